@@ -1,0 +1,118 @@
+// What a bundle holds, as plain values. FORMAT.md says how each becomes bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace clbake::cache {
+
+// Bytes that somebody else owns; valid as long as their owner.
+struct ByteView {
+  const std::uint8_t* data = nullptr;
+  std::size_t size = 0;  // bytes
+};
+
+using Bytes = std::vector<std::uint8_t>;
+
+// Element type of A, B and C. The values are those of the file format.
+enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2 };
+
+// What a program was made for. Two targets are the same only if every field is. Text as the driver reports it,
+// never a handle or an id of one physical unit.
+struct Target {
+  std::string platform_name;
+  std::string platform_version;
+  std::string vendor;
+  std::string device_name;
+  std::string device_version;
+  std::string driver_version;
+  std::string architecture;  // "sm_90", "gfx90a", "skylake-avx512"; empty where the driver tells none
+  std::uint32_t address_bits = 0;
+
+  bool operator==(const Target& other) const;
+  bool operator!=(const Target& other) const { return !(*this == other); }
+};
+
+// One kernel of a variant and how to launch it: kernels/KERNELS.md.
+struct Launch {
+  std::string kernel_name;
+  std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items
+  std::uint32_t tile_m = 1;            // rows of C that one work-group computes
+  std::uint32_t tile_n = 1;            // columns of C that one work-group computes
+};
+
+struct Source {
+  std::string name;  // file name, for build logs
+  std::string text;  // OpenCL C
+};
+
+struct Variant {
+  std::string name;    // unique within a bundle, made by the generator
+  std::string family;  // "direct", "register_tile", "local_tile" ...
+  Precision precision = Precision::single_precision;
+  bool trans_a = false;
+  bool trans_b = false;
+  std::uint32_t contract = 0;  // version of the kernel contract that the kernels obey
+  std::string build_options;   // for clBuildProgram
+  std::uint32_t source = 0;    // index into the sources
+  std::vector<Launch> launches;  // in the order they run; at least one
+};
+
+// One line of a profile: problems of this kind whose m, n and k all lie in the closed ranges use the variant.
+struct Rule {
+  Precision precision = Precision::single_precision;
+  bool trans_a = false;
+  bool trans_b = false;
+  std::uint32_t m_min = 0, m_max = UINT32_MAX;
+  std::uint32_t n_min = 0, n_max = UINT32_MAX;
+  std::uint32_t k_min = 0, k_max = UINT32_MAX;
+  std::uint32_t variant = 0;  // index into the variants
+  float gflops = 0;           // as measured when the rule was made; 0 = not measured
+};
+
+// Which variant serves which problem on one target: the first rule that fits.
+struct Profile {
+  std::uint32_t target = 0;  // index into the targets; at most one profile per target
+  std::vector<Rule> rules;
+};
+
+// What the bytes of a program are.
+enum class Form : std::uint32_t {
+  native = 1,    // machine code for the target, possibly wrapped by the driver
+  portable = 2,  // an intermediate language (PTX, SPIR-V): the driver compiles it at every load
+};
+
+// What was measured when the entry was proven, in a fresh process with empty driver caches.
+// Times in microseconds, of the proof's own problem.
+struct Proof {
+  bool proven = false;    // the numbers were compared with the reference and agree
+  bool jit_free = false;  // nothing is left to compile at load or first launch
+  float load_us = 0;      // clCreateProgramWithBinary + clBuildProgram + clCreateKernel
+  float first_us = 0;     // first launch, enqueue to finish
+  float steady_us = 0;    // median of the later launches
+  float max_error = 0;    // largest error, in units of `tolerance`'s scale
+  float tolerance = 0;    // what max_error must not exceed
+  std::string note;       // free text: specialisations, tool versions, why not jit_free
+};
+
+// One program of one variant for one target.
+struct Entry {
+  std::uint32_t target = 0;   // index into the targets
+  std::uint32_t variant = 0;  // index into the variants
+  Form form = Form::native;
+  Proof proof;
+  Bytes program;  // for clCreateProgramWithBinary; never empty
+};
+
+// Everything in a bundle, in memory: what the writer takes and `decode` gives back.
+struct Contents {
+  std::vector<Target> targets;
+  std::vector<Source> sources;
+  std::vector<Variant> variants;
+  std::vector<Profile> profiles;
+  std::vector<Entry> entries;
+};
+
+}  // namespace clbake::cache
