@@ -9,14 +9,14 @@ namespace clbake::kernels {
 inline constexpr std::uint32_t contract_version = 1;
 
 struct Kernel {
-  std::string name;           // name(params)
-  std::string source_name;    // file name of the family, for build logs: "register_tile.cl"
-  std::string source;         // complete OpenCL C text, the same for all variants of a family
-  std::string build_options;  // for clBuildProgram: the parameters as macros
-  std::string kernel_name;    // of the __kernel function
+  std::string name;                    // name(params)
+  std::string source_name;             // file name of the family, for build logs: "register_tile.cl"
+  std::string source;                  // complete OpenCL C text, the same for all variants of a family
+  std::string build_options;           // for clBuildProgram: the parameters as macros
+  std::string kernel_name;             // of the __kernel function
   std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items
-  std::uint32_t tile_m = 1;   // rows of C per work-group
-  std::uint32_t tile_n = 1;   // columns of C per work-group
+  std::uint32_t tile_m = 1;            // rows of C per work-group
+  std::uint32_t tile_n = 1;            // columns of C per work-group
 };
 
 // Requires check(params, some device).empty(). Pure: equal Params give equal Kernels.

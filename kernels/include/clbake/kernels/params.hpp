@@ -31,18 +31,25 @@ struct Params {
   bool trans_a = false;  // op(A) = A^T: A is stored k x m
   bool trans_b = false;  // op(B) = B^T: B is stored n x k
 
-  std::uint32_t ml = 1;  // rows of C per work-group
-  std::uint32_t nl = 1;  // columns of C per work-group
-  std::uint32_t kl = 1;  // depth of one k block
-  std::uint32_t ms = 1;  // rows of C per work-item (register tile)
-  std::uint32_t ns = 1;  // columns of C per work-item (register tile)
-  std::uint32_t ks = 1;  // unrolling of the loop over k
+  std::uint32_t ml = 1;            // rows of C per work-group
+  std::uint32_t nl = 1;            // columns of C per work-group
+  std::uint32_t kl = 1;            // depth of one k block
+  std::uint32_t ms = 1;            // rows of C per work-item (register tile)
+  std::uint32_t ns = 1;            // columns of C per work-item (register tile)
+  std::uint32_t ks = 1;            // unrolling of the loop over k
   std::uint32_t vector_width = 1;  // elements per vector load, store and accumulator
 };
 
 // Unique, short and readable: family, precision, transposes (of A, of B: n or t), blocking factors; for example
 // "register_tile-s-nn-60x128x512-6x64x1-v16". A file name, an option value and a bundle's variant name.
 std::string name(const Params& params);
+
+// Work-items of a work-group: x along the columns of C, y along its rows. Requires factors that `check` accepts.
+struct WorkGroup {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+};
+WorkGroup work_group_size(const Params& params);
 
 // What of a device limits the space. Units as OpenCL reports them.
 struct DeviceLimits {

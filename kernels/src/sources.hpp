@@ -1,0 +1,11 @@
+// The text of the .cl files, embedded by kernels/embed.cmake.
+#pragma once
+
+namespace clbake::kernels::embedded {
+
+extern const char common_cl[];
+extern const char direct_cl[];
+extern const char register_tile_cl[];
+extern const char local_tile_cl[];
+
+}  // namespace clbake::kernels::embedded
