@@ -1,0 +1,71 @@
+#include "blob_area.hpp"
+
+#include "format.hpp"
+#include "xxh64.hpp"
+
+#include <zstd.h>
+#include <cstring>
+
+namespace clbake::cache {
+namespace {
+
+// The highest level that needs no more memory to decompress than the program itself has bytes.
+constexpr int kLevel = 19;
+
+}  // namespace
+
+void BlobArea::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+
+BlobArea::BlobArea(std::uint64_t offset) : offset_(offset) {}
+
+const StoredBlob* BlobArea::find(ByteView raw, bool compress, std::uint64_t raw_checksum) const {
+  const auto [begin, end] = known_.equal_range(raw_checksum);
+  for (auto it = begin; it != end; ++it) {
+    const Known& known = it->second;
+    if (known.compress == compress && known.raw.size == raw.size &&
+        std::memcmp(known.raw.data, raw.data, raw.size) == 0) {
+      return &known.blob;
+    }
+  }
+  return nullptr;
+}
+
+// Appends the frame if it is smaller than the raw bytes, else nothing: method and stored_bytes tell.
+Status BlobArea::append_compressed(ByteView raw, StoredBlob& blob) {
+  if (context_ == nullptr) context_.reset(ZSTD_createCCtx());
+  if (context_ == nullptr) return {Code::out_of_memory, "no memory for zstd"};
+  const std::size_t start = bytes_.size();
+  bytes_.resize(start + ZSTD_compressBound(raw.size));
+  const std::size_t size =
+      ZSTD_compressCCtx(context_.get(), bytes_.data() + start, bytes_.size() - start, raw.data, raw.size, kLevel);
+  if (ZSTD_isError(size) != 0) {
+    bytes_.resize(start);
+    return {Code::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(size)};
+  }
+  const bool smaller = size < raw.size;
+  bytes_.resize(start + (smaller ? size : 0));
+  if (!smaller) return {};
+  blob.stored_bytes = static_cast<std::uint32_t>(size);
+  blob.method = static_cast<std::uint16_t>(format::Method::zstd);
+  return {};
+}
+
+Result<StoredBlob> BlobArea::add(ByteView raw, bool compress) {
+  StoredBlob blob;
+  blob.raw_checksum = xxh64(raw, 0);
+  if (const StoredBlob* known = find(raw, compress, blob.raw_checksum)) return *known;
+  blob.offset = offset_ + bytes_.size();
+  blob.raw_bytes = static_cast<std::uint32_t>(raw.size);
+  if (compress) {
+    if (Status status = append_compressed(raw, blob); !status) return status;
+  }
+  if (blob.method == static_cast<std::uint16_t>(format::Method::none)) {
+    blob.stored_bytes = blob.raw_bytes;
+    bytes_.insert(bytes_.end(), raw.data, raw.data + raw.size);
+  }
+  blob.stored_checksum = xxh64(bytes_.data() + (blob.offset - offset_), blob.stored_bytes, 0);
+  known_.emplace(blob.raw_checksum, Known{raw, compress, blob});
+  return blob;
+}
+
+}  // namespace clbake::cache

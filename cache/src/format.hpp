@@ -1,0 +1,76 @@
+// The constants of FORMAT.md, version 1.0. Nothing else lives here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace clbake::cache::format {
+
+constexpr std::uint8_t kMagic[8] = {0x8B, 'C', 'L', 'B', '\r', '\n', 0x1A, '\n'};
+constexpr std::uint16_t kMajor = 1;
+constexpr std::uint16_t kMinor = 0;
+
+// Flags: undefined bits of the lower half are refused, those of the upper half ignored.
+constexpr std::uint32_t kRefusedFlags = 0x0000FFFF;
+
+namespace header {
+constexpr std::size_t kMajorAt = 8, kMinorAt = 10, kHeaderBytesAt = 12, kFileBytesAt = 16, kTableOffsetAt = 24,
+                      kSectionCountAt = 32, kFlagsAt = 36, kReservedAt = 40, kTableChecksumAt = 112, kChecksumAt = 120;
+constexpr std::size_t kBytes = 128;
+constexpr std::size_t kFixedBytes = 16;  // magic to header_bytes: the same in every version
+constexpr std::size_t kMinBytes = 64, kMaxBytes = 4096;
+}  // namespace header
+
+namespace section {
+constexpr std::size_t kTypeAt = 0, kFlagsAt = 4, kOffsetAt = 8, kBytesAt = 16, kCountAt = 24, kRecordBytesAt = 32,
+                      kReservedAt = 36, kChecksumAt = 40;
+constexpr std::size_t kBytes = 48;
+constexpr std::uint64_t kAlignment = 64;
+constexpr std::uint32_t kRequired = 1;
+}  // namespace section
+
+enum class SectionType : std::uint32_t {
+  targets = 1,
+  sources = 2,
+  variants = 3,
+  profiles = 4,
+  index = 5,
+  proofs = 6,
+  bodies = 7,
+  programs = 8,
+};
+constexpr std::size_t kSectionTypes = 8;
+
+constexpr std::size_t kRecordBytes = 64;
+constexpr std::size_t kRecordChecksumAt = 56;
+
+namespace blob {
+constexpr std::size_t kKey0At = 0, kKey1At = 4, kKey2At = 8, kMethodAt = 10, kDictionaryAt = 12, kOffsetAt = 16,
+                      kStoredBytesAt = 24, kRawBytesAt = 28, kStoredChecksumAt = 32, kRawChecksumAt = 40, kFlagsAt = 48,
+                      kReservedAt = 52;
+}  // namespace blob
+
+namespace proof {
+constexpr std::size_t kFlagsAt = 0, kLoadAt = 4, kFirstAt = 8, kSteadyAt = 12, kMaxErrorAt = 16, kToleranceAt = 20,
+                      kNoteBytesAt = 24, kReservedAt = 28, kNoteOffsetAt = 32, kNoteChecksumAt = 40,
+                      kProgramChecksumAt = 48;
+constexpr std::uint32_t kProven = 1, kJitFree = 2;
+}  // namespace proof
+
+constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants and rules
+constexpr std::size_t kRuleBytes = 40;
+
+enum class Method : std::uint32_t { none = 0, zstd = 1 };
+
+constexpr std::uint64_t kMaxSections = 64;
+constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles = 65536;
+constexpr std::uint64_t kMaxVariants = 1048576;
+constexpr std::uint64_t kMaxEntries = 16777216;
+constexpr std::uint64_t kMaxLaunches = 16;
+constexpr std::uint64_t kMaxRules = 1048576;
+constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 65536, kMaxNoteBytes = 65536;
+constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{16} << 20;
+constexpr std::uint64_t kMaxProfileBytes = 4 + kMaxRules * kRuleBytes;
+constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{256} << 20;
+
+}  // namespace clbake::cache::format

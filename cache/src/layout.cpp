@@ -1,0 +1,202 @@
+#include "layout.hpp"
+
+#include "coding.hpp"
+#include "xxh64.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace clbake::cache {
+namespace {
+
+using format::SectionType;
+namespace header = format::header;
+
+// A part of the file, as far as it goes.
+struct Range {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+bool all_zero(const std::uint8_t* p, std::size_t bytes) {
+  return std::all_of(p, p + bytes, [](std::uint8_t byte) { return byte == 0; });
+}
+
+// The part of the header that has the same meaning in every version, and its checksum.
+Status check_fixed_part(ByteView bytes) {
+  const std::size_t magic = std::min(bytes.size, sizeof format::kMagic);
+  if (magic > 0 && std::memcmp(bytes.data, format::kMagic, magic) != 0) {
+    return {Code::not_a_bundle, "not a bundle: begins with other bytes"};
+  }
+  if (bytes.size < header::kFixedBytes) return {Code::truncated, "header: the file ends inside it"};
+  const std::uint32_t size = load32(bytes.data + header::kHeaderBytesAt);
+  if (size < header::kMinBytes || size > header::kMaxBytes) {
+    return {Code::checksum, "header: impossible size of " + std::to_string(size) + " bytes"};
+  }
+  if (bytes.size < size) return {Code::truncated, "header: the file ends inside it"};
+  if (load64(bytes.data + size - 8) != xxh64(bytes.data, size - 8, 0)) {
+    return {Code::checksum, "header: checksum mismatch"};
+  }
+  return {};
+}
+
+Status check_version(const std::uint8_t* head) {
+  const std::uint16_t major = load16(head + header::kMajorAt);
+  if (major != format::kMajor) {
+    return {Code::unsupported_version, "format version " + std::to_string(major) + "." +
+                                           std::to_string(load16(head + header::kMinorAt)) +
+                                           ", this reader knows version 1"};
+  }
+  if (load32(head + header::kHeaderBytesAt) != header::kBytes) {
+    return {Code::malformed, "header: its size is not that of version 1"};
+  }
+  if ((load32(head + header::kFlagsAt) & format::kRefusedFlags) != 0 ||
+      !all_zero(head + header::kReservedAt, header::kTableChecksumAt - header::kReservedAt)) {
+    return {Code::unsupported_version, "header: asks for a feature that this reader lacks"};
+  }
+  return {};
+}
+
+Status check_file_size(ByteView bytes) {
+  const std::uint64_t declared = load64(bytes.data + header::kFileBytesAt);
+  if (declared == bytes.size) return {};
+  std::string message = std::to_string(bytes.size) + " bytes instead of " + std::to_string(declared);
+  if (declared > bytes.size) return {Code::truncated, "truncated: " + message};
+  return {Code::malformed, "more data after the end: " + message};
+}
+
+Result<Range> locate_table(ByteView bytes) {
+  const std::uint64_t offset = load64(bytes.data + header::kTableOffsetAt);
+  const std::uint64_t count = load32(bytes.data + header::kSectionCountAt);
+  if (count > format::kMaxSections) return Status(Code::malformed, "section table: too many sections");
+  const std::uint64_t size = count * format::section::kBytes;
+  if (offset < header::kBytes || offset > bytes.size || size > bytes.size - offset) {
+    return Status(Code::malformed, "section table: outside the file");
+  }
+  if (load64(bytes.data + header::kTableChecksumAt) != xxh64(bytes.data + offset, size, 0)) {
+    return Status(Code::checksum, "section table: checksum mismatch");
+  }
+  return Range{offset, offset + size};
+}
+
+std::uint64_t max_count(SectionType type) {
+  switch (type) {
+    case SectionType::targets: return format::kMaxTargets;
+    case SectionType::sources: return format::kMaxSources;
+    case SectionType::variants: return format::kMaxVariants;
+    case SectionType::profiles: return format::kMaxProfiles;
+    case SectionType::index:
+    case SectionType::proofs: return format::kMaxEntries;
+    case SectionType::bodies:
+    case SectionType::programs: return 0;
+  }
+  return 0;
+}
+
+bool is_area(SectionType type) { return type == SectionType::bodies || type == SectionType::programs; }
+
+// The fields that only sections of a known type must obey.
+Status check_known(SectionType type, const std::uint8_t* p) {
+  const std::uint64_t count = load64(p + format::section::kCountAt);
+  const std::uint32_t record_bytes = load32(p + format::section::kRecordBytesAt);
+  if (count > max_count(type)) return {Code::malformed, "too many records"};
+  if (is_area(type) ? record_bytes != 0 : record_bytes != format::kRecordBytes) {
+    return {Code::malformed, "wrong record size"};
+  }
+  if (!is_area(type) && load64(p + format::section::kBytesAt) != count * format::kRecordBytes) {
+    return {Code::malformed, "its size does not fit its number of records"};
+  }
+  return {};
+}
+
+// Offsets and features of one section. `end` is where the section before it ends.
+Result<Section> read_section(const std::uint8_t* p, std::uint64_t file_bytes, std::uint64_t end, Range table) {
+  namespace at = format::section;
+  Section section;
+  section.type = load32(p + at::kTypeAt);
+  section.flags = load32(p + at::kFlagsAt);
+  section.offset = load64(p + at::kOffsetAt);
+  section.bytes = load64(p + at::kBytesAt);
+  section.checksum = load64(p + at::kChecksumAt);
+  const bool known = section.type >= 1 && section.type <= format::kSectionTypes;
+  if (!known && (section.flags & at::kRequired) != 0) {
+    return Status(Code::unsupported_version, "required by the bundle, unknown to this reader");
+  }
+  if ((section.flags & format::kRefusedFlags & ~at::kRequired) != 0 || load32(p + at::kReservedAt) != 0) {
+    return Status(Code::unsupported_version, "asks for a feature that this reader lacks");
+  }
+  if (section.offset % at::kAlignment != 0) return Status(Code::malformed, "misaligned");
+  if (section.offset > file_bytes || section.bytes > file_bytes - section.offset) {
+    return Status(Code::malformed, "outside the file");
+  }
+  const std::uint64_t section_end = section.offset + section.bytes;
+  if (section.offset < end || (section.offset < table.end && section_end > table.begin)) {
+    return Status(Code::malformed, "overlaps what lies before it");
+  }
+  if (!known) return section;
+  if (Status status = check_known(static_cast<SectionType>(section.type), p); !status) return status;
+  section.count = static_cast<std::uint32_t>(load64(p + at::kCountAt));
+  return section;
+}
+
+Status read_sections(ByteView bytes, Range table, Layout& layout) {
+  std::uint64_t end = header::kBytes;
+  for (std::uint64_t at = table.begin; at < table.end; at += format::section::kBytes) {
+    Result<Section> section = read_section(bytes.data + at, bytes.size, end, table);
+    const std::uint32_t type = load32(bytes.data + at + format::section::kTypeAt);
+    if (!section) return section.status().within("section of type " + std::to_string(type));
+    end = section->offset + section->bytes;
+    layout.sections.push_back(*section);
+    if (type < 1 || type > format::kSectionTypes) continue;
+    if (layout.by_type[type].type != 0) return {Code::malformed, "two sections of type " + std::to_string(type)};
+    layout.by_type[type] = *section;
+  }
+  return {};
+}
+
+Status check_complete(const Layout& layout) {
+  for (std::uint32_t type = 1; type <= format::kSectionTypes; ++type) {
+    if (layout.by_type[type].type == 0) {
+      return {Code::malformed, "no section of " + std::string(name(static_cast<SectionType>(type)))};
+    }
+  }
+  const auto count = [&](SectionType type) { return layout.by_type[static_cast<std::size_t>(type)].count; };
+  if (count(SectionType::index) != count(SectionType::proofs)) {
+    return {Code::malformed, "as many proofs as index records expected"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view name(SectionType type) {
+  switch (type) {
+    case SectionType::targets: return "targets";
+    case SectionType::sources: return "sources";
+    case SectionType::variants: return "variants";
+    case SectionType::profiles: return "profiles";
+    case SectionType::index: return "index";
+    case SectionType::proofs: return "proofs";
+    case SectionType::bodies: return "bodies";
+    case SectionType::programs: return "programs";
+  }
+  return "section of unknown type";
+}
+
+Result<View> read_layout(ByteView bytes) {
+  if (Status status = check_fixed_part(bytes); !status) return status;
+  if (Status status = check_version(bytes.data); !status) return status;
+  if (Status status = check_file_size(bytes); !status) return status;
+  const Result<Range> table = locate_table(bytes);
+  if (!table) return table.status();
+  View view;
+  view.bytes = bytes;
+  view.layout.version = {load16(bytes.data + header::kMajorAt), load16(bytes.data + header::kMinorAt)};
+  view.layout.table_offset = table->begin;
+  view.layout.sections.reserve((table->end - table->begin) / format::section::kBytes);
+  if (Status status = read_sections(bytes, *table, view.layout); !status) return status;
+  if (Status status = check_complete(view.layout); !status) return status;
+  return view;
+}
+
+}  // namespace clbake::cache

@@ -1,0 +1,55 @@
+// Where things lie in a bundle: what is checked when it is opened, and nothing more.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+#include <clbake/cache/reader.hpp>
+#include <clbake/status.hpp>
+
+#include "format.hpp"
+
+#include <array>
+#include <vector>
+
+namespace clbake::cache {
+
+struct Section {
+  std::uint32_t type = 0;  // a SectionType, or a type that this version does not know
+  std::uint32_t flags = 0;
+  std::uint64_t offset = 0;  // multiple of 64
+  std::uint64_t bytes = 0;
+  std::uint32_t count = 0;     // records
+  std::uint64_t checksum = 0;  // of all its bytes; not yet verified
+};
+
+struct Layout {
+  Version version;
+  std::uint64_t table_offset = 0;
+  std::vector<Section> sections;                           // in the order of the file, unknown ones included
+  std::array<Section, format::kSectionTypes + 1> by_type;  // by SectionType; [0] is unused
+};
+
+// A bundle whose header and section table were verified. Owns no bytes.
+struct View {
+  ByteView bytes;
+  Layout layout;
+
+  const Section& section(format::SectionType type) const { return layout.by_type[static_cast<std::size_t>(type)]; }
+
+  // REQUIRES: a section of records, i below its count.
+  const std::uint8_t* record(format::SectionType type, std::uint32_t i) const {
+    return bytes.data + section(type).offset + std::uint64_t{i} * format::kRecordBytes;
+  }
+
+  ByteView slice(std::uint64_t offset, std::uint64_t size) const {
+    return {bytes.data + offset, static_cast<std::size_t>(size)};
+  }
+};
+
+// The plural name of a known section ("targets"), else "section of unknown type".
+std::string_view name(format::SectionType type);
+
+// Verifies header and section table. Time and memory depend on the number of sections only.
+// Fails with not_a_bundle, truncated, checksum, unsupported_version or malformed, as FORMAT.md says.
+Result<View> read_layout(ByteView bytes);
+
+}  // namespace clbake::cache

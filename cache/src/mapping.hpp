@@ -1,0 +1,30 @@
+// A file mapped read-only for as long as the object lives.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+#include <clbake/status.hpp>
+
+#include <string>
+
+namespace clbake::cache {
+
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  // Fails with not_found when there is no such file, else with io. The message lacks the path.
+  static Result<Mapping> of_file(const std::string& path);
+
+  ByteView bytes() const { return bytes_; }
+
+ private:
+  explicit Mapping(ByteView bytes) : bytes_(bytes) {}
+  ByteView bytes_;  // empty for an empty file, which cannot be mapped
+};
+
+}  // namespace clbake::cache

@@ -1,0 +1,66 @@
+// Records and the blobs that they point to. Messages name the cause; the caller puts the place in front.
+#pragma once
+
+#include "layout.hpp"
+
+namespace clbake::cache {
+
+// A blob record whose checksum holds and whose fields obey FORMAT.md: its bytes lie inside the right section.
+struct BlobRecord {
+  std::uint32_t key0 = 0;
+  std::uint32_t key1 = 0;
+  std::uint16_t key2 = 0;
+  std::uint16_t method = 0;
+  std::uint64_t offset = 0;
+  std::uint32_t stored_bytes = 0;
+  std::uint32_t raw_bytes = 0;
+  std::uint64_t stored_checksum = 0;
+  std::uint64_t raw_checksum = 0;
+};
+
+struct ProofRecord {
+  std::uint32_t flags = 0;
+  float load_us = 0, first_us = 0, steady_us = 0, max_error = 0, tolerance = 0;
+  std::uint32_t note_bytes = 0;
+  std::uint64_t note_offset = 0;
+  std::uint64_t note_checksum = 0;
+  std::uint64_t program_checksum = 0;
+};
+
+// "index record 17"
+std::string record_name(format::SectionType type, std::uint32_t i);
+
+// The seed that ties a record to its place.
+constexpr std::uint64_t record_seed(format::SectionType type, std::uint32_t i) {
+  return static_cast<std::uint64_t>(type) << 32 | i;
+}
+
+// Whether the record's own checksum holds. REQUIRES: i below the section's count; so for all that follow.
+bool intact(const View& view, format::SectionType type, std::uint32_t i);
+
+Result<BlobRecord> read_blob_record(const View& view, format::SectionType type, std::uint32_t i);
+Result<ProofRecord> read_proof_record(const View& view, std::uint32_t i);
+
+// The rules of FORMAT.md for a blob record of this type, its checksum aside.
+Status check_blob_record(const View& view, format::SectionType type, const BlobRecord& record);
+
+// The verified stored bytes, in place.
+Result<ByteView> stored_blob(const View& view, const BlobRecord& record);
+
+// The raw bytes: stored bytes verified, decompressed, the result verified.
+Result<Bytes> unpack_blob(const View& view, const BlobRecord& record);
+
+// The verified note, in place.
+Result<std::string_view> read_note(const View& view, const ProofRecord& record);
+
+// Where a search ended: the first record whose key is not less than the wanted one.
+struct Place {
+  std::uint32_t i = 0;  // may be the section's count
+  bool equal = false;   // record i has the wanted key
+};
+
+// Binary search by raw_checksum (targets), or by key0 * 2^32 + key1 (profiles, index). The answer is certain: the
+// records on both sides of the place are verified, which FORMAT.md explains. Fails with checksum.
+Result<Place> find_place(const View& view, format::SectionType type, std::uint64_t key);
+
+}  // namespace clbake::cache

@@ -1,0 +1,237 @@
+// The full verification: every rule of FORMAT.md, every byte of the bundle. What a damaged record or blob is called
+// matters to the reader of the message, so records come first and the checksums of whole sections last.
+#include "bodies.hpp"
+#include "coding.hpp"
+#include "guard.hpp"
+#include "records.hpp"
+#include "state.hpp"
+#include "xxh64.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace clbake::cache {
+namespace {
+
+using format::SectionType;
+
+// Stored bytes that some record points to.
+struct Extent {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+
+  bool operator==(const Extent& other) const { return offset == other.offset && bytes == other.bytes; }
+  bool operator<(const Extent& other) const { return std::tie(offset, bytes) < std::tie(other.offset, other.bytes); }
+};
+
+// A program that an index record points to; sorting brings records that share one together.
+struct ProgramUse {
+  BlobRecord record;
+  std::uint32_t i = 0;
+
+  auto blob() const {
+    return std::tie(record.offset, record.stored_bytes, record.raw_bytes, record.method, record.stored_checksum,
+                    record.raw_checksum);
+  }
+};
+
+bool all_zero(ByteView bytes) {
+  return std::all_of(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte == 0; });
+}
+
+class Verifier {
+ public:
+  Verifier(const Bundle& bundle, const View& view) : bundle_(bundle), view_(view) {}
+
+  Status run() {
+    for (const auto step :
+         {&Verifier::targets, &Verifier::sources, &Verifier::variants, &Verifier::profiles, &Verifier::index,
+          &Verifier::proofs, &Verifier::programs, &Verifier::areas, &Verifier::padding, &Verifier::sections}) {
+      if (Status status = (this->*step)(); !status) return status;
+    }
+    return {};
+  }
+
+ private:
+  Status targets();
+  Status sources();
+  Status variants();
+  Status profiles();
+  Status index();
+  Status proofs();
+  Status programs();
+  Status areas();
+  Status padding();
+  Status sections();
+
+  std::uint32_t count(SectionType type) const { return view_.section(type).count; }
+  Result<BlobRecord> body_record(SectionType type, std::uint32_t i);
+  Status covered(SectionType area, std::vector<Extent>& extents) const;
+
+  const Bundle& bundle_;
+  const View& view_;
+  std::vector<Extent> bodies_;
+  std::vector<ProgramUse> uses_;
+};
+
+Status out_of_order(SectionType type, std::uint32_t i) {
+  return {Code::malformed, record_name(type, i) + ": out of order"};
+}
+
+Result<BlobRecord> Verifier::body_record(SectionType type, std::uint32_t i) {
+  Result<BlobRecord> record = read_blob_record(view_, type, i);
+  if (!record) return record.status().within(record_name(type, i));
+  bodies_.push_back({record->offset, record->stored_bytes});
+  return record;
+}
+
+Status Verifier::targets() {
+  std::uint64_t last_hash = 0;
+  Bytes last_body;
+  for (std::uint32_t i = 0; i < count(SectionType::targets); ++i) {
+    const Result<BlobRecord> record = body_record(SectionType::targets, i);
+    if (!record) return record.status();
+    const Result<Target> target = bundle_.target(i);
+    if (!target) return target.status();
+    Bytes body = encode_target(*target);
+    if (i > 0 && std::tie(record->raw_checksum, body) <= std::tie(last_hash, last_body)) {
+      return out_of_order(SectionType::targets, i);
+    }
+    last_hash = record->raw_checksum;
+    last_body = std::move(body);
+  }
+  return {};
+}
+
+Status Verifier::sources() {
+  Source last;
+  for (std::uint32_t i = 0; i < count(SectionType::sources); ++i) {
+    if (const auto record = body_record(SectionType::sources, i); !record) return record.status();
+    Result<Source> source = bundle_.source(i);
+    if (!source) return source.status();
+    if (i > 0 && std::tie(source->name, source->text) <= std::tie(last.name, last.text)) {
+      return out_of_order(SectionType::sources, i);
+    }
+    last = std::move(*source);
+  }
+  return {};
+}
+
+Status Verifier::variants() {
+  std::string last;
+  for (std::uint32_t i = 0; i < count(SectionType::variants); ++i) {
+    if (const auto record = body_record(SectionType::variants, i); !record) return record.status();
+    Result<Variant> variant = bundle_.variant(i);
+    if (!variant) return variant.status();
+    if (i > 0 && variant->name <= last) return out_of_order(SectionType::variants, i);
+    last = std::move(variant->name);
+  }
+  return {};
+}
+
+Status Verifier::profiles() {
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < count(SectionType::profiles); ++i) {
+    if (const auto record = body_record(SectionType::profiles, i); !record) return record.status();
+    const Result<Profile> profile = bundle_.profile(i);
+    if (!profile) return profile.status();
+    if (i > 0 && profile->target <= last) return out_of_order(SectionType::profiles, i);
+    last = profile->target;
+  }
+  return {};
+}
+
+Status Verifier::index() {
+  const auto key = [](const BlobRecord& r) { return std::tie(r.key0, r.key1, r.key2); };
+  uses_.reserve(count(SectionType::index));
+  for (std::uint32_t i = 0; i < count(SectionType::index); ++i) {
+    const Result<BlobRecord> record = read_blob_record(view_, SectionType::index, i);
+    if (!record) return record.status().within(record_name(SectionType::index, i));
+    if (i > 0 && key(*record) <= key(uses_.back().record)) return out_of_order(SectionType::index, i);
+    uses_.push_back({*record, i});
+  }
+  return {};
+}
+
+Status Verifier::proofs() {
+  for (std::uint32_t i = 0; i < count(SectionType::proofs); ++i) {
+    if (const Result<EntryInfo> entry = bundle_.entry(i); !entry) return entry.status();
+    const Result<ProofRecord> record = read_proof_record(view_, i);
+    if (!record) return record.status().within(record_name(SectionType::proofs, i));
+    if (record->note_bytes > 0) bodies_.push_back({record->note_offset, record->note_bytes});
+  }
+  return {};
+}
+
+Status Verifier::programs() {
+  std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
+    return std::tuple_cat(a.blob(), std::tie(a.i)) < std::tuple_cat(b.blob(), std::tie(b.i));
+  });
+  for (std::size_t u = 0; u < uses_.size(); ++u) {
+    if (u > 0 && uses_[u].blob() == uses_[u - 1].blob()) continue;
+    const Result<Bytes> program = unpack_blob(view_, uses_[u].record);
+    if (!program) return program.status().within(record_name(SectionType::index, uses_[u].i));
+  }
+  return {};
+}
+
+// Whether the extents do not overlap and leave only zeros in the area. Sorts them.
+Status Verifier::covered(SectionType area, std::vector<Extent>& extents) const {
+  std::sort(extents.begin(), extents.end());
+  extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
+  const Section& section = view_.section(area);
+  std::uint64_t at = section.offset;
+  const auto zero_until = [&](std::uint64_t end) { return all_zero(view_.slice(at, end - at)); };
+  for (const Extent& extent : extents) {
+    if (extent.offset < at) {
+      return {Code::malformed,
+              std::string(name(area)) + ": two blobs overlap at byte " + std::to_string(extent.offset)};
+    }
+    if (!zero_until(extent.offset)) break;
+    at = extent.offset + extent.bytes;
+  }
+  if (zero_until(section.offset + section.bytes)) return {};
+  return {Code::malformed, std::string(name(area)) + ": bytes that belong to no blob after byte " + std::to_string(at)};
+}
+
+Status Verifier::areas() {
+  std::vector<Extent> programs;
+  programs.reserve(uses_.size());
+  for (const ProgramUse& use : uses_) programs.push_back({use.record.offset, use.record.stored_bytes});
+  if (Status status = covered(SectionType::bodies, bodies_); !status) return status;
+  return covered(SectionType::programs, programs);
+}
+
+// The bytes between header, table and sections.
+Status Verifier::padding() {
+  std::vector<Extent> parts = {{0, format::header::kBytes},
+                               {view_.layout.table_offset, view_.layout.sections.size() * format::section::kBytes}};
+  for (const Section& section : view_.layout.sections) parts.push_back({section.offset, section.bytes});
+  parts.push_back({view_.bytes.size, 0});
+  std::sort(parts.begin(), parts.end());
+  std::uint64_t at = 0;
+  for (const Extent& part : parts) {
+    if (part.offset > at && !all_zero(view_.slice(at, part.offset - at))) {
+      return {Code::malformed, "padding after byte " + std::to_string(at) + " is not zero"};
+    }
+    at = std::max(at, part.offset + part.bytes);
+  }
+  return {};
+}
+
+Status Verifier::sections() {
+  for (const Section& section : view_.layout.sections) {
+    if (xxh64(view_.slice(section.offset, section.bytes), section.type) != section.checksum) {
+      return {Code::checksum, "section of type " + std::to_string(section.type) + ": checksum mismatch"};
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status Bundle::verify() const {
+  return guarded([&]() -> Status { return Verifier(*this, state_->view).run(); });
+}
+
+}  // namespace clbake::cache

@@ -1,0 +1,109 @@
+#include <clbake/cache/writer.hpp>
+
+#include "guard.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace clbake::cache {
+namespace {
+
+Status failure(const char* step, int error) { return {Code::io, std::string(step) + ": " + std::strerror(error)}; }
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A file that did not exist before and that goes away with the object, unless it was renamed.
+class TemporaryFile {
+ public:
+  TemporaryFile() = default;
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (file_ >= 0) ::close(file_);
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+
+  Status create_beside(const std::string& path);
+  Status write(ByteView bytes) const;
+  Status sync_and_close();
+  Status rename_to(const std::string& path);
+
+ private:
+  int file_ = -1;
+  std::string name_;  // empty: nothing to remove
+};
+
+Status TemporaryFile::create_beside(const std::string& path) {
+  static std::atomic<unsigned> serial{0};
+  // A name may be left over from a process that had our id and was killed: then the next one is tried.
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::string name = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(serial++);
+    file_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file_ >= 0) {
+      name_ = name;
+      return {};
+    }
+    if (errno != EEXIST) break;
+  }
+  return failure("cannot create a temporary file beside it", errno);
+}
+
+Status TemporaryFile::write(ByteView bytes) const {
+  std::size_t done = 0;
+  while (done < bytes.size) {
+    const ::ssize_t written = ::write(file_, bytes.data + done, bytes.size - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return failure("write", errno);
+    done += static_cast<std::size_t>(written);
+  }
+  return {};
+}
+
+Status TemporaryFile::sync_and_close() {
+  if (::fsync(file_) != 0) return failure("fsync", errno);
+  if (::close(std::exchange(file_, -1)) != 0) return failure("close", errno);
+  return {};
+}
+
+Status TemporaryFile::rename_to(const std::string& path) {
+  if (std::rename(name_.c_str(), path.c_str()) != 0) return failure("rename", errno);
+  name_.clear();
+  return {};
+}
+
+// Makes the rename last. Some file systems cannot sync a directory and say EINVAL: nothing more can be done there.
+Status sync_directory(const std::string& directory) {
+  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return failure("written, but its directory cannot be opened to sync it", errno);
+  const int error = ::fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (error == 0 || error == EINVAL) return {};
+  return failure("written, but fsync of its directory failed", error);
+}
+
+Status write_through_temporary(const std::string& path, ByteView bytes) {
+  TemporaryFile temporary;
+  Status status = temporary.create_beside(path);
+  if (status) status = temporary.write(bytes);
+  if (status) status = temporary.sync_and_close();
+  if (status) status = temporary.rename_to(path);
+  if (status) status = sync_directory(directory_of(path));
+  return status;
+}
+
+}  // namespace
+
+Status write_file(const std::string& path, ByteView bytes) {
+  return guarded([&] { return write_through_temporary(path, bytes).within(path); });
+}
+
+}  // namespace clbake::cache

@@ -1,0 +1,216 @@
+// Second half of writing: the plan as bytes.
+#include <clbake/cache/writer.hpp>
+
+#include "blob_area.hpp"
+#include "coding.hpp"
+#include "format.hpp"
+#include "guard.hpp"
+#include "plan.hpp"
+#include "xxh64.hpp"
+
+#include <algorithm>
+
+namespace clbake::cache {
+namespace {
+
+using format::SectionType;
+
+struct Keys {
+  std::uint32_t key0 = 0;
+  std::uint32_t key1 = 0;
+  std::uint16_t key2 = 0;
+};
+
+ByteView view_of(const Bytes& bytes) { return {bytes.data(), bytes.size()}; }
+
+ByteView view_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + format::section::kAlignment - 1) / format::section::kAlignment * format::section::kAlignment;
+}
+
+class Encoder {
+ public:
+  explicit Encoder(const Plan& plan)
+      : plan_(plan), bodies_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
+
+  Result<Bytes> run();
+
+ private:
+  static std::uint64_t first_record_offset() {
+    return aligned(format::header::kBytes + format::kSectionTypes * format::section::kBytes);
+  }
+  std::uint64_t record_count() const {
+    return plan_.targets.size() + plan_.sources.size() + plan_.variants.size() + plan_.profiles.size() +
+           2 * plan_.entries.size();
+  }
+
+  std::uint8_t* append_record(SectionType type);
+  void seal(SectionType type, std::uint8_t* record, std::size_t i) const;
+  void add_blob_record(SectionType type, Keys keys, const StoredBlob& blob);
+  Status add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area);
+  Status add_profiles(BlobArea& area);
+  Status add_programs(BlobArea& area);
+  Status add_proofs(BlobArea& area);
+  void append_section(SectionType type, const Bytes& content);
+  Bytes finish();
+
+  Bytes& records(SectionType type) { return records_[static_cast<std::size_t>(type)]; }
+
+  const Plan& plan_;
+  std::uint64_t bodies_offset_;
+  Bytes records_[format::kSectionTypes + 1];  // by SectionType, those of records only
+  Bytes table_;
+  Bytes file_;
+};
+
+// A zeroed record at the end of its section.
+std::uint8_t* Encoder::append_record(SectionType type) {
+  Bytes& section = records(type);
+  section.resize(section.size() + format::kRecordBytes);
+  return section.data() + section.size() - format::kRecordBytes;
+}
+
+// Writes the record's checksum, once its other fields are there.
+void Encoder::seal(SectionType type, std::uint8_t* record, std::size_t i) const {
+  const std::uint64_t seed = static_cast<std::uint64_t>(type) << 32 | i;
+  store64(record + format::kRecordChecksumAt, xxh64(record, format::kRecordChecksumAt, seed));
+}
+
+void Encoder::add_blob_record(SectionType type, Keys keys, const StoredBlob& blob) {
+  namespace at = format::blob;
+  const std::size_t i = records(type).size() / format::kRecordBytes;
+  std::uint8_t* p = append_record(type);
+  store32(p + at::kKey0At, keys.key0);
+  store32(p + at::kKey1At, keys.key1);
+  store16(p + at::kKey2At, keys.key2);
+  store16(p + at::kMethodAt, blob.method);
+  store64(p + at::kOffsetAt, blob.offset);
+  store32(p + at::kStoredBytesAt, blob.stored_bytes);
+  store32(p + at::kRawBytesAt, blob.raw_bytes);
+  store64(p + at::kStoredChecksumAt, blob.stored_checksum);
+  store64(p + at::kRawChecksumAt, blob.raw_checksum);
+  seal(type, p, i);
+}
+
+Status Encoder::add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area) {
+  for (const Bytes& body : bodies) {
+    const Result<StoredBlob> blob = area.add(view_of(body), compress);
+    if (!blob) return blob.status();
+    add_blob_record(type, {}, *blob);
+  }
+  return {};
+}
+
+Status Encoder::add_profiles(BlobArea& area) {
+  for (const Plan::ProfileBody& profile : plan_.profiles) {
+    const Result<StoredBlob> blob = area.add(view_of(profile.body), true);
+    if (!blob) return blob.status();
+    add_blob_record(SectionType::profiles, {profile.target, 0, 0}, *blob);
+  }
+  return {};
+}
+
+Status Encoder::add_programs(BlobArea& area) {
+  for (const Plan::PlannedEntry& planned : plan_.entries) {
+    const Result<StoredBlob> blob = area.add(view_of(planned.entry->program), true);
+    if (!blob) return blob.status();
+    const auto form = static_cast<std::uint16_t>(planned.entry->form);
+    add_blob_record(SectionType::index, {planned.target, planned.variant, form}, *blob);
+  }
+  return {};
+}
+
+Status Encoder::add_proofs(BlobArea& area) {
+  namespace at = format::proof;
+  for (std::size_t i = 0; i < plan_.entries.size(); ++i) {
+    const Entry& entry = *plan_.entries[i].entry;
+    const ByteView note = view_of(entry.proof.note);
+    StoredBlob blob;
+    if (note.size > 0) {
+      const Result<StoredBlob> stored = area.add(note, false);
+      if (!stored) return stored.status();
+      blob = *stored;
+    }
+    std::uint8_t* p = append_record(SectionType::proofs);
+    store32(p + at::kFlagsAt, (entry.proof.proven ? at::kProven : 0) | (entry.proof.jit_free ? at::kJitFree : 0));
+    store_f32(p + at::kLoadAt, entry.proof.load_us);
+    store_f32(p + at::kFirstAt, entry.proof.first_us);
+    store_f32(p + at::kSteadyAt, entry.proof.steady_us);
+    store_f32(p + at::kMaxErrorAt, entry.proof.max_error);
+    store_f32(p + at::kToleranceAt, entry.proof.tolerance);
+    store32(p + at::kNoteBytesAt, blob.raw_bytes);
+    store64(p + at::kNoteOffsetAt, blob.offset);
+    store64(p + at::kNoteChecksumAt, xxh64(note, 0));
+    store64(p + at::kProgramChecksumAt, xxh64(view_of(entry.program), 0));
+    seal(SectionType::proofs, p, i);
+  }
+  return {};
+}
+
+// Pads the file, appends the section and describes it in the table.
+void Encoder::append_section(SectionType type, const Bytes& content) {
+  namespace at = format::section;
+  const bool area = type == SectionType::bodies || type == SectionType::programs;
+  file_.resize(aligned(file_.size()));
+  table_.resize(table_.size() + at::kBytes);
+  std::uint8_t* p = table_.data() + table_.size() - at::kBytes;
+  store32(p + at::kTypeAt, static_cast<std::uint32_t>(type));
+  store32(p + at::kFlagsAt, at::kRequired);
+  store64(p + at::kOffsetAt, file_.size());
+  store64(p + at::kBytesAt, content.size());
+  store64(p + at::kCountAt, area ? 0 : content.size() / format::kRecordBytes);
+  store32(p + at::kRecordBytesAt, area ? 0 : format::kRecordBytes);
+  store64(p + at::kChecksumAt, xxh64(view_of(content), static_cast<std::uint32_t>(type)));
+  file_.insert(file_.end(), content.begin(), content.end());
+}
+
+// Header and section table, into the room that was left for them.
+Bytes Encoder::finish() {
+  namespace at = format::header;
+  std::copy(std::begin(format::kMagic), std::end(format::kMagic), file_.begin());
+  std::copy(table_.begin(), table_.end(), file_.begin() + at::kBytes);
+  std::uint8_t* p = file_.data();
+  store16(p + at::kMajorAt, format::kMajor);
+  store16(p + at::kMinorAt, format::kMinor);
+  store32(p + at::kHeaderBytesAt, at::kBytes);
+  store64(p + at::kFileBytesAt, file_.size());
+  store64(p + at::kTableOffsetAt, at::kBytes);
+  store32(p + at::kSectionCountAt, format::kSectionTypes);
+  store64(p + at::kTableChecksumAt, xxh64(view_of(table_), 0));
+  store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, 0));
+  return std::move(file_);
+}
+
+Result<Bytes> Encoder::run() {
+  // Only what is large and read once is compressed: a variant must cost no decompression at its first use.
+  BlobArea bodies(bodies_offset_);
+  Status status = add_bodies(SectionType::targets, plan_.targets, false, bodies);
+  if (status) status = add_bodies(SectionType::sources, plan_.sources, true, bodies);
+  if (status) status = add_bodies(SectionType::variants, plan_.variants, false, bodies);
+  if (status) status = add_profiles(bodies);
+  if (status) status = add_proofs(bodies);
+  BlobArea programs(aligned(bodies_offset_ + bodies.bytes().size()));
+  if (status) status = add_programs(programs);
+  if (!status) return status;
+  file_.resize(first_record_offset());
+  for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,
+                                 SectionType::profiles, SectionType::index, SectionType::proofs}) {
+    append_section(type, records(type));
+  }
+  append_section(SectionType::bodies, bodies.bytes());
+  append_section(SectionType::programs, programs.bytes());
+  return finish();
+}
+
+}  // namespace
+
+Result<Bytes> encode(const Contents& contents) {
+  return guarded([&]() -> Result<Bytes> {
+    const Result<Plan> plan = make_plan(contents);
+    if (!plan) return plan.status();
+    return Encoder(*plan).run();
+  });
+}
+
+}  // namespace clbake::cache

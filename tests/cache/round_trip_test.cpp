@@ -1,0 +1,138 @@
+// What is written is what is read, whatever the order, the alignment and the size.
+#include "samples.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+using namespace clbake;
+using namespace clbake::cache;
+using namespace clbake::cache::test;
+
+BOOST_AUTO_TEST_CASE(SmallBundleGivesBackWhatWasWritten) {
+  const Result<Bundle> bundle = open_bytes(small_bundle());
+  BOOST_REQUIRE_EQUAL(bundle.status().message(), "");
+  BOOST_TEST(bundle->verify().message() == "");
+  const Result<Contents> contents = bundle->decode();
+  BOOST_REQUIRE_EQUAL(contents.status().message(), "");
+  // The order of targets in the file is that of their hashes; a second encoding brings both sides into it.
+  const Bytes again = encoded(*contents);
+  BOOST_TEST((again == small_bundle()));
+  Contents expected = small_contents();
+  std::vector<std::uint32_t> rank;
+  for (const Target& target : expected.targets) rank.push_back(bundle->find_target(target).value());
+  for (std::uint32_t i = 0; i < rank.size(); ++i) BOOST_TEST((contents->targets[rank[i]] == expected.targets[i]));
+  for (const Entry& entry : expected.entries) {
+    const Result<EntryInfo> info = bundle->find_entry(rank[entry.target], entry.variant);
+    BOOST_REQUIRE(info.ok());
+    if (info->form != entry.form) continue;
+    BOOST_TEST((bundle->program(*info).value() == entry.program));
+    BOOST_TEST(info->proof.note == entry.proof.note);
+    BOOST_TEST(info->proof.jit_free == entry.proof.jit_free);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(DecodedContentsEqualTheOriginalsInFileOrder) {
+  const Contents first = open_bytes(small_bundle())->decode().value();
+  const Bytes bytes = encoded(first);
+  const Contents second = open_bytes(bytes)->decode().value();
+  BOOST_TEST(describe(first) == describe(second));
+}
+
+BOOST_AUTO_TEST_CASE(EmptyContentsMakeAValidBundle) {
+  const Bytes bytes = encoded({});
+  const Result<Bundle> bundle = open_bytes(bytes);
+  BOOST_REQUIRE(bundle.ok());
+  BOOST_TEST(bundle->verify().ok());
+  BOOST_TEST(bundle->entry_count() == 0U);
+  BOOST_TEST(outcome(bundle->find_target({})) == "no target");
+  BOOST_TEST(outcome(bundle->find_entry(0, 0)) == "no entry");
+  BOOST_TEST(outcome(bundle->find_profile(0)) == "no variant");
+}
+
+BOOST_AUTO_TEST_CASE(AnyOrderOfTheInputGivesTheSameBytes) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    BOOST_TEST((encoded(shuffled(small_contents(), seed)) == small_bundle()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(RepeatedInputsAreStoredOnce) {
+  Contents c = small_contents();
+  c.targets.push_back(c.targets[0]);
+  c.sources.push_back(c.sources[0]);
+  c.variants.push_back(c.variants[1]);
+  c.variants.back().source = 2;
+  c.entries[0].target = 3;
+  c.entries.back().variant = 3;
+  BOOST_TEST((encoded(c) == small_bundle()));
+}
+
+BOOST_AUTO_TEST_CASE(EntriesWithEqualProgramsShareTheStoredBytes) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  const Contents contents = bundle.decode().value();
+  std::vector<std::uint64_t> offsets;
+  for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
+    if (contents.entries[i].program.size() == 70) offsets.push_back(bundle.entry(i)->offset);
+  }
+  BOOST_REQUIRE_EQUAL(offsets.size(), 2U);
+  BOOST_TEST(offsets[0] == offsets[1]);
+}
+
+BOOST_AUTO_TEST_CASE(CompressibleProgramShrinksAndRandomOneIsStored) {
+  Contents c = small_contents();
+  c.entries[0].program.assign(100000, 7);
+  std::uint32_t state = 1;
+  for (std::size_t i = 0; i < c.entries[2].program.size(); ++i) {
+    c.entries[2].program[i] = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  }
+  const Bytes bytes = encoded(c);
+  const Bundle bundle = open_bytes(bytes).value();
+  const std::uint32_t target = bundle.find_target(c.targets[0]).value();
+  const EntryInfo large = bundle.find_entry(target, 0).value();
+  BOOST_TEST(large.compression == 1U);
+  BOOST_TEST(large.stored_bytes < 1000U);
+  BOOST_TEST((bundle.program(large).value() == c.entries[0].program));
+  const EntryInfo random = bundle.find_entry(target, 2).value();
+  BOOST_TEST(random.compression == 0U);
+  BOOST_TEST((bundle.program(random).value() == c.entries[2].program));
+}
+
+BOOST_AUTO_TEST_CASE(BundleIsReadAtAnyAlignment) {
+  for (std::size_t shift = 0; shift < 16; ++shift) {
+    Bytes moved(shift, 0xEE);
+    moved.insert(moved.end(), small_bundle().begin(), small_bundle().end());
+    const Result<Bundle> bundle = Bundle::from_memory({moved.data() + shift, moved.size() - shift});
+    BOOST_REQUIRE(bundle.ok());
+    BOOST_TEST(bundle->verify().ok());
+    BOOST_TEST((encoded(bundle->decode().value()) == small_bundle()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TwentyThousandEntriesAreAllFound) {
+  Contents c = small_contents();
+  c.entries.clear();
+  c.variants.clear();
+  for (std::uint32_t v = 0; v < 10000; ++v) {
+    Variant variant = small_contents().variants[0];
+    variant.name = "variant-" + std::to_string(v);
+    c.variants.push_back(variant);
+    const std::uint8_t kind = static_cast<std::uint8_t>(v % 50);
+    for (const std::uint32_t t : {0U, 2U}) c.entries.push_back({t, v, Form::native, Proof(), Bytes(kind + 1U, kind)});
+  }
+  for (Profile& p : c.profiles) p.rules.clear();
+  const Bytes bytes = encoded(c);
+  const Bundle bundle = open_bytes(bytes).value();
+  BOOST_TEST(bundle.verify().message() == "");
+  BOOST_TEST(bundle.entry_count() == 20000U);
+  const std::uint32_t targets[] = {*bundle.find_target(c.targets[0]), *bundle.find_target(c.targets[2])};
+  std::size_t right = 0;
+  for (std::uint32_t v = 0; v < 10000; ++v) {
+    const Variant variant = bundle.variant(v).value();
+    const auto kind = static_cast<std::uint8_t>(std::stoul(variant.name.substr(8)) % 50);
+    for (const std::uint32_t t : targets) {
+      right += bundle.program(bundle.find_entry(t, v).value()).value() == Bytes(kind + 1U, kind);
+    }
+  }
+  BOOST_TEST(right == 20000U);
+  BOOST_TEST(outcome(bundle.find_entry(*bundle.find_target(c.targets[1]), 77)) == "no entry");
+}

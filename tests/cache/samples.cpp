@@ -1,0 +1,170 @@
+#include "samples.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+namespace clbake::cache::test {
+namespace {
+
+Target target(const char* device, const char* driver) {
+  return {"Portable Platform", "OpenCL 3.0", "Vendor", device, "1.2", driver, "arch-9", 64};
+}
+
+Variant variant(const char* name, Precision precision, std::uint32_t source) {
+  Variant v;
+  v.name = name;
+  v.family = "direct";
+  v.precision = precision;
+  v.trans_b = true;
+  v.contract = 1;
+  v.build_options = "-DTILE=4";
+  v.source = source;
+  v.launches = {{"gemm", {8, 4, 1}, 16, 32}};
+  return v;
+}
+
+Bytes program(std::uint8_t seed, std::size_t bytes) {
+  Bytes p(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) p[i] = static_cast<std::uint8_t>(seed + i * i % 7);
+  return p;
+}
+
+Proof proof(bool jit_free, const char* note) { return {true, jit_free, 30.5F, 12.25F, 10.0F, 0.5F, 8.0F, note}; }
+
+// The list in the order old[0], old[1] ...
+template <typename T>
+std::vector<T> reordered(const std::vector<T>& list, const std::vector<std::uint32_t>& old) {
+  std::vector<T> result;
+  for (const std::uint32_t i : old) result.push_back(list[i]);
+  return result;
+}
+
+std::vector<std::uint32_t> permutation(std::size_t size, std::mt19937& random) {
+  std::vector<std::uint32_t> order(size);
+  std::iota(order.begin(), order.end(), 0U);
+  std::shuffle(order.begin(), order.end(), random);
+  return order;
+}
+
+std::vector<std::uint32_t> inverse(const std::vector<std::uint32_t>& order) {
+  std::vector<std::uint32_t> result(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) result[order[i]] = i;
+  return result;
+}
+
+void describe_variants(std::ostream& out, const std::vector<Variant>& variants) {
+  for (const Variant& v : variants) {
+    out << "variant " << v.name << '|' << v.family << '|' << static_cast<int>(v.precision) << v.trans_a << v.trans_b
+        << '|' << v.contract << '|' << v.build_options << '|' << v.source << '\n';
+    for (const Launch& l : v.launches) {
+      out << "  launch " << l.kernel_name << '|' << l.local[0] << ',' << l.local[1] << ',' << l.local[2] << '|'
+          << l.tile_m << '|' << l.tile_n << '\n';
+    }
+  }
+}
+
+void describe_profiles(std::ostream& out, const std::vector<Profile>& profiles) {
+  for (const Profile& p : profiles) {
+    out << "profile of " << p.target << '\n';
+    for (const Rule& r : p.rules) {
+      out << "  rule " << static_cast<int>(r.precision) << r.trans_a << r.trans_b << " m " << r.m_min << '-' << r.m_max
+          << " n " << r.n_min << '-' << r.n_max << " k " << r.k_min << '-' << r.k_max << " -> " << r.variant << " at "
+          << r.gflops << '\n';
+    }
+  }
+}
+
+void describe_entries(std::ostream& out, const std::vector<Entry>& entries) {
+  for (const Entry& e : entries) {
+    out << "entry " << e.target << '|' << e.variant << '|' << static_cast<int>(e.form) << '|' << e.proof.proven
+        << e.proof.jit_free << '|' << e.proof.load_us << '|' << e.proof.first_us << '|' << e.proof.steady_us << '|'
+        << e.proof.max_error << '|' << e.proof.tolerance << '|' << e.proof.note << '|';
+    for (const std::uint8_t byte : e.program) out << static_cast<int>(byte) << ' ';
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+Contents small_contents() {
+  Contents c;
+  c.targets = {target("Device A", "535.1"), target("Device A", "550.2"), target("Device B", "550.2")};
+  c.sources = {{"direct.cl", "__kernel void gemm() { /* aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa */ }\n"},
+               {"tile.cl", ""}};
+  c.variants = {variant("direct-4", Precision::single_precision, 0),
+                variant("direct-8", Precision::double_precision, 0),
+                variant("tile-16", Precision::single_precision, 1)};
+  c.variants[2].launches.push_back({"reduce", {64, 1, 1}, 1, 64});
+  Rule small_k;
+  small_k.k_max = 128;
+  small_k.variant = 2;
+  small_k.gflops = 812.5F;
+  Rule rest;
+  rest.trans_a = true;
+  rest.precision = Precision::double_precision;
+  rest.variant = 1;
+  c.profiles = {{0, {small_k, rest}}, {2, {rest}}};
+  c.entries = {{0, 0, Form::native, proof(true, "finalized by 1.0"), program(1, 70)},
+               {0, 0, Form::portable, proof(false, "the driver compiles it"), program(9, 24)},
+               {0, 2, Form::portable, Proof(), program(3, 9)},
+               {1, 0, Form::native, proof(true, "finalized by 1.0"), program(1, 70)},
+               {2, 1, Form::native, proof(true, ""), program(5, 1)}};
+  return c;
+}
+
+Bytes encoded(const Contents& contents) {
+  Result<Bytes> bytes = encode(contents);
+  if (!bytes) throw std::runtime_error("encode: " + bytes.status().message());
+  return std::move(*bytes);
+}
+
+const Bytes& small_bundle() {
+  static const Bytes bytes = encoded(small_contents());
+  return bytes;
+}
+
+Result<Bundle> open_bytes(const Bytes& bytes) { return Bundle::from_memory(view_of(bytes)); }
+
+std::string describe(const Contents& contents) {
+  std::ostringstream out;
+  for (const Target& t : contents.targets) {
+    out << "target " << t.platform_name << '|' << t.platform_version << '|' << t.vendor << '|' << t.device_name << '|'
+        << t.device_version << '|' << t.driver_version << '|' << t.architecture << '|' << t.address_bits << '\n';
+  }
+  for (const Source& s : contents.sources) out << "source " << s.name << '|' << s.text << '\n';
+  describe_variants(out, contents.variants);
+  describe_profiles(out, contents.profiles);
+  describe_entries(out, contents.entries);
+  return out.str();
+}
+
+Contents shuffled(const Contents& contents, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto targets = permutation(contents.targets.size(), random);
+  const auto sources = permutation(contents.sources.size(), random);
+  const auto variants = permutation(contents.variants.size(), random);
+  const auto new_target = inverse(targets), new_source = inverse(sources), new_variant = inverse(variants);
+  Contents c;
+  c.targets = reordered(contents.targets, targets);
+  c.sources = reordered(contents.sources, sources);
+  c.variants = reordered(contents.variants, variants);
+  c.profiles = reordered(contents.profiles, permutation(contents.profiles.size(), random));
+  c.entries = reordered(contents.entries, permutation(contents.entries.size(), random));
+  for (Variant& v : c.variants) v.source = new_source[v.source];
+  for (Profile& p : c.profiles) {
+    p.target = new_target[p.target];
+    for (Rule& r : p.rules) r.variant = new_variant[r.variant];
+  }
+  for (Entry& e : c.entries) {
+    e.target = new_target[e.target];
+    e.variant = new_variant[e.variant];
+  }
+  return c;
+}
+
+}  // namespace clbake::cache::test

@@ -1,0 +1,46 @@
+// Bundles for the tests of cache/, and ways to look at them.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+#include <clbake/cache/reader.hpp>
+
+#include <string>
+
+namespace clbake::cache::test {
+
+// Two targets of one device under two drivers and one of another device, two sources, three variants, two profiles and
+// five entries, two of which share a program. In the order of the file, so that `decode` gives back the same.
+// Frozen: the golden file of version 1.0 holds it.
+Contents small_contents();
+
+// Contents encoded; stops the test when that fails.
+Bytes encoded(const Contents& contents);
+
+// The encoded small contents, made once.
+const Bytes& small_bundle();
+
+inline ByteView view_of(const Bytes& bytes) { return {bytes.data(), bytes.size()}; }
+
+Result<Bundle> open_bytes(const Bytes& bytes);
+
+// Every field as text: equal texts are equal contents, and a difference can be read.
+std::string describe(const Contents& contents);
+
+// The same contents with all lists in an order given by the seed, indices adapted.
+Contents shuffled(const Contents& contents, unsigned seed);
+
+// "ok", or the code's name: what tests compare.
+template <typename StatusOrResult>
+std::string outcome(const StatusOrResult& what);
+
+template <>
+inline std::string outcome(const Status& status) {
+  return std::string(name(status.code()));
+}
+
+template <typename T>
+std::string outcome(const Result<T>& result) {
+  return std::string(name(result.status().code()));
+}
+
+}  // namespace clbake::cache::test
