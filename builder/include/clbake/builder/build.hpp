@@ -1,0 +1,59 @@
+// Bakes a bundle: every default variant of every device, compiled, finalized, proven and packed.
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+struct BuildOptions {
+  std::vector<Device> devices;
+  std::vector<Precision> precisions;
+  std::string output;
+  std::string worker;  // executable whose `worker compile JOB OUT` and `worker prove JOB OUT` do the driver's part
+  std::chrono::seconds timeout{180};  // for one child
+  unsigned parallel = 0;              // compilations at a time; 0 = one for each core
+  bool fresh = false;                 // do not take entries over from an earlier or interrupted build
+};
+
+// How one variant on one device ended.
+struct JobReport {
+  std::string device;
+  std::string variant;
+  enum class Outcome { pending, baked, reused, failed } outcome = Outcome::pending;
+  std::string cause;  // of a failure
+  cache::Proof proof;
+};
+
+// Called after every step, on the calling thread.
+struct Progress {
+  std::size_t steps_done = 0;  // a compilation or a proof is a step
+  std::size_t steps = 0;
+  std::string last;     // what was just done
+  std::string failure;  // a variant that failed just now and why; empty otherwise
+};
+
+struct BuildReport {
+  std::vector<JobReport> jobs;
+  std::size_t baked = 0;
+  std::size_t reused = 0;
+  std::size_t failed = 0;
+  std::size_t not_jit_free = 0;
+  std::size_t bytes = 0;  // of the bundle
+};
+
+// Steps: what an earlier bundle at `output` or an interrupted build's directory `output`.work already proves is taken
+// over (same target, source, options, tool version); the rest is compiled in parallel, then proven one at a time.
+// The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step.
+// On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
+// Fails with invalid_argument (nothing to build; the output is a file that is no bundle), io (output not writable),
+// cancelled, build_failed (every job failed).
+Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
+                          const std::function<void(const Progress&)>& progress);
+
+}  // namespace clbake::builder

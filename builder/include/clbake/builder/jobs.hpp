@@ -1,0 +1,35 @@
+// A job: one variant for one device. Between the processes and between runs it travels as a bundle of one variant,
+// so every byte of it is checksummed.
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+#include <clbake/kernels/generator.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// The only variant of a one-variant bundle, with all it refers to.
+struct Job {
+  Target target;
+  cache::Source source;
+  cache::Variant variant;
+  std::vector<cache::Entry> entry;  // none before compilation, else one
+};
+
+// The device's target and a kernel of the generator.
+Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params);
+
+// Same work: target, variant and source agree in everything.
+bool same_work(const Job& a, const Job& b);
+
+Status write_job(const std::string& path, const Job& job);
+
+// Verifies every byte. Fails like Bundle::open, or with malformed when the bundle holds more than one variant.
+Result<Job> read_job(const std::string& path);
+
+// Every entry of a bundle as a job.
+Result<std::vector<Job>> jobs_of(const Bundle& bundle);
+
+}  // namespace clbake::builder

@@ -1,0 +1,44 @@
+// Child processes: a driver that crashes or hangs takes a child with it, never the caller.
+#pragma once
+
+#include <clbake/status.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clbake::builder {
+
+struct Command {
+  std::vector<std::string> arguments;  // arguments[0] is the executable's path
+  std::vector<std::pair<std::string, std::string>> environment;  // set on top of the caller's
+  std::string log;  // file that takes stdout and stderr
+};
+
+// How a child ended.
+struct Exit {
+  int code = 0;            // exit status; meaningful when signal is 0
+  int signal = 0;          // the signal that killed it, or 0
+  bool timed_out = false;  // killed by run_all
+  bool ok() const { return code == 0 && signal == 0 && !timed_out; }
+};
+
+// What happened, for a person: "killed by signal 11 (Segmentation fault)", "no end after 120 s", or, after an exit
+// status, the last line of the log.
+std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout);
+
+// Runs all commands, at most `parallel` at a time, and calls done(index, exit) on the calling thread as each ends.
+// done may append to `commands`: those run as well. A command that takes longer than `timeout` is killed with its
+// children. When `cancel` becomes true the running ones are killed and cancelled is returned. Fails with io when a
+// process cannot be started.
+Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
+               const std::atomic<bool>& cancel, const std::function<void(std::size_t, const Exit&)>& done);
+
+// The path of the running executable.
+std::string own_path();
+
+}  // namespace clbake::builder

@@ -1,0 +1,12 @@
+// Which variant serves which problem, as long as nothing was tuned.
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+
+namespace clbake::builder {
+
+// The profile of contents.targets[target] from the variants that have an entry there: small problems go to the
+// direct family, others to the family made for the kind of device; what is missing is replaced by what is there.
+cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceKind kind);
+
+}  // namespace clbake::builder

@@ -1,0 +1,36 @@
+// GEMM on the host in double precision, and how far from it a result may be.
+#pragma once
+
+#include <clbake/clbake.hpp>
+
+#include <vector>
+
+namespace clbake::builder {
+
+// Largest error that a product of depth k may show, in units of |alpha| * sum_p |a_ip| |b_pj| + |beta| |c_ij|.
+// u is the unit roundoff: 2^-24 single, 2^-53 double. The error of a sum of k products is at most about (k + 2) u
+// (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1) and, for the random data that clbake checks
+// with, grows like sqrt(k) u: tolerance = u * min(k + 3, 4 sqrt(k) + 16), one u for the final rounding.
+double tolerance(Precision precision, std::size_t k);
+
+// Operands of a row-major problem, contiguous in the host's memory at the offsets and leading dimensions of the
+// device's buffers. T is float or double.
+template <typename T>
+struct HostOperands {
+  const Problem& problem;
+  double alpha;
+  double beta;
+  const std::vector<T>& a;
+  std::size_t a_offset;
+  const std::vector<T>& b;
+  std::size_t b_offset;
+  const std::vector<T>& c;  // before the product; not read when beta = 0
+  std::size_t c_offset;
+};
+
+// The largest normalised error of rows `rows` of `result` (laid out like c). Infinity when an element is not finite
+// although the reference is.
+template <typename T>
+double max_error(const HostOperands<T>& operands, const std::vector<T>& result, const std::vector<std::size_t>& rows);
+
+}  // namespace clbake::builder

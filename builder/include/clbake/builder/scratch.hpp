@@ -1,0 +1,30 @@
+// Temporary directories, and the environment that points drivers' caches into them.
+#pragma once
+
+#include <clbake/status.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clbake::builder {
+
+// A private directory under the system's temporary directory, removed with all it holds by the destructor.
+class ScratchDirectory {
+ public:
+  static Result<ScratchDirectory> create();
+  ScratchDirectory(ScratchDirectory&& other) noexcept;
+  ScratchDirectory& operator=(ScratchDirectory&& other) noexcept;
+  ~ScratchDirectory();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Environment variables that make every known driver keep its compilation cache in `directory`: an empty one is a
+// cold cache, one used before is a warm cache.
+std::vector<std::pair<std::string, std::string>> driver_cache_environment(const std::string& directory);
+
+}  // namespace clbake::builder

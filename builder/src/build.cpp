@@ -1,0 +1,345 @@
+#include <clbake/builder/build.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/process.hpp>
+#include <clbake/builder/profile.hpp>
+#include <clbake/builder/scratch.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+namespace clbake::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Noise can spoil a proof's timing, never improve it: an entry that looks not JIT-free is timed again in new processes.
+constexpr int kProofAttempts = 3;
+
+// The first words of a proof's note. Entries of another version are not taken over: it may have finalized otherwise.
+std::string note_prefix() { return std::string("clbake ") + CLBAKE_VERSION + "; "; }
+
+bool of_this_version(const Job& job) { return job.entry.front().proof.note.rfind(note_prefix(), 0) == 0; }
+
+// `output`.work: what is done so far. Locked, so that two builds of one output do not mix.
+class WorkDirectory {
+ public:
+  static Result<WorkDirectory> open(const std::string& path) {
+    std::error_code error;
+    fs::create_directory(path, error);
+    if (error) return {Code::io, path + ": cannot create: " + error.message()};
+    WorkDirectory directory(path, ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.descriptor_ < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
+    if (flock(directory.descriptor_, LOCK_EX | LOCK_NB) == 0) return directory;
+    return {Code::io, path + ": another build is writing this output"};
+  }
+  WorkDirectory(WorkDirectory&& other) noexcept
+      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+  WorkDirectory& operator=(WorkDirectory&&) = delete;
+  ~WorkDirectory() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  const std::string& path() const { return path_; }
+  void remove() const {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+
+ private:
+  WorkDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_;
+};
+
+// A job under way, and its files in the work directory.
+struct Task {
+  Job job;
+  kernels::DeviceKind kind = kernels::DeviceKind::cpu;
+  std::string stem;  // path of its files, without extension
+  JobReport report;
+  int attempts = 0;
+  std::string source_file() const { return stem + ".job"; }
+  std::string compiled_file() const { return stem + ".compiled"; }
+  std::string proven_file() const { return stem + ".proven"; }
+};
+
+class Build {
+ public:
+  Build(const BuildOptions& options, const std::atomic<bool>& cancel,
+        const std::function<void(const Progress&)>& progress, const WorkDirectory& work)
+      : options_(options), cancel_(cancel), progress_(progress), work_(work) {}
+
+  Result<BuildReport> run();
+
+ private:
+  void plan();
+  void take_over();
+  Status compile_all();
+  Status prove_all();
+  Command worker_command(const std::string& verb, const Task& task, const std::string& input,
+                         const std::string& output);
+  bool proof_ended(std::size_t index, const Command& command, const Exit& exit);
+  void fail(Task& task, const std::string& cause);
+  void step(const std::string& last, const std::string& failure = {});
+  void accept(Task& task, Job job, JobReport::Outcome outcome);
+  Result<BuildReport> pack();
+
+  const BuildOptions& options_;
+  const std::atomic<bool>& cancel_;
+  const std::function<void(const Progress&)>& progress_;
+  const WorkDirectory& work_;
+  std::vector<Task> tasks_;
+  Progress state_;
+  std::vector<ScratchDirectory> scratch_;
+};
+
+std::vector<kernels::Params> variants_for(const Device& device, Precision precision) {
+  const bool single = precision == Precision::single_precision;
+  std::vector<kernels::Params> fitting;
+  for (const kernels::Params& params : kernels::default_variants(
+           device.kind, single ? kernels::Precision::single_precision : kernels::Precision::double_precision)) {
+    if (kernels::check(params, device.limits).empty()) fitting.push_back(params);
+  }
+  return fitting;
+}
+
+void Build::plan() {
+  for (std::size_t d = 0; d < options_.devices.size(); ++d) {
+    const Device& device = options_.devices[d];
+    const auto same_target = [&](const Task& task) { return task.job.target == device.target; };
+    if (std::any_of(tasks_.begin(), tasks_.end(), same_target)) continue;  // a twin: its binaries serve both
+    for (const Precision precision : options_.precisions) {
+      for (const kernels::Params& params : variants_for(device, precision)) {
+        Task task;
+        task.job = make_job(device.target, kernels::generate(params), params);
+        task.kind = device.kind;
+        task.stem = work_.path() + "/" + std::to_string(d) + "-" + task.job.variant.name;
+        task.report.device = device.target.device_name;
+        task.report.variant = task.job.variant.name;
+        tasks_.push_back(std::move(task));
+      }
+    }
+  }
+}
+
+void Build::accept(Task& task, Job job, JobReport::Outcome outcome) {
+  task.job.entry = std::move(job.entry);
+  task.report.outcome = outcome;
+  task.report.proof = task.job.entry.front().proof;
+}
+
+// Whatever an earlier build left that is proven for the same work needs no second time.
+void Build::take_over() {
+  if (options_.fresh) return;
+  std::vector<Job> earlier;
+  const Result<Bundle> bundle = Bundle::open(options_.output);
+  if (bundle) {
+    Result<std::vector<Job>> jobs = jobs_of(*bundle);
+    if (jobs) earlier = std::move(*jobs);
+  }
+  for (Task& task : tasks_) {
+    Result<Job> unfinished = read_job(task.proven_file());
+    if (unfinished && !unfinished->entry.empty()) earlier.push_back(std::move(*unfinished));
+    const auto usable = [&](const Job& job) { return same_work(job, task.job) && of_this_version(job); };
+    const auto found = std::find_if(earlier.begin(), earlier.end(), usable);
+    if (found != earlier.end()) accept(task, *found, JobReport::Outcome::reused);
+  }
+}
+
+void Build::step(const std::string& last, const std::string& failure) {
+  ++state_.steps_done;
+  state_.last = last;
+  state_.failure = failure;
+  if (progress_) progress_(state_);
+}
+
+void Build::fail(Task& task, const std::string& cause) {
+  task.report.outcome = JobReport::Outcome::failed;
+  task.report.cause = cause;
+}
+
+Command Build::worker_command(const std::string& verb, const Task& task, const std::string& input,
+                              const std::string& output) {
+  Command command;
+  command.arguments = {options_.worker, "worker", verb, input, output};
+  command.environment = driver_cache_environment(scratch_.back().path());
+  command.log = task.stem + ".log";
+  return command;
+}
+
+Status Build::compile_all() {
+  std::vector<Command> commands;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = tasks_[i];
+    if (task.report.outcome != JobReport::Outcome::pending) continue;
+    const Result<Job> compiled = read_job(task.compiled_file());
+    if (!options_.fresh && compiled && !compiled->entry.empty() && same_work(*compiled, task.job)) {
+      step("compiled " + task.report.variant);
+      continue;
+    }
+    const Status written = write_job(task.source_file(), task.job);
+    if (!written) return written;
+    Result<ScratchDirectory> scratch = ScratchDirectory::create();
+    if (!scratch) return scratch.status();
+    scratch_.push_back(std::move(*scratch));
+    commands.push_back(worker_command("compile", task, task.source_file(), task.compiled_file()));
+    owners.push_back(i);
+  }
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const auto done = [&](std::size_t index, const Exit& exit) {
+    Task& task = tasks_[owners[index]];
+    if (exit.ok()) return step("compiled " + task.report.variant);
+    fail(task, "compile: " + describe(exit, commands[index], options_.timeout));
+    --state_.steps;  // nothing to prove
+    step("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
+  };
+  const Status status = run_all(commands, options_.parallel ? options_.parallel : cores, options_.timeout, cancel_, done);
+  scratch_.clear();
+  return status;
+}
+
+// Takes the proof over, or fails the task. False when the proof should be tried again.
+bool Build::proof_ended(std::size_t index, const Command& command, const Exit& exit) {
+  Task& task = tasks_[index];
+  if (!exit.ok()) {
+    fail(task, "prove: " + describe(exit, command, options_.timeout));
+    return true;
+  }
+  Result<Job> proven = read_job(task.proven_file());
+  if (!proven || proven->entry.empty() || !same_work(*proven, task.job) || !proven->entry.front().proof.proven) {
+    fail(task, "prove: " + (proven ? std::string("the worker left no proof of this variant") : proven.status().message()));
+    return true;
+  }
+  const cache::Entry& entry = proven->entry.front();
+  const bool noise_possible = !entry.proof.jit_free && entry.form == cache::Form::native;
+  if (noise_possible && ++task.attempts < kProofAttempts) return false;
+  proven->entry.front().proof.note.insert(0, note_prefix());
+  const Status kept = write_job(task.proven_file(), *proven);
+  if (kept) {
+    accept(task, std::move(*proven), JobReport::Outcome::baked);
+  } else {
+    fail(task, kept.message());
+  }
+  return true;
+}
+
+// One at a time, with nothing compiling beside it: it is a measurement.
+Status Build::prove_all() {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    Task& task = tasks_[i];
+    bool ended = task.report.outcome != JobReport::Outcome::pending;
+    const bool waits = !ended;
+    while (!ended) {
+      Result<ScratchDirectory> scratch = ScratchDirectory::create();
+      if (!scratch) return scratch.status();
+      scratch_.push_back(std::move(*scratch));
+      std::vector<Command> commands = {worker_command("prove", task, task.compiled_file(), task.proven_file())};
+      const Status ran = run_all(commands, 1, options_.timeout, cancel_,
+                                 [&](std::size_t, const Exit& exit) { ended = proof_ended(i, commands[0], exit); });
+      scratch_.clear();
+      if (!ran) return ran;
+    }
+    if (!waits) continue;
+    const bool failed = task.report.outcome == JobReport::Outcome::failed;
+    step((failed ? "failed " : "proved ") + task.report.variant,
+         failed ? task.report.variant + ": " + task.report.cause : std::string());
+  }
+  return {};
+}
+
+// Adds one finished task; equal targets and sources are shared.
+void add_to(cache::Contents& contents, const Job& job) {
+  const auto index_of = [](auto& list, const auto& item, const auto& same) {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const auto& other) { return same(other, item); });
+    if (found != list.end()) return static_cast<std::uint32_t>(found - list.begin());
+    list.push_back(item);
+    return static_cast<std::uint32_t>(list.size() - 1);
+  };
+  cache::Entry entry = job.entry.front();
+  entry.target = index_of(contents.targets, job.target, [](const Target& a, const Target& b) { return a == b; });
+  cache::Variant variant = job.variant;
+  variant.source = index_of(contents.sources, job.source, [](const cache::Source& a, const cache::Source& b) {
+    return a.name == b.name && a.text == b.text;
+  });
+  entry.variant = index_of(contents.variants, variant,
+                           [](const cache::Variant& a, const cache::Variant& b) { return a.name == b.name; });
+  contents.entries.push_back(std::move(entry));
+}
+
+Result<BuildReport> Build::pack() {
+  cache::Contents contents;
+  BuildReport report;
+  for (const Task& task : tasks_) {
+    report.jobs.push_back(task.report);
+    const bool failed = task.report.outcome == JobReport::Outcome::failed;
+    report.failed += failed ? 1 : 0;
+    if (failed) continue;
+    report.baked += task.report.outcome == JobReport::Outcome::baked ? 1 : 0;
+    report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
+    report.not_jit_free += task.report.proof.jit_free ? 0 : 1;
+    add_to(contents, task.job);
+  }
+  if (contents.entries.empty()) return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause};
+  for (std::uint32_t t = 0; t < contents.targets.size(); ++t) {
+    const auto of_target = [&](const Task& task) { return task.job.target == contents.targets[t]; };
+    const auto task = std::find_if(tasks_.begin(), tasks_.end(), of_target);
+    contents.profiles.push_back(default_profile(contents, t, task->kind));
+  }
+  const Result<cache::Bytes> bytes = cache::encode(contents);
+  if (!bytes) return bytes.status();
+  report.bytes = bytes->size();
+  const Status written = cache::write_file(options_.output, {bytes->data(), bytes->size()});
+  if (!written) return written;
+  return report;
+}
+
+Result<BuildReport> Build::run() {
+  plan();
+  if (tasks_.empty()) return {Code::invalid_argument, "no variant of the wanted precisions fits any of the devices"};
+  take_over();
+  for (const Task& task : tasks_) state_.steps += task.report.outcome == JobReport::Outcome::pending ? 2 : 0;
+  if (progress_) progress_(state_);
+  Status status = compile_all();
+  if (status) status = prove_all();
+  if (!status) return status;
+  return pack();
+}
+
+// An output that exists must be one of ours: a slip of the hand must not cost somebody's file.
+Status check_output(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return {};
+  if (!fs::is_regular_file(status)) return {Code::invalid_argument, path + ": exists and is not a regular file"};
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (bundle || bundle.status().code() != Code::not_a_bundle) return {};  // damaged or newer: rebuilt
+  return {Code::invalid_argument, path + ": exists and is not a bundle; it stays as it is"};
+}
+
+}  // namespace
+
+Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
+                          const std::function<void(const Progress&)>& progress) {
+  if (options.devices.empty() || options.precisions.empty()) {
+    return {Code::invalid_argument, "no device or no precision to build for"};
+  }
+  const Status output = check_output(options.output);
+  if (!output) return output;
+  const Result<WorkDirectory> work = WorkDirectory::open(options.output + ".work");
+  if (!work) return work.status();
+  Result<BuildReport> report = Build(options, cancel, progress, *work).run();
+  // Kept for the next run when interrupted or when the disk was full; of no use after anything else.
+  const Code code = report.status().code();
+  if (report || code == Code::build_failed || code == Code::invalid_argument) work->remove();
+  return report;
+}
+
+}  // namespace clbake::builder

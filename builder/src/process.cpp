@@ -1,0 +1,165 @@
+#include <clbake/builder/process.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <memory>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace clbake::builder {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Child {
+  std::size_t index = 0;
+  pid_t pid = 0;
+  Clock::time_point deadline;
+};
+
+// "NAME=value" of the caller's environment with the command's variables on top.
+std::vector<std::string> merged_environment(const Command& command) {
+  std::vector<std::string> merged;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const std::string key = text.substr(0, text.find('='));
+    const bool replaced = std::any_of(command.environment.begin(), command.environment.end(),
+                                      [&](const auto& variable) { return variable.first == key; });
+    if (!replaced) merged.push_back(text);
+  }
+  for (const auto& [key, value] : command.environment) merged.push_back(key + "=" + value);
+  return merged;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> list;
+  for (const std::string& s : strings) list.push_back(const_cast<char*>(s.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+// A process group of its own: the terminal's Ctrl-C reaches only the parent, which then decides, and a kill reaches
+// whatever the driver started.
+int spawn(const Command& command, pid_t& pid) {
+  const std::vector<std::string> environment = merged_environment(command);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int error = posix_spawn(&pid, command.arguments.front().c_str(), &actions, &attributes,
+                                pointers(command.arguments).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  return error;
+}
+
+void kill_group(const Child& child) { kill(-child.pid, SIGKILL); }
+
+Exit exit_of(int status) {
+  Exit exit;
+  if (WIFSIGNALED(status)) exit.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) exit.code = WEXITSTATUS(status);
+  return exit;
+}
+
+// The running children of one run_all; none survives it.
+class Pool {
+ public:
+  ~Pool() {
+    for (const Child& child : running_) {
+      kill_group(child);
+      waitpid(child.pid, nullptr, 0);
+    }
+  }
+
+  std::size_t size() const { return running_.size(); }
+
+  Status start(std::size_t index, const Command& command, std::chrono::seconds timeout) {
+    Child child{index, 0, Clock::now() + timeout};
+    const int error = spawn(command, child.pid);
+    if (error != 0) return {Code::io, command.arguments.front() + ": cannot start: " + std::strerror(error)};
+    running_.push_back(child);
+    return {};
+  }
+
+  // Takes out one child that has ended or outlived its time. False when there is none now.
+  bool reap(std::size_t& index, Exit& exit) {
+    for (auto child = running_.begin(); child != running_.end(); ++child) {
+      int status = 0;
+      const bool late = Clock::now() > child->deadline;
+      if (late) kill_group(*child);
+      if (waitpid(child->pid, &status, late ? 0 : WNOHANG) != child->pid) continue;
+      exit = exit_of(status);
+      exit.timed_out = late && exit.signal == SIGKILL;
+      index = child->index;
+      running_.erase(child);
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<Child> running_;
+};
+
+std::string last_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::string last;
+  while (std::getline(file, line)) {
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+}  // namespace
+
+std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
+  if (exit.timed_out) return "no end after " + std::to_string(timeout.count()) + " s";
+  if (exit.signal != 0) {
+    return "killed by signal " + std::to_string(exit.signal) + " (" + strsignal(exit.signal) + ")";
+  }
+  const std::string line = last_line(command.log);
+  return line.empty() ? "exit status " + std::to_string(exit.code) : line;
+}
+
+Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
+               const std::atomic<bool>& cancel, const std::function<void(std::size_t, const Exit&)>& done) {
+  Pool pool;
+  std::size_t next = 0;
+  while (next < commands.size() || pool.size() > 0) {
+    if (cancel) return {Code::cancelled, "interrupted"};
+    while (next < commands.size() && pool.size() < std::max(1u, parallel)) {
+      const Status started = pool.start(next, commands[next], timeout);
+      if (!started) return started;
+      ++next;
+    }
+    std::size_t index = 0;
+    Exit exit;
+    if (pool.reap(index, exit)) {
+      done(index, exit);
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  return {};
+}
+
+std::string own_path() {
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+}  // namespace clbake::builder

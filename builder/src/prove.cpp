@@ -1,0 +1,171 @@
+#include <clbake/builder/finalize.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/prove.hpp>
+#include <clbake/builder/trial.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::size_t kSteadyRuns = 15;
+// Large enough that a launch takes a good part of a millisecond, small enough for the slowest family.
+constexpr std::size_t kTimedSize = 320;
+
+struct Timing {
+  double first_us = 0;
+  double steady_us = 0;
+  bool jit_free() const { return first_us <= kFirstLaunchRatio * steady_us + kFirstLaunchAllowanceUs; }
+};
+
+// The prover's surroundings, opened once.
+struct Bench {
+  Job job;
+  Device device;
+  Session session;
+  Library library;
+};
+
+Result<Bench> open_bench(const std::string& path) {
+  Result<Job> job = read_job(path);
+  if (!job) return job.status();
+  if (job->entry.empty()) return {Code::no_entry, path + ": nothing was compiled"};
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  Result<Device> device = device_of(job->target);
+  if (!device) return device.status();
+  Result<Session> session = Session::open(*device);
+  if (!session) return session.status();
+  Options options;
+  options.on_miss = OnMiss::fail;
+  Result<Library> library = Library::create(session->context(), device->id, {*bundle}, options);
+  if (!library) return library.status();
+  return Bench{std::move(*job), std::move(*device), std::move(*session), std::move(*library)};
+}
+
+Problem problem_of(const cache::Variant& v, std::size_t m, std::size_t n, std::size_t k) {
+  return tight_problem(v.precision, m, n, k, v.trans_a, v.trans_b);
+}
+
+std::string describe(const Problem& p) {
+  return std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+}
+
+// Runs once more from the original C and compares; the worst error goes into the proof.
+Status check_once(Trial& trial, const Problem& problem, cache::Proof& proof) {
+  const Result<Check> check = trial.check();
+  if (!check) return check.status();
+  if (!check->ok()) {
+    std::ostringstream text;
+    text << "wrong result at " << describe(problem) << ": error " << check->max_error << ", tolerance "
+         << check->tolerance << (check->guards_intact ? "" : ", wrote outside C");
+    return {Code::wrong_result, text.str()};
+  }
+  // The figures of the check that came closest to its tolerance.
+  const double closeness = check->max_error / check->tolerance;
+  if (proof.tolerance == 0 || closeness > static_cast<double>(proof.max_error) / static_cast<double>(proof.tolerance)) {
+    proof.max_error = static_cast<float>(check->max_error);
+    proof.tolerance = static_cast<float>(check->tolerance);
+  }
+  return {};
+}
+
+// First launch, check, steady launches. The program is loaded by then; the launch is the first of its grid class.
+Result<Timing> time_problem(Bench& bench, Gemm& gemm, const Problem& problem, cache::Proof& proof) {
+  Result<Trial> trial = Trial::create(bench.session, bench.device, problem);
+  if (!trial) return trial.status();
+  const Result<double> first = trial->run(gemm);
+  if (!first) return first.status();
+  const Status right = check_once(*trial, problem, proof);
+  if (!right) return right;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < kSteadyRuns; ++i) {
+    const Result<double> us = trial->run(gemm);
+    if (!us) return us.status();
+    times.push_back(*us);
+  }
+  return Timing{*first, median(times)};
+}
+
+// Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN and beta != 0.
+Status check_edges(Bench& bench, cache::Proof& proof) {
+  const cache::Variant& v = bench.job.variant;
+  const cache::Launch& launch = v.launches.front();
+  const std::size_t sizes[][3] = {{1, 1, 1},
+                                  {launch.tile_m + 1, launch.tile_n + 1, 17},
+                                  {launch.tile_m > 1 ? launch.tile_m - 1 : 1, launch.tile_n + 3, 33},
+                                  {5, 3, 129}};
+  for (const auto& size : sizes) {
+    for (const double beta : {0.0, -0.5}) {
+      Problem problem = problem_of(v, size[0], size[1], size[2]);
+      problem.lda += 3;
+      problem.ldb += 5;
+      problem.ldc += 7;
+      TrialOptions options;
+      options.alpha = 1.25;
+      options.beta = beta;
+      options.a_offset = 11;
+      options.b_offset = 13;
+      options.c_offset = 19;
+      Result<Gemm> gemm = bench.library.prepare(problem, v.name);
+      if (!gemm) return gemm.status();
+      Result<Trial> trial = Trial::create(bench.session, bench.device, problem, options);
+      if (!trial) return trial.status();
+      const Status ran = trial->run(*gemm).status();
+      if (!ran) return ran;
+      const Status right = check_once(*trial, problem, proof);
+      if (!right) return right;
+    }
+  }
+  return {};
+}
+
+std::string note(const Bench& bench, const Timing& small, const Timing& large) {
+  std::ostringstream text;
+  text << "large grid: first " << large.first_us << " us, steady " << large.steady_us << " us";
+  if (bench.job.entry.front().form == cache::Form::portable) {
+    text << "; the driver keeps an intermediate language, which it compiles at every load";
+  } else if (!small.jit_free() || !large.jit_free()) {
+    text << "; the first launch still compiles";
+  }
+  return text.str();
+}
+
+}  // namespace
+
+Status prove_job(const std::string& path, const std::string& output) {
+  Result<Bench> bench = open_bench(path);
+  if (!bench) return bench.status();
+  const cache::Variant& v = bench->job.variant;
+  cache::Entry& entry = bench->job.entry.front();
+  cache::Proof proof;
+
+  const Problem timed = problem_of(v, kTimedSize, kTimedSize, kTimedSize);
+  const auto start = std::chrono::steady_clock::now();
+  Result<Gemm> gemm = bench->library.prepare(timed, v.name);
+  if (!gemm) return gemm.status();
+  const std::chrono::duration<float, std::micro> load = std::chrono::steady_clock::now() - start;
+  const Result<Timing> small = time_problem(*bench, *gemm, timed, proof);
+  if (!small) return small.status();
+
+  const Problem tall = problem_of(v, large_grid_rows(v.launches.front()), 1, 2);
+  Result<Gemm> tall_gemm = bench->library.prepare(tall, v.name);
+  if (!tall_gemm) return tall_gemm.status();
+  const Result<Timing> large = time_problem(*bench, *tall_gemm, tall, proof);
+  if (!large) return large.status();
+  const Status edges = check_edges(*bench, proof);
+  if (!edges) return edges;
+
+  proof.proven = true;
+  proof.jit_free = entry.form == cache::Form::native && small->jit_free() && large->jit_free();
+  proof.load_us = load.count();
+  proof.first_us = static_cast<float>(small->first_us);
+  proof.steady_us = static_cast<float>(small->steady_us);
+  proof.note = note(*bench, *small, *large);
+  entry.proof = proof;
+  return write_job(output, bench->job);
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,95 @@
+#include <clbake/builder/reference.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace clbake::builder {
+namespace {
+
+constexpr double unit_roundoff(Precision precision) {
+  return precision == Precision::single_precision ? 0x1p-24 : 0x1p-53;
+}
+
+// Row i of op(A) * op(B), and of |op(A)| * |op(B)|, in double precision.
+template <typename T>
+void product_row(const HostOperands<T>& o, std::size_t i, std::vector<double>& sum, std::vector<double>& magnitude) {
+  const Problem& p = o.problem;
+  std::fill(sum.begin(), sum.end(), 0.0);
+  std::fill(magnitude.begin(), magnitude.end(), 0.0);
+  const T* a = o.a.data() + o.a_offset;
+  const T* b = o.b.data() + o.b_offset;
+  const std::size_t b_row = p.trans_b ? 1 : p.ldb;
+  const std::size_t b_column = p.trans_b ? p.ldb : 1;
+  for (std::size_t l = 0; l < p.k; ++l) {
+    const double x = p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l];
+    const T* row = b + l * b_row;
+    for (std::size_t j = 0; j < p.n; ++j) {
+      const double product = x * static_cast<double>(row[j * b_column]);
+      sum[j] += product;
+      magnitude[j] += std::fabs(product);
+    }
+  }
+}
+
+template <typename T>
+double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::vector<double>& sum,
+                 std::vector<double>& magnitude) {
+  const Problem& p = o.problem;
+  const bool reads_operands = o.alpha != 0;
+  if (reads_operands) {
+    product_row(o, i, sum, magnitude);
+  } else {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    std::fill(magnitude.begin(), magnitude.end(), 0.0);
+  }
+  double worst = 0;
+  for (std::size_t j = 0; j < p.n; ++j) {
+    const std::size_t at = o.c_offset + i * p.ldc + j;
+    const double old = o.beta == 0 ? 0.0 : o.beta * static_cast<double>(o.c[at]);
+    const double expected = o.alpha * sum[j] + old;
+    const double scale = std::fabs(o.alpha) * magnitude[j] + std::fabs(old);
+    const double error = std::fabs(static_cast<double>(result[at]) - expected);
+    if (!std::isfinite(static_cast<double>(result[at])) && std::isfinite(expected)) {
+      return std::numeric_limits<double>::infinity();
+    }
+    if (error > 0) worst = std::max(worst, scale > 0 ? error / scale : std::numeric_limits<double>::infinity());
+  }
+  return worst;
+}
+
+}  // namespace
+
+double tolerance(Precision precision, std::size_t k) {
+  const double depth = static_cast<double>(k);
+  return unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
+}
+
+template <typename T>
+double max_error(const HostOperands<T>& operands, const std::vector<T>& result, const std::vector<std::size_t>& rows) {
+  const std::size_t n = operands.problem.n;
+  const double work = static_cast<double>(rows.size()) * static_cast<double>(n) * static_cast<double>(operands.problem.k);
+  const unsigned threads = work < 1e6 ? 1 : std::max(1u, std::thread::hardware_concurrency());
+  std::vector<double> worst(threads, 0.0);
+  std::atomic<std::size_t> next{0};
+  const auto work_on = [&](unsigned thread) {
+    std::vector<double> sum(n);
+    std::vector<double> magnitude(n);
+    for (std::size_t i = next++; i < rows.size(); i = next++) {
+      worst[thread] = std::max(worst[thread], row_error(operands, result, rows[i], sum, magnitude));
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work_on, t);
+  work_on(0);
+  for (std::thread& helper : helpers) helper.join();
+  return *std::max_element(worst.begin(), worst.end());
+}
+
+template double max_error<float>(const HostOperands<float>&, const std::vector<float>&, const std::vector<std::size_t>&);
+template double max_error<double>(const HostOperands<double>&, const std::vector<double>&,
+                                  const std::vector<std::size_t>&);
+
+}  // namespace clbake::builder

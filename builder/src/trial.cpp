@@ -1,0 +1,261 @@
+#include <clbake/builder/reference.hpp>
+#include <clbake/builder/trial.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <variant>
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::size_t kGuard = 64;  // guard elements after C, and before it when it has no offset of its own
+constexpr double kGuardValue = 12345.0;
+
+// A stored matrix in its buffer.
+struct Shape {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t ld = 1;
+  std::size_t offset = 0;
+  std::size_t extent() const { return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols; }
+  std::size_t elements() const { return offset + extent() + kGuard; }
+};
+
+// `outside` everywhere but in the matrix itself, which is random (or `inside`, when that is given).
+template <typename T>
+std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::mt19937& random) {
+  std::vector<T> data(shape.elements(), outside);
+  // Plain scaling of the generator's bits: the standard's distributions differ from library to library.
+  const auto next = [&] { return static_cast<T>((static_cast<double>(random()) - 2147483648.0) / 2147483648.0); };
+  for (std::size_t i = 0; i < shape.rows; ++i) {
+    T* row = data.data() + shape.offset + i * shape.ld;
+    for (std::size_t j = 0; j < shape.cols; ++j) row[j] = inside ? *inside : next();
+  }
+  return data;
+}
+
+// Compared as bytes: a NaN in the place of a guard must not pass.
+template <typename T>
+bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
+  std::vector<T> masked = after;
+  for (std::size_t i = 0; i < shape.rows; ++i) {
+    const std::size_t at = shape.offset + i * shape.ld;
+    std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(at), shape.cols,
+                masked.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return std::memcmp(masked.data(), before.data(), before.size() * sizeof(T)) == 0;
+}
+
+std::vector<std::size_t> rows_to_check(const Problem& p, bool all, std::mt19937& random) {
+  std::vector<std::size_t> rows(p.m);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const std::size_t work_per_row = std::max<std::size_t>(1, p.n * std::max<std::size_t>(1, p.k));
+  const std::size_t limit = std::max<std::size_t>(8, (std::size_t{1} << 28) / work_per_row);
+  if (all || rows.size() <= limit) return rows;
+  std::shuffle(rows.begin() + 1, rows.end() - 1, random);  // first and last row stay in
+  std::swap(rows[1], rows.back());
+  rows.resize(limit);
+  return rows;
+}
+
+template <typename T>
+struct Host {
+  std::vector<T> a;
+  std::vector<T> b;
+  std::vector<T> c;
+};
+
+}  // namespace
+
+struct Trial::State {
+  Problem problem;  // row-major, what is checked
+  Layout layout = Layout::row_major;
+  TrialOptions options;
+  Shape c_shape;
+  std::variant<Host<float>, Host<double>> host;
+  cl::CommandQueue queue;
+  cl::Buffer a;
+  cl::Buffer b;
+  cl::Buffer c;
+  std::mt19937 random;
+
+  template <typename T>
+  void fill(const Shape& a_shape, const Shape& b_shape) {
+    const T nan = std::numeric_limits<T>::quiet_NaN();
+    Host<T> h;
+    h.a = make_matrix<T>(a_shape, nan, nullptr, random);
+    h.b = make_matrix<T>(b_shape, nan, nullptr, random);
+    h.c = make_matrix<T>(c_shape, static_cast<T>(kGuardValue), options.beta == 0 ? &nan : nullptr, random);
+    host = std::move(h);
+  }
+
+  template <typename T>
+  Status upload(const cl::Context& context, const Host<T>& h) {
+    const auto make = [&](cl::Buffer& buffer, cl_mem_flags flags, const std::vector<T>& data) {
+      cl_int error = CL_SUCCESS;
+      const std::size_t bytes = data.size() * sizeof(T);
+      buffer = cl::Buffer(context, flags, bytes, nullptr, &error);
+      if (error == CL_SUCCESS) error = queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, data.data());
+      return error;
+    };
+    cl_int error = make(a, CL_MEM_READ_ONLY, h.a);
+    if (error == CL_SUCCESS) error = make(b, CL_MEM_READ_ONLY, h.b);
+    if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
+    if (error == CL_SUCCESS) return {};
+    return {Code::out_of_memory, "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
+  }
+
+  template <typename T>
+  Result<Check> check_against(const Host<T>& h) const {
+    std::vector<T> result(h.c.size());
+    const cl_int error = queue.enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
+    if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
+    const HostOperands<T> operands{problem,          static_cast<T>(options.alpha), static_cast<T>(options.beta),
+                                   h.a,              options.a_offset,              h.b,
+                                   options.b_offset, h.c,                           options.c_offset};
+    std::mt19937 sample(options.seed);
+    const std::vector<std::size_t> rows = rows_to_check(problem, options.check_all_rows, sample);
+    Check check;
+    check.rows_checked = rows.size();
+    check.tolerance = tolerance(problem.precision, problem.k);
+    check.guards_intact = guards_intact(c_shape, h.c, result);
+    check.max_error = max_error(operands, result, rows);
+    return check;
+  }
+};
+
+namespace {
+
+// The device's own limits, before the host allocates anything.
+Status check_memory(const Device& device, std::size_t element, const Shape& a, const Shape& b, const Shape& c) {
+  const cl::Device d(device.id, true);
+  const double largest = static_cast<double>(d.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
+  const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
+  double sum = 0;
+  for (const Shape* shape : {&a, &b, &c}) {
+    const double bytes = static_cast<double>(shape->elements()) * static_cast<double>(element);
+    sum += bytes;
+    if (bytes > largest) {
+      return {Code::out_of_memory, "a matrix of " + std::to_string(static_cast<std::uint64_t>(bytes)) +
+                                       " bytes is more than the device's largest buffer of " +
+                                       std::to_string(static_cast<std::uint64_t>(largest))};
+    }
+  }
+  // The host keeps a copy, and the check another one of C.
+  const bool host_shares = device.kind == kernels::DeviceKind::cpu;
+  if (sum * (host_shares ? 2.5 : 1.0) <= total) return {};
+  return {Code::out_of_memory, "matrices of " + std::to_string(static_cast<std::uint64_t>(sum)) +
+                                   " bytes in total are too much for the device's memory of " +
+                                   std::to_string(static_cast<std::uint64_t>(total))};
+}
+
+Problem exchanged(const Problem& p) {
+  Problem r = p;
+  r.layout = Layout::row_major;
+  std::swap(r.m, r.n);
+  std::swap(r.lda, r.ldb);
+  std::swap(r.trans_a, r.trans_b);
+  return r;
+}
+
+}  // namespace
+
+Trial::Trial(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Trial::Trial(Trial&&) noexcept = default;
+Trial::~Trial() = default;
+
+Result<Trial> Trial::create(const Session& session, const Device& device, const Problem& problem,
+                            const TrialOptions& options) {
+  const Status possible = clbake::check(problem);
+  if (!possible) return possible;
+  auto s = std::make_unique<State>();
+  s->layout = problem.layout;
+  s->options = options;
+  s->random.seed(options.seed);
+  s->problem = problem;
+  if (problem.layout == Layout::column_major) {
+    s->problem = exchanged(problem);
+    std::swap(s->options.a_offset, s->options.b_offset);
+  }
+  const Problem& p = s->problem;
+  const Shape a{p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda, s->options.a_offset};
+  const Shape b{p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, s->options.b_offset};
+  s->c_shape = {p.m, p.n, p.ldc, s->options.c_offset};
+  Status status = check_memory(device, element_bytes(p.precision), a, b, s->c_shape);
+  if (!status) return status;
+
+  s->queue = cl::CommandQueue(session.queue(), true);
+  const cl::Context context(session.context(), true);
+  if (p.precision == Precision::single_precision) {
+    s->fill<float>(a, b);
+  } else {
+    s->fill<double>(a, b);
+  }
+  status = std::visit([&](const auto& host) { return s->upload(context, host); }, s->host);
+  if (!status) return status;
+  return Trial(std::move(s));
+}
+
+Result<double> Trial::run(Gemm& gemm) {
+  State& s = *state_;
+  const bool column_major = s.layout == Layout::column_major;
+  const Matrix a{s.a(), s.options.a_offset};
+  const Matrix b{s.b(), s.options.b_offset};
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = gemm.enqueue(s.queue(), s.options.alpha, column_major ? b : a, column_major ? a : b,
+                                     s.options.beta, {s.c(), s.options.c_offset});
+  if (!status) return status;
+  const cl_int error = s.queue.finish();
+  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+  if (error != CL_SUCCESS) return {Code::opencl, "clFinish: OpenCL error " + std::to_string(error)};
+  return elapsed.count();
+}
+
+Status Trial::reset() {
+  State& s = *state_;
+  const cl_int error = std::visit(
+      [&](const auto& host) {
+        return s.queue.enqueueWriteBuffer(s.c, CL_TRUE, 0, host.c.size() * sizeof host.c[0], host.c.data());
+      },
+      s.host);
+  return error == CL_SUCCESS ? Status() : Status(Code::opencl, "clEnqueueWriteBuffer: " + std::to_string(error));
+}
+
+Result<Check> Trial::check() const {
+  return std::visit([&](const auto& host) { return state_->check_against(host); }, state_->host);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Problem tight_problem(Precision precision, std::size_t m, std::size_t n, std::size_t k, bool trans_a, bool trans_b,
+                      Layout layout) {
+  const bool column_major = layout == Layout::column_major;
+  const auto at_least_one = [](std::size_t x) { return std::max<std::size_t>(1, x); };
+  Problem p;
+  p.precision = precision;
+  p.layout = layout;
+  p.trans_a = trans_a;
+  p.trans_b = trans_b;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.lda = at_least_one(trans_a != column_major ? m : k);
+  p.ldb = at_least_one(trans_b != column_major ? k : n);
+  p.ldc = at_least_one(column_major ? m : n);
+  return p;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,151 @@
+// clbake runtime: GEMM from a bundle of device binaries, with nothing left to compile.
+//
+//   clbake::Result<clbake::Bundle> bundle = clbake::Bundle::open("gemm.clbake");
+//   clbake::Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle});
+//   clbake::Problem problem;                    // C = alpha*A*B + beta*C, row-major, single precision
+//   problem.m = problem.n = problem.k = 512;
+//   problem.lda = problem.ldb = problem.ldc = 512;
+//   clbake::Result<clbake::Gemm> gemm = library->prepare(problem);
+//   clbake::Status status = gemm->enqueue(queue, 1.0, {a}, {b}, 0.0, {c});
+//
+// Nothing here throws, prints, aborts or reads the environment. Every failure is a Status (clbake/status.hpp).
+#pragma once
+
+#include <clbake/cache/reader.hpp>
+#include <clbake/status.hpp>
+
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clbake {
+
+using cache::Bundle;
+using cache::Precision;
+using cache::Target;
+using cache::Version;
+
+enum class Layout { row_major, column_major };
+
+// C = alpha * op(A) * op(B) + beta * C, with op(X) = X or its transpose; C is m x n, op(A) m x k, op(B) k x n.
+// Sizes and leading dimensions in elements, each at most 2^31 - 1. m, n or k may be 0.
+struct Problem {
+  Precision precision = Precision::single_precision;
+  Layout layout = Layout::row_major;
+  bool trans_a = false;
+  bool trans_b = false;
+  std::size_t m = 0;
+  std::size_t n = 0;
+  std::size_t k = 0;
+  // Distance of two rows (row-major) or columns (column-major) of the matrix as stored; at least its length, and 1.
+  std::size_t lda = 0;
+  std::size_t ldb = 0;
+  std::size_t ldc = 0;
+};
+
+// A matrix in a buffer: its first element lies `offset` elements after the buffer's start. The caller owns the buffer.
+struct Matrix {
+  cl_mem buffer = nullptr;
+  std::size_t offset = 0;
+};
+
+// Where the program that serves a problem came from.
+enum class Origin {
+  bundle,  // a binary of the bundle
+  source,  // compiled by the driver from the bundle's source
+};
+
+// What `prepare` chose and why.
+struct Explanation {
+  Origin origin = Origin::bundle;
+  Code miss = Code::ok;      // why the program is not from a bundle; ok when it is
+  std::string miss_message;  // the same for a person; empty when there was no miss
+  std::string variant;       // name of the variant in the bundle
+};
+
+enum class OnMiss {
+  compile,  // compile from the source that the bundle carries
+  fail,     // fail with the reason of the miss
+};
+
+struct Options {
+  OnMiss on_miss = OnMiss::compile;
+};
+
+// A problem ready to run: one kernel of a loaded program. Move-only; may outlive its Library.
+// One thread at a time may use a Gemm; prepare one for each thread (the program is shared).
+class Gemm {
+ public:
+  Gemm(Gemm&&) noexcept;
+  Gemm& operator=(Gemm&&) noexcept;
+  ~Gemm();
+
+  // Enqueues the product on a queue of the library's context and device, and returns without waiting for it.
+  // alpha and beta are rounded to the problem's precision. beta = 0: C is not read. k = 0 or alpha = 0: A and B are
+  // not read, their buffers may be null. m = 0 or n = 0: nothing runs, the event completes after the wait list.
+  // A, B and C may not overlap. `event` (may be null) is the caller's to release.
+  // Fails with invalid_argument (a null or too small buffer, a queue of another context or device; nothing was
+  // enqueued) or opencl.
+  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                 cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
+
+  const Explanation& explanation() const;
+
+  // The program behind this problem, owned by the library; for tools that want the driver's binary.
+  cl_program program() const;
+
+ private:
+  friend class Library;
+  struct State;
+  explicit Gemm(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// The programs of some bundles on one device of one context. Copies are cheap and share everything.
+// All members may be called from any number of threads at once.
+class Library {
+ public:
+  // Retains the context. Looks for the device's target in each bundle; loads nothing yet. A bundle that has
+  // nothing for the device is no failure: its sources serve. Fails with invalid_argument or opencl.
+  static Result<Library> create(cl_context context, cl_device_id device, std::vector<Bundle> bundles,
+                                const Options& options = {});
+
+  // Chooses the variant for the problem, from the first bundle that has one, and loads its program unless that is
+  // loaded already. A non-empty `variant` asks for the variant of that name instead of the profile's choice.
+  // Fails with invalid_argument, with the reason of the miss (on_miss = fail), or with build_failed.
+  Result<Gemm> prepare(const Problem& problem, const std::string& variant = {}) const;
+
+  // The identity by which bundles are searched.
+  const Target& target() const;
+
+ private:
+  struct State;
+  explicit Library(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+// What a bundle calls this device. Fails with opencl or invalid_argument (null).
+Result<Target> identify(cl_device_id device);
+
+// Whether the problem is possible at all: sizes, leading dimensions. Fails with invalid_argument, naming the field.
+Status check(const Problem& problem);
+
+// Elements that a buffer must hold from `offset` on for A, B and C of the problem; 0 for an empty matrix.
+// Requires check(problem).ok().
+struct Extents {
+  std::size_t a = 0;
+  std::size_t b = 0;
+  std::size_t c = 0;
+};
+Extents extents(const Problem& problem);
+
+// Bytes of one element.
+constexpr std::size_t element_bytes(Precision precision) { return precision == Precision::single_precision ? 4 : 8; }
+
+}  // namespace clbake

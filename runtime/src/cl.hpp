@@ -1,0 +1,19 @@
+// OpenCL for the runtime's own sources: CLHPP owns the handles; its macros never reach a public header.
+#pragma once
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <clbake/status.hpp>
+
+#include <CL/opencl.hpp>
+#include <string>
+
+namespace clbake {
+
+// "CL_OUT_OF_RESOURCES (-5)"; "OpenCL error -9999" for numbers that the standard does not know.
+std::string opencl_error(cl_int error);
+
+// A Status of code opencl, or out_of_memory for allocation failures: "clCreateKernel: CL_INVALID_KERNEL_NAME (-46)".
+Status opencl_failure(const char* call, cl_int error);
+
+}  // namespace clbake

@@ -1,0 +1,12 @@
+// The problem as the kernels see it.
+#pragma once
+
+#include <clbake/clbake.hpp>
+
+namespace clbake {
+
+// The same problem in row-major order. A column-major matrix is the transpose of the row-major one in the same bytes,
+// and C^T = op(B)^T * op(A)^T: so A and B, and m and n, change places. The caller exchanges the matrices as well.
+Problem row_major(const Problem& problem);
+
+}  // namespace clbake

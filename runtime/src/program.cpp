@@ -1,0 +1,97 @@
+#include "program.hpp"
+
+#include <algorithm>
+
+namespace clbake {
+namespace {
+
+// A log in one line of at most 600 characters.
+std::string one_line(std::string log) {
+  std::replace(log.begin(), log.end(), '\0', ' ');
+  std::replace(log.begin(), log.end(), '\n', ' ');
+  const std::size_t limit = 600;
+  return log.size() <= limit ? log : log.substr(0, limit) + " ...";
+}
+
+Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {
+  Result<cache::Variant> variant = bundle.variant(index);
+  if (!variant) return variant;
+  if (variant->contract == kContract && variant->launches.size() == 1) return variant;
+  return {Code::unsupported_version, "variant " + variant->name + " obeys kernel contract " +
+                                         std::to_string(variant->contract) + "; this runtime knows " +
+                                         std::to_string(kContract)};
+}
+
+// Some drivers report success for a build that produced nothing: the kernel itself is the proof.
+Status check_kernel(const cl::Program& program, const cl::Device& device, const cache::Variant& variant) {
+  cl_int error = CL_SUCCESS;
+  const cache::Launch& launch = variant.launches.front();
+  const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
+  if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
+  const std::size_t limit = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device, &error);
+  const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
+  if (error != CL_SUCCESS || wanted <= limit) return {};
+  return {Code::invalid_argument, "variant " + variant.name + " needs " + std::to_string(wanted) +
+                                      " work-items in a work-group; the device allows " + std::to_string(limit)};
+}
+
+Status rejected(const cache::Variant& variant, const Status& why) {
+  return {Code::driver_rejected, "program " + variant.name + ": " + why.message()};
+}
+
+}  // namespace
+
+Result<Program> load_entry(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
+                           const cache::EntryInfo& entry) {
+  Result<cache::Variant> variant = launchable_variant(bundle, entry.variant);
+  if (!variant) return variant.status();
+  const Result<cache::Bytes> bytes = bundle.program(entry);
+  if (!bytes) return bytes.status();
+
+  // Error code, per-device status, build status and the kernel are all looked at: drivers differ in which one tells.
+  const cl_device_id id = device();
+  const unsigned char* data = bytes->data();
+  const std::size_t size = bytes->size();
+  cl_int status = CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  const cl::Program program(clCreateProgramWithBinary(context(), 1, &id, &size, &data, &status, &error));
+  if (error != CL_SUCCESS || status != CL_SUCCESS) {
+    return rejected(*variant, opencl_failure("clCreateProgramWithBinary", error != CL_SUCCESS ? error : status));
+  }
+  error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
+  if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clBuildProgram", error));
+  if (program.getBuildInfo<CL_PROGRAM_BUILD_STATUS>(device) != CL_BUILD_SUCCESS) {
+    return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
+  }
+  const Status usable = check_kernel(program, device, *variant);
+  if (!usable) return rejected(*variant, usable);
+  Explanation explanation;
+  explanation.variant = variant->name;
+  return Program{program, std::move(*variant), std::move(explanation)};
+}
+
+Result<Program> compile_source(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
+                               std::uint32_t index) {
+  Result<cache::Variant> variant = launchable_variant(bundle, index);
+  if (!variant) return variant.status();
+  const Result<cache::Source> source = bundle.source(variant->source);
+  if (!source) return source.status();
+
+  cl_int error = CL_SUCCESS;
+  const cl::Program program(context, source->text, false, &error);
+  if (error != CL_SUCCESS) return opencl_failure("clCreateProgramWithSource", error);
+  const cl_device_id id = device();
+  error = clBuildProgram(program(), 1, &id, variant->build_options.c_str(), nullptr, nullptr);
+  if (error != CL_SUCCESS) {
+    const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
+    return {Code::build_failed, source->name + " as " + variant->name + ": " + opencl_error(error) + ": " + one_line(log)};
+  }
+  const Status usable = check_kernel(program, device, *variant);
+  if (!usable) return usable;
+  Explanation explanation;
+  explanation.origin = Origin::source;
+  explanation.variant = variant->name;
+  return Program{program, std::move(*variant), std::move(explanation)};
+}
+
+}  // namespace clbake

@@ -1,0 +1,61 @@
+// clbake VERB ...: see `clbake --help`.
+#include "command/cli.hpp"
+#include "command/verbs.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Verb {
+  const char* name;
+  int (*run)(const std::vector<std::string>& arguments);
+  const char* summary;  // null: not for people
+};
+
+constexpr Verb kVerbs[] = {
+    {"devices", clbake::tool::devices, "list the OpenCL devices and the target identity a bundle gives them"},
+    {"build", clbake::tool::build, "bake a bundle: compile, finalize, prove and pack every variant"},
+    {"run", clbake::tool::run, "run a GEMM from a bundle on random matrices and check the result"},
+    {"inspect", clbake::tool::inspect, "show what a bundle holds, after verifying every byte"},
+    {"bench", clbake::tool::bench, "measure: 'bench cold' first calls, 'bench gemm' speed beside other libraries"},
+    {"worker", clbake::tool::worker, nullptr},
+};
+
+int usage(std::FILE* to) {
+  std::fprintf(to, "clbake %s: OpenCL GEMM with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n", CLBAKE_VERSION);
+  for (const Verb& verb : kVerbs) {
+    if (verb.summary) std::fprintf(to, "  %-8s %s\n", verb.name, verb.summary);
+  }
+  std::fprintf(to, "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure, 2 wrong usage,\n"
+                   "3 bundle written but some variants left out, 130 interrupted.\n");
+  return to == stdout ? clbake::tool::kSuccess : clbake::tool::kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments.empty()) return usage(stderr);
+  const std::string& name = arguments[0];
+  if (name == "--help" || name == "-h" || name == "help") return usage(stdout);
+  if (name == "--version") {
+    std::printf("clbake %s\n", CLBAKE_VERSION);
+    return clbake::tool::kSuccess;
+  }
+  for (const Verb& verb : kVerbs) {
+    if (name != verb.name) continue;
+    try {
+      return verb.run({arguments.begin() + 1, arguments.end()});
+    } catch (const clbake::tool::UsageError& error) {
+      std::fprintf(stderr, "clbake %s: %s\n", verb.name, error.what());
+      return clbake::tool::kUsage;
+    } catch (const std::exception& error) {  // the standard library's and Boost's; clbake's own code throws none
+      return clbake::tool::fail("clbake " + name + ": " + error.what());
+    }
+  }
+  std::fprintf(stderr, "clbake: unknown verb '%s'; 'clbake --help' lists them\n", name.c_str());
+  return clbake::tool::kUsage;
+}

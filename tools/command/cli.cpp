@@ -1,0 +1,128 @@
+#include "cli.hpp"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+
+namespace clbake::tool {
+
+namespace po = boost::program_options;
+
+int fail(const std::string& line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+  return kFailure;
+}
+
+int fail(const char* verb, const Status& status) { return fail("clbake " + std::string(verb) + ": " + status.message()); }
+
+Cli::Cli(std::string synopsis, std::string summary)
+    : synopsis_(std::move(synopsis)), summary_(std::move(summary)), options_("options", 110) {
+  options_.add_options()("help,h", "show this text");
+}
+
+std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
+  const bool takes_file = synopsis_.find(" FILE ") != std::string::npos;
+  const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
+  po::options_description all;
+  all.add(options_);
+  po::positional_options_description positional;
+  if (takes_file) {
+    all.add_options()("FILE", po::value<std::vector<std::string>>());
+    positional.add("FILE", -1);
+  }
+  try {
+    // Without guessing: an abbreviated option would change its meaning when another one is added.
+    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(), values_);
+    if (has("help")) {
+      std::cout << "usage: clbake " << synopsis_ << "\n" << summary_ << "\n\n" << options_;
+      return kSuccess;
+    }
+    po::notify(values_);
+    if (!takes_file) return std::nullopt;
+    const auto files = has("FILE") ? values_["FILE"].as<std::vector<std::string>>() : std::vector<std::string>();
+    if (files.size() != 1) throw UsageError(files.empty() ? "the bundle's FILE is missing" : "more than one FILE given");
+    file_ = files[0];
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "clbake %s: %s; see 'clbake %s --help'\n", verb.c_str(), error.what(), verb.c_str());
+    return kUsage;
+  }
+}
+
+std::string Cli::text(const char* option) const {
+  return has(option) ? values_[option].as<std::string>() : std::string();
+}
+
+std::size_t Cli::size(const char* option, std::size_t fallback) const {
+  if (!has(option)) return fallback;
+  const std::string given = text(option);
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(given.c_str(), &end, 10);
+  const bool digits_only = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits_only || errno != 0) throw UsageError("--" + std::string(option) + ": '" + given + "' is not a whole number");
+  return static_cast<std::size_t>(value);
+}
+
+double Cli::number(const char* option, double fallback) const {
+  if (!has(option)) return fallback;
+  const std::string given = text(option);
+  char* end = nullptr;
+  const double value = std::strtod(given.c_str(), &end);
+  if (given.empty() || *end != '\0' || !std::isfinite(value)) {
+    throw UsageError("--" + std::string(option) + ": '" + given + "' is not a finite number");
+  }
+  return value;
+}
+
+std::vector<Precision> Cli::precisions(const char* option) const {
+  if (!has(option)) return {Precision::single_precision, Precision::double_precision};
+  std::vector<Precision> wanted;
+  for (const std::string& name : split(text(option), ',')) {
+    if (name != "single" && name != "double") {
+      throw UsageError("--" + std::string(option) + ": '" + name + "' is neither single nor double");
+    }
+    wanted.push_back(name == "single" ? Precision::single_precision : Precision::double_precision);
+  }
+  if (wanted.empty()) throw UsageError("--" + std::string(option) + ": no precision given");
+  return wanted;
+}
+
+const char* precision_name(Precision precision) {
+  return precision == Precision::single_precision ? "single" : "double";
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  std::string part;
+  while (std::getline(stream, part, separator)) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+Result<Bundle> open_verified(const std::string& path) {
+  Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle;
+  const Status intact = bundle->verify();
+  if (!intact) return intact.within(path);
+  return bundle;
+}
+
+Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec) {
+  const Result<std::vector<builder::Device>> all = builder::list_devices();
+  if (!all) return all.status();
+  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
+  if (!selected) return selected.status();
+  for (const builder::Device& device : *selected) {
+    if (bundle.find_target(device.target)) return device;
+  }
+  return selected->front();
+}
+
+}  // namespace clbake::tool

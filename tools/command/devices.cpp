@@ -1,0 +1,38 @@
+#include "cli.hpp"
+#include "json.hpp"
+#include "verbs.hpp"
+
+#include <cstdio>
+
+namespace clbake::tool {
+
+int devices(const std::vector<std::string>& arguments) {
+  Cli cli("devices [OPTIONS]", "Lists every usable OpenCL device with the target identity that a bundle gives it.");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  const Result<std::vector<builder::Device>> found = builder::list_devices();
+  if (!found) return fail("devices", found.status());
+
+  Json list = Json::array();
+  for (std::size_t i = 0; i < found->size(); ++i) {
+    const builder::Device& device = (*found)[i];
+    const Target& t = device.target;
+    const char* kind = device.kind == kernels::DeviceKind::cpu ? "cpu" : "gpu";
+    list.push_back({{"index", i},
+                    {"kind", kind},
+                    {"compute_units", device.compute_units},
+                    {"fp64", device.limits.fp64},
+                    {"target", to_json(t)}});
+    if (cli.has("json")) continue;
+    std::printf("%zu  %s (%s, %u compute units)\n", i, t.device_name.c_str(), kind, device.compute_units);
+    std::printf("   platform      %s, %s\n", t.platform_name.c_str(), t.platform_version.c_str());
+    std::printf("   device        %s, %s\n", t.vendor.c_str(), t.device_version.c_str());
+    std::printf("   driver        %s\n", t.driver_version.c_str());
+    std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not told)" : t.architecture.c_str(),
+                t.address_bits);
+  }
+  if (cli.has("json")) print({{"devices", list}});
+  return kSuccess;
+}
+
+}  // namespace clbake::tool

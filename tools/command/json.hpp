@@ -1,0 +1,17 @@
+// clbake's values as JSON.
+#pragma once
+
+#include <clbake/clbake.hpp>
+
+#include <nlohmann/json.hpp>
+
+namespace clbake::tool {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Target& target);
+
+// Two spaces of indentation and a newline, on stdout.
+void print(const Json& json);
+
+}  // namespace clbake::tool

@@ -1,0 +1,49 @@
+#include "progress_bar.hpp"
+
+#include <cstdio>
+#include <unistd.h>
+
+namespace clbake::tool {
+namespace {
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long>(seconds + 0.5);
+  char text[32];
+  std::snprintf(text, sizeof text, "%ld:%02ld", whole / 60, whole % 60);
+  return text;
+}
+
+}  // namespace
+
+ProgressBar::ProgressBar() : terminal_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
+
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
+  if (drawn_) std::fprintf(stderr, "\r\033[K");
+  drawn_ = false;
+}
+
+void ProgressBar::show(std::size_t done, std::size_t total, const std::string& last) {
+  if (total == 0) return;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  const double share = static_cast<double>(done) / static_cast<double>(total);
+  const std::string left = done == 0 ? "-:--" : duration(elapsed.count() * (1 / share - 1));
+  if (!terminal_) {
+    if (done > 0) std::fprintf(stderr, "[%zu/%zu] %s, %s left\n", done, total, last.c_str(), left.c_str());
+    return;
+  }
+  constexpr std::size_t width = 30;
+  const auto filled = static_cast<std::size_t>(share * width);
+  const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
+  std::fprintf(stderr, "\r\033[K[%s] %zu/%zu  %s left  %.60s", bar.c_str(), done, total, left.c_str(), last.c_str());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressBar::message(const std::string& line) {
+  clear();
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+}  // namespace clbake::tool

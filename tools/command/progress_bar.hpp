@@ -1,0 +1,30 @@
+// Progress of long work on stderr: a bar with the time left on a terminal, plain lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace clbake::tool {
+
+class ProgressBar {
+ public:
+  ProgressBar();
+  ~ProgressBar();  // ends the bar's line
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  // done of total steps; `last` is what was just finished.
+  void show(std::size_t done, std::size_t total, const std::string& last);
+
+  // A line of its own that stays, above the bar.
+  void message(const std::string& line);
+
+ private:
+  void clear();
+  bool terminal_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace clbake::tool

@@ -1,0 +1,188 @@
+#include "cli.hpp"
+#include "json.hpp"
+#include "verbs.hpp"
+
+#include <clbake/builder/trial.hpp>
+
+#include <chrono>
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+namespace po = boost::program_options;
+using Clock = std::chrono::steady_clock;
+
+double us_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+struct Request {
+  std::string file;
+  std::string device;
+  std::string variant;
+  Problem problem;
+  builder::TrialOptions trial;
+  std::size_t repeat = 10;
+  Options library;
+};
+
+struct Outcome {
+  Explanation explanation;
+  Target target;
+  double open_us = 0;
+  double load_us = 0;
+  double first_us = 0;
+  double steady_us = 0;
+  builder::Check check;
+};
+
+Request request_from(const Cli& cli) {
+  Request r;
+  r.file = cli.file();
+  r.device = cli.text("device");
+  r.variant = cli.text("variant");
+  const std::vector<Precision> precisions = cli.precisions("precision");
+  if (cli.has("precision") && precisions.size() != 1) throw UsageError("--precision: one of single, double");
+  r.problem = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
+                                     cli.has("trans-a"), cli.has("trans-b"),
+                                     cli.has("column-major") ? Layout::column_major : Layout::row_major);
+  r.problem.lda = cli.size("lda", r.problem.lda);
+  r.problem.ldb = cli.size("ldb", r.problem.ldb);
+  r.problem.ldc = cli.size("ldc", r.problem.ldc);
+  r.trial.alpha = cli.number("alpha", 1.0);
+  r.trial.beta = cli.number("beta", 0.0);
+  r.trial.seed = static_cast<std::uint32_t>(cli.size("seed", 1));
+  r.trial.check_all_rows = false;
+  r.repeat = cli.size("repeat", 10);
+  if (r.repeat == 0) throw UsageError("--repeat: at least 1");
+  r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
+  return r;
+}
+
+// The first launch, its check, and the median of the later ones.
+Status measure(builder::Trial& trial, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
+  const Result<double> first = trial.run(gemm);
+  if (!first) return first.status();
+  const Result<builder::Check> check = trial.check();
+  if (!check) return check.status();
+  std::vector<double> times;
+  for (std::size_t i = 1; i < repeat; ++i) {
+    const Result<double> us = trial.run(gemm);
+    if (!us) return us.status();
+    times.push_back(*us);
+  }
+  outcome.first_us = *first;
+  outcome.steady_us = times.empty() ? *first : builder::median(times);
+  outcome.check = *check;
+  return {};
+}
+
+Result<Outcome> execute(const Request& r) {
+  const Status possible = check(r.problem);
+  if (!possible) return possible;
+  const Result<Bundle> verified = open_verified(r.file);
+  if (!verified) return verified.status();
+  const Result<builder::Device> device = device_for(*verified, r.device);
+  if (!device) return device.status().within("--device");
+  const Result<builder::Session> session = builder::Session::open(*device);
+  if (!session) return session.status();
+
+  Outcome outcome;
+  auto start = Clock::now();
+  const Result<Bundle> bundle = Bundle::open(r.file);
+  if (!bundle) return bundle.status();
+  const Result<Library> library = Library::create(session->context(), device->id, {*bundle}, r.library);
+  outcome.open_us = us_since(start);
+  if (!library) return library.status();
+
+  Result<builder::Trial> trial = builder::Trial::create(*session, *device, r.problem, r.trial);
+  if (!trial) return trial.status();
+  start = Clock::now();
+  Result<Gemm> gemm = library->prepare(r.problem, r.variant);
+  outcome.load_us = us_since(start);
+  if (!gemm) return gemm.status().within(r.file);
+  const Status measured = measure(*trial, *gemm, r.repeat, outcome);
+  if (!measured) return measured;
+  outcome.explanation = gemm->explanation();
+  outcome.target = device->target;
+  return outcome;
+}
+
+Json outcome_json(const Problem& p, const Outcome& o) {
+  const double flops = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const bool missed = o.explanation.miss != Code::ok;
+  return {{"origin", o.explanation.origin == Origin::bundle ? "bundle" : "source"},
+          {"miss", missed ? Json(std::string(name(o.explanation.miss))) : Json()},
+          {"miss_message", missed ? Json(o.explanation.miss_message) : Json()},
+          {"variant", o.explanation.variant},
+          {"target", to_json(o.target)},
+          {"precision", precision_name(p.precision)},
+          {"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"open_us", o.open_us},
+          {"load_us", o.load_us},
+          {"first_us", o.first_us},
+          {"steady_us", o.steady_us},
+          {"gflops", flops / o.steady_us / 1e3},
+          {"max_error", o.check.max_error},
+          {"tolerance", o.check.tolerance},
+          {"rows_checked", o.check.rows_checked},
+          {"ok", o.check.ok()}};
+}
+
+void print_text(const Json& j) {
+  std::printf("%s, %s\n", j["variant"].get<std::string>().c_str(),
+              j["origin"] == "bundle" ? "from the bundle" : "compiled from source");
+  if (!j["miss"].is_null()) {
+    std::printf("miss: %s (%s)\n", j["miss"].get<std::string>().c_str(), j["miss_message"].get<std::string>().c_str());
+  }
+  std::printf("device  %s\n", j["target"]["device_name"].get<std::string>().c_str());
+  std::printf("open    %12.1f us\nload    %12.1f us\nfirst   %12.1f us\nsteady  %12.1f us, %.1f GFLOP/s\n",
+              j["open_us"].get<double>(), j["load_us"].get<double>(), j["first_us"].get<double>(),
+              j["steady_us"].get<double>(), j["gflops"].get<double>());
+  std::printf("error   %12.3g, tolerance %.3g, %zu rows checked: %s\n", j["max_error"].get<double>(),
+              j["tolerance"].get<double>(), j["rows_checked"].get<std::size_t>(), j["ok"] ? "ok" : "WRONG");
+}
+
+}  // namespace
+
+int run(const std::vector<std::string>& arguments) {
+  Cli cli("run FILE --m M --n N --k K [OPTIONS]",
+          "Runs C = alpha*op(A)*op(B) + beta*C from the bundle on random matrices and checks the result.");
+  const auto value = [] { return po::value<std::string>(); };
+  cli.options()("m", value()->required(), "rows of C");
+  cli.options()("n", value()->required(), "columns of C");
+  cli.options()("k", value()->required(), "columns of op(A)");
+  cli.options()("precision", value(), "single (default) or double");
+  cli.options()("trans-a", "op(A) is the transpose of A");
+  cli.options()("trans-b", "op(B) is the transpose of B");
+  cli.options()("column-major", "column-major matrices; default: row-major");
+  cli.options()("alpha", value(), "default 1");
+  cli.options()("beta", value(), "default 0");
+  cli.options()("lda", value(), "leading dimension of A in elements; default: as small as possible");
+  cli.options()("ldb", value(), "leading dimension of B");
+  cli.options()("ldc", value(), "leading dimension of C");
+  cli.options()("device", value(), "SPEC: an index of 'clbake devices', or part of a platform's or device's name");
+  cli.options()("variant", value(), "use this variant of the bundle instead of the profile's choice");
+  cli.options()("repeat", value(), "launches, the first included; default 10");
+  cli.options()("seed", value(), "of the random matrices; default 1");
+  cli.options()("no-compile", "fail on a miss instead of compiling from the bundle's source");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  const Request request = request_from(cli);
+  const Result<Outcome> outcome = execute(request);
+  if (!outcome) return fail("run", outcome.status());
+  const Json json = outcome_json(request.problem, *outcome);
+  if (cli.has("json")) {
+    print(json);
+  } else {
+    print_text(json);
+  }
+  if (outcome->check.ok()) return kSuccess;
+  return fail("clbake run: wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
+              json["tolerance"].dump() + (outcome->check.guards_intact ? "" : ", and C was written outside its bounds"));
+}
+
+}  // namespace clbake::tool

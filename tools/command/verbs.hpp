@@ -1,0 +1,20 @@
+// One function for each verb of the command; each takes the arguments behind the verb and returns the exit status.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+int devices(const std::vector<std::string>& arguments);
+int build(const std::vector<std::string>& arguments);
+int run(const std::vector<std::string>& arguments);
+int inspect(const std::vector<std::string>& arguments);
+int bench(const std::vector<std::string>& arguments);
+int bench_cold(const std::vector<std::string>& arguments);
+int bench_gemm(const std::vector<std::string>& arguments);
+
+// The child processes of build and bench; not for people.
+int worker(const std::vector<std::string>& arguments);
+
+}  // namespace clbake::tool
