@@ -125,7 +125,7 @@ Status why_no_target(const Bundle& bundle, const Target& wanted) {
 Result<std::uint32_t> find_encoded_target(const View& view, ByteView wanted) {
   const std::uint32_t count = view.section(SectionType::targets).count;
   const std::uint64_t hash = xxh64(wanted, 0);
-  const Result<Place> place = find_place(view, SectionType::targets, hash);
+  const Result<Place> place = find_by_hash(view, hash);
   if (!place) return place.status();
   for (std::uint32_t i = place->i; place->equal && i < count; ++i) {
     const Result<BlobRecord> record = read_blob_record(view, SectionType::targets, i);
@@ -224,7 +224,7 @@ Result<std::uint32_t> Bundle::find_target(const Target& target) const {
 
 Result<Profile> Bundle::find_profile(std::uint32_t target) const {
   return guarded([&]() -> Result<Profile> {
-    const Result<Place> place = find_place(state_->view, SectionType::profiles, std::uint64_t{target} << 32);
+    const Result<Place> place = find_by_keys(state_->view, SectionType::profiles, target, 0);
     if (!place) return place.status();
     if (!place->equal) return Status(Code::no_variant, "target " + std::to_string(target) + " has no profile");
     return profile(place->i);
@@ -234,8 +234,7 @@ Result<Profile> Bundle::find_profile(std::uint32_t target) const {
 Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant) const {
   return guarded([&]() -> Result<EntryInfo> {
     // Forms are in ascending order within one variant, so that the first record is the native one, if there is one.
-    const Result<Place> place =
-        find_place(state_->view, SectionType::index, std::uint64_t{target} << 32 | std::uint64_t{variant});
+    const Result<Place> place = find_by_keys(state_->view, SectionType::index, target, variant);
     if (!place) return place.status();
     if (!place->equal) {
       return Status(Code::no_entry,

@@ -11,6 +11,8 @@ namespace {
 using format::Method;
 using format::SectionType;
 
+constexpr std::uint64_t kChecksumOfNothing = 0xEF46DB3751D8E999;  // XXH64 of no bytes, seed 0
+
 std::uint64_t max_raw_bytes(SectionType type) {
   switch (type) {
     case SectionType::targets: return format::kMaxTargetBytes;
@@ -66,11 +68,6 @@ Status check_frame(ByteView stored, std::uint32_t raw_bytes) {
     return {Code::malformed, "not exactly one compressed frame"};
   }
   return {};
-}
-
-std::uint64_t sort_key(SectionType type, const std::uint8_t* p) {
-  if (type == SectionType::targets) return load64(p + format::blob::kRawChecksumAt);
-  return std::uint64_t{load32(p + format::blob::kKey0At)} << 32 | load32(p + format::blob::kKey1At);
 }
 
 }  // namespace
@@ -172,31 +169,9 @@ Result<Bytes> unpack_blob(const View& view, const BlobRecord& record) {
 
 Result<std::string_view> read_note(const View& view, const ProofRecord& record) {
   const ByteView note = view.slice(record.note_offset, record.note_bytes);
-  if (xxh64(note, 0) != record.note_checksum) return Status(Code::checksum, "note: checksum mismatch");
+  const std::uint64_t checksum = note.size == 0 ? kChecksumOfNothing : xxh64(note, 0);
+  if (checksum != record.note_checksum) return Status(Code::checksum, "note: checksum mismatch");
   return std::string_view(reinterpret_cast<const char*>(note.data), note.size);
-}
-
-Result<Place> find_place(const View& view, SectionType type, std::uint64_t key) {
-  const std::uint32_t count = view.section(type).count;
-  const std::uint8_t* const first = view.record(type, 0);
-  const auto key_of = [&](std::uint32_t i) { return sort_key(type, first + std::uint64_t{i} * format::kRecordBytes); };
-  std::uint32_t begin = 0, end = count;
-  while (begin < end) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    if (key_of(middle) < key) {
-      begin = middle + 1;
-    } else {
-      end = middle;
-    }
-  }
-  // Probes are not verified, so a damaged one may mislead the search: but then it is one of these two.
-  if (begin < count && !intact(view, type, begin)) {
-    return Status(Code::checksum, record_name(type, begin) + ": checksum mismatch");
-  }
-  if (begin > 0 && !intact(view, type, begin - 1)) {
-    return Status(Code::checksum, record_name(type, begin - 1) + ": checksum mismatch");
-  }
-  return Place{begin, begin < count && key_of(begin) == key};
 }
 
 }  // namespace clbake::cache

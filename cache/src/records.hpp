@@ -59,8 +59,10 @@ struct Place {
   bool equal = false;   // record i has the wanted key
 };
 
-// Binary search by raw_checksum (targets), or by key0 * 2^32 + key1 (profiles, index). The answer is certain: the
-// records on both sides of the place are verified, which FORMAT.md explains. Fails with checksum.
-Result<Place> find_place(const View& view, format::SectionType type, std::uint64_t key);
+// Search in sorted records; allocates nothing. The records on the way are not verified, those that FORMAT.md names
+// under "Searching" are: with one exception, record `i` when `equal`, which the caller reads and thereby verifies. Then
+// the answer is certain. Fails with checksum.
+Result<Place> find_by_hash(const View& view, std::uint64_t raw_checksum);  // in the targets
+Result<Place> find_by_keys(const View& view, format::SectionType type, std::uint32_t key0, std::uint32_t key1);
 
 }  // namespace clbake::cache

@@ -30,13 +30,7 @@ std::string describe(const Contents& contents);
 Contents shuffled(const Contents& contents, unsigned seed);
 
 // "ok", or the code's name: what tests compare.
-template <typename StatusOrResult>
-std::string outcome(const StatusOrResult& what);
-
-template <>
-inline std::string outcome(const Status& status) {
-  return std::string(name(status.code()));
-}
+inline std::string outcome(const Status& status) { return std::string(name(status.code())); }
 
 template <typename T>
 std::string outcome(const Result<T>& result) {

@@ -1,0 +1,147 @@
+// Damage of every kind that storage and transfer do: always a typed error, never a wrong program.
+#include "samples.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <set>
+
+using namespace clbake;
+using namespace clbake::cache;
+using namespace clbake::cache::test;
+
+namespace {
+
+// Codes that reading bytes from memory may end with.
+bool is_damage(const Status& status) {
+  static const std::set<Code> codes = {Code::not_a_bundle, Code::truncated, Code::checksum, Code::unsupported_version,
+                                       Code::malformed};
+  return codes.count(status.code()) > 0;
+}
+
+// Looks up everything of the original in damaged bytes; counts the answers that are neither right nor damage.
+class Oracle {
+ public:
+  Oracle() : bundle_(open_bytes(small_bundle()).value()) {
+    for (std::uint32_t i = 0; i < bundle_.entry_count(); ++i) {
+      entries_.push_back(bundle_.entry(i).value());
+      programs_.push_back(bundle_.program(entries_.back()).value());
+    }
+  }
+
+  std::size_t wrong_answers(const Bundle& damaged) const {
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Result<EntryInfo> info = damaged.entry(static_cast<std::uint32_t>(i));
+      wrong += is_wrong(damaged, info, programs_[i]);
+      if (i > 0 && entries_[i - 1].target == entries_[i].target && entries_[i - 1].variant == entries_[i].variant) {
+        continue;  // the search prefers the one before
+      }
+      wrong += is_wrong(damaged, damaged.find_entry(entries_[i].target, entries_[i].variant), programs_[i]);
+    }
+    for (std::uint32_t t = 0; t < bundle_.target_count(); ++t) {
+      const Result<std::uint32_t> found = damaged.find_target(*bundle_.target(t));
+      wrong += found ? *found != t : !is_damage(found.status());
+      wrong += outcome(damaged.find_entry(t, 1)) == "ok" && outcome(bundle_.find_entry(t, 1)) != "ok";
+    }
+    return wrong;
+  }
+
+ private:
+  static bool is_wrong(const Bundle& damaged, const Result<EntryInfo>& info, const Bytes& program) {
+    if (!info) return !is_damage(info.status());
+    const Result<Bytes> bytes = damaged.program(*info);
+    return bytes ? *bytes != program : !is_damage(bytes.status());
+  }
+
+  Bundle bundle_;
+  std::vector<EntryInfo> entries_;
+  std::vector<Bytes> programs_;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(FileCutAtAnyLengthIsTruncated) {
+  for (std::size_t size = 0; size < small_bundle().size(); ++size) {
+    // Memory of exactly this size, so that a sanitizer sees a read past its end.
+    const Bytes cut(small_bundle().begin(), small_bundle().begin() + static_cast<std::ptrdiff_t>(size));
+    const Result<Bundle> bundle = open_bytes(cut);
+    BOOST_REQUIRE_MESSAGE(outcome(bundle) == "truncated", "length " << size << ": " << bundle.status().message());
+  }
+  BOOST_TEST(outcome(Bundle::from_memory({})) == "truncated");
+}
+
+BOOST_AUTO_TEST_CASE(AnyFlippedBitIsFoundByVerifyAndNeverGivesAWrongProgram) {
+  const Oracle oracle;
+  Bytes bytes = small_bundle();
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    const auto mask = static_cast<std::uint8_t>(1U << bit % 8);
+    bytes[bit / 8] ^= mask;
+    const Result<Bundle> bundle = open_bytes(bytes);
+    const Status status = bundle ? bundle->verify() : bundle.status();
+    BOOST_REQUIRE_MESSAGE(is_damage(status), "bit " << bit << ": " << outcome(status));
+    BOOST_REQUIRE_MESSAGE(!bundle || oracle.wrong_answers(*bundle) == 0, "bit " << bit << ": wrong answer");
+    bytes[bit / 8] ^= mask;
+  }
+  BOOST_TEST(oracle.wrong_answers(open_bytes(bytes).value()) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(HeaderDamageIsReportedAsSpecified) {
+  const auto with = [](std::size_t at, std::uint8_t value) {
+    Bytes bytes = small_bundle();
+    bytes[at] = value;
+    return outcome(open_bytes(bytes));
+  };
+  BOOST_TEST(with(0, 0x0B) == "not a bundle");  // bit 7 lost
+  BOOST_TEST(with(8, 2) == "checksum");         // the major version: damage is told from a newer bundle
+  BOOST_TEST(with(12, 0) == "checksum");
+  BOOST_TEST(with(16, 0) == "checksum");
+  BOOST_TEST(with(128, 9) == "checksum");  // the section table
+  Bytes longer = small_bundle();
+  longer.push_back(0);
+  BOOST_TEST(outcome(open_bytes(longer)) == "malformed");
+}
+
+BOOST_AUTO_TEST_CASE(LineEndsRewrittenByATransferAreNotABundle) {
+  Bytes bytes;
+  for (const std::uint8_t byte : small_bundle()) {
+    if (byte != '\r') bytes.push_back(byte);
+  }
+  BOOST_TEST(outcome(open_bytes(bytes)) == "not a bundle");
+}
+
+BOOST_AUTO_TEST_CASE(RandomNoiseIsRefused) {
+  std::mt19937 random(11);
+  const Oracle oracle;
+  for (int round = 0; round < 3000; ++round) {
+    Bytes bytes = small_bundle();
+    const std::size_t begin = random() % bytes.size();
+    const std::size_t length = 1 + random() % 40;
+    for (std::size_t i = begin; i < std::min(begin + length, bytes.size()); ++i) {
+      bytes[i] = static_cast<std::uint8_t>(random());
+    }
+    if (bytes == small_bundle()) continue;
+    const Result<Bundle> bundle = open_bytes(bytes);
+    BOOST_REQUIRE(is_damage(bundle ? bundle->verify() : bundle.status()));
+    BOOST_REQUIRE(!bundle || oracle.wrong_answers(*bundle) == 0);
+  }
+  for (std::size_t size = 0; size < 600; ++size) {
+    Bytes noise(size);
+    for (std::uint8_t& byte : noise) byte = static_cast<std::uint8_t>(random());
+    BOOST_REQUIRE(is_damage(open_bytes(noise).status()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SwappedRecordsAreDamage) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  Bytes bytes = small_bundle();
+  // The records of the index follow each other; each is intact by itself.
+  const std::size_t index = 512 + 64 * (bundle.target_count() + bundle.source_count() + bundle.variant_count() +
+                                        std::size_t{bundle.profile_count()});
+  std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(index),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(index + 64),
+                   bytes.begin() + static_cast<std::ptrdiff_t>(index + 64));
+  const Bundle damaged = open_bytes(bytes).value();
+  BOOST_TEST(damaged.entry(0).status().message() == "index record 0: checksum mismatch");
+  BOOST_TEST(outcome(damaged.entry(1)) == "checksum");
+  BOOST_TEST(outcome(damaged.entry(2)) == "ok");
+}

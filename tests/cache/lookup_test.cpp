@@ -1,0 +1,113 @@
+// What each search answers, and what it answers when there is nothing.
+#include "samples.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <set>
+
+using namespace clbake;
+using namespace clbake::cache;
+using namespace clbake::cache::test;
+
+BOOST_AUTO_TEST_CASE(TargetIsFoundOnlyIfEveryFieldIsEqual) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  const Target known = small_contents().targets[1];
+  BOOST_REQUIRE(bundle.find_target(known).ok());
+  BOOST_TEST((bundle.target(*bundle.find_target(known)).value() == known));
+  for (std::string Target::*const field :
+       {&Target::platform_version, &Target::device_version, &Target::driver_version}) {
+    Target other = known;
+    other.*field += " newer";
+    BOOST_TEST(outcome(bundle.find_target(other)) == "other driver");
+  }
+  for (std::string Target::*const field :
+       {&Target::platform_name, &Target::vendor, &Target::device_name, &Target::architecture}) {
+    Target other = known;
+    other.*field += " other";
+    BOOST_TEST(outcome(bundle.find_target(other)) == "no target");
+  }
+  Target narrow = known;
+  narrow.address_bits = 32;
+  BOOST_TEST(outcome(bundle.find_target(narrow)) == "no target");
+}
+
+BOOST_AUTO_TEST_CASE(TextsThatOnlyJoinEquallyAreAnotherTarget) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  Target target = small_contents().targets[0];
+  target.vendor += target.device_name.substr(0, 1);
+  target.device_name.erase(0, 1);
+  BOOST_TEST(outcome(bundle.find_target(target)) == "no target");
+}
+
+BOOST_AUTO_TEST_CASE(NativeEntryIsPreferredToThePortableOne) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  const std::uint32_t target = *bundle.find_target(small_contents().targets[0]);
+  BOOST_TEST((bundle.find_entry(target, 0)->form == Form::native));
+  BOOST_TEST((bundle.find_entry(target, 2)->form == Form::portable));
+}
+
+BOOST_AUTO_TEST_CASE(VariantThatWasNotBakedIsNoEntry) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  const std::uint32_t target = *bundle.find_target(small_contents().targets[0]);
+  BOOST_TEST(outcome(bundle.find_entry(target, 1)) == "no entry");
+  BOOST_TEST(outcome(bundle.find_entry(target, 3)) == "no entry");
+  BOOST_TEST(outcome(bundle.find_entry(3, 0)) == "no entry");
+  BOOST_TEST(outcome(bundle.find_entry(UINT32_MAX, UINT32_MAX)) == "no entry");
+}
+
+BOOST_AUTO_TEST_CASE(TargetWithoutProfileIsNoVariant) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  const Contents contents = small_contents();
+  const Result<Profile> profile = bundle.find_profile(*bundle.find_target(contents.targets[0]));
+  BOOST_REQUIRE(profile.ok());
+  BOOST_TEST(profile->rules.size() == 2U);
+  BOOST_TEST(profile->rules[0].k_max == 128U);
+  BOOST_TEST(outcome(bundle.find_profile(*bundle.find_target(contents.targets[1]))) == "no variant");
+  BOOST_TEST(outcome(bundle.find_profile(99)) == "no variant");
+}
+
+BOOST_AUTO_TEST_CASE(IndexPastTheEndIsAnInvalidArgument) {
+  const Bundle bundle = open_bytes(small_bundle()).value();
+  BOOST_TEST(outcome(bundle.target(bundle.target_count())) == "invalid argument");
+  BOOST_TEST(outcome(bundle.source(bundle.source_count())) == "invalid argument");
+  BOOST_TEST(outcome(bundle.variant(bundle.variant_count())) == "invalid argument");
+  BOOST_TEST(outcome(bundle.profile(bundle.profile_count())) == "invalid argument");
+  BOOST_TEST(outcome(bundle.entry(bundle.entry_count())) == "invalid argument");
+  BOOST_TEST(outcome(bundle.entry(UINT32_MAX)) == "invalid argument");
+}
+
+BOOST_AUTO_TEST_CASE(UnevenBundleAnswersLikeASet) {
+  // Targets with all, few, clustered and no variants: what misleads a search that expects evenness.
+  constexpr std::uint32_t kVariants = 400;
+  Contents c;
+  const auto targets = static_cast<std::uint32_t>(small_contents().targets.size());
+  c.targets = small_contents().targets;
+  c.sources = small_contents().sources;
+  std::mt19937 random(3);
+  std::set<std::pair<std::uint32_t, std::string>> baked;
+  for (std::uint32_t v = 0; v < kVariants; ++v) {
+    c.variants.push_back(small_contents().variants[0]);
+    c.variants.back().name = "variant-" + std::to_string(v);
+    for (std::uint32_t t = 0; t < targets; ++t) {
+      const bool wanted = t == 0 ? random() % 20 == 0 : t == 1 ? v % 400 < 37 : false;
+      if (!wanted) continue;
+      baked.emplace(t, c.variants.back().name);
+      if (random() % 2 == 0) c.entries.push_back({t, v, Form::portable, Proof(), Bytes(3, 1)});
+      if (random() % 2 == 0 || c.entries.empty() || c.entries.back().variant != v || c.entries.back().target != t) {
+        c.entries.push_back({t, v, Form::native, Proof(), Bytes(3, 2)});
+      }
+    }
+  }
+  const Bytes bytes = encoded(c);
+  const Bundle bundle = open_bytes(bytes).value();
+  BOOST_TEST(bundle.verify().message() == "");
+  std::size_t wrong = 0;
+  for (std::uint32_t t = 0; t < targets; ++t) {
+    const std::uint32_t found = *bundle.find_target(c.targets[t]);
+    for (std::uint32_t v = 0; v < kVariants; ++v) {
+      const bool expected = baked.count({t, bundle.variant(v)->name}) > 0;
+      wrong += outcome(bundle.find_entry(found, v)) != (expected ? "ok" : "no entry");
+    }
+  }
+  BOOST_TEST(wrong == 0U);
+}

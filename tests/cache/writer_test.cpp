@@ -1,0 +1,166 @@
+// What the writer refuses, and what a failed write leaves behind: nothing.
+#include "samples.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <sys/resource.h>
+#include <unistd.h>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+using namespace clbake;
+using namespace clbake::cache;
+using namespace clbake::cache::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// What encode says of the small contents after a change.
+std::string encoding_after(const std::function<void(Contents&)>& change) {
+  Contents contents = small_contents();
+  change(contents);
+  return outcome(encode(contents));
+}
+
+struct Directory {
+  Directory() : path(fs::temp_directory_path() / ("clbake-cache-test-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Directory() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+  }
+  std::string file(const char* name) const { return (path / name).string(); }
+
+  fs::path path;
+};
+
+Bytes content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+bool begins_with(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(IndexThatPointsNowhereIsRefused) {
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].source = 2; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.profiles[0].target = 3; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.profiles[0].rules[1].variant = 3; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].target = 3; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].variant = 3; }) == "invalid argument");
+}
+
+BOOST_AUTO_TEST_CASE(AmbiguousContentsAreRefused) {
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[1].name = c.variants[0].name; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[1].form = Form::native; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.profiles[1].target = 0; }) == "invalid argument");
+  // Two targets that are equal are one, and then have two profiles.
+  BOOST_TEST(encoding_after([](Contents& c) { c.targets[2] = c.targets[0]; }) == "invalid argument");
+}
+
+BOOST_AUTO_TEST_CASE(ImpossibleValuesAreRefused) {
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].program.clear(); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].form = static_cast<Form>(3); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].precision = {}; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches.clear(); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches.resize(17); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches[0].local[1] = 0; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches[0].tile_n = 0; }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.profiles[0].rules[0].m_min = 7, c.profiles[0].rules[0].m_max = 6; }) ==
+             "invalid argument");
+}
+
+BOOST_AUTO_TEST_CASE(SizesOverTheLimitsAreRefused) {
+  BOOST_TEST(encoding_after([](Contents& c) { c.targets[0].vendor.resize(65536); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].build_options.resize(65536); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.sources[0].text.resize(16U << 20U); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65537); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65536); }) == "ok");
+  BOOST_TEST(encoding_after([](Contents& c) { c.targets.resize(65537); }) == "invalid argument");
+}
+
+BOOST_AUTO_TEST_CASE(MessageNamesTheThingAndTheCause) {
+  Contents contents = small_contents();
+  contents.entries[2].program.clear();
+  BOOST_TEST(encode(contents).status().message() == "entry 2: the program is empty");
+}
+
+BOOST_AUTO_TEST_CASE(WrittenFileIsTheBundleAndReplacesTheOldOne) {
+  const Directory directory;
+  const std::string path = directory.file("a.clbake");
+  BOOST_REQUIRE(write_file(path, {small_bundle().data(), 5}).ok());
+  BOOST_TEST(outcome(Bundle::open(path)) == "truncated");
+  BOOST_REQUIRE(write_file(path, view_of(small_bundle())).ok());
+  BOOST_TEST((content_of(path) == small_bundle()));
+  BOOST_TEST(directory.files() == 1U);
+  const Result<Bundle> bundle = Bundle::open(path);
+  BOOST_REQUIRE(bundle.ok());
+  BOOST_TEST(bundle->verify().ok());
+}
+
+BOOST_AUTO_TEST_CASE(OpenBundleSurvivesThatItsFileIsReplaced) {
+  const Directory directory;
+  const std::string path = directory.file("a.clbake");
+  BOOST_REQUIRE(write_file(path, view_of(small_bundle())).ok());
+  const Result<Bundle> bundle = Bundle::open(path);
+  BOOST_REQUIRE(bundle.ok());
+  BOOST_REQUIRE(write_file(path, view_of(encoded({}))).ok());
+  BOOST_TEST(bundle->verify().ok());
+  BOOST_TEST(Bundle::open(path)->entry_count() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(MissingDirectoryIsReportedWithPathAndCause) {
+  const Status status = write_file("/nonexistent-directory/a.clbake", view_of(small_bundle()));
+  BOOST_TEST(outcome(status) == "input/output");
+  BOOST_TEST(begins_with(status.message(), "/nonexistent-directory/a.clbake: "));
+  BOOST_TEST(status.message().find("No such file or directory") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(DirectoryInTheWayIsReportedAndNothingIsLeft) {
+  const Directory directory;
+  fs::create_directories(directory.path / "a.clbake" / "inside");
+  BOOST_TEST(outcome(write_file(directory.file("a.clbake"), view_of(small_bundle()))) == "input/output");
+  BOOST_TEST(directory.files() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndTheOldFileStays) {
+  const Directory directory;
+  const std::string path = directory.file("a.clbake");
+  BOOST_REQUIRE(write_file(path, {small_bundle().data(), 9}).ok());
+  // A limit on the size of files fails as a full disk does: a short write, then an error.
+  rlimit before = {};
+  BOOST_REQUIRE_EQUAL(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Status status = write_file(path, view_of(small_bundle()));
+  BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  BOOST_TEST(outcome(status) == "input/output");
+  BOOST_TEST(status.message().find("write: File too large") != std::string::npos);
+  BOOST_TEST(directory.files() == 1U);
+  BOOST_TEST(content_of(path).size() == 9U);
+}
+
+BOOST_AUTO_TEST_CASE(UnreadableFilesAreToldApart) {
+  const Directory directory;
+  const std::string text = directory.file("text"), empty = directory.file("empty");
+  std::ofstream(text) << "GEMM kernels, listed by hand\n";
+  std::ofstream(empty).flush();
+  BOOST_TEST(outcome(Bundle::open(directory.file("missing"))) == "not found");
+  BOOST_TEST(outcome(Bundle::open(directory.path.string())) == "input/output");
+  BOOST_TEST(outcome(Bundle::open("/dev/null")) == "input/output");
+  BOOST_TEST(outcome(Bundle::open(text)) == "not a bundle");
+  BOOST_TEST(outcome(Bundle::open(empty)) == "truncated");
+  BOOST_TEST(begins_with(Bundle::open(text).status().message(), text + ": "));
+}
