@@ -70,7 +70,7 @@ int build(const std::vector<std::string>& arguments) {
     bar.message("clbake build: " + report.status().message());
     return kFailure;
   }
-  bar.show(1, 1, "packed");
+  bar.clear();
   print_report(*report, options.output);
   return report->failed > 0 ? kLeftOut : kSuccess;
 }

@@ -20,8 +20,10 @@ class ProgressBar {
   // A line of its own that stays, above the bar.
   void message(const std::string& line);
 
- private:
+  // Takes the bar away, before something is printed on stdout.
   void clear();
+
+ private:
   bool terminal_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point start_;

@@ -1,0 +1,181 @@
+// What happens when a bundle does not fit the device, or is damaged: the right miss, then a right result.
+#include <clbake/builder/trial.hpp>
+#include <clbake/cache/writer.hpp>
+
+#define BOOST_TEST_NO_MAIN
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+
+using namespace clbake;
+using namespace clbake::builder;
+
+namespace {
+
+struct Here {
+  Device device;
+  Session session;
+};
+
+Result<Here> open_here() {
+  const Result<std::vector<Device>> devices = list_devices();
+  if (!devices) return devices.status();
+  Result<Session> session = Session::open(devices->front());
+  if (!session) return session.status();
+  return Here{devices->front(), *session};
+}
+
+Here& here() {
+  static Result<Here> opened = open_here();
+  return *opened;
+}
+
+// The baked bundle cut down to the direct family (it compiles fastest), then changed.
+cache::Bytes changed_bundle(const std::function<void(cache::Contents&)>& change) {
+  const Result<Bundle> bundle = Bundle::open(std::getenv("CLBAKE_TEST_BUNDLE"));
+  BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
+  Result<cache::Contents> contents = bundle->decode();
+  BOOST_REQUIRE_MESSAGE(contents.ok(), contents.status().message());
+  for (cache::Profile& profile : contents->profiles) {
+    for (cache::Rule& rule : profile.rules) {
+      for (std::uint32_t v = 0; v < contents->variants.size(); ++v) {
+        const cache::Variant& variant = contents->variants[v];
+        if (variant.family == "direct" && variant.precision == rule.precision && variant.trans_a == rule.trans_a &&
+            variant.trans_b == rule.trans_b) {
+          rule.variant = v;
+        }
+      }
+    }
+  }
+  change(*contents);
+  Result<cache::Bytes> bytes = cache::encode(*contents);
+  BOOST_REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  return std::move(*bytes);
+}
+
+struct Served {
+  Explanation explanation;
+  bool right = false;
+};
+
+Result<Served> serve(const cache::Bytes& bytes, OnMiss on_miss) {
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
+  if (!bundle) return bundle.status();
+  Options options;
+  options.on_miss = on_miss;
+  const Result<Library> library = Library::create(here().session.context(), here().device.id, {*bundle}, options);
+  if (!library) return library.status();
+  const Problem problem = tight_problem(Precision::single_precision, 37, 41, 43);
+  Result<Gemm> gemm = library->prepare(problem);
+  if (!gemm) return gemm.status();
+  Result<Trial> trial = Trial::create(here().session, here().device, problem);
+  if (!trial) return trial.status();
+  const Status ran = trial->run(*gemm).status();
+  if (!ran) return ran;
+  const Result<Check> check = trial->check();
+  if (!check) return check.status();
+  return Served{gemm->explanation(), check->ok()};
+}
+
+void require_miss_then_right(const cache::Bytes& bytes, Code reason) {
+  const Result<Served> refused = serve(bytes, OnMiss::fail);
+  BOOST_TEST(name(refused.status().code()) == name(reason), refused.status().message());
+  const Result<Served> served = serve(bytes, OnMiss::compile);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::source));
+  BOOST_TEST(name(served->explanation.miss) == name(reason));
+  BOOST_TEST(served->right);
+}
+
+// Flips one bit of the stored program that single-precision NN problems use.
+void damage_program(cache::Bytes& bytes) {
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
+  BOOST_REQUIRE(bundle.ok());
+  for (std::uint32_t i = 0; i < bundle->entry_count(); ++i) {
+    const Result<cache::EntryInfo> entry = bundle->entry(i);
+    BOOST_REQUIRE(entry.ok());
+    bytes[entry->offset + entry->stored_bytes / 2] ^= 1;
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AnIntactBundleServesItsBinary) {
+  const Result<Served> served = serve(changed_bundle([](cache::Contents&) {}), OnMiss::fail);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::bundle));
+  BOOST_TEST((served->explanation.miss == Code::ok));
+  BOOST_TEST(served->right);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDriverVersionIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (Target& t : c.targets) t.driver_version += ".1";
+                          }),
+                          Code::other_driver);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherPlatformVersionIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (Target& t : c.targets) t.platform_version += " LLVM 99";
+                          }),
+                          Code::other_driver);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDeviceIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (Target& t : c.targets) t.device_name += " II";
+                          }),
+                          Code::no_target);
+}
+
+BOOST_AUTO_TEST_CASE(AVariantThatWasNotBakedIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) { c.entries.clear(); }), Code::no_entry);
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedProgramNeverReachesTheDriver) {
+  cache::Bytes bytes = changed_bundle([](cache::Contents&) {});
+  damage_program(bytes);
+  require_miss_then_right(bytes, Code::checksum);
+}
+
+BOOST_AUTO_TEST_CASE(AProgramThatTheDriverRefusesIsCompiledFromSource) {
+  // Valid by every checksum, and no program: only text reaches the driver, which refuses it without harm.
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (cache::Entry& e : c.entries) e.program.assign(64, 'x');
+                          }),
+                          Code::driver_rejected);
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownKernelContractIsRefused) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    for (cache::Variant& v : c.variants) v.contract = 99;
+  });
+  const Result<Served> served = serve(bytes, OnMiss::compile);
+  BOOST_TEST(name(served.status().code()) == name(Code::unsupported_version));
+}
+
+BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    c.entries.clear();
+    for (cache::Source& s : c.sources) s.text = "this is not OpenCL C\n";
+  });
+  const Result<Served> served = serve(bytes, OnMiss::compile);
+  BOOST_TEST(name(served.status().code()) == name(Code::build_failed));
+  BOOST_TEST(served.status().message().find('\n') == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(ABundleWithoutProfileIsAMissOfItsOwn) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) { c.profiles.clear(); });
+  BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::no_variant));
+}
+
+int main(int argc, char** argv) {
+  const Result<Here> opened = open_here();
+  if (!opened) {
+    std::printf("skipped: %s\n", opened.status().message().c_str());
+    return 77;
+  }
+  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+}
