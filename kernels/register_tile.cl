@@ -1,9 +1,9 @@
 // register_tile: CPUs. One work-item per work-group, no local memory, no barriers.
 //
-// A work-group computes an ML x NL tile of C. It goes through k in blocks of KL; of each block it copies one
-// KL x NS panel of op(B) after the other into private memory, where it is contiguous, aligned and stays in cache,
-// and slides down the rows of op(A) beside it. The MS x NS tile of C that belongs to a position is held in vector
-// registers during the whole block:
+// A work-group computes an ML x NL tile of C. It goes through k in blocks of KL. It copies its ML x KL block of op(A)
+// and one KL x NS panel of op(B) after the other into private memory, where they are close together whatever lda and
+// ldb are (rows whose distance is a power of two would evict one another from the cache), and slides the panel down
+// the block. The MS x NS tile of C that belongs to a position stays in vector registers for the whole depth:
 //
 //                                     op(B)       NS
 //                                 +-----------+-------+------+
@@ -11,7 +11,7 @@
 //                                 |           |       |      |
 //            one block of k: KL   +-----------+-------+------+
 //     +------+------------+               ^ one row of the panel: NS / VECTOR_WIDTH vectors
-//     |      |            |       +-----------+-------+------+
+//     |      |   block    |       +-----------+-------+------+
 //  MS |      |>>          |       |           | C in  |      | MS
 //     |      |            |       |           | regs  |      |
 //     |      |            |       +-----------+-------+------+
@@ -20,18 +20,25 @@
 //     +------+------------+                      NL
 //                  ^ one element of op(A) is multiplied with the row of the panel
 //
-//   ML, NL        rows and columns of C per work-group: large enough to reuse the panel (ML/MS times), small enough
-//                 that small problems still have a work-group for each core
-//   KL            depth of a k block: the panel of KL * NS elements and ML * KL elements of op(A) stay in L2
+//   ML, NL        rows and columns of C per work-group: large enough to reuse the panel (ML/MS times) and the block
+//                 (NL/NS times), small enough that small problems still have a work-group for each core
+//   KL            depth of a k block: the panel and the block, KL * (NS + ML) elements, stay in the L2 cache
 //   MS, NS        rows and columns of C in registers: MS * NS / VECTOR_WIDTH accumulators, plus NS / VECTOR_WIDTH
 //                 for the panel's row and one for the element of op(A), are to fit into the vector registers
 //   VECTOR_WIDTH  elements of one vector register
 //   KS            unrolling of the loop over k
 //
-// At the lower edge of C the last row of op(A) is read in place of rows that do not exist, at the right edge the
-// panel is filled up with zeros; neither reaches C.
+// Rows of op(A) and columns of op(B) that do not exist are zero in block and panel and do not reach C.
 
 #define VECTORS (NS / VECTOR_WIDTH)
+
+// The block keeps the order of A as stored, with PADDING elements (a cache line) between its rows.
+#define PADDING (64 / (PRECISION / 8))
+#if TRANS_A
+#define BLOCK_AT(i, p) ((p) * (ML + PADDING) + (i))
+#else
+#define BLOCK_AT(i, p) ((i) * (KL + PADDING) + (p))
+#endif
 
 #if TRANS_B && VECTOR_WIDTH > 1
 // Transposes a square block of VECTOR_WIDTH vectors: interleaving the upper with the lower half of the rows
@@ -57,46 +64,89 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
 }
 #endif
 
-// Copies the depth x columns part of op(B) at b into the panel, row by row, and fills its rows up with zeros.
+// Copies `count` neighbours without touching what follows them.
+static inline void copy_row(real* target, __global const real* source, const int count) {
+  int q = 0;
+  for (; q + VECTOR_WIDTH <= count; q += VECTOR_WIDTH) {
+    VSTORE(VLOAD(source + q), target + q);
+  }
+  if (q < count && count >= VECTOR_WIDTH) {
+    q = count - VECTOR_WIDTH;  // the last vector overlaps the one before
+    VSTORE(VLOAD(source + q), target + q);
+    return;
+  }
+  for (; q < count; ++q) {
+    target[q] = source[q];
+  }
+}
+
+// Copies the rows x depth part of op(A) at a into the block, with zeros up to a multiple of MS rows.
+static inline void pack_block(real* block, __global const real* a, const int lda, const int rows, const int depth) {
+  const int whole_rows = (rows + MS - 1) / MS * MS;
+#if TRANS_A
+  for (int p = 0; p < depth; ++p) {
+    copy_row(block + BLOCK_AT(0, p), a + p * A_STEP_P, rows);
+    for (int i = rows; i < whole_rows; ++i) {
+      block[BLOCK_AT(i, p)] = 0;
+    }
+  }
+#else
+  for (int i = 0; i < rows; ++i) {
+    copy_row(block + BLOCK_AT(i, 0), a + i * A_STEP_I, depth);
+  }
+  for (int i = rows; i < whole_rows; ++i) {
+    for (int p = 0; p < depth; ++p) {
+      block[BLOCK_AT(i, p)] = 0;
+    }
+  }
+#endif
+}
+
+// Copies the depth x columns part of op(B) at b into the panel, with zeros up to NS columns.
 static inline void pack_panel(realv* panel, __global const real* b, const int ldb, const int depth,
                               const int columns) {
+#if TRANS_B
   for (int v = 0; v < VECTORS; ++v) {
     const int count = min(columns - v * VECTOR_WIDTH, VECTOR_WIDTH);
     __global const real* source = b + v * VECTOR_WIDTH * B_STEP_J;
     int p = 0;
-    if (count == VECTOR_WIDTH) {
-#if TRANS_B && VECTOR_WIDTH > 1
-      for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
-        realv block[VECTOR_WIDTH];
+#if VECTOR_WIDTH > 1
+    for (; count == VECTOR_WIDTH && p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+      realv square[VECTOR_WIDTH];
 #pragma unroll
-        for (int q = 0; q < VECTOR_WIDTH; ++q) {
-          block[q] = VLOAD(source + q * B_STEP_J + p);
-        }
-        transpose(block);
+      for (int q = 0; q < VECTOR_WIDTH; ++q) {
+        square[q] = VLOAD(source + q * B_STEP_J + p);
+      }
+      transpose(square);
 #pragma unroll
-        for (int q = 0; q < VECTOR_WIDTH; ++q) {
-          panel[(p + q) * VECTORS + v] = block[q];
-        }
+      for (int q = 0; q < VECTOR_WIDTH; ++q) {
+        panel[(p + q) * VECTORS + v] = square[q];
       }
-#else
-      for (; p < depth; ++p) {
-        panel[p * VECTORS + v] = VLOAD(source + p * B_STEP_P);
-      }
-#endif
     }
+#endif
     for (; p < depth; ++p) {
       for (int q = 0; q < VECTOR_WIDTH; ++q) {
-        ((real*)panel)[p * NS + v * VECTOR_WIDTH + q] = q < count ? source[p * B_STEP_P + q * B_STEP_J] : 0;
+        ((real*)panel)[p * NS + v * VECTOR_WIDTH + q] = q < count ? source[q * B_STEP_J + p] : 0;
       }
     }
   }
+#else
+  for (int p = 0; p < depth; ++p) {
+    real* row = (real*)(panel + p * VECTORS);
+    copy_row(row, b + p * B_STEP_P, columns);
+    for (int j = columns; j < NS; ++j) {
+      row[j] = 0;
+    }
+  }
+#endif
 }
 
-// c = alpha * a * panel + beta * c for the rows x columns tile at c. Inlined with the constant rows == MS for whole
-// tiles: then the addresses of the rows of op(A) are multiples of one another.
-static inline void multiply_tile(__global real* c, const int ldc, __global const real* a, const int lda,
-                                 const realv* panel, const int depth, const int rows, const int columns,
-                                 const real alpha, const real beta) {
+// c = alpha * block * panel + beta * c for the rows x columns tile at c; block points at its first row. With the
+// constant fill = 1 the rows of op(B) come from b and are put into the panel on the way: the multiplications hide the
+// time that they take.
+static inline void multiply_tile(__global real* c, const int ldc, const real* block, realv* panel, const int fill,
+                                 __global const real* b, const int ldb, const int depth, const int rows,
+                                 const int columns, const real alpha, const real beta) {
   realv sum[MS][VECTORS];
 #pragma unroll
   for (int i = 0; i < MS; ++i) {
@@ -111,11 +161,14 @@ static inline void multiply_tile(__global real* c, const int ldc, __global const
     realv b_row[VECTORS];
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
+      if (fill) {
+        panel[p * VECTORS + v] = VLOAD(b + p * B_STEP_P + v * VECTOR_WIDTH);
+      }
       b_row[v] = panel[p * VECTORS + v];
     }
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
-      const real a_element = a[min(i, rows - 1) * A_STEP_I + p * A_STEP_P];
+      const real a_element = block[BLOCK_AT(i, p)];
 #pragma unroll
       for (int v = 0; v < VECTORS; ++v) {
         sum[i][v] += a_element * b_row[v];
@@ -147,24 +200,27 @@ GEMM_KERNEL(1, 1) {
   __global const real* b_tile = b + (b_offset + first_column * B_STEP_J);
   __global real* c_tile = c + (c_offset + first_row * (ulong)ldc + first_column);
 
+  real block[ML * KL + PADDING * (ML > KL ? ML : KL)];
   realv panel[KL * VECTORS];
   int done = 0;
   // Once even for k = 0: C becomes beta * C.
   do {
     const int depth = min(KL, whole_depth - done);
     const real block_beta = done == 0 ? beta : 1;
+    pack_block(block, a_tile, lda, tile_rows, depth);
     for (int j = 0; j < tile_columns; j += NS) {
       const int columns = min(NS, tile_columns - j);
-      pack_panel(panel, b_tile + j * B_STEP_J, ldb, depth, columns);
-      for (int i = 0; i < tile_rows; i += MS) {
-        __global real* c_position = c_tile + i * (ulong)ldc + j;
-        __global const real* a_position = a_tile + i * A_STEP_I;
-        const int rows = min(MS, tile_rows - i);
-        if (rows == MS) {
-          multiply_tile(c_position, ldc, a_position, lda, panel, depth, MS, columns, alpha, block_beta);
-        } else {
-          multiply_tile(c_position, ldc, a_position, lda, panel, depth, rows, columns, alpha, block_beta);
-        }
+      __global const real* b_panel = b_tile + j * B_STEP_J;
+      int i = 0;
+      if (!TRANS_B && columns == NS) {
+        multiply_tile(c_tile + j, ldc, block, panel, 1, b_panel, ldb, depth, min(MS, tile_rows), NS, alpha, block_beta);
+        i = MS;
+      } else {
+        pack_panel(panel, b_panel, ldb, depth, columns);
+      }
+      for (; i < tile_rows; i += MS) {
+        multiply_tile(c_tile + i * (ulong)ldc + j, ldc, block + BLOCK_AT(i, 0), panel, 0, b_panel, ldb, depth,
+                      min(MS, tile_rows - i), columns, alpha, block_beta);
       }
     }
     a_tile += depth * A_STEP_P;
