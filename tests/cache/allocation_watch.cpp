@@ -18,12 +18,17 @@ std::size_t largest_allocation() { return largest; }
 
 }  // namespace clbake::cache::test
 
-void* operator new(std::size_t size) {
+// All forms: a sanitizer would pair one that is left with its own counterpart.
+void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   std::size_t seen = largest.load();
   while (seen < size && !largest.compare_exchange_weak(seen, size)) {
   }
-  if (void* memory = std::malloc(size)) return memory;
+  return std::malloc(size == 0 ? 1 : size);
+}
+void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t /*size*/) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t& /*tag*/) noexcept { std::free(memory); }

@@ -40,6 +40,7 @@ Proof proof(bool jit_free, const char* note) { return {true, jit_free, 30.5F, 12
 template <typename T>
 std::vector<T> reordered(const std::vector<T>& list, const std::vector<std::uint32_t>& old) {
   std::vector<T> result;
+  result.reserve(old.size());
   for (const std::uint32_t i : old) result.push_back(list[i]);
   return result;
 }

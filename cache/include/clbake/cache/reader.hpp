@@ -13,14 +13,15 @@
 
 namespace clbake::cache {
 
-// Where an entry's program lies and what was recorded of it; without the bytes.
+// Where an entry's program lies and what was recorded of it; without the bytes. Of use with the bundle it came from
+// only.
 struct EntryInfo {
   std::uint32_t target = 0;
   std::uint32_t variant = 0;
   Form form = Form::native;
   Proof proof;
-  std::uint64_t offset = 0;        // of the stored program, bytes from the start of the bundle
-  std::uint64_t stored_bytes = 0;  // compressed size in the bundle
+  std::uint64_t offset = 0;         // of the stored program, bytes from the start of the bundle
+  std::uint64_t stored_bytes = 0;   // compressed size in the bundle
   std::uint64_t program_bytes = 0;  // size after decompression
   std::uint64_t stored_checksum = 0;
   std::uint64_t program_checksum = 0;
@@ -34,13 +35,15 @@ struct Version {
 
 // An opened bundle. Copies are cheap and share one mapping, which lives as long as the last copy.
 // All const members may be called from any number of threads at once.
-// Nothing is trusted before its checksum was verified; every failure is a Status and has no side effect.
+// Nothing is trusted before its checksum was verified; every failure is a Status and has no side effect. Beside what
+// is said of each member, all that read can fail with checksum, malformed or unsupported_version, which then concern
+// the named record only and leave the others usable, and with out_of_memory.
 class Bundle {
  public:
-  // Maps the file read-only. Reads the header and the section table only: the cost does not grow with the bundle.
-  // The file must not be changed while open (replacing it by rename is safe).
-  // Fails with not_found, io, not_a_bundle, truncated, checksum, unsupported_version or malformed; the message
-  // begins with the path.
+  // Maps the file, which must be a regular one, read-only. Reads the header and the section table only: the cost does
+  // not grow with the bundle. The file must not be changed while open (replacing it by rename is safe). Fails with
+  // not_found, io, not_a_bundle, truncated, checksum, unsupported_version or malformed; the message begins with the
+  // path.
   static Result<Bundle> open(const std::string& path);
 
   // Reads in place from memory that the caller owns and keeps unchanged while any copy of the Bundle lives.
@@ -56,7 +59,7 @@ class Bundle {
   std::uint32_t profile_count() const;
   std::uint32_t entry_count() const;
 
-  // The i-th record, i below the count above (else invalid_argument). Fails with checksum or malformed.
+  // The i-th record of the file's order, i below the count above (else invalid_argument).
   Result<Target> target(std::uint32_t i) const;
   Result<Source> source(std::uint32_t i) const;
   Result<Variant> variant(std::uint32_t i) const;
@@ -71,16 +74,20 @@ class Bundle {
   Result<Profile> find_profile(std::uint32_t target) const;
 
   // The entry of a target and variant: native if there is one, else portable. no_entry if there is neither.
-  // Binary search in the mapped index; allocates nothing but the note.
+  // Searches in the mapped index; allocates nothing but the note. No entry is overlooked because of damage: either the
+  // answer is right or it is checksum.
   Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant) const;
 
-  // The program's bytes: stored bytes verified, decompressed, the result verified again.
+  // The program's bytes: stored bytes verified, decompressed, the result verified again. An `entry` that is not of this
+  // bundle fails with invalid_argument, malformed or checksum.
   Result<Bytes> program(const EntryInfo& entry) const;
 
-  // Reads and checks every byte of the bundle, padding included, and decompresses everything.
+  // Reads and checks every byte of the bundle, padding included, and decompresses everything. Takes time in proportion
+  // to the bundle and memory for 64 bytes of each entry and the largest program.
   Status verify() const;
 
-  // The whole bundle as values, in the order of the file. Verifies what it reads.
+  // The whole bundle as values, in the order of the file. Verifies what it reads. Programs that entries share are in
+  // memory once for each entry, so this is for tools and for bundles that one trusts not to exploit that.
   Result<Contents> decode() const;
 
  private:
