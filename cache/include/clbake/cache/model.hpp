@@ -54,9 +54,9 @@ struct Variant {
   Precision precision = Precision::single_precision;
   bool trans_a = false;
   bool trans_b = false;
-  std::uint32_t contract = 0;  // version of the kernel contract that the kernels obey
-  std::string build_options;   // for clBuildProgram
-  std::uint32_t source = 0;    // index into the sources
+  std::uint32_t contract = 0;    // version of the kernel contract that the kernels obey
+  std::string build_options;     // for clBuildProgram
+  std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
 };
 
