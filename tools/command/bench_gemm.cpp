@@ -250,6 +250,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
       }
     }
   }
+  bar.clear();
   if (cli.has("json")) {
     Json list = Json::array();
     for (const Row& row : rows) list.push_back(to_json(row));
