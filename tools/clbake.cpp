@@ -25,12 +25,14 @@ constexpr Verb kVerbs[] = {
 };
 
 int usage(std::FILE* to) {
-  std::fprintf(to, "clbake %s: OpenCL GEMM with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n", CLBAKE_VERSION);
+  std::fprintf(to, "clbake %s: OpenCL GEMM with nothing left to compile\n\nusage: clbake VERB [OPTIONS]\n\n",
+               CLBAKE_VERSION);
   for (const Verb& verb : kVerbs) {
     if (verb.summary) std::fprintf(to, "  %-8s %s\n", verb.name, verb.summary);
   }
-  std::fprintf(to, "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure, 2 wrong usage,\n"
-                   "3 bundle written but some variants left out, 130 interrupted.\n");
+  std::fprintf(to,
+               "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure, 2 wrong usage,\n"
+               "3 bundle written but some variants left out, 130 interrupted.\n");
   return to == stdout ? clbake::tool::kSuccess : clbake::tool::kUsage;
 }
 

@@ -5,17 +5,17 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/writer.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <sys/file.h>
 #include <thread>
-#include <unistd.h>
 
 namespace clbake::builder {
 namespace {
@@ -203,7 +203,8 @@ Status Build::compile_all() {
     --state_.steps;  // nothing to prove
     step("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
   };
-  const Status status = run_all(commands, options_.parallel ? options_.parallel : cores, options_.timeout, cancel_, done);
+  const Status status =
+      run_all(commands, options_.parallel ? options_.parallel : cores, options_.timeout, cancel_, done);
   scratch_.clear();
   return status;
 }
@@ -217,7 +218,8 @@ bool Build::proof_ended(std::size_t index, const Command& command, const Exit& e
   }
   Result<Job> proven = read_job(task.proven_file());
   if (!proven || proven->entry.empty() || !same_work(*proven, task.job) || !proven->entry.front().proof.proven) {
-    fail(task, "prove: " + (proven ? std::string("the worker left no proof of this variant") : proven.status().message()));
+    fail(task,
+         "prove: " + (proven ? std::string("the worker left no proof of this variant") : proven.status().message()));
     return true;
   }
   const cache::Entry& entry = proven->entry.front();

@@ -66,8 +66,8 @@ Result<std::vector<Device>> list_devices() {
       d.platform = platform();
       d.id = device();
       d.target = std::move(*target);
-      d.kind = (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceKind::cpu
-                                                                      : kernels::DeviceKind::gpu;
+      d.kind =
+          (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceKind::cpu : kernels::DeviceKind::gpu;
       d.limits = limits_of(device);
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));

@@ -26,8 +26,8 @@ bool holds_spirv(const cache::Bytes& bytes) {
 }
 
 // C = C on an m x 1 matrix: launches the grid of m rows and leaves A and B alone.
-Status launch_rows(const Session& session, const Device& device, const Library& library,
-                   const cache::Variant& variant, std::size_t m) {
+Status launch_rows(const Session& session, const Device& device, const Library& library, const cache::Variant& variant,
+                   std::size_t m) {
   const Problem problem = tight_problem(variant.precision, m, 1, 0, variant.trans_a, variant.trans_b);
   TrialOptions options;
   options.beta = 1;

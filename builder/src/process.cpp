@@ -1,15 +1,15 @@
 #include <clbake/builder/process.hpp>
 
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
 #include <memory>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 extern char** environ;
 
@@ -40,6 +40,7 @@ std::vector<std::string> merged_environment(const Command& command) {
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> list;
+  list.reserve(strings.size() + 1);
   for (const std::string& s : strings) list.push_back(const_cast<char*>(s.c_str()));
   list.push_back(nullptr);
   return list;

@@ -55,7 +55,8 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
     if (!std::isfinite(static_cast<double>(result[at])) && std::isfinite(expected)) {
       return std::numeric_limits<double>::infinity();
     }
-    if (error > 0) worst = std::max(worst, scale > 0 ? error / scale : std::numeric_limits<double>::infinity());
+    if (error > 0 && scale == 0) return std::numeric_limits<double>::infinity();
+    if (error > 0) worst = std::max(worst, error / scale);
   }
   return worst;
 }
@@ -70,7 +71,8 @@ double tolerance(Precision precision, std::size_t k) {
 template <typename T>
 double max_error(const HostOperands<T>& operands, const std::vector<T>& result, const std::vector<std::size_t>& rows) {
   const std::size_t n = operands.problem.n;
-  const double work = static_cast<double>(rows.size()) * static_cast<double>(n) * static_cast<double>(operands.problem.k);
+  const double work =
+      static_cast<double>(rows.size()) * static_cast<double>(n) * static_cast<double>(operands.problem.k);
   const unsigned threads = work < 1e6 ? 1 : std::max(1u, std::thread::hardware_concurrency());
   std::vector<double> worst(threads, 0.0);
   std::atomic<std::size_t> next{0};
@@ -88,7 +90,8 @@ double max_error(const HostOperands<T>& operands, const std::vector<T>& result, 
   return *std::max_element(worst.begin(), worst.end());
 }
 
-template double max_error<float>(const HostOperands<float>&, const std::vector<float>&, const std::vector<std::size_t>&);
+template double max_error<float>(const HostOperands<float>&, const std::vector<float>&,
+                                 const std::vector<std::size_t>&);
 template double max_error<double>(const HostOperands<double>&, const std::vector<double>&,
                                   const std::vector<std::size_t>&);
 

@@ -30,11 +30,11 @@ ScratchDirectory::~ScratchDirectory() {
 
 std::vector<std::pair<std::string, std::string>> driver_cache_environment(const std::string& directory) {
   return {
-      {"POCL_CACHE_DIR", directory},           // PoCL
-      {"CUDA_CACHE_PATH", directory},          // NVIDIA
-      {"MESA_SHADER_CACHE_DIR", directory},    // rusticl, Clover
-      {"NEO_CACHE_DIR", directory},            // Intel GPUs
-      {"XDG_CACHE_HOME", directory},           // what falls back to it, AMD's compiler among them
+      {"POCL_CACHE_DIR", directory},         // PoCL
+      {"CUDA_CACHE_PATH", directory},        // NVIDIA
+      {"MESA_SHADER_CACHE_DIR", directory},  // rusticl, Clover
+      {"NEO_CACHE_DIR", directory},          // Intel GPUs
+      {"XDG_CACHE_HOME", directory},         // what falls back to it, AMD's compiler among them
   };
 }
 

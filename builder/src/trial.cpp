@@ -111,7 +111,8 @@ struct Trial::State {
     if (error == CL_SUCCESS) error = make(b, CL_MEM_READ_ONLY, h.b);
     if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
     if (error == CL_SUCCESS) return {};
-    return {Code::out_of_memory, "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
+    return {Code::out_of_memory,
+            "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
   }
 
   template <typename T>
@@ -119,9 +120,15 @@ struct Trial::State {
     std::vector<T> result(h.c.size());
     const cl_int error = queue.enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
     if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
-    const HostOperands<T> operands{problem,          static_cast<T>(options.alpha), static_cast<T>(options.beta),
-                                   h.a,              options.a_offset,              h.b,
-                                   options.b_offset, h.c,                           options.c_offset};
+    const HostOperands<T> operands{problem,
+                                   static_cast<T>(options.alpha),
+                                   static_cast<T>(options.beta),
+                                   h.a,
+                                   options.a_offset,
+                                   h.b,
+                                   options.b_offset,
+                                   h.c,
+                                   options.c_offset};
     std::mt19937 sample(options.seed);
     const std::vector<std::size_t> rows = rows_to_check(problem, options.check_all_rows, sample);
     Check check;

@@ -4,9 +4,8 @@ namespace clbake {
 namespace {
 
 bool fits(const cache::Rule& rule, const Problem& p) {
-  return rule.precision == p.precision && rule.trans_a == p.trans_a && rule.trans_b == p.trans_b &&
-         rule.m_min <= p.m && p.m <= rule.m_max && rule.n_min <= p.n && p.n <= rule.n_max && rule.k_min <= p.k &&
-         p.k <= rule.k_max;
+  return rule.precision == p.precision && rule.trans_a == p.trans_a && rule.trans_b == p.trans_b && rule.m_min <= p.m &&
+         p.m <= rule.m_max && rule.n_min <= p.n && p.n <= rule.n_max && rule.k_min <= p.k && p.k <= rule.k_max;
 }
 
 bool computes(const cache::Variant& variant, const Problem& p) {

@@ -12,7 +12,7 @@ namespace clbake {
 // A bundle and what it has for one device.
 struct Shelf {
   Bundle bundle;
-  Result<std::uint32_t> target;   // the device's target in the bundle, or the reason why it is not there
+  Result<std::uint32_t> target;    // the device's target in the bundle, or the reason why it is not there
   Result<cache::Profile> profile;  // the target's own profile; without one, that of the most similar target
 };
 

@@ -117,7 +117,7 @@ Result<Program> Library::State::load(const std::vector<Candidate>& candidates, c
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
-Result<Library> Library::create(cl_context context, cl_device_id device, std::vector<Bundle> bundles,
+Result<Library> Library::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options) {
   if (!context) return {Code::invalid_argument, "context is null"};
   Result<Target> target = identify(device);
@@ -138,9 +138,9 @@ struct Gemm::State {
   cl::Context context;
   cl::Device device;
   cl::Kernel kernel;
-  Problem problem;  // row-major
+  Problem problem;                    // row-major
   Layout layout = Layout::row_major;  // the caller's: says whether A and B are exchanged
-  Extents extents;  // of the row-major problem
+  Extents extents;                    // of the row-major problem
 };
 
 Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
@@ -161,7 +161,8 @@ Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant
   auto gemm = std::make_unique<Gemm::State>();
   cl_int error = CL_SUCCESS;
   gemm->program = slot->program;
-  gemm->kernel = cl::Kernel(slot->program->program, slot->program->variant.launches.front().kernel_name.c_str(), &error);
+  gemm->kernel =
+      cl::Kernel(slot->program->program, slot->program->variant.launches.front().kernel_name.c_str(), &error);
   if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
   gemm->context = state_->context;
   gemm->device = state_->device;

@@ -7,9 +7,8 @@ namespace clbake {
 namespace {
 
 Status too_large(const char* field, std::size_t value) {
-  return {Code::invalid_argument,
-          std::string(field) + " = " + std::to_string(value) + " is more than the " + std::to_string(INT_MAX) +
-              " that a kernel can count"};
+  return {Code::invalid_argument, std::string(field) + " = " + std::to_string(value) + " is more than the " +
+                                      std::to_string(INT_MAX) + " that a kernel can count"};
 }
 
 Status check_leading_dimension(const char* field, std::size_t value, std::size_t length) {

@@ -84,7 +84,8 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   error = clBuildProgram(program(), 1, &id, variant->build_options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
     const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
-    return {Code::build_failed, source->name + " as " + variant->name + ": " + opencl_error(error) + ": " + one_line(log)};
+    return {Code::build_failed,
+            source->name + " as " + variant->name + ": " + opencl_error(error) + ": " + one_line(log)};
   }
   const Status usable = check_kernel(program, device, *variant);
   if (!usable) return usable;

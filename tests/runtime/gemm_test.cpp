@@ -53,10 +53,10 @@ struct Case {
 std::vector<Case> cases_for(const cache::Launch& launch) {
   const std::size_t m = launch.tile_m;
   const std::size_t n = launch.tile_n;
-  return {{0, 3, 4},         {3, 0, 4},         {3, 4, 0},           {1, 1, 1},           {1, n, 7},
-          {m, 1, 7},         {m - 1, n - 1, 8}, {m, n, 16},          {m + 1, n + 1, 17},  {m, n - 1, 513},
-          {m - 1, n, 31},    {2 * m + 3, n, 5}, {m, 2 * n + 3, 5},   {2 * m, 2 * n, 32},  {2 * m + 1, 2 * n + 1, 65},
-          {1, 257, 33},      {257, 1, 33},      {3, 5, 1030},        {67, 131, 64},       {m + 7, n + 9, 129}};
+  return {{0, 3, 4},      {3, 0, 4},         {3, 4, 0},         {1, 1, 1},          {1, n, 7},
+          {m, 1, 7},      {m - 1, n - 1, 8}, {m, n, 16},        {m + 1, n + 1, 17}, {m, n - 1, 513},
+          {m - 1, n, 31}, {2 * m + 3, n, 5}, {m, 2 * n + 3, 5}, {2 * m, 2 * n, 32}, {2 * m + 1, 2 * n + 1, 65},
+          {1, 257, 33},   {257, 1, 33},      {3, 5, 1030},      {67, 131, 64},      {m + 7, n + 9, 129}};
 }
 
 void require_right(const cache::Variant& variant, const Problem& problem, const TrialOptions& options) {

@@ -87,7 +87,8 @@ struct Product {
     for (std::size_t i = 0; i < 33; ++i) {
       for (std::size_t j = 0; j < 29; ++j) {
         double sum = 0;
-        for (std::size_t l = 0; l < 17; ++l) sum += static_cast<double>(a[i * 17 + l]) * static_cast<double>(b[l * 29 + j]);
+        for (std::size_t l = 0; l < 17; ++l)
+          sum += static_cast<double>(a[i * 17 + l]) * static_cast<double>(b[l * 29 + j]);
         const double difference = std::fabs(sum - static_cast<double>(c[i * 29 + j]));
         worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
       }
@@ -110,8 +111,8 @@ BOOST_AUTO_TEST_CASE(AMissIsCompiledFromTheBundlesSourceAndSaysSo) {
   BOOST_TEST((gemm->explanation().origin == Origin::source));
   BOOST_TEST((gemm->explanation().miss == Code::no_target));
   BOOST_TEST(!gemm->explanation().miss_message.empty());
-  const Status status = gemm->enqueue(environment().queue, 1.0, {product.a_buffer}, {product.b_buffer}, 0.0,
-                                      {product.c_buffer});
+  const Status status =
+      gemm->enqueue(environment().queue, 1.0, {product.a_buffer}, {product.b_buffer}, 0.0, {product.c_buffer});
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
   BOOST_TEST(product.error() < kTolerance);
 }
@@ -143,8 +144,8 @@ BOOST_AUTO_TEST_CASE(AColumnMajorProductIsTheTransposedOne) {
   std::swap(columns.lda, columns.ldb);
   Result<Gemm> gemm = library->prepare(columns);
   BOOST_REQUIRE_MESSAGE(gemm.ok(), gemm.status().message());
-  const Status status = gemm->enqueue(environment().queue, 1.0, {product.b_buffer}, {product.a_buffer}, 0.0,
-                                      {product.c_buffer});
+  const Status status =
+      gemm->enqueue(environment().queue, 1.0, {product.b_buffer}, {product.a_buffer}, 0.0, {product.c_buffer});
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
   BOOST_TEST(product.error() < kTolerance);
 }
@@ -245,8 +246,8 @@ BOOST_AUTO_TEST_CASE(AGemmOutlivesItsLibrary) {
     return library ? library->prepare(product.problem) : Result<Gemm>(library.status());
   }();
   BOOST_REQUIRE(gemm.ok());
-  const Status status = gemm->enqueue(environment().queue, 1.0, {product.a_buffer}, {product.b_buffer}, 0.0,
-                                      {product.c_buffer});
+  const Status status =
+      gemm->enqueue(environment().queue, 1.0, {product.a_buffer}, {product.b_buffer}, 0.0, {product.c_buffer});
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
   BOOST_TEST(product.error() < kTolerance);
 }

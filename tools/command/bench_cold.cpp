@@ -81,7 +81,8 @@ Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target) {
     return r.precision == Precision::single_precision && !r.trans_a && !r.trans_b && in_range(r.m_min, r.m_max) &&
            in_range(r.n_min, r.n_max) && in_range(r.k_min, r.k_max);
   });
-  if (rule == profile->rules.end()) return {Code::no_variant, "the bundle has no single-precision variant for this device"};
+  if (rule == profile->rules.end())
+    return {Code::no_variant, "the bundle has no single-precision variant for this device"};
   const Result<cache::Variant> variant = bundle.variant(rule->variant);
   if (!variant) return variant.status();
   const Result<Target> wanted = bundle.target(target);

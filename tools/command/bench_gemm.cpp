@@ -187,7 +187,8 @@ void print_table(const std::vector<Row>& rows, const Target& target, std::size_t
               target.device_name.c_str(), target.driver_version.c_str(), rounds);
   std::printf("| precision | op | %-18s | %12s | %10s | %9s | %13s | %6s |\n", "m x n x k", "median us", "GFLOP/s",
               "peer", "peer GFLOP/s", "ratio");
-  std::printf("|-----------|----|--------------------|-------------:|-----------:|-----------|--------------:|-------:|\n");
+  std::printf(
+      "|-----------|----|--------------------|-------------:|-----------:|-----------|--------------:|-------:|\n");
   for (const Row& row : rows) {
     const Problem& p = row.problem;
     const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
@@ -270,7 +271,8 @@ int bench(const std::vector<std::string>& arguments) {
     std::printf("usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n");
     return kSuccess;
   }
-  throw UsageError(which.empty() ? "what to measure is missing: cold or gemm" : "'" + which + "' is neither cold nor gemm");
+  throw UsageError(which.empty() ? "what to measure is missing: cold or gemm"
+                                 : "'" + which + "' is neither cold nor gemm");
 }
 
 }  // namespace clbake::tool

@@ -33,8 +33,9 @@ int build(const std::vector<std::string>& arguments) {
   namespace po = boost::program_options;
   Cli cli("build [OPTIONS] -o FILE.clbake", "Compiles, finalizes, proves and packs every variant into one bundle.");
   cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a platform's or "
-                                                    "device's name; default: all devices");
+  cli.options()("device", po::value<std::string>(),
+                "SPEC: an index of 'clbake devices', or part of a platform's or "
+                "device's name; default: all devices");
   cli.options()("precision", po::value<std::string>(), "single, double or single,double (default)");
   cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
   cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");

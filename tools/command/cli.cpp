@@ -16,7 +16,9 @@ int fail(const std::string& line) {
   return kFailure;
 }
 
-int fail(const char* verb, const Status& status) { return fail("clbake " + std::string(verb) + ": " + status.message()); }
+int fail(const char* verb, const Status& status) {
+  return fail("clbake " + std::string(verb) + ": " + status.message());
+}
 
 Cli::Cli(std::string synopsis, std::string summary)
     : synopsis_(std::move(synopsis)), summary_(std::move(summary)), options_("options", 110) {
@@ -44,7 +46,8 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     po::notify(values_);
     if (!takes_file) return std::nullopt;
     const auto files = has("FILE") ? values_["FILE"].as<std::vector<std::string>>() : std::vector<std::string>();
-    if (files.size() != 1) throw UsageError(files.empty() ? "the bundle's FILE is missing" : "more than one FILE given");
+    if (files.size() != 1)
+      throw UsageError(files.empty() ? "the bundle's FILE is missing" : "more than one FILE given");
     file_ = files[0];
     return std::nullopt;
   } catch (const std::exception& error) {
@@ -64,7 +67,8 @@ std::size_t Cli::size(const char* option, std::size_t fallback) const {
   errno = 0;
   const unsigned long long value = std::strtoull(given.c_str(), &end, 10);
   const bool digits_only = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits_only || errno != 0) throw UsageError("--" + std::string(option) + ": '" + given + "' is not a whole number");
+  if (!digits_only || errno != 0)
+    throw UsageError("--" + std::string(option) + ": '" + given + "' is not a whole number");
   return static_cast<std::size_t>(value);
 }
 

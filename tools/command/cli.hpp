@@ -20,8 +20,8 @@ int fail(const char* verb, const Status& status);
 // The options of a verb, and what was given for them.
 class Cli {
  public:
-  // `synopsis`: what stands behind "usage: clbake ", for example "inspect FILE [OPTIONS]". A synopsis with " FILE " takes
-  // one positional argument, required.
+  // `synopsis`: what stands behind "usage: clbake ", for example "inspect FILE [OPTIONS]". A synopsis with " FILE "
+  // takes one positional argument, required.
   Cli(std::string synopsis, std::string summary);
 
   boost::program_options::options_description_easy_init options() { return options_.add_options(); }

@@ -60,12 +60,12 @@ Status cold_trial(const std::string& path, const std::string& target, const std:
     steady.push_back(*us);
   }
   const Explanation& e = gemm->explanation();
-  const std::string text = Json{{"first_result_ms", first_result.count()},
-                                {"first_launch_ms", *first / 1e3},
-                                {"steady_ms", builder::median(steady) / 1e3},
-                                {"origin", e.origin == Origin::bundle ? "bundle" : "source"},
-                                {"variant", e.variant}}
-                               .dump();
+  const std::string text = Json{
+      {"first_result_ms", first_result.count()},
+      {"first_launch_ms", *first / 1e3},
+      {"steady_ms", builder::median(steady) / 1e3},
+      {"origin", e.origin == Origin::bundle ? "bundle" : "source"},
+      {"variant", e.variant}}.dump();
   return cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 

@@ -53,9 +53,8 @@ Result<Json> describe(const Bundle& bundle) {
     totals.program_bytes += entry->program_bytes;
     if (counted.insert(entry->offset).second) totals.stored_bytes += entry->stored_bytes;
   }
-  const double ratio = totals.stored_bytes ? static_cast<double>(totals.program_bytes) /
-                                                 static_cast<double>(totals.stored_bytes)
-                                           : 1.0;
+  const double ratio =
+      totals.stored_bytes ? static_cast<double>(totals.program_bytes) / static_cast<double>(totals.stored_bytes) : 1.0;
   const Version version = bundle.version();
   return Json{{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
               {"file_bytes", bundle.size_bytes()},

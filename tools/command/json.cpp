@@ -5,10 +5,14 @@
 namespace clbake::tool {
 
 Json to_json(const Target& target) {
-  return {{"platform_name", target.platform_name},   {"platform_version", target.platform_version},
-          {"vendor", target.vendor},                 {"device_name", target.device_name},
-          {"device_version", target.device_version}, {"driver_version", target.driver_version},
-          {"architecture", target.architecture},     {"address_bits", target.address_bits}};
+  return {{"platform_name", target.platform_name},
+          {"platform_version", target.platform_version},
+          {"vendor", target.vendor},
+          {"device_name", target.device_name},
+          {"device_version", target.device_version},
+          {"driver_version", target.driver_version},
+          {"architecture", target.architecture},
+          {"address_bits", target.address_bits}};
 }
 
 void print(const Json& json) {

@@ -1,7 +1,7 @@
 #include "peers.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
+#include <cstdlib>
 #include <random>
 #include <vector>
 

@@ -1,13 +1,14 @@
 #include "progress_bar.hpp"
 
-#include <cstdio>
 #include <unistd.h>
+#include <cmath>
+#include <cstdio>
 
 namespace clbake::tool {
 namespace {
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long>(seconds + 0.5);
+  const auto whole = std::lround(seconds);
   char text[32];
   std::snprintf(text, sizeof text, "%ld:%02ld", whole / 60, whole % 60);
   return text;

@@ -182,7 +182,8 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (outcome->check.ok()) return kSuccess;
   return fail("clbake run: wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
-              json["tolerance"].dump() + (outcome->check.guards_intact ? "" : ", and C was written outside its bounds"));
+              json["tolerance"].dump() +
+              (outcome->check.guards_intact ? "" : ", and C was written outside its bounds"));
 }
 
 }  // namespace clbake::tool

@@ -7,8 +7,8 @@
 #include <clbake/builder/finalize.hpp>
 #include <clbake/builder/prove.hpp>
 
-#include <csignal>
 #include <sys/prctl.h>
+#include <csignal>
 
 namespace clbake::tool {
 namespace {

@@ -113,7 +113,7 @@ class Library {
  public:
   // Retains the context. Looks for the device's target in each bundle; loads nothing yet. A bundle that has
   // nothing for the device is no failure: its sources serve. Fails with invalid_argument or opencl.
-  static Result<Library> create(cl_context context, cl_device_id device, std::vector<Bundle> bundles,
+  static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options = {});
 
   // Chooses the variant for the problem, from the first bundle that has one, and loads its program unless that is

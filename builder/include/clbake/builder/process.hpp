@@ -14,9 +14,9 @@
 namespace clbake::builder {
 
 struct Command {
-  std::vector<std::string> arguments;  // arguments[0] is the executable's path
+  std::vector<std::string> arguments;                            // arguments[0] is the executable's path
   std::vector<std::pair<std::string, std::string>> environment;  // set on top of the caller's
-  std::string log;  // file that takes stdout and stderr
+  std::string log;                                               // file that takes stdout and stderr
 };
 
 // How a child ended.
