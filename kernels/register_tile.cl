@@ -32,6 +32,13 @@
 
 #define VECTORS (NS / VECTOR_WIDTH)
 
+// OpenCL's own prefetch does nothing in PoCL.
+#if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
+#define PREFETCH(pointer) __builtin_prefetch(pointer, 0, 2)
+#else
+#define PREFETCH(pointer) prefetch(pointer, 1)
+#endif
+
 // The block keeps the order of A as stored, with PADDING elements (a cache line) between its rows.
 #define PADDING (64 / (PRECISION / 8))
 #if TRANS_A
@@ -141,12 +148,23 @@ static inline void pack_panel(realv* panel, __global const real* b, const int ld
 #endif
 }
 
-// c = alpha * block * panel + beta * c for the rows x columns tile at c; block points at its first row. With the
-// constant fill = 1 the rows of op(B) come from b and are put into the panel on the way: the multiplications hide the
-// time that they take.
+// Step p of the walk over a panel's source that touches vector v of each row once: a hint, it reads nothing.
+static inline void prefetch_source(__global const real* b, const int ldb, const int p, const int v) {
+#if TRANS_B
+  const int row = p % VECTOR_WIDTH;
+  PREFETCH(b + (v * VECTOR_WIDTH + row) * B_STEP_J + (p - row));
+#else
+  PREFETCH(b + p * B_STEP_P + v * VECTOR_WIDTH);
+#endif
+}
+
+// c = alpha * block * panel + beta * c for the rows x columns tile at c, the tile number `number` of its panel; block
+// points at its first row. The time that reading op(B) takes is hidden behind the multiplications:
+//   fill = 1 (a constant)  the rows of the panel come from b and are put into it on the way
+//   fill = 0               b is the source of the next panel, of which each tile prefetches one vector per row
 static inline void multiply_tile(__global real* c, const int ldc, const real* block, realv* panel, const int fill,
-                                 __global const real* b, const int ldb, const int depth, const int rows,
-                                 const int columns, const real alpha, const real beta) {
+                                 const int number, __global const real* b, const int ldb, const int depth,
+                                 const int rows, const int columns, const real alpha, const real beta) {
   realv sum[MS][VECTORS];
 #pragma unroll
   for (int i = 0; i < MS; ++i) {
@@ -159,6 +177,9 @@ static inline void multiply_tile(__global real* c, const int ldc, const real* bl
 #pragma unroll KS
   for (int p = 0; p < depth; ++p) {
     realv b_row[VECTORS];
+    if (!fill) {
+      prefetch_source(b, ldb, p, number % VECTORS);
+    }
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       if (fill) {
@@ -211,15 +232,17 @@ GEMM_KERNEL(1, 1) {
     for (int j = 0; j < tile_columns; j += NS) {
       const int columns = min(NS, tile_columns - j);
       __global const real* b_panel = b_tile + j * B_STEP_J;
+      __global const real* b_next = j + NS < tile_columns ? b_panel + NS * B_STEP_J : b_tile + KL * B_STEP_P;
       int i = 0;
       if (!TRANS_B && columns == NS) {
-        multiply_tile(c_tile + j, ldc, block, panel, 1, b_panel, ldb, depth, min(MS, tile_rows), NS, alpha, block_beta);
+        multiply_tile(c_tile + j, ldc, block, panel, 1, 0, b_panel, ldb, depth, min(MS, tile_rows), NS, alpha,
+                      block_beta);
         i = MS;
       } else {
         pack_panel(panel, b_panel, ldb, depth, columns);
       }
       for (; i < tile_rows; i += MS) {
-        multiply_tile(c_tile + i * (ulong)ldc + j, ldc, block + BLOCK_AT(i, 0), panel, 0, b_panel, ldb, depth,
+        multiply_tile(c_tile + i * (ulong)ldc + j, ldc, block + BLOCK_AT(i, 0), panel, 0, i / MS, b_next, ldb, depth,
                       min(MS, tile_rows - i), columns, alpha, block_beta);
       }
     }
