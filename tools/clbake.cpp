@@ -2,6 +2,7 @@
 #include "command/cli.hpp"
 #include "command/verbs.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -36,10 +37,7 @@ int usage(std::FILE* to) {
   return to == stdout ? clbake::tool::kSuccess : clbake::tool::kUsage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+int dispatch(const std::vector<std::string>& arguments) {
   if (arguments.empty()) return usage(stderr);
   const std::string& name = arguments[0];
   if (name == "--help" || name == "-h" || name == "help") return usage(stdout);
@@ -60,4 +58,13 @@ int main(int argc, char** argv) {
   }
   std::fprintf(stderr, "clbake: unknown verb '%s'; 'clbake --help' lists them\n", name.c_str());
   return clbake::tool::kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // at a limit on file sizes a write fails, as on a full disk, instead of killing us
+  const int status = dispatch({argv + 1, argv + argc});
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return clbake::tool::fail("clbake: the output cannot be written to stdout");
 }

@@ -122,7 +122,8 @@ void Build::plan() {
         Task task;
         task.job = make_job(device.target, kernels::generate(params), params);
         task.kind = device.kind;
-        task.stem = work_.path() + "/" + std::to_string(d) + "-" + task.job.variant.name;
+        // With the version: an interrupted build of another one may have finalized otherwise.
+        task.stem = work_.path() + "/" CLBAKE_VERSION "-" + std::to_string(d) + "-" + task.job.variant.name;
         task.report.device = device.target.device_name;
         task.report.variant = task.job.variant.name;
         tasks_.push_back(std::move(task));
@@ -169,6 +170,8 @@ void Build::fail(Task& task, const std::string& cause) {
 
 Command Build::worker_command(const std::string& verb, const Task& task, const std::string& input,
                               const std::string& output) {
+  std::error_code ignored;
+  fs::remove(output, ignored);  // an earlier run's must not pass for this one's
   Command command;
   command.arguments = {options_.worker, "worker", verb, input, output};
   command.environment = driver_cache_environment(scratch_.back().path());
@@ -326,6 +329,7 @@ Result<BuildReport> Build::run() {
 
 // An output that exists must be one of ours: a slip of the hand must not cost somebody's file.
 Status check_output(const std::string& path) {
+  if (path.empty()) return {Code::invalid_argument, "the output has no name"};
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return {};

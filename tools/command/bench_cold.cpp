@@ -186,8 +186,7 @@ int bench_cold(const std::vector<std::string>& arguments) {
   cli.options()("trials", po::value<std::string>(), "processes for each row; default 5");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
-  const std::size_t trials = cli.size("trials", 5);
-  if (trials == 0) throw UsageError("--trials: at least 1");
+  const std::size_t trials = cli.size("trials", 5, 1, 10000);
 
   const Result<Bundle> bundle = open_verified(cli.file());
   if (!bundle) return fail("bench cold", bundle.status());

@@ -58,6 +58,7 @@ std::vector<Size> sizes_of(const std::string& text) {
     if (size.m == 0 || size.n == 0 || size.k == 0) throw UsageError("--sizes: '" + part + "' has nothing to time");
     sizes.push_back(size);
   }
+  if (sizes.empty()) throw UsageError("--sizes: no size given");
   return sizes;
 }
 
@@ -69,6 +70,7 @@ std::vector<Transposes> transposes_of(const std::string& text) {
     }
     list.push_back({part[0] == 't', part[1] == 't'});
   }
+  if (list.empty()) throw UsageError("--trans: no transposes given");
   return list;
 }
 
@@ -219,7 +221,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   const std::vector<Precision> precisions = cli.precisions("precision");
   const std::vector<Size> sizes = sizes_of(cli.has("sizes") ? cli.text("sizes") : "512,1024,2048");
   const std::vector<Transposes> transposes = transposes_of(cli.has("trans") ? cli.text("trans") : "nn");
-  const std::size_t rounds = std::max<std::size_t>(1, cli.size("rounds", 5));
+  const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
 
   const Result<Bundle> bundle = open_verified(cli.file());
   if (!bundle) return fail("bench gemm", bundle.status());

@@ -47,8 +47,8 @@ int build(const std::vector<std::string>& arguments) {
   options.precisions = cli.precisions("precision");
   options.fresh = cli.has("fresh");
   options.worker = builder::own_path();
-  options.parallel = static_cast<unsigned>(cli.size("jobs", 0));
-  options.timeout = std::chrono::seconds(cli.size("timeout", 180));
+  options.parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
+  options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
   const Result<std::vector<builder::Device>> all = builder::list_devices();
   if (!all) return fail("build", all.status());
   Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));

@@ -60,7 +60,7 @@ std::string Cli::text(const char* option) const {
   return has(option) ? values_[option].as<std::string>() : std::string();
 }
 
-std::size_t Cli::size(const char* option, std::size_t fallback) const {
+std::size_t Cli::size(const char* option, std::size_t fallback, std::size_t least, std::size_t most) const {
   if (!has(option)) return fallback;
   const std::string given = text(option);
   char* end = nullptr;
@@ -69,6 +69,10 @@ std::size_t Cli::size(const char* option, std::size_t fallback) const {
   const bool digits_only = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
   if (!digits_only || errno != 0)
     throw UsageError("--" + std::string(option) + ": '" + given + "' is not a whole number");
+  if (value < least || value > most) {
+    throw UsageError("--" + std::string(option) + ": " + given + " is not between " + std::to_string(least) + " and " +
+                     std::to_string(most));
+  }
   return static_cast<std::size_t>(value);
 }
 

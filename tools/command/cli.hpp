@@ -4,6 +4,7 @@
 #include <clbake/builder/devices.hpp>
 
 #include <boost/program_options.hpp>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -34,9 +35,9 @@ class Cli {
   std::string text(const char* option) const;
   const std::string& file() const { return file_; }
 
-  // A count or size in decimal; `fallback` when the option was not given. Wrong text throws UsageError, here and
-  // in the functions below.
-  std::size_t size(const char* option, std::size_t fallback) const;
+  // A count or size in decimal from `least` to `most`; `fallback` when the option was not given. Wrong text throws
+  // UsageError, here and in the functions below.
+  std::size_t size(const char* option, std::size_t fallback, std::size_t least = 0, std::size_t most = SIZE_MAX) const;
   double number(const char* option, double fallback) const;
   std::vector<Precision> precisions(const char* option) const;  // "single,double"; both when not given
 

@@ -52,10 +52,9 @@ Request request_from(const Cli& cli) {
   r.problem.ldc = cli.size("ldc", r.problem.ldc);
   r.trial.alpha = cli.number("alpha", 1.0);
   r.trial.beta = cli.number("beta", 0.0);
-  r.trial.seed = static_cast<std::uint32_t>(cli.size("seed", 1));
+  r.trial.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
   r.trial.check_all_rows = false;
-  r.repeat = cli.size("repeat", 10);
-  if (r.repeat == 0) throw UsageError("--repeat: at least 1");
+  r.repeat = cli.size("repeat", 10, 1, 1000000);
   r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
   return r;
 }
