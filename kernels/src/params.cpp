@@ -8,7 +8,7 @@ using std::to_string;
 
 // Limits that no device reports; KERNELS.md explains each.
 constexpr std::uint32_t max_factor = 32768;                   // elements
-constexpr std::uint64_t max_panel_bytes = 256 * 1024;         // of register_tile's private panel
+constexpr std::uint64_t max_private_bytes = 1048576;          // of register_tile's block and panel
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 
@@ -116,10 +116,12 @@ class Checker {
     if (p_.family != Family::register_tile) {
       return;
     }
-    const std::uint64_t bytes = std::uint64_t{p_.kl} * p_.ns * element_bytes(p_.precision);
-    require(bytes <= max_panel_bytes, "private-memory",
-            "the panel of kl * ns = " + to_string(p_.kl) + " * " + to_string(p_.ns) + " elements takes " +
-                to_string(bytes) + " bytes, limit " + to_string(max_panel_bytes));
+    const std::uint64_t elements = std::uint64_t{p_.kl} * (p_.ml + p_.ns);
+    const std::uint64_t bytes = elements * element_bytes(p_.precision);
+    require(bytes <= max_private_bytes, "private-memory",
+            "block and panel of kl * (ml + ns) = " + to_string(p_.kl) + " * (" + to_string(p_.ml) + " + " +
+                to_string(p_.ns) + ") elements take " + to_string(bytes) + " bytes, limit " +
+                to_string(max_private_bytes));
   }
 
   void work_group() {
