@@ -1,0 +1,132 @@
+// A worker without a driver: `fake_worker worker compile JOB OUT` and `fake_worker worker prove JOB OUT` do at once,
+// and always with the same result, what clbake's worker does with a device; or they fail in a wanted way.
+//
+// FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call
+// FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma
+#include <clbake/builder/jobs.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <sys/resource.h>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace clbake::builder {
+namespace {
+
+// Far longer than any timeout of the tests; ends even when nobody kills it.
+constexpr std::chrono::seconds kHang{120};
+constexpr std::size_t kProgramBytes = 20000;  // random, so that it does not shrink when stored
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::size_t calls_logged(const std::string& call) {
+  std::ifstream log(environment("FAKE_WORKER_LOG"));
+  std::size_t count = 0;
+  for (std::string line; std::getline(log, line);) count += line == call ? 1 : 0;
+  return count;
+}
+
+// How this call shall misbehave; empty: not at all.
+std::string misbehaviour(const std::string& verb, const std::string& variant) {
+  std::istringstream list(environment("FAKE_WORKER_MISBEHAVE"));
+  for (std::string item; std::getline(list, item, ',');) {
+    const std::size_t how = item.find(':') + 1;
+    const std::size_t part = item.find(':', how) + 1;
+    if (item.substr(0, how - 1) == verb && variant.find(item.substr(part)) != std::string::npos) {
+      return item.substr(how, part - 1 - how);
+    }
+  }
+  return {};
+}
+
+cache::Bytes program_of(const Job& job) {
+  const std::string text = job.target.device_name + job.target.driver_version + job.variant.name;
+  std::seed_seq seed(text.begin(), text.end());
+  std::mt19937 random(seed);
+  cache::Bytes bytes(kProgramBytes);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(random());
+  return bytes;
+}
+
+void compile(Job& job, const std::string& how) {
+  cache::Entry entry;
+  entry.form = how == "portable" ? cache::Form::portable : cache::Form::native;
+  entry.program = program_of(job);
+  job.entry = {std::move(entry)};
+}
+
+void prove(Job& job, const std::string& how) {
+  const bool noise = how == "noise-once" && calls_logged("prove " + job.variant.name) == 1;
+  cache::Entry& entry = job.entry.front();
+  entry.proof.proven = how != "unproven";
+  entry.proof.jit_free = how != "not-jit-free" && !noise && entry.form == cache::Form::native;
+  entry.proof.load_us = 40;
+  entry.proof.first_us = entry.proof.jit_free ? 110 : 250000;
+  entry.proof.steady_us = 100;
+  entry.proof.max_error = 1e-7F;
+  entry.proof.tolerance = 1e-6F;
+  entry.proof.note = "proven by the fake worker";
+}
+
+[[noreturn]] void crash() {
+  const rlimit no_core{0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  std::signal(SIGABRT, SIG_DFL);
+  std::abort();
+}
+
+int fail(const std::string& line) {
+  std::fprintf(stderr, "some noise of the driver\n%s\n", line.c_str());
+  return 1;
+}
+
+Status leave(const std::string& how, const std::string& output, Job job) {
+  if (how == "garbage") {
+    const std::string text =
+        "this is no job at all, though it is longer than the header of a bundle, which makes 128 bytes";
+    return cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  }
+  if (how == "other-variant") job.variant.name = "another-variant";
+  if (how == "no-entry") job.entry.clear();
+  return write_job(output, job);
+}
+
+int work(const std::string& verb, const std::string& input, const std::string& output) {
+  Result<Job> job = read_job(input);
+  if (!job) return fail(job.status().message());
+  std::ofstream(environment("FAKE_WORKER_LOG"), std::ios::app) << verb + " " + job->variant.name + "\n" << std::flush;
+
+  const std::string how = misbehaviour(verb, job->variant.name);
+  if (how == "crash") crash();
+  if (how == "hang") std::this_thread::sleep_for(kHang);
+  if (how == "message") return fail("the driver has lost its mind");
+  if (how == "exit-7") return 7;
+  if (how == "wrong-result") return fail("wrong result at 5 x 3 x 129: error 0.5, tolerance 1e-06");
+  if (how == "silent") return 0;
+  if (verb == "compile") {
+    compile(*job, how);
+  } else {
+    if (job->entry.empty()) return fail(input + ": nothing was compiled");
+    prove(*job, how);
+  }
+  const Status left = leave(how, output, std::move(*job));
+  return left ? 0 : fail(left.message());
+}
+
+}  // namespace
+}  // namespace clbake::builder
+
+int main(int argc, char** argv) {
+  if (argc != 5 || std::string(argv[1]) != "worker") return clbake::builder::fail("not called as a worker");
+  return clbake::builder::work(argv[2], argv[3], argv[4]);
+}

@@ -1,0 +1,157 @@
+// Jobs on their way between processes: nothing is lost, and nothing damaged gets through.
+#include "workshop.hpp"
+
+#include <clbake/builder/jobs.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <functional>
+
+namespace clbake::builder::test {
+namespace {
+
+Job sample() {
+  const kernels::Params params =
+      kernels::default_variants(kernels::DeviceKind::gpu, kernels::Precision::double_precision).back();
+  Job job = make_job(made_up_device().target, kernels::generate(params), params);
+  cache::Entry entry;
+  entry.program = {1, 2, 3, 4, 5};
+  entry.proof.proven = true;
+  entry.proof.note = "proven";
+  job.entry = {entry};
+  return job;
+}
+
+class Directory {
+ public:
+  std::string path(const std::string& name) const { return scratch_->path() + "/" + name; }
+
+ private:
+  Result<ScratchDirectory> scratch_ = ScratchDirectory::create();
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AJobIsTheGeneratorsKernel) {
+  const kernels::Params params =
+      kernels::default_variants(kernels::DeviceKind::gpu, kernels::Precision::double_precision).back();
+  const kernels::Kernel kernel = kernels::generate(params);
+  const Job job = make_job(made_up_device().target, kernel, params);
+  BOOST_TEST((job.target == made_up_device().target));
+  BOOST_TEST(job.source.name == kernel.source_name);
+  BOOST_TEST(job.source.text == kernel.source);
+  BOOST_TEST(job.variant.name == kernel.name);
+  BOOST_TEST(job.variant.family == kernels::name(params.family));
+  BOOST_TEST((job.variant.precision == Precision::double_precision));
+  BOOST_TEST(job.variant.trans_a == params.trans_a);
+  BOOST_TEST(job.variant.trans_b == params.trans_b);
+  BOOST_TEST(job.variant.contract == kernels::contract_version);
+  BOOST_TEST(job.variant.build_options == kernel.build_options);
+  BOOST_REQUIRE_EQUAL(job.variant.launches.size(), 1U);
+  const cache::Launch& launch = job.variant.launches[0];
+  BOOST_TEST(launch.kernel_name == kernel.kernel_name);
+  BOOST_TEST(std::equal(kernel.local, kernel.local + 3, launch.local));
+  BOOST_TEST(launch.tile_m == kernel.tile_m);
+  BOOST_TEST(launch.tile_n == kernel.tile_n);
+  BOOST_TEST(job.entry.empty());
+}
+
+BOOST_AUTO_TEST_CASE(AWrittenJobIsReadBackWhole) {
+  const Directory directory;
+  Job job = sample();
+  for (const bool compiled : {true, false}) {
+    if (!compiled) job.entry.clear();
+    BOOST_TEST(outcome(write_job(directory.path("job"), job)) == "ok");
+    const Result<Job> read = read_job(directory.path("job"));
+    BOOST_REQUIRE_EQUAL(outcome(read), "ok");
+    BOOST_TEST(same_work(*read, job));
+    BOOST_REQUIRE_EQUAL(read->entry.size(), job.entry.size());
+    if (!compiled) continue;
+    BOOST_TEST((read->entry[0].program == job.entry[0].program));
+    BOOST_TEST(read->entry[0].proof.note == "proven");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SameWorkLooksAtEveryField) {
+  const Job job = sample();
+  const std::vector<std::function<void(Job&)>> changes = {
+      [](Job& j) { j.target.driver_version += "1"; },
+      [](Job& j) { j.target.platform_version += "1"; },
+      [](Job& j) { j.target.address_bits = 32; },
+      [](Job& j) { j.source.name += "1"; },
+      [](Job& j) { j.source.text += "1"; },
+      [](Job& j) { j.variant.name += "1"; },
+      [](Job& j) { j.variant.family += "1"; },
+      [](Job& j) { j.variant.precision = Precision::single_precision; },
+      [](Job& j) { j.variant.trans_a = !j.variant.trans_a; },
+      [](Job& j) { j.variant.trans_b = !j.variant.trans_b; },
+      [](Job& j) { j.variant.contract += 1; },
+      [](Job& j) { j.variant.build_options += "1"; },
+      [](Job& j) { j.variant.launches.push_back(j.variant.launches[0]); },
+      [](Job& j) { j.variant.launches[0].kernel_name += "1"; },
+      [](Job& j) { j.variant.launches[0].local[2] += 1; },
+      [](Job& j) { j.variant.launches[0].tile_m += 1; },
+      [](Job& j) { j.variant.launches[0].tile_n += 1; },
+  };
+  BOOST_TEST(same_work(job, sample()));
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    Job changed = sample();
+    changes[i](changed);
+    BOOST_TEST(!same_work(job, changed), "change " << i);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TheEntryAndTheIndexOfTheSourceAreNotPartOfTheWork) {
+  Job other = sample();
+  other.entry.clear();
+  other.variant.source = 5;
+  BOOST_TEST(same_work(sample(), other));
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedJobIsRefused) {
+  const Directory directory;
+  BOOST_TEST(outcome(write_job(directory.path("job"), sample())) == "ok");
+  const std::string good = read_file(directory.path("job"));
+  std::size_t accepted = 0;
+  for (std::size_t at = 0; at < good.size(); at += 7) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 16);
+    write_file(directory.path("bad"), bad);
+    const Result<Job> read = read_job(directory.path("bad"));
+    if (!read) continue;
+    // Padding that nothing refers to may change; what was read may not.
+    accepted += same_work(*read, sample()) && read->entry[0].program == sample().entry[0].program ? 0 : 1;
+  }
+  BOOST_TEST(accepted == 0U);
+  write_file(directory.path("bad"), good.substr(0, good.size() / 2));
+  BOOST_TEST(outcome(read_job(directory.path("bad"))) == "truncated");
+  BOOST_TEST(outcome(read_job(directory.path("missing"))) == "not found");
+}
+
+BOOST_AUTO_TEST_CASE(ABundleOfSeveralVariantsIsNoJob) {
+  Workshop shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const Result<Job> read = read_job(shop.options.output);
+  BOOST_TEST(outcome(read) == "malformed");
+  BOOST_TEST(contains(read.status().message(), shop.options.output), read.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(EveryEntryOfABundleIsAJob) {
+  Workshop shop;
+  shop.options.devices = {made_up_device("A"), made_up_device("B")};
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const Result<Bundle> bundle = Bundle::open(shop.options.output);
+  BOOST_REQUIRE_EQUAL(outcome(bundle), "ok");
+  const Result<std::vector<Job>> jobs = jobs_of(*bundle);
+  BOOST_REQUIRE_EQUAL(outcome(jobs), "ok");
+  BOOST_TEST(jobs->size() == 2 * kVariants);
+  for (const Job& job : *jobs) {
+    BOOST_TEST(job.entry.size() == 1U);
+    BOOST_TEST(contains(job.source.name, job.variant.family), job.source.name << " of " << job.variant.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AJobThatCannotBeWrittenIsAnIoFailure) {
+  BOOST_TEST(outcome(write_job("/no/such/directory/job", sample())) == "input/output");
+}
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,110 @@
+#include "workshop.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace clbake::builder::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename T>
+T required(Result<T> result) {
+  if (!result) throw std::runtime_error(result.status().message());
+  return std::move(*result);
+}
+
+}  // namespace
+
+Device made_up_device(const std::string& name, const std::string& driver) {
+  Device device;
+  device.target = {"Made-up Platform", "OpenCL 3.0 made up", "Nobody", name, "OpenCL 3.0", driver, "arch-1", 64};
+  device.kind = kernels::DeviceKind::cpu;
+  device.limits.fp64 = true;
+  device.limits.max_work_group_size = 1;
+  device.compute_units = 2;
+  return device;
+}
+
+Workshop::Workshop() : directory_(required(ScratchDirectory::create())) {
+  options.devices = {made_up_device()};
+  options.precisions = {Precision::single_precision};
+  options.output = path("gemm.clbake");
+  options.worker = FAKE_WORKER;
+  options.parallel = 2;
+  setenv("FAKE_WORKER_LOG", path("calls.log").c_str(), 1);
+  misbehave("");
+}
+
+Workshop::~Workshop() {
+  unsetenv("FAKE_WORKER_LOG");
+  unsetenv("FAKE_WORKER_MISBEHAVE");
+}
+
+void Workshop::misbehave(const std::string& rules) { setenv("FAKE_WORKER_MISBEHAVE", rules.c_str(), 1); }
+
+Result<BuildReport> Workshop::build(std::optional<std::size_t> stop_after) {
+  fs::remove(path("calls.log"));
+  steps_.clear();
+  std::atomic<bool> cancel{false};
+  return builder::build(options, cancel, [&](const Progress& progress) {
+    steps_.push_back(progress);
+    if (stop_after && progress.steps_done >= *stop_after) cancel = true;
+  });
+}
+
+std::vector<std::string> Workshop::calls() const {
+  std::istringstream log(read_file(path("calls.log")));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(log, line);) lines.push_back(line);
+  return lines;
+}
+
+std::size_t Workshop::calls_of(const std::string& verb_and_part) const {
+  const std::vector<std::string> all = calls();
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const std::string& call) { return contains(call, verb_and_part); }));
+}
+
+std::vector<std::string> Workshop::files() const {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_.path())) {
+    if (entry.path().filename() != "calls.log") names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
+}
+
+cache::Contents contents_of(const std::string& path) { return required(required(Bundle::open(path)).decode()); }
+
+void write_bundle(const std::string& path, const cache::Contents& contents) {
+  const cache::Bytes bytes = required(cache::encode(contents));
+  const Status written = cache::write_file(path, {bytes.data(), bytes.size()});
+  if (!written) throw std::runtime_error(written.message());
+}
+
+const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant) {
+  for (const JobReport& job : report.jobs) {
+    if (contains(job.variant, part_of_variant)) return job;
+  }
+  throw std::runtime_error("no report of " + part_of_variant);
+}
+
+}  // namespace clbake::builder::test
