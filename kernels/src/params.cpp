@@ -159,14 +159,15 @@ Params direct(DeviceKind kind, Precision precision) {
   p.family = Family::direct;
   p.precision = precision;
   if (kind == DeviceKind::cpu) {
-    // One vector register wide, four rows to hide the latency of the multiply-add.
+    // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled: the compiler warns that it
+    // cannot.
     p.vector_width = precision == Precision::single_precision ? 16 : 8;
-    p.ml = p.ms = 4;
+    p.ml = p.ms = 6;
     p.nl = p.ns = p.vector_width;
   } else {
     p.ml = p.nl = 16;
+    p.ks = 4;
   }
-  p.ks = 4;
   return p;
 }
 

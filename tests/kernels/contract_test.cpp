@@ -17,15 +17,17 @@ using clbake::test::Problem;
 
 namespace {
 
-Device& device() {
-  static Device first;
-  return first;
-}
-
-// Ends the process as skipped before any test when there is no device.
-struct Announce {
-  Announce() { BOOST_TEST_MESSAGE("device: " << device().name()); }
+// Opened before and closed after all tests; without a device the process ends as skipped.
+struct OpenDevice {
+  OpenDevice() {
+    instance = &device;
+    BOOST_TEST_MESSAGE("device: " << device.name());
+  }
+  Device device;
+  static inline const Device* instance = nullptr;
 };
+
+const Device& device() { return *OpenDevice::instance; }
 
 bool chosen(const std::string& variant) {
   const auto& suite = boost::unit_test::framework::master_test_suite();
@@ -215,7 +217,7 @@ void run_cases(const Params& params) {
 
 }  // namespace
 
-BOOST_TEST_GLOBAL_FIXTURE(Announce);
+BOOST_TEST_GLOBAL_FIXTURE(OpenDevice);
 
 BOOST_AUTO_TEST_CASE(SinglePrecisionVariantsKeepTheContract) {
   for (const Params& params : variants(Precision::single_precision)) {

@@ -68,8 +68,8 @@ struct Violation {
 // Every violated constraint, most basic first; empty when the kernel can be built and launched on the device.
 std::vector<Violation> check(const Params& params, const DeviceLimits& device);
 
-// The variants to bake for a kind of device when nothing was tuned: for each family, precision and transpose
-// one Params. All satisfy `check` on any device of OpenCL's minimum limits with the precision.
+// The variants to bake for a kind of device when nothing was tuned: for each family and transpose one Params. All
+// satisfy `check` on any device that has the precision, 32 KiB of local memory and work-groups of 256 work-items.
 enum class DeviceKind { cpu, gpu };
 std::vector<Params> default_variants(DeviceKind kind, Precision precision);
 
