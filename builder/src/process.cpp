@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -24,18 +25,32 @@ struct Child {
   Clock::time_point deadline;
 };
 
-// "NAME=value" of the caller's environment with the command's variables on top.
-std::vector<std::string> merged_environment(const Command& command) {
-  std::vector<std::string> merged;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string text = *entry;
-    const std::string key = text.substr(0, text.find('='));
-    const bool replaced = std::any_of(command.environment.begin(), command.environment.end(),
-                                      [&](const auto& variable) { return variable.first == key; });
-    if (!replaced) merged.push_back(text);
+using Variables = std::map<std::string, std::string>;
+
+Variables variables_of(char** entries) {
+  Variables variables;
+  for (; *entries; ++entries) {
+    const std::string text = *entries;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos) variables[text.substr(0, equals)] = text.substr(equals + 1);
   }
-  for (const auto& [key, value] : command.environment) merged.push_back(key + "=" + value);
-  return merged;
+  return variables;
+}
+
+// As this process found it. Khronos' ICD loader cuts the text of OCL_ICD_FILENAMES apart in place: a child that is
+// started after the first OpenCL call would see the first driver only.
+const Variables environment_at_start = variables_of(environ);
+
+// The caller's environment, undamaged, with the command's variables on top; "NAME=value".
+std::vector<std::string> merged_environment(const Command& command) {
+  Variables merged(command.environment.begin(), command.environment.end());
+  merged.insert(environment_at_start.begin(), environment_at_start.end());
+  const Variables now = variables_of(environ);
+  merged.insert(now.begin(), now.end());  // insert keeps what is there
+  std::vector<std::string> texts;
+  texts.reserve(merged.size());
+  for (const auto& [name, value] : merged) texts.push_back(name + "=" + value);
+  return texts;
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
@@ -57,6 +72,7 @@ int spawn(const Command& command, pid_t& pid) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // what this process's drivers hold open is not the child's
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const int error = posix_spawn(&pid, command.arguments.front().c_str(), &actions, &attributes,
                                 pointers(command.arguments).data(), pointers(environment).data());

@@ -17,13 +17,13 @@ std::atomic<bool> interrupted{false};
 void on_signal(int) { interrupted = true; }
 
 void print_report(const builder::BuildReport& report, const std::string& file) {
-  std::printf("%s: %zu variants (%zu baked, %zu taken over), %zu bytes\n", file.c_str(), report.baked + report.reused,
-              report.baked, report.reused, report.bytes);
-  for (const builder::JobReport& job : report.jobs) {
-    if (job.outcome == builder::JobReport::Outcome::failed || job.proof.jit_free) continue;
-    std::printf("  not JIT-free: %s on %s: first launch %.0f us, steady %.0f us (%s)\n", job.variant.c_str(),
-                job.device.c_str(), static_cast<double>(job.proof.first_us), static_cast<double>(job.proof.steady_us),
-                job.proof.note.c_str());
+  const std::size_t entries = report.baked + report.reused;
+  std::printf("%s: %zu variants (%zu baked, %zu taken over), %zu bytes\n", file.c_str(), entries, report.baked,
+              report.reused, report.bytes);
+  if (report.failed > 0) std::printf("left out: %zu variants that failed, each named above\n", report.failed);
+  if (report.not_jit_free > 0) {
+    std::printf("not JIT-free: %zu of %zu entries; 'clbake inspect %s --json' says why\n", report.not_jit_free, entries,
+                file.c_str());
   }
 }
 
