@@ -1,0 +1,137 @@
+// Files that are no good bundle, for every verb that takes one: exit status 1 and one line with the file and the cause.
+// Needs no OpenCL device: a file is verified before any driver is asked.
+#include "command.hpp"
+
+#include "forge.hpp"
+#include "samples.hpp"
+
+namespace clbake::tool::test {
+namespace {
+
+using cache::test::Forge;
+using cache::test::small_bundle;
+
+const std::vector<Arguments> kVerbs = {{"inspect"},
+                                       {"inspect", "--json"},
+                                       {"run", "--m", "8", "--n", "8", "--k", "8"},
+                                       {"run", "--m", "8", "--n", "8", "--k", "8", "--json", "--no-compile"},
+                                       {"bench", "cold", "--trials", "1"},
+                                       {"bench", "gemm", "--sizes", "8"}};
+
+void check_refused_by(const Arguments& verb, const std::string& file, const std::string& cause) {
+  Arguments all = verb;
+  all.push_back(file);
+  check_refused(clbake(all), 1, {"clbake " + verb[0], file, cause});
+}
+
+void check_refused_by_every_verb(const std::string& file, const std::string& cause) {
+  for (const Arguments& verb : kVerbs) check_refused_by(verb, file, cause);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AMissingFileIsNamed) {
+  const Directory directory;
+  check_refused_by_every_verb(directory.path("missing.clbake"), "No such file or directory");
+  check_refused_by_every_verb(directory.path("no/such/directory.clbake"), "No such file or directory");
+}
+
+BOOST_AUTO_TEST_CASE(ADirectoryIsNoBundle) {
+  const Directory directory;
+  check_refused_by_every_verb(directory.path(""), "directory");
+}
+
+BOOST_AUTO_TEST_CASE(ADeviceFileIsNoBundle) {
+  check_refused_by({"inspect"}, "/dev/null", "");
+  check_refused_by({"inspect"}, "/dev/zero", "");
+}
+
+BOOST_AUTO_TEST_CASE(AnEmptyFileIsTruncated) {
+  const Directory directory;
+  check_refused_by_every_verb(directory.write("empty.clbake", std::string()), "ends inside");
+}
+
+BOOST_AUTO_TEST_CASE(ATextFileIsNoBundle) {
+  const Directory directory;
+  check_refused_by_every_verb(directory.write("letter.txt", std::string("Dear all,\n")), "not a bundle");
+  check_refused_by_every_verb(directory.write("long.txt", std::string(100000, 'x')), "not a bundle");
+}
+
+BOOST_AUTO_TEST_CASE(ATruncatedBundleIsNamedAsSuch) {
+  const Directory directory;
+  const cache::Bytes& whole = small_bundle();
+  const auto first = [&](std::size_t size) {
+    return directory.write(std::to_string(size), cache::Bytes(whole.begin(), whole.begin() + static_cast<long>(size)));
+  };
+  check_refused_by_every_verb(first(whole.size() / 2), "truncated");
+  for (const std::size_t size : {std::size_t{1}, std::size_t{8}, std::size_t{127}}) {
+    check_refused_by({"inspect"}, first(size), "ends inside");
+  }
+  for (const std::size_t size : {std::size_t{128}, std::size_t{1000}, whole.size() - 1}) {
+    check_refused_by({"inspect"}, first(size), "truncated");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(BytesBehindTheEndAreFound) {
+  const Directory directory;
+  cache::Bytes longer = small_bundle();
+  longer.push_back(0);
+  check_refused_by_every_verb(directory.write("longer.clbake", longer), "");
+}
+
+BOOST_AUTO_TEST_CASE(AFlippedBitIsFoundWhereverItIs) {
+  const Directory directory;
+  const cache::Bytes& good = small_bundle();
+  const std::size_t step = good.size() / 40;
+  for (std::size_t at = 0; at < good.size(); at += step) {
+    cache::Bytes bad = good;
+    bad[at] ^= static_cast<std::uint8_t>(1U << (at % 8));
+    check_refused_by({"inspect"}, directory.write("flipped.clbake", bad), "");
+  }
+  for (const std::size_t at : {std::size_t{20}, good.size() - 100}) {
+    cache::Bytes bad = good;
+    bad[at] ^= 1;
+    check_refused_by_every_verb(directory.write("flipped.clbake", bad), "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ANewerMajorVersionIsNamedAsSuch) {
+  const Directory directory;
+  Forge forge;
+  cache::store16(forge.header() + cache::format::header::kMajorAt, 2);
+  check_refused_by_every_verb(directory.write("newer.clbake", forge.seal().bytes), "version 2");
+}
+
+BOOST_AUTO_TEST_CASE(ARequiredSectionOfALaterVersionIsNamedAsSuch) {
+  const Directory directory;
+  Forge forge;
+  forge.add_section(77, 1, {1, 2, 3});
+  check_refused_by_every_verb(directory.write("newer.clbake", forge.bytes), "77");
+}
+
+BOOST_AUTO_TEST_CASE(AGoodBundleIsShownWithoutADevice) {
+  const Directory directory;
+  const std::string file = directory.write("small.clbake", small_bundle());
+  const nlohmann::json json = json_of(clbake({"inspect", file, "--json"}, {{"OCL_ICD_VENDORS", directory.path("")}}));
+  BOOST_TEST(json.at("format") == "1.0");
+  BOOST_TEST(json.at("file_bytes") == small_bundle().size());
+  BOOST_TEST(json.at("targets").size() == 3U);
+  BOOST_TEST(json.at("entries").size() == 5U);
+  const nlohmann::json& entry = json.at("entries").at(0);
+  BOOST_TEST(entry.at("target") == 0);
+  BOOST_TEST(entry.at("variant") == "direct-4");
+  BOOST_TEST(entry.at("precision") == "single");
+  BOOST_TEST(entry.at("jit_free") == true);
+  BOOST_TEST(entry.at("first_us") == 12.25);
+  BOOST_TEST(entry.at("steady_us") == 10.0);
+  BOOST_TEST(entry.at("bytes") == 70);
+  BOOST_TEST(entry.at("stored_bytes").is_number_unsigned());
+  BOOST_TEST(json.at("entries").at(1).at("jit_free") == false);
+
+  const Outcome text = clbake({"inspect", file});
+  BOOST_TEST(text.status == 0);
+  BOOST_TEST(contains(text.out, "direct-4"), text.out);
+  BOOST_TEST(contains(text.out, "NO"), text.out);
+}
+
+}  // namespace clbake::tool::test

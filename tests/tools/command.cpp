@@ -1,0 +1,200 @@
+#include "command.hpp"
+
+#include <clbake/cache/reader.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+extern char** environ;
+
+namespace clbake::tool::test {
+namespace {
+
+template <typename T>
+T required(Result<T> result) {
+  if (!result) throw std::runtime_error(result.status().message());
+  return std::move(*result);
+}
+
+// The caches of all children: what one test had to compile, the next one need not.
+const std::string& cache_directory() {
+  static const builder::ScratchDirectory directory = required(builder::ScratchDirectory::create());
+  return directory.path();
+}
+
+std::vector<std::string> child_environment(const Environment& wanted) {
+  Environment all = builder::driver_cache_environment(cache_directory());
+  all.emplace_back("CLBAKE", CLBAKE_COMMAND);
+  all.insert(all.end(), wanted.begin(), wanted.end());
+  std::vector<std::string> lines;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    const auto is_set = [&](const auto& variable) { return variable.first == name; };
+    if (std::none_of(all.begin(), all.end(), is_set)) lines.push_back(text);
+  }
+  for (const auto& [name, value] : all) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> list;
+  for (std::string& s : strings) list.push_back(s.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+pid_t start(Arguments arguments, const Environment& wanted, const std::string& out, const std::string& err) {
+  std::vector<std::string> variables = child_environment(wanted);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  pid_t pid = 0;
+  const int error = posix_spawn(&pid, arguments[0].c_str(), &actions, nullptr, pointers(arguments).data(),
+                                pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw std::runtime_error("cannot start " + arguments[0]);
+  return pid;
+}
+
+int exit_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
+
+Outcome run(const Arguments& arguments, const Environment& environment) {
+  const Directory files;
+  const pid_t pid = start(arguments, environment, files.path("out"), files.path("err"));
+  int status = 0;
+  if (waitpid(pid, &status, 0) != pid) throw std::runtime_error("waitpid");
+  return {exit_status(status), read_file(files.path("out")), read_file(files.path("err"))};
+}
+
+Arguments with_command(const Arguments& arguments) {
+  Arguments all = {CLBAKE_COMMAND};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return all;
+}
+
+}  // namespace
+
+Outcome clbake(const Arguments& arguments, const Environment& environment) {
+  return run(with_command(arguments), environment);
+}
+
+Outcome shell(const std::string& line) { return run({"/bin/sh", "-c", line}, {}); }
+
+Running::Running(const Arguments& arguments) : directory_(required(builder::ScratchDirectory::create())) {
+  const std::string log = directory_.path() + "/log";
+  pid_ = start(with_command(arguments), {}, log, log);
+}
+
+Running::~Running() {
+  if (ended()) return;
+  kill(pid_, SIGKILL);
+  wait();
+}
+
+std::string Running::output() const { return read_file(directory_.path() + "/log"); }
+
+bool Running::ended() {
+  if (pid_ == 0) return true;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return false;
+  status_ = exit_status(status);
+  pid_ = 0;
+  return true;
+}
+
+bool Running::wait_for(const std::string& text) {
+  while (!contains(output(), text)) {
+    if (ended()) return contains(output(), text);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+void Running::send(int signal) const {
+  if (pid_ != 0) kill(pid_, signal);
+}
+
+int Running::wait() {
+  while (!ended()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return status_;
+}
+
+void check_refused(const Outcome& outcome, int status, const std::vector<std::string>& parts) {
+  BOOST_TEST_CONTEXT("stderr: " << outcome.err) {
+    BOOST_TEST(outcome.status == status);
+    BOOST_TEST(outcome.out == "");
+    BOOST_TEST(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    BOOST_TEST((!outcome.err.empty() && outcome.err.back() == '\n'));
+    BOOST_TEST(outcome.err.rfind("clbake", 0) == 0U);
+    for (const std::string& part : parts) BOOST_TEST(contains(outcome.err, part), "no '" << part << "'");
+  }
+}
+
+nlohmann::json json_of(const Outcome& outcome) {
+  BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+  nlohmann::json json = nlohmann::json::parse(outcome.out, nullptr, false);
+  BOOST_REQUIRE_MESSAGE(json.is_object(), "not a JSON object: " << outcome.out);
+  return json;
+}
+
+Directory::Directory() : directory_(required(builder::ScratchDirectory::create())) {}
+
+std::string Directory::write(const std::string& name, const std::string& text) const {
+  std::ofstream(path(name), std::ios::binary | std::ios::trunc) << text;
+  return path(name);
+}
+
+std::string Directory::write(const std::string& name, const cache::Bytes& bytes) const {
+  return write(name, std::string(bytes.begin(), bytes.end()));
+}
+
+std::vector<std::string> Directory::files() const {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+    names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+const std::string& baked_bundle() {
+  static const std::string path = [] {
+    if (clbake({"devices"}).status != 0) {
+      std::printf("skipped: no OpenCL device on this machine\n");
+      std::fflush(stdout);
+      std::_Exit(77);
+    }
+    const char* given = std::getenv("CLBAKE_TEST_BUNDLE");
+    if (!given || !std::filesystem::exists(given)) throw std::runtime_error("CLBAKE_TEST_BUNDLE names no file");
+    return std::string(given);
+  }();
+  return path;
+}
+
+cache::Contents baked_contents() { return required(required(cache::Bundle::open(baked_bundle())).decode()); }
+
+cache::Bytes encoded(const cache::Contents& contents) { return required(cache::encode(contents)); }
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,83 @@
+// Runs the real `clbake` as users do, and looks at exit status, stdout and stderr.
+#pragma once
+
+#include <clbake/builder/scratch.hpp>
+#include <clbake/cache/model.hpp>
+
+#include <sys/types.h>
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clbake::tool::test {
+
+using Arguments = std::vector<std::string>;
+using Environment = std::vector<std::pair<std::string, std::string>>;  // set on top of this process'
+
+// How a process ended and what it said.
+struct Outcome {
+  int status = -1;  // exit status; 128 + signal when one killed it
+  std::string out;
+  std::string err;
+};
+
+// `clbake ARGUMENTS`, with driver caches that all children of this test share and nobody else does.
+Outcome clbake(const Arguments& arguments, const Environment& environment = {});
+
+// A line for /bin/sh, in which $CLBAKE is the command.
+Outcome shell(const std::string& line);
+
+// `clbake ARGUMENTS` under way, its stdout and stderr in one file. Killed by the destructor if it still runs.
+class Running {
+ public:
+  explicit Running(const Arguments& arguments);
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  std::string output() const;
+  // Until the output contains `text` or the process has ended; false in the latter case.
+  bool wait_for(const std::string& text);
+  void send(int signal) const;
+  int wait();  // for its end: the exit status, as in Outcome
+
+ private:
+  bool ended();
+  builder::ScratchDirectory directory_;
+  pid_t pid_ = 0;
+  int status_ = -1;
+};
+
+// A failure as every verb must report it: the exit status, nothing on stdout, and on stderr one line that begins with
+// "clbake" and contains all `parts`.
+void check_refused(const Outcome& outcome, int status, const std::vector<std::string>& parts);
+
+// Success with a JSON object on stdout. Stops the test otherwise.
+nlohmann::json json_of(const Outcome& outcome);
+
+// Files of one test; gone with it.
+class Directory {
+ public:
+  Directory();
+  std::string path(const std::string& name) const { return directory_.path() + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const;  // returns the path
+  std::string write(const std::string& name, const cache::Bytes& bytes) const;
+  std::vector<std::string> files() const;  // names, sorted
+
+ private:
+  builder::ScratchDirectory directory_;
+};
+
+std::string read_file(const std::string& path);
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The bundle that was baked for this machine's devices: CLBAKE_TEST_BUNDLE. Without a device the whole program ends
+// as skipped (77).
+const std::string& baked_bundle();
+cache::Contents baked_contents();
+cache::Bytes encoded(const cache::Contents& contents);
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,266 @@
+// `clbake devices`, `inspect` and `run` with the bundle that was baked for this machine.
+#include "command.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace clbake::tool::test {
+namespace {
+
+using Json = nlohmann::json;
+
+// `run FILE` on a product of 8 x 8 x 8, then these.
+Arguments run_arguments(const std::string& file, const Arguments& more = {}) {
+  Arguments all = {"run", file, "--m", "8", "--n", "8", "--k", "8"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+// The baked bundle with something changed, in a file.
+std::string changed_bundle(const Directory& directory, const std::function<void(cache::Contents&)>& change) {
+  cache::Contents contents = baked_contents();
+  change(contents);
+  return directory.write("changed.clbake", encoded(contents));
+}
+
+void check_target(const Json& target) {
+  for (const char* field : {"platform_name", "platform_version", "vendor", "device_name", "device_version",
+                            "driver_version", "architecture"}) {
+    BOOST_TEST(target.at(field).is_string(), field);
+  }
+  BOOST_TEST(!target.at("platform_name").get<std::string>().empty());
+  BOOST_TEST(!target.at("device_name").get<std::string>().empty());
+  BOOST_TEST((target.at("address_bits") == 64 || target.at("address_bits") == 32));
+}
+
+void check_positive(const Json& object, const std::vector<const char*>& fields) {
+  for (const char* field : fields) {
+    BOOST_TEST(object.at(field).is_number(), field);
+    BOOST_TEST(object.at(field).get<double>() > 0, field);
+  }
+}
+
+// A miss for this reason: served from source, and refused with --no-compile.
+void check_miss(const std::string& file, const std::string& reason, const std::string& message) {
+  const Json json = json_of(clbake(run_arguments(file, {"--json"})));
+  BOOST_TEST(json.at("origin") == "source");
+  BOOST_TEST(json.at("miss") == reason);
+  BOOST_TEST(json.at("ok") == true);
+  check_refused(clbake(run_arguments(file, {"--no-compile"})), 1, {"clbake run", file, message});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(DevicesAreListedWithTheirTargets) {
+  baked_bundle();
+  const Json json = json_of(clbake({"devices", "--json"}));
+  BOOST_REQUIRE(json.at("devices").is_array());
+  BOOST_REQUIRE(!json.at("devices").empty());
+  for (std::size_t i = 0; i < json.at("devices").size(); ++i) {
+    const Json& device = json.at("devices").at(i);
+    BOOST_TEST(device.at("index") == i);
+    check_target(device.at("target"));
+  }
+  const std::string name = json.at("devices").at(0).at("target").at("device_name");
+  const Outcome text = clbake({"devices"});
+  BOOST_TEST(text.status == 0);
+  BOOST_TEST(contains(text.out, name), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(InspectShowsTargetsEntriesAndSizes) {
+  const Json json = json_of(clbake({"inspect", baked_bundle(), "--json"}));
+  BOOST_TEST(json.at("format").is_string());
+  check_positive(json, {"file_bytes", "bytes", "stored_bytes", "ratio"});
+  BOOST_TEST(json.at("stored_bytes").get<double>() <= json.at("file_bytes").get<double>());
+  BOOST_REQUIRE(!json.at("targets").empty());
+  for (const Json& target : json.at("targets")) check_target(target);
+  BOOST_REQUIRE(!json.at("entries").empty());
+  for (const Json& entry : json.at("entries")) {
+    BOOST_TEST(entry.at("target").get<std::size_t>() < json.at("targets").size());
+    BOOST_TEST(entry.at("variant").is_string());
+    BOOST_TEST((entry.at("precision") == "single" || entry.at("precision") == "double"));
+    BOOST_TEST(entry.at("jit_free").is_boolean());
+    check_positive(entry, {"first_us", "steady_us", "bytes", "stored_bytes"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ThisMachinesDevicesAreTargetsOfTheBundle) {
+  const Json devices = json_of(clbake({"devices", "--json"})).at("devices");
+  const Json targets = json_of(clbake({"inspect", baked_bundle(), "--json"})).at("targets");
+  for (const Json& device : devices) {
+    BOOST_TEST((std::find(targets.begin(), targets.end(), device.at("target")) != targets.end()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ARunFromTheBundleReportsAllItsFigures) {
+  const Json json = json_of(clbake(run_arguments(baked_bundle(), {"--json", "--no-compile"})));
+  BOOST_TEST(json.at("origin") == "bundle");
+  BOOST_TEST(json.at("miss").is_null());
+  BOOST_TEST(json.at("variant").is_string());
+  check_target(json.at("target"));
+  check_positive(json, {"open_us", "load_us", "first_us", "steady_us", "gflops", "tolerance"});
+  BOOST_TEST(json.at("max_error").is_number());
+  BOOST_TEST(json.at("max_error").get<double>() <= json.at("tolerance").get<double>());
+  BOOST_TEST(json.at("ok") == true);
+
+  const Outcome text = clbake(run_arguments(baked_bundle()));
+  BOOST_TEST(text.status == 0);
+  BOOST_TEST(text.err == "");
+  BOOST_TEST(contains(text.out, "from the bundle"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(EveryKindOfProblemIsRight) {
+  for (const char* precision : {"single", "double"}) {
+    for (const Arguments& trans : {Arguments{}, {"--trans-a"}, {"--trans-b"}, {"--trans-a", "--trans-b"}}) {
+      for (const Arguments& layout : {Arguments{}, {"--column-major"}}) {
+        Arguments all = {"run",    baked_bundle(), "--m",     "33",   "--n",         "17",      "--k",      "70",
+                         "--beta", "-0.5",         "--alpha", "1.25", "--precision", precision, "--repeat", "2",
+                         "--lda",  "90",           "--ldb",   "91",   "--ldc",       "92",      "--json"};
+        all.insert(all.end(), trans.begin(), trans.end());
+        all.insert(all.end(), layout.begin(), layout.end());
+        const Json json = json_of(clbake(all));
+        BOOST_TEST(json.at("ok") == true);
+        BOOST_TEST(json.at("origin") == "bundle");
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EmptyProblemsSucceed) {
+  for (const Arguments& sizes : {Arguments{"--m", "0", "--n", "8", "--k", "8"},
+                                 {"--m", "8", "--n", "0", "--k", "8"},
+                                 {"--m", "8", "--n", "8", "--k", "0"}}) {
+    Arguments all = {"run", baked_bundle(), "--json", "--repeat", "1"};
+    all.insert(all.end(), sizes.begin(), sizes.end());
+    BOOST_TEST(json_of(clbake(all)).at("ok") == true);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDriverIsAMissThatCompiles) {
+  const Directory directory;
+  const std::string file = changed_bundle(directory, [](cache::Contents& c) {
+    for (cache::Target& target : c.targets) target.driver_version += "-other";
+  });
+  check_miss(file, "other driver", "driver");
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDeviceIsAMissThatCompiles) {
+  const Directory directory;
+  const std::string file = changed_bundle(directory, [](cache::Contents& c) {
+    for (cache::Target& target : c.targets) target.device_name = "a device that nobody has";
+  });
+  check_miss(file, "no target", "device");
+}
+
+BOOST_AUTO_TEST_CASE(AMissingEntryIsAMissThatCompiles) {
+  const Directory directory;
+  const std::string file = changed_bundle(directory, [](cache::Contents& c) { c.entries.clear(); });
+  check_miss(file, "no entry", "");
+}
+
+// The programs of A * B and A * B^T exchanged: all checksums hold, the numbers do not.
+BOOST_AUTO_TEST_CASE(AWrongResultIsAFailure) {
+  const Directory directory;
+  const std::string used = json_of(clbake(run_arguments(baked_bundle(), {"--json"}))).at("variant");
+  const std::size_t trans = used.find("-nn-");
+  BOOST_REQUIRE(trans != std::string::npos);
+  const std::string other = std::string(used).replace(trans, 4, "-nt-");
+  const std::string file = changed_bundle(directory, [&](cache::Contents& c) {
+    std::vector<cache::Entry*> entries;
+    for (cache::Entry& entry : c.entries) {
+      const std::string& name = c.variants[entry.variant].name;
+      if (name == used || name == other) entries.push_back(&entry);
+    }
+    BOOST_REQUIRE(entries.size() % 2 == 0 && !entries.empty());
+    for (std::size_t i = 0; i < entries.size(); i += 2) std::swap(entries[i]->program, entries[i + 1]->program);
+  });
+  const Outcome outcome = clbake(run_arguments(file, {"--json"}));
+  BOOST_TEST(outcome.status == 1);
+  BOOST_TEST(contains(outcome.err, "wrong result"), outcome.err);
+  BOOST_TEST(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+  const Json json = Json::parse(outcome.out);
+  BOOST_TEST(json.at("ok") == false);
+  BOOST_TEST(json.at("max_error").get<double>() > json.at("tolerance").get<double>());
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownDeviceIsNamedWithTheDevicesThereAre) {
+  const std::string name =
+      json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target").at("device_name").get<std::string>();
+  for (const std::string spec : {"no such device", "99"}) {
+    check_refused(clbake(run_arguments(baked_bundle(), {"--device", spec})), 1, {"--device", "'" + spec + "'", name});
+    check_refused(clbake({"bench", "cold", baked_bundle(), "--device", spec}), 1, {"--device", "'" + spec + "'", name});
+    check_refused(clbake({"bench", "gemm", baked_bundle(), "--device", spec}), 1, {"--device", "'" + spec + "'", name});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ADeviceIsSelectedByIndexAndByPartOfItsName) {
+  const std::string name =
+      json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target").at("device_name").get<std::string>();
+  for (const std::string& spec : {std::string("0"), name.substr(1, 5)}) {
+    const Json json = json_of(clbake(run_arguments(baked_bundle(), {"--device", spec, "--json"})));
+    BOOST_TEST(json.at("target").at("device_name") == name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(NoPlatformIsNamed) {
+  const Directory empty;
+  const Environment none = {{"OCL_ICD_VENDORS", empty.path("")}, {"OPENCL_VENDOR_PATH", empty.path("")}};
+  check_refused(clbake(run_arguments(baked_bundle()), none), 1, {"clbake run", "no OpenCL platform"});
+  check_refused(clbake({"bench", "cold", baked_bundle()}, none), 1, {"clbake bench cold", "no OpenCL platform"});
+  check_refused(clbake({"bench", "gemm", baked_bundle()}, none), 1, {"clbake bench gemm", "no OpenCL platform"});
+}
+
+BOOST_AUTO_TEST_CASE(ALeadingDimensionThatIsTooSmallIsNamed) {
+  for (const char* field : {"lda", "ldb", "ldc"}) {
+    check_refused(clbake(run_arguments(baked_bundle(), {std::string("--") + field, "7"})), 1, {field, "7", "8"});
+    check_refused(clbake(run_arguments(baked_bundle(), {std::string("--") + field, "0"})), 1, {field, "0", "8"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(SizesThatAKernelCannotCountAreNamed) {
+  for (const char* field : {"m", "n", "k"}) {
+    Arguments all = {"run", baked_bundle()};
+    for (const char* each : {"m", "n", "k"}) {
+      all.insert(all.end(), {std::string("--") + each, each == field ? "2147483648" : "1"});
+    }
+    check_refused(clbake(all), 1, {std::string(field) + " = 2147483648"});
+  }
+  check_refused(clbake(run_arguments(baked_bundle(), {"--lda", "18446744073709551615"})), 1, {"lda"});
+}
+
+BOOST_AUTO_TEST_CASE(MatricesBeyondTheMemoryAreNamed) {
+  for (const Arguments& sizes :
+       {Arguments{"--m", "2000000", "--n", "2000000", "--k", "1"},
+        {"--m", "2147483647", "--n", "2147483647", "--k", "2147483647"},
+        {"--m", "2", "--n", "1", "--k", "1", "--lda", "2147483647", "--ldc", "2147483647", "--precision", "double"}}) {
+    Arguments all = {"run", baked_bundle()};
+    all.insert(all.end(), sizes.begin(), sizes.end());
+    check_refused(clbake(all), 1, {"clbake run", "bytes"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownVariantIsNamed) {
+  check_refused(clbake(run_arguments(baked_bundle(), {"--variant", "nonsense"})), 1, {baked_bundle(), "nonsense"});
+}
+
+BOOST_AUTO_TEST_CASE(TheBenchmarkOfSpeedReportsAllItsFigures) {
+  const Json json = [&] {
+    return json_of(clbake({"bench", "gemm", baked_bundle(), "--sizes", "32,8x9x10", "--trans", "nn,tt", "--precision",
+                           "single", "--rounds", "1", "--json"}));
+  }();
+  BOOST_TEST(json.at("device").is_string());
+  BOOST_REQUIRE(json.at("rows").size() == 4U);
+  for (const Json& row : json.at("rows")) {
+    BOOST_TEST(row.at("precision") == "single");
+    BOOST_TEST(row.at("variant").is_string());
+    BOOST_TEST(row.at("peer").is_null());
+    check_positive(row, {"m", "n", "k", "median_us", "gflops"});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownPeerIsNamed) {
+  check_refused(clbake({"bench", "gemm", baked_bundle(), "--sizes", "8", "--peer", "nonsense"}), 1,
+                {"--peer", "'nonsense'"});
+}
+
+}  // namespace clbake::tool::test
