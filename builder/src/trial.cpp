@@ -17,7 +17,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kGuard = 64;  // guard elements after C, and before it when it has no offset of its own
+constexpr std::size_t kGuard = 64;  // guard elements after C
 constexpr double kGuardValue = 12345.0;
 
 // A stored matrix in its buffer.
@@ -26,8 +26,10 @@ struct Shape {
   std::size_t cols = 0;
   std::size_t ld = 1;
   std::size_t offset = 0;
+  std::size_t guard = 0;
   std::size_t extent() const { return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols; }
-  std::size_t elements() const { return offset + extent() + kGuard; }
+  // A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
+  std::size_t elements() const { return std::max<std::size_t>(1, offset + extent() + guard); }
 };
 
 // `outside` everywhere but in the matrix itself, which is random (or `inside`, when that is given).
@@ -196,7 +198,7 @@ Result<Trial> Trial::create(const Session& session, const Device& device, const 
   const Problem& p = s->problem;
   const Shape a{p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda, s->options.a_offset};
   const Shape b{p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, s->options.b_offset};
-  s->c_shape = {p.m, p.n, p.ldc, s->options.c_offset};
+  s->c_shape = {p.m, p.n, p.ldc, s->options.c_offset, kGuard};
   Status status = check_memory(device, element_bytes(p.precision), a, b, s->c_shape);
   if (!status) return status;
 

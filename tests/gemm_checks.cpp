@@ -1,0 +1,79 @@
+#include "gemm_checks.hpp"
+
+#include <sstream>
+
+namespace clbake::tests {
+namespace {
+
+using namespace builder;
+
+std::string describe(const std::string& variant, const Problem& p, const TrialOptions& options) {
+  std::ostringstream text;
+  text << variant << " at " << p.m << " x " << p.n << " x " << p.k << ", lda " << p.lda << ", ldb " << p.ldb << ", ldc "
+       << p.ldc << ", alpha " << options.alpha << ", beta " << options.beta << ", seed " << options.seed
+       << (p.layout == Layout::column_major ? ", column-major" : "");
+  return text.str();
+}
+
+Result<Check> run_once(const Surroundings& where, const std::string& variant, const Problem& problem,
+                       const TrialOptions& options) {
+  Result<Trial> trial = Trial::create(where.session, where.device, problem, options);
+  if (!trial) return trial.status();
+  Result<Gemm> gemm = where.library.prepare(problem, variant);
+  if (!gemm) return gemm.status();
+  const Result<double> ran = trial->run(*gemm);
+  if (!ran) return ran.status();
+  return trial->check();
+}
+
+}  // namespace
+
+std::vector<Size> edge_sizes(const cache::Launch& launch) {
+  const std::size_t m = launch.tile_m;
+  const std::size_t n = launch.tile_n;
+  return {{0, 3, 4},          {3, 0, 4},         {3, 4, 0},         {1, 1, 1},          {1, n, 7},
+          {m, 1, 7},          {m - 1, n, 8},     {m, n, 16},        {m + 1, n + 1, 17}, {m, n - 1, 513},
+          {m - 1, n - 1, 31}, {2 * m + 3, n, 5}, {m, 2 * n + 3, 5}, {2 * m, 2 * n, 32}, {2 * m + 1, 2 * n + 1, 65},
+          {1, 257, 33},       {257, 1, 33},      {3, 5, 1030},      {67, 131, 64},      {m + 7, n + 9, 129}};
+}
+
+std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
+                       const TrialOptions& options) {
+  const Result<Check> check = run_once(where, variant, problem, options);
+  if (check && check->ok()) return {};
+  std::ostringstream text;
+  text << describe(variant, problem, options) << ": ";
+  if (!check) {
+    text << check.status().message();
+  } else {
+    text << "error " << check->max_error << ", tolerance " << check->tolerance
+         << (check->guards_intact ? "" : ", wrote outside C");
+  }
+  text << "\n";
+  return text.str();
+}
+
+std::string failures_at_edges(const Surroundings& where, const cache::Variant& v) {
+  std::string failures;
+  std::uint32_t seed = 100;
+  for (const Size& size : edge_sizes(v.launches.front())) {
+    Problem problem = tight_problem(v.precision, size.m, size.n, size.k, v.trans_a, v.trans_b);
+    TrialOptions options;
+    options.seed = ++seed;
+    options.alpha = seed % 2 ? 1.0 : -1.5;
+    options.beta = seed % 3 == 0 ? 0.0 : seed % 3 == 1 ? 1.0 : 0.75;
+    failures += failure_of(where, v.name, problem, options);
+
+    problem.lda += 1;
+    problem.ldb += 9;
+    problem.ldc += 5;
+    options.a_offset = 3;
+    options.b_offset = 7;
+    options.c_offset = 21;
+    options.beta = seed % 2 ? 0.0 : -2.0;
+    failures += failure_of(where, v.name, problem, options);
+  }
+  return failures;
+}
+
+}  // namespace clbake::tests

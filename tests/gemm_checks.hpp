@@ -1,0 +1,33 @@
+// One variant on one problem against the reference; for the tests that run kernels.
+#pragma once
+
+#include <clbake/builder/trial.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::tests {
+
+struct Size {
+  std::size_t m, n, k;
+};
+
+// 0, 1, tile - 1, tile, tile + 1, more than two tiles, odd and thin; depths around unrolling and k blocks.
+std::vector<Size> edge_sizes(const cache::Launch& launch);
+
+// Where the programs under test come from and run.
+struct Surroundings {
+  builder::Device device;
+  builder::Session session;
+  Library library;
+};
+
+// Empty when the variant computes the problem within the tolerance, reads nothing that is NaN and writes nothing
+// outside C; else what went wrong, with the variant and the problem.
+std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
+                       const builder::TrialOptions& options);
+
+// The same for all edge sizes: tight and padded matrices, offsets, several alpha and beta. One line for each failure.
+std::string failures_at_edges(const Surroundings& where, const cache::Variant& variant);
+
+}  // namespace clbake::tests
