@@ -71,7 +71,8 @@ Device choose_device() {
   if (!cache) throw std::runtime_error(cache.status().message());
   for (const auto& [name, value] : driver_cache_environment(cache->path())) setenv(name.c_str(), value.c_str(), 1);
   const Result<std::vector<Device>> all = list_devices();
-  if (!all) skip(all.status().message());
+  if (all.status().code() == Code::no_device) skip(all.status().message());
+  if (!all) throw std::runtime_error(all.status().message());
   const Result<std::vector<Device>> pocl = select_devices(*all, "Portable Computing Language");
   return pocl ? pocl->front() : all->front();
 }
