@@ -96,7 +96,9 @@ Status check_edges(Bench& bench, cache::Proof& proof) {
   const std::size_t sizes[][3] = {{1, 1, 1},
                                   {launch.tile_m + 1, launch.tile_n + 1, 17},
                                   {launch.tile_m > 1 ? launch.tile_m - 1 : 1, launch.tile_n + 3, 33},
-                                  {5, 3, 129}};
+                                  {5, 3, 129},
+                                  {launch.tile_m, launch.tile_n, 4099},
+                                  {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
   for (const auto& size : sizes) {
     for (const double beta : {0.0, -0.5}) {
       Problem problem = problem_of(v, size[0], size[1], size[2]);
