@@ -175,6 +175,7 @@ Command Build::worker_command(const std::string& verb, const Task& task, const s
   Command command;
   command.arguments = {options_.worker, "worker", verb, input, output};
   command.environment = driver_cache_environment(scratch_.back().path());
+  for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
   command.log = task.stem + ".log";
   return command;
 }

@@ -38,4 +38,6 @@ std::vector<std::pair<std::string, std::string>> driver_cache_environment(const 
   };
 }
 
+std::vector<std::pair<std::string, std::string>> steady_environment() { return {{"POCL_AFFINITY", "1"}}; }
+
 }  // namespace clbake::builder

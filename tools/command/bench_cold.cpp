@@ -47,6 +47,7 @@ Status run_worker(std::vector<std::string> arguments, const std::string& cache, 
   command.arguments = {builder::own_path(), "worker"};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   command.environment = builder::driver_cache_environment(cache);
+  for (auto& variable : builder::steady_environment()) command.environment.push_back(std::move(variable));
   command.log = log;
   Status result;
   std::vector<builder::Command> commands = {command};

@@ -5,11 +5,13 @@
 #include "progress_bar.hpp"
 #include "verbs.hpp"
 
+#include <clbake/builder/scratch.hpp>
 #include <clbake/builder/trial.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <thread>
 
@@ -223,6 +225,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   const std::vector<Transposes> transposes = transposes_of(cli.has("trans") ? cli.text("trans") : "nn");
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
 
+  for (const auto& [name, value] : builder::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
   const Result<Bundle> bundle = open_verified(cli.file());
   if (!bundle) return fail("bench gemm", bundle.status());
   const Result<builder::Device> device = device_for(*bundle, cli.text("device"));

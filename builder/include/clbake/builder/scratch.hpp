@@ -27,4 +27,9 @@ class ScratchDirectory {
 // cold cache, one used before is a warm cache.
 std::vector<std::pair<std::string, std::string>> driver_cache_environment(const std::string& directory);
 
+// Environment variables for a process whose times are compared with each other: PoCL's threads are pinned to cores
+// (POCL_AFFINITY). Unpinned, two of them share a core for the first milliseconds more often than not, and launches of
+// about a millisecond take once or twice their time at random.
+std::vector<std::pair<std::string, std::string>> steady_environment();
+
 }  // namespace clbake::builder
