@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(OutputsSideBySideDoNotDisturbEachOther) {
 BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingKeepsTheWorkAndLeavesNoPartialOutput) {
   Workshop shop;
   {
-    const SmallDisk disk(64 * 1024);
+    const SmallDisk disk(64UL * 1024);
     const Result<BuildReport> report = shop.build();
     BOOST_TEST(outcome(report) == "input/output");
     BOOST_TEST(contains(report.status().message(), shop.options.output), report.status().message());
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
   const std::string before = read_file(shop.options.output);
   shop.options.precisions.push_back(Precision::double_precision);
   {
-    const SmallDisk disk(64 * 1024);
+    const SmallDisk disk(64UL * 1024);
     BOOST_TEST(outcome(shop.build()) == "input/output");
   }
   BOOST_TEST((read_file(shop.options.output) == before));
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskFromTheStartIsAnIoFailure) {
 // Room for the jobs, not for what the workers have to leave.
 BOOST_AUTO_TEST_CASE(AFullDiskInTheWorkersIsNamedAsTheCause) {
   Workshop shop;
-  const SmallDisk disk(16 * 1024);
+  const SmallDisk disk(16UL * 1024);
   const Result<BuildReport> report = shop.build();
   BOOST_TEST(!report.ok());
   BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());

@@ -61,9 +61,9 @@ Result<Library> golden_library(const Options& options = {}) {
 // 33 x 29 x 17, row-major, tight.
 struct Product {
   Problem problem;
-  std::vector<float> a = random_matrix(33 * 17, 1);
-  std::vector<float> b = random_matrix(17 * 29, 2);
-  std::vector<float> c = std::vector<float>(33 * 29, std::numeric_limits<float>::quiet_NaN());
+  std::vector<float> a = random_matrix(561, 1);
+  std::vector<float> b = random_matrix(493, 2);
+  std::vector<float> c = std::vector<float>(957, std::numeric_limits<float>::quiet_NaN());
   cl_mem a_buffer = buffer_of(a);
   cl_mem b_buffer = buffer_of(b);
   cl_mem c_buffer = buffer_of(c);
