@@ -51,12 +51,11 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
     const double old = o.beta == 0 ? 0.0 : o.beta * static_cast<double>(o.c[at]);
     const double expected = o.alpha * sum[j] + old;
     const double scale = std::fabs(o.alpha) * magnitude[j] + std::fabs(old);
-    const double error = std::fabs(static_cast<double>(result[at]) - expected);
-    if (!std::isfinite(static_cast<double>(result[at])) && std::isfinite(expected)) {
-      return std::numeric_limits<double>::infinity();
-    }
-    if (error > 0 && scale == 0) return std::numeric_limits<double>::infinity();
-    if (error > 0) worst = std::max(worst, error / scale);
+    const auto got = static_cast<double>(result[at]);
+    if (got == expected) continue;  // equal infinities too
+    const bool comparable = std::isfinite(got) && std::isfinite(expected) && scale > 0;
+    if (!comparable) return std::numeric_limits<double>::infinity();
+    worst = std::max(worst, std::fabs(got - expected) / scale);
   }
   return worst;
 }

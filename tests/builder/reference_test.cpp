@@ -160,6 +160,26 @@ BOOST_AUTO_TEST_CASE(WhatIsNotFiniteIsInfinitelyWrong) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AReferenceThatIsNoNumberTakesNothingForRight) {
+  Example<float> example(3, 4, 5, false, false, 1.0F, 0.0F);
+  example.a[example.a_offset] = std::numeric_limits<float>::quiet_NaN();
+  BOOST_TEST(example.error() == kInfinity);
+  example.result[example.at(0, 0)] = std::numeric_limits<float>::quiet_NaN();
+  BOOST_TEST(example.error() == kInfinity);
+}
+
+BOOST_AUTO_TEST_CASE(OnlyTheSameInfinityIsRight) {
+  Example<double> example(1, 1, 1, false, false, 1.0, 1.0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  example.c[example.at(0, 0)] = infinity;
+  example.result[example.at(0, 0)] = infinity;
+  BOOST_TEST(example.error() == 0.0);
+  for (const double wrong : {-infinity, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    example.result[example.at(0, 0)] = wrong;
+    BOOST_TEST(example.error() == kInfinity);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(OnlyTheWantedRowsAreLookedAt) {
   Example<float> example(5, 4, 3, false, false, 1.0F, 0.0F);
   example.result[example.at(3, 1)] += 1;

@@ -28,8 +28,8 @@ struct HostOperands {
   std::size_t c_offset;
 };
 
-// The largest normalised error of rows `rows` of `result` (laid out like c). Infinity when an element is not finite
-// although the reference is.
+// The largest normalised error of rows `rows` of `result` (laid out like c). Infinity when an element or its
+// reference is not finite, unless both are the same infinity.
 template <typename T>
 double max_error(const HostOperands<T>& operands, const std::vector<T>& result, const std::vector<std::size_t>& rows);
 
