@@ -192,7 +192,7 @@ int bench_cold(const std::vector<std::string>& arguments) {
   const Result<Bundle> bundle = open_verified(cli.file());
   if (!bundle) return fail("bench cold", bundle.status());
   const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
-  if (!device) return fail("bench cold", device.status().within("--device"));
+  if (!device) return fail("bench cold", device.status());
   const Result<std::uint32_t> target = bundle->find_target(device->target);
   if (!target) return fail("bench cold", target.status().within(cli.file()));
   const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();

@@ -229,7 +229,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   const Result<Bundle> bundle = open_verified(cli.file());
   if (!bundle) return fail("bench gemm", bundle.status());
   const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
-  if (!device) return fail("bench gemm", device.status().within("--device"));
+  if (!device) return fail("bench gemm", device.status());
   const Result<builder::Session> session = builder::Session::open(*device);
   if (!session) return fail("bench gemm", session.status());
   const Result<Library> library = Library::create(session->context(), device->id, {*bundle});

@@ -126,7 +126,7 @@ Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec
   const Result<std::vector<builder::Device>> all = builder::list_devices();
   if (!all) return all.status();
   const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
-  if (!selected) return selected.status();
+  if (!selected) return selected.status().within("--device");
   for (const builder::Device& device : *selected) {
     if (bundle.find_target(device.target)) return device;
   }

@@ -83,7 +83,7 @@ Result<Outcome> execute(const Request& r) {
   const Result<Bundle> verified = open_verified(r.file);
   if (!verified) return verified.status();
   const Result<builder::Device> device = device_for(*verified, r.device);
-  if (!device) return device.status().within("--device");
+  if (!device) return device.status();
   const Result<builder::Session> session = builder::Session::open(*device);
   if (!session) return session.status();
 
