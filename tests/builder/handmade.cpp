@@ -20,6 +20,11 @@ void gemm(int m, int n, int k, float alpha, __global const float* a, ulong a_off
           __global const float* b, ulong b_offset, int ldb, float beta, __global float* c, ulong c_offset, int ldc) {
   const int j = get_global_id(0);
   const int i = get_global_id(1);
+#ifdef HANGS
+  volatile int forever = 1;
+  while (forever) {
+  }
+#endif
 #ifdef CRASHES
   *(volatile __global int*)(ulong)(8 * get_global_size(0)) = 1;
 #endif

@@ -16,7 +16,7 @@ bool on_pocl();
 
 // A correct kernel, single precision, not transposed. `defect`, a macro of the source in handmade.cpp, breaks it:
 // WRONG_LAST_PRODUCT, WRONG_CORNER, WRITES_BESIDE, WRITES_BEHIND, READS_C, READS_BESIDE_A, ALWAYS_ZERO, IGNORES_OFFSET,
-// CRASHES, NO_KERNEL, SYNTAX_ERROR.
+// HANGS, CRASHES, NO_KERNEL, SYNTAX_ERROR.
 Job handmade_job(const std::string& defect = {});
 
 }  // namespace clbake::builder::test

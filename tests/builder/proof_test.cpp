@@ -4,6 +4,9 @@
 #include <clbake/builder/process.hpp>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <fstream>
+#include <thread>
 
 namespace clbake::builder::test {
 namespace {
@@ -109,6 +112,36 @@ BOOST_AUTO_TEST_CASE(AKernelThatCrashesTakesOnlyItsWorkerWithIt) {
   if (!on_pocl()) return;  // a GPU may survive it
   const Outcome outcome = work("compile", handmade_job("CRASHES"));
   BOOST_TEST(outcome.failure != "");  // by signal, unless a sanitizer catches that
+}
+
+// A shell starts a worker that hangs in the driver, waits until it is well under way, and dies.
+BOOST_AUTO_TEST_CASE(AWorkerEndsWithItsParent) {
+  if (!on_pocl()) return;  // its cache shows when a program was compiled
+  const Result<ScratchDirectory> files = ScratchDirectory::create();
+  const Result<ScratchDirectory> cache = ScratchDirectory::create();
+  BOOST_REQUIRE(files.ok() && cache.ok());
+  BOOST_REQUIRE(write_job(files->path() + "/in", handmade_job("HANGS")).ok());
+  std::vector<Command> commands(1);
+  commands[0].arguments = {"/bin/sh", "-c",
+                           "cd '" + files->path() + "'; '" CLBAKE_COMMAND "' worker compile in out & echo $! > pid; " +
+                               "until [ -n \"$(ls '" + cache->path() + "')\" ]; do sleep 0.02; done; kill -KILL $$"};
+  commands[0].environment = driver_cache_environment(cache->path());
+  commands[0].log = files->path() + "/log";
+  const std::atomic<bool> never{false};
+  const auto done = [](std::size_t, const Exit& exit) { BOOST_TEST(exit.signal == SIGKILL); };
+  BOOST_TEST(run_all(commands, 1, kTimeout, never, done).ok());
+
+  pid_t worker = 0;
+  std::ifstream(files->path() + "/pid") >> worker;
+  BOOST_REQUIRE(worker > 0);
+  bool runs = true;
+  for (int i = 0; i < 2000 && runs; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::ifstream command("/proc/" + std::to_string(worker) + "/cmdline");
+    runs = command.get() != std::ifstream::traits_type::eof();  // empty once it has ended
+  }
+  BOOST_TEST(!runs);
+  if (runs) kill(worker, SIGKILL);
 }
 
 BOOST_AUTO_TEST_CASE(ASourceThatDoesNotCompileIsNamed) {

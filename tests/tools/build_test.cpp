@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 namespace clbake::tool::test {
@@ -28,6 +29,7 @@ std::vector<std::string> compiled(const std::string& work_directory) {
   return names;
 }
 
+// Whether a process has `text` on its command line.
 bool is_named(const std::string& text) {
   std::error_code gone;
   for (const auto& process : fs::directory_iterator("/proc", gone)) {
@@ -36,10 +38,10 @@ bool is_named(const std::string& text) {
   return false;
 }
 
-// Gives processes that were killed the time to end.
-bool no_process_names(const std::string& text) {
-  for (int i = 0; i < 2000 && is_named(text); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  return !is_named(text);
+// Tries for ten seconds.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return condition();
 }
 
 // Starts a build, interrupts it after its first step; the number of compiled variants that it kept.
@@ -84,9 +86,9 @@ BOOST_AUTO_TEST_CASE(AKilledBuildLeavesNoOutputAndNoProcesses) {
     build.send(SIGKILL);
     BOOST_TEST(build.wait() == 128 + SIGKILL);
   }
+  BOOST_TEST(comes_true([&] { return !is_named(output); }));  // as the workers do on their command lines
   BOOST_TEST(!fs::exists(output));
-  BOOST_TEST(no_process_names(output));  // as the workers do on their command lines
-  interrupt(output, SIGINT);             // and the next one can take the lock
+  interrupt(output, SIGINT);  // the next one can take the lock
 }
 
 BOOST_AUTO_TEST_CASE(ARebuildOfWhatIsBakedTakesEverythingOver) {
