@@ -5,12 +5,9 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/writer.hpp>
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
+#include "work_directory.hpp"
+
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,43 +19,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Noise can spoil a proof's timing, never improve it: an entry that looks not JIT-free is timed again in new processes.
+// A compiler that runs at the first launch runs in every new process; noise comes and goes. So an entry that looks not
+// JIT-free is timed again.
 constexpr int kProofAttempts = 3;
 
-// The first words of a proof's note. Entries of another version are not taken over: it may have finalized otherwise.
+// The first words of a proof's note.
 std::string note_prefix() { return std::string("clbake ") + CLBAKE_VERSION + "; "; }
 
-bool of_this_version(const Job& job) { return job.entry.front().proof.note.rfind(note_prefix(), 0) == 0; }
+// Too slow a first launch of machine code may have been noise, which a new proof can clear.
+bool noise_possible(const cache::Entry& entry) { return !entry.proof.jit_free && entry.form == cache::Form::native; }
 
-// `output`.work: what is done so far. Locked, so that two builds of one output do not mix.
-class WorkDirectory {
- public:
-  static Result<WorkDirectory> open(const std::string& path) {
-    std::error_code error;
-    fs::create_directory(path, error);
-    if (error) return {Code::io, path + ": cannot create: " + error.message()};
-    WorkDirectory directory(path, ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.descriptor_ < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
-    if (flock(directory.descriptor_, LOCK_EX | LOCK_NB) == 0) return directory;
-    return {Code::io, path + ": another build is writing this output"};
-  }
-  WorkDirectory(WorkDirectory&& other) noexcept
-      : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-  WorkDirectory& operator=(WorkDirectory&&) = delete;
-  ~WorkDirectory() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  const std::string& path() const { return path_; }
-  void remove() const {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
- private:
-  WorkDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  std::string path_;
-  int descriptor_;
-};
+// Whether an earlier entry needs no second baking. Another version of clbake may have finalized otherwise.
+bool finished(const Job& job) {
+  const cache::Entry& entry = job.entry.front();
+  return entry.proof.proven && entry.proof.note.rfind(note_prefix(), 0) == 0 && !noise_possible(entry);
+}
 
 // A job under way, and its files in the work directory.
 struct Task {
@@ -89,6 +64,7 @@ class Build {
                          const std::string& output);
   bool proof_ended(std::size_t index, const Command& command, const Exit& exit);
   void fail(Task& task, const std::string& cause);
+  void fail_worker(Task& task, const char* verb, const Command& command, const Exit& exit);
   void step(const std::string& last, const std::string& failure = {});
   void accept(Task& task, Job job, JobReport::Outcome outcome);
   Result<BuildReport> pack();
@@ -99,6 +75,8 @@ class Build {
   const WorkDirectory& work_;
   std::vector<Task> tasks_;
   Progress state_;
+  Status disk_;              // not ok once a worker could not write
+  std::size_t dropped_ = 0;  // entries of the earlier bundle that are not asked for
   std::vector<ScratchDirectory> scratch_;
 };
 
@@ -140,17 +118,23 @@ void Build::accept(Task& task, Job job, JobReport::Outcome outcome) {
 
 // Whatever an earlier build left that is proven for the same work needs no second time.
 void Build::take_over() {
-  if (options_.fresh) return;
   std::vector<Job> earlier;
   const Result<Bundle> bundle = Bundle::open(options_.output);
   if (bundle) {
     Result<std::vector<Job>> jobs = jobs_of(*bundle);
     if (jobs) earlier = std::move(*jobs);
   }
+  for (const Job& job : earlier) {
+    const auto replaces = [&](const Task& task) {
+      return task.job.target == job.target && task.job.variant.name == job.variant.name;
+    };
+    if (std::none_of(tasks_.begin(), tasks_.end(), replaces)) ++dropped_;
+  }
+  if (options_.fresh) return;
   for (Task& task : tasks_) {
     Result<Job> unfinished = read_job(task.proven_file());
     if (unfinished && !unfinished->entry.empty()) earlier.push_back(std::move(*unfinished));
-    const auto usable = [&](const Job& job) { return same_work(job, task.job) && of_this_version(job); };
+    const auto usable = [&](const Job& job) { return same_work(job, task.job) && finished(job); };
     const auto found = std::find_if(earlier.begin(), earlier.end(), usable);
     if (found != earlier.end()) accept(task, *found, JobReport::Outcome::reused);
   }
@@ -166,6 +150,13 @@ void Build::step(const std::string& last, const std::string& failure) {
 void Build::fail(Task& task, const std::string& cause) {
   task.report.outcome = JobReport::Outcome::failed;
   task.report.cause = cause;
+}
+
+// What a worker cannot write is no fault of its variant: the build ends.
+void Build::fail_worker(Task& task, const char* verb, const Command& command, const Exit& exit) {
+  const std::string cause = describe(exit, command, options_.timeout);
+  fail(task, std::string(verb) + ": " + cause);
+  if (exit.signal == 0 && !exit.timed_out && exit.code == kWorkerIoExit) disk_ = Status(Code::io, cause);
 }
 
 Command Build::worker_command(const std::string& verb, const Task& task, const std::string& input,
@@ -193,7 +184,7 @@ Status Build::compile_all() {
     }
     const Status written = write_job(task.source_file(), task.job);
     if (!written) return written;
-    Result<ScratchDirectory> scratch = ScratchDirectory::create();
+    Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
     if (!scratch) return scratch.status();
     scratch_.push_back(std::move(*scratch));
     commands.push_back(worker_command("compile", task, task.source_file(), task.compiled_file()));
@@ -203,21 +194,21 @@ Status Build::compile_all() {
   const auto done = [&](std::size_t index, const Exit& exit) {
     Task& task = tasks_[owners[index]];
     if (exit.ok()) return step("compiled " + task.report.variant);
-    fail(task, "compile: " + describe(exit, commands[index], options_.timeout));
+    fail_worker(task, "compile", commands[index], exit);
     --state_.steps;  // nothing to prove
     step("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
   };
   const Status status =
       run_all(commands, options_.parallel ? options_.parallel : cores, options_.timeout, cancel_, done);
   scratch_.clear();
-  return status;
+  return status ? disk_ : status;
 }
 
 // Takes the proof over, or fails the task. False when the proof should be tried again.
 bool Build::proof_ended(std::size_t index, const Command& command, const Exit& exit) {
   Task& task = tasks_[index];
   if (!exit.ok()) {
-    fail(task, "prove: " + describe(exit, command, options_.timeout));
+    fail_worker(task, "prove", command, exit);
     return true;
   }
   Result<Job> proven = read_job(task.proven_file());
@@ -227,8 +218,7 @@ bool Build::proof_ended(std::size_t index, const Command& command, const Exit& e
     return true;
   }
   const cache::Entry& entry = proven->entry.front();
-  const bool noise_possible = !entry.proof.jit_free && entry.form == cache::Form::native;
-  if (noise_possible && ++task.attempts < kProofAttempts) return false;
+  if (noise_possible(entry) && ++task.attempts < kProofAttempts) return false;
   proven->entry.front().proof.note.insert(0, note_prefix());
   const Status kept = write_job(task.proven_file(), *proven);
   if (kept) {
@@ -246,7 +236,7 @@ Status Build::prove_all() {
     bool ended = task.report.outcome != JobReport::Outcome::pending;
     const bool waits = !ended;
     while (!ended) {
-      Result<ScratchDirectory> scratch = ScratchDirectory::create();
+      Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
       if (!scratch) return scratch.status();
       scratch_.push_back(std::move(*scratch));
       std::vector<Command> commands = {worker_command("prove", task, task.compiled_file(), task.proven_file())};
@@ -254,6 +244,7 @@ Status Build::prove_all() {
                                  [&](std::size_t, const Exit& exit) { ended = proof_ended(i, commands[0], exit); });
       scratch_.clear();
       if (!ran) return ran;
+      if (!disk_) return disk_;
     }
     if (!waits) continue;
     const bool failed = task.report.outcome == JobReport::Outcome::failed;
@@ -310,6 +301,7 @@ Result<BuildReport> Build::pack() {
   const Result<cache::Bytes> bytes = cache::encode(contents);
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
+  report.dropped = dropped_;
   if (holds(options_.output, *bytes)) return report;  // its time of change goes on saying when it changed
   const Status written = cache::write_file(options_.output, {bytes->data(), bytes->size()});
   if (!written) return written;

@@ -74,7 +74,8 @@ Result<cache::Bytes> program_binary(cl_program program) {
 cache::Form form_of(const cache::Bytes& program) {
   // NVIDIA's PTX is text: a comment block, then directives.
   const bool ptx = begins_with(program, "//") || begins_with(program, "\n//") || begins_with(program, ".version");
-  return ptx || holds_spirv(program) ? cache::Form::portable : cache::Form::native;
+  const bool llvm_bitcode = begins_with(program, "BC\xC0\xDE");
+  return ptx || llvm_bitcode || holds_spirv(program) ? cache::Form::portable : cache::Form::native;
 }
 
 Status compile_job(const std::string& path, const std::string& output, bool plain) {

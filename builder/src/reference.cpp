@@ -38,7 +38,9 @@ template <typename T>
 double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::vector<double>& sum,
                  std::vector<double>& magnitude) {
   const Problem& p = o.problem;
-  const bool reads_operands = o.alpha != 0;
+  const auto alpha = static_cast<double>(o.alpha);
+  const auto beta = static_cast<double>(o.beta);
+  const bool reads_operands = alpha != 0;
   if (reads_operands) {
     product_row(o, i, sum, magnitude);
   } else {
@@ -48,9 +50,9 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
   double worst = 0;
   for (std::size_t j = 0; j < p.n; ++j) {
     const std::size_t at = o.c_offset + i * p.ldc + j;
-    const double old = o.beta == 0 ? 0.0 : o.beta * static_cast<double>(o.c[at]);
-    const double expected = o.alpha * sum[j] + old;
-    const double scale = std::fabs(o.alpha) * magnitude[j] + std::fabs(old);
+    const double old = beta == 0 ? 0.0 : beta * static_cast<double>(o.c[at]);
+    const double expected = alpha * sum[j] + old;
+    const double scale = std::fabs(alpha) * magnitude[j] + std::fabs(old);
     const auto got = static_cast<double>(result[at]);
     if (got == expected) continue;  // equal infinities too
     const bool comparable = std::isfinite(got) && std::isfinite(expected) && scale > 0;

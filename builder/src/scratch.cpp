@@ -7,10 +7,11 @@
 
 namespace clbake::builder {
 
-Result<ScratchDirectory> ScratchDirectory::create() {
+Result<ScratchDirectory> ScratchDirectory::create(const std::string& parent) {
   std::error_code error;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(error);
-  if (error) return {Code::io, "no temporary directory: " + error.message()};
+  const std::filesystem::path base =
+      parent.empty() ? std::filesystem::temp_directory_path(error) : std::filesystem::path(parent);
+  if (error) return {Code::io, "TMPDIR names no directory for temporary files: " + error.message()};
   std::string path = (base / "clbake-XXXXXX").string();
   if (!mkdtemp(path.data())) return {Code::io, path + ": cannot create: " + std::strerror(errno)};
   return ScratchDirectory(std::move(path));

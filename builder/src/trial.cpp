@@ -38,7 +38,7 @@ std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::
   std::vector<T> data(shape.elements(), outside);
   // Plain scaling of the generator's bits: the standard's distributions differ from library to library.
   const auto next = [&] { return static_cast<T>((static_cast<double>(random()) - 2147483648.0) / 2147483648.0); };
-  for (std::size_t i = 0; i < shape.rows; ++i) {
+  for (std::size_t i = 0; i < shape.rows && shape.cols > 0; ++i) {
     T* row = data.data() + shape.offset + i * shape.ld;
     for (std::size_t j = 0; j < shape.cols; ++j) row[j] = inside ? *inside : next();
   }
@@ -49,7 +49,7 @@ std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::
 template <typename T>
 bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<T> masked = after;
-  for (std::size_t i = 0; i < shape.rows; ++i) {
+  for (std::size_t i = 0; i < shape.rows && shape.cols > 0; ++i) {
     const std::size_t at = shape.offset + i * shape.ld;
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(at), shape.cols,
                 masked.begin() + static_cast<std::ptrdiff_t>(at));
@@ -58,6 +58,7 @@ bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::
 }
 
 std::vector<std::size_t> rows_to_check(const Problem& p, bool all, std::mt19937& random) {
+  if (p.n == 0) return {};
   std::vector<std::size_t> rows(p.m);
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const std::size_t work_per_row = std::max<std::size_t>(1, p.n * std::max<std::size_t>(1, p.k));

@@ -1,8 +1,8 @@
 #include <clbake/cache/reader.hpp>
+#include <clbake/guard.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
-#include "guard.hpp"
 #include "records.hpp"
 #include "state.hpp"
 #include "xxh64.hpp"

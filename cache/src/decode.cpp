@@ -1,6 +1,5 @@
 #include <clbake/cache/reader.hpp>
-
-#include "guard.hpp"
+#include <clbake/guard.hpp>
 
 namespace clbake::cache {
 namespace {

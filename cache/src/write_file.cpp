@@ -1,6 +1,5 @@
 #include <clbake/cache/writer.hpp>
-
-#include "guard.hpp"
+#include <clbake/guard.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>

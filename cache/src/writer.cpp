@@ -1,10 +1,10 @@
 // Second half of writing: the plan as bytes.
 #include <clbake/cache/writer.hpp>
+#include <clbake/guard.hpp>
 
 #include "blob_area.hpp"
 #include "coding.hpp"
 #include "format.hpp"
-#include "guard.hpp"
 #include "plan.hpp"
 #include "xxh64.hpp"
 

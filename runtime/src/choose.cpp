@@ -45,8 +45,7 @@ std::string describe(const Problem& p) {
 Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem, const std::string& name) {
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
-    if (!variant) return variant.status();
-    if (variant->name != name) continue;
+    if (!variant || variant->name != name) continue;  // a damaged neighbour is no reason to fail
     if (computes(*variant, problem)) return i;
     return {Code::no_variant, "variant " + name + " does not compute " + describe(problem)};
   }
@@ -67,7 +66,11 @@ Result<std::uint32_t> choose(const Shelf& shelf, const Problem& problem, const s
   if (!name.empty()) return find_by_name(shelf.bundle, problem, name);
   if (!shelf.profile) return shelf.profile.status();
   for (const cache::Rule& rule : shelf.profile->rules) {
-    if (fits(rule, problem)) return rule.variant;
+    if (!fits(rule, problem)) continue;
+    const Result<cache::Variant> variant = shelf.bundle.variant(rule.variant);
+    if (!variant) return variant.status();
+    if (computes(*variant, problem)) return rule.variant;
+    return {Code::malformed, "a rule of the profile names " + variant->name + " for " + describe(problem)};
   }
   return {Code::no_variant, "no rule of the profile fits " + describe(problem)};
 }

@@ -1,4 +1,5 @@
 #include <clbake/clbake.hpp>
+#include <clbake/guard.hpp>
 
 #include "cl.hpp"
 
@@ -41,9 +42,7 @@ std::string architecture(const cl::Device& device, const Target& target) {
   return {};
 }
 
-}  // namespace
-
-Result<Target> identify(cl_device_id id) {
+Result<Target> identify_device(cl_device_id id) {
   if (!id) return {Code::invalid_argument, "device is null"};
   const cl::Device device(id, true);
   cl_int error = CL_SUCCESS;
@@ -61,6 +60,12 @@ Result<Target> identify(cl_device_id id) {
   target.address_bits = device.getInfo<CL_DEVICE_ADDRESS_BITS>();
   target.architecture = architecture(device, target);
   return target;
+}
+
+}  // namespace
+
+Result<Target> identify(cl_device_id id) {
+  return guarded([&] { return identify_device(id); });
 }
 
 }  // namespace clbake

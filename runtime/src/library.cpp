@@ -1,4 +1,5 @@
 #include <clbake/clbake.hpp>
+#include <clbake/guard.hpp>
 
 #include "choose.hpp"
 #include "cl.hpp"
@@ -17,8 +18,16 @@ namespace {
 struct Candidate {
   std::size_t shelf = 0;
   std::uint32_t variant = 0;
-  bool operator<(const Candidate& other) const {
-    return std::tie(shelf, variant) < std::tie(other.shelf, other.variant);
+};
+
+// What a program is kept under. A request by name is another one than a profile's choice: when the variant does not
+// fit the device, only the latter may be served by another variant.
+struct Key {
+  Candidate candidate;
+  bool named = false;
+  bool operator<(const Key& other) const {
+    return std::tie(candidate.shelf, candidate.variant, named) <
+           std::tie(other.candidate.shelf, other.candidate.variant, other.named);
   }
 };
 
@@ -40,11 +49,15 @@ struct Library::State {
   std::vector<Shelf> shelves;
 
   std::mutex mutex;  // guards `slots`, never held across a driver call
-  std::map<Candidate, std::shared_ptr<Slot>> slots;
+  std::map<Key, std::shared_ptr<Slot>> slots;
 
-  std::shared_ptr<Slot> slot(const Candidate& candidate) {
+  static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
+                                const Options& options);
+  Result<Gemm> prepare(const Problem& problem, const std::string& variant);
+
+  std::shared_ptr<Slot> slot_of(const Key& key) {
     const std::lock_guard<std::mutex> lock(mutex);
-    std::shared_ptr<Slot>& slot = slots[candidate];
+    std::shared_ptr<Slot>& slot = slots[key];
     if (!slot) slot = std::make_shared<Slot>();
     return slot;
   }
@@ -119,6 +132,11 @@ Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<Library> Library::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options) {
+  return guarded([&] { return State::create(context, device, bundles, options); });
+}
+
+Result<Library> Library::State::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
+                                       const Options& options) {
   if (!context) return {Code::invalid_argument, "context is null"};
   Result<Target> target = identify(device);
   if (!target) return target.status();
@@ -133,6 +151,13 @@ Result<Library> Library::create(cl_context context, cl_device_id device, const s
 
 const Target& Library::target() const { return state_->target; }
 
+// How an enqueued command hangs together with others: the last three arguments of OpenCL's enqueue calls.
+struct Events {
+  cl_uint wait_count;
+  const cl_event* wait_list;
+  cl_event* event;
+};
+
 struct Gemm::State {
   std::shared_ptr<const Program> program;
   cl::Context context;
@@ -141,18 +166,24 @@ struct Gemm::State {
   Problem problem;                    // row-major
   Layout layout = Layout::row_major;  // the caller's: says whether A and B are exchanged
   Extents extents;                    // of the row-major problem
+
+  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c, const Events& events);
 };
 
 Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
+  return guarded([&] { return state_->prepare(problem, variant); });
+}
+
+Result<Gemm> Library::State::prepare(const Problem& problem, const std::string& variant) {
   const Status possible = check(problem);
   if (!possible) return possible;
   const Problem rows = row_major(problem);
-  const Result<std::vector<Candidate>> candidates = candidates_for(state_->shelves, rows, variant);
+  const Result<std::vector<Candidate>> candidates = candidates_for(shelves, rows, variant);
   if (!candidates) return candidates.status();
 
-  const std::shared_ptr<Slot> slot = state_->slot(candidates->front());
+  const std::shared_ptr<Slot> slot = slot_of({candidates->front(), !variant.empty()});
   std::call_once(slot->once, [&] {
-    Result<Program> loaded = state_->load(*candidates, rows, variant);
+    Result<Program> loaded = load(*candidates, rows, variant);
     if (loaded) slot->program = std::make_shared<const Program>(std::move(*loaded));
     slot->failure = loaded.status();
   });
@@ -164,8 +195,8 @@ Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant
   gemm->kernel =
       cl::Kernel(slot->program->program, slot->program->variant.launches.front().kernel_name.c_str(), &error);
   if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
-  gemm->context = state_->context;
-  gemm->device = state_->device;
+  gemm->context = context;
+  gemm->device = device;
   gemm->problem = rows;
   gemm->layout = problem.layout;
   gemm->extents = extents(rows);
@@ -188,11 +219,16 @@ Status check_queue(cl_command_queue queue, const cl::Context& context, const cl:
   return {};
 }
 
-Status check_buffer(const char* name, const Matrix& matrix, std::size_t extent, std::size_t bytes_per_element) {
+Status check_buffer(const char* name, const Matrix& matrix, const cl::Context& context, std::size_t extent,
+                    std::size_t bytes_per_element) {
   if (!matrix.buffer) return {Code::invalid_argument, std::string(name) + ": the buffer is null"};
   std::size_t bytes = 0;
-  const cl_int error = clGetMemObjectInfo(matrix.buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  cl_context owner = nullptr;
+  cl_int error = clGetMemObjectInfo(matrix.buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  if (error == CL_SUCCESS) error = clGetMemObjectInfo(matrix.buffer, CL_MEM_CONTEXT, sizeof owner, &owner, nullptr);
   if (error != CL_SUCCESS) return {Code::invalid_argument, std::string(name) + ": " + opencl_error(error)};
+  if (owner != context())
+    return {Code::invalid_argument, std::string(name) + ": the buffer belongs to another context"};
   const std::size_t elements = bytes / bytes_per_element;
   if (extent <= elements && matrix.offset <= elements - extent) return {};
   return {Code::invalid_argument, std::string(name) + " needs " + std::to_string(extent) + " elements from offset " +
@@ -257,26 +293,35 @@ cl_program Gemm::program() const { return state_->program->program(); }
 
 Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                      cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
-  const State& s = *state_;
+  return guarded([&] { return state_->enqueue(queue, alpha, a, b, beta, c, {wait_count, wait_list, event}); });
+}
+
+Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                            const Events& events) {
+  const State& s = *this;
   const Problem& p = s.problem;
   Status status = check_queue(queue, s.context, s.device);
+  if (status && events.wait_count > 0 && !events.wait_list) {
+    status = {Code::invalid_argument, "wait_list is null, wait_count is " + std::to_string(events.wait_count)};
+  }
   if (!status) return status;
   if (p.m == 0 || p.n == 0) {
-    const cl_int error = clEnqueueMarkerWithWaitList(queue, wait_count, wait_list, event);
+    const cl_int error = clEnqueueMarkerWithWaitList(queue, events.wait_count, events.wait_list, events.event);
     return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueMarkerWithWaitList", error);
   }
 
   // BLAS: alpha = 0 (as the kernel will see it) does not read A and B, so NaN in them does not spread.
   if (p.precision == Precision::single_precision) alpha = static_cast<float>(alpha);
   const bool reads_operands = p.k > 0 && alpha != 0;
+  if (!reads_operands) alpha = 0;  // an infinite alpha times the empty sum would be NaN
   const std::size_t bytes = element_bytes(p.precision);
   const bool exchanged = s.layout == Layout::column_major;
   if (exchanged) std::swap(a, b);
   if (reads_operands) {
-    status = check_buffer(exchanged ? "B" : "A", a, s.extents.a, bytes);
-    if (status) status = check_buffer(exchanged ? "A" : "B", b, s.extents.b, bytes);
+    status = check_buffer(exchanged ? "B" : "A", a, s.context, s.extents.a, bytes);
+    if (status) status = check_buffer(exchanged ? "A" : "B", b, s.context, s.extents.b, bytes);
   }
-  if (status) status = check_buffer("C", c, s.extents.c, bytes);
+  if (status) status = check_buffer("C", c, s.context, s.extents.c, bytes);
   if (!status) return status;
 
   cl_int error = set_arguments(s.kernel(), p, reads_operands, alpha, a, b, beta, c);
@@ -285,7 +330,8 @@ Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, d
   const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
   const std::size_t global[3] = {ceil_div(p.n, launch.tile_n) * local[0], ceil_div(p.m, launch.tile_m) * local[1],
                                  local[2]};
-  error = clEnqueueNDRangeKernel(queue, s.kernel(), 3, nullptr, global, local, wait_count, wait_list, event);
+  error = clEnqueueNDRangeKernel(queue, s.kernel(), 3, nullptr, global, local, events.wait_count, events.wait_list,
+                                 events.event);
   return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueNDRangeKernel", error);
 }
 

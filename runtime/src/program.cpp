@@ -17,6 +17,10 @@ Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t in
   Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant;
   if (variant->contract == kContract && variant->launches.size() == 1) return variant;
+  if (variant->contract == kContract) {
+    return {Code::malformed, "variant " + variant->name + " has " + std::to_string(variant->launches.size()) +
+                                 " launches; kernel contract 1 allows one"};
+  }
   return {Code::unsupported_version, "variant " + variant->name + " obeys kernel contract " +
                                          std::to_string(variant->contract) + "; this runtime knows " +
                                          std::to_string(kContract)};

@@ -3,6 +3,7 @@
 //
 // FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call
 // FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/jobs.hpp>
 #include <clbake/cache/writer.hpp>
 
@@ -120,7 +121,9 @@ int work(const std::string& verb, const std::string& input, const std::string& o
     prove(*job, how);
   }
   const Status left = leave(how, output, std::move(*job));
-  return left ? 0 : fail(left.message());
+  if (left) return 0;
+  fail(left.message());
+  return left.code() == Code::io ? kWorkerIoExit : 1;
 }
 
 }  // namespace

@@ -78,6 +78,19 @@ BOOST_AUTO_TEST_CASE(EveryVariantServesColumnMajorMatrices) {
   });
 }
 
+BOOST_AUTO_TEST_CASE(AlphaAndBetaAreRoundedToThePrecision) {
+  for_each_variant([](const cache::Variant& v) {
+    TrialOptions options;
+    options.alpha = 1e-60;  // 0 in single precision
+    options.beta = 0.1;
+    const Problem problem = tight_problem(v.precision, 5, 6, 7, v.trans_a, v.trans_b);
+    std::string failures = failure_of(baked()->where, v.name, problem, options);
+    options.beta = 0;
+    failures += failure_of(baked()->where, v.name, problem, options);
+    BOOST_TEST(failures.empty(), failures);
+  });
+}
+
 BOOST_AUTO_TEST_CASE(TheSameInputsGiveTheSameBits) {
   for_each_variant([](const cache::Variant& v) {
     const Problem problem = tight_problem(v.precision, 130, 70, 90, v.trans_a, v.trans_b);

@@ -156,6 +156,16 @@ BOOST_AUTO_TEST_CASE(AnUnknownKernelContractIsRefused) {
   BOOST_TEST(name(served.status().code()) == name(Code::unsupported_version));
 }
 
+BOOST_AUTO_TEST_CASE(ARuleThatNamesAnotherPrecisionsVariantIsRefused) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    for (std::uint32_t v = 0; v < c.variants.size(); ++v) {
+      if (c.variants[v].precision != Precision::double_precision) continue;
+      for (cache::Rule& rule : c.profiles.front().rules) rule.variant = v;
+    }
+  });
+  BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::malformed));
+}
+
 BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
     c.entries.clear();

@@ -186,6 +186,24 @@ BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherAnorB) {
   for (const float x : product.c) BOOST_REQUIRE_EQUAL(x, 3.0F);
 }
 
+BOOST_AUTO_TEST_CASE(AnInfiniteAlphaOfAnEmptySumLeavesBetaTimesC) {
+  const Result<Library> library = golden_library();
+  BOOST_REQUIRE(library.ok());
+  Product product;
+  std::fill(product.c.begin(), product.c.end(), 3.0F);
+  clEnqueueWriteBuffer(environment().queue, product.c_buffer, CL_TRUE, 0, product.c.size() * sizeof(float),
+                       product.c.data(), 0, nullptr, nullptr);
+  product.problem.k = 0;
+  Result<Gemm> gemm = library->prepare(product.problem);
+  BOOST_REQUIRE(gemm.ok());
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Status status = gemm->enqueue(environment().queue, infinity, {}, {}, 2.0, {product.c_buffer});
+  BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
+  clEnqueueReadBuffer(environment().queue, product.c_buffer, CL_TRUE, 0, product.c.size() * sizeof(float),
+                      product.c.data(), 0, nullptr, nullptr);
+  for (const float x : product.c) BOOST_REQUIRE_EQUAL(x, 6.0F);
+}
+
 BOOST_AUTO_TEST_CASE(MisuseIsRefusedWithTheArgumentsName) {
   const Result<Library> library = golden_library();
   BOOST_REQUIRE(library.ok());
@@ -213,7 +231,11 @@ BOOST_AUTO_TEST_CASE(MisuseIsRefusedWithTheArgumentsName) {
   cl_command_queue foreign = clCreateCommandQueue(other, environment().device, 0, nullptr);
   refused(gemm->enqueue(foreign, 1, a, b, 0, c), "queue");
   clReleaseCommandQueue(foreign);
+  cl_mem abroad = clCreateBuffer(other, CL_MEM_READ_WRITE, p.c.size() * sizeof(float), nullptr, nullptr);
+  refused(gemm->enqueue(queue, 1, a, b, 0, {abroad}), "C");
+  clReleaseMemObject(abroad);
   clReleaseContext(other);
+  refused(gemm->enqueue(queue, 1, a, b, 0, c, 3, nullptr), "wait_list");
 
   Problem impossible = p.problem;
   impossible.ldc = 3;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 namespace clbake::tool {
 namespace {
@@ -21,6 +22,9 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
   std::printf("%s: %zu variants (%zu baked, %zu taken over), %zu bytes\n", file.c_str(), entries, report.baked,
               report.reused, report.bytes);
   if (report.failed > 0) std::printf("left out: %zu variants that failed, each named above\n", report.failed);
+  if (report.dropped > 0) {
+    std::printf("dropped: %zu entries of the earlier bundle that this build was not asked for\n", report.dropped);
+  }
   if (report.not_jit_free > 0) {
     std::printf("not JIT-free: %zu of %zu entries; 'clbake inspect %s --json' says why\n", report.not_jit_free, entries,
                 file.c_str());
@@ -44,6 +48,11 @@ int build(const std::vector<std::string>& arguments) {
 
   builder::BuildOptions options;
   options.output = cli.text("output");
+  std::error_code error;  // a symbolic link stays one: the file it leads to is replaced
+  if (std::filesystem::is_symlink(options.output, error)) {
+    const std::filesystem::path file = std::filesystem::weakly_canonical(options.output, error);
+    if (!error) options.output = file.string();
+  }
   options.precisions = cli.precisions("precision");
   options.fresh = cli.has("fresh");
   options.worker = builder::own_path();

@@ -4,6 +4,7 @@
 #include "cold_trial.hpp"
 #include "verbs.hpp"
 
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/finalize.hpp>
 #include <clbake/builder/prove.hpp>
 
@@ -26,7 +27,9 @@ Status work(const std::vector<std::string>& a) {
 int worker(const std::vector<std::string>& arguments) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent leaves no orphan
   const Status status = work(arguments);
-  return status ? kSuccess : fail(status.message());
+  if (status) return kSuccess;
+  fail(status.message());
+  return status.code() == Code::io ? builder::kWorkerIoExit : kFailure;
 }
 
 }  // namespace clbake::tool

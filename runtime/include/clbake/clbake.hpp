@@ -14,9 +14,6 @@
 #include <clbake/cache/reader.hpp>
 #include <clbake/status.hpp>
 
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
 #include <CL/cl.h>
 
 #include <cstddef>
@@ -26,7 +23,7 @@
 
 namespace clbake {
 
-using cache::Bundle;
+using cache::Bundle;  // opened from a file or from memory: clbake/cache/reader.hpp
 using cache::Precision;
 using cache::Target;
 using cache::Version;
@@ -111,8 +108,9 @@ class Gemm {
 // All members may be called from any number of threads at once.
 class Library {
  public:
-  // Retains the context. Looks for the device's target in each bundle; loads nothing yet. A bundle that has
-  // nothing for the device is no failure: its sources serve. Fails with invalid_argument or opencl.
+  // Retains the context and shares the bundles, which the caller may let go. Looks for the device's target in each
+  // bundle; loads nothing yet. A bundle that has nothing for the device is no failure: its sources serve. Fails with
+  // invalid_argument or opencl.
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options = {});
 

@@ -21,6 +21,9 @@ struct BuildOptions {
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
 };
 
+// Exit status of a worker that could not read or write a file (EX_IOERR of sysexits.h): the disk, not the driver.
+inline constexpr int kWorkerIoExit = 74;
+
 // How one variant on one device ended.
 struct JobReport {
   std::string device;
@@ -44,12 +47,14 @@ struct BuildReport {
   std::size_t reused = 0;
   std::size_t failed = 0;
   std::size_t not_jit_free = 0;
-  std::size_t bytes = 0;  // of the bundle
+  std::size_t dropped = 0;  // entries of the earlier bundle that were not asked for: not in the new one
+  std::size_t bytes = 0;    // of the bundle
 };
 
 // Steps: what an earlier bundle at `output` or an interrupted build's directory `output`.work already proves is taken
 // over (same target, source, options, tool version); the rest is compiled in parallel, then proven one at a time.
-// The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step.
+// The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step and then
+// holds exactly what was asked for. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
 // Fails with invalid_argument (nothing to build; the output is a file that is no bundle), io (output not writable),
 // cancelled, build_failed (every job failed).

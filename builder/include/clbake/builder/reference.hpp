@@ -18,8 +18,8 @@ double tolerance(Precision precision, std::size_t k);
 template <typename T>
 struct HostOperands {
   const Problem& problem;
-  double alpha;
-  double beta;
+  T alpha;  // as the kernel gets them
+  T beta;
   const std::vector<T>& a;
   std::size_t a_offset;
   const std::vector<T>& b;

@@ -9,10 +9,11 @@
 
 namespace clbake::builder {
 
-// A private directory under the system's temporary directory, removed with all it holds by the destructor.
+// A private directory, named clbake-*, in `parent` or (when that is empty) the system's temporary directory. The
+// destructor removes it with all it holds.
 class ScratchDirectory {
  public:
-  static Result<ScratchDirectory> create();
+  static Result<ScratchDirectory> create(const std::string& parent = {});
   ScratchDirectory(ScratchDirectory&& other) noexcept;
   ScratchDirectory& operator=(ScratchDirectory&& other) noexcept;
   ~ScratchDirectory();

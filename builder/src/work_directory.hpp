@@ -1,0 +1,30 @@
+// `OUTPUT.work`: what an unfinished build has done so far.
+#pragma once
+
+#include <clbake/status.hpp>
+
+#include <string>
+
+namespace clbake::builder {
+
+// Made when it is not there, and locked as long as the object lives, so that two builds of one output do not mix.
+class WorkDirectory {
+ public:
+  // Fails with io when the directory cannot be made, another build holds it, or it holds files that no build made.
+  static Result<WorkDirectory> open(const std::string& path);
+  WorkDirectory(WorkDirectory&& other) noexcept;
+  WorkDirectory& operator=(WorkDirectory&&) = delete;
+  ~WorkDirectory();
+
+  const std::string& path() const { return path_; }
+
+  // Removes the files that builds make, and the directory if nothing else is in it.
+  void remove() const;
+
+ private:
+  WorkDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_;
+};
+
+}  // namespace clbake::builder
