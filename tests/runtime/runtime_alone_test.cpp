@@ -79,10 +79,19 @@ struct Product {
     for (const cl_mem buffer : {a_buffer, b_buffer, c_buffer}) clReleaseMemObject(buffer);
   }
 
-  // Largest difference from the product in double precision.
-  double error() {
+  void fill_c(float value) {
+    std::fill(c.begin(), c.end(), value);
+    clEnqueueWriteBuffer(environment().queue, c_buffer, CL_TRUE, 0, c.size() * sizeof(float), c.data(), 0, nullptr,
+                         nullptr);
+  }
+  void read_c() {
     clEnqueueReadBuffer(environment().queue, c_buffer, CL_TRUE, 0, c.size() * sizeof(float), c.data(), 0, nullptr,
                         nullptr);
+  }
+
+  // Largest difference from the product in double precision.
+  double error() {
+    read_c();
     double worst = 0;
     for (std::size_t i = 0; i < 33; ++i) {
       for (std::size_t j = 0; j < 29; ++j) {
@@ -171,9 +180,7 @@ BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherAnorB) {
   const Result<Library> library = golden_library();
   BOOST_REQUIRE(library.ok());
   Product product;
-  std::fill(product.c.begin(), product.c.end(), 3.0F);
-  clEnqueueWriteBuffer(environment().queue, product.c_buffer, CL_TRUE, 0, product.c.size() * sizeof(float),
-                       product.c.data(), 0, nullptr, nullptr);
+  product.fill_c(3.0F);
   Result<Gemm> gemm = library->prepare(product.problem);
   BOOST_REQUIRE(gemm.ok());
   // 1e-60 is zero in single precision.
@@ -181,8 +188,7 @@ BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherAnorB) {
     const Status status = gemm->enqueue(environment().queue, alpha, {}, {}, 1.0, {product.c_buffer});
     BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
   }
-  clEnqueueReadBuffer(environment().queue, product.c_buffer, CL_TRUE, 0, product.c.size() * sizeof(float),
-                      product.c.data(), 0, nullptr, nullptr);
+  product.read_c();
   for (const float x : product.c) BOOST_REQUIRE_EQUAL(x, 3.0F);
 }
 
@@ -190,17 +196,14 @@ BOOST_AUTO_TEST_CASE(AnInfiniteAlphaOfAnEmptySumLeavesBetaTimesC) {
   const Result<Library> library = golden_library();
   BOOST_REQUIRE(library.ok());
   Product product;
-  std::fill(product.c.begin(), product.c.end(), 3.0F);
-  clEnqueueWriteBuffer(environment().queue, product.c_buffer, CL_TRUE, 0, product.c.size() * sizeof(float),
-                       product.c.data(), 0, nullptr, nullptr);
+  product.fill_c(3.0F);
   product.problem.k = 0;
   Result<Gemm> gemm = library->prepare(product.problem);
   BOOST_REQUIRE(gemm.ok());
   const double infinity = std::numeric_limits<double>::infinity();
   const Status status = gemm->enqueue(environment().queue, infinity, {}, {}, 2.0, {product.c_buffer});
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
-  clEnqueueReadBuffer(environment().queue, product.c_buffer, CL_TRUE, 0, product.c.size() * sizeof(float),
-                      product.c.data(), 0, nullptr, nullptr);
+  product.read_c();
   for (const float x : product.c) BOOST_REQUIRE_EQUAL(x, 6.0F);
 }
 
