@@ -27,7 +27,7 @@
 #define LOCAL_Y (ML / MS)
 
 // VECTOR_WIDTH neighbours of one row of op(B), zero from `count` on. b points at the first of them.
-static inline realv load_b(__global const real* b, const int ldb, const int count) {
+static inline realv load_b(__global const element* b, const int ldb, const int count) {
 #if !TRANS_B
   if (count >= VECTOR_WIDTH) {
     return VLOAD(b);
@@ -37,24 +37,24 @@ static inline realv load_b(__global const real* b, const int ldb, const int coun
 #pragma unroll
   for (int q = 0; q < VECTOR_WIDTH; ++q) {
     if (q < count) {
-      ((real*)&row)[q] = b[q * B_STEP_J];
+      ((real*)&row)[q] = LOAD(b + q * B_STEP_J);
     }
   }
   return row;
 }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  const size_t first_row = get_group_id(1) * ML + get_local_id(1) * MS;
-  const size_t first_column = get_group_id(0) * NL + get_local_id(0) * NS;
-  if (first_row >= (size_t)m || first_column >= (size_t)n) {
+  const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
+  const int first_row = (int)get_local_id(1) * MS;
+  const int first_column = (int)get_local_id(0) * NS;
+  const int rows = min(MS, tile.rows - first_row);
+  const int columns = min(NS, tile.columns - first_column);
+  if (rows <= 0 || columns <= 0) {
     return;
   }
-  const int rows = (int)min((size_t)MS, (size_t)m - first_row);
-  const int columns = (int)min((size_t)NS, (size_t)n - first_column);
-  const int depth = alpha == 0 ? 0 : k;
 
-  __global const real* a_tile = a + (a_offset + first_row * A_STEP_I);
-  __global const real* b_tile = b + (b_offset + first_column * B_STEP_J);
+  __global const element* a_tile = tile.a + first_row * A_STEP_I;
+  __global const element* b_tile = tile.b + first_column * B_STEP_J;
   ulong a_row[MS];
   realv sum[MS];
 #pragma unroll
@@ -64,17 +64,17 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   }
 
 #pragma unroll KS
-  for (int p = 0; p < depth; ++p) {
+  for (int p = 0; p < tile.depth; ++p) {
     const realv b_row = load_b(b_tile, ldb, columns);
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
-      sum[i] += a_tile[a_row[i]] * b_row;
+      sum[i] += LOAD(a_tile + a_row[i]) * b_row;
     }
     a_tile += A_STEP_P;
     b_tile += B_STEP_P;
   }
 
-  __global real* c_tile = c + (c_offset + first_row * (ulong)ldc + first_column);
+  __global output* c_tile = tile.c + first_row * (ulong)ldc + first_column;
 #pragma unroll
   for (int i = 0; i < MS; ++i) {
     if (i < rows) {

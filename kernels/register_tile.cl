@@ -1,18 +1,19 @@
 // register_tile: CPUs. One work-item per work-group, no local memory, no barriers.
 //
-// A work-group computes an ML x NL tile of C. It goes through k in blocks of KL. It copies its ML x KL block of op(A)
-// and one KL x NS panel of op(B) after the other into private memory, where they are close together whatever lda and
-// ldb are (rows whose distance is a power of two would evict one another from the cache), and slides the panel down
-// the block. The MS x NS tile of C that belongs to a position stays in vector registers for the whole depth:
+// A work-group computes a tile of C of at most ML x NL elements. It goes through k in blocks of KL. The block of op(B)
+// that belongs to a step is copied into private memory, panel by panel, so that its rows are next to each other
+// whatever ldb is and stay in the L2 cache; then strips of MS rows of op(A), which stay in the L1 cache, are multiplied
+// with one panel after the other. The MS x NS tile of C that belongs to a strip and a panel stays in vector registers
+// for the whole depth of the block:
 //
 //                                     op(B)       NS
 //                                 +-----------+-------+------+
-//                                 |           | panel |      |  one block of k: KL
+//                                 |  panel    | panel | panel|  one block of k: KL
 //                                 |           |       |      |
 //            one block of k: KL   +-----------+-------+------+
-//     +------+------------+               ^ one row of the panel: NS / VECTOR_WIDTH vectors
-//     |      |   block    |       +-----------+-------+------+
-//  MS |      |>>          |       |           | C in  |      | MS
+//     +------+------------+               ^ one row of a panel: NS / VECTOR_WIDTH vectors
+//     |      |            |       +-----------+-------+------+
+//  MS |      | strip >>   |       |           | C in  |      | MS
 //     |      |            |       |           | regs  |      |
 //     |      |            |       +-----------+-------+------+
 //     |      |            | op(A) |           |       |      |
@@ -20,32 +21,32 @@
 //     +------+------------+                      NL
 //                  ^ one element of op(A) is multiplied with the row of the panel
 //
-//   ML, NL        rows and columns of C per work-group: large enough to reuse the panel (ML/MS times) and the block
-//                 (NL/NS times), small enough that small problems still have a work-group for each core
-//   KL            depth of a k block: the panel and the block, KL * (NS + ML) elements, stay in the L2 cache
+//   ML, NL        rows and columns of C per work-group: op(B) is copied once for ML rows and op(A) read NL/NS times for
+//                 NL columns, so large ones save time; small problems are to have a work-group for each core
+//   KL            depth of a k block: the block of op(B), KL * NL elements, stays in the L2 cache, a strip, KL * MS
+//                 elements, in the L1 cache; C is read and written once for each block
 //   MS, NS        rows and columns of C in registers: MS * NS / VECTOR_WIDTH accumulators, plus NS / VECTOR_WIDTH
 //                 for the panel's row and one for the element of op(A), are to fit into the vector registers
 //   VECTOR_WIDTH  elements of one vector register
 //   KS            unrolling of the loop over k
 //
-// Rows of op(A) and columns of op(B) that do not exist are zero in block and panel and do not reach C.
+// Columns of op(B) that do not exist are zero in the panel, the last row of op(A) is read in place of rows that do not
+// exist; neither reaches C.
 
 #define VECTORS (NS / VECTOR_WIDTH)
+#define PANEL (KL * VECTORS)
+#define FILL (!TRANS_B)  // whole panels are filled while they are multiplied for the first time
 
 // OpenCL's own prefetch does nothing in PoCL.
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 #define PREFETCH(pointer) __builtin_prefetch(pointer, 0, 2)
 #else
-#define PREFETCH(pointer) prefetch(pointer, 1)
+#define PREFETCH(pointer) prefetch((__global const uchar*)(pointer), 1)  // has no version for half everywhere
 #endif
-
-// The block keeps the order of A as stored, with PADDING elements (a cache line) between its rows.
-#define PADDING (64 / (PRECISION / 8))
-#if TRANS_A
-#define BLOCK_AT(i, p) ((p) * (ML + PADDING) + (i))
-#else
-#define BLOCK_AT(i, p) ((i) * (KL + PADDING) + (p))
-#endif
+// Rows that are read straight from a matrix are asked for so many steps of k ahead: one step takes about MS * VECTORS
+// cycles, memory one or two hundred. Rows beyond the end are harmless, a prefetch is only a hint.
+#define B_AHEAD 8
+#define A_AHEAD 24
 
 #if TRANS_B && VECTOR_WIDTH > 1
 // Transposes a square block of VECTOR_WIDTH vectors: interleaving the upper with the lower half of the rows
@@ -71,58 +72,22 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
 }
 #endif
 
-// Copies `count` neighbours without touching what follows them.
-static inline void copy_row(real* target, __global const real* source, const int count) {
-  int q = 0;
-  for (; q + VECTOR_WIDTH <= count; q += VECTOR_WIDTH) {
-    VSTORE(VLOAD(source + q), target + q);
-  }
-  if (q < count && count >= VECTOR_WIDTH) {
-    q = count - VECTOR_WIDTH;  // the last vector overlaps the one before
-    VSTORE(VLOAD(source + q), target + q);
-    return;
-  }
-  for (; q < count; ++q) {
-    target[q] = source[q];
-  }
-}
-
-// Copies the rows x depth part of op(A) at a into the block, with zeros up to a multiple of MS rows.
-static inline void pack_block(real* block, __global const real* a, const int lda, const int rows, const int depth) {
-  const int whole_rows = (rows + MS - 1) / MS * MS;
-#if TRANS_A
-  for (int p = 0; p < depth; ++p) {
-    copy_row(block + BLOCK_AT(0, p), a + p * A_STEP_P, rows);
-    for (int i = rows; i < whole_rows; ++i) {
-      block[BLOCK_AT(i, p)] = 0;
-    }
-  }
-#else
-  for (int i = 0; i < rows; ++i) {
-    copy_row(block + BLOCK_AT(i, 0), a + i * A_STEP_I, depth);
-  }
-  for (int i = rows; i < whole_rows; ++i) {
-    for (int p = 0; p < depth; ++p) {
-      block[BLOCK_AT(i, p)] = 0;
-    }
-  }
-#endif
-}
-
 // Copies the depth x columns part of op(B) at b into the panel, with zeros up to NS columns.
-static inline void pack_panel(realv* panel, __global const real* b, const int ldb, const int depth,
+static inline void pack_panel(realv* panel, __global const element* b, const int ldb, const int depth,
                               const int columns) {
-#if TRANS_B
   for (int v = 0; v < VECTORS; ++v) {
-    const int count = min(columns - v * VECTOR_WIDTH, VECTOR_WIDTH);
-    __global const real* source = b + v * VECTOR_WIDTH * B_STEP_J;
+    const int count = columns - v * VECTOR_WIDTH;  // may be negative or more than a vector
+    __global const element* source = b + v * VECTOR_WIDTH * B_STEP_J;
     int p = 0;
-#if VECTOR_WIDTH > 1
-    for (; count == VECTOR_WIDTH && p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
+#if TRANS_B && VECTOR_WIDTH > 1
+    for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
       realv square[VECTOR_WIDTH];
 #pragma unroll
       for (int q = 0; q < VECTOR_WIDTH; ++q) {
-        square[q] = VLOAD(source + q * B_STEP_J + p);
+        square[q] = (realv)(0);
+        if (q < count) {
+          square[q] = VLOAD(source + q * B_STEP_J + p);
+        }
       }
       transpose(square);
 #pragma unroll
@@ -130,44 +95,65 @@ static inline void pack_panel(realv* panel, __global const real* b, const int ld
         panel[(p + q) * VECTORS + v] = square[q];
       }
     }
+#elif !TRANS_B
+    if (count >= VECTOR_WIDTH) {
+      for (; p < depth; ++p) {
+        panel[p * VECTORS + v] = VLOAD(source + p * B_STEP_P);
+      }
+    }
 #endif
     for (; p < depth; ++p) {
+      real* row = (real*)(panel + p * VECTORS + v);
       for (int q = 0; q < VECTOR_WIDTH; ++q) {
-        ((real*)panel)[p * NS + v * VECTOR_WIDTH + q] = q < count ? source[q * B_STEP_J + p] : 0;
+        row[q] = q < count ? LOAD(source + p * B_STEP_P + q * B_STEP_J) : 0;
       }
     }
   }
-#else
-  for (int p = 0; p < depth; ++p) {
-    real* row = (real*)(panel + p * VECTORS);
-    copy_row(row, b + p * B_STEP_P, columns);
-    for (int j = columns; j < NS; ++j) {
-      row[j] = 0;
+}
+
+// c = alpha * sum + beta * c for the rows x columns tile at c. A whole tile goes from the registers to C, any other one
+// through memory: the edges are rare, and their code stays small.
+static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
+                                             const int columns, const real alpha, const real beta) {
+  if (rows == MS && columns == NS) {
+#pragma unroll
+    for (int i = 0; i < MS; ++i) {
+#pragma unroll
+      for (int v = 0; v < VECTORS; ++v) {
+        update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, sum[i][v], VECTOR_WIDTH, alpha, beta);
+      }
+    }
+    return;
+  }
+  realv copy[MS][VECTORS];
+#pragma unroll
+  for (int i = 0; i < MS; ++i) {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) {
+      copy[i][v] = sum[i][v];
     }
   }
-#endif
+  for (int i = 0; i < rows; ++i) {
+    for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
+      update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, copy[i][v], columns - v * VECTOR_WIDTH, alpha, beta);
+    }
+  }
 }
 
-// Step p of the walk over a panel's source that touches vector v of each row once: a hint, it reads nothing.
-static inline void prefetch_source(__global const real* b, const int ldb, const int p, const int v) {
-#if TRANS_B
-  const int row = p % VECTOR_WIDTH;
-  PREFETCH(b + (v * VECTOR_WIDTH + row) * B_STEP_J + (p - row));
-#else
-  PREFETCH(b + p * B_STEP_P + v * VECTOR_WIDTH);
-#endif
-}
-
-// c = alpha * block * panel + beta * c for the rows x columns tile at c, the tile number `number` of its panel; block
-// points at its first row. The time that reading op(B) takes is hidden behind the multiplications:
-//   fill = 1 (a constant)  the rows of the panel come from b and are put into it on the way
-//   fill = 0               b is the source of the next panel, of which each tile prefetches one vector per row
-static inline void multiply_tile(__global real* c, const int ldc, const real* block, realv* panel, const int fill,
-                                 const int number, __global const real* b, const int ldb, const int depth,
-                                 const int rows, const int columns, const real alpha, const real beta) {
+// c = alpha * strip * panel + beta * c for the rows x columns tile at c; the strip of op(A) begins at a.
+//   fill = 1  the rows of the panel come from b and are put into it on the way: while the multiplications wait for
+//             nothing else, the copy costs less than one of its own
+//   fill = 0  the panel is complete
+// Inlined, so that `fill` is a constant in the loop.
+static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const element* a, const int lda,
+                                               realv* panel, const int fill, __global const element* b, const int ldb,
+                                               const int depth, const int rows, const int columns, const real alpha,
+                                               const real beta) {
+  ulong a_row[MS];
   realv sum[MS][VECTORS];
 #pragma unroll
   for (int i = 0; i < MS; ++i) {
+    a_row[i] = min(i, rows - 1) * A_STEP_I;
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       sum[i][v] = (realv)(0);
@@ -177,77 +163,74 @@ static inline void multiply_tile(__global real* c, const int ldc, const real* bl
 #pragma unroll KS
   for (int p = 0; p < depth; ++p) {
     realv b_row[VECTORS];
-    if (!fill) {
-      prefetch_source(b, ldb, p, number % VECTORS);
-    }
+#if TRANS_A
+    PREFETCH(a + A_AHEAD * A_STEP_P);
+#endif
 #pragma unroll
     for (int v = 0; v < VECTORS; ++v) {
       if (fill) {
-        panel[p * VECTORS + v] = VLOAD(b + p * B_STEP_P + v * VECTOR_WIDTH);
+        PREFETCH(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
+        panel[p * VECTORS + v] = VLOAD(b + v * VECTOR_WIDTH);
       }
       b_row[v] = panel[p * VECTORS + v];
     }
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
-      const real a_element = block[BLOCK_AT(i, p)];
+      const real a_element = LOAD(a + a_row[i]);
 #pragma unroll
       for (int v = 0; v < VECTORS; ++v) {
         sum[i][v] += a_element * b_row[v];
       }
     }
+    a += A_STEP_P;
+    b += B_STEP_P;
   }
+  update_tile(c, ldc, sum, rows, columns, alpha, beta);
+}
 
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-    if (i < rows) {
-#pragma unroll
-      for (int v = 0; v < VECTORS; ++v) {
-        update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, sum[i][v], columns - v * VECTOR_WIDTH, alpha, beta);
-      }
-    }
-  }
+// The size of equal parts of `whole`, at most `most` each, in multiples of `unit`: a work-group with a smaller tile than
+// the others would leave its core without work.
+static inline size_t part_of(const size_t whole, const size_t most, const size_t unit) {
+  const size_t parts = max((whole + most - 1) / most, (size_t)1);
+  const size_t part = (whole + parts - 1) / parts;
+  return (part + unit - 1) / unit * unit;
 }
 
 GEMM_KERNEL(1, 1) {
-  const size_t first_row = get_group_id(1) * ML;
-  const size_t first_column = get_group_id(0) * NL;
-  if (first_row >= (size_t)m || first_column >= (size_t)n) {
+  const Tile tile = find_tile(part_of(m, ML, MS), part_of(n, NL, NS), GEMM_ARGUMENTS);
+  if (tile.rows == 0 || tile.columns == 0) {
     return;
   }
-  const int tile_rows = (int)min((size_t)ML, (size_t)m - first_row);
-  const int tile_columns = (int)min((size_t)NL, (size_t)n - first_column);
-  const int whole_depth = alpha == 0 ? 0 : k;
-  __global const real* a_tile = a + (a_offset + first_row * A_STEP_I);
-  __global const real* b_tile = b + (b_offset + first_column * B_STEP_J);
-  __global real* c_tile = c + (c_offset + first_row * (ulong)ldc + first_column);
+  __global const element* a_tile = tile.a;
+  __global const element* b_tile = tile.b;
 
-  real block[ML * KL + PADDING * (ML > KL ? ML : KL)];
-  realv panel[KL * VECTORS];
+  realv panels[NL / NS * PANEL];
   int done = 0;
   // Once even for k = 0: C becomes beta * C.
   do {
-    const int depth = min(KL, whole_depth - done);
+    const int depth = min(KL, tile.depth - done);
     const real block_beta = done == 0 ? beta : 1;
-    pack_block(block, a_tile, lda, tile_rows, depth);
-    for (int j = 0; j < tile_columns; j += NS) {
-      const int columns = min(NS, tile_columns - j);
-      __global const real* b_panel = b_tile + j * B_STEP_J;
-      __global const real* b_next = j + NS < tile_columns ? b_panel + NS * B_STEP_J : b_tile + KL * B_STEP_P;
-      int i = 0;
-      if (!TRANS_B && columns == NS) {
-        multiply_tile(c_tile + j, ldc, block, panel, 1, 0, b_panel, ldb, depth, min(MS, tile_rows), NS, alpha,
-                      block_beta);
-        i = MS;
-      } else {
-        pack_panel(panel, b_panel, ldb, depth, columns);
-      }
-      for (; i < tile_rows; i += MS) {
-        multiply_tile(c_tile + i * (ulong)ldc + j, ldc, block + BLOCK_AT(i, 0), panel, 0, i / MS, b_next, ldb, depth,
-                      min(MS, tile_rows - i), columns, alpha, block_beta);
+    for (int i = 0; i < tile.rows; i += MS) {
+      const int rows = min(MS, tile.rows - i);
+      __global const element* strip = a_tile + i * A_STEP_I;
+      for (int j = 0; j < tile.columns; j += NS) {
+        const int columns = min(NS, tile.columns - j);
+        __global const element* b_panel = b_tile + j * B_STEP_J;
+        __global output* c_part = tile.c + i * (ulong)ldc + j;
+        realv* panel = panels + j / NS * PANEL;
+        const int fill = i == 0 ? FILL : 0;
+        if (fill && columns == NS) {
+          multiply_tile(c_part, ldc, strip, lda, panel, 1, b_panel, ldb, depth, rows, columns, alpha, block_beta);
+          continue;
+        }
+        if (i == 0) {
+          pack_panel(panel, b_panel, ldb, depth, columns);
+        }
+        multiply_tile(c_part, ldc, strip, lda, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta);
       }
     }
     a_tile += depth * A_STEP_P;
     b_tile += depth * B_STEP_P;
     done += depth;
-  } while (done < whole_depth);
+  } while (done < tile.depth);
 }

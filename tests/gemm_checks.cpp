@@ -1,5 +1,9 @@
 #include "gemm_checks.hpp"
 
+#include <clbake/builder/finalize.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/cache/writer.hpp>
+
 #include <sstream>
 
 namespace clbake::tests {
@@ -11,7 +15,8 @@ std::string describe(const std::string& variant, const Problem& p, const TrialOp
   std::ostringstream text;
   text << variant << " at " << p.m << " x " << p.n << " x " << p.k << ", lda " << p.lda << ", ldb " << p.ldb << ", ldc "
        << p.ldc << ", alpha " << options.alpha << ", beta " << options.beta << ", seed " << options.seed
-       << (p.layout == Layout::column_major ? ", column-major" : "");
+       << (p.layout == Layout::column_major ? ", column-major" : "") << (p.offsets.empty() ? "" : ", offsets");
+  if (p.batch != 1) text << ", batch " << p.batch;
   return text.str();
 }
 
@@ -37,6 +42,23 @@ std::vector<Size> edge_sizes(const cache::Launch& launch) {
           {1, 257, 33},       {257, 1, 33},      {3, 5, 1030},      {67, 131, 64},      {m + 7, n + 9, 129}};
 }
 
+Result<FromSource> from_source(const Device& device, const kernels::Params& params) {
+  const Job job = make_job(device.target, kernels::generate(params), params);
+  cache::Contents contents;
+  contents.targets = {job.target};
+  contents.sources = {job.source};
+  contents.variants = {job.variant};
+  Result<cache::Bytes> bytes = cache::encode(contents);
+  if (!bytes) return bytes.status();
+  const Result<Bundle> bundle = Bundle::from_memory({bytes->data(), bytes->size()});
+  if (!bundle) return bundle.status();
+  Result<Session> session = Session::open(device);
+  if (!session) return session.status();
+  Result<Library> library = Library::create(session->context(), device.id, {*bundle});
+  if (!library) return library.status();
+  return FromSource{std::move(*bytes), {device, std::move(*session), std::move(*library)}, job.variant};
+}
+
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
                        const TrialOptions& options) {
   const Result<Check> check = run_once(where, variant, problem, options);
@@ -56,7 +78,7 @@ std::string failure_of(const Surroundings& where, const std::string& variant, co
 std::string failures_at_edges(const Surroundings& where, const cache::Variant& v) {
   std::string failures;
   std::uint32_t seed = 100;
-  for (const Size& size : edge_sizes(v.launches.front())) {
+  for (const Size& size : edge_sizes(product_launch(v))) {
     Problem problem = tight_problem(v.precision, size.m, size.n, size.k, v.trans_a, v.trans_b);
     TrialOptions options;
     options.seed = ++seed;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clbake/builder/trial.hpp>
+#include <clbake/kernels/params.hpp>
 
 #include <string>
 #include <vector>
@@ -12,7 +13,8 @@ struct Size {
   std::size_t m, n, k;
 };
 
-// 0, 1, tile - 1, tile, tile + 1, more than two tiles, odd and thin; depths around unrolling and k blocks.
+// For the tile of the launch that multiplies: 0, 1, tile - 1, tile, tile + 1, more than two tiles, odd and thin; depths
+// around unrolling and k blocks.
 std::vector<Size> edge_sizes(const cache::Launch& launch);
 
 // Where the programs under test come from and run.
@@ -21,6 +23,14 @@ struct Surroundings {
   builder::Session session;
   Library library;
 };
+
+// One variant, compiled from its source when it is first used.
+struct FromSource {
+  cache::Bytes bytes;  // of the bundle, which refers to them
+  Surroundings where;
+  cache::Variant variant;
+};
+Result<FromSource> from_source(const builder::Device& device, const kernels::Params& params);
 
 // Empty when the variant computes the problem within the tolerance, reads nothing that is NaN and writes nothing
 // outside C; else what went wrong, with the variant and the problem.

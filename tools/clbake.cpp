@@ -18,10 +18,12 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {
     {"devices", clbake::tool::devices, "list the OpenCL devices and the target identity a bundle gives them"},
+    {"space", clbake::tool::space, "list the kernels' parameters, and how many variants a device can run"},
     {"build", clbake::tool::build, "bake a bundle: compile, finalize, prove and pack every variant"},
     {"run", clbake::tool::run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", clbake::tool::inspect, "show what a bundle holds, after verifying every byte"},
-    {"bench", clbake::tool::bench, "measure: 'bench cold' first calls, 'bench gemm' speed beside other libraries"},
+    {"bench", clbake::tool::bench,
+     "measure: 'cold' first calls, 'gemm' speed beside other libraries, 'presets' known kernels"},
     {"worker", clbake::tool::worker, nullptr},
 };
 

@@ -80,12 +80,15 @@ class Build {
   std::vector<ScratchDirectory> scratch_;
 };
 
-std::vector<kernels::Params> variants_for(const Device& device, Precision precision) {
-  const bool single = precision == Precision::single_precision;
+// What the build is asked to bake for a device.
+std::vector<kernels::Params> variants_for(const Device& device, const BuildOptions& options) {
+  if (!options.variants.empty()) return options.variants;
   std::vector<kernels::Params> fitting;
-  for (const kernels::Params& params : kernels::default_variants(
-           device.kind, single ? kernels::Precision::single_precision : kernels::Precision::double_precision)) {
-    if (kernels::check(params, device.limits).empty()) fitting.push_back(params);
+  for (const Precision precision : options.precisions) {
+    for (const kernels::Params& params :
+         kernels::default_variants(device.kind, kernels_precision(precision), device.vector_bytes)) {
+      if (kernels::admits(device.limits, params)) fitting.push_back(params);
+    }
   }
   return fitting;
 }
@@ -95,17 +98,15 @@ void Build::plan() {
     const Device& device = options_.devices[d];
     const auto same_target = [&](const Task& task) { return task.job.target == device.target; };
     if (std::any_of(tasks_.begin(), tasks_.end(), same_target)) continue;  // a twin: its binaries serve both
-    for (const Precision precision : options_.precisions) {
-      for (const kernels::Params& params : variants_for(device, precision)) {
-        Task task;
-        task.job = make_job(device.target, kernels::generate(params), params);
-        task.kind = device.kind;
-        // With the version: an interrupted build of another one may have finalized otherwise.
-        task.stem = work_.path() + "/" CLBAKE_VERSION "-" + std::to_string(d) + "-" + task.job.variant.name;
-        task.report.device = device.target.device_name;
-        task.report.variant = task.job.variant.name;
-        tasks_.push_back(std::move(task));
-      }
+    for (const kernels::Params& params : variants_for(device, options_)) {
+      Task task;
+      task.job = make_job(device.target, kernels::generate(params), params);
+      task.kind = device.kind;
+      // With the version: an interrupted build of another one may have finalized otherwise.
+      task.stem = work_.path() + "/" CLBAKE_VERSION "-" + std::to_string(d) + "-" + task.job.variant.name;
+      task.report.device = device.target.device_name;
+      task.report.variant = task.job.variant.name;
+      tasks_.push_back(std::move(task));
     }
   }
 }
@@ -332,13 +333,27 @@ Status check_output(const std::string& path) {
   return {Code::invalid_argument, path + ": exists and is not a bundle; it stays as it is"};
 }
 
+Status check_variants(const BuildOptions& options) {
+  for (const Device& device : options.devices) {
+    for (const kernels::Params& params : options.variants) {
+      const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
+      if (violations.empty()) continue;
+      return {Code::invalid_argument, kernels::name(params) + " on " + device.target.device_name + ": " +
+                                          std::string(violations[0].constraint) + ": " + violations[0].reason};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress) {
-  if (options.devices.empty() || options.precisions.empty()) {
-    return {Code::invalid_argument, "no device or no precision to build for"};
+  if (options.devices.empty() || (options.precisions.empty() && options.variants.empty())) {
+    return {Code::invalid_argument, "no device, or neither a precision nor a variant to build for"};
   }
+  const Status possible = check_variants(options);
+  if (!possible) return possible;
   const Status output = check_output(options.output);
   if (!output) return output;
   const Result<WorkDirectory> work = WorkDirectory::open(options.output + ".work");

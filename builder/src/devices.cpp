@@ -26,6 +26,7 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   const std::vector<std::size_t> sizes = device.getInfo<CL_DEVICE_MAX_WORK_ITEM_SIZES>();
   for (std::size_t i = 0; i < 3 && i < sizes.size(); ++i) limits.max_work_item_sizes[i] = sizes[i];
   limits.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
+  limits.images = device.getInfo<CL_DEVICE_IMAGE_SUPPORT>() == CL_TRUE;
   return limits;
 }
 
@@ -69,6 +70,7 @@ Result<std::vector<Device>> list_devices() {
       d.kind =
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceKind::cpu : kernels::DeviceKind::gpu;
       d.limits = limits_of(device);
+      d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));
     }

@@ -25,15 +25,21 @@ bool holds_spirv(const cache::Bytes& bytes) {
          std::search(bytes.begin(), end, std::begin(big), std::end(big)) != end;
 }
 
-// C = C on an m x 1 matrix: launches the grid of m rows and leaves A and B alone.
-Status launch_rows(const Session& session, const Device& device, const Library& library, const cache::Variant& variant,
-                   std::size_t m) {
-  const Problem problem = tight_problem(variant.precision, m, 1, 0, variant.trans_a, variant.trans_b);
+bool has(const cache::Variant& variant, cache::Role role) {
+  return std::any_of(variant.launches.begin(), variant.launches.end(),
+                     [&](const cache::Launch& launch) { return launch.role == role; });
+}
+
+Status launch(const Session& session, const Device& device, const Library& library, const cache::Variant& variant,
+              const Problem& problem) {
   TrialOptions options;
   options.beta = 1;
   Result<Trial> trial = Trial::create(session, device, problem, options);
   if (!trial) return trial.status();
   Result<Gemm> gemm = library.prepare(problem, variant.name);
+  // An image of this size is more than the device allows: nobody will launch this grid.
+  const bool images = variant.image_a || variant.image_b;
+  if (!gemm && gemm.status().code() == Code::out_of_memory && images) return {};
   if (!gemm) return gemm.status();
   return trial->run(*gemm).status();
 }
@@ -49,15 +55,37 @@ Result<Device> device_of(const Target& target) {
   return {Code::no_device, "the job's device is not in this machine: " + target.device_name};
 }
 
-std::size_t large_grid_rows(const cache::Launch& launch) {
-  return (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
+const cache::Launch& product_launch(const cache::Variant& variant) {
+  return *std::find_if(variant.launches.begin(), variant.launches.end(),
+                       [](const cache::Launch& launch) { return launch.role == cache::Role::gemm; });
+}
+
+std::vector<Problem> large_grids(const cache::Variant& v) {
+  const auto problem = [&](std::size_t m, std::size_t n) {
+    return tight_problem(v.precision, m, n, 1, v.trans_a, v.trans_b);
+  };
+  const cache::Launch& launch = product_launch(v);
+  if (v.launches.size() == 1 && launch.local[0] * launch.local[1] == 1) {
+    // A batch takes the least memory, but a work-group for each work-item.
+    Problem batch = problem(1, 1);
+    batch.batch = kLargeGrid;
+    batch.a_stride = batch.b_stride = batch.c_stride = 1;
+    return {batch};
+  }
+  const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
+  const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
+  if (has(v, cache::Role::copy_a) || has(v, cache::Role::copy_b)) return {problem(rows, 1), problem(1, columns)};
+  return {rows < columns ? problem(rows, 1) : problem(1, columns)};
 }
 
 Status launch_every_shape(const Session& session, const Device& device, const Library& library,
                           const cache::Variant& variant) {
-  const Status small = launch_rows(session, device, library, variant, 1);
-  if (!small) return small;
-  return launch_rows(session, device, library, variant, large_grid_rows(variant.launches.front()));
+  Status status = launch(session, device, library, variant,
+                         tight_problem(variant.precision, 1, 1, 1, variant.trans_a, variant.trans_b));
+  for (const Problem& large : large_grids(variant)) {
+    if (status) status = launch(session, device, library, variant, large);
+  }
+  return status;
 }
 
 Result<cache::Bytes> program_binary(cl_program program) {

@@ -5,22 +5,48 @@ namespace clbake::builder {
 namespace {
 
 Precision precision_of(kernels::Precision precision) {
-  return precision == kernels::Precision::single_precision ? Precision::single_precision : Precision::double_precision;
+  switch (precision) {
+    case kernels::Precision::half_precision: return Precision::half_precision;
+    case kernels::Precision::single_precision: return Precision::single_precision;
+    case kernels::Precision::double_precision: break;
+  }
+  return Precision::double_precision;
+}
+
+cache::Role role_of(kernels::Role role) {
+  switch (role) {
+    case kernels::Role::copy_a: return cache::Role::copy_a;
+    case kernels::Role::copy_b: return cache::Role::copy_b;
+    case kernels::Role::reduce: return cache::Role::reduce;
+    case kernels::Role::gemm: break;
+  }
+  return cache::Role::gemm;
 }
 
 bool same_launch(const cache::Launch& a, const cache::Launch& b) {
-  return a.kernel_name == b.kernel_name && std::equal(a.local, a.local + 3, b.local) && a.tile_m == b.tile_m &&
-         a.tile_n == b.tile_n;
+  return a.role == b.role && a.kernel_name == b.kernel_name && std::equal(a.local, a.local + 3, b.local) &&
+         a.tile_m == b.tile_m && a.tile_n == b.tile_n;
 }
 
 // Everything but the index of the source.
 bool same_variant(const cache::Variant& a, const cache::Variant& b) {
   return a.name == b.name && a.family == b.family && a.precision == b.precision && a.trans_a == b.trans_a &&
          a.trans_b == b.trans_b && a.contract == b.contract && a.build_options == b.build_options &&
+         a.image_a == b.image_a && a.image_b == b.image_b && a.block_m == b.block_m && a.block_n == b.block_n &&
+         a.block_k == b.block_k && a.split_k == b.split_k &&
          std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(), same_launch);
 }
 
 }  // namespace
+
+kernels::Precision kernels_precision(Precision precision) {
+  switch (precision) {
+    case Precision::half_precision: return kernels::Precision::half_precision;
+    case Precision::single_precision: return kernels::Precision::single_precision;
+    case Precision::double_precision: break;
+  }
+  return kernels::Precision::double_precision;
+}
 
 Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params) {
   Job job;
@@ -33,12 +59,21 @@ Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels:
   job.variant.trans_b = params.trans_b;
   job.variant.contract = kernels::contract_version;
   job.variant.build_options = kernel.build_options;
-  cache::Launch launch;
-  launch.kernel_name = kernel.kernel_name;
-  std::copy(kernel.local, kernel.local + 3, launch.local);
-  launch.tile_m = kernel.tile_m;
-  launch.tile_n = kernel.tile_n;
-  job.variant.launches = {std::move(launch)};
+  job.variant.image_a = params.layout_a == kernels::Layout::image;
+  job.variant.image_b = params.layout_b == kernels::Layout::image;
+  job.variant.block_m = params.ml;
+  job.variant.block_n = params.nl;
+  job.variant.block_k = params.kl;
+  job.variant.split_k = params.split_k;
+  for (const kernels::Launch& from : kernel.launches) {
+    cache::Launch launch;
+    launch.role = role_of(from.role);
+    launch.kernel_name = from.kernel_name;
+    std::copy(from.local, from.local + 3, launch.local);
+    launch.tile_m = from.tile_m;
+    launch.tile_n = from.tile_n;
+    job.variant.launches.push_back(std::move(launch));
+  }
   return job;
 }
 

@@ -1,33 +1,57 @@
+#include <clbake/builder/finalize.hpp>
 #include <clbake/builder/profile.hpp>
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace clbake::builder {
 namespace {
 
-// Problems up to this size in every dimension go to the direct family. On PoCL ('clbake bench gemm --variant') it
-// ties with register_tile from 16 to 128 when nothing is transposed and loses from 32 on when B is; below, both cost
-// what a launch costs. GPUs: not tuned.
-std::uint32_t direct_limit(bool cpu, bool trans_a, bool trans_b) {
-  if (!cpu) return 64;
-  return trans_a || trans_b ? 16 : 128;
+constexpr std::uint32_t kAny = UINT32_MAX;
+
+// Problems of a size class: m, n and k from 0 to the limits, unless a class before fits. Of the first of the families
+// that is there it gets the variant with the smallest or the largest tile.
+struct SizeClass {
+  std::uint32_t m, n, k;
+  std::array<const char*, 4> families;
+  bool smallest_tile;
+};
+
+// Found with 'clbake bench gemm --variant' on PoCL and two cores. Small tiles are for problems whose columns would not
+// fill a large one, that would leave a core without work, or that copy op(B) for too few rows.
+constexpr std::array<const char*, 4> kCpuFamilies = {"register_tile", "local_tile", "stripe", "direct"};
+constexpr SizeClass kCpuClasses[] = {{kAny, 32, kAny, kCpuFamilies, true},
+                                     {128, 128, kAny, kCpuFamilies, true},
+                                     {384, 384, 384, kCpuFamilies, true},
+                                     {kAny, kAny, kAny, kCpuFamilies, false}};
+
+// The same on an H200.
+constexpr std::array<const char*, 4> kGpuFamilies = {"local_tile", "stripe", "direct", "register_tile"};
+constexpr SizeClass kGpuClasses[] = {{16, 16, 16, {"direct", "register_tile", "local_tile", "stripe"}, true},
+                                     {768, 768, 768, kGpuFamilies, true},
+                                     {kAny, kAny, kAny, kGpuFamilies, false}};
+
+std::uint64_t tile(const cache::Variant& variant) {
+  if (variant.launches.empty()) return 0;
+  const cache::Launch& launch = product_launch(variant);
+  return std::uint64_t{launch.tile_m} * launch.tile_n;
 }
 
-using Families = std::array<const char*, 3>;
-constexpr Families kSmall = {"direct", "register_tile", "local_tile"};
-constexpr Families kLargeCpu = {"register_tile", "local_tile", "direct"};
-constexpr Families kLargeGpu = {"local_tile", "direct", "register_tile"};
-
-std::optional<std::uint32_t> first_of(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
-                                      const Families& families) {
-  for (const char* family : families) {
+std::uint32_t choose(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
+                     const SizeClass& size_class) {
+  const auto better = [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint64_t tile_a = tile(contents.variants[a]);
+    const std::uint64_t tile_b = tile(contents.variants[b]);
+    return size_class.smallest_tile ? tile_a < tile_b : tile_a > tile_b;
+  };
+  for (const char* family : size_class.families) {
+    std::vector<std::uint32_t> members;
     for (const std::uint32_t v : variants) {
-      if (contents.variants[v].family == family) return v;
+      if (contents.variants[v].family == family) members.push_back(v);
     }
+    if (!members.empty()) return *std::min_element(members.begin(), members.end(), better);
   }
-  return std::nullopt;
+  return variants.front();  // of a family that this version does not know
 }
 
 // The target's variants of one precision and one pair of transposes.
@@ -42,27 +66,40 @@ std::vector<std::uint32_t> variants_of(const cache::Contents& contents, std::uin
   return found;
 }
 
+// Rules for one kind of problem; a class that the classes behind it would serve alike needs no rule.
+template <std::size_t count>
+void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants, cache::Rule rule,
+               const SizeClass (&classes)[count], std::vector<cache::Rule>& rules) {
+  const std::uint32_t last = choose(contents, variants, classes[count - 1]);
+  for (const SizeClass& size_class : classes) {
+    rule.m_max = size_class.m;
+    rule.n_max = size_class.n;
+    rule.k_max = size_class.k;
+    rule.variant = choose(contents, variants, size_class);
+    if (rule.variant != last || &size_class == &classes[count - 1]) rules.push_back(rule);
+  }
+}
+
 }  // namespace
 
 cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceKind kind) {
-  const bool cpu = kind == kernels::DeviceKind::cpu;
   cache::Profile profile;
   profile.target = target;
-  for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
+  for (const Precision precision :
+       {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
     for (const bool trans_a : {false, true}) {
       for (const bool trans_b : {false, true}) {
         const std::vector<std::uint32_t> variants = variants_of(contents, target, precision, trans_a, trans_b);
         if (variants.empty()) continue;
-        cache::Rule small;
-        small.precision = precision;
-        small.trans_a = trans_a;
-        small.trans_b = trans_b;
-        cache::Rule any = small;
-        small.m_max = small.n_max = small.k_max = direct_limit(cpu, trans_a, trans_b);
-        small.variant = *first_of(contents, variants, kSmall);
-        any.variant = *first_of(contents, variants, cpu ? kLargeCpu : kLargeGpu);
-        if (small.variant != any.variant) profile.rules.push_back(small);
-        profile.rules.push_back(any);
+        cache::Rule rule;
+        rule.precision = precision;
+        rule.trans_a = trans_a;
+        rule.trans_b = trans_b;
+        if (kind == kernels::DeviceKind::cpu) {
+          add_rules(contents, variants, rule, kCpuClasses, profile.rules);
+        } else {
+          add_rules(contents, variants, rule, kGpuClasses, profile.rules);
+        }
       }
     }
   }

@@ -93,20 +93,24 @@ Result<Timing> time_problem(Bench& bench, Gemm& gemm, const Problem& problem, co
   return Timing{*first, median(times)};
 }
 
+bool images_too_large(const cache::Variant& v, const Status& status) {
+  return status.code() == Code::out_of_memory && (v.image_a || v.image_b);
+}
+
 // Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN and beta != 0.
 Status check_edges(Bench& bench, cache::Proof& proof) {
   const cache::Variant& v = bench.job.variant;
-  const cache::Launch& launch = v.launches.front();
+  const cache::Launch& launch = product_launch(v);
   const std::size_t sizes[][3] = {{1, 1, 1},
-                                  {large_grid_rows(launch), 1, 2},
                                   {launch.tile_m + 1, launch.tile_n + 1, 17},
                                   {launch.tile_m > 1 ? launch.tile_m - 1 : 1, launch.tile_n + 3, 33},
                                   {5, 3, 129},
                                   {launch.tile_m, launch.tile_n, 4099},
                                   {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
-  for (const auto& size : sizes) {
+  std::vector<Problem> problems = large_grids(v);
+  for (const auto& size : sizes) problems.push_back(problem_of(v, size[0], size[1], size[2]));
+  for (Problem& problem : problems) {
     for (const double beta : {0.0, -0.5}) {
-      Problem problem = problem_of(v, size[0], size[1], size[2]);
       problem.lda += 3;
       problem.ldb += 5;
       problem.ldc += 7;
@@ -117,6 +121,7 @@ Status check_edges(Bench& bench, cache::Proof& proof) {
       options.b_offset = 13;
       options.c_offset = 19;
       Result<Gemm> gemm = bench.library.prepare(problem, v.name);
+      if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();
       Result<Trial> trial = Trial::create(bench.session, bench.device, problem, options);
       if (!trial) return trial.status();
@@ -127,6 +132,18 @@ Status check_edges(Bench& bench, cache::Proof& proof) {
     }
   }
   return {};
+}
+
+// The largest grid: short launches, so that a compilation beside them stands out.
+Result<Timing> time_large_grid(Bench& bench, const Timing& small, cache::Proof& proof) {
+  const cache::Variant& v = bench.job.variant;
+  const Problem large = large_grids(v).front();
+  Result<Gemm> gemm = bench.library.prepare(large, v.name);
+  if (images_too_large(v, gemm.status())) return small;  // then there is no such grid
+  if (!gemm) return gemm.status();
+  TrialOptions options;
+  options.beta = 0.5;
+  return time_problem(bench, *gemm, large, options, proof);
 }
 
 std::string note(const Bench& bench, double load_us, const Timing& small, const Timing& large) {
@@ -159,13 +176,7 @@ Status prove_job(const std::string& path, const std::string& output) {
   const Result<Timing> small = time_problem(*bench, *gemm, timed, {}, proof);
   if (!small) return small.status();
 
-  const Problem tall = problem_of(v, large_grid_rows(v.launches.front()), 1, 2);
-  Result<Gemm> tall_gemm = bench->library.prepare(tall, v.name);
-  if (!tall_gemm) return tall_gemm.status();
-  TrialOptions scale_only;  // C = 0.5 * C: a short launch, so that a compilation beside it stands out
-  scale_only.alpha = 0;
-  scale_only.beta = 0.5;
-  const Result<Timing> large = time_problem(*bench, *tall_gemm, tall, scale_only, proof);
+  const Result<Timing> large = time_large_grid(*bench, *small, proof);
   if (!large) return large.status();
   const Status edges = check_edges(*bench, proof);
   if (!edges) return edges;

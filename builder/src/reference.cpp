@@ -9,9 +9,16 @@
 namespace clbake::builder {
 namespace {
 
+// Of the arithmetic: half is computed in single.
 constexpr double unit_roundoff(Precision precision) {
-  return precision == Precision::single_precision ? 0x1p-24 : 0x1p-53;
+  return precision == Precision::double_precision ? 0x1p-53 : 0x1p-24;
 }
+
+// Below it elements have fewer bits: half's range is small enough for results to get there.
+template <typename T>
+constexpr double least_normal = 0;
+template <>
+constexpr double least_normal<Half> = 0x1p-14;
 
 // Row i of op(A) * op(B), and of |op(A)| * |op(B)|, in double precision.
 template <typename T>
@@ -24,7 +31,7 @@ void product_row(const HostOperands<T>& o, std::size_t i, std::vector<double>& s
   const std::size_t b_row = p.trans_b ? 1 : p.ldb;
   const std::size_t b_column = p.trans_b ? p.ldb : 1;
   for (std::size_t l = 0; l < p.k; ++l) {
-    const double x = p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l];
+    const auto x = static_cast<double>(p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l]);
     const T* row = b + l * b_row;
     for (std::size_t j = 0; j < p.n; ++j) {
       const double product = x * static_cast<double>(row[j * b_column]);
@@ -52,7 +59,7 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
     const std::size_t at = o.c_offset + i * p.ldc + j;
     const double old = beta == 0 ? 0.0 : beta * static_cast<double>(o.c[at]);
     const double expected = alpha * sum[j] + old;
-    const double scale = std::fabs(alpha) * magnitude[j] + std::fabs(old);
+    const double scale = std::fabs(alpha) * magnitude[j] + std::fabs(old) + least_normal<T>;
     const auto got = static_cast<double>(result[at]);
     if (got == expected) continue;  // equal infinities too
     const bool comparable = std::isfinite(got) && std::isfinite(expected) && scale > 0;
@@ -66,7 +73,8 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
 
 double tolerance(Precision precision, std::size_t k) {
   const double depth = static_cast<double>(k);
-  return unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
+  const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
+  return precision == Precision::half_precision ? arithmetic + 0x1p-11 : arithmetic;
 }
 
 template <typename T>
@@ -91,6 +99,7 @@ double max_error(const HostOperands<T>& operands, const std::vector<T>& result, 
   return *std::max_element(worst.begin(), worst.end());
 }
 
+template double max_error<Half>(const HostOperands<Half>&, const std::vector<Half>&, const std::vector<std::size_t>&);
 template double max_error<float>(const HostOperands<float>&, const std::vector<float>&,
                                  const std::vector<std::size_t>&);
 template double max_error<double>(const HostOperands<double>&, const std::vector<double>&,

@@ -20,28 +20,42 @@ namespace {
 constexpr std::size_t kGuard = 64;  // guard elements after C
 constexpr double kGuardValue = 12345.0;
 
-// A stored matrix in its buffer.
+// A batch of stored matrices of one operand in their buffer.
 struct Shape {
   std::size_t rows = 0;
   std::size_t cols = 0;
   std::size_t ld = 1;
-  std::size_t offset = 0;
+  std::vector<std::size_t> origins;  // where each product's matrix begins, in elements
+  std::size_t extent = 0;            // of all of them, from the buffer's start; 0 when they are empty
   std::size_t guard = 0;
-  std::size_t extent() const { return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols; }
   // A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
-  std::size_t elements() const { return std::max<std::size_t>(1, offset + extent() + guard); }
+  std::size_t elements() const { return std::max<std::size_t>(1, extent + guard); }
+  template <typename Use>
+  void for_each_row(const Use& use) const {
+    for (const std::size_t origin : origins) {
+      for (std::size_t i = 0; i < rows && cols > 0; ++i) use(origin + i * ld);
+    }
+  }
 };
 
-// `outside` everywhere but in the matrix itself, which is random (or `inside`, when that is given).
+Shape make_shape(const Problem& p, std::size_t rows, std::size_t cols, std::size_t ld, std::size_t offset,
+                 std::size_t stride, std::size_t BatchOffsets::*member, std::size_t extent) {
+  Shape shape{rows, cols, ld, {}, offset + extent, 0};
+  for (std::size_t i = 0; i < p.batch; ++i) {
+    shape.origins.push_back(offset + (p.offsets.empty() ? i * stride : p.offsets[i].*member));
+  }
+  return shape;
+}
+
+// `outside` everywhere but in the matrices themselves, which are random (or `inside`, when that is given).
 template <typename T>
 std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::mt19937& random) {
   std::vector<T> data(shape.elements(), outside);
   // Plain scaling of the generator's bits: the standard's distributions differ from library to library.
-  const auto next = [&] { return static_cast<T>((static_cast<double>(random()) - 2147483648.0) / 2147483648.0); };
-  for (std::size_t i = 0; i < shape.rows && shape.cols > 0; ++i) {
-    T* row = data.data() + shape.offset + i * shape.ld;
-    for (std::size_t j = 0; j < shape.cols; ++j) row[j] = inside ? *inside : next();
-  }
+  const auto next = [&] { return T((static_cast<double>(random()) - 2147483648.0) / 2147483648.0); };
+  shape.for_each_row([&](std::size_t at) {
+    for (std::size_t j = 0; j < shape.cols; ++j) data[at + j] = inside ? *inside : next();
+  });
   return data;
 }
 
@@ -49,11 +63,10 @@ std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::
 template <typename T>
 bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<T> masked = after;
-  for (std::size_t i = 0; i < shape.rows && shape.cols > 0; ++i) {
-    const std::size_t at = shape.offset + i * shape.ld;
+  shape.for_each_row([&](std::size_t at) {
     std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(at), shape.cols,
                 masked.begin() + static_cast<std::ptrdiff_t>(at));
-  }
+  });
   return std::memcmp(masked.data(), before.data(), before.size() * sizeof(T)) == 0;
 }
 
@@ -83,8 +96,10 @@ struct Trial::State {
   Problem problem;  // row-major, what is checked
   Layout layout = Layout::row_major;
   TrialOptions options;
+  Shape a_shape;
+  Shape b_shape;
   Shape c_shape;
-  std::variant<Host<float>, Host<double>> host;
+  std::variant<Host<Half>, Host<float>, Host<double>> host;
   cl::CommandQueue queue;
   cl::Buffer a;
   cl::Buffer b;
@@ -92,12 +107,15 @@ struct Trial::State {
   std::mt19937 random;
 
   template <typename T>
-  void fill(const Shape& a_shape, const Shape& b_shape) {
-    const T nan = std::numeric_limits<T>::quiet_NaN();
+  void fill() {
+    const T nan(std::numeric_limits<double>::quiet_NaN());
     Host<T> h;
     h.a = make_matrix<T>(a_shape, nan, nullptr, random);
     h.b = make_matrix<T>(b_shape, nan, nullptr, random);
-    h.c = make_matrix<T>(c_shape, static_cast<T>(kGuardValue), options.beta == 0 ? &nan : nullptr, random);
+    h.c = make_matrix<T>(c_shape, T(kGuardValue), options.beta == 0 ? &nan : nullptr, random);
+    if (options.infinite_a && a_shape.rows > 0 && a_shape.cols > 0) {
+      for (const std::size_t origin : a_shape.origins) h.a[origin] = T(std::numeric_limits<double>::infinity());
+    }
     host = std::move(h);
   }
 
@@ -123,22 +141,24 @@ struct Trial::State {
     std::vector<T> result(h.c.size());
     const cl_int error = queue.enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
     if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
-    const HostOperands<T> operands{problem,
-                                   static_cast<T>(options.alpha),
-                                   static_cast<T>(options.beta),
-                                   h.a,
-                                   options.a_offset,
-                                   h.b,
-                                   options.b_offset,
-                                   h.c,
-                                   options.c_offset};
     std::mt19937 sample(options.seed);
-    const std::vector<std::size_t> rows = rows_to_check(problem, options.check_all_rows, sample);
     Check check;
-    check.rows_checked = rows.size();
     check.tolerance = tolerance(problem.precision, problem.k);
     check.guards_intact = guards_intact(c_shape, h.c, result);
-    check.max_error = max_error(operands, result, rows);
+    for (std::size_t i = 0; i < problem.batch; ++i) {
+      const std::vector<std::size_t> rows = rows_to_check(problem, options.check_all_rows, sample);
+      const HostOperands<T> operands{problem,
+                                     static_cast<Scalar<T>>(options.alpha),
+                                     static_cast<Scalar<T>>(options.beta),
+                                     h.a,
+                                     a_shape.origins[i],
+                                     h.b,
+                                     b_shape.origins[i],
+                                     h.c,
+                                     c_shape.origins[i]};
+      check.rows_checked += rows.size();
+      check.max_error = std::max(check.max_error, max_error(operands, result, rows));
+    }
     return check;
   }
 };
@@ -174,6 +194,8 @@ Problem exchanged(const Problem& p) {
   std::swap(r.m, r.n);
   std::swap(r.lda, r.ldb);
   std::swap(r.trans_a, r.trans_b);
+  std::swap(r.a_stride, r.b_stride);
+  for (BatchOffsets& product : r.offsets) std::swap(product.a, product.b);
   return r;
 }
 
@@ -197,18 +219,23 @@ Result<Trial> Trial::create(const Session& session, const Device& device, const 
     std::swap(s->options.a_offset, s->options.b_offset);
   }
   const Problem& p = s->problem;
-  const Shape a{p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda, s->options.a_offset};
-  const Shape b{p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, s->options.b_offset};
-  s->c_shape = {p.m, p.n, p.ldc, s->options.c_offset, kGuard};
-  Status status = check_memory(device, element_bytes(p.precision), a, b, s->c_shape);
+  const Extents e = extents(p);
+  const TrialOptions& o = s->options;
+  s->a_shape =
+      make_shape(p, p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda, o.a_offset, p.a_stride, &BatchOffsets::a, e.a);
+  s->b_shape =
+      make_shape(p, p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, o.b_offset, p.b_stride, &BatchOffsets::b, e.b);
+  s->c_shape = make_shape(p, p.m, p.n, p.ldc, o.c_offset, p.c_stride, &BatchOffsets::c, e.c);
+  s->c_shape.guard = kGuard;
+  Status status = check_memory(device, element_bytes(p.precision), s->a_shape, s->b_shape, s->c_shape);
   if (!status) return status;
 
   s->queue = cl::CommandQueue(session.queue(), true);
   const cl::Context context(session.context(), true);
-  if (p.precision == Precision::single_precision) {
-    s->fill<float>(a, b);
-  } else {
-    s->fill<double>(a, b);
+  switch (p.precision) {
+    case Precision::half_precision: s->fill<Half>(); break;
+    case Precision::single_precision: s->fill<float>(); break;
+    case Precision::double_precision: s->fill<double>(); break;
   }
   status = std::visit([&](const auto& host) { return s->upload(context, host); }, s->host);
   if (!status) return status;

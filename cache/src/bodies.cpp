@@ -8,12 +8,11 @@ namespace {
 
 Status ends_early_or_late() { return {Code::malformed, "its fields do not fill the body exactly"}; }
 
-Status check_precision_and_flags(std::uint32_t precision, std::uint32_t flags) {
-  if (precision != static_cast<std::uint32_t>(Precision::single_precision) &&
-      precision != static_cast<std::uint32_t>(Precision::double_precision)) {
+Status check_precision_and_flags(std::uint32_t precision, std::uint32_t flags, std::uint32_t known_flags) {
+  if (!format::known_precision(precision)) {
     return {Code::unsupported_version, "unknown precision " + std::to_string(precision)};
   }
-  if ((flags & format::kRefusedFlags & ~(format::kTransA | format::kTransB)) != 0) {
+  if ((flags & format::kRefusedFlags & ~known_flags) != 0) {
     return {Code::unsupported_version, "asks for a feature that this reader lacks"};
   }
   return {};
@@ -21,6 +20,7 @@ Status check_precision_and_flags(std::uint32_t precision, std::uint32_t flags) {
 
 Launch parse_launch(FieldReader& fields) {
   Launch launch;
+  launch.role = static_cast<Role>(fields.u32());
   launch.kernel_name = fields.string();
   for (std::uint32_t& extent : launch.local) extent = fields.u32();
   launch.tile_m = fields.u32();
@@ -43,6 +43,9 @@ Status parse_launches(FieldReader& fields, Variant& variant) {
   if (!fields.complete()) return ends_early_or_late();
   for (const Launch& launch : variant.launches) {
     if (!valid(launch)) return {Code::malformed, "a launch with an extent of 0"};
+    if (!format::known_role(static_cast<std::uint32_t>(launch.role))) {
+      return {Code::unsupported_version, "unknown role " + std::to_string(static_cast<std::uint32_t>(launch.role))};
+    }
   }
   return {};
 }
@@ -50,7 +53,8 @@ Status parse_launches(FieldReader& fields, Variant& variant) {
 Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
   const std::uint32_t precision = fields.u32();
   const std::uint32_t flags = fields.u32();
-  if (Status status = check_precision_and_flags(precision, flags); !status) return status;
+  const std::uint32_t known_flags = format::kTransA | format::kTransB;
+  if (Status status = check_precision_and_flags(precision, flags, known_flags); !status) return status;
   Rule rule;
   rule.precision = static_cast<Precision>(precision);
   rule.trans_a = (flags & format::kTransA) != 0;
@@ -107,14 +111,23 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   Variant variant;
   variant.contract = fields.u32();
   variant.source = fields.u32();
+  for (std::uint32_t* factor : {&variant.block_m, &variant.block_n, &variant.block_k, &variant.split_k}) {
+    *factor = fields.u32();
+  }
   variant.name = fields.string();
   variant.family = fields.string();
   variant.build_options = fields.string();
   if (!fields.ok()) return ends_early_or_late();
-  if (Status status = check_precision_and_flags(precision, flags); !status) return status;
+  const std::uint32_t known_flags = format::kTransA | format::kTransB | format::kImageA | format::kImageB;
+  if (Status status = check_precision_and_flags(precision, flags, known_flags); !status) return status;
   variant.precision = static_cast<Precision>(precision);
   variant.trans_a = (flags & format::kTransA) != 0;
   variant.trans_b = (flags & format::kTransB) != 0;
+  variant.image_a = (flags & format::kImageA) != 0;
+  variant.image_b = (flags & format::kImageB) != 0;
+  if (variant.block_m == 0 || variant.block_n == 0 || variant.block_k == 0 || variant.split_k == 0) {
+    return Status(Code::malformed, "a blocking factor of 0");
+  }
   if (variant.source >= source_count) return Status(Code::malformed, "names a source that does not exist");
   if (Status status = parse_launches(fields, variant); !status) return status;
   return variant;

@@ -58,6 +58,9 @@ constexpr std::uint32_t kProven = 1, kJitFree = 2;
 }  // namespace proof
 
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants and rules
+constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
+constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 3; }
+constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 4; }
 constexpr std::size_t kRuleBytes = 40;
 
 enum class Method : std::uint32_t { none = 0, zstd = 1 };

@@ -42,9 +42,7 @@ std::uint32_t flags_of(bool trans_a, bool trans_b) {
   return (trans_a ? format::kTransA : 0) | (trans_b ? format::kTransB : 0);
 }
 
-bool known(Precision precision) {
-  return precision == Precision::single_precision || precision == Precision::double_precision;
-}
+bool known(Precision precision) { return format::known_precision(static_cast<std::uint32_t>(precision)); }
 
 Bytes encode_source(const Source& source) {
   FieldWriter fields;
@@ -56,14 +54,19 @@ Bytes encode_source(const Source& source) {
 Bytes encode_variant(const Variant& variant, std::uint32_t source) {
   FieldWriter fields;
   fields.u32(static_cast<std::uint32_t>(variant.precision));
-  fields.u32(flags_of(variant.trans_a, variant.trans_b));
+  fields.u32(flags_of(variant.trans_a, variant.trans_b) | (variant.image_a ? format::kImageA : 0) |
+             (variant.image_b ? format::kImageB : 0));
   fields.u32(variant.contract);
   fields.u32(source);
+  for (const std::uint32_t factor : {variant.block_m, variant.block_n, variant.block_k, variant.split_k}) {
+    fields.u32(factor);
+  }
   fields.string(variant.name);
   fields.string(variant.family);
   fields.string(variant.build_options);
   fields.u32(static_cast<std::uint32_t>(variant.launches.size()));
   for (const Launch& launch : variant.launches) {
+    fields.u32(static_cast<std::uint32_t>(launch.role));
     fields.string(launch.kernel_name);
     for (const std::uint32_t extent : launch.local) fields.u32(extent);
     fields.u32(launch.tile_m);
@@ -106,11 +109,15 @@ Status check_counts(const Contents& contents) {
 std::string_view variant_problem(const Variant& variant, std::size_t source_count) {
   if (variant.source >= source_count) return "names a source that does not exist";
   if (!known(variant.precision)) return "unknown precision";
+  if (variant.block_m == 0 || variant.block_n == 0 || variant.block_k == 0 || variant.split_k == 0) {
+    return "a blocking factor of 0";
+  }
   if (variant.launches.empty()) return "has no launch";
   if (variant.launches.size() > format::kMaxLaunches) return "has too many launches";
   for (const Launch& launch : variant.launches) {
     const bool empty = std::count(launch.local, launch.local + 3, 0U) > 0 || launch.tile_m == 0 || launch.tile_n == 0;
     if (empty) return "a launch with an extent of 0";
+    if (!format::known_role(static_cast<std::uint32_t>(launch.role))) return "unknown role";
   }
   return {};
 }

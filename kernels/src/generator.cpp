@@ -6,37 +6,54 @@ namespace clbake::kernels {
 
 namespace {
 
+// COPY_TILE, COPY_ITEMS and REDUCE_ITEMS of copy.cl and reduce.cl.
+constexpr std::uint32_t copy_tile = 16;
+constexpr std::uint32_t copy_items = 64;
+constexpr std::uint32_t reduce_items = 64;
+
 const char* family_source(Family family) {
   switch (family) {
     case Family::direct: return embedded::direct_cl;
     case Family::register_tile: return embedded::register_tile_cl;
     case Family::local_tile: return embedded::local_tile_cl;
+    case Family::stripe: return embedded::stripe_cl;
   }
   return "";
 }
 
 // The line directives make a compiler's messages point into the files as they are in kernels/.
 std::string assemble_source(Family family, const std::string& file_name) {
-  return std::string("#line 1 \"common.cl\"\n") + embedded::common_cl + "#line 1 \"" + file_name + "\"\n" +
-         family_source(family);
+  std::string text;
+  const auto append = [&text](const std::string& file, const char* content) {
+    text.append("#line 1 \"").append(file).append("\"\n").append(content);
+  };
+  append("common.cl", embedded::common_cl);
+  append("copy.cl", embedded::copy_cl);
+  append("reduce.cl", embedded::reduce_cl);
+  append(file_name, family_source(family));
+  return text;
 }
 
 std::string build_options(const Params& params) {
   std::string options = "-cl-std=CL1.2";
-  const auto define = [&options](const char* macro, std::uint32_t value) {
+  const auto define = [&options](std::string_view macro, std::uint32_t value) {
     options.append(" -D").append(macro).append("=").append(std::to_string(value));
   };
   define("PRECISION", 8 * element_bytes(params.precision));
   define("TRANS_A", params.trans_a ? 1 : 0);
   define("TRANS_B", params.trans_b ? 1 : 0);
-  define("ML", params.ml);
-  define("NL", params.nl);
-  define("KL", params.kl);
-  define("MS", params.ms);
-  define("NS", params.ns);
-  define("KS", params.ks);
-  define("VECTOR_WIDTH", params.vector_width);
+  // common.cl, copy.cl and reduce.cl, which all families share, need these.
+  constexpr std::string_view shared[] = {"KL", "LAYOUT_A", "LAYOUT_B"};
+  for (const Parameter& parameter : parameters()) {
+    bool wanted = parameter.of(params.family);
+    for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
+    if (wanted) define(parameter.macro, parameter.get(params));
+  }
   return options;
+}
+
+Launch copy_launch(Role role, const char* kernel_name) {
+  return {role, kernel_name, {copy_items, 1, 1}, copy_tile, copy_tile};
 }
 
 }  // namespace
@@ -47,12 +64,13 @@ Kernel generate(const Params& params) {
   kernel.source_name = std::string(name(params.family)) + ".cl";
   kernel.source = assemble_source(params.family, kernel.source_name);
   kernel.build_options = build_options(params);
-  kernel.kernel_name = "clbake_gemm";
-  const WorkGroup work_group = work_group_size(params);
-  kernel.local[0] = work_group.x;
-  kernel.local[1] = work_group.y;
-  kernel.tile_m = params.ml;
-  kernel.tile_n = params.nl;
+  if (params.layout_a != Layout::row_major) kernel.launches.push_back(copy_launch(Role::copy_a, "clbake_copy_a"));
+  if (params.layout_b != Layout::row_major) kernel.launches.push_back(copy_launch(Role::copy_b, "clbake_copy_b"));
+  const WorkGroup group = work_group_size(params);
+  kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
+  if (params.split_k > 1) {
+    kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items});
+  }
   return kernel;
 }
 

@@ -4,8 +4,11 @@
 namespace clbake::kernels::embedded {
 
 extern const char common_cl[];
+extern const char copy_cl[];
+extern const char reduce_cl[];
 extern const char direct_cl[];
 extern const char register_tile_cl[];
 extern const char local_tile_cl[];
+extern const char stripe_cl[];
 
 }  // namespace clbake::kernels::embedded

@@ -37,9 +37,8 @@ Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& 
 }
 
 std::string describe(const Problem& p) {
-  return std::string(p.precision == Precision::single_precision ? "single" : "double") + " " + (p.trans_a ? 't' : 'n') +
-         (p.trans_b ? 't' : 'n') + " " + std::to_string(p.m) + " x " + std::to_string(p.n) + " x " +
-         std::to_string(p.k);
+  return std::string(name(p.precision)) + " " + (p.trans_a ? 't' : 'n') + (p.trans_b ? 't' : 'n') + " " +
+         std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
 }
 
 Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem, const std::string& name) {

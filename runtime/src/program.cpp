@@ -13,30 +13,68 @@ std::string one_line(std::string log) {
   return log.size() <= limit ? log : log.substr(0, limit) + " ...";
 }
 
+// The launches of the contract, in their order: copies of A and of B, the product, and a reduction if k is split.
+bool roles_fit(const cache::Variant& variant) {
+  using cache::Role;
+  bool copy_a = false;
+  bool copy_b = false;
+  std::vector<Role> expected;
+  for (const cache::Launch& launch : variant.launches) {
+    copy_a = copy_a || launch.role == Role::copy_a;
+    copy_b = copy_b || launch.role == Role::copy_b;
+  }
+  if (copy_a) expected.push_back(Role::copy_a);
+  if (copy_b) expected.push_back(Role::copy_b);
+  expected.push_back(Role::gemm);
+  if (variant.split_k > 1) expected.push_back(Role::reduce);
+  const bool in_order = std::equal(expected.begin(), expected.end(), variant.launches.begin(), variant.launches.end(),
+                                   [](Role role, const cache::Launch& launch) { return role == launch.role; });
+  return in_order && (copy_a || !variant.image_a) && (copy_b || !variant.image_b) && variant.split_k <= kMaxSplit;
+}
+
 Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {
   Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant;
-  if (variant->contract == kContract && variant->launches.size() == 1) return variant;
+  if (variant->contract == kContract && roles_fit(*variant)) return variant;
   if (variant->contract == kContract) {
-    return {Code::malformed, "variant " + variant->name + " has " + std::to_string(variant->launches.size()) +
-                                 " launches; kernel contract 1 allows one"};
+    return {Code::malformed,
+            "variant " + variant->name + " has launches that kernel contract 2 does not know together"};
   }
   return {Code::unsupported_version, "variant " + variant->name + " obeys kernel contract " +
                                          std::to_string(variant->contract) + "; this runtime knows " +
                                          std::to_string(kContract)};
 }
 
-// Some drivers report success for a build that produced nothing: the kernel itself is the proof.
-Status check_kernel(const cl::Program& program, const cl::Device& device, const cache::Variant& variant) {
+// The most work-items that a work-group of the kernel may have. A kernel that was compiled for the wanted size needs no
+// more than the device offers; what drivers answer for such a kernel may be less than what runs: the preferred multiple
+// on Mesa's rusticl 22.3, 256 on NVIDIA 580.
+std::size_t work_group_limit(const cl::Kernel& kernel, const cl::Device& device, const cache::Launch& launch,
+                             cl_int& error) {
+  const auto compiled_for = kernel.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(device, &error);
+  const bool fixed = error == CL_SUCCESS && std::equal(launch.local, launch.local + 3, compiled_for.begin());
+  return fixed ? device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>(&error)
+               : kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device, &error);
+}
+
+Status check_kernel(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
+                    const cache::Launch& launch) {
   cl_int error = CL_SUCCESS;
-  const cache::Launch& launch = variant.launches.front();
   const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
   if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
-  const std::size_t limit = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device, &error);
   const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
+  const std::size_t limit = work_group_limit(kernel, device, launch, error);
   if (error != CL_SUCCESS || wanted <= limit) return {};
   return {Code::invalid_argument, "variant " + variant.name + " needs " + std::to_string(wanted) +
                                       " work-items in a work-group; the device allows " + std::to_string(limit)};
+}
+
+// Some drivers report success for a build that produced nothing: the kernels themselves are the proof.
+Status check_kernels(const cl::Program& program, const cl::Device& device, const cache::Variant& variant) {
+  Status status;
+  for (const cache::Launch& launch : variant.launches) {
+    if (status) status = check_kernel(program, device, variant, launch);
+  }
+  return status;
 }
 
 Status rejected(const cache::Variant& variant, const Status& why) {
@@ -67,7 +105,7 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   if (program.getBuildInfo<CL_PROGRAM_BUILD_STATUS>(device) != CL_BUILD_SUCCESS) {
     return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
   }
-  const Status usable = check_kernel(program, device, *variant);
+  const Status usable = check_kernels(program, device, *variant);
   if (!usable) return rejected(*variant, usable);
   Explanation explanation;
   explanation.variant = variant->name;
@@ -91,7 +129,7 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
     return {Code::build_failed,
             source->name + " as " + variant->name + ": " + opencl_error(error) + ": " + one_line(log)};
   }
-  const Status usable = check_kernel(program, device, *variant);
+  const Status usable = check_kernels(program, device, *variant);
   if (!usable) return usable;
   Explanation explanation;
   explanation.origin = Origin::source;

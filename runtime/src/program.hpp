@@ -8,7 +8,10 @@
 namespace clbake {
 
 // The kernel contract (kernels/KERNELS.md) that this runtime can launch.
-inline constexpr std::uint32_t kContract = 1;
+inline constexpr std::uint32_t kContract = 2;
+
+// Slices of k that the contract allows at most.
+inline constexpr std::uint32_t kMaxSplit = 64;
 
 struct Program {
   cl::Program program;

@@ -300,4 +300,33 @@ BOOST_AUTO_TEST_CASE(AMissingWorkerIsNamed) {
   BOOST_TEST(contains(report.status().message(), "no-such-worker"), report.status().message());
 }
 
+BOOST_AUTO_TEST_CASE(WantedVariantsReplaceTheDefaultOnes) {
+  Workshop workshop;
+  kernels::Params wanted;
+  wanted.precision = kernels::Precision::double_precision;
+  wanted.ks = 2;
+  workshop.options.precisions = {Precision::single_precision};
+  workshop.options.variants = {wanted};
+  const Result<BuildReport> report = workshop.build();
+  BOOST_REQUIRE_MESSAGE(report.ok(), report.status().message());
+  BOOST_REQUIRE(report->jobs.size() == 1U);
+  BOOST_TEST(report->jobs[0].variant == kernels::name(wanted));
+  const cache::Contents contents = contents_of(workshop.options.output);
+  BOOST_REQUIRE(contents.profiles.size() == 1U);
+  BOOST_TEST(contents.profiles[0].rules.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(AWantedVariantThatTheDeviceCannotRunWritesNothing) {
+  Workshop workshop;
+  kernels::Params wanted;
+  wanted.ml = wanted.nl = 16;
+  workshop.options.variants = {wanted};
+  const Result<BuildReport> report = workshop.build();
+  BOOST_TEST((report.status().code() == Code::invalid_argument));
+  for (const char* part : {"work-group-size", "16 * 16 = 256", "limit 1"}) {
+    BOOST_TEST(contains(report.status().message(), part), report.status().message());
+  }
+  BOOST_TEST(workshop.files().empty());
+}
+
 }  // namespace clbake::builder::test

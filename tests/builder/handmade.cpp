@@ -17,7 +17,8 @@ this is no OpenCL C
 
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))
 void gemm(int m, int n, int k, float alpha, __global const float* a, ulong a_offset, int lda,
-          __global const float* b, ulong b_offset, int ldb, float beta, __global float* c, ulong c_offset, int ldc) {
+          __global const float* b, ulong b_offset, int ldb, float beta, __global float* c, ulong c_offset, int ldc,
+          ulong a_stride, ulong b_stride, ulong c_stride, __global const ulong* offsets, int first_product) {
   const int j = get_global_id(0);
   const int i = get_global_id(1);
 #ifdef HANGS
@@ -99,7 +100,7 @@ Job handmade_job(const std::string& defect) {
   job.variant.family = "handmade";
   job.variant.contract = kernels::contract_version;
   job.variant.build_options = defect.empty() ? "" : "-D" + defect;
-  job.variant.launches = {{"gemm", {8, 8, 1}, 8, 8}};
+  job.variant.launches = {{cache::Role::gemm, "gemm", {8, 8, 1}, 8, 8}};
   return job;
 }
 

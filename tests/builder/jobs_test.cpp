@@ -46,13 +46,37 @@ BOOST_AUTO_TEST_CASE(AJobIsTheGeneratorsKernel) {
   BOOST_TEST(job.variant.trans_b == params.trans_b);
   BOOST_TEST(job.variant.contract == kernels::contract_version);
   BOOST_TEST(job.variant.build_options == kernel.build_options);
-  BOOST_REQUIRE_EQUAL(job.variant.launches.size(), 1U);
-  const cache::Launch& launch = job.variant.launches[0];
-  BOOST_TEST(launch.kernel_name == kernel.kernel_name);
-  BOOST_TEST(std::equal(kernel.local, kernel.local + 3, launch.local));
-  BOOST_TEST(launch.tile_m == kernel.tile_m);
-  BOOST_TEST(launch.tile_n == kernel.tile_n);
+  BOOST_TEST(job.variant.block_m == params.ml);
+  BOOST_TEST(job.variant.block_n == params.nl);
+  BOOST_TEST(job.variant.block_k == params.kl);
+  BOOST_TEST(job.variant.split_k == params.split_k);
+  BOOST_REQUIRE_EQUAL(job.variant.launches.size(), kernel.launches.size());
+  for (std::size_t i = 0; i < kernel.launches.size(); ++i) {
+    const cache::Launch& launch = job.variant.launches[i];
+    BOOST_TEST(launch.kernel_name == kernel.launches[i].kernel_name);
+    BOOST_TEST(std::equal(launch.local, launch.local + 3, kernel.launches[i].local));
+    BOOST_TEST(launch.tile_m == kernel.launches[i].tile_m);
+    BOOST_TEST(launch.tile_n == kernel.launches[i].tile_n);
+  }
   BOOST_TEST(job.entry.empty());
+}
+
+BOOST_AUTO_TEST_CASE(AJobKnowsCopiesImagesAndSlices) {
+  kernels::Params params;
+  params.family = kernels::Family::stripe;
+  params.precision = kernels::Precision::half_precision;
+  params.layout_a = kernels::Layout::image;
+  params.layout_b = kernels::Layout::row_block;
+  params.split_k = 3;
+  const Job job = make_job(made_up_device().target, kernels::generate(params), params);
+  BOOST_TEST((job.variant.precision == Precision::half_precision));
+  BOOST_TEST(job.variant.image_a);
+  BOOST_TEST(!job.variant.image_b);
+  BOOST_TEST(job.variant.split_k == 3U);
+  const std::vector<cache::Role> roles = {cache::Role::copy_a, cache::Role::copy_b, cache::Role::gemm,
+                                          cache::Role::reduce};
+  BOOST_REQUIRE_EQUAL(job.variant.launches.size(), roles.size());
+  for (std::size_t i = 0; i < roles.size(); ++i) BOOST_TEST((job.variant.launches[i].role == roles[i]));
 }
 
 BOOST_AUTO_TEST_CASE(AWrittenJobIsReadBackWhole) {
@@ -86,6 +110,13 @@ BOOST_AUTO_TEST_CASE(SameWorkLooksAtEveryField) {
       [](Job& j) { j.variant.trans_b = !j.variant.trans_b; },
       [](Job& j) { j.variant.contract += 1; },
       [](Job& j) { j.variant.build_options += "1"; },
+      [](Job& j) { j.variant.image_a = !j.variant.image_a; },
+      [](Job& j) { j.variant.image_b = !j.variant.image_b; },
+      [](Job& j) { j.variant.block_m += 1; },
+      [](Job& j) { j.variant.block_n += 1; },
+      [](Job& j) { j.variant.block_k += 1; },
+      [](Job& j) { j.variant.split_k += 1; },
+      [](Job& j) { j.variant.launches[0].role = cache::Role::copy_a; },
       [](Job& j) { j.variant.launches.push_back(j.variant.launches[0]); },
       [](Job& j) { j.variant.launches[0].kernel_name += "1"; },
       [](Job& j) { j.variant.launches[0].local[2] += 1; },

@@ -93,11 +93,33 @@ BOOST_AUTO_TEST_CASE(EveryProblemHasAVariantThatComputesIt) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(SmallProblemsGoToTheDirectFamily) {
+BOOST_AUTO_TEST_CASE(SmallProblemsOfGpusGoToTheDirectFamily) {
   const cache::Contents contents = contents_with(kAll);
-  BOOST_TEST(family_for(contents, DeviceKind::cpu, 16, 16, 16) == "direct");
-  BOOST_TEST(family_for(contents, DeviceKind::gpu, 64, 64, 64) == "direct");
+  BOOST_TEST(family_for(contents, DeviceKind::gpu, 16, 16, 16) == "direct");
   BOOST_TEST(family_for(contents, DeviceKind::gpu, 0, 0, 0) == "direct");
+}
+
+BOOST_AUTO_TEST_CASE(SmallAndThinProblemsOfCpusGoToTheSmallTile) {
+  cache::Contents contents = contents_with({"register_tile", "register_tile", "direct"});
+  for (std::size_t v = 0; v < contents.variants.size(); ++v) {
+    cache::Launch launch;
+    launch.tile_m = 128;
+    launch.tile_n = v % 12 < 4 ? 128 : 16;
+    contents.variants[v].launches = {launch};
+  }
+  const auto width_for = [&](std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+    const cache::Profile profile = default_profile(contents, 1, DeviceKind::cpu);
+    const cache::Rule* rule = rule_for(profile, Precision::double_precision, true, false, m, n, k);
+    BOOST_TEST(contents.variants[rule->variant].family == "register_tile");
+    return contents.variants[rule->variant].launches.front().tile_n;
+  };
+  BOOST_TEST(width_for(0, 0, 0) == 16U);
+  BOOST_TEST(width_for(5000, 32, 5000) == 16U);
+  BOOST_TEST(width_for(128, 128, 5000) == 16U);
+  BOOST_TEST(width_for(384, 384, 384) == 16U);
+  BOOST_TEST(width_for(32, 5000, 5000) == 128U);
+  BOOST_TEST(width_for(129, 128, 5000) == 128U);
+  BOOST_TEST(width_for(385, 384, 384) == 128U);
 }
 
 BOOST_AUTO_TEST_CASE(OthersGoToTheFamilyMadeForTheKindOfDevice) {
@@ -115,7 +137,7 @@ BOOST_AUTO_TEST_CASE(AMissingFamilyIsReplacedByTheNextBest) {
     Families baked;
     std::string small, large;
   };
-  for (const Case& c : {Case{DeviceKind::cpu, {"direct", "local_tile"}, "direct", "local_tile"},
+  for (const Case& c : {Case{DeviceKind::cpu, {"direct", "local_tile"}, "local_tile", "local_tile"},
                         Case{DeviceKind::cpu, {"register_tile", "local_tile"}, "register_tile", "register_tile"},
                         Case{DeviceKind::cpu, {"direct"}, "direct", "direct"},
                         Case{DeviceKind::gpu, {"direct", "register_tile"}, "direct", "direct"},
@@ -139,6 +161,14 @@ BOOST_AUTO_TEST_CASE(TransposesWithoutAnEntryGetNoRule) {
   const cache::Profile small = default_profile(only_one, 1, DeviceKind::cpu);
   BOOST_TEST(small.rules.size() == 1U);
   BOOST_TEST(rule_for(small, Precision::single_precision, true, false, 4, 4, 4) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(AFamilyThatIsTheOnlyOneServesEverything) {
+  for (const std::string family : {"stripe", "of a later version"}) {
+    const cache::Contents contents = contents_with({family});
+    BOOST_TEST(family_for(contents, DeviceKind::cpu, 4, 4, 4) == family);
+    BOOST_TEST(family_for(contents, DeviceKind::gpu, 500, 500, 500) == family);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(EntriesOfAnotherTargetDoNotCount) {

@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(AChangedLaunchIsRebuilt) {
 
 BOOST_AUTO_TEST_CASE(AChangedSourceIsRebuiltForAllVariantsOfItsFamily) {
   const Calls calls = calls_after([](cache::Contents& c) { c.sources[0].text += "\n// edited\n"; });
-  BOOST_TEST(calls.size() == kSteps / 2);
+  BOOST_TEST(calls.size() == 2 * 4U);  // direct.cl, compiled and proven once for each pair of transposes
 }
 
 BOOST_AUTO_TEST_CASE(AnEntryOfAnotherToolVersionIsRebuilt) {

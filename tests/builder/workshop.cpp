@@ -1,11 +1,8 @@
 #include "workshop.hpp"
 
-#include <clbake/cache/writer.hpp>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <stdexcept>
 
@@ -13,12 +10,6 @@ namespace clbake::builder::test {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <typename T>
-T required(Result<T> result) {
-  if (!result) throw std::runtime_error(result.status().message());
-  return std::move(*result);
-}
 
 }  // namespace
 
@@ -79,25 +70,6 @@ std::vector<std::string> Workshop::files() const {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
-}
-
-cache::Contents contents_of(const std::string& path) { return required(required(Bundle::open(path)).decode()); }
-
-void write_bundle(const std::string& path, const cache::Contents& contents) {
-  const cache::Bytes bytes = required(cache::encode(contents));
-  const Status written = cache::write_file(path, {bytes.data(), bytes.size()});
-  if (!written) throw std::runtime_error(written.message());
 }
 
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant) {

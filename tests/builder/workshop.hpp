@@ -1,6 +1,8 @@
 // Surroundings for builds without an OpenCL device: a directory of their own, made-up devices, the fake worker.
 #pragma once
 
+#include "files.hpp"
+
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/scratch.hpp>
 
@@ -12,10 +14,12 @@
 
 namespace clbake::builder::test {
 
-// A CPU whose limits leave the families direct and register_tile: 8 variants in each precision.
+using namespace clbake::tests;
+
+// A CPU whose limits leave the families direct and register_tile: 12 variants in each precision, 4 and 8.
 Device made_up_device(const std::string& name = "Device A", const std::string& driver = "1.0");
 
-constexpr std::size_t kVariants = 8;  // of one made-up device in one precision
+constexpr std::size_t kVariants = 12;  // of one made-up device in one precision
 
 // Every field of every build starts from here: one device, single precision, two children at a time.
 class Workshop {
@@ -51,13 +55,6 @@ class Workshop {
   std::vector<Progress> steps_;
 };
 
-std::string read_file(const std::string& path);
-void write_file(const std::string& path, const std::string& text);
-
-// The decoded bundle; stops the test when there is none.
-cache::Contents contents_of(const std::string& path);
-void write_bundle(const std::string& path, const cache::Contents& contents);
-
 // The report of one variant; stops the test when it is not there.
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant);
 
@@ -67,7 +64,5 @@ std::string outcome(const Result<T>& result) {
   return std::string(name(result.status().code()));
 }
 inline std::string outcome(const Status& status) { return std::string(name(status.code())); }
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace clbake::builder::test

@@ -24,7 +24,8 @@ Variant variant(const char* name, Precision precision, std::uint32_t source) {
   v.contract = 1;
   v.build_options = "-DTILE=4";
   v.source = source;
-  v.launches = {{"gemm", {8, 4, 1}, 16, 32}};
+  v.block_k = 8;
+  v.launches = {{Role::gemm, "gemm", {8, 4, 1}, 16, 32}};
   return v;
 }
 
@@ -61,10 +62,11 @@ std::vector<std::uint32_t> inverse(const std::vector<std::uint32_t>& order) {
 void describe_variants(std::ostream& out, const std::vector<Variant>& variants) {
   for (const Variant& v : variants) {
     out << "variant " << v.name << '|' << v.family << '|' << static_cast<int>(v.precision) << v.trans_a << v.trans_b
-        << '|' << v.contract << '|' << v.build_options << '|' << v.source << '\n';
+        << v.image_a << v.image_b << '|' << v.block_m << ',' << v.block_n << ',' << v.block_k << ',' << v.split_k << '|'
+        << v.contract << '|' << v.build_options << '|' << v.source << '\n';
     for (const Launch& l : v.launches) {
-      out << "  launch " << l.kernel_name << '|' << l.local[0] << ',' << l.local[1] << ',' << l.local[2] << '|'
-          << l.tile_m << '|' << l.tile_n << '\n';
+      out << "  launch " << static_cast<int>(l.role) << l.kernel_name << '|' << l.local[0] << ',' << l.local[1] << ','
+          << l.local[2] << '|' << l.tile_m << '|' << l.tile_n << '\n';
     }
   }
 }
@@ -100,7 +102,9 @@ Contents small_contents() {
   c.variants = {variant("direct-4", Precision::single_precision, 0),
                 variant("direct-8", Precision::double_precision, 0),
                 variant("tile-16", Precision::single_precision, 1)};
-  c.variants[2].launches.push_back({"reduce", {64, 1, 1}, 1, 64});
+  c.variants[2].image_b = true;
+  c.variants[2].split_k = 4;
+  c.variants[2].launches.push_back({Role::reduce, "reduce", {64, 1, 1}, 1, 64});
   Rule small_k;
   small_k.k_max = 128;
   small_k.variant = 2;

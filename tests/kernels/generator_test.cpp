@@ -1,3 +1,4 @@
+#include <clbake/kernels/defaults.hpp>
 #include <clbake/kernels/generator.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -45,9 +46,11 @@ BOOST_AUTO_TEST_CASE(BuildOptionsDefineEveryParameter) {
   p.ns = 4;
   p.ks = 2;
   p.vector_width = 4;
-  BOOST_TEST(generate(p).build_options ==
-             "-cl-std=CL1.2 -DPRECISION=64 -DTRANS_A=0 -DTRANS_B=1 -DML=64 -DNL=32 -DKL=16 -DMS=8 -DNS=4 -DKS=2 "
-             "-DVECTOR_WIDTH=4");
+  BOOST_TEST(
+      generate(p).build_options ==
+      "-cl-std=CL1.2 -DPRECISION=64 -DTRANS_A=0 -DTRANS_B=1 -DML=64 -DNL=32 -DKL=16 -DMS=8 -DNS=4 -DKS=2 "
+      "-DVECTOR_WIDTH=4 -DLAYOUT_A=0 -DLAYOUT_B=0 -DSPLIT_K=1 -DBUFFERS=1 -DPREFETCH=1 -DLOAD_WIDTH=1 -DPADDING=0 "
+      "-DMAP=1 -DFRAGMENTS=1");
 }
 
 BOOST_AUTO_TEST_CASE(LaunchFollowsFromTheTiles) {
@@ -58,18 +61,40 @@ BOOST_AUTO_TEST_CASE(LaunchFollowsFromTheTiles) {
   p.ms = 8;
   p.ns = 2;
   const Kernel kernel = generate(p);
-  BOOST_TEST(kernel.tile_m == 64U);
-  BOOST_TEST(kernel.tile_n == 32U);
-  BOOST_TEST(kernel.local[0] == 16U);
-  BOOST_TEST(kernel.local[1] == 8U);
-  BOOST_TEST(kernel.local[2] == 1U);
+  BOOST_REQUIRE_EQUAL(kernel.launches.size(), 1U);
+  const Launch& launch = kernel.launches[0];
+  BOOST_TEST((launch.role == Role::gemm));
+  BOOST_TEST(launch.tile_m == 64U);
+  BOOST_TEST(launch.tile_n == 32U);
+  BOOST_TEST(launch.local[0] == 16U);
+  BOOST_TEST(launch.local[1] == 8U);
+  BOOST_TEST(launch.local[2] == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(CopiesComeBeforeTheProductAndAReductionAfterIt) {
+  Params p;
+  p.family = Family::stripe;
+  p.layout_a = Layout::column_block;
+  p.layout_b = Layout::image;
+  p.split_k = 4;
+  const Kernel kernel = generate(p);
+  const std::vector<std::pair<Role, std::string>> expected = {{Role::copy_a, "clbake_copy_a"},
+                                                              {Role::copy_b, "clbake_copy_b"},
+                                                              {Role::gemm, "clbake_gemm"},
+                                                              {Role::reduce, "clbake_reduce"}};
+  BOOST_REQUIRE_EQUAL(kernel.launches.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    BOOST_TEST((kernel.launches[i].role == expected[i].first));
+    BOOST_TEST(kernel.launches[i].kernel_name == expected[i].second);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(RegisterTileHasOneWorkItemPerWorkGroup) {
   for (const Params& p : all_default_variants()) {
     if (p.family == Family::register_tile) {
       const Kernel kernel = generate(p);
-      BOOST_TEST(kernel.local[0] * kernel.local[1] * kernel.local[2] == 1U);
+      const Launch& launch = kernel.launches.front();
+      BOOST_TEST(launch.local[0] * launch.local[1] * launch.local[2] == 1U);
     }
   }
 }
@@ -97,12 +122,9 @@ BOOST_AUTO_TEST_CASE(OneSourcePerFamily) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(OneKernelPerProgram) {
+BOOST_AUTO_TEST_CASE(EverySourceHasOneProduct) {
   for (const Params& p : all_default_variants()) {
-    const Kernel kernel = generate(p);
-    BOOST_TEST(kernel.kernel_name == "clbake_gemm");
-    BOOST_TEST(occurrences(kernel.source, "\nGEMM_KERNEL(") == 1U);
-    BOOST_TEST(occurrences(kernel.source, "__kernel") == 1U);
+    BOOST_TEST(occurrences(generate(p).source, "\nGEMM_KERNEL(") == 1U);
   }
 }
 

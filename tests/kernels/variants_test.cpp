@@ -2,8 +2,7 @@
 // they are compiled from source and checked like those of the baked bundle.
 #include "gemm_checks.hpp"
 
-#include <clbake/builder/jobs.hpp>
-#include <clbake/cache/writer.hpp>
+#include <clbake/kernels/defaults.hpp>
 
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
@@ -21,21 +20,9 @@ Result<std::vector<Device>>& devices() {
 }
 
 void check_from_source(const kernels::Params& params) {
-  const Device& device = devices()->front();
-  const Job job = make_job(device.target, kernels::generate(params), params);
-  cache::Contents contents;
-  contents.targets = {job.target};
-  contents.sources = {job.source};
-  contents.variants = {job.variant};
-  const Result<cache::Bytes> bytes = cache::encode(contents);
-  BOOST_REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  const Result<Bundle> bundle = Bundle::from_memory({bytes->data(), bytes->size()});
-  BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
-  const Result<Session> session = Session::open(device);
-  BOOST_REQUIRE_MESSAGE(session.ok(), session.status().message());
-  const Result<Library> library = Library::create(session->context(), device.id, {*bundle});
-  BOOST_REQUIRE_MESSAGE(library.ok(), library.status().message());
-  const std::string failures = failures_at_edges({device, *session, *library}, job.variant);
+  const Result<FromSource> compiled = from_source(devices()->front(), params);
+  BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  const std::string failures = failures_at_edges(compiled->where, compiled->variant);
   BOOST_TEST(failures.empty(), failures);
 }
 

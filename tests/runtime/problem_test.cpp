@@ -2,6 +2,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <climits>
+#include <cstdint>
 
 using namespace clbake;
 
@@ -123,4 +124,48 @@ BOOST_AUTO_TEST_CASE(EmptyMatricesNeedNoElements) {
 BOOST_AUTO_TEST_CASE(NullHandlesAreRefused) {
   BOOST_TEST((identify(nullptr).status().code() == Code::invalid_argument));
   BOOST_TEST((Library::create(nullptr, nullptr, {}).status().code() == Code::invalid_argument));
+}
+
+BOOST_AUTO_TEST_CASE(ImpossibleBatchesAreRefusedByName) {
+  Problem p = small_problem();
+  p.batch = std::size_t{INT_MAX} + 1;
+  require_refused(p, "batch");
+  p.batch = 2;
+  require_refused(p, "c_stride");  // both products would write to the same C
+  p.c_stride = 12;
+  BOOST_TEST(check(p).ok());
+  p.c_stride = SIZE_MAX / 2;
+  require_refused(p, "c_stride");
+  p.c_stride = 12;
+  p.a_stride = SIZE_MAX;
+  require_refused(p, "a_stride");
+  p.a_stride = 0;
+  p.b_stride = SIZE_MAX;
+  require_refused(p, "b_stride");
+  p.b_stride = 0;
+  p.offsets = {{0, 0, 0}};
+  require_refused(p, "offsets");
+  p.offsets = {{0, 0, 0}, {0, 0, SIZE_MAX}};
+  require_refused(p, "an offset of C");
+  p.offsets = {{0, 0, 12}, {7, 0, 0}};
+  BOOST_TEST(check(p).ok());
+}
+
+BOOST_AUTO_TEST_CASE(ExtentsReachTheLastMatrixOfABatch) {
+  Problem p = small_problem();
+  p.batch = 3;
+  p.a_stride = 100;
+  p.b_stride = 0;
+  p.c_stride = 20;
+  BOOST_TEST(extents(p).a == 200U + 15U);
+  BOOST_TEST(extents(p).b == 20U);
+  BOOST_TEST(extents(p).c == 40U + 12U);
+  p.offsets = {{5, 90, 0}, {50, 0, 24}, {0, 0, 12}};
+  BOOST_TEST(extents(p).a == 50U + 15U);
+  BOOST_TEST(extents(p).b == 90U + 20U);
+  BOOST_TEST(extents(p).c == 24U + 12U);
+  p.batch = 0;
+  p.offsets.clear();
+  BOOST_TEST(extents(p).a == 0U);
+  BOOST_TEST(extents(p).c == 0U);
 }

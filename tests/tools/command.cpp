@@ -1,8 +1,5 @@
 #include "command.hpp"
 
-#include <clbake/cache/reader.hpp>
-#include <clbake/cache/writer.hpp>
-
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -12,8 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -21,12 +16,6 @@ extern char** environ;
 
 namespace clbake::tool::test {
 namespace {
-
-template <typename T>
-T required(Result<T> result) {
-  if (!result) throw std::runtime_error(result.status().message());
-  return std::move(*result);
-}
 
 // The caches of all children: what one test had to compile, the next one need not.
 const std::string& cache_directory() {
@@ -93,6 +82,12 @@ Outcome clbake(const Arguments& arguments, const Environment& environment) {
   return run(with_command(arguments), environment);
 }
 
+const Environment& no_platform() {
+  static const Directory empty;
+  static const Environment environment = {{"OCL_ICD_VENDORS", empty.path("")}, {"OPENCL_VENDOR_PATH", empty.path("")}};
+  return environment;
+}
+
 Outcome shell(const std::string& line) { return run({"/bin/sh", "-c", line}, {}); }
 
 Running::Running(const Arguments& arguments) : directory_(required(builder::ScratchDirectory::create())) {
@@ -155,7 +150,7 @@ nlohmann::json json_of(const Outcome& outcome) {
 Directory::Directory() : directory_(required(builder::ScratchDirectory::create())) {}
 
 std::string Directory::write(const std::string& name, const std::string& text) const {
-  std::ofstream(path(name), std::ios::binary | std::ios::trunc) << text;
+  write_file(path(name), text);
   return path(name);
 }
 
@@ -170,13 +165,6 @@ std::vector<std::string> Directory::files() const {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 const std::string& baked_bundle() {
@@ -195,8 +183,6 @@ const std::string& baked_bundle() {
   return path;
 }
 
-cache::Contents baked_contents() { return required(required(cache::Bundle::open(baked_bundle())).decode()); }
-
-cache::Bytes encoded(const cache::Contents& contents) { return required(cache::encode(contents)); }
+cache::Contents baked_contents() { return contents_of(baked_bundle()); }
 
 }  // namespace clbake::tool::test

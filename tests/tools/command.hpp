@@ -1,8 +1,9 @@
 // Runs the real `clbake` as users do, and looks at exit status, stdout and stderr.
 #pragma once
 
+#include "files.hpp"
+
 #include <clbake/builder/scratch.hpp>
-#include <clbake/cache/model.hpp>
 
 #include <sys/types.h>
 #include <boost/test/unit_test.hpp>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace clbake::tool::test {
+
+using namespace clbake::tests;
 
 using Arguments = std::vector<std::string>;
 using Environment = std::vector<std::pair<std::string, std::string>>;  // set on top of this process'
@@ -25,6 +28,9 @@ struct Outcome {
 
 // `clbake ARGUMENTS`, with driver caches that all children of this test share and nobody else does.
 Outcome clbake(const Arguments& arguments, const Environment& environment = {});
+
+// An environment in which there is no OpenCL platform.
+const Environment& no_platform();
 
 // A line for /bin/sh, in which $CLBAKE is the command.
 Outcome shell(const std::string& line);
@@ -70,14 +76,9 @@ class Directory {
   builder::ScratchDirectory directory_;
 };
 
-std::string read_file(const std::string& path);
-
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // The bundle that was baked for this machine's devices: CLBAKE_TEST_BUNDLE. Without a device the whole program ends
 // as skipped (77).
 const std::string& baked_bundle();
 cache::Contents baked_contents();
-cache::Bytes encoded(const cache::Contents& contents);
 
 }  // namespace clbake::tool::test

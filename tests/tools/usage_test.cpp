@@ -4,12 +4,6 @@
 namespace clbake::tool::test {
 namespace {
 
-const Environment& no_platform() {
-  static const Directory empty;
-  static const Environment environment = {{"OCL_ICD_VENDORS", empty.path("")}, {"OPENCL_VENDOR_PATH", empty.path("")}};
-  return environment;
-}
-
 // `run FILE` with sizes of 8 and then these; the file does not exist, so the options are looked at first.
 Outcome run_with(const Arguments& more) {
   Arguments all = {"run", "no.clbake", "--m", "8", "--n", "8", "--k", "8"};
@@ -34,8 +28,16 @@ BOOST_AUTO_TEST_CASE(NothingGivenShowsTheUsageAsAFailure) {
 }
 
 BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
-  for (const Arguments& verb :
-       {Arguments{}, {"devices"}, {"build"}, {"run"}, {"inspect"}, {"bench"}, {"bench", "cold"}, {"bench", "gemm"}}) {
+  for (const Arguments& verb : {Arguments{},
+                                {"devices"},
+                                {"space"},
+                                {"build"},
+                                {"run"},
+                                {"inspect"},
+                                {"bench"},
+                                {"bench", "cold"},
+                                {"bench", "gemm"},
+                                {"bench", "presets"}}) {
     for (const char* help : {"--help", "-h"}) {
       Arguments all = verb;
       all.push_back(help);
@@ -72,6 +74,8 @@ BOOST_AUTO_TEST_CASE(AnUnknownOptionIsNamedByEveryVerb) {
   check_refused(clbake({"inspect", "x", "--frob"}), 2, {"clbake inspect", "--frob"});
   check_refused(clbake({"bench", "cold", "x", "--frob"}), 2, {"clbake bench cold", "--frob"});
   check_refused(clbake({"bench", "gemm", "x", "--frob"}), 2, {"clbake bench gemm", "--frob"});
+  check_refused(clbake({"bench", "presets", "0", "--frob"}), 2, {"clbake bench presets", "--frob"});
+  check_refused(clbake({"space", "--frob"}), 2, {"clbake space", "--frob"});
 }
 
 BOOST_AUTO_TEST_CASE(AnAbbreviatedOptionIsNotGuessed) {
@@ -89,8 +93,11 @@ BOOST_AUTO_TEST_CASE(AMissingOptionIsNamed) {
 }
 
 BOOST_AUTO_TEST_CASE(AMissingOrSecondFileIsNamed) {
-  for (const Arguments& verb :
-       {Arguments{"inspect"}, {"bench", "cold"}, {"bench", "gemm"}, {"run", "--m", "1", "--n", "1", "--k", "1"}}) {
+  for (const Arguments& verb : {Arguments{"inspect"},
+                                {"bench", "cold"},
+                                {"bench", "gemm"},
+                                {"bench", "presets"},
+                                {"run", "--m", "1", "--n", "1", "--k", "1"}}) {
     check_refused(clbake(verb), 2, {"clbake " + verb[0], "FILE"});
     Arguments two = verb;
     two.insert(two.end(), {"a", "b"});
@@ -128,7 +135,7 @@ BOOST_AUTO_TEST_CASE(NumbersOutOfTheirRangeAreNamedWithTheirOption) {
 BOOST_AUTO_TEST_CASE(AnOptionGivenTwiceIsNamed) { check_refused(run_with({"--m", "9"}), 2, {"'--m'"}); }
 
 BOOST_AUTO_TEST_CASE(AnUnknownPrecisionIsNamed) {
-  for (const std::string text : {"half", "single;double", "", "Single"}) {
+  for (const std::string text : {"quarter", "single;double", "", "Single"}) {
     check_refused(run_with({"--precision", text}), 2, {"--precision", text});
     check_refused(clbake({"build", "-o", "x", "--precision", text}), 2, {"--precision", text});
   }
@@ -137,7 +144,8 @@ BOOST_AUTO_TEST_CASE(AnUnknownPrecisionIsNamed) {
 }
 
 BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
-  for (const std::string text : {"12x13", "abc", "1x2x3x4", "-5", "", "9999999999"}) {
+  for (const std::string text :
+       {"12x13", "abc", "1x2x3x4", "-5", "", "9999999999", "512x", "x512", "x", "512x512x", "5xx5"}) {
     check_refused(clbake({"bench", "gemm", "x", "--sizes", text}), 2, {"--sizes", text});
   }
   check_refused(clbake({"bench", "gemm", "x", "--sizes", ","}), 2, {"--sizes"});
@@ -147,11 +155,27 @@ BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AVariantThatCannotBeReadIsNamedWithItsPart) {
+  const auto build = [](const std::string& variants) { return clbake({"build", "-o", "x", "--variant", variants}); };
+  check_refused(build("direct-s-nn-8x8x1-1x1x1-w1"), 2, {"clbake build: --variant", "'w1'"});
+  check_refused(build("direct-s-nn-8x8x1-1x1x1-v1,tutorial-99"), 2, {"'tutorial-99'", "tutorial-1, tutorial-2"});
+  check_refused(build(","), 2, {"--variant"});
+  check_refused(clbake({"build", "-o", "x", "--variant", "tutorial-1", "--precision", "single"}), 2, {"--precision"});
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownPresetIsNamedWithThoseThereAre) {
+  check_refused(clbake({"bench", "presets", "0", "--preset", "tutorial-1,frob"}), 2,
+                {"clbake bench", "--preset", "'frob'", "tutorial-1, tutorial-2"});
+  check_refused(clbake({"bench", "presets", "0", "--sizes", "512x"}), 2, {"--sizes", "'512x'"});
+}
+
 BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne) {
   const Directory directory;
   const std::string output = directory.path("new.clbake");
   for (const Arguments& all : {Arguments{"devices"},
                                {"devices", "--json"},
+                               {"space", "--device", "0"},
+                               {"bench", "presets", "0"},
                                {"build", "-o", output},
                                {"build", "--device", "0", "-o", output}}) {
     check_refused(clbake(all, no_platform()), 1, {"clbake " + all[0], "no OpenCL platform"});

@@ -4,21 +4,17 @@
 #include "json.hpp"
 #include "progress_bar.hpp"
 #include "verbs.hpp"
+#include "worker_call.hpp"
 
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
 #include <clbake/builder/trial.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
-#include <fstream>
 
 namespace clbake::tool {
 namespace {
-
-constexpr std::chrono::seconds kTimeout{180};
 
 struct Row {
   const char* path;   // its name in the JSON
@@ -33,33 +29,9 @@ struct Row {
   std::vector<double> steady_ms;
 };
 
-Result<Json> read_json(const std::string& path) {
-  std::ifstream file(path);
-  Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded()) return {Code::malformed, path + ": the worker left no result"};
-  return json;
-}
-
-// Runs the worker once; `cache` is the driver's cache directory.
-Status run_worker(std::vector<std::string> arguments, const std::string& cache, const std::string& log) {
-  static const std::atomic<bool> never{false};
-  builder::Command command;
-  command.arguments = {builder::own_path(), "worker"};
-  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.environment = builder::driver_cache_environment(cache);
-  for (auto& variable : builder::steady_environment()) command.environment.push_back(std::move(variable));
-  command.log = log;
-  Status result;
-  std::vector<builder::Command> commands = {command};
-  const Status ran = builder::run_all(commands, 1, kTimeout, never, [&](std::size_t, const builder::Exit& exit) {
-    if (!exit.ok()) result = Status(Code::opencl, builder::describe(exit, command, kTimeout));
-  });
-  return ran ? result : ran;
-}
-
 Status run_trial(Row& row, const std::string& cache, const std::string& scratch) {
   const std::string output = scratch + "/trial.json";
-  const Status ran = run_worker({"cold", row.bundle, row.target, row.variant, output}, cache, scratch + "/trial.log");
+  const Status ran = call_worker({"cold", row.bundle, row.target, row.variant, output}, cache, scratch + "/trial.log");
   if (!ran) return ran.within(row.path);
   const Result<Json> json = read_json(output);
   if (!json) return json.status();
@@ -109,7 +81,7 @@ Result<std::vector<Row>> make_rows(const std::string& file, const Bundle& bundle
   if (!written) return written;
   const Result<builder::ScratchDirectory> cache = builder::ScratchDirectory::create();
   if (!cache) return cache.status();
-  const Status compiled = run_worker({"compile-plain", source, plain}, cache->path(), scratch + "/plain.log");
+  const Status compiled = call_worker({"compile-plain", source, plain}, cache->path(), scratch + "/plain.log");
   if (!compiled) return compiled.within("plain");
   return std::vector<Row>{
       {"source-cold", "source, empty driver cache", source, "0", variant, false, "source", {}, {}, {}},

@@ -3,31 +3,21 @@
 #include "json.hpp"
 #include "peers.hpp"
 #include "progress_bar.hpp"
+#include "race.hpp"
+#include "variants.hpp"
 #include "verbs.hpp"
 
 #include <clbake/builder/scratch.hpp>
 #include <clbake/builder/trial.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <thread>
 
 namespace clbake::tool {
 namespace {
 
 namespace po = boost::program_options;
-using Clock = std::chrono::steady_clock;
-
-// Threads of some libraries spin for a while after a call; without a pause they slow down whoever runs next.
-constexpr std::chrono::milliseconds kPause{40};
-constexpr double kRoundSeconds = 0.1;  // one contender's turn in a round
-
-struct Size {
-  std::size_t m, n, k;
-};
 
 struct Transposes {
   bool a, b;
@@ -42,28 +32,6 @@ struct Row {
   double peer_us = 0;
 };
 
-std::size_t whole_number(const std::string& text) {
-  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
-    throw UsageError("--sizes: '" + text + "' is not a size");
-  }
-  return std::stoul(text);
-}
-
-// "256,512" or "1000x20x300", mixed.
-std::vector<Size> sizes_of(const std::string& text) {
-  std::vector<Size> sizes;
-  for (const std::string& part : split(text, ',')) {
-    const std::vector<std::string> numbers = split(part, 'x');
-    if (numbers.size() != 1 && numbers.size() != 3) throw UsageError("--sizes: '" + part + "' is neither N nor MxNxK");
-    const Size size{whole_number(numbers.front()), whole_number(numbers[numbers.size() / 2]),
-                    whole_number(numbers.back())};
-    if (size.m == 0 || size.n == 0 || size.k == 0) throw UsageError("--sizes: '" + part + "' has nothing to time");
-    sizes.push_back(size);
-  }
-  if (sizes.empty()) throw UsageError("--sizes: no size given");
-  return sizes;
-}
-
 std::vector<Transposes> transposes_of(const std::string& text) {
   std::vector<Transposes> list;
   for (const std::string& part : split(text, ',')) {
@@ -74,36 +42,6 @@ std::vector<Transposes> transposes_of(const std::string& text) {
   }
   if (list.empty()) throw UsageError("--trans: no transposes given");
   return list;
-}
-
-// Calls `once` until the turn's time is over; appends the microseconds of each call.
-Status take_turn(const std::function<Status()>& once, std::vector<double>& times) {
-  const auto turn = Clock::now();
-  do {
-    const auto start = Clock::now();
-    const Status status = once();
-    if (!status) return status;
-    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-  } while (std::chrono::duration<double>(Clock::now() - turn).count() < kRoundSeconds);
-  return {};
-}
-
-struct Contender {
-  std::function<Status()> once;
-  std::vector<double> times;
-};
-
-// Everyone takes a turn in each round; the first turn warms up and is not counted.
-Status race(std::vector<Contender>& contenders, std::size_t rounds) {
-  for (std::size_t round = 0; round <= rounds; ++round) {
-    for (Contender& contender : contenders) {
-      std::this_thread::sleep_for(kPause);
-      const Status status = take_turn(contender.once, contender.times);
-      if (!status) return status;
-      if (round == 0) contender.times.clear();
-    }
-  }
-  return {};
 }
 
 class GemmBench {
@@ -132,7 +70,10 @@ class GemmBench {
     if (!check->ok()) return {Code::wrong_result, "wrong result of " + gemm->explanation().variant};
 
     std::vector<Contender> contenders = {{[&] { return trial->run(*gemm).status(); }, {}}};
+    std::vector<const char*> names;
     for (const std::unique_ptr<Peer>& peer : peers_) {
+      if (!peer->has(problem.precision)) continue;
+      names.push_back(peer->name());
       const Status ready = peer->set(problem);
       if (!ready) return ready;
       contenders.push_back({[&peer] { return peer->run(); }, {}});
@@ -145,9 +86,9 @@ class GemmBench {
     row.variant = gemm->explanation().variant;
     row.us = builder::median(contenders[0].times);
     row.error = check->max_error;
-    if (peers_.empty()) rows.push_back(row);
-    for (std::size_t i = 0; i < peers_.size(); ++i) {
-      row.peer = peers_[i]->name();
+    if (names.empty()) rows.push_back(row);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      row.peer = names[i];
       row.peer_us = builder::median(contenders[i + 1].times);
       rows.push_back(row);
     }
@@ -163,16 +104,12 @@ class GemmBench {
   std::string variant_;
 };
 
-double gflops(const Problem& p, double us) {
-  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) / us / 1e3;
-}
-
 std::string trans_name(const Problem& p) { return std::string(p.trans_a ? "t" : "n") + (p.trans_b ? "t" : "n"); }
 
 Json to_json(const Row& row) {
   const Problem& p = row.problem;
   const bool alone = row.peer.empty();
-  return {{"precision", precision_name(p.precision)},
+  return {{"precision", clbake::name(p.precision)},
           {"trans", trans_name(p)},
           {"m", p.m},
           {"n", p.n},
@@ -196,7 +133,7 @@ void print_table(const std::vector<Row>& rows, const Target& target, std::size_t
   for (const Row& row : rows) {
     const Problem& p = row.problem;
     const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
-    std::printf("| %-9s | %s | %-18s | %12.1f | %10.1f |", precision_name(p.precision), trans_name(p).c_str(),
+    std::printf("| %-9s | %s | %-18s | %12.1f | %10.1f |", clbake::name(p.precision), trans_name(p).c_str(),
                 size.c_str(), row.us, gflops(p, row.us));
     if (row.peer.empty()) {
       std::printf(" %-9s | %13s | %6s |\n", "-", "-", "-");
@@ -212,12 +149,14 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   Cli cli("bench gemm FILE [OPTIONS]",
           "Times the bundle's kernels, each call to its end, in turns with other libraries where they are installed.");
   cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("precision", po::value<std::string>(), "single, double or single,double (default)");
+  cli.options()("precision", po::value<std::string>(),
+                "half, single, double, separated by commas; default single,double");
   cli.options()("sizes", po::value<std::string>(), "N or MxNxK, separated by commas; default 512,1024,2048");
   cli.options()("trans", po::value<std::string>(), "nn, nt, tn, tt, separated by commas; default nn");
-  cli.options()("peer", po::value<std::string>(), "openblas, clblast, separated by commas; default: none");
+  cli.options()("peer", po::value<std::string>(),
+                "openblas, clblast, cublas, launch (an empty kernel), separated by commas; default: none");
   cli.options()("rounds", po::value<std::string>(), "default 5");
-  cli.options()("variant", po::value<std::string>(), "use this variant instead of the profile's choice");
+  cli.options()("variant", po::value<std::string>(), "use this variant, or preset, instead of the profile's choice");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
   const std::vector<Precision> precisions = cli.precisions("precision");
@@ -238,10 +177,16 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   for (const std::string& name : split(cli.text("peer"), ',')) {
     Result<std::unique_ptr<Peer>> peer = make_peer(name, *device, *session);
     if (!peer) return fail("bench gemm", peer.status().within("--peer"));
+    for (const Precision precision : precisions) {
+      if (!(*peer)->has(precision)) {
+        std::fprintf(stderr, "clbake bench gemm: %s has no %s precision: left out there\n", name.c_str(),
+                     clbake::name(precision));
+      }
+    }
     peers.push_back(std::move(*peer));
   }
 
-  GemmBench bench(*device, *session, *library, std::move(peers), rounds, cli.text("variant"));
+  GemmBench bench(*device, *session, *library, std::move(peers), rounds, variant_name(cli.text("variant")));
   ProgressBar bar;
   std::vector<Row> rows;
   std::size_t done = 0;
@@ -252,7 +197,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
         const Problem problem = builder::tight_problem(precision, size.m, size.n, size.k, t.a, t.b);
         const Status measured = bench.measure(problem, rows);
         if (!measured) return fail("bench gemm", measured);
-        bar.show(++done, total, std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k));
+        bar.show(++done, total, name(size));
       }
     }
   }
@@ -272,12 +217,15 @@ int bench(const std::vector<std::string>& arguments) {
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (which == "cold") return bench_cold(rest);
   if (which == "gemm") return bench_gemm(rest);
+  if (which == "presets") return bench_presets(rest);
   if (which == "--help" || which == "-h") {
-    std::printf("usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n");
+    std::printf(
+        "usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n"
+        "       clbake bench presets FILE|DEVICE [OPTIONS]\n");
     return kSuccess;
   }
-  throw UsageError(which.empty() ? "what to measure is missing: cold or gemm"
-                                 : "'" + which + "' is neither cold nor gemm");
+  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm or presets"
+                                 : "'" + which + "' is none of cold, gemm, presets");
 }
 
 }  // namespace clbake::tool

@@ -1,5 +1,7 @@
 #include "cli.hpp"
+#include "json.hpp"
 #include "progress_bar.hpp"
+#include "variants.hpp"
 #include "verbs.hpp"
 
 #include <clbake/builder/build.hpp>
@@ -31,6 +33,57 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
   }
 }
 
+const char* name(builder::JobReport::Outcome outcome) {
+  switch (outcome) {
+    case builder::JobReport::Outcome::pending: return "pending";
+    case builder::JobReport::Outcome::baked: return "baked";
+    case builder::JobReport::Outcome::reused: return "reused";
+    case builder::JobReport::Outcome::failed: return "failed";
+  }
+  return "unknown";
+}
+
+Json job_json(const builder::JobReport& job) {
+  const cache::Proof& proof = job.proof;
+  const bool failed = job.outcome == builder::JobReport::Outcome::failed;
+  Json figures = {{"jit_free", proof.jit_free},
+                  {"load_us", proof.load_us},
+                  {"first_us", proof.first_us},
+                  {"steady_us", proof.steady_us},
+                  {"max_error", proof.max_error},
+                  {"tolerance", proof.tolerance},
+                  {"note", proof.note}};
+  return {{"variant", job.variant},
+          {"device", job.device},
+          {"outcome", name(job.outcome)},
+          {"cause", failed ? Json(job.cause) : Json()},
+          {"proof", proof.proven ? figures : Json()}};
+}
+
+Json report_json(const builder::BuildReport& report, const std::string& file) {
+  Json jobs = Json::array();
+  for (const builder::JobReport& job : report.jobs) jobs.push_back(job_json(job));
+  return {{"file", file},
+          {"bytes", report.bytes},
+          {"baked", report.baked},
+          {"reused", report.reused},
+          {"failed", report.failed},
+          {"not_jit_free", report.not_jit_free},
+          {"dropped", report.dropped},
+          {"jobs", jobs}};
+}
+
+// A variant that was asked for by name is not left out in silence.
+void check_variants(const builder::BuildOptions& options) {
+  for (const builder::Device& device : options.devices) {
+    for (const kernels::Params& params : options.variants) {
+      const std::string broken = violation(params, device);
+      if (broken.empty()) continue;
+      throw UsageError("--variant: " + kernels::name(params) + " on " + device.target.device_name + ": " + broken);
+    }
+  }
+}
+
 }  // namespace
 
 int build(const std::vector<std::string>& arguments) {
@@ -40,10 +93,14 @@ int build(const std::vector<std::string>& arguments) {
   cli.options()("device", po::value<std::string>(),
                 "SPEC: an index of 'clbake devices', or part of a platform's or "
                 "device's name; default: all devices");
-  cli.options()("precision", po::value<std::string>(), "single, double or single,double (default)");
+  cli.options()("precision", po::value<std::string>(),
+                "half, single, double, separated by commas; default single,double");
+  cli.options()("variant", po::value<std::vector<std::string>>()->composing(),
+                "bake exactly these variants or presets, separated by commas, instead of the default ones");
   cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
   cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
   cli.options()("fresh", "bake everything anew, take nothing over from the earlier bundle");
+  cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
 
   builder::BuildOptions options;
@@ -54,6 +111,8 @@ int build(const std::vector<std::string>& arguments) {
     if (!error) options.output = file.string();
   }
   options.precisions = cli.precisions("precision");
+  options.variants = variants_named(cli.list("variant"));
+  if (cli.has("variant") && cli.has("precision")) throw UsageError("--precision: the variants have their own");
   options.fresh = cli.has("fresh");
   options.worker = builder::own_path();
   options.parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
@@ -63,6 +122,7 @@ int build(const std::vector<std::string>& arguments) {
   Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
   if (!selected) return fail("build", selected.status().within("--device"));
   options.devices = std::move(*selected);
+  check_variants(options);
 
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
@@ -81,7 +141,11 @@ int build(const std::vector<std::string>& arguments) {
     return kFailure;
   }
   bar.clear();
-  print_report(*report, options.output);
+  if (cli.has("json")) {
+    print(report_json(*report, options.output));
+  } else {
+    print_report(*report, options.output);
+  }
   return report->failed > 0 ? kLeftOut : kSuccess;
 }
 

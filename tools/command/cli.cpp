@@ -1,5 +1,6 @@
 #include "cli.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +9,12 @@
 #include <sstream>
 
 namespace clbake::tool {
+namespace {
+
+constexpr Precision kPrecisions[] = {Precision::half_precision, Precision::single_precision,
+                                     Precision::double_precision};
+
+}  // namespace
 
 namespace po = boost::program_options;
 
@@ -26,7 +33,8 @@ Cli::Cli(std::string synopsis, std::string summary)
 }
 
 std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
-  const bool takes_file = synopsis_.find(" FILE ") != std::string::npos;
+  const bool or_device = synopsis_.find(" FILE|DEVICE ") != std::string::npos;
+  const bool takes_file = or_device || synopsis_.find(" FILE ") != std::string::npos;
   const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
   po::options_description all;
   all.add(options_);
@@ -46,8 +54,9 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     po::notify(values_);
     if (!takes_file) return std::nullopt;
     const auto files = has("FILE") ? values_["FILE"].as<std::vector<std::string>>() : std::vector<std::string>();
-    if (files.size() != 1)
-      throw UsageError(files.empty() ? "the bundle's FILE is missing" : "more than one FILE given");
+    const std::string missing =
+        or_device ? "the bundle's FILE or the DEVICE is missing" : "the bundle's FILE is missing";
+    if (files.size() != 1) throw UsageError(files.empty() ? missing : "more than one FILE given");
     file_ = files[0];
     return std::nullopt;
   } catch (const std::exception& error) {
@@ -58,6 +67,17 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
 
 std::string Cli::text(const char* option) const {
   return has(option) ? values_[option].as<std::string>() : std::string();
+}
+
+std::vector<std::string> Cli::list(const char* option) const {
+  std::vector<std::string> all;
+  if (!has(option)) return all;
+  for (const std::string& given : values_[option].as<std::vector<std::string>>()) {
+    const std::vector<std::string> parts = split(given, ',');
+    if (parts.empty()) throw UsageError("--" + std::string(option) + ": '" + given + "' names nothing");
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
 }
 
 std::size_t Cli::size(const char* option, std::size_t fallback, std::size_t least, std::size_t most) const {
@@ -91,17 +111,15 @@ std::vector<Precision> Cli::precisions(const char* option) const {
   if (!has(option)) return {Precision::single_precision, Precision::double_precision};
   std::vector<Precision> wanted;
   for (const std::string& name : split(text(option), ',')) {
-    if (name != "single" && name != "double") {
-      throw UsageError("--" + std::string(option) + ": '" + name + "' is neither single nor double");
+    const auto known = std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+                                    [&](Precision precision) { return clbake::name(precision) == name; });
+    if (known == std::end(kPrecisions)) {
+      throw UsageError("--" + std::string(option) + ": '" + name + "' is none of half, single and double");
     }
-    wanted.push_back(name == "single" ? Precision::single_precision : Precision::double_precision);
+    wanted.push_back(*known);
   }
   if (wanted.empty()) throw UsageError("--" + std::string(option) + ": no precision given");
   return wanted;
-}
-
-const char* precision_name(Precision precision) {
-  return precision == Precision::single_precision ? "single" : "double";
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

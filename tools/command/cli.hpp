@@ -22,7 +22,7 @@ int fail(const char* verb, const Status& status);
 class Cli {
  public:
   // `synopsis`: what stands behind "usage: clbake ", for example "inspect FILE [OPTIONS]". A synopsis with " FILE "
-  // takes one positional argument, required.
+  // or " FILE|DEVICE " takes one positional argument, required.
   Cli(std::string synopsis, std::string summary);
 
   boost::program_options::options_description_easy_init options() { return options_.add_options(); }
@@ -33,6 +33,7 @@ class Cli {
 
   bool has(const char* option) const { return values_.count(option) > 0; }
   std::string text(const char* option) const;
+  std::vector<std::string> list(const char* option) const;  // of an option that may be repeated, each "a,b,c"
   const std::string& file() const { return file_; }
 
   // A count or size in decimal from `least` to `most`; `fallback` when the option was not given. Wrong text throws
@@ -53,9 +54,6 @@ class Cli {
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-// "single" or "double".
-const char* precision_name(Precision precision);
 
 // "a,b,c" in parts; no empty parts.
 std::vector<std::string> split(const std::string& text, char separator);

@@ -20,7 +20,7 @@ Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
   return Json{{"target", entry.target},
               {"variant", variant->name},
               {"family", variant->family},
-              {"precision", precision_name(variant->precision)},
+              {"precision", clbake::name(variant->precision)},
               {"form", entry.form == cache::Form::native ? "native" : "portable"},
               {"proven", proof.proven},
               {"jit_free", proof.jit_free},
@@ -76,12 +76,13 @@ void print_table(const Json& json) {
                 t["platform_version"].get<std::string>().c_str(), t["driver_version"].get<std::string>().c_str(),
                 t["architecture"].get<std::string>().c_str());
   }
-  std::printf("\n%6s  %-52s %-8s %-8s %9s %9s %9s %9s\n", "target", "variant", "form", "jit-free", "first us",
-              "steady us", "bytes", "stored");
+  std::printf("\n%6s  %-52s %-8s %-6s %-8s %9s %9s %9s %9s %9s\n", "target", "variant", "form", "proven", "jit-free",
+              "first us", "steady us", "error", "bytes", "stored");
   for (const Json& e : json["entries"]) {
-    std::printf("%6d  %-52s %-8s %-8s %9.0f %9.0f %9llu %9llu\n", e["target"].get<int>(),
+    std::printf("%6d  %-52s %-8s %-6s %-8s %9.0f %9.0f %9.1e %9llu %9llu\n", e["target"].get<int>(),
                 e["variant"].get<std::string>().c_str(), e["form"].get<std::string>().c_str(),
-                e["jit_free"].get<bool>() ? "yes" : "NO", e["first_us"].get<double>(), e["steady_us"].get<double>(),
+                e["proven"].get<bool>() ? "yes" : "NO", e["jit_free"].get<bool>() ? "yes" : "NO",
+                e["first_us"].get<double>(), e["steady_us"].get<double>(), e["max_error"].get<double>(),
                 e["bytes"].get<unsigned long long>(), e["stored_bytes"].get<unsigned long long>());
   }
 }

@@ -175,7 +175,9 @@ Result<std::unique_ptr<Peer>> make_peer(const std::string& name, const builder::
                                         const builder::Session& session) {
   if (name == "openblas") return make_openblas(device);
   if (name == "clblast") return make_clblast(session);
-  return {Code::invalid_argument, "'" + name + "' is neither openblas nor clblast"};
+  if (name == "cublas") return make_cublas();
+  if (name == "launch") return make_launch(session);
+  return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas and launch"};
 }
 
 }  // namespace clbake::tool

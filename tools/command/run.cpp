@@ -1,5 +1,6 @@
 #include "cli.hpp"
 #include "json.hpp"
+#include "variants.hpp"
 #include "verbs.hpp"
 
 #include <clbake/builder/trial.hpp>
@@ -41,9 +42,9 @@ Request request_from(const Cli& cli) {
   Request r;
   r.file = cli.file();
   r.device = cli.text("device");
-  r.variant = cli.text("variant");
+  r.variant = variant_name(cli.text("variant"));
   const std::vector<Precision> precisions = cli.precisions("precision");
-  if (cli.has("precision") && precisions.size() != 1) throw UsageError("--precision: one of single, double");
+  if (cli.has("precision") && precisions.size() != 1) throw UsageError("--precision: one of half, single, double");
   r.problem = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
                                      cli.has("trans-a"), cli.has("trans-b"),
                                      cli.has("column-major") ? Layout::column_major : Layout::row_major);
@@ -116,7 +117,7 @@ Json outcome_json(const Problem& p, const Outcome& o) {
           {"miss_message", missed ? Json(o.explanation.miss_message) : Json()},
           {"variant", o.explanation.variant},
           {"target", to_json(o.target)},
-          {"precision", precision_name(p.precision)},
+          {"precision", clbake::name(p.precision)},
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
@@ -154,7 +155,7 @@ int run(const std::vector<std::string>& arguments) {
   cli.options()("m", value()->required(), "rows of C");
   cli.options()("n", value()->required(), "columns of C");
   cli.options()("k", value()->required(), "columns of op(A)");
-  cli.options()("precision", value(), "single (default) or double");
+  cli.options()("precision", value(), "half, single (default) or double");
   cli.options()("trans-a", "op(A) is the transpose of A");
   cli.options()("trans-b", "op(B) is the transpose of B");
   cli.options()("column-major", "column-major matrices; default: row-major");
@@ -164,7 +165,7 @@ int run(const std::vector<std::string>& arguments) {
   cli.options()("ldb", value(), "leading dimension of B");
   cli.options()("ldc", value(), "leading dimension of C");
   cli.options()("device", value(), "SPEC: an index of 'clbake devices', or part of a platform's or device's name");
-  cli.options()("variant", value(), "use this variant of the bundle instead of the profile's choice");
+  cli.options()("variant", value(), "use this variant of the bundle, or preset, instead of the profile's choice");
   cli.options()("repeat", value(), "launches, the first included; default 10");
   cli.options()("seed", value(), "of the random matrices; default 1");
   cli.options()("no-compile", "fail on a miss instead of compiling from the bundle's source");

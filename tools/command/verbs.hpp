@@ -7,12 +7,14 @@
 namespace clbake::tool {
 
 int devices(const std::vector<std::string>& arguments);
+int space(const std::vector<std::string>& arguments);
 int build(const std::vector<std::string>& arguments);
 int run(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
 int bench_cold(const std::vector<std::string>& arguments);
 int bench_gemm(const std::vector<std::string>& arguments);
+int bench_presets(const std::vector<std::string>& arguments);
 
 // The child processes of build and bench; not for people.
 int worker(const std::vector<std::string>& arguments);

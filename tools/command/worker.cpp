@@ -2,6 +2,7 @@
 // line on stderr says why it failed.
 #include "cli.hpp"
 #include "cold_trial.hpp"
+#include "preset_trial.hpp"
 #include "verbs.hpp"
 
 #include <clbake/builder/build.hpp>
@@ -19,6 +20,7 @@ Status work(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
   if (a.size() == 3 && a[0] == "prove") return builder::prove_job(a[1], a[2]);
   if (a.size() == 5 && a[0] == "cold") return cold_trial(a[1], a[2], a[3], a[4]);
+  if (a.size() == 5 && a[0] == "preset") return preset_trial(a[1], a[2], a[3], a[4]);
   return {Code::invalid_argument, "not a job of the worker"};
 }
 

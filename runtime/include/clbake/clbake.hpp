@@ -30,6 +30,13 @@ using cache::Version;
 
 enum class Layout { row_major, column_major };
 
+// Elements from the start of A, B and C to the matrices of one product of a batch.
+struct BatchOffsets {
+  std::size_t a = 0;
+  std::size_t b = 0;
+  std::size_t c = 0;
+};
+
 // C = alpha * op(A) * op(B) + beta * C, with op(X) = X or its transpose; C is m x n, op(A) m x k, op(B) k x n.
 // Sizes and leading dimensions in elements, each at most 2^31 - 1. m, n or k may be 0.
 struct Problem {
@@ -44,6 +51,14 @@ struct Problem {
   std::size_t lda = 0;
   std::size_t ldb = 0;
   std::size_t ldc = 0;
+  // Several products of these sizes in one call, at most 2^31 - 1. The matrices of product i begin i * a_stride,
+  // i * b_stride and i * c_stride elements behind the first; with offsets, one for each product, offsets[i] elements
+  // behind the start, and the strides do not count. The C of two products may not overlap.
+  std::size_t batch = 1;
+  std::size_t a_stride = 0;
+  std::size_t b_stride = 0;
+  std::size_t c_stride = 0;
+  std::vector<BatchOffsets> offsets;
 };
 
 // A matrix in a buffer: its first element lies `offset` elements after the buffer's start. The caller owns the buffer.
@@ -75,8 +90,9 @@ struct Options {
   OnMiss on_miss = OnMiss::compile;
 };
 
-// A problem ready to run: one kernel of a loaded program. Move-only; may outlive its Library.
-// One thread at a time may use a Gemm; prepare one for each thread (the program is shared).
+// A problem ready to run: the kernels of a loaded program, and the workspace of those variants that need one.
+// Move-only; may outlive its Library. One thread at a time may use a Gemm; prepare one for each thread (the program is
+// shared). Calls that share a workspace wait for each other, on whatever queues they are.
 class Gemm {
  public:
   Gemm(Gemm&&) noexcept;
@@ -84,11 +100,11 @@ class Gemm {
   ~Gemm();
 
   // Enqueues the product on a queue of the library's context and device, and returns without waiting for it.
-  // alpha and beta are rounded to the problem's precision. beta = 0: C is not read. k = 0 or alpha = 0: A and B are
-  // not read, their buffers may be null. m = 0 or n = 0: nothing runs, the event completes after the wait list.
-  // A, B and C may not overlap. `event` (may be null) is the caller's to release.
-  // Fails with invalid_argument (a null or too small buffer, a queue of another context or device; nothing was
-  // enqueued) or opencl.
+  // alpha and beta are rounded to the problem's precision (half: to single). beta = 0: C is not read. k = 0 or alpha =
+  // 0: A and B are not read, their buffers may be null. m = 0, n = 0 or batch = 0: nothing runs, the event completes
+  // after the wait list. A, B and C may not overlap. `event` (may be null) is the caller's to release. Fails with
+  // invalid_argument (a null or too small buffer, a queue of another context or device; nothing was enqueued) or
+  // opencl (what was enqueued before the failure still runs: finish the queue before the buffers go).
   Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                  cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
@@ -114,9 +130,10 @@ class Library {
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options = {});
 
-  // Chooses the variant for the problem, from the first bundle that has one, and loads its program unless that is
-  // loaded already. A non-empty `variant` asks for the variant of that name instead of the profile's choice.
-  // Fails with invalid_argument, with the reason of the miss (on_miss = fail), or with build_failed.
+  // Chooses the variant for the problem, from the first bundle that has one, or another one when the workspace that it
+  // needs does not fit the device, and loads its program unless that is loaded already. A non-empty `variant` asks for
+  // the variant of that name instead of the profile's choice. Fails with invalid_argument, with the reason of the miss
+  // (on_miss = fail), or with build_failed.
   Result<Gemm> prepare(const Problem& problem, const std::string& variant = {}) const;
 
   // The identity by which bundles are searched.
@@ -134,7 +151,8 @@ Result<Target> identify(cl_device_id device);
 // Whether the problem is possible at all: sizes, leading dimensions. Fails with invalid_argument, naming the field.
 Status check(const Problem& problem);
 
-// Elements that a buffer must hold from `offset` on for A, B and C of the problem; 0 for an empty matrix.
+// Elements that a buffer must hold from `offset` on for A, B and C of the problem, all products of the batch; 0 for an
+// empty matrix.
 // Requires check(problem).ok().
 struct Extents {
   std::size_t a = 0;
@@ -144,6 +162,11 @@ struct Extents {
 Extents extents(const Problem& problem);
 
 // Bytes of one element.
-constexpr std::size_t element_bytes(Precision precision) { return precision == Precision::single_precision ? 4 : 8; }
+constexpr std::size_t element_bytes(Precision precision) {
+  return precision == Precision::half_precision ? 2 : precision == Precision::single_precision ? 4 : 8;
+}
+
+// "half", "single", "double".
+const char* name(Precision precision);
 
 }  // namespace clbake

@@ -1,4 +1,4 @@
-// Bakes a bundle: every default variant of every device, compiled, finalized, proven and packed.
+// Bakes a bundle: the default or the wanted variants of every device, compiled, finalized, proven and packed.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -13,7 +13,8 @@ namespace clbake::builder {
 
 struct BuildOptions {
   std::vector<Device> devices;
-  std::vector<Precision> precisions;
+  std::vector<Precision> precisions;      // of the default variants
+  std::vector<kernels::Params> variants;  // exactly these, instead of the default ones
   std::string output;
   std::string worker;  // executable whose `worker compile JOB OUT` and `worker prove JOB OUT` do the driver's part
   std::chrono::seconds timeout{180};  // for one child
@@ -56,8 +57,8 @@ struct BuildReport {
 // The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step and then
 // holds exactly what was asked for. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
-// Fails with invalid_argument (nothing to build; the output is a file that is no bundle), io (output not writable),
-// cancelled, build_failed (every job failed).
+// Fails with invalid_argument (nothing to build; a wanted variant that breaks a constraint of a device; the output is a
+// file that is no bundle), io (output not writable), cancelled, build_failed (every job failed).
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
 

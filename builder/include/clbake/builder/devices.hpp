@@ -2,7 +2,7 @@
 #pragma once
 
 #include <clbake/clbake.hpp>
-#include <clbake/kernels/params.hpp>
+#include <clbake/kernels/defaults.hpp>
 
 #include <string>
 #include <vector>
@@ -15,6 +15,7 @@ struct Device {
   Target target;
   kernels::DeviceKind kind = kernels::DeviceKind::cpu;
   kernels::DeviceLimits limits;
+  std::uint32_t vector_bytes = 0;  // of the vectors that the driver makes
   std::uint32_t compute_units = 0;
 };
 

@@ -3,13 +3,18 @@
 
 #include <clbake/builder/devices.hpp>
 
+#include <vector>
+
 namespace clbake::builder {
 
-// Rows of C for which the grid of this launch reaches the size class from which PoCL compiles another work-group
-// function: 65,535 work-items in one dimension (PoCL's "smallgrid").
-std::size_t large_grid_rows(const cache::Launch& launch);
+// Problems, as small as can be, with k = 1, for which the grids of all launches reach the size class from which PoCL
+// compiles another work-group function: 65,535 work-items in one dimension (PoCL's "smallgrid").
+std::vector<Problem> large_grids(const cache::Variant& variant);
 
-// Launches the kernel at every shape that a user's launch can take: small grid and large grid, at the variant's
+// The launch that multiplies; copies may come before and a reduction after it. Requires a variant of contract 2.
+const cache::Launch& product_launch(const cache::Variant& variant);
+
+// Launches the kernels at every shape that a user's launch can take: small grid and large grid, at the variant's
 // local size, offset zero. Has to come before anybody queries the program's binary: PoCL answers with the binary of
 // the first query ever after.
 Status launch_every_shape(const Session& session, const Device& device, const Library& library,

@@ -21,6 +21,9 @@ struct Job {
 // The device's target and a kernel of the generator.
 Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params);
 
+// The generator's word for a precision.
+kernels::Precision kernels_precision(Precision precision);
+
 // Same work: target, variant and source agree in everything.
 bool same_work(const Job& a, const Job& b);
 

@@ -6,7 +6,8 @@
 namespace clbake::builder {
 
 // The profile of contents.targets[target] from the variants that have an entry there: small problems go to the
-// direct family, others to the family made for the kind of device; what is missing is replaced by what is there.
+// direct family, others to the family made for the kind of device; what is missing is replaced by what is there. Of
+// several variants of a family the one whose proof was fastest serves.
 cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceKind kind);
 
 }  // namespace clbake::builder

@@ -16,6 +16,7 @@ struct TrialOptions {
   std::size_t b_offset = 0;
   std::size_t c_offset = 0;
   std::uint32_t seed = 1;
+  bool infinite_a = false;     // the first element of A is infinite: its row of C has to be, and no other
   bool check_all_rows = true;  // false: large problems check a random sample of rows, about 2^28 multiplications
 };
 

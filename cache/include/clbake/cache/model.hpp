@@ -17,7 +17,7 @@ struct ByteView {
 using Bytes = std::vector<std::uint8_t>;
 
 // Element type of A, B and C. The values are those of the file format.
-enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2 };
+enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2, half_precision = 3 };
 
 // What a program was made for. Two targets are the same only if every field is. Text as the driver reports it,
 // never a handle or an id of one physical unit.
@@ -35,12 +35,16 @@ struct Target {
   bool operator!=(const Target& other) const { return !(*this == other); }
 };
 
+// What a kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
+enum class Role : std::uint32_t { gemm = 1, copy_a = 2, copy_b = 3, reduce = 4 };
+
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
 struct Launch {
+  Role role = Role::gemm;
   std::string kernel_name;
   std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items
-  std::uint32_t tile_m = 1;            // rows of C that one work-group computes
-  std::uint32_t tile_n = 1;            // columns of C that one work-group computes
+  std::uint32_t tile_m = 1;            // rows of C, or of a copy, that one work-group writes
+  std::uint32_t tile_n = 1;            // columns of C, or of a copy, that one work-group writes
 };
 
 struct Source {
@@ -54,7 +58,14 @@ struct Variant {
   Precision precision = Precision::single_precision;
   bool trans_a = false;
   bool trans_b = false;
-  std::uint32_t contract = 0;    // version of the kernel contract that the kernels obey
+  bool image_a = false;        // the copy of A is an image
+  bool image_b = false;        // the copy of B is an image
+  std::uint32_t contract = 0;  // version of the kernel contract that the kernels obey
+  // Elements that the sizes of copies are multiples of.
+  std::uint32_t block_m = 1;
+  std::uint32_t block_n = 1;
+  std::uint32_t block_k = 1;
+  std::uint32_t split_k = 1;     // slices of k; more than one needs a launch that reduces
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one

@@ -1,0 +1,303 @@
+#include <clbake/kernels/constraints.hpp>
+
+namespace clbake::kernels {
+
+namespace {
+
+using std::to_string;
+
+// Limits that no device reports; KERNELS.md explains each.
+constexpr std::uint32_t max_factor = 32768;                   // elements
+constexpr std::uint32_t max_split = 64;                       // slices
+constexpr std::uint64_t max_private_bytes = 1048576;          // of register_tile's block of op(B)
+constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
+constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
+constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
+constexpr std::uint64_t copy_items = 64;                      // COPY_ITEMS of copy.cl, REDUCE_ITEMS of reduce.cl
+
+// Elements of a texel: TEXEL of copy.cl.
+constexpr std::uint32_t texel(Precision p) { return p == Precision::double_precision ? 2 : 4; }
+
+// Checks one Params; each method is one group of constraints. With a null list it stops at the first violation and
+// makes no text.
+class Checker {
+ public:
+  Checker(const Params& params, const DeviceLimits& device, std::vector<Violation>* violations)
+      : p_(params), device_(device), violations_(violations) {}
+
+  bool run() {
+    // The remaining constraints divide by the factors, so they wait until all factors are in range.
+    if (!(range() && options())) return false;
+    const bool basic = all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family,
+                            &Checker::image, &Checker::registers, &Checker::private_memory, &Checker::unrolling});
+    return basic && all({&Checker::work_group, &Checker::local_memory});
+  }
+
+ private:
+  using Group = bool (Checker::*)();
+  bool all(std::initializer_list<Group> groups) {
+    bool holds = true;
+    for (const Group group : groups) {
+      holds = (this->*group)() && holds;
+      if (!holds && !violations_) return false;
+    }
+    return holds;
+  }
+
+  template <typename Reason>
+  bool require(bool holds, std::string_view constraint, const Reason& reason) {
+    if (!holds && violations_) violations_->push_back({constraint, reason()});
+    return holds;
+  }
+
+  bool in_range(const char* factor, std::uint32_t value, std::uint32_t limit = max_factor) {
+    return require(value >= 1 && value <= limit, "range", [&] {
+      return std::string(factor) + " is " + to_string(value) + ", outside 1 to " + to_string(limit);
+    });
+  }
+
+  bool flag(const char* parameter, std::uint32_t value) {
+    return require(value <= 1, "range",
+                   [&] { return std::string(parameter) + " is " + to_string(value) + ", neither 0 nor 1"; });
+  }
+
+  bool padding() {
+    return require(p_.padding <= max_factor, "range",
+                   [&] { return "padding is " + to_string(p_.padding) + ", outside 0 to " + to_string(max_factor); });
+  }
+
+  bool range() {
+    const bool factors[] = {in_range("ml", p_.ml),
+                            in_range("nl", p_.nl),
+                            in_range("kl", p_.kl),
+                            in_range("ms", p_.ms),
+                            in_range("ns", p_.ns),
+                            in_range("ks", p_.ks),
+                            in_range("vector_width", p_.vector_width),
+                            in_range("split_k", p_.split_k, max_split),
+                            in_range("buffers", p_.buffers, 2),
+                            in_range("load_width", p_.load_width, 16),
+                            in_range("fragments", p_.fragments, 2)};
+    bool holds = flag("local_a", p_.local_a);
+    holds = flag("prefetch", p_.prefetch) && holds;
+    holds = padding() && holds;
+    holds = flag("local_b", p_.local_b) && holds;
+    for (const bool factor : factors) holds = holds && factor;
+    return holds;
+  }
+
+  // A parameter that the family does not have keeps its standard value: there is one name for each kernel.
+  bool options() {
+    static const Params standard;
+    bool holds = true;
+    for (const Parameter& parameter : parameters()) {
+      if (parameter.of(p_.family)) continue;
+      const std::uint32_t value = parameter.get(p_);
+      holds = require(value == parameter.get(standard), "family",
+                      [&] {
+                        return std::string(parameter.name) + " is " + to_string(value) + ", but " +
+                               std::string(name(p_.family)) +
+                               " has no such parameter: " + to_string(parameter.get(standard));
+                      }) &&
+              holds;
+    }
+    return holds;
+  }
+
+  bool precision() {
+    return require(p_.precision != Precision::double_precision || device_.fp64, "precision",
+                   [] { return "double precision needs cl_khr_fp64, which the device lacks"; });
+  }
+
+  bool vector_of(const char* what, std::uint32_t w) {
+    return require(w == 1 || w == 2 || w == 4 || w == 8 || w == 16, "vector-width", [&] {
+      return std::string(what) + " is " + to_string(w) + ", OpenCL C has vectors of 1, 2, 4, 8 and 16 elements";
+    });
+  }
+
+  bool vector_width() {
+    const bool width = vector_of("vector_width", p_.vector_width);
+    return vector_of("load_width", p_.load_width) && width;
+  }
+
+  bool multiple(const char* whole_name, std::uint64_t whole, const char* part_name, std::uint64_t part) {
+    return require(whole % part == 0, "divisibility", [&] {
+      return std::string(whole_name) + " is " + to_string(whole) + ", not a multiple of " + part_name + " = " +
+             to_string(part);
+    });
+  }
+
+  bool divisibility() {
+    bool holds = multiple("ml", p_.ml, "ms", p_.ms);
+    holds = multiple("nl", p_.nl, "ns", p_.ns) && holds;
+    holds = multiple("ns", p_.ns, "vector_width", p_.vector_width) && holds;
+    if (p_.family == Family::local_tile) return local_tile_divisibility() && holds;
+    return multiple("kl", p_.kl, "ks", p_.family == Family::direct ? 1 : p_.ks) && holds;
+  }
+
+  // Rows of tiles are read as vectors from local memory; loads from global memory stay inside a line of a tile,
+  // whichever way the operand is stored.
+  bool local_tile_divisibility() {
+    bool holds = multiple("padding", p_.padding, "vector_width", p_.vector_width);
+    holds = multiple("ml", p_.ml, "load_width", p_.load_width) && holds;
+    holds = multiple("nl", p_.nl, "load_width", p_.load_width) && holds;
+    return multiple("kl", p_.kl, "load_width", p_.load_width) && holds;
+  }
+
+  bool family() {
+    if (p_.family == Family::local_tile) return local_tile_family();
+    if (p_.family == Family::register_tile) {
+      // It writes C once for each block of k; the parts of a split sum are reals, rounded to half at the end.
+      return require(p_.precision != Precision::half_precision || p_.split_k > 1, "rounding", [] {
+        return "register_tile computes half precision with a split_k of at least 2: else sums would be rounded to half "
+               "after each block of k";
+      });
+    }
+    if (p_.family != Family::direct) return true;
+    return require(p_.ns == p_.vector_width, "family", [&] {
+      return "ns is " + to_string(p_.ns) + ", but a work-item of direct has one vector of " +
+             to_string(p_.vector_width) + " columns";
+    });
+  }
+
+  bool local_tile_family() {
+    bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
+                         [] { return "a layout is image, but local_tile reads buffers only"; });
+    holds =
+        require(p_.map <= 2, "range", [&] { return "map is " + to_string(p_.map) + ", none of 0, 1 and 2"; }) && holds;
+    const WorkGroup group = work_group_size(p_);
+    // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no rounds.
+    holds = require(group.x >= 2, "work-group-width",
+                    [&] {
+                      return "nl / ns is " + to_string(group.x) +
+                             ", but work-groups that are one work-item wide update C twice on PoCL: at least 2";
+                    }) &&
+            holds;
+    return require(p_.map != 2 || (group.x % 8 == 0 && group.y % 4 == 0), "map",
+                   [&] {
+                     return "map 2 deals out blocks of 8 x 4 work-items, and the work-group has " + to_string(group.x) +
+                            " x " + to_string(group.y);
+                   }) &&
+           holds;
+  }
+
+  bool image_of(const char* operand, Layout layout, const char* whole_name, std::uint32_t whole) {
+    if (layout != Layout::image) return true;
+    const std::uint32_t width = texel(p_.precision);
+    bool holds = require(device_.images, "image",
+                         [&] { return std::string(operand) + " is read from an image, and the device has none"; });
+    holds = require(whole % width == 0, "image",
+                    [&] {
+                      return std::string(whole_name) + " is " + to_string(whole) + ", not a multiple of the " +
+                             to_string(width) + " elements of a texel";
+                    }) &&
+            holds;
+    return require(p_.family != Family::stripe || p_.vector_width <= width, "image",
+                   [&] {
+                     return "vector_width is " + to_string(p_.vector_width) + ", and a texel of " + operand +
+                            " has no more than " + to_string(width) + " elements";
+                   }) &&
+           holds;
+  }
+
+  // What is read at once is a texel: it must belong to one work-group's block, in stripe to one work-item's.
+  bool image() {
+    const bool item = p_.family == Family::stripe;
+    const bool a = image_of("A", p_.layout_a, item ? "ms" : "ml", item ? p_.ms : p_.ml);
+    return image_of("B", p_.layout_b, item ? "ns" : "nl", item ? p_.ns : p_.nl) && a;
+  }
+
+  bool registers() {
+    const std::uint64_t bytes = std::uint64_t{p_.ms} * p_.ns * real_bytes(p_.precision);
+    const std::uint64_t limit =
+        p_.family == Family::register_tile ? max_vector_accumulator_bytes : max_item_accumulator_bytes;
+    return require(bytes <= limit, "registers", [&] {
+      return "ms * ns = " + to_string(p_.ms) + " * " + to_string(p_.ns) + " accumulators take " + to_string(bytes) +
+             " bytes of registers, limit " + to_string(limit);
+    });
+  }
+
+  bool private_memory() {
+    if (p_.family != Family::register_tile) return true;
+    const std::uint64_t bytes = std::uint64_t{p_.kl} * p_.nl * real_bytes(p_.precision);
+    return require(bytes <= max_private_bytes, "private-memory", [&] {
+      return "the block of op(B), kl * nl = " + to_string(p_.kl) + " * " + to_string(p_.nl) + " elements, takes " +
+             to_string(bytes) + " bytes, limit " + to_string(max_private_bytes);
+    });
+  }
+
+  // The compilers' time and the instruction cache: everything that a work-item does with KS steps is unrolled.
+  bool unrolling() {
+    if (p_.family != Family::stripe) return true;
+    const std::uint64_t count = std::uint64_t{p_.ks} * p_.ms * (p_.ns / p_.vector_width);
+    return require(count <= max_unrolled, "unrolling", [&] {
+      return to_string(p_.ks) + " * " + to_string(p_.ms) + " * " + to_string(p_.ns) + " / " +
+             to_string(p_.vector_width) + " = " + to_string(count) + " vector multiply-adds are unrolled, limit " +
+             to_string(max_unrolled);
+    });
+  }
+
+  bool work_group() {
+    const WorkGroup group = work_group_size(p_);
+    const std::uint64_t items = std::uint64_t{group.x} * group.y;
+    bool holds = require(items <= device_.max_work_group_size, "work-group-size", [&] {
+      return to_string(group.x) + " * " + to_string(group.y) + " = " + to_string(items) + " work-items, limit " +
+             to_string(device_.max_work_group_size);
+    });
+    const bool more = p_.split_k > 1 || p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
+    holds = require(!more || copy_items <= device_.max_work_group_size, "work-group-size",
+                    [&] {
+                      return "copies and reductions have " + to_string(copy_items) + " work-items, limit " +
+                             to_string(device_.max_work_group_size);
+                    }) &&
+            holds;
+    const std::uint64_t sizes[2] = {group.x, group.y};
+    for (std::size_t i = 0; i < 2; ++i) {
+      holds = require(sizes[i] <= device_.max_work_item_sizes[i], "work-item-sizes",
+                      [&] {
+                        return to_string(sizes[i]) + " work-items in dimension " + to_string(i) + ", limit " +
+                               to_string(device_.max_work_item_sizes[i]);
+                      }) &&
+              holds;
+    }
+    return holds;
+  }
+
+  bool local_memory() {
+    const std::uint64_t bytes = local_memory_bytes(p_);
+    return require(bytes <= device_.local_memory_bytes, "local-memory", [&] {
+      return "the tiles of A and B take " + to_string(bytes) + " bytes of local memory, limit " +
+             to_string(device_.local_memory_bytes);
+    });
+  }
+
+  const Params& p_;
+  const DeviceLimits& device_;
+  std::vector<Violation>* violations_;
+};
+
+}  // namespace
+
+std::uint64_t local_memory_bytes(const Params& p) {
+  const std::uint64_t width = p.vector_width;
+  std::uint64_t elements = 0;
+  if (p.family == Family::local_tile) {
+    const auto tiles = [&](std::uint64_t row) { return (p.buffers * (p.kl * row) + width - 1) / width * width; };
+    elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
+  } else if (p.family == Family::stripe) {
+    // Each tile is aligned to 16 elements.
+    const auto tile = [&](std::uint64_t width_of_tile) { return (p.kl * width_of_tile + 15) / 16 * 16; };
+    elements = (p.local_a ? tile(p.ml) : 0) + (p.local_b ? tile(p.nl) : 0);
+  }
+  return elements * real_bytes(p.precision);
+}
+
+std::vector<Violation> check(const Params& params, const DeviceLimits& device) {
+  std::vector<Violation> violations;
+  Checker(params, device, &violations).run();
+  return violations;
+}
+
+bool admits(const DeviceLimits& device, const Params& params) { return Checker(params, device, nullptr).run(); }
+
+}  // namespace clbake::kernels

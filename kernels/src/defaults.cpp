@@ -1,0 +1,98 @@
+#include <clbake/kernels/defaults.hpp>
+
+namespace clbake::kernels {
+
+namespace {
+
+Params direct(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) {
+  Params p;
+  p.family = Family::direct;
+  p.precision = precision;
+  if (kind == DeviceKind::cpu) {
+    // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled: the compiler warns that it
+    // cannot.
+    p.vector_width = (vector_bytes >= 64 ? 64 : 32) / real_bytes(precision);
+    p.ml = p.ms = 6;
+    p.nl = p.ns = p.vector_width;
+  } else {
+    p.ml = p.nl = 16;
+    p.ks = 4;
+  }
+  return p;
+}
+
+Params register_tile(Precision precision, std::uint32_t vector_bytes) {
+  Params p;
+  p.family = Family::register_tile;
+  p.precision = precision;
+  p.split_k = precision == Precision::half_precision ? 2 : 1;
+  // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has but 16 registers. 8 rows of a transposed op(A)
+  // never straddle a cache line.
+  const bool wide = vector_bytes >= 64;
+  p.vector_width = (wide ? 64 : 32) / real_bytes(precision);
+  p.ms = wide ? 8 : 6;
+  p.ns = 2 * p.vector_width;
+  p.ml = wide ? 256 : 252;
+  p.nl = 128;
+  p.kl = wide ? 512 : 256;
+  return p;
+}
+
+// Few columns, or too few work-groups of the other size for all cores.
+Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
+  Params p = register_tile(precision, vector_bytes);
+  p.ml = vector_bytes >= 64 ? 128 : 120;
+  p.nl = p.ns = vector_bytes >= 64 ? 16 : 2 * p.vector_width;
+  p.kl = 512;
+  return p;
+}
+
+// Work-groups of 128 or 256 work-items; on an H200 a half more of cuBLAS than with tiles of 64 x 64.
+Params local_tile(Precision precision) {
+  Params p;
+  p.family = Family::local_tile;
+  p.precision = precision;
+  p.vector_width = p.load_width = p.padding = precision == Precision::double_precision ? 2 : 4;
+  p.ml = 64;
+  p.nl = 128;
+  p.kl = p.ks = precision == Precision::double_precision ? 8 : 16;
+  p.ms = p.ns = 8;
+  p.buffers = precision == Precision::double_precision ? 1 : 2;
+  p.map = p.fragments = 2;
+  return p;
+}
+
+// Up to a few hundred rows and columns, where large tiles leave units without work: faster than cuBLAS on an H200.
+Params small_local_tile(Precision precision) {
+  Params p = local_tile(precision);
+  p.ml = p.nl = 32;
+  p.kl = p.ks = 16;
+  p.ms = p.ns = 4;
+  return p;
+}
+
+}  // namespace
+
+std::vector<Params> default_variants(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) {
+  std::vector<Params> points = {direct(kind, precision, vector_bytes)};
+  if (kind == DeviceKind::cpu) {
+    points.push_back(register_tile(precision, vector_bytes));
+    points.push_back(narrow_register_tile(precision, vector_bytes));
+  } else {
+    points.push_back(local_tile(precision));
+    points.push_back(small_local_tile(precision));
+  }
+  std::vector<Params> variants;
+  for (Params& p : points) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        p.trans_a = trans_a;
+        p.trans_b = trans_b;
+        variants.push_back(p);
+      }
+    }
+  }
+  return variants;
+}
+
+}  // namespace clbake::kernels

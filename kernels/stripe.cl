@@ -1,0 +1,364 @@
+// stripe: the family of Matsumoto, Nakasato, Sedukhin, "Implementing a Code Generator for Fast Matrix Multiplication in
+// OpenCL on the GPU", 2012. What a device likes best is found by trying: local memory or not, and any layout, for each
+// operand on its own.
+//
+// A work-group multiplies a stripe of op(A) by a stripe of op(B), in blocks that are KL deep; each of its work-items
+// goes through a block in steps of KS and keeps MS x NS elements of C in registers:
+//
+//                                  op(B)       NL                       one block, as work-item (x, y) sees it:
+//                              +-----------+-------+------+
+//                              |           |///////| KL   |                          KL
+//                            k |           |       |      |                   NL +---------+
+//                              |           |       |      |                      |  B part |  KS x NS at a time
+//             k                +-----------+-------+------+                      +---------+
+//     +------+------------+    +-----------+-------+------+              KL
+//     |      |            |    |           |       |      |         +---------+  +---------+
+//  ML |//////|            |    |           | work- |      | ML   ML | A part  |  |  sum    |  MS x NS
+//     | KL   |            |    |           | group |      |         +---------+  +---------+
+//     +------+------------+    +-----------+-------+------+          MS x KS
+//     |      |            |    |              NL          |          at a time
+//     +------+------------+    +--------------------------+
+//             op(A)                          C
+//
+// The rows of a work-item are pieces of A_PIECE neighbours, its columns pieces of B_PIECE, dealt out in turn, so that
+// neighbouring work-items read neighbouring vectors:
+//
+//     piece u of the rows:     (u * LOCAL_Y + y) * A_PIECE ... + A_PIECE - 1      u = 0 .. MS/A_PIECE - 1
+//     piece w of the columns:  (w * LOCAL_X + x) * B_PIECE ... + B_PIECE - 1      w = 0 .. NS/B_PIECE - 1
+//
+//   ML, NL              rows and columns of C per work-group, which is NL/NS x ML/MS work-items
+//   KL                  depth of a block
+//   MS, NS              rows and columns of C per work-item; NS is a multiple of VECTOR_WIDTH
+//   KS                  depth of what a work-item reads at a time, unrolled; divides KL
+//   LOCAL_A, LOCAL_B    1: the work-group shares the operand's block in local memory, 0: each work-item reads its part
+//                       from global memory into registers
+//   LAYOUT_A, LAYOUT_B  where the operand is, see common.cl. Only ROW_MAJOR has edges that must be guarded: the copies
+//                       are filled with zeros up to whole blocks. An IMAGE has TEXEL elements in a texel: MS (NS) is a
+//                       multiple of that, VECTOR_WIDTH not more
+//   VECTOR_WIDTH        elements of the accumulators, along n, and of loads: along m or n where these are neighbours
+//                       in memory, else along k, as far as KS and MS are multiples
+
+#define LOCAL_X (NL / NS)
+#define LOCAL_Y (ML / MS)
+#define WORK_ITEMS (LOCAL_X * LOCAL_Y)
+#define COLUMN_VECTORS (NS / VECTOR_WIDTH)
+
+// The largest of 1, 2, 4, 8, 16 that is no more than VECTOR_WIDTH and divides `factor`: its lowest bits tell.
+#define LOWEST_BIT(factor) ((factor) & -(factor))
+#define WIDTH_OF(factor) (LOWEST_BIT(factor) < VECTOR_WIDTH ? LOWEST_BIT(factor) : VECTOR_WIDTH)
+
+#define A_PIECE (LAYOUT_A == IMAGE ? TEXEL : WIDTH_OF(MS))
+#define B_PIECE (LAYOUT_B == IMAGE ? TEXEL : VECTOR_WIDTH)
+#define K_PIECE WIDTH_OF(KS)  // of loads along k
+
+// Where neighbours in memory are neighbours along m (n); elsewhere they are along k.
+#define A_ALONG_M (LAYOUT_A != ROW_MAJOR || TRANS_A)
+#define B_ALONG_N (LAYOUT_B != ROW_MAJOR || !TRANS_B)
+
+// What a work-item reads straight from the caller's matrix must be guarded at the edges.
+#define A_GUARDED (LAYOUT_A == ROW_MAJOR && !LOCAL_A)
+#define B_GUARDED (LAYOUT_B == ROW_MAJOR && !LOCAL_B)
+
+// ---- Loads and stores of `width` neighbours ----
+
+// The functions below are for both operands. Their width, steps, block and share are constants that the compiler knows
+// once it has put them in line: of each switch and each loop only what is needed remains.
+
+#if PRECISION == 16
+#define READ(width, from) CONCAT(vload_half, width)(0, from)
+#define READ_ALIGNED(width, from) CONCAT(vloada_half, width)(0, from)
+#else
+#define READ(width, from) CONCAT(vload, width)(0, from)
+#define READ_ALIGNED(width, from) (*(__global const CONCAT(REAL, width)*)(from))
+#endif
+#define FOR_WIDTHS(DO) DO(2) DO(4) DO(8) DO(16)
+
+#define LOAD_CASE(width)                                                                       \
+  case width:                                                                                  \
+    CONCAT(vstore, width)(aligned ? READ_ALIGNED(width, from) : READ(width, from), 0, to);     \
+    break;
+
+// aligned: the address is a multiple of the width. Drivers make one instruction of such a load, else often `width`.
+static inline void load(real* to, __global const element* from, const int width, const bool aligned) {
+  switch (width) {
+    FOR_WIDTHS(LOAD_CASE)
+    default: *to = LOAD(from);
+  }
+}
+
+#define LOAD_LOCAL_CASE(width) \
+  case width: CONCAT(vstore, width)(*(__local const CONCAT(REAL, width)*)from, 0, to); break;
+
+static inline void load_local(real* to, __local const real* from, const int width) {
+  switch (width) {
+    FOR_WIDTHS(LOAD_LOCAL_CASE)
+    default: *to = *from;
+  }
+}
+
+#define STORE_LOCAL_CASE(width) \
+  case width: *(__local CONCAT(REAL, width)*)to = CONCAT(vload, width)(0, from); break;
+
+static inline void store_local(__local real* to, const real* from, const int width) {
+  switch (width) {
+    FOR_WIDTHS(STORE_LOCAL_CASE)
+    default: *to = *from;
+  }
+}
+
+#if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
+static inline void load_texel(real* to, __read_only image2d_t image, const int2 at) {
+#if PRECISION == 64
+  vstore2(as_double2(read_imageui(image, at)), 0, to);
+#else
+  vstore4(read_imagef(image, at), 0, to);
+#endif
+}
+#endif
+
+// ---- Sharing a block in local memory ----
+
+// Copies a block of `block` rows of op(A), or columns of op(B), into `shared`, one row of it per step of k. Element
+// (p, i) is source[p * step_p + i * step_i]; unless `whole`, only those below depth and extent exist, others are zero.
+static inline void share(__local real* shared, __global const element* source, const bool along_i, const ulong step_i,
+                         const ulong step_p, const int block, const int piece, const bool whole, const bool aligned,
+                         const int extent, const int depth, const int item) {
+  real values[16];
+  if (!whole) {
+    for (int e = item; e < KL * block; e += WORK_ITEMS) {
+      const int p = along_i ? e / block : e % KL;
+      const int i = along_i ? e % block : e / KL;
+      shared[p * block + i] = p < depth && i < extent ? LOAD(source + p * step_p + i * step_i) : 0;
+    }
+  } else if (along_i) {
+    for (int e = item; e < KL * (block / piece); e += WORK_ITEMS) {
+      const int p = e / (block / piece);
+      const int i = e % (block / piece) * piece;
+      load(values, source + p * step_p + i, piece, aligned);
+      store_local(shared + p * block + i, values, piece);
+    }
+  } else {
+    for (int e = item; e < KL / K_PIECE * block; e += WORK_ITEMS) {
+      const int p = e % (KL / K_PIECE) * K_PIECE;
+      const int i = e / (KL / K_PIECE);
+      load(values, source + i * step_i + p, K_PIECE, false);
+#pragma unroll
+      for (int q = 0; q < K_PIECE; ++q) {
+        shared[(p + q) * block + i] = values[q];
+      }
+    }
+  }
+}
+
+#if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
+// The same from an image, in which the block begins at `corner`.
+static inline void share_image(__local real* shared, __read_only image2d_t image, const int2 corner, const int block,
+                               const int item) {
+  for (int e = item; e < KL * (block / TEXEL); e += WORK_ITEMS) {
+    const int2 at = (int2)(e % (block / TEXEL), e / (block / TEXEL));
+    real values[TEXEL];
+    load_texel(values, image, corner + at);
+    store_local(shared + at.y * block + at.x * TEXEL, values, TEXEL);
+  }
+}
+#endif
+
+// ---- A work-item's part of KS steps, into registers ----
+
+// part[s * size + i] is element (s, i) of the `size` = MS rows or NS columns of work-item `lane` of `lanes` in its
+// dimension. source is the first element of the first step, so depth is what is left from there.
+static inline void read_part(real* part, __global const element* source, const bool along_i, const ulong step_i,
+                             const ulong step_p, const int size, const int piece, const bool whole, const bool aligned,
+                             const int extent, const int depth, const int lane, const int lanes) {
+  if (whole && along_i) {
+#pragma unroll
+    for (int s = 0; s < KS; ++s) {
+#pragma unroll
+      for (int u = 0; u < size / piece; ++u) {
+        load(part + s * size + u * piece, source + s * step_p + (u * lanes + lane) * piece, piece, aligned);
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < size; ++i) {
+    const int at = (i / piece * lanes + lane) * piece + i % piece;
+    if (whole) {
+#pragma unroll
+      for (int s = 0; s < KS; s += K_PIECE) {
+        real values[16];
+        load(values, source + at * step_i + s, K_PIECE, false);
+#pragma unroll
+        for (int q = 0; q < K_PIECE; ++q) {
+          part[(s + q) * size + i] = values[q];
+        }
+      }
+    } else {
+#pragma unroll
+      for (int s = 0; s < KS; ++s) {
+        part[s * size + i] = at < extent && s < depth ? LOAD(source + at * step_i + s * step_p) : 0;
+      }
+    }
+  }
+}
+
+// The same from local memory, where the steps are `block` elements apart.
+static inline void read_part_local(real* part, __local const real* shared, const int block, const int size,
+                                   const int piece, const int lane, const int lanes) {
+#pragma unroll
+  for (int s = 0; s < KS; ++s) {
+#pragma unroll
+    for (int u = 0; u < size / piece; ++u) {
+      load_local(part + s * size + u * piece, shared + s * block + (u * lanes + lane) * piece, piece);
+    }
+  }
+}
+
+#if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
+// The same from an image, in which the first step begins at `corner`.
+static inline void read_part_image(real* part, __read_only image2d_t image, const int2 corner, const int size,
+                                   const int lane, const int lanes) {
+#pragma unroll
+  for (int s = 0; s < KS; ++s) {
+#pragma unroll
+    for (int u = 0; u < size / TEXEL; ++u) {
+      load_texel(part + s * size + u * TEXEL, image, corner + (int2)(u * lanes + lane, s));
+    }
+  }
+}
+#endif
+
+// ---- The kernel ----
+
+static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS * MS],
+                            const realv b_part[KS * COLUMN_VECTORS]) {
+#pragma unroll
+  for (int s = 0; s < KS; ++s) {
+#pragma unroll
+    for (int i = 0; i < MS; ++i) {
+#pragma unroll
+      for (int w = 0; w < COLUMN_VECTORS; ++w) {
+        sum[i][w] += a_part[s * MS + i] * b_part[s * COLUMN_VECTORS + w];
+      }
+    }
+  }
+}
+
+// Multiplies the blocks at a and b (a_corner, b_corner in images; a_shared, b_shared in local memory), `depth` deep.
+// Macros, not a function, say where from: OpenCL C has no parameter that is either a buffer or an image.
+#if LOCAL_A
+#define READ_A(whole) read_part_local(a_part, a_shared + p * ML, ML, MS, A_PIECE, y, LOCAL_Y)
+#elif LAYOUT_A == IMAGE
+#define READ_A(whole) read_part_image(a_part, a, a_corner + (int2)(0, p), MS, y, LOCAL_Y)
+#else
+#define READ_A(whole)                                                                                   \
+  read_part(a_part, a_block + p * A_STEP_P, A_ALONG_M, A_STEP_I, A_STEP_P, MS, A_PIECE,                 \
+            whole || LAYOUT_A != ROW_MAJOR, LAYOUT_A != ROW_MAJOR, tile.rows, depth - p, y, LOCAL_Y)
+#endif
+#if LOCAL_B
+#define READ_B(whole) read_part_local((real*)b_part, b_shared + p * NL, NL, NS, B_PIECE, x, LOCAL_X)
+#elif LAYOUT_B == IMAGE
+#define READ_B(whole) read_part_image((real*)b_part, b, b_corner + (int2)(0, p), NS, x, LOCAL_X)
+#else
+#define READ_B(whole)                                                                                   \
+  read_part((real*)b_part, b_block + p * B_STEP_P, B_ALONG_N, B_STEP_J, B_STEP_P, NS, B_PIECE,          \
+            whole || LAYOUT_B != ROW_MAJOR, LAYOUT_B != ROW_MAJOR, tile.columns, depth - p, x, LOCAL_X)
+#endif
+#define MULTIPLY_BLOCK(whole)            \
+  for (int p = 0; p < depth; p += KS) {  \
+    real a_part[KS * MS];                \
+    realv b_part[KS * COLUMN_VECTORS];   \
+    READ_A(whole);                       \
+    READ_B(whole);                       \
+    multiply(sum, a_part, b_part);       \
+  }
+
+GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+#if LOCAL_A
+  __local real a_shared[KL * ML] __attribute__((aligned(16 * sizeof(real))));
+#endif
+#if LOCAL_B
+  __local real b_shared[KL * NL] __attribute__((aligned(16 * sizeof(real))));
+#endif
+  const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
+  if (tile.rows == 0 || tile.columns == 0) {
+    return;  // all work-items of the work-group do: no barrier is left waiting
+  }
+  const int x = (int)get_local_id(0);
+  const int y = (int)get_local_id(1);
+#if LAYOUT_A == IMAGE
+  int2 a_corner = (int2)((int)tile.row / TEXEL, tile.product * round_up(k, KL) + tile.first_p);
+#else
+  __global const element* a_block = tile.a;
+#endif
+#if LAYOUT_B == IMAGE
+  int2 b_corner = (int2)((int)tile.column / TEXEL, tile.product * round_up(k, KL) + tile.first_p);
+#else
+  __global const element* b_block = tile.b;
+#endif
+
+  realv sum[MS][COLUMN_VECTORS];
+#pragma unroll
+  for (int i = 0; i < MS; ++i) {
+#pragma unroll
+    for (int w = 0; w < COLUMN_VECTORS; ++w) {
+      sum[i][w] = (realv)(0);
+    }
+  }
+
+  for (int left = tile.depth; left > 0; left -= KL) {
+    const int depth = min(left, KL);
+#if LOCAL_A || LOCAL_B
+    const int item = y * LOCAL_X + x;
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have done with the block before
+#endif
+#if LOCAL_A && LAYOUT_A == IMAGE
+    share_image(a_shared, a, a_corner, ML, item);
+#elif LOCAL_A
+    share(a_shared, a_block, A_ALONG_M, A_STEP_I, A_STEP_P, ML, A_PIECE,
+          LAYOUT_A != ROW_MAJOR || (tile.rows == ML && depth == KL), LAYOUT_A != ROW_MAJOR, tile.rows, depth, item);
+#endif
+#if LOCAL_B && LAYOUT_B == IMAGE
+    share_image(b_shared, b, b_corner, NL, item);
+#elif LOCAL_B
+    share(b_shared, b_block, B_ALONG_N, B_STEP_J, B_STEP_P, NL, B_PIECE,
+          LAYOUT_B != ROW_MAJOR || (tile.columns == NL && depth == KL), LAYOUT_B != ROW_MAJOR, tile.columns, depth,
+          item);
+#endif
+#if LOCAL_A || LOCAL_B
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#if A_GUARDED || B_GUARDED
+    if ((A_GUARDED && tile.rows < ML) || (B_GUARDED && tile.columns < NL) || depth < KL) {
+      MULTIPLY_BLOCK(false)
+    } else {
+      MULTIPLY_BLOCK(true)
+    }
+#else
+    MULTIPLY_BLOCK(true)
+#endif
+#if LAYOUT_A == IMAGE
+    a_corner.y += KL;
+#else
+    a_block += A_BLOCK_STEP;
+#endif
+#if LAYOUT_B == IMAGE
+    b_corner.y += KL;
+#else
+    b_block += B_BLOCK_STEP;
+#endif
+  }
+
+#pragma unroll
+  for (int i = 0; i < MS; ++i) {
+    const int row = (i / A_PIECE * LOCAL_Y + y) * A_PIECE + i % A_PIECE;
+    if (row < tile.rows) {
+#pragma unroll
+      for (int w = 0; w < COLUMN_VECTORS; ++w) {
+        const int in_part = w * VECTOR_WIDTH;
+        const int column = (in_part / B_PIECE * LOCAL_X + x) * B_PIECE + in_part % B_PIECE;
+        update_vector(tile.c + row * (ulong)ldc + column, sum[i][w], tile.columns - column, alpha, beta);
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// Batches, strided and by offsets, of one variant of each way to launch: one kernel, with copies, with a split sum.
+#include "gemm_checks.hpp"
+
+#define BOOST_TEST_NO_MAIN
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+
+using namespace clbake;
+using namespace clbake::builder;
+using namespace clbake::tests;
+
+namespace {
+
+Result<std::vector<Device>>& devices() {
+  static Result<std::vector<Device>> found = list_devices();
+  return found;
+}
+
+kernels::Params tiles() {
+  kernels::Params p;
+  p.family = kernels::Family::local_tile;
+  p.ml = p.nl = 16;
+  p.kl = 8;
+  p.ms = p.ns = 2;
+  return p;
+}
+
+std::vector<kernels::Params> variants() {
+  kernels::Params direct;
+  direct.ml = direct.ms = 4;
+  direct.nl = direct.ns = direct.vector_width = 4;
+  kernels::Params half = direct;
+  half.precision = kernels::Precision::half_precision;
+  half.trans_a = true;
+  kernels::Params copies = tiles();
+  copies.layout_a = kernels::Layout::column_block;
+  copies.layout_b = kernels::Layout::padded;
+  kernels::Params split = tiles();
+  split.split_k = 3;
+  kernels::Params both = copies;
+  both.split_k = 2;
+  both.trans_b = true;
+  both.layout_a = kernels::Layout::row_block;
+  both.precision = kernels::Precision::half_precision;
+  return {direct, half, copies, split, both};
+}
+
+Problem problem_of(const cache::Variant& v, Layout layout) {
+  Problem p = tight_problem(v.precision, 21, 35, 44, v.trans_a, v.trans_b, layout);
+  if (layout == Layout::column_major) {
+    // The variant is row-major: the caller's transposes are exchanged.
+    p = tight_problem(v.precision, 21, 35, 44, v.trans_b, v.trans_a, layout);
+  }
+  p.lda += 2;
+  p.ldc += 3;
+  return p;
+}
+
+TrialOptions some_options() {
+  TrialOptions options;
+  options.alpha = 0.75;
+  options.beta = -0.5;
+  options.a_offset = 5;
+  options.c_offset = 9;
+  return options;
+}
+
+template <typename Use>
+void for_each_variant(const Use& use) {
+  for (const kernels::Params& params : variants()) {
+    const Result<FromSource> compiled = from_source(devices()->front(), params);
+    BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+    for (const Layout layout : {Layout::row_major, Layout::column_major}) use(*compiled, layout);
+  }
+}
+
+void check(const FromSource& compiled, const Problem& problem) {
+  const std::string failure = failure_of(compiled.where, compiled.variant.name, problem, some_options());
+  BOOST_TEST(failure.empty(), failure);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(StridedBatchesAreRight) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    Problem p = problem_of(compiled.variant, layout);
+    p.batch = 5;
+    const Extents one = extents(p);
+    BOOST_REQUIRE(one.c > 0);
+    p.a_stride = one.a + 3;
+    p.b_stride = one.b;
+    p.c_stride = one.c + 7;
+    check(compiled, p);
+    p.a_stride = 0;  // one A for all
+    check(compiled, p);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(BatchesByOffsetsAreRight) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    Problem p = problem_of(compiled.variant, layout);
+    const Extents one = extents(p);
+    p.batch = 3;
+    p.offsets = {{2 * one.a, 0, one.c + 1}, {0, one.b + 4, 2 * one.c + 2}, {one.a, one.b + 4, 0}};
+    check(compiled, p);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(LargeBatchesAreCutIntoLaunches) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    if (layout == Layout::column_major) return;
+    Problem p = tight_problem(compiled.variant.precision, 1, 1, 2, compiled.variant.trans_a, compiled.variant.trans_b);
+    p.batch = 65535 + 3;  // more than a grid may be deep on every device
+    p.a_stride = 1;
+    p.c_stride = 1;
+    check(compiled, p);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(AnEmptyBatchDoesNothing) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    Problem p = problem_of(compiled.variant, layout);
+    p.batch = 0;
+    check(compiled, p);
+  });
+}
+
+int main(int argc, char** argv) {
+  if (!devices()) {
+    std::printf("skipped: %s\n", devices().status().message().c_str());
+    return 77;
+  }
+  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+}

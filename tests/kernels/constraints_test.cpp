@@ -1,0 +1,331 @@
+#include <clbake/kernels/defaults.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <set>
+#include <string>
+
+using namespace clbake::kernels;
+
+namespace {
+
+// OpenCL 1.2's smallest local memory, and the work-group size that every GPU and CPU driver of today reaches.
+DeviceLimits smallest_device() { return {true, 256, {256, 256, 64}, 32768, true}; }
+
+Params register_tile() {
+  Params p;
+  p.family = Family::register_tile;
+  p.ml = 60;
+  p.nl = 128;
+  p.kl = 512;
+  p.ms = 6;
+  p.ns = 64;
+  p.vector_width = 16;
+  return p;
+}
+
+Params local_tile() {
+  Params p;
+  p.family = Family::local_tile;
+  p.ml = p.nl = 64;
+  p.kl = 16;
+  p.ms = p.ns = 4;
+  p.vector_width = 4;
+  return p;
+}
+
+Params stripe() {
+  Params p;
+  p.family = Family::stripe;
+  p.ml = p.nl = 64;
+  p.kl = 16;
+  p.ms = 4;
+  p.ns = 8;
+  p.ks = 4;
+  p.vector_width = 4;
+  return p;
+}
+
+// The one violation of p; its reason holds every one of the texts.
+void check_violated(const Params& p, const DeviceLimits& device, std::string_view constraint,
+                    std::initializer_list<const char*> texts) {
+  const std::vector<Violation> violations = check(p, device);
+  BOOST_REQUIRE_EQUAL(violations.size(), 1U);
+  BOOST_TEST(violations[0].constraint == constraint);
+  for (const char* text : texts) {
+    BOOST_TEST(violations[0].reason.find(text) != std::string::npos, violations[0].reason << " lacks " << text);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ValidParametersHaveNoViolation) {
+  BOOST_TEST(check(Params(), smallest_device()).empty());
+  BOOST_TEST(check(register_tile(), smallest_device()).empty());
+  BOOST_TEST(check(local_tile(), smallest_device()).empty());
+}
+
+BOOST_AUTO_TEST_CASE(ZeroFactorIsOutOfRange) {
+  Params p = register_tile();
+  p.ns = 0;
+  check_violated(p, smallest_device(), "range", {"ns", "0", "1", "32768"});
+}
+
+BOOST_AUTO_TEST_CASE(HugeFactorIsOutOfRange) {
+  Params p = register_tile();
+  p.ml = 4294967295U;
+  check_violated(p, smallest_device(), "range", {"ml", "4294967295", "32768"});
+}
+
+BOOST_AUTO_TEST_CASE(EveryFactorOutOfRangeIsListed) {
+  Params p;
+  p.ml = p.nl = p.kl = p.ms = p.ns = p.ks = p.vector_width = 0;
+  BOOST_TEST(check(p, smallest_device()).size() == 7U);
+}
+
+BOOST_AUTO_TEST_CASE(DoublePrecisionNeedsFp64) {
+  Params p;
+  p.precision = Precision::double_precision;
+  DeviceLimits device = smallest_device();
+  device.fp64 = false;
+  check_violated(p, device, "precision", {"cl_khr_fp64"});
+}
+
+BOOST_AUTO_TEST_CASE(VectorWidthIsOneOfOpenClsVectors) {
+  Params p = register_tile();
+  p.vector_width = 32;
+  check_violated(p, smallest_device(), "vector-width", {"32", "1, 2, 4, 8 and 16"});
+}
+
+BOOST_AUTO_TEST_CASE(TileRowsAreDealtOutWhole) {
+  Params p = register_tile();
+  p.ml = 61;
+  check_violated(p, smallest_device(), "divisibility", {"ml is 61", "ms = 6"});
+}
+
+BOOST_AUTO_TEST_CASE(TileColumnsAreDealtOutWhole) {
+  Params p = register_tile();
+  p.nl = 100;
+  check_violated(p, smallest_device(), "divisibility", {"nl is 100", "ns = 64"});
+}
+
+BOOST_AUTO_TEST_CASE(DepthIsUnrolledWhole) {
+  Params p = register_tile();
+  p.ks = 3;
+  check_violated(p, smallest_device(), "divisibility", {"kl is 512", "ks = 3"});
+}
+
+BOOST_AUTO_TEST_CASE(ColumnsOfAWorkItemAreWholeVectors) {
+  Params p = register_tile();
+  p.ns = 8;
+  check_violated(p, smallest_device(), "divisibility", {"ns is 8", "vector_width = 16"});
+}
+
+BOOST_AUTO_TEST_CASE(PaddingOfALocalTileIsWholeVectors) {
+  Params p = local_tile();
+  p.padding = 2;
+  check_violated(p, smallest_device(), "divisibility", {"padding is 2", "vector_width = 4"});
+}
+
+BOOST_AUTO_TEST_CASE(PaddingDoesNotOverflow) {
+  Params p = local_tile();
+  p.padding = 4294967232U;
+  check_violated(p, smallest_device(), "range", {"padding is 4294967232", "32768"});
+}
+
+BOOST_AUTO_TEST_CASE(LinesOfALocalTileAreWholeLoads) {
+  Params p = local_tile();
+  p.load_width = 8;
+  p.kl = 12;
+  check_violated(p, smallest_device(), "divisibility", {"kl is 12", "load_width = 8"});
+}
+
+BOOST_AUTO_TEST_CASE(WorkGroupsOfALocalTileAreTwoWide) {
+  Params p = local_tile();
+  p.nl = p.ns;
+  check_violated(p, smallest_device(), "work-group-width", {"nl / ns is 1", "at least 2"});
+}
+
+BOOST_AUTO_TEST_CASE(TheZigZagMapNeedsWholeBlocks) {
+  Params p = local_tile();
+  p.map = 2;
+  BOOST_TEST(check(p, smallest_device()).empty());
+  p.nl = 48;
+  check_violated(p, smallest_device(), "map", {"8 x 4", "12 x 16"});
+  p.map = 3;
+  check_violated(p, smallest_device(), "range", {"map is 3"});
+}
+
+BOOST_AUTO_TEST_CASE(LocalTilesHaveNoImages) {
+  Params p = local_tile();
+  p.layout_a = Layout::image;
+  check_violated(p, smallest_device(), "family", {"image", "local_tile"});
+}
+
+BOOST_AUTO_TEST_CASE(SharingIsYesOrNo) {
+  Params p = stripe();
+  p.local_b = 2;
+  check_violated(p, smallest_device(), "range", {"local_b is 2", "0 nor 1"});
+}
+
+BOOST_AUTO_TEST_CASE(ImagesNeedADeviceThatHasThem) {
+  Params p = stripe();
+  p.layout_b = Layout::image;
+  BOOST_TEST(check(p, smallest_device()).empty());
+  DeviceLimits device = smallest_device();
+  device.images = false;
+  check_violated(p, device, "image", {"B", "the device has none"});
+}
+
+BOOST_AUTO_TEST_CASE(TexelsBelongToOneWorkItem) {
+  DeviceLimits device = smallest_device();
+  device.images = true;
+  Params p = stripe();
+  p.layout_a = Layout::image;
+  p.ms = 2;
+  check_violated(p, device, "image", {"ms is 2", "4 elements"});
+}
+
+BOOST_AUTO_TEST_CASE(VectorsAreNotWiderThanATexel) {
+  DeviceLimits device = smallest_device();
+  device.images = true;
+  Params p = stripe();
+  p.layout_a = Layout::image;
+  p.vector_width = 8;
+  check_violated(p, device, "image", {"vector_width is 8", "4 elements"});
+  p.precision = Precision::double_precision;
+  p.vector_width = 4;
+  check_violated(p, device, "image", {"vector_width is 4", "2 elements"});
+}
+
+BOOST_AUTO_TEST_CASE(UnrolledStepsAreLimited) {
+  Params p = stripe();
+  p.kl = p.ks = 512;
+  check_violated(p, smallest_device(), "unrolling", {"512 * 4 * 8 / 4 = 4096", "limit 2048"});
+}
+
+BOOST_AUTO_TEST_CASE(SharedBlocksFitIntoLocalMemory) {
+  Params p = stripe();
+  p.local_a = p.local_b = 1;
+  DeviceLimits device = smallest_device();
+  device.local_memory_bytes = 8191;
+  check_violated(p, device, "local-memory", {"8192 bytes", "limit 8191"});
+  p.local_a = 0;
+  BOOST_TEST(check(p, device).empty());
+}
+
+BOOST_AUTO_TEST_CASE(AParameterThatTheFamilyLacksKeepsItsStandardValue) {
+  Params p;
+  p.kl = 8;
+  check_violated(p, smallest_device(), "family", {"kl is 8", "direct has no such parameter", ": 1"});
+  p = register_tile();
+  p.buffers = 2;
+  check_violated(p, smallest_device(), "family", {"buffers is 2", "register_tile has no such parameter"});
+  p = register_tile();
+  p.layout_b = Layout::padded;
+  check_violated(p, smallest_device(), "family", {"layout_b is 1", "register_tile"});
+}
+
+BOOST_AUTO_TEST_CASE(SlicesOfKAreFew) {
+  Params p;
+  p.split_k = 65;
+  check_violated(p, smallest_device(), "range", {"split_k is 65", "1 to 64"});
+}
+
+BOOST_AUTO_TEST_CASE(CopiesAndReductionsNeedTheirWorkGroup) {
+  DeviceLimits device = smallest_device();
+  device.max_work_group_size = 32;
+  Params p;
+  p.split_k = 2;
+  check_violated(p, device, "work-group-size", {"64 work-items", "limit 32"});
+}
+
+BOOST_AUTO_TEST_CASE(AdmitsSaysTheSameAsCheck) {
+  Params p = local_tile();
+  for (const std::uint32_t ml : {1U, 16U, 60U, 64U, 128U, 4096U, 0U}) {
+    for (const std::uint32_t ms : {1U, 3U, 4U, 8U, 64U}) {
+      p.ml = ml;
+      p.ms = ms;
+      BOOST_TEST(admits(smallest_device(), p) == check(p, smallest_device()).empty(), name(p));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(DirectHasOneVectorOfColumns) {
+  Params p;
+  p.nl = p.ns = 8;
+  p.vector_width = 4;
+  check_violated(p, smallest_device(), "family", {"ns is 8", "4 columns"});
+}
+
+BOOST_AUTO_TEST_CASE(AccumulatorsFitIntoRegisters) {
+  Params p = register_tile();
+  p.ms = p.ml = 9;
+  check_violated(p, smallest_device(), "registers", {"9 * 64", "2304 bytes", "limit 2048"});
+  p = local_tile();
+  p.ms = p.ns = 16;
+  check_violated(p, smallest_device(), "registers", {"16 * 16", "1024 bytes", "limit 512"});
+}
+
+BOOST_AUTO_TEST_CASE(PackedOperandsFitIntoPrivateMemory) {
+  Params p = register_tile();
+  p.kl = 4096;
+  check_violated(p, smallest_device(), "private-memory", {"4096 * 128", "2097152 bytes", "limit 1048576"});
+}
+
+BOOST_AUTO_TEST_CASE(RegisterTilesRoundHalvesOnce) {
+  Params p = register_tile();
+  p.precision = Precision::half_precision;
+  check_violated(p, smallest_device(), "rounding", {"split_k of at least 2"});
+  p.split_k = 2;
+  BOOST_TEST(check(p, smallest_device()).empty());
+}
+
+BOOST_AUTO_TEST_CASE(WorkGroupFitsTheDevice) {
+  DeviceLimits device = smallest_device();
+  device.max_work_group_size = 128;
+  check_violated(local_tile(), device, "work-group-size", {"16 * 16 = 256", "limit 128"});
+}
+
+BOOST_AUTO_TEST_CASE(WorkGroupFitsEachDimension) {
+  DeviceLimits device = smallest_device();
+  device.max_work_item_sizes[1] = 8;
+  check_violated(local_tile(), device, "work-item-sizes", {"16 work-items", "dimension 1", "limit 8"});
+}
+
+BOOST_AUTO_TEST_CASE(TilesFitIntoLocalMemory) {
+  DeviceLimits device = smallest_device();
+  device.local_memory_bytes = 8191;
+  check_violated(local_tile(), device, "local-memory", {"8192 bytes", "limit 8191"});
+}
+
+BOOST_AUTO_TEST_CASE(DefaultVariantsFitTheSmallestDevice) {
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
+    for (const Precision precision : all_precisions) {
+      for (const std::uint32_t vector_bytes : {16U, 32U, 64U}) {
+        for (const Params& p : default_variants(kind, precision, vector_bytes)) {
+          for (const Violation& violation : check(p, smallest_device())) {
+            BOOST_ERROR(name(p) << ": " << violation.reason);
+          }
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(DefaultVariantsCoverTwoFamiliesAndEveryTranspose) {
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
+    for (const Precision precision : all_precisions) {
+      std::set<std::string> names;
+      std::set<std::string> kinds;
+      const std::vector<Params> variants = default_variants(kind, precision);
+      for (const Params& p : variants) {
+        BOOST_TEST((p.precision == precision));
+        names.insert(name(p));
+        kinds.insert(std::string(name(p.family)) + (p.trans_a ? "-t" : "-n") + (p.trans_b ? "t" : "n"));
+      }
+      BOOST_TEST(variants.size() == 12U);  // two of the family that is made for the device
+      BOOST_TEST(names.size() == 12U);
+      BOOST_TEST(kinds.size() == 8U);
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// Families x precisions x transposes x layouts at edge sizes: one small point of the space for each way through a
+// family's code, compiled from source. More of stripe's ways are in stripe_test.cpp.
+#include "gemm_checks.hpp"
+
+#include <clbake/kernels/constraints.hpp>
+
+#define BOOST_TEST_NO_MAIN
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+
+using namespace clbake;
+using namespace clbake::builder;
+using namespace clbake::tests;
+using kernels::Params;
+
+namespace {
+
+Result<std::vector<Device>>& devices() {
+  static Result<std::vector<Device>> found = list_devices();
+  return found;
+}
+
+Params point(const std::string& name) {
+  const auto parsed = kernels::parse(name);
+  if (const std::string* refusal = std::get_if<std::string>(&parsed)) throw std::runtime_error(*refusal);
+  return std::get<Params>(parsed);
+}
+
+// The point in every precision and with all transposes, as far as the device admits them.
+void check_everywhere(const std::string& name) {
+  Params p = point(name);
+  for (const kernels::Precision precision : kernels::all_precisions) {
+    for (const int transposes : {0, 1, 2, 3}) {
+      p.precision = precision;
+      p.trans_a = (transposes & 1) != 0;
+      p.trans_b = (transposes & 2) != 0;
+      if (!kernels::admits(devices()->front().limits, p)) continue;
+      const Result<FromSource> compiled = from_source(devices()->front(), p);
+      BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+      const std::string failures = failures_at_edges(compiled->where, compiled->variant);
+      BOOST_TEST(failures.empty(), failures);
+    }
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(DirectIsRight) {
+  check_everywhere("direct-s-nn-6x8x1-3x4x2-v4");
+  check_everywhere("direct-s-nn-4x4x1-2x4x1-v4-split3");
+}
+
+BOOST_AUTO_TEST_CASE(RegisterTileIsRight) {
+  check_everywhere("register_tile-s-nn-15x16x12-5x8x2-v4");
+  check_everywhere("register_tile-s-nn-8x8x16-4x8x1-v8-split2");
+}
+
+BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
+  check_everywhere("local_tile-s-nn-12x24x8-3x6x2-v1-prefetch0");
+  check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-map2-fragments2");
+  check_everywhere("local_tile-s-nn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-prefetch0-load2-map0");
+  check_everywhere("local_tile-s-nn-16x16x4-1x4x3-v2-arbl-brbl-padding2");
+}
+
+BOOST_AUTO_TEST_CASE(StripeIsRight) {
+  check_everywhere("stripe-s-nn-12x24x8-3x6x2-v1");
+  check_everywhere("stripe-s-nn-16x16x8-4x4x2-v2-arbl-bpad-split2-locala1-localb1");
+}
+
+int main(int argc, char** argv) {
+  if (!devices()) {
+    std::printf("skipped: %s\n", devices().status().message().c_str());
+    return 77;
+  }
+  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+}

@@ -1,0 +1,130 @@
+// Random points of the whole space on random problems. What the constraints admit must build and be right.
+//
+// CLBAKE_TEST_SEED replays a run (the seed is printed), CLBAKE_TEST_POINTS sets the points for each family and
+// precision.
+#include "gemm_checks.hpp"
+
+#include <clbake/builder/jobs.hpp>
+#include <clbake/kernels/space.hpp>
+
+#define BOOST_TEST_NO_MAIN
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+
+using namespace clbake;
+using namespace clbake::builder;
+using namespace clbake::tests;
+
+namespace {
+
+Result<std::vector<Device>>& devices() {
+  static Result<std::vector<Device>> found = list_devices();
+  return found;
+}
+
+std::size_t from_environment(const char* name, std::size_t fallback) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : fallback;
+}
+
+std::size_t seed() {
+  static const std::size_t chosen = from_environment("CLBAKE_TEST_SEED", std::random_device()());
+  return chosen;
+}
+
+// Plain arithmetic on the generator's bits, so that a seed means the same with every standard library.
+class Dice {
+ public:
+  explicit Dice(std::size_t number) : bits_(static_cast<std::uint32_t>(number)) {}
+  std::size_t below(std::size_t count) { return bits_() % count; }
+  bool one_in(std::size_t count) { return below(count) == 0; }
+  // 1 to `most`, small numbers as likely as large ones.
+  std::size_t size(std::size_t most) {
+    return static_cast<std::size_t>(
+        std::exp(std::log(static_cast<double>(most) + 1) * static_cast<double>(bits_()) / 4294967296.0));
+  }
+  double factor() {
+    const double common[] = {0.0, 1.0, -1.0, 0.5, -1.75};
+    return common[below(5)];
+  }
+  std::mt19937& bits() { return bits_; }
+
+ private:
+  std::mt19937 bits_;
+};
+
+Problem random_problem(const cache::Variant& v, Dice& dice) {
+  const bool column_major = dice.one_in(4);
+  Problem p =
+      tight_problem(v.precision, dice.one_in(30) ? 0 : dice.size(190), dice.one_in(30) ? 0 : dice.size(190),
+                    dice.one_in(15) ? 0 : dice.size(300), column_major ? v.trans_b : v.trans_a,
+                    column_major ? v.trans_a : v.trans_b, column_major ? Layout::column_major : Layout::row_major);
+  for (std::size_t* ld : {&p.lda, &p.ldb, &p.ldc}) *ld += dice.one_in(2) ? 0 : dice.below(20);
+  if (!dice.one_in(4)) return p;
+  const Extents one = extents(p);
+  p.batch = dice.size(4);
+  p.a_stride = one.a + dice.below(5);
+  p.b_stride = dice.one_in(3) ? 0 : one.b;
+  p.c_stride = std::max<std::size_t>(1, one.c + dice.below(5));
+  if (dice.one_in(2)) return p;
+  for (std::size_t i = 0; i < p.batch; ++i) {
+    p.offsets.push_back({dice.below(3) * p.a_stride, i * p.b_stride, (p.batch - 1 - i) * p.c_stride});
+  }
+  return p;
+}
+
+TrialOptions random_options(Dice& dice) {
+  TrialOptions options;
+  options.alpha = dice.factor();
+  options.beta = dice.factor();
+  options.a_offset = dice.below(9);
+  options.b_offset = dice.below(9);
+  options.c_offset = dice.below(9);
+  options.seed = static_cast<std::uint32_t>(dice.below(1000));
+  options.infinite_a = dice.one_in(4);
+  return options;
+}
+
+void check_points(kernels::Family family, Precision precision) {
+  const Device& device = devices()->front();
+  Dice dice(seed() + 101 * static_cast<std::size_t>(family) + 11 * static_cast<std::size_t>(precision));
+  for (std::size_t i = 0; i < from_environment("CLBAKE_TEST_POINTS", 2); ++i) {
+    const auto params = kernels::draw(family, kernels_precision(precision), dice.bits(), device.limits);
+    if (!params) continue;
+    BOOST_TEST_CONTEXT("seed " << seed() << ", " << kernels::name(*params)) {
+      const Result<FromSource> compiled = from_source(device, *params);
+      BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+      std::string failures;
+      for (int problem = 0; problem < 8; ++problem) {
+        const Problem p = random_problem(compiled->variant, dice);
+        failures += failure_of(compiled->where, compiled->variant.name, p, random_options(dice));
+      }
+      BOOST_TEST(failures.empty(), failures);
+    }
+  }
+}
+
+void check_family(kernels::Family family) {
+  for (const Precision precision :
+       {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
+    check_points(family, precision);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(RandomPointsOfEveryFamilyAreRight) {
+  for (const kernels::Family family : kernels::all_families) check_family(family);
+}
+
+int main(int argc, char** argv) {
+  if (!devices()) {
+    std::printf("skipped: %s\n", devices().status().message().c_str());
+    return 77;
+  }
+  std::printf("CLBAKE_TEST_SEED=%zu\n", seed());
+  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+}

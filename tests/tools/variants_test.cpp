@@ -1,0 +1,97 @@
+// Variants and presets by name: `build --variant`, `run --variant`, `bench presets`.
+#include "command.hpp"
+
+namespace clbake::tool::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kVariant = "direct-s-nn-6x16x1-6x16x2-v16";  // runs on every device
+
+Json bench(const Arguments& more) {
+  Arguments all = {"bench", "presets"};
+  all.insert(all.end(), more.begin(), more.end());
+  for (const char* option : {"--sizes", "33x65x17", "--rounds", "1", "--json"}) all.emplace_back(option);
+  return json_of(clbake(all));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ExactlyTheNamedVariantsAreBakedAndServeByName) {
+  baked_bundle();  // or skipped
+  const Directory directory;
+  const std::string file = directory.path("two.clbake");
+  const Json report = json_of(clbake(
+      {"build", "--device", "0", "--variant", kVariant, "--variant", "tutorial-3,tutorial-3", "-o", file, "--json"}));
+  BOOST_TEST(report.at("baked") == 2);
+  BOOST_TEST(report.at("bytes").get<std::size_t>() == read_file(file).size());
+  BOOST_REQUIRE(report.at("jobs").size() == 2U);
+  for (const Json& job : report.at("jobs")) {
+    BOOST_TEST(job.at("outcome") == "baked");
+    BOOST_TEST(job.at("cause").is_null());
+    BOOST_TEST(job.at("device").is_string());
+    BOOST_TEST(job.at("proof").at("max_error").get<double>() <= job.at("proof").at("tolerance").get<double>());
+  }
+  BOOST_TEST(report.at("jobs").at(0).at("variant") == kVariant);
+  const std::string preset = report.at("jobs").at(1).at("variant");
+
+  const Json run = json_of(clbake(
+      {"run", file, "--m", "40", "--n", "40", "--k", "40", "--variant", "tutorial-3", "--no-compile", "--json"}));
+  BOOST_TEST(run.at("variant") == preset);
+  BOOST_TEST(run.at("ok") == true);
+  check_refused(clbake({"run", file, "--m", "8", "--n", "8", "--k", "8", "--variant", "tutorial-2"}), 1,
+                {"clbake run", file, "no variant named local_tile-s-nn-32x32x32-1x1x1"});
+
+  const Outcome inspected = clbake({"inspect", file});
+  for (const char* column : {"proven", "error"}) BOOST_TEST(contains(inspected.out, column), inspected.out);
+
+  const Json baked = bench({file, "--preset", "tutorial-3"});
+  BOOST_REQUIRE(baked.at("presets").size() == 1U);
+  BOOST_TEST(baked.at("presets").at(0).at("rows").at(0).at("origin") == "bundle");
+}
+
+BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
+  baked_bundle();
+  const Directory directory;
+  const std::string file = directory.path("new.clbake");
+  const auto refused = [&](const char* variant, const std::vector<std::string>& parts) {
+    check_refused(clbake({"build", "--device", "0", "--variant", variant, "-o", file}), 2, parts);
+  };
+  refused("direct-s-nn-9x8x1-2x1x1-v1", {"clbake build: --variant", "divisibility", "ml is 9", "ms = 2"});
+  refused("direct-s-nn-8192x8192x1-1x1x1-v1", {"work-group-size", "8192 * 8192 = 67108864 work-items, limit"});
+  BOOST_TEST(directory.files().empty());
+}
+
+BOOST_AUTO_TEST_CASE(PresetsAreMeasuredFromSource) {
+  baked_bundle();
+  const Json json = bench({"0", "--preset", "tutorial-1,tutorial-6"});
+  BOOST_TEST(json.at("device").is_string());
+  BOOST_REQUIRE(json.at("presets").size() == 2U);
+  for (const Json& preset : json.at("presets")) {
+    if (!preset.at("skipped").is_null()) continue;  // on a device with small work-groups
+    BOOST_REQUIRE(preset.at("rows").size() == 1U);
+    const Json& row = preset.at("rows").at(0);
+    BOOST_TEST(row.at("m") == 33);
+    BOOST_TEST(row.at("k") == 17);
+    BOOST_TEST(row.at("origin") == "source");
+    BOOST_TEST(row.at("ok") == true);
+    BOOST_TEST(row.at("gflops").get<double>() > 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsNeitherFileNorDeviceIsNamed) {
+  baked_bundle();
+  check_refused(clbake({"bench", "presets", "no such thing"}), 1, {"clbake bench presets", "'no such thing'", "file"});
+}
+
+BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt) {
+  baked_bundle();
+  const Directory directory;
+  const std::string file = directory.path("half.clbake");
+  json_of(clbake({"build", "--device", "0", "--variant", "direct-h-nn-6x16x1-6x16x2-v16", "-o", file, "--json"}));
+  const Outcome outcome = clbake({"bench", "gemm", file, "--precision", "half", "--sizes", "24", "--rounds", "1"});
+  BOOST_TEST(outcome.status == 0, outcome.err);
+  BOOST_TEST(contains(outcome.out, "| half "), outcome.out);
+}
+
+}  // namespace clbake::tool::test
