@@ -91,7 +91,7 @@ TrialOptions random_options(Dice& dice) {
 void check_points(kernels::Family family, Precision precision) {
   const Device& device = devices()->front();
   Dice dice(seed() + 101 * static_cast<std::size_t>(family) + 11 * static_cast<std::size_t>(precision));
-  for (std::size_t i = 0; i < from_environment("CLBAKE_TEST_POINTS", 2); ++i) {
+  for (std::size_t i = 0; i < from_environment("CLBAKE_TEST_POINTS", 1); ++i) {
     const auto params = kernels::draw(family, kernels_precision(precision), dice.bits(), device.limits);
     if (!params) continue;
     BOOST_TEST_CONTEXT("seed " << seed() << ", " << kernels::name(*params)) {
