@@ -1,20 +1,12 @@
 // Batches, strided and by offsets, of one variant of each way to launch: one kernel, with copies, with a split sum.
+#include "driver_main.hpp"
 #include "gemm_checks.hpp"
-
-#define BOOST_TEST_NO_MAIN
-#include <boost/test/unit_test.hpp>
-#include <cstdio>
 
 using namespace clbake;
 using namespace clbake::builder;
 using namespace clbake::tests;
 
 namespace {
-
-Result<std::vector<Device>>& devices() {
-  static Result<std::vector<Device>> found = list_devices();
-  return found;
-}
 
 kernels::Params tiles() {
   kernels::Params p;
@@ -123,12 +115,4 @@ BOOST_AUTO_TEST_CASE(AnEmptyBatchDoesNothing) {
     p.batch = 0;
     check(compiled, p);
   });
-}
-
-int main(int argc, char** argv) {
-  if (!devices()) {
-    std::printf("skipped: %s\n", devices().status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }

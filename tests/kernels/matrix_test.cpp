@@ -1,12 +1,9 @@
 // Families x precisions x transposes x layouts at edge sizes: one small point of the space for each way through a
 // family's code, compiled from source. More of stripe's ways are in stripe_test.cpp.
+#include "driver_main.hpp"
 #include "gemm_checks.hpp"
 
 #include <clbake/kernels/constraints.hpp>
-
-#define BOOST_TEST_NO_MAIN
-#include <boost/test/unit_test.hpp>
-#include <cstdio>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -14,11 +11,6 @@ using namespace clbake::tests;
 using kernels::Params;
 
 namespace {
-
-Result<std::vector<Device>>& devices() {
-  static Result<std::vector<Device>> found = list_devices();
-  return found;
-}
 
 Params point(const std::string& name) {
   const auto parsed = kernels::parse(name);
@@ -67,12 +59,4 @@ BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
 BOOST_AUTO_TEST_CASE(StripeIsRight) {
   check_everywhere("stripe-s-nn-12x24x8-3x6x2-v1");
   check_everywhere("stripe-s-nn-16x16x8-4x4x2-v2-arbl-bpad-split2-locala1-localb1");
-}
-
-int main(int argc, char** argv) {
-  if (!devices()) {
-    std::printf("skipped: %s\n", devices().status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }

@@ -2,13 +2,12 @@
 //
 // CLBAKE_TEST_SEED replays a run (the seed is printed), CLBAKE_TEST_POINTS sets the points for each family and
 // precision.
+#include "driver_main.hpp"
 #include "gemm_checks.hpp"
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/kernels/space.hpp>
 
-#define BOOST_TEST_NO_MAIN
-#include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -19,11 +18,6 @@ using namespace clbake::builder;
 using namespace clbake::tests;
 
 namespace {
-
-Result<std::vector<Device>>& devices() {
-  static Result<std::vector<Device>> found = list_devices();
-  return found;
-}
 
 std::size_t from_environment(const char* name, std::size_t fallback) {
   const char* text = std::getenv(name);
@@ -117,14 +111,6 @@ void check_family(kernels::Family family) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(RandomPointsOfEveryFamilyAreRight) {
-  for (const kernels::Family family : kernels::all_families) check_family(family);
-}
-
-int main(int argc, char** argv) {
-  if (!devices()) {
-    std::printf("skipped: %s\n", devices().status().message().c_str());
-    return 77;
-  }
   std::printf("CLBAKE_TEST_SEED=%zu\n", seed());
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+  for (const kernels::Family family : kernels::all_families) check_family(family);
 }
