@@ -1,7 +1,7 @@
 #include "gemm_checks.hpp"
 
-#include <clbake/builder/finalize.hpp>
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/shapes.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <sstream>

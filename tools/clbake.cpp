@@ -18,12 +18,15 @@ struct Verb {
 
 constexpr Verb kVerbs[] = {
     {"devices", clbake::tool::devices, "list the OpenCL devices and the target identity a bundle gives them"},
+    {"targets", clbake::tool::targets, "list the devices that 'build' can compile for without having them"},
     {"space", clbake::tool::space, "list the kernels' parameters, and how many variants a device can run"},
     {"build", clbake::tool::build, "bake a bundle: compile, finalize, prove and pack every variant"},
+    {"prove", clbake::tool::prove, "prove what was baked where its device was not"},
     {"run", clbake::tool::run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", clbake::tool::inspect, "show what a bundle holds, after verifying every byte"},
     {"bench", clbake::tool::bench,
-     "measure: 'cold' first calls, 'gemm' speed beside other libraries, 'presets' known kernels"},
+     "measure: 'cold' first calls, 'gemm' speed beside other libraries, 'presets' known kernels,\n"
+     "           'load' programs, 'bake' a build"},
     {"worker", clbake::tool::worker, nullptr},
 };
 
@@ -35,7 +38,7 @@ int usage(std::FILE* to) {
   }
   std::fprintf(to,
                "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure, 2 wrong usage,\n"
-               "3 bundle written but some variants left out, 130 interrupted.\n");
+               "3 some variants failed: left out of the bundle, or not proven by 'prove', 130 interrupted.\n");
   return to == stdout ? clbake::tool::kSuccess : clbake::tool::kUsage;
 }
 

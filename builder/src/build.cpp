@@ -1,17 +1,18 @@
 #include <clbake/builder/build.hpp>
+#include <clbake/builder/finalize.hpp>
+#include <clbake/builder/floor.hpp>
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/process.hpp>
 #include <clbake/builder/profile.hpp>
-#include <clbake/builder/scratch.hpp>
 #include <clbake/cache/writer.hpp>
 
+#include "pack.hpp"
 #include "work_directory.hpp"
+#include "worker_calls.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace clbake::builder {
@@ -19,27 +20,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A compiler that runs at the first launch runs in every new process; noise comes and goes. So an entry that looks not
-// JIT-free is timed again.
-constexpr int kProofAttempts = 3;
-
-// The first words of a proof's note.
-std::string note_prefix() { return std::string("clbake ") + CLBAKE_VERSION + "; "; }
-
-// Too slow a first launch of machine code may have been noise, which a new proof can clear.
-bool noise_possible(const cache::Entry& entry) { return !entry.proof.jit_free && entry.form == cache::Form::native; }
-
 // Whether an earlier entry needs no second baking. Another version of clbake may have finalized otherwise.
 bool finished(const Job& job) {
-  const cache::Entry& entry = job.entry.front();
-  return entry.proof.proven && entry.proof.note.rfind(note_prefix(), 0) == 0 && !noise_possible(entry);
+  const auto by_this_version = [](const cache::Entry& entry) { return entry.proof.tools.rfind(kTool, 0) == 0; };
+  return all_proven(job) && std::all_of(job.entries.begin(), job.entries.end(), by_this_version) &&
+         !noise_possible(job);
+}
+
+// The same of an entry of an offline target: its compilers have to be the same ones.
+bool made_by(const Job& job, const std::string& tools) {
+  return !job.entries.empty() && std::all_of(job.entries.begin(), job.entries.end(),
+                                             [&](const cache::Entry& entry) { return makers(entry.proof) == tools; });
 }
 
 // A job under way, and its files in the work directory.
 struct Task {
   Job job;
   kernels::DeviceKind kind = kernels::DeviceKind::cpu;
-  std::string stem;  // path of its files, without extension
+  std::string stem;   // path of its files, without extension
+  std::string floor;  // the device's compiled floor job
+  std::string tools;  // what makes the programs of an offline target; empty when a device makes and proves them
+  bool offline() const { return !tools.empty(); }
   JobReport report;
   int attempts = 0;
   std::string source_file() const { return stem + ".job"; }
@@ -57,17 +58,24 @@ class Build {
 
  private:
   void plan();
+  void add_task(Task task, const kernels::Params& params, const Device& device, std::size_t number);
   void take_over();
+  Status compile_floors();
   Status compile_all();
   Status prove_all();
-  Command worker_command(const std::string& verb, const Task& task, const std::string& input,
-                         const std::string& output);
+  Command call(const std::string& stem, const std::vector<std::string>& arguments) const {
+    return worker_command(options_.worker, arguments, scratch_.back(), stem + ".log");
+  }
+  void accept_unproven(Task& task);
   bool proof_ended(std::size_t index, const Command& command, const Exit& exit);
   void fail(Task& task, const std::string& cause);
   void fail_worker(Task& task, const char* verb, const Command& command, const Exit& exit);
   void step(const std::string& last, const std::string& failure = {});
   void accept(Task& task, Job job, JobReport::Outcome outcome);
   Result<BuildReport> pack();
+  unsigned parallel() const {
+    return options_.parallel ? options_.parallel : std::max(1u, std::thread::hardware_concurrency());
+  }
 
   const BuildOptions& options_;
   const std::atomic<bool>& cancel_;
@@ -93,28 +101,51 @@ std::vector<kernels::Params> variants_for(const Device& device, const BuildOptio
   return fitting;
 }
 
+void Build::add_task(Task task, const kernels::Params& params, const Device& device, std::size_t number) {
+  task.job = make_job(device.target, kernels::generate(params), params);
+  task.kind = device.kind;
+  // Two wanted variants that differ in the front end are one where there is no choice of it.
+  const auto same = [&](const Task& other) { return same_work(other.job, task.job); };
+  if (std::any_of(tasks_.begin(), tasks_.end(), same)) return;
+  // With the version: an interrupted build of another one may have finalized otherwise.
+  const std::string stem = work_.path() + "/" CLBAKE_VERSION "-" + std::to_string(number) + "-";
+  task.stem = stem + task.job.variant.name;
+  task.floor = stem + "floor.compiled";
+  task.report.variant = task.job.variant.name;
+  tasks_.push_back(std::move(task));
+}
+
 void Build::plan() {
-  for (std::size_t d = 0; d < options_.devices.size(); ++d) {
-    const Device& device = options_.devices[d];
-    const auto same_target = [&](const Task& task) { return task.job.target == device.target; };
-    if (std::any_of(tasks_.begin(), tasks_.end(), same_target)) continue;  // a twin: its binaries serve both
-    for (const kernels::Params& params : variants_for(device, options_)) {
+  std::size_t number = 0;
+  const auto planned = [&](const Device& device) {  // a twin: its binaries serve both
+    return std::any_of(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.job.target == device.target; });
+  };
+  for (const Device& device : options_.devices) {
+    const bool twin = planned(device);
+    for (const kernels::Params& params : twin ? std::vector<kernels::Params>() : variants_for(device, options_)) {
       Task task;
-      task.job = make_job(device.target, kernels::generate(params), params);
-      task.kind = device.kind;
-      // With the version: an interrupted build of another one may have finalized otherwise.
-      task.stem = work_.path() + "/" CLBAKE_VERSION "-" + std::to_string(d) + "-" + task.job.variant.name;
       task.report.device = device.target.device_name;
-      task.report.variant = task.job.variant.name;
-      tasks_.push_back(std::move(task));
+      add_task(std::move(task), params, device, number);
     }
+    ++number;
+  }
+  for (const OfflineTarget& target : options_.targets) {
+    const bool twin = planned(target.device);
+    const auto wanted = twin ? std::vector<kernels::Params>() : variants_for(target.device, options_);
+    for (const kernels::Params& params : wanted) {
+      Task task;
+      task.report.device = target.name;
+      task.tools = kTool + (", " + tools_of(target));
+      add_task(std::move(task), offline_variant(target, params), target.device, number);
+    }
+    ++number;
   }
 }
 
 void Build::accept(Task& task, Job job, JobReport::Outcome outcome) {
-  task.job.entry = std::move(job.entry);
+  task.job.entries = std::move(job.entries);
   task.report.outcome = outcome;
-  task.report.proof = task.job.entry.front().proof;
+  task.report.proof = task.job.entries.front().proof;
 }
 
 // Whatever an earlier build left that is proven for the same work needs no second time.
@@ -134,8 +165,10 @@ void Build::take_over() {
   if (options_.fresh) return;
   for (Task& task : tasks_) {
     Result<Job> unfinished = read_job(task.proven_file());
-    if (unfinished && !unfinished->entry.empty()) earlier.push_back(std::move(*unfinished));
-    const auto usable = [&](const Job& job) { return same_work(job, task.job) && finished(job); };
+    if (unfinished) earlier.push_back(std::move(*unfinished));
+    const auto usable = [&](const Job& job) {
+      return same_work(job, task.job) && (task.offline() ? made_by(job, task.tools) : finished(job));
+    };
     const auto found = std::find_if(earlier.begin(), earlier.end(), usable);
     if (found != earlier.end()) accept(task, *found, JobReport::Outcome::reused);
   }
@@ -160,16 +193,34 @@ void Build::fail_worker(Task& task, const char* verb, const Command& command, co
   if (exit.signal == 0 && !exit.timed_out && exit.code == kWorkerIoExit) disk_ = Status(Code::io, cause);
 }
 
-Command Build::worker_command(const std::string& verb, const Task& task, const std::string& input,
-                              const std::string& output) {
-  std::error_code ignored;
-  fs::remove(output, ignored);  // an earlier run's must not pass for this one's
-  Command command;
-  command.arguments = {options_.worker, "worker", verb, input, output};
-  command.environment = driver_cache_environment(scratch_.back().path());
-  for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
-  command.log = task.stem + ".log";
-  return command;
+// One for each device that has something to prove.
+Status Build::compile_floors() {
+  std::vector<Command> commands;
+  std::vector<std::string> floors;
+  std::set<std::string> planned;
+  for (const Task& task : tasks_) {
+    if (task.offline() || task.report.outcome != JobReport::Outcome::pending) continue;
+    if (!planned.insert(task.floor).second) continue;
+    const Job job = floor_job(task.job.target);
+    const Result<Job> compiled = read_job(task.floor);
+    if (!options_.fresh && compiled && !compiled->entries.empty() && same_work(*compiled, job)) continue;
+    const Status written = write_job(task.floor + ".job", job);
+    if (!written) return written;
+    Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
+    if (!scratch) return scratch.status();
+    scratch_.push_back(std::move(*scratch));
+    commands.push_back(call(task.floor, {"compile", task.floor + ".job", task.floor}));
+    floors.push_back(task.floor);
+  }
+  const auto done = [&](std::size_t index, const Exit& exit) {
+    for (Task& task : tasks_) {
+      const bool lost = !exit.ok() && task.floor == floors[index] && task.report.outcome == JobReport::Outcome::pending;
+      if (lost) fail_worker(task, "a kernel that does nothing", commands[index], exit);
+    }
+  };
+  const Status status = run_all(commands, parallel(), options_.timeout, cancel_, done);
+  scratch_.clear();
+  return status;
 }
 
 Status Build::compile_all() {
@@ -179,7 +230,8 @@ Status Build::compile_all() {
     Task& task = tasks_[i];
     if (task.report.outcome != JobReport::Outcome::pending) continue;
     const Result<Job> compiled = read_job(task.compiled_file());
-    if (!options_.fresh && compiled && !compiled->entry.empty() && same_work(*compiled, task.job)) {
+    const bool proves = !task.offline();  // else nothing is left to do, and take_over has looked
+    if (proves && !options_.fresh && compiled && !compiled->entries.empty() && same_work(*compiled, task.job)) {
       step("compiled " + task.report.variant);
       continue;
     }
@@ -188,21 +240,39 @@ Status Build::compile_all() {
     Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
     if (!scratch) return scratch.status();
     scratch_.push_back(std::move(*scratch));
-    commands.push_back(worker_command("compile", task, task.source_file(), task.compiled_file()));
+    const char* verb = task.offline() ? "compile-offline" : "compile";
+    commands.push_back(call(task.stem, {verb, task.source_file(), task.compiled_file()}));
+    if (task.offline()) commands.back().environment.emplace_back("TMPDIR", scratch_.back().path());
     owners.push_back(i);
   }
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const auto done = [&](std::size_t index, const Exit& exit) {
     Task& task = tasks_[owners[index]];
-    if (exit.ok()) return step("compiled " + task.report.variant);
-    fail_worker(task, "compile", commands[index], exit);
-    --state_.steps;  // nothing to prove
+    if (exit.ok() && task.offline()) accept_unproven(task);
+    if (!exit.ok()) fail_worker(task, "compile", commands[index], exit);
+    if (task.report.outcome != JobReport::Outcome::failed) return step("compiled " + task.report.variant);
+    if (!task.offline()) --state_.steps;  // nothing to prove
     step("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
   };
-  const Status status =
-      run_all(commands, options_.parallel ? options_.parallel : cores, options_.timeout, cancel_, done);
+  const Status status = run_all(commands, parallel(), options_.timeout, cancel_, done);
   scratch_.clear();
   return status ? disk_ : status;
+}
+
+// The end of an offline target's task: there is no device to prove it with.
+void Build::accept_unproven(Task& task) {
+  Result<Job> compiled = read_job(task.compiled_file());
+  if (!compiled || !same_work(*compiled, task.job) || compiled->entries.empty()) {
+    return fail(task, "compile: " + (compiled ? std::string("the worker left no program of this variant")
+                                              : compiled.status().message()));
+  }
+  for (cache::Entry& entry : compiled->entries) {
+    entry.proof = {};
+    entry.proof.tools = task.tools;
+    entry.proof.note = "not proven: compiled for " + task.report.device + ", which was not here";
+  }
+  const Status kept = write_job(task.proven_file(), *compiled);
+  if (!kept) return fail(task, kept.message());
+  accept(task, std::move(*compiled), JobReport::Outcome::baked);
 }
 
 // Takes the proof over, or fails the task. False when the proof should be tried again.
@@ -213,14 +283,13 @@ bool Build::proof_ended(std::size_t index, const Command& command, const Exit& e
     return true;
   }
   Result<Job> proven = read_job(task.proven_file());
-  if (!proven || proven->entry.empty() || !same_work(*proven, task.job) || !proven->entry.front().proof.proven) {
+  if (!proven || !same_work(*proven, task.job) || !all_proven(*proven)) {
     fail(task,
          "prove: " + (proven ? std::string("the worker left no proof of this variant") : proven.status().message()));
     return true;
   }
-  const cache::Entry& entry = proven->entry.front();
-  if (noise_possible(entry) && ++task.attempts < kProofAttempts) return false;
-  proven->entry.front().proof.note.insert(0, note_prefix());
+  if (noise_possible(*proven) && ++task.attempts < kProofAttempts) return false;
+  sign(*proven);
   const Status kept = write_job(task.proven_file(), *proven);
   if (kept) {
     accept(task, std::move(*proven), JobReport::Outcome::baked);
@@ -240,7 +309,8 @@ Status Build::prove_all() {
       Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
       if (!scratch) return scratch.status();
       scratch_.push_back(std::move(*scratch));
-      std::vector<Command> commands = {worker_command("prove", task, task.compiled_file(), task.proven_file())};
+      std::vector<Command> commands = {
+          call(task.stem, {"prove", task.compiled_file(), task.floor, task.proven_file()})};
       const Status ran = run_all(commands, 1, options_.timeout, cancel_,
                                  [&](std::size_t, const Exit& exit) { ended = proof_ended(i, commands[0], exit); });
       scratch_.clear();
@@ -255,31 +325,6 @@ Status Build::prove_all() {
   return {};
 }
 
-bool holds(const std::string& path, const cache::Bytes& bytes) {
-  std::ifstream file(path, std::ios::binary);
-  const cache::Bytes present{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return file.is_open() && present == bytes;
-}
-
-// Adds one finished task; equal targets and sources are shared.
-void add_to(cache::Contents& contents, const Job& job) {
-  const auto index_of = [](auto& list, const auto& item, const auto& same) {
-    const auto found = std::find_if(list.begin(), list.end(), [&](const auto& other) { return same(other, item); });
-    if (found != list.end()) return static_cast<std::uint32_t>(found - list.begin());
-    list.push_back(item);
-    return static_cast<std::uint32_t>(list.size() - 1);
-  };
-  cache::Entry entry = job.entry.front();
-  entry.target = index_of(contents.targets, job.target, [](const Target& a, const Target& b) { return a == b; });
-  cache::Variant variant = job.variant;
-  variant.source = index_of(contents.sources, job.source, [](const cache::Source& a, const cache::Source& b) {
-    return a.name == b.name && a.text == b.text;
-  });
-  entry.variant = index_of(contents.variants, variant,
-                           [](const cache::Variant& a, const cache::Variant& b) { return a.name == b.name; });
-  contents.entries.push_back(std::move(entry));
-}
-
 Result<BuildReport> Build::pack() {
   cache::Contents contents;
   BuildReport report;
@@ -290,10 +335,19 @@ Result<BuildReport> Build::pack() {
     if (failed) continue;
     report.baked += task.report.outcome == JobReport::Outcome::baked ? 1 : 0;
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
-    report.not_jit_free += task.report.proof.jit_free ? 0 : 1;
-    add_to(contents, task.job);
+    report.not_proven += task.report.proof.proven ? 0 : 1;
+    report.not_jit_free += task.report.proof.proven && !task.report.proof.jit_free ? 1 : 0;
+    if (const char* remark = finalizer_for(task.job.target).remark) report.remarks.insert(remark);
+    add_job(contents, task.job);
   }
-  if (contents.entries.empty()) return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause};
+  if (options_.strict && report.failed > 0) {
+    return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
+  }
+  if (contents.entries.empty()) {
+    const char* remark = finalizer_for(tasks_[0].job.target).remark;
+    return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +
+                                    (remark ? "; " + std::string(remark) : std::string())};
+  }
   for (std::uint32_t t = 0; t < contents.targets.size(); ++t) {
     const auto of_target = [&](const Task& task) { return task.job.target == contents.targets[t]; };
     const auto task = std::find_if(tasks_.begin(), tasks_.end(), of_target);
@@ -303,8 +357,7 @@ Result<BuildReport> Build::pack() {
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
   report.dropped = dropped_;
-  if (holds(options_.output, *bytes)) return report;  // its time of change goes on saying when it changed
-  const Status written = cache::write_file(options_.output, {bytes->data(), bytes->size()});
+  const Status written = write_if_changed(options_.output, *bytes);
   if (!written) return written;
   return report;
 }
@@ -313,9 +366,12 @@ Result<BuildReport> Build::run() {
   plan();
   if (tasks_.empty()) return {Code::invalid_argument, "no variant of the wanted precisions fits any of the devices"};
   take_over();
-  for (const Task& task : tasks_) state_.steps += task.report.outcome == JobReport::Outcome::pending ? 2 : 0;
+  for (const Task& task : tasks_) {
+    if (task.report.outcome == JobReport::Outcome::pending) state_.steps += task.offline() ? 1 : 2;
+  }
   if (progress_) progress_(state_);
-  Status status = compile_all();
+  Status status = compile_floors();
+  if (status) status = compile_all();
   if (status) status = prove_all();
   if (!status) return status;
   return pack();
@@ -333,23 +389,32 @@ Status check_output(const std::string& path) {
   return {Code::invalid_argument, path + ": exists and is not a bundle; it stays as it is"};
 }
 
+Status check_variant(const kernels::Params& params, const Device& device, const std::string& name) {
+  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
+  if (violations.empty()) return {};
+  return {Code::invalid_argument, kernels::name(params) + " on " + name + ": " + std::string(violations[0].constraint) +
+                                      ": " + violations[0].reason};
+}
+
 Status check_variants(const BuildOptions& options) {
-  for (const Device& device : options.devices) {
-    for (const kernels::Params& params : options.variants) {
-      const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
-      if (violations.empty()) continue;
-      return {Code::invalid_argument, kernels::name(params) + " on " + device.target.device_name + ": " +
-                                          std::string(violations[0].constraint) + ": " + violations[0].reason};
+  Status status;
+  for (const kernels::Params& params : options.variants) {
+    for (const Device& device : options.devices) {
+      if (status) status = check_variant(params, device, device.target.device_name);
+    }
+    for (const OfflineTarget& target : options.targets) {
+      if (status) status = check_variant(offline_variant(target, params), target.device, target.name);
     }
   }
-  return {};
+  return status;
 }
 
 }  // namespace
 
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress) {
-  if (options.devices.empty() || (options.precisions.empty() && options.variants.empty())) {
+  if ((options.devices.empty() && options.targets.empty()) ||
+      (options.precisions.empty() && options.variants.empty())) {
     return {Code::invalid_argument, "no device, or neither a precision nor a variant to build for"};
   }
   const Status possible = check_variants(options);
@@ -361,7 +426,8 @@ Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& 
   Result<BuildReport> report = Build(options, cancel, progress, *work).run();
   // Kept for the next run when interrupted or when the disk was full; of no use after anything else.
   const Code code = report.status().code();
-  if (report || code == Code::build_failed || code == Code::invalid_argument) work->remove();
+  const bool of_no_use = code == Code::build_failed && !options.strict;
+  if (report || of_no_use || code == Code::invalid_argument) work->remove();
   return report;
 }
 

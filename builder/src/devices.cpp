@@ -70,6 +70,7 @@ Result<std::vector<Device>> list_devices() {
       d.kind =
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceKind::cpu : kernels::DeviceKind::gpu;
       d.limits = limits_of(device);
+      d.limits.ptx = d.target.platform_name.find("NVIDIA") != std::string::npos;
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));
@@ -88,6 +89,15 @@ Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const
   }
   if (!selected.empty()) return selected;
   return {Code::no_device, "no device matches '" + spec + "'; there are: " + known_devices(all)};
+}
+
+Result<Device> device_of(const Target& target) {
+  Result<std::vector<Device>> devices = list_devices();
+  if (!devices) return devices.status();
+  for (Device& device : *devices) {
+    if (device.target == target) return device;
+  }
+  return {Code::no_device, "the job's device is not in this machine: " + target.device_name};
 }
 
 struct Session::State {

@@ -82,15 +82,19 @@ bool same_work(const Job& a, const Job& b) {
          same_variant(a.variant, b.variant);
 }
 
-Status write_job(const std::string& path, const Job& job) {
+Result<cache::Bytes> encode_job(const Job& job) {
   cache::Contents contents;
   contents.targets = {job.target};
   contents.sources = {job.source};
   contents.variants = {job.variant};
   contents.variants[0].source = 0;
-  contents.entries = job.entry;
+  contents.entries = job.entries;
   for (cache::Entry& entry : contents.entries) entry.target = entry.variant = 0;
-  const Result<cache::Bytes> bytes = cache::encode(contents);
+  return cache::encode(contents);
+}
+
+Status write_job(const std::string& path, const Job& job) {
+  const Result<cache::Bytes> bytes = encode_job(job);
   if (!bytes) return bytes.status().within(path);
   return cache::write_file(path, {bytes->data(), bytes->size()});
 }
@@ -101,7 +105,7 @@ Result<Job> read_job(const std::string& path) {
   Result<cache::Contents> contents = bundle->decode();
   if (!contents) return contents.status().within(path);
   if (contents->targets.size() != 1 || contents->variants.size() != 1 || contents->sources.size() != 1 ||
-      contents->entries.size() > 1) {
+      contents->entries.size() > 2) {
     return {Code::malformed, path + ": not a bundle of one variant"};
   }
   return Job{std::move(contents->targets[0]), std::move(contents->sources[0]), std::move(contents->variants[0]),
@@ -112,9 +116,13 @@ Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
   Result<cache::Contents> contents = bundle.decode();
   if (!contents) return contents.status();
   std::vector<Job> jobs;
+  const cache::Entry* last = nullptr;  // a bundle's entries are sorted: the forms of one variant are neighbours
   for (cache::Entry& entry : contents->entries) {
     const cache::Variant& variant = contents->variants[entry.variant];
-    jobs.push_back({contents->targets[entry.target], contents->sources[variant.source], variant, {std::move(entry)}});
+    const bool same = last && last->target == entry.target && last->variant == entry.variant;
+    if (!same) jobs.push_back({contents->targets[entry.target], contents->sources[variant.source], variant, {}});
+    jobs.back().entries.push_back(std::move(entry));
+    last = &jobs.back().entries.back();
   }
   return jobs;
 }

@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <map>
@@ -19,9 +22,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Tells a child who started it.
+constexpr const char* kParentVariable = "CLBAKE_PARENT";
+
 struct Child {
   std::size_t index = 0;
   pid_t pid = 0;
+  bool leads_group = true;
   Clock::time_point deadline;
 };
 
@@ -44,6 +51,7 @@ const Variables environment_at_start = variables_of(environ);
 // The caller's environment, undamaged, with the command's variables on top; "NAME=value".
 std::vector<std::string> merged_environment(const Command& command) {
   Variables merged(command.environment.begin(), command.environment.end());
+  merged[kParentVariable] = std::to_string(getpid());
   merged.insert(environment_at_start.begin(), environment_at_start.end());
   const Variables now = variables_of(environ);
   merged.insert(now.begin(), now.end());  // insert keeps what is there
@@ -61,9 +69,9 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return list;
 }
 
-// A process group of its own: the terminal's Ctrl-C reaches only the parent, which then decides, and a kill reaches
-// whatever the driver started.
-int spawn(const Command& command, pid_t& pid) {
+// A process group of its own, as a rule: the terminal's Ctrl-C reaches only the parent, which then decides, and a kill
+// reaches whatever the driver started.
+Status spawn(const Command& command, pid_t& pid) {
   const std::vector<std::string> environment = merged_environment(command);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -73,15 +81,17 @@ int spawn(const Command& command, pid_t& pid) {
   posix_spawn_file_actions_addopen(&actions, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // what this process's drivers hold open is not the child's
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  if (!command.with_caller) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   const int error = posix_spawn(&pid, command.arguments.front().c_str(), &actions, &attributes,
                                 pointers(command.arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  return error;
+  if (error != 0) return {Code::io, command.arguments.front() + ": cannot start: " + std::strerror(error)};
+  return {};
 }
 
-void kill_group(const Child& child) { kill(-child.pid, SIGKILL); }
+void kill_child(const Child& child) { kill(child.leads_group ? -child.pid : child.pid, SIGKILL); }
 
 Exit exit_of(int status) {
   Exit exit;
@@ -95,7 +105,7 @@ class Pool {
  public:
   ~Pool() {
     for (const Child& child : running_) {
-      kill_group(child);
+      kill_child(child);
       waitpid(child.pid, nullptr, 0);
     }
   }
@@ -103,9 +113,9 @@ class Pool {
   std::size_t size() const { return running_.size(); }
 
   Status start(std::size_t index, const Command& command, std::chrono::seconds timeout) {
-    Child child{index, 0, Clock::now() + timeout};
-    const int error = spawn(command, child.pid);
-    if (error != 0) return {Code::io, command.arguments.front() + ": cannot start: " + std::strerror(error)};
+    Child child{index, 0, !command.with_caller, Clock::now() + timeout};
+    const Status spawned = spawn(command, child.pid);
+    if (!spawned) return spawned;
     running_.push_back(child);
     return {};
   }
@@ -115,7 +125,7 @@ class Pool {
     for (auto child = running_.begin(); child != running_.end(); ++child) {
       int status = 0;
       const bool late = Clock::now() > child->deadline;
-      if (late) kill_group(*child);
+      if (late) kill_child(*child);
       if (waitpid(child->pid, &status, late ? 0 : WNOHANG) != child->pid) continue;
       exit = exit_of(status);
       exit.timed_out = late && exit.signal == SIGKILL;
@@ -171,6 +181,25 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
     }
   }
   return {};
+}
+
+void end_with_parent() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const char* parent = std::getenv(kParentVariable);  // it may have died before that call
+  if (parent && parent != std::to_string(getppid())) std::_Exit(1);
+}
+
+Result<TimedExit> run_timed(const Command& command) {
+  pid_t pid = 0;
+  const auto start = Clock::now();
+  const Status spawned = spawn(command, pid);
+  if (!spawned) return spawned;
+  int status = 0;
+  while (waitpid(pid, &status, 0) != pid) {
+    if (errno != EINTR) return {Code::io, "waitpid: " + std::string(std::strerror(errno))};
+  }
+  const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
+  return TimedExit{exit_of(status), elapsed.count()};
 }
 
 std::string own_path() {

@@ -1,5 +1,5 @@
-#include <clbake/builder/finalize.hpp>
 #include <clbake/builder/profile.hpp>
+#include <clbake/builder/shapes.hpp>
 
 #include <algorithm>
 #include <array>

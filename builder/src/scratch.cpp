@@ -36,6 +36,11 @@ std::vector<std::pair<std::string, std::string>> driver_cache_environment(const 
       {"MESA_SHADER_CACHE_DIR", directory},  // rusticl, Clover
       {"NEO_CACHE_DIR", directory},          // Intel GPUs
       {"XDG_CACHE_HOME", directory},         // what falls back to it, AMD's compiler among them
+      // The caller may have switched a cache off: then a warm one would be none.
+      {"POCL_KERNEL_CACHE", "1"},
+      {"CUDA_CACHE_DISABLE", "0"},
+      {"MESA_SHADER_CACHE_DISABLE", "false"},
+      {"NEO_CACHE_PERSISTENT", "1"},
   };
 }
 

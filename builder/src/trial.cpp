@@ -248,12 +248,13 @@ Result<double> Trial::run(Gemm& gemm) {
   const Matrix a{s.a(), s.options.a_offset};
   const Matrix b{s.b(), s.options.b_offset};
   const auto start = std::chrono::steady_clock::now();
-  const Status status = gemm.enqueue(s.queue(), s.options.alpha, column_major ? b : a, column_major ? a : b,
-                                     s.options.beta, {s.c(), s.options.c_offset});
+  cl_event event = nullptr;
+  Status status = gemm.enqueue(s.queue(), s.options.alpha, column_major ? b : a, column_major ? a : b, s.options.beta,
+                               {s.c(), s.options.c_offset}, 0, nullptr, &event);
   if (!status) return status;
-  const cl_int error = s.queue.finish();
+  status = finish(s.queue(), event);
   const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
-  if (error != CL_SUCCESS) return {Code::opencl, "clFinish: OpenCL error " + std::to_string(error)};
+  if (!status) return status;
   return elapsed.count();
 }
 
@@ -269,6 +270,13 @@ Status Trial::reset() {
 
 Result<Check> Trial::check() const {
   return std::visit([&](const auto& host) { return state_->check_against(host); }, state_->host);
+}
+
+Status finish(cl_command_queue queue, cl_event event) {
+  const cl::Event last(event);
+  cl_int error = clFinish(queue);
+  if (error == CL_SUCCESS && event) error = last.wait();
+  return error == CL_SUCCESS ? Status() : Status(Code::opencl, "clFinish: OpenCL error " + std::to_string(error));
 }
 
 double median(std::vector<double> values) {

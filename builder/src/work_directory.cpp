@@ -62,7 +62,12 @@ void WorkDirectory::remove() const {
     std::error_code ignored;
     if (is_ours(entry.path())) fs::remove_all(entry.path(), ignored);
   }
-  fs::remove(path_, error);  // refuses while something is left in it
+  remove_if_empty();
+}
+
+void WorkDirectory::remove_if_empty() const {
+  std::error_code ignored;
+  fs::remove(path_, ignored);  // refuses while something is left in it
 }
 
 }  // namespace clbake::builder

@@ -21,6 +21,9 @@ class WorkDirectory {
   // Removes the files that builds make, and the directory if nothing else is in it.
   void remove() const;
 
+  // Removes the directory if nothing is in it.
+  void remove_if_empty() const;
+
  private:
   WorkDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   std::string path_;

@@ -133,6 +133,27 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   return variant;
 }
 
+Bytes encode_texts(const Proof& proof) {
+  if (proof.tools.empty() && proof.note.empty() && proof.specialisations.empty()) return {};
+  FieldWriter fields;
+  fields.string(proof.tools);
+  fields.string(proof.note);
+  fields.u32(static_cast<std::uint32_t>(proof.specialisations.size()));
+  for (const std::string& text : proof.specialisations) fields.string(text);
+  return fields.take();
+}
+
+Status parse_texts(ByteView body, Proof& proof) {
+  if (body.size == 0) return {};
+  FieldReader fields(body);
+  proof.tools = fields.string();
+  proof.note = fields.string();
+  const std::uint32_t count = fields.u32();
+  // Each takes four bytes at least: no count makes this loop longer than the body.
+  for (std::uint32_t i = 0; i < count && fields.ok(); ++i) proof.specialisations.emplace_back(fields.string());
+  return fields.complete() ? Status() : ends_early_or_late();
+}
+
 Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t variant_count) {
   FieldReader fields(body);
   const std::uint64_t count = fields.u32();

@@ -15,4 +15,8 @@ Result<Source> parse_source(ByteView body);
 Result<Variant> parse_variant(ByteView body, std::uint32_t source_count);
 Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t variant_count);
 
+// The texts of a proof, all empty for no bytes at all. `encode_texts` gives no bytes for empty texts.
+Bytes encode_texts(const Proof& proof);
+Status parse_texts(ByteView body, Proof& proof);
+
 }  // namespace clbake::cache

@@ -40,16 +40,19 @@ Result<T> named(Result<T> result, SectionType type, std::uint32_t i) {
   return result;
 }
 
-Proof to_proof(const ProofRecord& record, std::string_view note) {
+Result<Proof> to_proof(const ProofRecord& record, ByteView texts) {
   Proof proof;
   proof.proven = (record.flags & format::proof::kProven) != 0;
   proof.jit_free = (record.flags & format::proof::kJitFree) != 0;
-  proof.load_us = record.load_us;
+  proof.create_us = record.create_us;
+  proof.build_us = record.build_us;
+  proof.kernel_us = record.kernel_us;
   proof.first_us = record.first_us;
   proof.steady_us = record.steady_us;
   proof.max_error = record.max_error;
   proof.tolerance = record.tolerance;
-  proof.note = note;
+  const Status status = parse_texts(texts, proof);
+  if (!status) return status;
   return proof;
 }
 
@@ -57,9 +60,9 @@ Result<Proof> read_proof(const View& view, std::uint32_t i, std::uint64_t progra
   const Result<ProofRecord> record = read_proof_record(view, i);
   if (!record) return record.status();
   if (record->program_checksum != program_checksum) return Status(Code::malformed, "speaks of another program");
-  const Result<std::string_view> note = read_note(view, *record);
-  if (!note) return note.status();
-  return to_proof(*record, *note);
+  const Result<ByteView> texts = read_texts(view, *record);
+  if (!texts) return texts.status();
+  return to_proof(*record, *texts);
 }
 
 Result<EntryInfo> read_entry(const View& view, std::uint32_t i) {
@@ -71,6 +74,7 @@ Result<EntryInfo> read_entry(const View& view, std::uint32_t i) {
   info.target = record->key0;
   info.variant = record->key1;
   info.form = static_cast<Form>(record->key2);
+  info.newer_driver = record->newer_driver;
   info.proof = std::move(*proof);
   info.offset = record->offset;
   info.stored_bytes = record->stored_bytes;
@@ -241,6 +245,27 @@ Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant
                     "variant " + std::to_string(variant) + " was not baked for target " + std::to_string(target));
     }
     return read_entry(state_->view, place->i);
+  });
+}
+
+Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant, Form form) const {
+  return guarded([&]() -> Result<EntryInfo> {
+    Result<EntryInfo> first = find_entry(target, variant);
+    if (first.ok() ? first->form == form : form == Form::native || first.status().code() == Code::no_entry) {
+      return first;
+    }
+    const std::string missing = form == Form::native ? "no native" : "no portable";
+    const Status none(Code::no_entry, "variant " + std::to_string(variant) + " has " + missing + " entry for target " +
+                                          std::to_string(target));
+    if (form == Form::native) return none;
+    // The native form comes first: behind it the portable one may follow, which the same search finds next. That the
+    // native one is damaged, or of a kind that this reader does not know, is no reason to refuse the other.
+    const Result<Place> place = find_by_keys(state_->view, SectionType::index, target, variant);
+    if (!place) return place.status();
+    const std::uint32_t next = place->i + 1;
+    Result<EntryInfo> second = next < entry_count() ? read_entry(state_->view, next) : Result<EntryInfo>(none);
+    if (second && (second->target != target || second->variant != variant || second->form != form)) second = none;
+    return second || first ? std::move(second) : std::move(first);
   });
 }
 

@@ -21,7 +21,8 @@ Result<Entry> read_whole_entry(const Bundle& bundle, std::uint32_t i) {
   if (!info) return info.status();
   Result<Bytes> program = bundle.program(*info);
   if (!program) return program.status();
-  return Entry{info->target, info->variant, info->form, std::move(info->proof), std::move(*program)};
+  return Entry{info->target,           info->variant,       info->form,
+               std::move(info->proof), std::move(*program), info->newer_driver};
 }
 
 }  // namespace

@@ -48,12 +48,13 @@ namespace blob {
 constexpr std::size_t kKey0At = 0, kKey1At = 4, kKey2At = 8, kMethodAt = 10, kDictionaryAt = 12, kOffsetAt = 16,
                       kStoredBytesAt = 24, kRawBytesAt = 28, kStoredChecksumAt = 32, kRawChecksumAt = 40, kFlagsAt = 48,
                       kReservedAt = 52;
+constexpr std::uint32_t kNewerDriver = 1;  // flag of index records
 }  // namespace blob
 
 namespace proof {
-constexpr std::size_t kFlagsAt = 0, kLoadAt = 4, kFirstAt = 8, kSteadyAt = 12, kMaxErrorAt = 16, kToleranceAt = 20,
-                      kNoteBytesAt = 24, kReservedAt = 28, kNoteOffsetAt = 32, kNoteChecksumAt = 40,
-                      kProgramChecksumAt = 48;
+constexpr std::size_t kFlagsAt = 0, kCreateAt = 4, kBuildAt = 8, kKernelAt = 12, kFirstAt = 16, kSteadyAt = 20,
+                      kMaxErrorAt = 24, kToleranceAt = 28, kTextsBytesAt = 32, kTextsOffsetAt = 36,
+                      kTextsChecksumAt = 40, kProgramChecksumAt = 48;
 constexpr std::uint32_t kProven = 1, kJitFree = 2;
 }  // namespace proof
 
@@ -71,7 +72,7 @@ constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;
 constexpr std::uint64_t kMaxLaunches = 16;
 constexpr std::uint64_t kMaxRules = 1048576;
-constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 65536, kMaxNoteBytes = 65536;
+constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 65536, kMaxTextsBytes = 65536;
 constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxProfileBytes = 4 + kMaxRules * kRuleBytes;
 constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{256} << 20;

@@ -135,7 +135,6 @@ std::string_view entry_problem(const Entry& entry, const Contents& contents) {
   if (entry.form != Form::native && entry.form != Form::portable) return "unknown form";
   if (entry.program.empty()) return "the program is empty";
   if (entry.program.size() > format::kMaxProgramBytes) return "the program is too large";
-  if (entry.proof.note.size() > format::kMaxNoteBytes) return "the note is too long";
   return {};
 }
 
@@ -243,7 +242,9 @@ Status Planner::entries() {
     const Entry& entry = contents_.entries[i];
     const std::string_view problem = entry_problem(entry, contents_);
     if (!problem.empty()) return invalid("entry", i, problem);
-    plan_.entries.push_back({target_rank_[entry.target], variant_rank_[entry.variant], &entry});
+    Bytes texts = encode_texts(entry.proof);
+    if (texts.size() > format::kMaxTextsBytes) return invalid("entry", i, "the proof's texts are too long");
+    plan_.entries.push_back({target_rank_[entry.target], variant_rank_[entry.variant], &entry, std::move(texts)});
   }
   const auto key = [](const Plan::PlannedEntry& e) { return std::make_tuple(e.target, e.variant, e.entry->form); };
   std::sort(plan_.entries.begin(), plan_.entries.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });

@@ -16,6 +16,7 @@ struct Plan {
     std::uint32_t target = 0;
     std::uint32_t variant = 0;
     const Entry* entry = nullptr;  // points into the contents; its own indices are the old ones
+    Bytes texts;                   // body of the proof's texts
   };
 
   std::vector<Bytes> targets;   // bodies

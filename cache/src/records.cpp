@@ -98,7 +98,9 @@ Result<BlobRecord> read_blob_record(const View& view, SectionType type, std::uin
   namespace at = format::blob;
   if (!intact(view, type, i)) return Status(Code::checksum, "checksum mismatch");
   const std::uint8_t* p = view.record(type, i);
-  if (load32(p + at::kDictionaryAt) != 0 || (load32(p + at::kFlagsAt) & format::kRefusedFlags) != 0 ||
+  const std::uint32_t flags = load32(p + at::kFlagsAt);
+  const std::uint32_t known_flags = type == SectionType::index ? at::kNewerDriver : 0;
+  if (load32(p + at::kDictionaryAt) != 0 || (flags & format::kRefusedFlags & ~known_flags) != 0 ||
       load32(p + at::kReservedAt) != 0) {
     return Status(Code::unsupported_version, "asks for a feature that this reader lacks");
   }
@@ -112,6 +114,7 @@ Result<BlobRecord> read_blob_record(const View& view, SectionType type, std::uin
   record.raw_bytes = load32(p + at::kRawBytesAt);
   record.stored_checksum = load64(p + at::kStoredChecksumAt);
   record.raw_checksum = load64(p + at::kRawChecksumAt);
+  record.newer_driver = (flags & known_flags) != 0;
   if (Status status = check_blob_record(view, type, record); !status) return status;
   return record;
 }
@@ -122,23 +125,25 @@ Result<ProofRecord> read_proof_record(const View& view, std::uint32_t i) {
   const std::uint8_t* p = view.record(SectionType::proofs, i);
   ProofRecord record;
   record.flags = load32(p + at::kFlagsAt);
-  if ((record.flags & format::kRefusedFlags & ~(at::kProven | at::kJitFree)) != 0 || load32(p + at::kReservedAt) != 0) {
+  if ((record.flags & format::kRefusedFlags & ~(at::kProven | at::kJitFree)) != 0) {
     return Status(Code::unsupported_version, "asks for a feature that this reader lacks");
   }
-  record.load_us = load_f32(p + at::kLoadAt);
+  record.create_us = load_f32(p + at::kCreateAt);
+  record.build_us = load_f32(p + at::kBuildAt);
+  record.kernel_us = load_f32(p + at::kKernelAt);
   record.first_us = load_f32(p + at::kFirstAt);
   record.steady_us = load_f32(p + at::kSteadyAt);
   record.max_error = load_f32(p + at::kMaxErrorAt);
   record.tolerance = load_f32(p + at::kToleranceAt);
-  record.note_bytes = load32(p + at::kNoteBytesAt);
-  record.note_offset = load64(p + at::kNoteOffsetAt);
-  record.note_checksum = load64(p + at::kNoteChecksumAt);
+  record.texts_bytes = load32(p + at::kTextsBytesAt);
+  record.texts_offset = load32(p + at::kTextsOffsetAt);
+  record.texts_checksum = load64(p + at::kTextsChecksumAt);
   record.program_checksum = load64(p + at::kProgramChecksumAt);
-  if (record.note_bytes > format::kMaxNoteBytes) return Status(Code::malformed, "the note is too long");
-  const bool placed = record.note_bytes == 0
-                          ? record.note_offset == 0
-                          : inside(view.section(SectionType::bodies), record.note_offset, record.note_bytes);
-  if (!placed) return Status(Code::malformed, "the note lies outside the bodies");
+  if (record.texts_bytes > format::kMaxTextsBytes) return Status(Code::malformed, "the texts are too long");
+  const Section& bodies = view.section(SectionType::bodies);
+  const bool placed = record.texts_bytes == 0 ? record.texts_offset == 0
+                                              : inside(bodies, bodies.offset + record.texts_offset, record.texts_bytes);
+  if (!placed) return Status(Code::malformed, "the texts lie outside the bodies");
   return record;
 }
 
@@ -167,11 +172,12 @@ Result<Bytes> unpack_blob(const View& view, const BlobRecord& record) {
   return raw;
 }
 
-Result<std::string_view> read_note(const View& view, const ProofRecord& record) {
-  const ByteView note = view.slice(record.note_offset, record.note_bytes);
-  const std::uint64_t checksum = note.size == 0 ? kChecksumOfNothing : xxh64(note, 0);
-  if (checksum != record.note_checksum) return Status(Code::checksum, "note: checksum mismatch");
-  return std::string_view(reinterpret_cast<const char*>(note.data), note.size);
+Result<ByteView> read_texts(const View& view, const ProofRecord& record) {
+  const std::uint64_t bodies = view.section(SectionType::bodies).offset;
+  const ByteView texts = view.slice(bodies + record.texts_offset, record.texts_bytes);
+  const std::uint64_t checksum = texts.size == 0 ? kChecksumOfNothing : xxh64(texts, 0);
+  if (checksum != record.texts_checksum) return Status(Code::checksum, "texts: checksum mismatch");
+  return texts;
 }
 
 }  // namespace clbake::cache

@@ -16,14 +16,15 @@ struct BlobRecord {
   std::uint32_t raw_bytes = 0;
   std::uint64_t stored_checksum = 0;
   std::uint64_t raw_checksum = 0;
+  bool newer_driver = false;
 };
 
 struct ProofRecord {
   std::uint32_t flags = 0;
-  float load_us = 0, first_us = 0, steady_us = 0, max_error = 0, tolerance = 0;
-  std::uint32_t note_bytes = 0;
-  std::uint64_t note_offset = 0;
-  std::uint64_t note_checksum = 0;
+  float create_us = 0, build_us = 0, kernel_us = 0, first_us = 0, steady_us = 0, max_error = 0, tolerance = 0;
+  std::uint32_t texts_bytes = 0;
+  std::uint32_t texts_offset = 0;  // from the start of the bodies
+  std::uint64_t texts_checksum = 0;
   std::uint64_t program_checksum = 0;
 };
 
@@ -50,8 +51,8 @@ Result<ByteView> stored_blob(const View& view, const BlobRecord& record);
 // The raw bytes: stored bytes verified, decompressed, the result verified.
 Result<Bytes> unpack_blob(const View& view, const BlobRecord& record);
 
-// The verified note, in place.
-Result<std::string_view> read_note(const View& view, const ProofRecord& record);
+// The verified body of the proof's texts, in place; empty if it has none.
+Result<ByteView> read_texts(const View& view, const ProofRecord& record);
 
 // Where a search ended: the first record whose key is not less than the wanted one.
 struct Place {

@@ -159,7 +159,8 @@ Status Verifier::proofs() {
     if (const Result<EntryInfo> entry = bundle_.entry(i); !entry) return entry.status();
     const Result<ProofRecord> record = read_proof_record(view_, i);
     if (!record) return record.status().within(record_name(SectionType::proofs, i));
-    if (record->note_bytes > 0) bodies_.push_back({record->note_offset, record->note_bytes});
+    const std::uint64_t offset = view_.section(SectionType::bodies).offset + record->texts_offset;
+    if (record->texts_bytes > 0) bodies_.push_back({offset, record->texts_bytes});
   }
   return {};
 }

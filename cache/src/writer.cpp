@@ -19,11 +19,10 @@ struct Keys {
   std::uint32_t key0 = 0;
   std::uint32_t key1 = 0;
   std::uint16_t key2 = 0;
+  std::uint32_t flags = 0;
 };
 
 ByteView view_of(const Bytes& bytes) { return {bytes.data(), bytes.size()}; }
-
-ByteView view_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + format::section::kAlignment - 1) / format::section::kAlignment * format::section::kAlignment;
@@ -85,6 +84,7 @@ void Encoder::add_blob_record(SectionType type, Keys keys, const StoredBlob& blo
   store32(p + at::kKey1At, keys.key1);
   store16(p + at::kKey2At, keys.key2);
   store16(p + at::kMethodAt, blob.method);
+  store32(p + at::kFlagsAt, keys.flags);
   store64(p + at::kOffsetAt, blob.offset);
   store32(p + at::kStoredBytesAt, blob.stored_bytes);
   store32(p + at::kRawBytesAt, blob.raw_bytes);
@@ -106,7 +106,7 @@ Status Encoder::add_profiles(BlobArea& area) {
   for (const Plan::ProfileBody& profile : plan_.profiles) {
     const Result<StoredBlob> blob = area.add(view_of(profile.body), true);
     if (!blob) return blob.status();
-    add_blob_record(SectionType::profiles, {profile.target, 0, 0}, *blob);
+    add_blob_record(SectionType::profiles, {profile.target, 0, 0, 0}, *blob);
   }
   return {};
 }
@@ -116,7 +116,8 @@ Status Encoder::add_programs(BlobArea& area) {
     const Result<StoredBlob> blob = area.add(view_of(planned.entry->program), true);
     if (!blob) return blob.status();
     const auto form = static_cast<std::uint16_t>(planned.entry->form);
-    add_blob_record(SectionType::index, {planned.target, planned.variant, form}, *blob);
+    const std::uint32_t flags = planned.entry->newer_driver ? format::blob::kNewerDriver : 0;
+    add_blob_record(SectionType::index, {planned.target, planned.variant, form, flags}, *blob);
   }
   return {};
 }
@@ -125,23 +126,28 @@ Status Encoder::add_proofs(BlobArea& area) {
   namespace at = format::proof;
   for (std::size_t i = 0; i < plan_.entries.size(); ++i) {
     const Entry& entry = *plan_.entries[i].entry;
-    const ByteView note = view_of(entry.proof.note);
+    const ByteView texts = view_of(plan_.entries[i].texts);
     StoredBlob blob;
-    if (note.size > 0) {
-      const Result<StoredBlob> stored = area.add(note, false);
+    blob.offset = bodies_offset_;
+    if (texts.size > 0) {
+      const Result<StoredBlob> stored = area.add(texts, false);
       if (!stored) return stored.status();
       blob = *stored;
     }
+    const std::uint64_t offset = blob.offset - bodies_offset_;
+    if (offset > UINT32_MAX) return {Code::invalid_argument, "the texts of the proofs lie more than 4 GiB apart"};
     std::uint8_t* p = append_record(SectionType::proofs);
     store32(p + at::kFlagsAt, (entry.proof.proven ? at::kProven : 0) | (entry.proof.jit_free ? at::kJitFree : 0));
-    store_f32(p + at::kLoadAt, entry.proof.load_us);
+    store_f32(p + at::kCreateAt, entry.proof.create_us);
+    store_f32(p + at::kBuildAt, entry.proof.build_us);
+    store_f32(p + at::kKernelAt, entry.proof.kernel_us);
     store_f32(p + at::kFirstAt, entry.proof.first_us);
     store_f32(p + at::kSteadyAt, entry.proof.steady_us);
     store_f32(p + at::kMaxErrorAt, entry.proof.max_error);
     store_f32(p + at::kToleranceAt, entry.proof.tolerance);
-    store32(p + at::kNoteBytesAt, blob.raw_bytes);
-    store64(p + at::kNoteOffsetAt, blob.offset);
-    store64(p + at::kNoteChecksumAt, xxh64(note, 0));
+    store32(p + at::kTextsBytesAt, blob.raw_bytes);
+    store32(p + at::kTextsOffsetAt, static_cast<std::uint32_t>(offset));
+    store64(p + at::kTextsChecksumAt, xxh64(texts, 0));
     store64(p + at::kProgramChecksumAt, xxh64(view_of(entry.program), 0));
     seal(SectionType::proofs, p, i);
   }

@@ -28,8 +28,9 @@ class Checker {
   bool run() {
     // The remaining constraints divide by the factors, so they wait until all factors are in range.
     if (!(range() && options())) return false;
-    const bool basic = all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family,
-                            &Checker::image, &Checker::registers, &Checker::private_memory, &Checker::unrolling});
+    const bool basic =
+        all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family, &Checker::image,
+             &Checker::front_end, &Checker::registers, &Checker::private_memory, &Checker::unrolling});
     return basic && all({&Checker::work_group, &Checker::local_memory});
   }
 
@@ -205,6 +206,16 @@ class Checker {
     const bool item = p_.family == Family::stripe;
     const bool a = image_of("A", p_.layout_a, item ? "ms" : "ml", item ? p_.ms : p_.ml);
     return image_of("B", p_.layout_b, item ? "ns" : "nl", item ? p_.ns : p_.nl) && a;
+  }
+
+  bool front_end() {
+    if (p_.front_end == FrontEnd::driver) return true;
+    const bool ptx = require(device_.ptx, "front-end",
+                             [] { return "clang compiles for devices that take PTX, NVIDIA's, and this is none"; });
+    return require(
+               p_.layout_a != Layout::image && p_.layout_b != Layout::image, "front-end",
+               [] { return "an operand is read from an image, which clang cannot compile for NVIDIA's devices"; }) &&
+           ptx;
   }
 
   bool registers() {

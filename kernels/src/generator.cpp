@@ -45,6 +45,7 @@ std::string build_options(const Params& params) {
   // common.cl, copy.cl and reduce.cl, which all families share, need these.
   constexpr std::string_view shared[] = {"KL", "LAYOUT_A", "LAYOUT_B"};
   for (const Parameter& parameter : parameters()) {
+    if (parameter.macro.empty()) continue;
     bool wanted = parameter.of(params.family);
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
     if (wanted) define(parameter.macro, parameter.get(params));

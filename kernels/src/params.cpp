@@ -85,7 +85,7 @@ bool read_precision(std::string_view text, Params& p) {
 // One of the optional parts, "split4" or "acbl".
 bool read_option(std::string_view text, Params& p) {
   for (const Parameter& parameter : parameters()) {
-    if (parameter.tag.empty() || text.substr(0, parameter.tag.size()) != parameter.tag) continue;
+    if (!parameter.optional() || text.substr(0, parameter.tag.size()) != parameter.tag) continue;
     const std::string_view rest = text.substr(parameter.tag.size());
     const auto word = std::find(parameter.words.begin(), parameter.words.end(), rest);
     std::uint32_t value = static_cast<std::uint32_t>(word - parameter.words.begin());
@@ -119,6 +119,14 @@ const std::vector<Parameter>& parameters() {
       number<&Params::padding>("padding", "PADDING", "padding", local_tile, "elements behind a row of a tile"),
       number<&Params::map>("map", "MAP", "map", local_tile, "map of work-items to elements"),
       number<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile, "register copies of a step"),
+      {"front_end",
+       "",
+       "",
+       "NVIDIA: who compiles the source",
+       {"driver", "clang"},
+       every,
+       [](const Params& p) { return static_cast<std::uint32_t>(p.front_end); },
+       [](Params& p, std::uint32_t value) { p.front_end = static_cast<FrontEnd>(value); }},
   };
   return all;
 }
@@ -152,7 +160,7 @@ std::string name(const Params& params) {
   const Params standard;
   for (const Parameter& parameter : parameters()) {
     const std::uint32_t value = parameter.get(params);
-    if (parameter.tag.empty() || value == parameter.get(standard)) continue;
+    if (!parameter.optional() || value == parameter.get(standard)) continue;
     text.append("-").append(parameter.tag);
     text += value < parameter.words.size() ? std::string(parameter.words[value]) : to_string(value);
   }

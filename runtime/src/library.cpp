@@ -3,6 +3,7 @@
 
 #include "choose.hpp"
 #include "gemm.hpp"
+#include "offers.hpp"
 #include "problem.hpp"
 
 #include <map>
@@ -68,6 +69,10 @@ struct Library::State {
   Result<Gemm> prepare_with_less(const Candidate& chosen, const Problem& rows, const Problem& problem);
 
   Result<Program> load(const std::vector<Candidate>& candidates, const Problem& problem, const std::string& name) const;
+  // A program that one of the bundles holds. The failure, and the explanation of a program that is no machine code for
+  // exactly this device, is why the first candidate's machine code does not serve.
+  Result<Program> load_baked(const std::vector<Candidate>& candidates) const;
+  Result<Program> load_tier(const Candidate& candidate, Tier tier) const;
   Result<Program> compile(const std::vector<Candidate>& candidates, const Problem& problem,
                           const std::string& name) const;
 };
@@ -86,6 +91,11 @@ Result<std::vector<Candidate>> candidates_for(const std::vector<Shelf>& shelves,
   }
   if (candidates.empty()) return first_failure;
   return candidates;
+}
+
+void explain_miss(Program& program, const Status& miss) {
+  program.explanation.miss = miss.code();
+  program.explanation.miss_message = miss.message();
 }
 
 }  // namespace
@@ -112,25 +122,40 @@ Result<Program> Library::State::compile(const std::vector<Candidate>& candidates
 
 Result<Program> Library::State::load(const std::vector<Candidate>& candidates, const Problem& problem,
                                      const std::string& name) const {
-  Status miss;
-  for (const Candidate& candidate : candidates) {
-    const Shelf& shelf = shelves[candidate.shelf];
-    Status reason = shelf.target.status();
-    if (shelf.target) {
-      const Result<cache::EntryInfo> entry = shelf.bundle.find_entry(*shelf.target, candidate.variant);
-      Result<Program> program =
-          entry ? load_entry(context, device, shelf.bundle, *entry) : Result<Program>(entry.status());
-      if (program) return program;
-      reason = program.status();
-    }
-    if (miss.ok()) miss = reason;
-  }
-  if (options.on_miss == OnMiss::fail) return miss;
+  Result<Program> baked = load_baked(candidates);
+  if (baked || options.on_miss == OnMiss::fail) return baked;
   Result<Program> program = compile(candidates, problem, name);
-  if (!program) return program;
-  program->explanation.miss = miss.code();
-  program->explanation.miss_message = miss.message();
+  if (program) explain_miss(*program, baked.status());
   return program;
+}
+
+Result<Program> Library::State::load_tier(const Candidate& candidate, Tier tier) const {
+  const Shelf& shelf = shelves[candidate.shelf];
+  Status reason;
+  for (const cache::EntryInfo& entry : offers(shelf, target, candidate.variant, tier, reason)) {
+    Result<Program> program = load_entry(context, device, shelf.bundle, entry);
+    reason = program.status();
+    if (!program) continue;
+    const Result<Target> made_for = shelf.bundle.target(entry.target);
+    const bool other_driver = made_for && made_for->driver_version != target.driver_version;
+    if (other_driver) program->explanation.baked_for = made_for->driver_version;
+    return program;
+  }
+  return reason;
+}
+
+Result<Program> Library::State::load_baked(const std::vector<Candidate>& candidates) const {
+  Status miss;
+  for (const Tier tier : all_tiers) {
+    if (tier == Tier::newer_driver && !options.newer_driver) continue;
+    for (const Candidate& candidate : candidates) {
+      Result<Program> program = load_tier(candidate, tier);
+      if (program && tier != Tier::exact) explain_miss(*program, miss);
+      if (program) return program;
+      if (miss.ok()) miss = program.status();
+    }
+  }
+  return miss;
 }
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}

@@ -106,6 +106,15 @@ Status check(const Problem& p) {
   return guarded([&] { return check_problem(p); });
 }
 
+const char* name(Origin origin) {
+  switch (origin) {
+    case Origin::native: return "native";
+    case Origin::portable: return "portable";
+    case Origin::source: break;
+  }
+  return "source";
+}
+
 const char* name(Precision precision) {
   switch (precision) {
     case Precision::half_precision: return "half";

@@ -1,6 +1,8 @@
 #include "program.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 namespace clbake {
 namespace {
@@ -56,10 +58,25 @@ std::size_t work_group_limit(const cl::Kernel& kernel, const cl::Device& device,
                : kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device, &error);
 }
 
+// Microseconds since the last call, or since it was made.
+class Stopwatch {
+ public:
+  double lap() {
+    const Clock::time_point start = std::exchange(start_, Clock::now());
+    return std::chrono::duration<double, std::micro>(start_ - start).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
 Status check_kernel(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
-                    const cache::Launch& launch) {
+                    const cache::Launch& launch, double& kernel_us) {
   cl_int error = CL_SUCCESS;
+  Stopwatch watch;
   const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
+  kernel_us += watch.lap();
   if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
   const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
   const std::size_t limit = work_group_limit(kernel, device, launch, error);
@@ -69,10 +86,11 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
 }
 
 // Some drivers report success for a build that produced nothing: the kernels themselves are the proof.
-Status check_kernels(const cl::Program& program, const cl::Device& device, const cache::Variant& variant) {
+Status check_kernels(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
+                     double& kernel_us) {
   Status status;
   for (const cache::Launch& launch : variant.launches) {
-    if (status) status = check_kernel(program, device, variant, launch);
+    if (status) status = check_kernel(program, device, variant, launch, kernel_us);
   }
   return status;
 }
@@ -96,18 +114,22 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   const std::size_t size = bytes->size();
   cl_int status = CL_SUCCESS;
   cl_int error = CL_SUCCESS;
+  Explanation explanation;
+  Stopwatch watch;
   const cl::Program program(clCreateProgramWithBinary(context(), 1, &id, &size, &data, &status, &error));
+  explanation.create_us = watch.lap();
   if (error != CL_SUCCESS || status != CL_SUCCESS) {
     return rejected(*variant, opencl_failure("clCreateProgramWithBinary", error != CL_SUCCESS ? error : status));
   }
   error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
+  explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clBuildProgram", error));
   if (program.getBuildInfo<CL_PROGRAM_BUILD_STATUS>(device) != CL_BUILD_SUCCESS) {
     return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
   }
-  const Status usable = check_kernels(program, device, *variant);
+  const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return rejected(*variant, usable);
-  Explanation explanation;
+  explanation.origin = entry.form == cache::Form::native ? Origin::native : Origin::portable;
   explanation.variant = variant->name;
   return Program{program, std::move(*variant), std::move(explanation)};
 }
@@ -120,18 +142,21 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   if (!source) return source.status();
 
   cl_int error = CL_SUCCESS;
+  Explanation explanation;
+  Stopwatch watch;
   const cl::Program program(context, source->text, false, &error);
+  explanation.create_us = watch.lap();
   if (error != CL_SUCCESS) return opencl_failure("clCreateProgramWithSource", error);
   const cl_device_id id = device();
   error = clBuildProgram(program(), 1, &id, variant->build_options.c_str(), nullptr, nullptr);
+  explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) {
     const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
     return {Code::build_failed,
             source->name + " as " + variant->name + ": " + opencl_error(error) + ": " + one_line(log)};
   }
-  const Status usable = check_kernels(program, device, *variant);
+  const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return usable;
-  Explanation explanation;
   explanation.origin = Origin::source;
   explanation.variant = variant->name;
   return Program{program, std::move(*variant), std::move(explanation)};

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(EveryVariantIsBakedProvenAndPacked) {
     BOOST_TEST(entry.proof.jit_free);
     BOOST_TEST(entry.proof.steady_us == 100.0F);
     BOOST_TEST(contains(entry.proof.note, "proven by the fake worker"));
-    BOOST_TEST(entry.proof.note.rfind("clbake ", 0) == 0U);
+    BOOST_TEST(entry.proof.tools.rfind("clbake ", 0) == 0U);
   }
 }
 
@@ -327,6 +327,17 @@ BOOST_AUTO_TEST_CASE(AWantedVariantThatTheDeviceCannotRunWritesNothing) {
     BOOST_TEST(contains(report.status().message(), part), report.status().message());
   }
   BOOST_TEST(workshop.files().empty());
+}
+
+BOOST_AUTO_TEST_CASE(AStrictBuildWritesNothingWhenAVariantFails) {
+  Workshop shop;
+  shop.options.strict = true;
+  shop.misbehave("prove:wrong-result:direct-s-nn");
+  BOOST_TEST(outcome(shop.build()) == "build failed");
+  BOOST_TEST(!std::filesystem::exists(shop.options.output));
+  shop.misbehave("");
+  BOOST_TEST(required(shop.build()).baked + shop.calls_of("prove ") > 0U);
+  BOOST_TEST(shop.calls_of("compile ") == 0U);  // what was done was kept
 }
 
 }  // namespace clbake::builder::test

@@ -1,10 +1,11 @@
-// A worker without a driver: `fake_worker worker compile JOB OUT` and `fake_worker worker prove JOB OUT` do at once,
-// and always with the same result, what clbake's worker does with a device; or they fail in a wanted way.
+// A worker without a driver: `fake_worker worker compile JOB OUT`, `compile-offline JOB OUT` and `prove JOB FLOOR OUT`
+// do at once, and always with the same result, what clbake's worker does with a device or a compiler; or they fail in
+// a wanted way.
 //
 // FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call
 // FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/floor.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <sys/resource.h>
@@ -63,15 +64,18 @@ void compile(Job& job, const std::string& how) {
   cache::Entry entry;
   entry.form = how == "portable" ? cache::Form::portable : cache::Form::native;
   entry.program = program_of(job);
-  job.entry = {std::move(entry)};
+  entry.newer_driver = job.target.vendor == "NVIDIA Corporation";
+  job.entries = {std::move(entry)};
 }
 
 void prove(Job& job, const std::string& how) {
   const bool noise = how == "noise-once" && calls_logged("prove " + job.variant.name) == 1;
-  cache::Entry& entry = job.entry.front();
+  cache::Entry& entry = job.entries.front();
   entry.proof.proven = how != "unproven";
   entry.proof.jit_free = how != "not-jit-free" && !noise && entry.form == cache::Form::native;
-  entry.proof.load_us = 40;
+  entry.proof.create_us = 10;
+  entry.proof.build_us = 28;
+  entry.proof.kernel_us = 2;
   entry.proof.first_us = entry.proof.jit_free ? 110 : 250000;
   entry.proof.steady_us = 100;
   entry.proof.max_error = 1e-7F;
@@ -98,13 +102,23 @@ Status leave(const std::string& how, const std::string& output, Job job) {
     return cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   }
   if (how == "other-variant") job.variant.name = "another-variant";
-  if (how == "no-entry") job.entry.clear();
+  if (how == "no-entry") job.entries.clear();
   return write_job(output, job);
+}
+
+int end(const Status& left) {
+  if (left) return 0;
+  fail(left.message());
+  return left.code() == Code::io ? kWorkerIoExit : 1;
 }
 
 int work(const std::string& verb, const std::string& input, const std::string& output) {
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
+  if (is_floor(*job)) {
+    compile(*job, {});
+    return end(leave({}, output, std::move(*job)));
+  }
   std::ofstream(environment("FAKE_WORKER_LOG"), std::ios::app) << verb + " " + job->variant.name + "\n" << std::flush;
 
   const std::string how = misbehaviour(verb, job->variant.name);
@@ -112,24 +126,21 @@ int work(const std::string& verb, const std::string& input, const std::string& o
   if (how == "hang") std::this_thread::sleep_for(kHang);
   if (how == "message") return fail("the driver has lost its mind");
   if (how == "exit-7") return 7;
-  if (how == "wrong-result") return fail("wrong result at 5 x 3 x 129: error 0.5, tolerance 1e-06");
+  if (how == "wrong-result") return fail("wrong result at 5 x 3 x 129: error 0.5, tolerance 1e-06") * kWorkerWrongExit;
   if (how == "silent") return 0;
-  if (verb == "compile") {
+  if (verb == "compile" || verb == "compile-offline") {
     compile(*job, how);
   } else {
-    if (job->entry.empty()) return fail(input + ": nothing was compiled");
+    if (job->entries.empty()) return fail(input + ": nothing was compiled");
     prove(*job, how);
   }
-  const Status left = leave(how, output, std::move(*job));
-  if (left) return 0;
-  fail(left.message());
-  return left.code() == Code::io ? kWorkerIoExit : 1;
+  return end(leave(how, output, std::move(*job)));
 }
 
 }  // namespace
 }  // namespace clbake::builder
 
 int main(int argc, char** argv) {
-  if (argc != 5 || std::string(argv[1]) != "worker") return clbake::builder::fail("not called as a worker");
-  return clbake::builder::work(argv[2], argv[3], argv[4]);
+  if (argc < 5 || std::string(argv[1]) != "worker") return clbake::builder::fail("not called as a worker");
+  return clbake::builder::work(argv[2], argv[3], argv[argc - 1]);
 }

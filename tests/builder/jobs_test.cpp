@@ -17,7 +17,7 @@ Job sample() {
   entry.program = {1, 2, 3, 4, 5};
   entry.proof.proven = true;
   entry.proof.note = "proven";
-  job.entry = {entry};
+  job.entries = {entry};
   return job;
 }
 
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(AJobIsTheGeneratorsKernel) {
     BOOST_TEST(launch.tile_m == kernel.launches[i].tile_m);
     BOOST_TEST(launch.tile_n == kernel.launches[i].tile_n);
   }
-  BOOST_TEST(job.entry.empty());
+  BOOST_TEST(job.entries.empty());
 }
 
 BOOST_AUTO_TEST_CASE(AJobKnowsCopiesImagesAndSlices) {
@@ -83,15 +83,15 @@ BOOST_AUTO_TEST_CASE(AWrittenJobIsReadBackWhole) {
   const Directory directory;
   Job job = sample();
   for (const bool compiled : {true, false}) {
-    if (!compiled) job.entry.clear();
+    if (!compiled) job.entries.clear();
     BOOST_TEST(outcome(write_job(directory.path("job"), job)) == "ok");
     const Result<Job> read = read_job(directory.path("job"));
     BOOST_REQUIRE_EQUAL(outcome(read), "ok");
     BOOST_TEST(same_work(*read, job));
-    BOOST_REQUIRE_EQUAL(read->entry.size(), job.entry.size());
+    BOOST_REQUIRE_EQUAL(read->entries.size(), job.entries.size());
     if (!compiled) continue;
-    BOOST_TEST((read->entry[0].program == job.entry[0].program));
-    BOOST_TEST(read->entry[0].proof.note == "proven");
+    BOOST_TEST((read->entries[0].program == job.entries[0].program));
+    BOOST_TEST(read->entries[0].proof.note == "proven");
   }
 }
 
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(SameWorkLooksAtEveryField) {
 
 BOOST_AUTO_TEST_CASE(TheEntryAndTheIndexOfTheSourceAreNotPartOfTheWork) {
   Job other = sample();
-  other.entry.clear();
+  other.entries.clear();
   other.variant.source = 5;
   BOOST_TEST(same_work(sample(), other));
 }
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(ADamagedJobIsRefused) {
     const Result<Job> read = read_job(directory.path("bad"));
     if (!read) continue;
     // Padding that nothing refers to may change; what was read may not.
-    accepted += same_work(*read, sample()) && read->entry[0].program == sample().entry[0].program ? 0 : 1;
+    accepted += same_work(*read, sample()) && read->entries[0].program == sample().entries[0].program ? 0 : 1;
   }
   BOOST_TEST(accepted == 0U);
   write_file(directory.path("bad"), good.substr(0, good.size() / 2));
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(EveryEntryOfABundleIsAJob) {
   BOOST_REQUIRE_EQUAL(outcome(jobs), "ok");
   BOOST_TEST(jobs->size() == 2 * kVariants);
   for (const Job& job : *jobs) {
-    BOOST_TEST(job.entry.size() == 1U);
+    BOOST_TEST(job.entries.size() == 1U);
     BOOST_TEST(contains(job.source.name, job.variant.family), job.source.name << " of " << job.variant.name);
   }
 }

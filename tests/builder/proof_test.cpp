@@ -1,6 +1,7 @@
 // The proof can fail. Jobs go through the real worker in new processes with empty driver caches, as in a build.
 #include "handmade.hpp"
 
+#include <clbake/builder/floor.hpp>
 #include <clbake/builder/process.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -22,6 +23,8 @@ struct Outcome {
   Job job;
 };
 
+const Job& compiled_floor();
+
 // `clbake worker VERB` on a job.
 Outcome work(const std::string& verb, const Job& job) {
   const Result<ScratchDirectory> files = ScratchDirectory::create();
@@ -32,6 +35,11 @@ Outcome work(const std::string& verb, const Job& job) {
   BOOST_REQUIRE(write_job(input, job).ok());
   std::vector<Command> commands(1);
   commands[0].arguments = {CLBAKE_COMMAND, "worker", verb, input, output};
+  if (verb == "prove") {
+    const std::string floor = files->path() + "/floor";
+    BOOST_REQUIRE(write_job(floor, compiled_floor()).ok());
+    commands[0].arguments.insert(commands[0].arguments.end() - 1, floor);
+  }
   commands[0].environment = driver_cache_environment(cache->path());
   commands[0].log = files->path() + "/log";
   const std::atomic<bool> never{false};
@@ -46,11 +54,17 @@ Outcome work(const std::string& verb, const Job& job) {
   return outcome;
 }
 
+const Job& compiled_floor() {
+  static const Outcome outcome = work("compile", floor_job(device().target));
+  BOOST_REQUIRE_EQUAL(outcome.failure, "");
+  return outcome.job;
+}
+
 Job compiled(const std::string& verb, const std::string& defect = {}) {
   const Outcome outcome = work(verb, handmade_job(defect));
   BOOST_REQUIRE_EQUAL(outcome.failure, "");
-  BOOST_REQUIRE_EQUAL(outcome.job.entry.size(), 1U);
-  BOOST_TEST(!outcome.job.entry[0].proof.proven);
+  BOOST_REQUIRE_EQUAL(outcome.job.entries.size(), 1U);
+  BOOST_TEST(!outcome.job.entries[0].proof.proven);
   return outcome.job;
 }
 
@@ -60,7 +74,7 @@ cache::Proof proof_of(const Job& job) {
   for (int i = 0; i < kAttempts && !proof.jit_free; ++i) {
     const Outcome outcome = work("prove", job);
     BOOST_REQUIRE_EQUAL(outcome.failure, "");
-    proof = outcome.job.entry.at(0).proof;
+    proof = outcome.job.entries.at(0).proof;
     BOOST_TEST(proof.proven);
   }
   return proof;
@@ -76,7 +90,7 @@ void check_not_proven(const std::string& defect, const std::string& cause) {
 BOOST_AUTO_TEST_CASE(AFinalizedProgramIsProvenJitFree) {
   const Job job = compiled("compile");
   const cache::Proof proof = proof_of(job);
-  BOOST_TEST(proof.load_us > 0.0F);
+  BOOST_TEST(proof.load_us() > 0.0F);
   BOOST_TEST(proof.first_us > 0.0F);
   BOOST_TEST(proof.steady_us > 0.0F);
   BOOST_TEST(proof.tolerance > 0.0F);
@@ -88,10 +102,18 @@ BOOST_AUTO_TEST_CASE(APlainBinaryStillCompilesAtItsFirstLaunch) {
   if (!on_pocl()) return;  // other drivers may leave nothing to compile
   const Outcome outcome = work("prove", compiled("compile-plain"));
   BOOST_REQUIRE_EQUAL(outcome.failure, "");
-  const cache::Proof& proof = outcome.job.entry.at(0).proof;
+  const cache::Proof& proof = outcome.job.entries.at(0).proof;
   BOOST_TEST(proof.proven);
   BOOST_TEST(!proof.jit_free);
   BOOST_TEST(contains(proof.note, "as long as a compilation"), proof.note);
+}
+
+// As a driver would that mixes up its programs: the kernel has the wanted name and arguments.
+BOOST_AUTO_TEST_CASE(TheBinaryOfAnotherKernelIsFound) {
+  Job job = compiled("compile");
+  job.entries[0].program = compiled("compile", "WRONG_CORNER").entries[0].program;
+  const Outcome outcome = work("prove", job);
+  BOOST_TEST(contains(outcome.failure, "wrong result at"), outcome.failure);
 }
 
 BOOST_AUTO_TEST_CASE(WrongNumbersAreFound) { check_not_proven("WRONG_LAST_PRODUCT", "wrong result at"); }
@@ -123,7 +145,8 @@ BOOST_AUTO_TEST_CASE(AWorkerEndsWithItsParent) {
   BOOST_REQUIRE(write_job(files->path() + "/in", handmade_job("HANGS")).ok());
   std::vector<Command> commands(1);
   commands[0].arguments = {"/bin/sh", "-c",
-                           "cd '" + files->path() + "'; '" CLBAKE_COMMAND "' worker compile in out & echo $! > pid; " +
+                           "cd '" + files->path() +
+                               "'; unset CLBAKE_PARENT; '" CLBAKE_COMMAND "' worker compile in out & echo $! > pid; " +
                                "until [ -n \"$(ls '" + cache->path() + "')\" ]; do sleep 0.02; done; kill -KILL $$"};
   commands[0].environment = driver_cache_environment(cache->path());
   commands[0].log = files->path() + "/log";

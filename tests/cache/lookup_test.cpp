@@ -1,6 +1,9 @@
 // What each search answers, and what it answers when there is nothing.
 #include "samples.hpp"
 
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
 #include <set>
@@ -44,6 +47,10 @@ BOOST_AUTO_TEST_CASE(NativeEntryIsPreferredToThePortableOne) {
   const std::uint32_t target = *bundle.find_target(small_contents().targets[0]);
   BOOST_TEST((bundle.find_entry(target, 0)->form == Form::native));
   BOOST_TEST((bundle.find_entry(target, 2)->form == Form::portable));
+  BOOST_TEST((bundle.find_entry(target, 0, Form::native)->form == Form::native));
+  BOOST_TEST((bundle.find_entry(target, 0, Form::portable)->form == Form::portable));
+  BOOST_TEST((bundle.find_entry(target, 2, Form::portable)->form == Form::portable));
+  BOOST_TEST(outcome(bundle.find_entry(target, 2, Form::native)) == "no entry");
 }
 
 BOOST_AUTO_TEST_CASE(VariantThatWasNotBakedIsNoEntry) {
@@ -85,6 +92,7 @@ BOOST_AUTO_TEST_CASE(UnevenBundleAnswersLikeASet) {
   c.sources = small_contents().sources;
   std::mt19937 random(3);
   std::set<std::pair<std::uint32_t, std::string>> baked;
+  std::set<std::pair<std::uint32_t, std::string>> portable;
   for (std::uint32_t v = 0; v < kVariants; ++v) {
     c.variants.push_back(small_contents().variants[0]);
     c.variants.back().name = "variant-" + std::to_string(v);
@@ -92,7 +100,10 @@ BOOST_AUTO_TEST_CASE(UnevenBundleAnswersLikeASet) {
       const bool wanted = t == 0 ? random() % 20 == 0 : t == 1 ? v % 400 < 37 : false;
       if (!wanted) continue;
       baked.emplace(t, c.variants.back().name);
-      if (random() % 2 == 0) c.entries.push_back({t, v, Form::portable, Proof(), Bytes(3, 1)});
+      if (random() % 2 == 0) {
+        c.entries.push_back({t, v, Form::portable, Proof(), Bytes(3, 1)});
+        portable.emplace(t, c.variants.back().name);
+      }
       if (random() % 2 == 0 || c.entries.empty() || c.entries.back().variant != v || c.entries.back().target != t) {
         c.entries.push_back({t, v, Form::native, Proof(), Bytes(3, 2)});
       }
@@ -107,7 +118,31 @@ BOOST_AUTO_TEST_CASE(UnevenBundleAnswersLikeASet) {
     for (std::uint32_t v = 0; v < kVariants; ++v) {
       const bool expected = baked.count({t, bundle.variant(v)->name}) > 0;
       wrong += outcome(bundle.find_entry(found, v)) != (expected ? "ok" : "no entry");
+      const bool second = portable.count({t, bundle.variant(v)->name}) > 0;
+      wrong += outcome(bundle.find_entry(found, v, Form::portable)) != (second ? "ok" : "no entry");
     }
   }
   BOOST_TEST(wrong == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(DamageOfANativeEntryHidesNoPortableOne) {
+  Contents contents = small_contents();
+  contents.entries.resize(1);
+  contents.entries[0].form = Form::native;
+  contents.entries[0].proof.note = "a note of machine code";
+  contents.entries.push_back(contents.entries[0]);
+  contents.entries[1].form = Form::portable;
+  contents.entries[1].proof.note = "another note";
+  Bytes bytes = encode(contents).value();
+  const EntryInfo sound = open_bytes(bytes).value().entry(1).value();
+  const std::string note = contents.entries[0].proof.note;
+  const auto at = std::search(bytes.begin(), bytes.end(), note.begin(), note.end());
+  BOOST_REQUIRE((at != bytes.end()));
+  *at = static_cast<std::uint8_t>(*at ^ 1);
+  const Bundle bundle = open_bytes(bytes).value();
+  const Result<EntryInfo> native = bundle.find_entry(sound.target, sound.variant, Form::native);
+  BOOST_TEST((native.status().code() == Code::checksum));
+  const Result<EntryInfo> found = bundle.find_entry(sound.target, sound.variant, Form::portable);
+  BOOST_REQUIRE(found.ok());
+  BOOST_TEST((found->form == Form::portable));
 }

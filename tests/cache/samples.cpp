@@ -35,7 +35,9 @@ Bytes program(std::uint8_t seed, std::size_t bytes) {
   return p;
 }
 
-Proof proof(bool jit_free, const char* note) { return {true, jit_free, 30.5F, 12.25F, 10.0F, 0.5F, 8.0F, note}; }
+Proof proof(bool jit_free, const char* note) {
+  return {true, jit_free, 1.5F, 20.5F, 8.5F, 12.25F, 10.0F, 0.5F, 8.0F, {"16-1-1-goffs0"}, "compiler 1.0", note};
+}
 
 // The list in the order old[0], old[1] ...
 template <typename T>
@@ -85,8 +87,10 @@ void describe_profiles(std::ostream& out, const std::vector<Profile>& profiles) 
 void describe_entries(std::ostream& out, const std::vector<Entry>& entries) {
   for (const Entry& e : entries) {
     out << "entry " << e.target << '|' << e.variant << '|' << static_cast<int>(e.form) << '|' << e.proof.proven
-        << e.proof.jit_free << '|' << e.proof.load_us << '|' << e.proof.first_us << '|' << e.proof.steady_us << '|'
-        << e.proof.max_error << '|' << e.proof.tolerance << '|' << e.proof.note << '|';
+        << e.proof.jit_free << '|' << e.newer_driver << '|' << e.proof.create_us << '|' << e.proof.build_us << '|'
+        << e.proof.kernel_us << '|' << e.proof.first_us << '|' << e.proof.steady_us << '|' << e.proof.max_error << '|'
+        << e.proof.tolerance << '|' << e.proof.note << '|' << e.proof.tools << '|';
+    for (const std::string& text : e.proof.specialisations) out << text << ';';
     for (const std::uint8_t byte : e.program) out << static_cast<int>(byte) << ' ';
     out << '\n';
   }
@@ -119,6 +123,7 @@ Contents small_contents() {
                {0, 2, Form::portable, Proof(), program(3, 9)},
                {1, 0, Form::native, proof(true, "finalized by 1.0"), program(1, 70)},
                {2, 1, Form::native, proof(true, ""), program(5, 1)}};
+  c.entries[3].newer_driver = true;
   return c;
 }
 

@@ -86,8 +86,8 @@ BOOST_AUTO_TEST_CASE(SizesOverTheLimitsAreRefused) {
   BOOST_TEST(encoding_after([](Contents& c) { c.targets[0].vendor.resize(65536); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].build_options.resize(65536); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.sources[0].text.resize(16U << 20U); }) == "invalid argument");
-  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65537); }) == "invalid argument");
-  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65536); }) == "ok");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65496); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65495); }) == "ok");
   BOOST_TEST(encoding_after([](Contents& c) { c.targets.resize(65537); }) == "invalid argument");
 }
 

@@ -70,6 +70,28 @@ BOOST_AUTO_TEST_CASE(ZeroFactorIsOutOfRange) {
   check_violated(p, smallest_device(), "range", {"ns", "0", "1", "32768"});
 }
 
+BOOST_AUTO_TEST_CASE(ClangNeedsADeviceThatTakesPtx) {
+  Params p = local_tile();
+  p.front_end = FrontEnd::clang;
+  check_violated(p, smallest_device(), "front-end", {"clang", "PTX"});
+  DeviceLimits nvidia = smallest_device();
+  nvidia.ptx = true;
+  BOOST_TEST(check(p, nvidia).empty());
+  BOOST_TEST(admits(nvidia, p));
+}
+
+BOOST_AUTO_TEST_CASE(ClangHasNoImages) {
+  DeviceLimits nvidia = smallest_device();
+  nvidia.ptx = true;
+  for (Layout Params::*layout : {&Params::layout_a, &Params::layout_b}) {
+    Params p = stripe();
+    p.*layout = Layout::image;
+    BOOST_TEST(check(p, nvidia).empty());
+    p.front_end = FrontEnd::clang;
+    check_violated(p, nvidia, "front-end", {"image", "clang"});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(HugeFactorIsOutOfRange) {
   Params p = register_tile();
   p.ml = 4294967295U;

@@ -70,6 +70,14 @@ BOOST_AUTO_TEST_CASE(NameHoldsWhatDiffersFromTheStandard) {
   BOOST_TEST(name(q) == "local_tile-s-nn-1x1x1-1x1x1-v1-buffers2-prefetch0-load4-padding4-map2-fragments2");
 }
 
+BOOST_AUTO_TEST_CASE(NameSaysWhoCompiles) {
+  Params p;
+  p.split_k = 2;
+  p.front_end = FrontEnd::clang;
+  BOOST_TEST(name(p) == "direct-s-nn-1x1x1-1x1x1-v1-split2-clang");
+  BOOST_TEST(holds(refusal("direct-s-nn-1x1x1-1x1x1-v1-driver"), "is written direct-s-nn-1x1x1-1x1x1-v1"));
+}
+
 BOOST_AUTO_TEST_CASE(EveryNameIsReadBack) {
   Params p = register_tile();
   for (const Parameter& parameter : parameters()) {

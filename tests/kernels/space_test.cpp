@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(EveryParameterOfAFamilyIsAnAxisOnce) {
   for (const Family family : all_families) {
     std::set<std::string_view> expected = {"trans_a", "trans_b"};
     for (const Parameter& parameter : parameters()) {
-      if (parameter.of(family)) expected.insert(parameter.name);
+      if (parameter.of(family) && !parameter.macro.empty()) expected.insert(parameter.name);  // of the kernels
     }
     std::set<std::string_view> names;
     for (const Axis& axis : space(family).axes) {

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(TheSameInputsGiveTheSameBits) {
     BOOST_REQUIRE(trial.ok());
     Result<Gemm> gemm = baked()->where.library.prepare(problem, v.name);
     BOOST_REQUIRE(gemm.ok());
-    BOOST_TEST((gemm->explanation().origin == Origin::bundle));
+    BOOST_TEST((gemm->explanation().origin == Origin::native));
     double first_error = -1;
     for (int i = 0; i < 3; ++i) {
       BOOST_REQUIRE(trial->run(*gemm).ok());

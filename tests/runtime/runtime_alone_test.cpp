@@ -6,8 +6,11 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <limits>
 #include <random>
+#include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -50,6 +53,18 @@ std::vector<float> random_matrix(std::size_t count, unsigned seed) {
   std::vector<float> data(count);
   for (float& x : data) x = static_cast<float>(random() % 2001) / 1000.0F - 1.0F;
   return data;
+}
+
+// The names, up to the first dot, of the shared libraries in this process.
+std::set<std::string> mapped_libraries() {
+  std::ifstream maps("/proc/self/maps");
+  std::set<std::string> names;
+  for (std::string line; std::getline(maps, line);) {
+    const std::size_t name = line.rfind('/') + 1;
+    const std::size_t dot = line.find(".so", name);
+    if (name != 0 && dot != std::string::npos) names.insert(line.substr(name, line.find('.', name) - name));
+  }
+  return names;
 }
 
 Result<Library> golden_library(const Options& options = {}) {
@@ -275,6 +290,22 @@ BOOST_AUTO_TEST_CASE(AGemmOutlivesItsLibrary) {
       gemm->enqueue(environment().queue, 1.0, {product.a_buffer}, {product.b_buffer}, 0.0, {product.c_buffer});
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
   BOOST_TEST(product.error() < kTolerance);
+}
+
+BOOST_AUTO_TEST_CASE(PreloadLoadsNvidiasLibraryAndNothingElsewhere) {
+  BOOST_TEST((preload(nullptr).code() == Code::invalid_argument));
+  cl_platform_id platform = nullptr;
+  char name[256] = {};
+  clGetDeviceInfo(environment().device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr);
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+  const std::set<std::string> before = mapped_libraries();
+  const Status status = preload(platform);
+  BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
+  if (std::string(name).find("NVIDIA") == std::string::npos) {
+    BOOST_TEST((mapped_libraries() == before));
+  } else {
+    BOOST_TEST(mapped_libraries().count("libnvidia-nvvm") == 1U);
+  }
 }
 
 int main(int argc, char** argv) {

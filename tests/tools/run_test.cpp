@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(ThisMachinesDevicesAreTargetsOfTheBundle) {
 
 BOOST_AUTO_TEST_CASE(ARunFromTheBundleReportsAllItsFigures) {
   const Json json = json_of(clbake(run_arguments(baked_bundle(), {"--json", "--no-compile"})));
-  BOOST_TEST(json.at("origin") == "bundle");
+  BOOST_TEST(json.at("origin") == "native");
   BOOST_TEST(json.at("miss").is_null());
   BOOST_TEST(json.at("variant").is_string());
   check_target(json.at("target"));
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(EveryKindOfProblemIsRight) {
         all.insert(all.end(), layout.begin(), layout.end());
         const Json json = json_of(clbake(all));
         BOOST_TEST(json.at("ok") == true);
-        BOOST_TEST(json.at("origin") == "bundle");
+        BOOST_TEST(json.at("origin") == "native");
       }
     }
   }

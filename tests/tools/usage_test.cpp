@@ -30,6 +30,7 @@ BOOST_AUTO_TEST_CASE(NothingGivenShowsTheUsageAsAFailure) {
 BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
   for (const Arguments& verb : {Arguments{},
                                 {"devices"},
+                                {"targets"},
                                 {"space"},
                                 {"build"},
                                 {"run"},
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesTheOptionsOfTheIssue) {
     for (const std::string& option : options) BOOST_TEST(contains(help, option), verb << " " << option);
   };
   check_names("devices", {"--json"});
-  check_names("build", {"--device", "--precision", "-o", "SPEC"});
+  check_names("build", {"--device", "--target", "--precision", "-o", "SPEC"});
   check_names("run", {"--m", "--n", "--k", "--precision", "--trans-a", "--trans-b", "--alpha", "--beta", "--device",
                       "--repeat", "--no-compile", "--json"});
   check_names("inspect", {"--json"});
@@ -129,6 +130,7 @@ BOOST_AUTO_TEST_CASE(NumbersOutOfTheirRangeAreNamedWithTheirOption) {
   check_refused(clbake({"build", "-o", "x", "--jobs", "99999999999"}), 2, {"--jobs", "99999999999"});
   check_refused(clbake({"build", "-o", "x", "--jobs", "-1"}), 2, {"--jobs", "-1"});
   check_refused(clbake({"bench", "cold", "x", "--trials", "0"}), 2, {"--trials", "0"});
+  check_refused(clbake({"bench", "cold", "x", "--size", "0"}), 2, {"--size", "0"});
   check_refused(clbake({"bench", "gemm", "x", "--rounds", "0"}), 2, {"--rounds", "0"});
 }
 
@@ -149,6 +151,9 @@ BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
     check_refused(clbake({"bench", "gemm", "x", "--sizes", text}), 2, {"--sizes", text});
   }
   check_refused(clbake({"bench", "gemm", "x", "--sizes", ","}), 2, {"--sizes"});
+  check_refused(clbake({"bench", "cold", "x", "--peer", "openblas,frob"}), 2, {"--peer", "'frob'", "openblas"});
+  check_refused(clbake({"bench", "cold", "x", "--peer", "launch"}), 2, {"--peer", "'launch'"});
+  check_refused(clbake({"bench", "cold", "x", "--peer", ","}), 2, {"--peer", "','"});
   check_refused(clbake({"bench", "gemm", "x", "--trans", ","}), 2, {"--trans"});
   for (const std::string text : {"nx", "n", "nnn", ""}) {
     check_refused(clbake({"bench", "gemm", "x", "--trans", text}), 2, {"--trans", text});

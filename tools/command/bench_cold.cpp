@@ -1,55 +1,51 @@
-// `clbake bench cold`: how long from an existing context to the first correct result, by four ways to a program.
+// `clbake bench cold`: how long to the first correct result, by several ways to a program, and by other libraries.
 #include "cli.hpp"
-#include "cold_trial.hpp"
-#include "json.hpp"
+#include "cold_report.hpp"
+#include "peers.hpp"
 #include "progress_bar.hpp"
 #include "verbs.hpp"
 #include "worker_call.hpp"
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/scratch.hpp>
-#include <clbake/builder/trial.hpp>
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
 
 namespace clbake::tool {
 namespace {
 
-struct Row {
-  const char* path;   // its name in the JSON
-  const char* label;  // for people
-  std::string bundle;
-  std::string target;
-  std::string variant;
-  bool warm;           // keeps one driver cache for all trials
-  const char* origin;  // where the program has to come from
-  std::vector<double> first_result_ms;
-  std::vector<double> first_launch_ms;
-  std::vector<double> steady_ms;
-};
+// The verb of a worker, its job (ColdJob), and what comes behind that. The process starts right after.
+std::vector<std::string> worker_arguments(const std::string& verb, const std::string& bundle, const std::string& target,
+                                          std::size_t size, const std::string& output,
+                                          const std::vector<std::string>& behind) {
+  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
+  std::vector<std::string> all = {verb, std::to_string(now.count()), bundle, target, std::to_string(size), output};
+  all.insert(all.end(), behind.begin(), behind.end());
+  return all;
+}
 
-Status run_trial(Row& row, const std::string& cache, const std::string& scratch) {
+// One trial of a row in a fresh process.
+Status run_trial(ColdRow& row, std::size_t size, const std::string& cache, const std::string& scratch) {
   const std::string output = scratch + "/trial.json";
-  const Status ran = call_worker({"cold", row.bundle, row.target, row.variant, output}, cache, scratch + "/trial.log");
+  const Status ran = call_worker(worker_arguments(row.verb, row.bundle, row.target, size, output, row.behind), cache,
+                                 scratch + "/trial.log");
   if (!ran) return ran.within(row.path);
-  const Result<Json> json = read_json(output);
+  Result<Json> json = read_json(output);
   if (!json) return json.status();
-  if ((*json)["origin"] != row.origin) {
-    return {Code::opencl, std::string(row.path) + ": the program came from " + (*json)["origin"].get<std::string>() +
-                              " instead of " + row.origin};
+  const std::string origin = json->value("origin", "");  // a peer tells none
+  if ((origin == "source") != row.compiles) {
+    return {Code::opencl, std::string(row.path) + ": the program came from " + origin};
   }
-  row.first_result_ms.push_back((*json)["first_result_ms"]);
-  row.first_launch_ms.push_back((*json)["first_launch_ms"]);
-  row.steady_ms.push_back((*json)["steady_ms"]);
+  row.trials.push_back(std::move(*json));
   return {};
 }
 
 // The entry that the bundle uses for the timed product on this device.
-Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target) {
+Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target, std::size_t size) {
   const Result<cache::Profile> profile = bundle.find_profile(target);
   if (!profile) return profile.status();
-  const auto in_range = [](std::uint32_t low, std::uint32_t high) { return low <= kColdSize && kColdSize <= high; };
+  const auto in_range = [&](std::uint32_t low, std::uint32_t high) { return low <= size && size <= high; };
   const auto rule = std::find_if(profile->rules.begin(), profile->rules.end(), [&](const cache::Rule& r) {
     return r.precision == Precision::single_precision && !r.trans_a && !r.trans_b && in_range(r.m_min, r.m_max) &&
            in_range(r.n_min, r.n_max) && in_range(r.k_min, r.k_max);
@@ -68,82 +64,110 @@ Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target) {
   return {Code::no_entry, "the bundle has no entry of " + variant->name};
 }
 
-// The four rows; the files they need are made in `scratch`.
-Result<std::vector<Row>> make_rows(const std::string& file, const Bundle& bundle, std::uint32_t target,
-                                   const std::string& scratch) {
-  Result<builder::Job> job = entry_in_use(bundle, target);
+// clbake's own rows; the files they need are made in `scratch`.
+Result<std::vector<ColdRow>> own_rows(const std::string& file, const Bundle& bundle, std::uint32_t target,
+                                      std::size_t size, const std::string& scratch) {
+  Result<builder::Job> job = entry_in_use(bundle, target, size);
   if (!job) return job.status();
   const std::string variant = job->variant.name;
   const std::string source = scratch + "/source.clbake";
   const std::string plain = scratch + "/plain.clbake";
-  job->entry.clear();
+  const bool jit_free = job->entries.front().proof.jit_free;
+  job->entries.clear();
   const Status written = builder::write_job(source, *job);
   if (!written) return written;
   const Result<builder::ScratchDirectory> cache = builder::ScratchDirectory::create();
   if (!cache) return cache.status();
   const Status compiled = call_worker({"compile-plain", source, plain}, cache->path(), scratch + "/plain.log");
   if (!compiled) return compiled.within("plain");
-  return std::vector<Row>{
-      {"source-cold", "source, empty driver cache", source, "0", variant, false, "source", {}, {}, {}},
-      {"source-warm", "source, driver's warm cache", source, "0", variant, true, "source", {}, {}, {}},
-      {"plain", "plain binary", plain, "0", variant, false, "bundle", {}, {}, {}},
-      {"bundle", "clbake bundle", file, std::to_string(target), "", false, "bundle", {}, {}, {}},
+  return std::vector<ColdRow>{
+      {"source-cold", "source, cold", "cold", {variant}, source, "0", false, true, {}, {}},
+      {"source-warm", "source, warm", "cold", {variant}, source, "0", true, true, {}, {}},
+      {"plain", "plain binary", "cold", {variant}, plain, "0", false, false, {}, {}},
+      {"bundle", "clbake bundle", "cold", {""}, file, std::to_string(target), false, false, jit_free, {}},
   };
 }
 
-Json to_json(const std::vector<Row>& rows, const Target& target, std::size_t trials) {
-  Json list = Json::array();
-  for (const Row& row : rows) {
-    const auto [low, high] = std::minmax_element(row.first_result_ms.begin(), row.first_result_ms.end());
-    list.push_back({{"path", row.path},
-                    {"first_result_ms", builder::median(row.first_result_ms)},
-                    {"first_result_ms_min", *low},
-                    {"first_result_ms_max", *high},
-                    {"first_launch_ms", builder::median(row.first_launch_ms)},
-                    {"steady_ms", builder::median(row.steady_ms)},
-                    {"trials", trials},
-                    {"device", target.device_name}});
+// A row for each peer that was asked for, two for one that has the driver compile; always in the same order.
+std::vector<ColdRow> peer_rows(const std::vector<std::string>& peers, const std::string& file, std::uint32_t target,
+                               std::uint32_t threads) {
+  const auto row = [&](const char* path, const char* label, const char* peer, bool warm) {
+    return ColdRow{path,  label, "cold-peer", {peer, std::to_string(threads)}, file, std::to_string(target), warm,
+                   false, {},    {}};
+  };
+  const auto asked = [&](const char* peer) { return std::find(peers.begin(), peers.end(), peer) != peers.end(); };
+  std::vector<ColdRow> rows;
+  if (asked("clblast")) {
+    rows.push_back(row("clblast-cold", "CLBlast, cold", "clblast", false));
+    rows.push_back(row("clblast-warm", "CLBlast, warm", "clblast", true));
   }
-  return {{"m", kColdSize}, {"n", kColdSize}, {"k", kColdSize}, {"precision", "single"}, {"rows", list}};
+  if (asked("openblas")) rows.push_back(row("openblas", "OpenBLAS", "openblas", false));
+  if (asked("cublas")) rows.push_back(row("cublas", "cuBLAS", "cublas", false));
+  return rows;
 }
 
-void print_table(const std::vector<Row>& rows, const Target& target, std::size_t trials) {
-  std::printf("First correct result of a %zu x %zu x %zu product in single precision, from an existing context\n",
-              kColdSize, kColdSize, kColdSize);
-  std::printf("%s; driver %s; %zu trials each, in fresh processes; medians in ms\n\n", target.device_name.c_str(),
-              target.driver_version.c_str(), trials);
-  std::printf("| %-27s | %12s | %12s | %11s | %16s |\n", "program from", "first result", "first launch", "steady",
-              "against bundle");
-  std::printf("|%s|%s:|%s:|%s:|%s:|\n", std::string(29, '-').c_str(), std::string(13, '-').c_str(),
-              std::string(13, '-').c_str(), std::string(12, '-').c_str(), std::string(17, '-').c_str());
-  const double bundle = builder::median(rows.back().first_result_ms);
-  for (const Row& row : rows) {
-    const double first = builder::median(row.first_result_ms);
-    std::printf("| %-27s | %12.2f | %12.2f | %11.2f | %14.1f x |\n", row.label, first,
-                builder::median(row.first_launch_ms), builder::median(row.steady_ms), first / bundle);
+// The peers that --peer names.
+std::vector<std::string> peers_of(const std::string& given) {
+  const std::vector<std::string> peers = split(given, ',');
+  if (peers.empty()) throw UsageError("--peer: '" + given + "' names nothing");
+  for (const std::string& peer : peers) {
+    if (peer != "clblast" && peer != "openblas" && peer != "cublas") {
+      throw UsageError("--peer: '" + peer + "' is none of clblast, openblas and cublas");
+    }
   }
+  return peers;
+}
+
+// Before anything is measured: a library that is missing is no surprise after minutes.
+Status check_installed(const std::vector<std::string>& peers, std::uint32_t threads) {
+  for (const std::string& name : peers) {
+    const Result<std::unique_ptr<Peer>> peer = make_peer(name, threads);
+    if (!peer) return peer.status().within("--peer");
+  }
+  return {};
+}
+
+// Both whole processes once, each with an empty driver cache.
+Status time_processes(ColdReport& report, const std::string& scratch) {
+  const ColdRow& row = bundle_row(report);
+  const auto time = [&](const char* what, std::vector<double>& times) -> Status {
+    const Result<builder::ScratchDirectory> fresh = builder::ScratchDirectory::create();
+    if (!fresh) return fresh.status();
+    const Result<double> ms =
+        time_worker(worker_arguments("cold-process", row.bundle, row.target, report.size, {}, {what}), fresh->path(),
+                    scratch + "/process.log");
+    if (!ms) return ms.status().within("process");
+    times.push_back(*ms);
+    return {};
+  };
+  const Status timed = time("context", report.processes.context);
+  return timed ? time("product", report.processes.bundle) : timed;
 }
 
 // Path after path within each trial, so that a slow moment of the machine meets all of them.
-Status run_trials(std::vector<Row>& rows, std::size_t trials, const std::string& scratch) {
+Status run_trials(ColdReport& report, std::size_t trials, const std::string& scratch) {
   Result<builder::ScratchDirectory> kept = builder::ScratchDirectory::create();
   if (!kept) return kept.status();
   ProgressBar bar;
   std::size_t done = 0;
-  for (Row& row : rows) {
+  for (const ColdRow& row : report.rows) {
     if (!row.warm) continue;
-    Row priming = row;  // fills the driver's cache; not counted
-    const Status primed = run_trial(priming, kept->path(), scratch);
+    ColdRow priming = row;  // fills the driver's cache; not counted
+    const Status primed = run_trial(priming, report.size, kept->path(), scratch);
     if (!primed) return primed;
   }
+  const std::size_t total = trials * (report.rows.size() + 1);
   for (std::size_t t = 0; t < trials; ++t) {
-    for (Row& row : rows) {
+    for (ColdRow& row : report.rows) {
       const Result<builder::ScratchDirectory> fresh = builder::ScratchDirectory::create();
       if (!fresh) return fresh.status();
-      const Status ran = run_trial(row, row.warm ? kept->path() : fresh->path(), scratch);
+      const Status ran = run_trial(row, report.size, row.warm ? kept->path() : fresh->path(), scratch);
       if (!ran) return ran;
-      bar.show(++done, trials * rows.size(), row.label);
+      bar.show(++done, total, row.label);
     }
+    const Status timed = time_processes(report, scratch);
+    if (!timed) return timed;
+    bar.show(++done, total, "whole process");
   }
   return {};
 }
@@ -152,14 +176,21 @@ Status run_trials(std::vector<Row>& rows, std::size_t trials, const std::string&
 
 int bench_cold(const std::vector<std::string>& arguments) {
   namespace po = boost::program_options;
-  Cli cli("bench cold FILE [OPTIONS]",
-          "Times the first correct result of a product from an existing context: compiled from source with an empty\n"
-          "and with the driver's warm cache, from the binary as the driver gives it, and from the bundle.");
+  Cli cli(
+      "bench cold FILE [OPTIONS]",
+      "Times the first correct result of a product, step by step in fresh processes: compiled from source with an\n"
+      "empty and with the driver's warm cache, from the binary as the driver gives it, and from the bundle; beside\n"
+      "other libraries, and beside a whole process that makes a context only.");
   cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("trials", po::value<std::string>(), "processes for each row; default 5");
+  cli.options()("peer", po::value<std::string>(), "clblast, openblas, cublas, separated by commas; default: none");
+  cli.options()("trials", po::value<std::string>(), "processes for each row; default 7");
+  cli.options()("size", po::value<std::string>(), "m = n = k of the product; default 512");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
-  const std::size_t trials = cli.size("trials", 5, 1, 10000);
+  const std::size_t trials = cli.size("trials", 7, 1, 10000);
+  const std::vector<std::string> peers = cli.has("peer") ? peers_of(cli.text("peer")) : std::vector<std::string>();
+  ColdReport report;
+  report.size = cli.size("size", 512, 1, 16384);
 
   const Result<Bundle> bundle = open_verified(cli.file());
   if (!bundle) return fail("bench cold", bundle.status());
@@ -167,16 +198,22 @@ int bench_cold(const std::vector<std::string>& arguments) {
   if (!device) return fail("bench cold", device.status());
   const Result<std::uint32_t> target = bundle->find_target(device->target);
   if (!target) return fail("bench cold", target.status().within(cli.file()));
+  const Status installed = check_installed(peers, device->compute_units);
+  if (!installed) return fail("bench cold", installed);
   const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();
   if (!scratch) return fail("bench cold", scratch.status());
-  Result<std::vector<Row>> rows = make_rows(cli.file(), *bundle, *target, scratch->path());
+  Result<std::vector<ColdRow>> rows = own_rows(cli.file(), *bundle, *target, report.size, scratch->path());
   if (!rows) return fail("bench cold", rows.status());
-  const Status ran = run_trials(*rows, trials, scratch->path());
+  report.rows = std::move(*rows);
+  for (ColdRow& row : peer_rows(peers, cli.file(), *target, device->compute_units)) {
+    report.rows.push_back(std::move(row));
+  }
+  const Status ran = run_trials(report, trials, scratch->path());
   if (!ran) return fail("bench cold", ran);
   if (cli.has("json")) {
-    print(to_json(*rows, device->target, trials));
+    print(to_json(report, device->target));
   } else {
-    print_table(*rows, device->target, trials);
+    print_text(report, device->target);
   }
   return kSuccess;
 }

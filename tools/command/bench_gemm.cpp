@@ -175,8 +175,10 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   if (!library) return fail("bench gemm", library.status());
   std::vector<std::unique_ptr<Peer>> peers;
   for (const std::string& name : split(cli.text("peer"), ',')) {
-    Result<std::unique_ptr<Peer>> peer = make_peer(name, *device, *session);
+    Result<std::unique_ptr<Peer>> peer = make_peer(name, device->compute_units);
     if (!peer) return fail("bench gemm", peer.status().within("--peer"));
+    const Status attached = (*peer)->attach(&*session);
+    if (!attached) return fail("bench gemm", attached.within("--peer"));
     for (const Precision precision : precisions) {
       if (!(*peer)->has(precision)) {
         std::fprintf(stderr, "clbake bench gemm: %s has no %s precision: left out there\n", name.c_str(),
@@ -215,17 +217,20 @@ int bench_gemm(const std::vector<std::string>& arguments) {
 int bench(const std::vector<std::string>& arguments) {
   const std::string which = arguments.empty() ? std::string() : arguments[0];
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (which == "bake") return bench_bake(rest);
   if (which == "cold") return bench_cold(rest);
   if (which == "gemm") return bench_gemm(rest);
+  if (which == "load") return bench_load(rest);
   if (which == "presets") return bench_presets(rest);
   if (which == "--help" || which == "-h") {
     std::printf(
         "usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n"
-        "       clbake bench presets FILE|DEVICE [OPTIONS]\n");
+        "       clbake bench presets FILE|DEVICE [OPTIONS]\n       clbake bench load FILE [OPTIONS]\n       clbake "
+        "bench bake [OPTIONS]\n");
     return kSuccess;
   }
-  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm or presets"
-                                 : "'" + which + "' is none of cold, gemm, presets");
+  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm, presets, load or bake"
+                                 : "'" + which + "' is none of cold, gemm, presets, load, bake");
 }
 
 }  // namespace clbake::tool

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 
 namespace clbake::tool {
 namespace {
@@ -31,57 +30,56 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
     std::printf("not JIT-free: %zu of %zu entries; 'clbake inspect %s --json' says why\n", report.not_jit_free, entries,
                 file.c_str());
   }
-}
-
-const char* name(builder::JobReport::Outcome outcome) {
-  switch (outcome) {
-    case builder::JobReport::Outcome::pending: return "pending";
-    case builder::JobReport::Outcome::baked: return "baked";
-    case builder::JobReport::Outcome::reused: return "reused";
-    case builder::JobReport::Outcome::failed: return "failed";
+  if (report.not_proven > 0) {
+    std::printf("not proven: %zu of %zu entries, whose devices are not here\n", report.not_proven, entries);
   }
-  return "unknown";
-}
-
-Json job_json(const builder::JobReport& job) {
-  const cache::Proof& proof = job.proof;
-  const bool failed = job.outcome == builder::JobReport::Outcome::failed;
-  Json figures = {{"jit_free", proof.jit_free},
-                  {"load_us", proof.load_us},
-                  {"first_us", proof.first_us},
-                  {"steady_us", proof.steady_us},
-                  {"max_error", proof.max_error},
-                  {"tolerance", proof.tolerance},
-                  {"note", proof.note}};
-  return {{"variant", job.variant},
-          {"device", job.device},
-          {"outcome", name(job.outcome)},
-          {"cause", failed ? Json(job.cause) : Json()},
-          {"proof", proof.proven ? figures : Json()}};
+  for (const std::string& remark : report.remarks) std::printf("%s\n", remark.c_str());
 }
 
 Json report_json(const builder::BuildReport& report, const std::string& file) {
   Json jobs = Json::array();
-  for (const builder::JobReport& job : report.jobs) jobs.push_back(job_json(job));
+  for (const builder::JobReport& job : report.jobs) jobs.push_back(to_json(job));
   return {{"file", file},
           {"bytes", report.bytes},
           {"baked", report.baked},
           {"reused", report.reused},
           {"failed", report.failed},
           {"not_jit_free", report.not_jit_free},
+          {"not_proven", report.not_proven},
           {"dropped", report.dropped},
+          {"remarks", report.remarks},
           {"jobs", jobs}};
 }
 
 // A variant that was asked for by name is not left out in silence.
+void check_variant(const kernels::Params& params, const builder::Device& device, const std::string& name) {
+  const std::string broken = violation(params, device);
+  if (!broken.empty()) throw UsageError("--variant: " + kernels::name(params) + " on " + name + ": " + broken);
+}
+
 void check_variants(const builder::BuildOptions& options) {
-  for (const builder::Device& device : options.devices) {
-    for (const kernels::Params& params : options.variants) {
-      const std::string broken = violation(params, device);
-      if (broken.empty()) continue;
-      throw UsageError("--variant: " + kernels::name(params) + " on " + device.target.device_name + ": " + broken);
+  for (const kernels::Params& params : options.variants) {
+    for (const builder::Device& device : options.devices) check_variant(params, device, device.target.device_name);
+    for (const builder::OfflineTarget& target : options.targets) {
+      check_variant(builder::offline_variant(target, params), target.device, target.name);
     }
   }
+}
+
+// What to build for: the named targets, the selected devices; all devices when neither is named.
+Status choose_devices(const Cli& cli, builder::BuildOptions& options) {
+  if (cli.has("target")) {
+    Result<std::vector<builder::OfflineTarget>> targets = builder::offline_targets_named(cli.list("target"));
+    if (!targets) return targets.status().within("--target");
+    options.targets = std::move(*targets);
+    if (!cli.has("device")) return {};
+  }
+  const Result<std::vector<builder::Device>> all = builder::list_devices();
+  if (!all) return all.status();
+  Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
+  if (!selected) return selected.status().within("--device");
+  options.devices = std::move(*selected);
+  return {};
 }
 
 }  // namespace
@@ -92,7 +90,9 @@ int build(const std::vector<std::string>& arguments) {
   cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
   cli.options()("device", po::value<std::string>(),
                 "SPEC: an index of 'clbake devices', or part of a platform's or "
-                "device's name; default: all devices");
+                "device's name; default: all devices; with --target none");
+  cli.options()("target", po::value<std::vector<std::string>>()->composing(),
+                "devices that are not here, of 'clbake targets', separated by commas: compiled, not proven");
   cli.options()("precision", po::value<std::string>(),
                 "half, single, double, separated by commas; default single,double");
   cli.options()("variant", po::value<std::vector<std::string>>()->composing(),
@@ -100,16 +100,13 @@ int build(const std::vector<std::string>& arguments) {
   cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
   cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
   cli.options()("fresh", "bake everything anew, take nothing over from the earlier bundle");
+  cli.options()("strict", "fail, and write nothing, when a variant fails, instead of leaving it out");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
 
   builder::BuildOptions options;
-  options.output = cli.text("output");
-  std::error_code error;  // a symbolic link stays one: the file it leads to is replaced
-  if (std::filesystem::is_symlink(options.output, error)) {
-    const std::filesystem::path file = std::filesystem::weakly_canonical(options.output, error);
-    if (!error) options.output = file.string();
-  }
+  options.strict = cli.has("strict");
+  options.output = behind_links(cli.text("output"));
   options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));
   if (cli.has("variant") && cli.has("precision")) throw UsageError("--precision: the variants have their own");
@@ -117,11 +114,8 @@ int build(const std::vector<std::string>& arguments) {
   options.worker = builder::own_path();
   options.parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
   options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all) return fail("build", all.status());
-  Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
-  if (!selected) return fail("build", selected.status().within("--device"));
-  options.devices = std::move(*selected);
+  const Status chosen = choose_devices(cli, options);
+  if (!chosen) return fail("build", chosen);
   check_variants(options);
 
   std::signal(SIGINT, on_signal);

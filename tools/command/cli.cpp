@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -132,6 +133,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
+  return error ? path : file.string();
+}
+
 Result<Bundle> open_verified(const std::string& path) {
   Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle;
@@ -147,6 +155,14 @@ Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec
   if (!selected) return selected.status().within("--device");
   for (const builder::Device& device : *selected) {
     if (bundle.find_target(device.target)) return device;
+  }
+  for (const builder::Device& device : *selected) {
+    for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
+      const Result<Target> target = bundle.target(t);
+      const bool serves =
+          target && (newer_driver_serves(*target, device.target) || portable_serves(*target, device.target));
+      if (serves) return device;
+    }
   }
   return selected->front();
 }

@@ -58,10 +58,14 @@ struct UsageError : std::runtime_error {
 // "a,b,c" in parts; no empty parts.
 std::vector<std::string> split(const std::string& text, char separator);
 
+// Where a file that is to be replaced lies: a symbolic link stays one, the file that it leads to is replaced.
+std::string behind_links(const std::string& path);
+
 // Opens a bundle and verifies every byte of it.
 Result<Bundle> open_verified(const std::string& path);
 
-// The device to use: the first that SPEC selects and the bundle has a target for; else the first that SPEC selects.
+// The device to use: of those that SPEC selects the first that the bundle has a target for, else the first that a
+// program for another target can serve, else the first.
 Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec);
 
 }  // namespace clbake::tool

@@ -16,22 +16,16 @@ struct Totals {
 Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
   const Result<cache::Variant> variant = bundle.variant(entry.variant);
   if (!variant) return variant.status();
-  const cache::Proof& proof = entry.proof;
-  return Json{{"target", entry.target},
-              {"variant", variant->name},
-              {"family", variant->family},
-              {"precision", clbake::name(variant->precision)},
-              {"form", entry.form == cache::Form::native ? "native" : "portable"},
-              {"proven", proof.proven},
-              {"jit_free", proof.jit_free},
-              {"load_us", proof.load_us},
-              {"first_us", proof.first_us},
-              {"steady_us", proof.steady_us},
-              {"max_error", proof.max_error},
-              {"tolerance", proof.tolerance},
-              {"bytes", entry.program_bytes},
-              {"stored_bytes", entry.stored_bytes},
-              {"note", proof.note}};
+  Json json{{"target", entry.target},
+            {"variant", variant->name},
+            {"family", variant->family},
+            {"precision", clbake::name(variant->precision)},
+            {"form", entry.form == cache::Form::native ? "native" : "portable"},
+            {"newer_driver", entry.newer_driver},
+            {"bytes", entry.program_bytes},
+            {"stored_bytes", entry.stored_bytes}};
+  json.update(to_json(entry.proof));
+  return json;
 }
 
 Result<Json> describe(const Bundle& bundle) {
@@ -65,6 +59,14 @@ Result<Json> describe(const Bundle& bundle) {
               {"entries", entries}};
 }
 
+// A dash for what was not measured.
+std::string figure(const Json& value, const char* format) {
+  if (value.is_null()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, format, value.get<double>());
+  return text;
+}
+
 void print_table(const Json& json) {
   std::printf("format %s, %llu bytes; %zu targets, %zu entries; programs %llu -> %llu bytes (%.2f x)\n",
               json["format"].get<std::string>().c_str(), json["file_bytes"].get<unsigned long long>(),
@@ -72,18 +74,21 @@ void print_table(const Json& json) {
               json["stored_bytes"].get<unsigned long long>(), json["ratio"].get<double>());
   for (std::size_t i = 0; i < json["targets"].size(); ++i) {
     const Json& t = json["targets"][i];
-    std::printf("target %zu: %s; %s; driver %s; %s\n", i, t["device_name"].get<std::string>().c_str(),
+    const std::string device = t["device_name"];  // empty: any device of the architecture
+    std::printf("target %zu: %s; %s; driver %s; %s\n", i,
+                device.empty() ? t["platform_name"].get<std::string>().c_str() : device.c_str(),
                 t["platform_version"].get<std::string>().c_str(), t["driver_version"].get<std::string>().c_str(),
                 t["architecture"].get<std::string>().c_str());
   }
   std::printf("\n%6s  %-52s %-8s %-6s %-8s %9s %9s %9s %9s %9s\n", "target", "variant", "form", "proven", "jit-free",
               "first us", "steady us", "error", "bytes", "stored");
   for (const Json& e : json["entries"]) {
-    std::printf("%6d  %-52s %-8s %-6s %-8s %9.0f %9.0f %9.1e %9llu %9llu\n", e["target"].get<int>(),
+    std::printf("%6d  %-52s %-8s %-6s %-8s %9s %9s %9s %9llu %9llu\n", e["target"].get<int>(),
                 e["variant"].get<std::string>().c_str(), e["form"].get<std::string>().c_str(),
                 e["proven"].get<bool>() ? "yes" : "NO", e["jit_free"].get<bool>() ? "yes" : "NO",
-                e["first_us"].get<double>(), e["steady_us"].get<double>(), e["max_error"].get<double>(),
-                e["bytes"].get<unsigned long long>(), e["stored_bytes"].get<unsigned long long>());
+                figure(e["first_us"], "%.0f").c_str(), figure(e["steady_us"], "%.0f").c_str(),
+                figure(e["max_error"], "%.1e").c_str(), e["bytes"].get<unsigned long long>(),
+                e["stored_bytes"].get<unsigned long long>());
   }
 }
 

@@ -1,7 +1,7 @@
 // clbake's values as JSON.
 #pragma once
 
-#include <clbake/clbake.hpp>
+#include <clbake/builder/build.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,8 @@ namespace clbake::tool {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const Target& target);
+Json to_json(const cache::Proof& proof);
+Json to_json(const builder::JobReport& job);
 
 // Two spaces of indentation and a newline, on stdout.
 void print(const Json& json);

@@ -2,13 +2,12 @@
 #include "peers.hpp"
 
 #include <dlfcn.h>
-#include <random>
-#include <vector>
 
 namespace clbake::tool {
 namespace {
 
-// From cublas_api.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host to device.
+// From cublas_api.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host to device,
+// 2 = device to host.
 template <typename T>
 using CublasGemm = int (*)(void*, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int);
 
@@ -57,10 +56,14 @@ class Cublas : public Peer {
   Cublas& operator=(const Cublas&) = delete;
   const char* name() const override { return "cublas"; }
 
+  Status attach(const builder::Session* /*session*/) override {
+    const int status = cuda_.create(&handle_);
+    return status == 0 ? Status() : Status(Code::no_device, "cublas: no device, status " + std::to_string(status));
+  }
+
   Status set(const Problem& problem) override {
     release();
     problem_ = problem;
-    if (!handle_ && cuda_.create(&handle_) != 0) return {Code::no_device, "cublas: no device"};
     const Extents e = extents(problem);
     const bool filled = problem.precision == Precision::double_precision
                             ? fill<double>(a_, e.a) && fill<double>(b_, e.b) && fill<double>(c_, e.c)
@@ -75,12 +78,17 @@ class Cublas : public Peer {
     return {Code::wrong_result, "cublas: status " + std::to_string(status)};
   }
 
+  Result<std::vector<float>> single_result() const override {
+    std::vector<float> c(extents(problem_).c);
+    const int status = cuda_.memcpy(c.data(), c_, c.size() * sizeof(float), 2);
+    if (status != 0) return {Code::out_of_memory, "cublas: cudaMemcpy: status " + std::to_string(status)};
+    return c;
+  }
+
  private:
   template <typename T>
   bool fill(void*& matrix, std::size_t count) {
-    std::mt19937 random(1);
-    std::vector<T> data(count);
-    for (T& x : data) x = static_cast<T>(static_cast<double>(random()) / 2147483648.0 - 1.0);
+    const std::vector<T> data = random_elements<T>(count);
     const std::size_t bytes = count * sizeof(T);
     return cuda_.malloc(&matrix, bytes) == 0 && cuda_.memcpy(matrix, data.data(), bytes, 1) == 0;
   }

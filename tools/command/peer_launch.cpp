@@ -1,6 +1,8 @@
 // A kernel that does nothing: what any launch costs on the device, the floor of small products.
 #include "peers.hpp"
 
+#include <clbake/builder/trial.hpp>
+
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
 #include <CL/opencl.hpp>
@@ -12,14 +14,26 @@ constexpr const char* kSource = "__kernel __attribute__((reqd_work_group_size(1,
 
 class Launch : public Peer {
  public:
-  Launch(cl::CommandQueue queue, cl::Kernel kernel) : queue_(std::move(queue)), kernel_(std::move(kernel)) {}
   const char* name() const override { return "launch"; }
+  bool uses_opencl() const override { return true; }
+  Status attach(const builder::Session* session) override {
+    cl_int error = CL_SUCCESS;
+    const cl::Program program(cl::Context(session->context(), true), kSource, true, &error);
+    if (error != CL_SUCCESS) return {Code::build_failed, "launch: OpenCL error " + std::to_string(error)};
+    kernel_ = cl::Kernel(program, "nothing", &error);
+    if (error != CL_SUCCESS) return {Code::opencl, "launch: OpenCL error " + std::to_string(error)};
+    queue_ = cl::CommandQueue(session->queue(), true);
+    return {};
+  }
   Status set(const Problem& /*problem*/) override { return {}; }
   Status run() override {
-    cl_int error = queue_.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(1, 1, 1), cl::NDRange(1, 1, 1));
-    if (error == CL_SUCCESS) error = queue_.finish();
-    return error == CL_SUCCESS ? Status() : Status(Code::opencl, "launch: OpenCL error " + std::to_string(error));
+    constexpr std::size_t kOne[] = {1, 1, 1};
+    cl_event event = nullptr;
+    const cl_int error = clEnqueueNDRangeKernel(queue_(), kernel_(), 3, nullptr, kOne, kOne, 0, nullptr, &event);
+    if (error != CL_SUCCESS) return {Code::opencl, "launch: OpenCL error " + std::to_string(error)};
+    return builder::finish(queue_(), event);
   }
+  Result<std::vector<float>> single_result() const override { return {Code::wrong_result, "launch computes nothing"}; }
 
  private:
   cl::CommandQueue queue_;
@@ -28,13 +42,6 @@ class Launch : public Peer {
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> make_launch(const builder::Session& session) {
-  cl_int error = CL_SUCCESS;
-  const cl::Program program(cl::Context(session.context(), true), kSource, true, &error);
-  if (error != CL_SUCCESS) return {Code::build_failed, "launch: OpenCL error " + std::to_string(error)};
-  cl::Kernel kernel(program, "nothing", &error);
-  if (error != CL_SUCCESS) return {Code::opencl, "launch: OpenCL error " + std::to_string(error)};
-  return std::unique_ptr<Peer>(std::make_unique<Launch>(cl::CommandQueue(session.queue(), true), std::move(kernel)));
-}
+std::unique_ptr<Peer> make_launch() { return std::make_unique<Launch>(); }
 
 }  // namespace clbake::tool

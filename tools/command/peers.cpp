@@ -1,9 +1,12 @@
 #include "peers.hpp"
 
+#include <clbake/builder/reference.hpp>
+#include <clbake/builder/trial.hpp>
+
 #include <dlfcn.h>
 #include <cstdlib>
+#include <numeric>
 #include <random>
-#include <vector>
 
 namespace clbake::tool {
 namespace {
@@ -20,14 +23,6 @@ Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-template <typename T>
-std::vector<T> random_elements(std::size_t count) {
-  std::mt19937 random(1);
-  std::vector<T> data(count);
-  for (T& x : data) x = static_cast<T>(static_cast<double>(random()) / 2147483648.0 - 1.0);
-  return data;
-}
-
 // The C interface of BLAS: 101 = row-major, 111 = not transposed, 112 = transposed.
 using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
@@ -42,6 +37,7 @@ class OpenBlas : public Peer {
  public:
   OpenBlas(Sgemm sgemm, Dgemm dgemm) : sgemm_(sgemm), dgemm_(dgemm) {}
   const char* name() const override { return "openblas"; }
+  Status attach(const builder::Session* /*session*/) override { return {}; }
   Status set(const Problem& problem) override {
     problem_ = problem;
     single_ = {};
@@ -56,6 +52,7 @@ class OpenBlas : public Peer {
     }
     return {};
   }
+  Result<std::vector<float>> single_result() const override { return single_.c; }
 
  private:
   template <typename T>
@@ -87,12 +84,16 @@ using ClblastGemm = int (*)(int, int, int, std::size_t, std::size_t, std::size_t
 
 class Clblast : public Peer {
  public:
-  Clblast(ClblastGemm<float> sgemm, ClblastGemm<double> dgemm, builder::Session session)
-      : sgemm_(sgemm), dgemm_(dgemm), session_(std::move(session)) {}
+  Clblast(ClblastGemm<float> sgemm, ClblastGemm<double> dgemm) : sgemm_(sgemm), dgemm_(dgemm) {}
   ~Clblast() override { release(); }
   Clblast(const Clblast&) = delete;
   Clblast& operator=(const Clblast&) = delete;
   const char* name() const override { return "clblast"; }
+  bool uses_opencl() const override { return true; }
+  Status attach(const builder::Session* session) override {
+    session_ = *session;
+    return {};
+  }
   Status set(const Problem& problem) override {
     release();
     problem_ = problem;
@@ -100,6 +101,14 @@ class Clblast : public Peer {
   }
   Status run() override {
     return problem_.precision == Precision::single_precision ? multiply<float>(sgemm_) : multiply<double>(dgemm_);
+  }
+  Result<std::vector<float>> single_result() const override {
+    std::vector<float> c(extents(problem_).c);
+    const cl_int error =
+        clEnqueueReadBuffer(session_.queue(), c_, CL_TRUE, 0, c.size() * sizeof(float), c.data(), 0, nullptr, nullptr);
+    if (error != CL_SUCCESS)
+      return {Code::opencl, "clblast: clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
+    return c;
   }
 
  private:
@@ -122,11 +131,11 @@ class Clblast : public Peer {
   Status multiply(ClblastGemm<T> gemm) {
     const Problem& p = problem_;
     cl_command_queue queue = session_.queue();
+    cl_event event = nullptr;
     const int status = gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, p.m, p.n, p.k, T{1}, a_, 0, p.lda, b_, 0,
-                            p.ldb, T{0}, c_, 0, p.ldc, &queue, nullptr);
+                            p.ldb, T{0}, c_, 0, p.ldc, &queue, &event);
     if (status != 0) return {Code::opencl, "clblast: status " + std::to_string(status)};
-    clFinish(queue);
-    return {};
+    return builder::finish(queue, event);
   }
   void release() {
     for (cl_mem* buffer : {&a_, &b_, &c_}) {
@@ -146,12 +155,12 @@ class Clblast : public Peer {
 
 Status not_installed(const char* name) { return {Code::not_found, std::string(name) + " is not installed"}; }
 
-Result<std::unique_ptr<Peer>> make_openblas(const builder::Device& device) {
+Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
   // Read by the library when it is loaded. Some packaged versions take newer AVX-512 CPUs for older ones.
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
     setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   }
-  setenv("OPENBLAS_NUM_THREADS", std::to_string(device.compute_units).c_str(), 0);
+  setenv("OPENBLAS_NUM_THREADS", std::to_string(threads).c_str(), 0);
   void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
   if (!library) return not_installed("openblas");
   const auto sgemm = symbol<Sgemm>(library, "cblas_sgemm");
@@ -160,24 +169,47 @@ Result<std::unique_ptr<Peer>> make_openblas(const builder::Device& device) {
   return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(sgemm, dgemm));
 }
 
-Result<std::unique_ptr<Peer>> make_clblast(const builder::Session& session) {
+Result<std::unique_ptr<Peer>> make_clblast() {
   void* library = open_library({"libclblast.so.1", "libclblast.so"});
   if (!library) return not_installed("clblast");
   const auto sgemm = symbol<ClblastGemm<float>>(library, "CLBlastSgemm");
   const auto dgemm = symbol<ClblastGemm<double>>(library, "CLBlastDgemm");
   if (!sgemm || !dgemm) return not_installed("clblast with its C interface");
-  return std::unique_ptr<Peer>(std::make_unique<Clblast>(sgemm, dgemm, session));
+  return std::unique_ptr<Peer>(std::make_unique<Clblast>(sgemm, dgemm));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> make_peer(const std::string& name, const builder::Device& device,
-                                        const builder::Session& session) {
-  if (name == "openblas") return make_openblas(device);
-  if (name == "clblast") return make_clblast(session);
+Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads) {
+  if (name == "openblas") return make_openblas(threads);
+  if (name == "clblast") return make_clblast();
   if (name == "cublas") return make_cublas();
-  if (name == "launch") return make_launch(session);
+  if (name == "launch") return make_launch();
   return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas and launch"};
+}
+
+template <typename T>
+std::vector<T> random_elements(std::size_t count) {
+  std::mt19937 random(1);
+  std::vector<T> data(count);
+  for (T& x : data) x = static_cast<T>(static_cast<double>(random()) / 2147483648.0 - 1.0);
+  return data;
+}
+
+template std::vector<float> random_elements(std::size_t count);
+template std::vector<double> random_elements(std::size_t count);
+
+Status check_single(const Peer& peer, const Problem& problem) {
+  const Result<std::vector<float>> c = peer.single_result();
+  if (!c) return c.status();
+  const Extents e = extents(problem);
+  const std::vector<float> a = random_elements<float>(e.a);
+  const std::vector<float> b = random_elements<float>(e.b);
+  std::vector<std::size_t> rows(problem.m);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const builder::HostOperands<float> operands{problem, 1.0F, 0.0F, a, 0, b, 0, *c, 0};
+  if (builder::max_error(operands, *c, rows) <= builder::tolerance(problem.precision, problem.k)) return {};
+  return {Code::wrong_result, std::string(peer.name()) + ": wrong result"};
 }
 
 }  // namespace clbake::tool

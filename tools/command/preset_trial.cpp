@@ -3,7 +3,6 @@
 #include "json.hpp"
 #include "race.hpp"
 
-#include <clbake/builder/finalize.hpp>
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/trial.hpp>
 #include <clbake/cache/writer.hpp>
@@ -51,7 +50,7 @@ Result<Json> measure(Place& place, const cache::Variant& v, const Size& size, st
   return Json{{"m", size.m},
               {"n", size.n},
               {"k", size.k},
-              {"origin", gemm->explanation().origin == Origin::bundle ? "bundle" : "source"},
+              {"origin", name(gemm->explanation().origin)},
               {"median_us", us},
               {"gflops", gflops(problem, us)},
               {"max_error", check->max_error},

@@ -57,6 +57,7 @@ Request request_from(const Cli& cli) {
   r.trial.check_all_rows = false;
   r.repeat = cli.size("repeat", 10, 1, 1000000);
   r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
+  r.library.newer_driver = cli.has("newer-driver");
   return r;
 }
 
@@ -112,10 +113,14 @@ Result<Outcome> execute(const Request& r) {
 Json outcome_json(const Problem& p, const Outcome& o) {
   const double flops = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const bool missed = o.explanation.miss != Code::ok;
-  return {{"origin", o.explanation.origin == Origin::bundle ? "bundle" : "source"},
+  return {{"origin", clbake::name(o.explanation.origin)},
           {"miss", missed ? Json(std::string(name(o.explanation.miss))) : Json()},
           {"miss_message", missed ? Json(o.explanation.miss_message) : Json()},
           {"variant", o.explanation.variant},
+          {"baked_for", o.explanation.baked_for.empty() ? Json() : Json(o.explanation.baked_for)},
+          {"create_us", o.explanation.create_us},
+          {"build_us", o.explanation.build_us},
+          {"kernel_us", o.explanation.kernel_us},
           {"target", to_json(o.target)},
           {"precision", clbake::name(p.precision)},
           {"m", p.m},
@@ -133,8 +138,10 @@ Json outcome_json(const Problem& p, const Outcome& o) {
 }
 
 void print_text(const Json& j) {
-  std::printf("%s, %s\n", j["variant"].get<std::string>().c_str(),
-              j["origin"] == "bundle" ? "from the bundle" : "compiled from source");
+  const char* from = j["origin"] == "native"     ? "machine code from the bundle"
+                     : j["origin"] == "portable" ? "portable code from the bundle, compiled by the driver"
+                                                 : "compiled from source";
+  std::printf("%s, %s\n", j["variant"].get<std::string>().c_str(), from);
   if (!j["miss"].is_null()) {
     std::printf("miss: %s (%s)\n", j["miss"].get<std::string>().c_str(), j["miss_message"].get<std::string>().c_str());
   }
@@ -168,6 +175,7 @@ int run(const std::vector<std::string>& arguments) {
   cli.options()("variant", value(), "use this variant of the bundle, or preset, instead of the profile's choice");
   cli.options()("repeat", value(), "launches, the first included; default 10");
   cli.options()("seed", value(), "of the random matrices; default 1");
+  cli.options()("newer-driver", "take machine code that was made for an older driver, too");
   cli.options()("no-compile", "fail on a miss instead of compiling from the bundle's source");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;

@@ -7,13 +7,17 @@
 namespace clbake::tool {
 
 int devices(const std::vector<std::string>& arguments);
+int targets(const std::vector<std::string>& arguments);
 int space(const std::vector<std::string>& arguments);
 int build(const std::vector<std::string>& arguments);
 int run(const std::vector<std::string>& arguments);
+int prove(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
+int bench_bake(const std::vector<std::string>& arguments);
 int bench_cold(const std::vector<std::string>& arguments);
 int bench_gemm(const std::vector<std::string>& arguments);
+int bench_load(const std::vector<std::string>& arguments);
 int bench_presets(const std::vector<std::string>& arguments);
 
 // The child processes of build and bench; not for people.

@@ -2,24 +2,28 @@
 // line on stderr says why it failed.
 #include "cli.hpp"
 #include "cold_trial.hpp"
+#include "compile_trial.hpp"
 #include "preset_trial.hpp"
 #include "verbs.hpp"
 
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/finalize.hpp>
+#include <clbake/builder/compile.hpp>
+#include <clbake/builder/offline.hpp>
+#include <clbake/builder/process.hpp>
 #include <clbake/builder/prove.hpp>
-
-#include <sys/prctl.h>
-#include <csignal>
 
 namespace clbake::tool {
 namespace {
 
 Status work(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
+  if (a.size() == 3 && a[0] == "compile-time") return compile_trial(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
-  if (a.size() == 3 && a[0] == "prove") return builder::prove_job(a[1], a[2]);
-  if (a.size() == 5 && a[0] == "cold") return cold_trial(a[1], a[2], a[3], a[4]);
+  if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
+  if (a.size() == 4 && a[0] == "prove") return builder::prove_job(a[1], a[2], a[3]);
+  if (a.size() == 7 && a[0] == "cold") return cold_trial({a[1], a[2], a[3], a[4], a[5]}, a[6]);
+  if (a.size() == 8 && a[0] == "cold-peer") return cold_peer({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
+  if (a.size() == 7 && a[0] == "cold-process") return cold_process({a[1], a[2], a[3], a[4], a[5]}, a[6] == "product");
   if (a.size() == 5 && a[0] == "preset") return preset_trial(a[1], a[2], a[3], a[4]);
   return {Code::invalid_argument, "not a job of the worker"};
 }
@@ -27,10 +31,11 @@ Status work(const std::vector<std::string>& a) {
 }  // namespace
 
 int worker(const std::vector<std::string>& arguments) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a killed parent leaves no orphan
+  builder::end_with_parent();
   const Status status = work(arguments);
   if (status) return kSuccess;
   fail(status.message());
+  if (status.code() == Code::wrong_result) return builder::kWorkerWrongExit;
   return status.code() == Code::io ? builder::kWorkerIoExit : kFailure;
 }
 

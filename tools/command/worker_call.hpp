@@ -12,6 +12,10 @@ namespace clbake::tool {
 // the child.
 Status call_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log);
 
+// The same, waited for exactly and without a limit: milliseconds from its start to its end. The worker has to end
+// itself when its driver hangs.
+Result<double> time_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log);
+
 // What a worker left.
 Result<Json> read_json(const std::string& path);
 

@@ -1,11 +1,12 @@
 // Bakes a bundle: the default or the wanted variants of every device, compiled, finalized, proven and packed.
 #pragma once
 
-#include <clbake/builder/devices.hpp>
+#include <clbake/builder/offline.hpp>
 
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,25 +14,32 @@ namespace clbake::builder {
 
 struct BuildOptions {
   std::vector<Device> devices;
+  std::vector<OfflineTarget> targets;     // devices that are not here; none of them may have an obstacle
   std::vector<Precision> precisions;      // of the default variants
   std::vector<kernels::Params> variants;  // exactly these, instead of the default ones
   std::string output;
-  std::string worker;  // executable whose `worker compile JOB OUT` and `worker prove JOB OUT` do the driver's part
+  // Executable whose `worker compile JOB OUT`, `worker prove JOB FLOOR OUT` and, for targets,
+  // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
+  std::string worker;
   std::chrono::seconds timeout{180};  // for one child
   unsigned parallel = 0;              // compilations at a time; 0 = one for each core
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
+  bool strict = false;                // a variant that fails fails the build: nothing is written
 };
 
 // Exit status of a worker that could not read or write a file (EX_IOERR of sysexits.h): the disk, not the driver.
 inline constexpr int kWorkerIoExit = 74;
 
+// That of one whose program computed something else than the reference (EX_DATAERR).
+inline constexpr int kWorkerWrongExit = 65;
+
 // How one variant on one device ended.
 struct JobReport {
-  std::string device;
+  std::string device;  // or the offline target
   std::string variant;
   enum class Outcome { pending, baked, reused, failed } outcome = Outcome::pending;
-  std::string cause;  // of a failure
-  cache::Proof proof;
+  std::string cause;   // of a failure
+  cache::Proof proof;  // of the native entry, if there is one
 };
 
 // Called after every step, on the calling thread.
@@ -47,9 +55,11 @@ struct BuildReport {
   std::size_t baked = 0;
   std::size_t reused = 0;
   std::size_t failed = 0;
-  std::size_t not_jit_free = 0;
-  std::size_t dropped = 0;  // entries of the earlier bundle that were not asked for: not in the new one
-  std::size_t bytes = 0;    // of the bundle
+  std::size_t not_jit_free = 0;   // variants that were proven
+  std::size_t not_proven = 0;     // variants of offline targets that no device has proven
+  std::size_t dropped = 0;        // entries of the earlier bundle that were not asked for: not in the new one
+  std::size_t bytes = 0;          // of the bundle
+  std::set<std::string> remarks;  // what users have to know of a platform
 };
 
 // Steps: what an earlier bundle at `output` or an interrupted build's directory `output`.work already proves is taken
@@ -58,7 +68,8 @@ struct BuildReport {
 // holds exactly what was asked for. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
 // Fails with invalid_argument (nothing to build; a wanted variant that breaks a constraint of a device; the output is a
-// file that is no bundle), io (output not writable), cancelled, build_failed (every job failed).
+// file that is no bundle), io (output not writable), cancelled, build_failed (every job failed; or, when strict, any:
+// what is done stays in the work directory).
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
 

@@ -27,6 +27,9 @@ Result<std::vector<Device>> list_devices();
 // ignored); empty selects all. Fails with no_device, naming the SPEC and the devices there are.
 Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const std::string& spec);
 
+// The device of this machine that is the target in every field.
+Result<Device> device_of(const Target& target);
+
 // A context and a queue for one device; released when the last copy goes.
 class Session {
  public:

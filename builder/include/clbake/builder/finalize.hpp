@@ -1,36 +1,42 @@
-// Brings a program to the state in which the driver has nothing left to compile, and takes its binary.
+// Brings a compiled program to the state in which the driver has nothing left to compile, and takes its binary: one
+// unit for each platform.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
 
+#include <functional>
 #include <vector>
 
 namespace clbake::builder {
 
-// Problems, as small as can be, with k = 1, for which the grids of all launches reach the size class from which PoCL
-// compiles another work-group function: 65,535 work-items in one dimension (PoCL's "smallgrid").
-std::vector<Problem> large_grids(const cache::Variant& variant);
+// A program as the driver's compiler left it.
+struct Compiled {
+  const Device& device;
+  const cache::Variant& variant;
+  const cache::Source& source;
+  cl_program program = nullptr;  // owned by the caller; nobody has asked for its binary yet
+  // Launches all its kernels at every shape that a user's launch can take.
+  std::function<Status()> launch_every_shape;
+};
 
-// The launch that multiplies; copies may come before and a reduction after it. Requires a variant of contract 2.
-const cache::Launch& product_launch(const cache::Variant& variant);
+// Entries hold form, program, newer_driver and, of the proof, tools and specialisations; the native one first.
+struct Finalizer {
+  const char* name;
+  bool (*fits)(const Target& target);
+  Result<std::vector<cache::Entry>> (*finalize)(const Compiled& compiled);
+  const char* remark;  // what a user has to know of every entry of this platform; null where there is nothing to say
+};
 
-// Launches the kernels at every shape that a user's launch can take: small grid and large grid, at the variant's
-// local size, offset zero. Has to come before anybody queries the program's binary: PoCL answers with the binary of
-// the first query ever after.
-Status launch_every_shape(const Session& session, const Device& device, const Library& library,
-                          const cache::Variant& variant);
+// The first that fits; the last of them fits every target. Lives forever.
+const Finalizer& finalizer_for(const Target& target);
 
 // The driver's binary of the program. Fails with driver_rejected when the driver has none.
 Result<cache::Bytes> program_binary(cl_program program);
 
-// The device of this machine that is the target in every field.
-Result<Device> device_of(const Target& target);
+// The driver's binary as the only entry, as it is.
+Result<std::vector<cache::Entry>> entry_of_binary(cl_program program);
 
-// What the bytes are: PTX text and SPIR-V still have to be compiled by whoever loads them.
+// What the bytes are: PTX text, SPIR-V and LLVM's bitcode still have to be compiled by whoever loads them.
 cache::Form form_of(const cache::Bytes& program);
-
-// Worker, in a process of its own: compiles the only variant of the bundle `job` for the bundle's only target,
-// finalizes it unless `plain`, and writes the same bundle with the program in it (not proven) to `output`.
-Status compile_job(const std::string& job, const std::string& output, bool plain);
 
 }  // namespace clbake::builder

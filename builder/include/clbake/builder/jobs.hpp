@@ -15,7 +15,7 @@ struct Job {
   Target target;
   cache::Source source;
   cache::Variant variant;
-  std::vector<cache::Entry> entry;  // none before compilation, else one
+  std::vector<cache::Entry> entries;  // none before compilation; else one, or the native and the portable one
 };
 
 // The device's target and a kernel of the generator.
@@ -27,12 +27,15 @@ kernels::Precision kernels_precision(Precision precision);
 // Same work: target, variant and source agree in everything.
 bool same_work(const Job& a, const Job& b);
 
+// The bundle as which the job travels.
+Result<cache::Bytes> encode_job(const Job& job);
+
 Status write_job(const std::string& path, const Job& job);
 
 // Verifies every byte. Fails like Bundle::open, or with malformed when the bundle holds more than one variant.
 Result<Job> read_job(const std::string& path);
 
-// Every entry of a bundle as a job.
+// The entries of a bundle as jobs: one job for each target and variant.
 Result<std::vector<Job>> jobs_of(const Bundle& bundle);
 
 }  // namespace clbake::builder

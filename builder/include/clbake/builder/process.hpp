@@ -17,6 +17,8 @@ struct Command {
   std::vector<std::string> arguments;                            // arguments[0] is the executable's path
   std::vector<std::pair<std::string, std::string>> environment;  // set on top of the caller's
   std::string log;                                               // file that takes stdout and stderr
+  std::string directory = {};                                    // working directory; empty: the caller's
+  bool with_caller = false;  // in the caller's process group: who kills that one kills this command, too
 };
 
 // How a child ended.
@@ -33,10 +35,22 @@ std::string describe(const Exit& exit, const Command& command, std::chrono::seco
 
 // Runs all commands, at most `parallel` at a time, and calls done(index, exit) on the calling thread as each ends.
 // done may append to `commands`: those run as well. A command that takes longer than `timeout` is killed with its
-// children. When `cancel` becomes true the running ones are killed and cancelled is returned. Fails with io when a
-// process cannot be started.
+// children (`with_caller`: without them). When `cancel` becomes true the running ones are killed and cancelled is
+// returned. Fails with io when a process cannot be started.
 Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
                const std::atomic<bool>& cancel, const std::function<void(std::size_t, const Exit&)>& done);
+
+// For a child that run_all started: it is killed when its parent dies, at once if that has happened already.
+void end_with_parent();
+
+struct TimedExit {
+  Exit exit;
+  double ms = 0;  // from just before the process was started until its end was reaped
+};
+
+// Runs one command and blocks until its end, so that `ms` is exact; run_all looks every 2 ms. Nobody ends a process
+// that hangs: it has to do that itself (alarm). Fails with io when it cannot be started.
+Result<TimedExit> run_timed(const Command& command);
 
 // The path of the running executable.
 std::string own_path();

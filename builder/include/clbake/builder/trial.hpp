@@ -54,6 +54,10 @@ class Trial {
   std::unique_ptr<State> state_;
 };
 
+// Waits until all that was enqueued is done; releases `event`, which the last command left (null: there was none). A
+// clFinish alone returns at once on Mesa's rusticl 22.3.
+Status finish(cl_command_queue queue, cl_event event);
+
 // The middle value; the mean of the two middle ones for an even count. Requires values to be non-empty.
 double median(std::vector<double> values);
 

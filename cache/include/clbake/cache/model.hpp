@@ -100,12 +100,19 @@ enum class Form : std::uint32_t {
 struct Proof {
   bool proven = false;    // the numbers were compared with the reference and agree
   bool jit_free = false;  // nothing is left to compile at load or first launch
-  float load_us = 0;      // clCreateProgramWithBinary + clBuildProgram + clCreateKernel
+  float create_us = 0;    // clCreateProgramWithBinary
+  float build_us = 0;     // clBuildProgram
+  float kernel_us = 0;    // clCreateKernel, all kernels of the variant
   float first_us = 0;     // first launch, enqueue to finish
   float steady_us = 0;    // median of the later launches
   float max_error = 0;    // largest error, in units of `tolerance`'s scale
   float tolerance = 0;    // what max_error must not exceed
-  std::string note;       // free text: specialisations, tool versions, why not jit_free
+  // The launch shapes that the program holds machine code for, as the driver names them; empty where it does not tell.
+  std::vector<std::string> specialisations;
+  std::string tools;  // what made and proved the program: "clbake 0.1.0, libcuda 13.0"
+  std::string note;   // for a person: the other figures, why not jit_free
+
+  float load_us() const { return create_us + build_us + kernel_us; }
 };
 
 // One program of one variant for one target.
@@ -115,6 +122,9 @@ struct Entry {
   Form form = Form::native;
   Proof proof;
   Bytes program;  // for clCreateProgramWithBinary; never empty
+  // Made to be loaded by newer drivers of the same platform for the same architecture as well. A runtime does so only
+  // when it is told to.
+  bool newer_driver = false;
 };
 
 // Everything in a bundle, in memory: what the writer takes and `decode` gives back.

@@ -19,6 +19,7 @@ struct EntryInfo {
   std::uint32_t target = 0;
   std::uint32_t variant = 0;
   Form form = Form::native;
+  bool newer_driver = false;  // see Entry
   Proof proof;
   std::uint64_t offset = 0;         // of the stored program, bytes from the start of the bundle
   std::uint64_t stored_bytes = 0;   // compressed size in the bundle
@@ -74,9 +75,12 @@ class Bundle {
   Result<Profile> find_profile(std::uint32_t target) const;
 
   // The entry of a target and variant: native if there is one, else portable. no_entry if there is neither.
-  // Searches in the mapped index; allocates nothing but the note. No entry is overlooked because of damage: either the
-  // answer is right or it is checksum.
+  // Searches in the mapped index; allocates nothing but the proof's texts. No entry is overlooked because of damage:
+  // either the answer is right or it is checksum.
   Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant) const;
+
+  // The same for one form only.
+  Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant, Form form) const;
 
   // The program's bytes: stored bytes verified, decompressed, the result verified again. An `entry` that is not of this
   // bundle fails with invalid_argument, malformed or checksum.

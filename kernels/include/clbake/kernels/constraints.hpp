@@ -12,6 +12,7 @@ struct DeviceLimits {
   std::uint64_t max_work_item_sizes[3] = {1, 1, 1};
   std::uint64_t local_memory_bytes = 0;
   bool images = false;
+  bool ptx = false;  // takes NVIDIA's intermediate language, which clang can write
 };
 
 // A constraint that a Params breaks on a device: the constraint's name and a sentence with the numbers and the limit.

@@ -34,6 +34,10 @@ constexpr Family all_families[] = {Family::direct, Family::register_tile, Family
 // kernels/copy.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
 
+// What makes machine code of the source on NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is at
+// times faster. A driver that gets no binary compiles either way.
+enum class FrontEnd : std::uint32_t { driver, clang };
+
 // One point of the space. The blocking factors are named as in the paper by Matsumoto, Nakasato and Sedukhin:
 // the suffix l is a work-group's block, s a work-item's. KERNELS.md says what each parameter does in each family;
 // a parameter that a family does not have keeps its value below.
@@ -63,6 +67,8 @@ struct Params {
   std::uint32_t map = 1;         // local_tile: which elements of the tile a work-item computes
   std::uint32_t fragments = 1;   // local_tile: 2 = the next step's operands are read while one is multiplied
 
+  FrontEnd front_end = FrontEnd::driver;
+
   bool operator==(const Params& other) const;
 };
 
@@ -87,13 +93,15 @@ WorkGroup work_group_size(const Params& params);
 // A numeric parameter or a named choice of Params, described once for names, build options, constraints and tables.
 struct Parameter {
   std::string_view name;                // of the field: "split_k"
-  std::string_view macro;               // in the kernels: "SPLIT_K"
-  std::string_view tag;                 // in name(Params): "split" as in "-split4"; empty where it is always there
+  std::string_view macro;               // in the kernels: "SPLIT_K"; empty: the source is the same
+  std::string_view tag;                 // in name(Params): "split" as in "-split4"
   std::string_view meaning;             // a few words, with the unit
   std::vector<std::string_view> words;  // of the values 0, 1, ...; empty when the value is a number
   std::uint32_t families;               // bit 1 << Family for each family that has it
   std::uint32_t (*get)(const Params&);
   void (*set)(Params&, std::uint32_t);
+  // In name(Params) only where it differs from the standard. Without tag or words it always is there, at its place.
+  bool optional() const { return !tag.empty() || !words.empty(); }
   bool of(Family family) const { return (families >> static_cast<unsigned>(family) & 1U) != 0; }
 };
 

@@ -1,0 +1,39 @@
+// NVIDIA: from PTX, the text that the OpenCL driver calls a program's binary and assembles at every load, to a cubin,
+// the ELF file of machine code that clCreateProgramWithBinary takes as well and that leaves nothing to compile.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+#include <clbake/status.hpp>
+
+#include <chrono>
+#include <string>
+
+namespace clbake::builder {
+
+struct Cubin {
+  cache::Bytes bytes;
+  std::string tool;  // what made it: "libcuda 13.0" (the newest CUDA that the driver knows), "ptxas 12.9.86"
+};
+
+// Whether the bytes are a whole 64-bit ELF file for NVIDIA's GPUs: one that was cut off is none.
+bool is_cubin(const cache::Bytes& bytes);
+
+// "sm_90": the compute capability that the machine code is for, without the suffix (a, f) of code for this one only.
+// Empty when the bytes are no cubin.
+std::string cubin_architecture(const cache::Bytes& bytes);
+
+// Machine code of `ptx` for `architecture`, which is "sm_90" or, for PTX with such a .target, "sm_90a". With the
+// driver's own library where this machine has a device of that architecture, else with ptxas, if one is found. The
+// driver's library runs inside the caller's process: use a child. Fails with build_failed, and the first line of the
+// log, when the PTX is refused; with no_device when there is no tool for it; with io, or invalid_argument.
+Result<Cubin> assemble(const std::string& ptx, const std::string& architecture);
+
+// The tools of `assemble`. A cubin for another architecture than the one asked for is a failure of the tool.
+Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& architecture);
+Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
+                                  std::chrono::seconds timeout = std::chrono::seconds(120));
+
+// The ptxas of PATH, or of a CUDA toolkit in /usr/local/cuda. Empty when there is none.
+std::string find_ptxas();
+
+}  // namespace clbake::builder

@@ -1,0 +1,41 @@
+#include <clbake/builder/compile.hpp>
+#include <clbake/builder/finalize.hpp>
+#include <clbake/builder/floor.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/shapes.hpp>
+#include <clbake/builder/trial.hpp>
+
+namespace clbake::builder {
+namespace {
+
+Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& bundle, const Device& device,
+                                                  const Session& session, bool plain) {
+  const Result<Library> library = Library::create(session.context(), device.id, {bundle});
+  if (!library) return library.status();
+  const Problem any = tight_problem(job.variant.precision, 1, 1, 1, job.variant.trans_a, job.variant.trans_b);
+  const Result<Gemm> gemm = library->prepare(any, job.variant.name);
+  if (!gemm) return gemm.status();
+  if (plain) return entry_of_binary(gemm->program());
+  const auto launch = [&] { return launch_every_shape(session, device, *library, job.variant); };
+  return finalizer_for(device.target).finalize({device, job.variant, job.source, gemm->program(), launch});
+}
+
+}  // namespace
+
+Status compile_job(const std::string& path, const std::string& output, bool plain) {
+  Result<Job> job = read_job(path);
+  if (!job) return job.status();
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  const Result<Device> device = device_of(job->target);
+  if (!device) return device.status();
+  const Result<Session> session = Session::open(*device);
+  if (!session) return session.status();
+  Result<std::vector<cache::Entry>> entries = is_floor(*job) ? compile_floor(*job, *device, *session)
+                                                             : compile_variant(*job, *bundle, *device, *session, plain);
+  if (!entries) return entries.status();
+  job->entries = std::move(*entries);
+  return write_job(output, *job);
+}
+
+}  // namespace clbake::builder

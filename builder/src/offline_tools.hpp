@@ -1,0 +1,33 @@
+// The compilers behind the offline targets: where they are, and how to run them.
+#pragma once
+
+#include <clbake/builder/offline.hpp>
+#include <clbake/builder/scratch.hpp>
+
+namespace clbake::builder {
+
+// Without versions: those cost a process each.
+Tool clang_tool();
+Tool libclc_tool(const Tool& clang);  // the bitcode for NVIDIA; beside clang, or the system's
+Tool ptxas_tool();
+Tool ocloc_tool();
+
+// Of a clang that is here; empty when it tells none.
+std::string clang_version(const Tool& clang, const ScratchDirectory& directory, std::chrono::seconds timeout);
+
+// Fails with not_found when the tool is not here, naming who has it.
+Status required(const Tool& tool);
+
+// Runs the tool in the directory, to which relative paths in `arguments` refer. What it printed; fails with
+// build_failed and the first line that tells of an error.
+Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& arguments,
+                             const ScratchDirectory& directory, std::chrono::seconds timeout);
+
+// Empty when the file cannot be read.
+std::string file_text(const std::string& path);
+Status write_text(const std::string& path, const std::string& text);
+
+// The word of `text` that follows `prefix`, up to a blank or comma; empty when there is none.
+std::string word_behind(const std::string& text, const std::string& prefix);
+
+}  // namespace clbake::builder

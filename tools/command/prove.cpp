@@ -1,0 +1,86 @@
+#include "cli.hpp"
+#include "json.hpp"
+#include "progress_bar.hpp"
+#include "verbs.hpp"
+
+#include <clbake/builder/process.hpp>
+#include <clbake/builder/prove_bundle.hpp>
+
+#include <csignal>
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+std::atomic<bool> interrupted{false};
+
+void on_signal(int) { interrupted = true; }
+
+Json report_json(const builder::ProveReport& report, const std::string& file) {
+  Json jobs = Json::array();
+  for (const builder::JobReport& job : report.jobs) {
+    jobs.push_back(to_json(job));
+    jobs.back()["outcome"] = job.outcome == builder::JobReport::Outcome::failed ? "failed" : "proven";
+  }
+  return {{"file", file},
+          {"proven", report.proven},
+          {"failed", report.failed},
+          {"taken_out", report.taken_out},
+          {"not_jit_free", report.not_jit_free},
+          {"left", report.left},
+          {"jobs", jobs}};
+}
+
+void print_report(const builder::ProveReport& report, const std::string& file) {
+  std::printf("%s: %zu variants proven, %zu of them not JIT-free; %zu failed; %zu entries are still not proven\n",
+              file.c_str(), report.proven, report.not_jit_free, report.failed, report.left);
+  if (report.taken_out > 0) std::printf("taken out: %zu variants whose results were wrong\n", report.taken_out);
+}
+
+}  // namespace
+
+int prove(const std::vector<std::string>& arguments) {
+  namespace po = boost::program_options;
+  Cli cli("prove FILE [OPTIONS]",
+          "Proves the entries of a bundle that were baked without their device, on the devices of this machine, and\n"
+          "writes the proofs into the bundle.");
+  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
+  cli.options()("again", "prove what is proven already, too");
+  cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  builder::ProveOptions options;
+  options.file = behind_links(cli.file());
+  options.worker = builder::own_path();
+  options.again = cli.has("again");
+  options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
+  const Result<std::vector<builder::Device>> all = builder::list_devices();
+  if (!all) return fail("prove", all.status());
+  Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
+  if (!selected) return fail("prove", selected.status().within("--device"));
+  options.devices = std::move(*selected);
+
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  ProgressBar bar;
+  const Result<builder::ProveReport> report =
+      builder::prove_bundle(options, interrupted, [&](const builder::Progress& progress) {
+        if (!progress.failure.empty()) bar.message("clbake prove: not proven: " + progress.failure);
+        bar.show(progress.steps_done, progress.steps, progress.last);
+      });
+  bar.clear();
+  if (report.status().code() == Code::cancelled) {
+    bar.message("clbake prove: interrupted; what was proven is in the bundle" +
+                std::string(options.again ? "" : ", the same command goes on from there"));
+    return kInterrupted;
+  }
+  if (!report) return fail("prove", report.status());
+  if (cli.has("json")) {
+    print(report_json(*report, options.file));
+  } else {
+    print_report(*report, options.file);
+  }
+  return report->failed > 0 ? kLeftOut : kSuccess;
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,45 @@
+#include "cli.hpp"
+#include "json.hpp"
+#include "verbs.hpp"
+
+#include <clbake/builder/offline.hpp>
+
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+Json tool_json(const builder::Tool& tool) {
+  return {{"name", tool.name}, {"path", tool.path}, {"version", tool.version}, {"package", tool.package}};
+}
+
+Json target_json(const builder::OfflineTarget& target) {
+  Json tools = Json::array();
+  for (const builder::Tool& tool : target.tools) tools.push_back(tool_json(tool));
+  return {{"name", target.name},
+          {"available", target.obstacle.empty()},
+          {"obstacle", target.obstacle.empty() ? Json() : Json(target.obstacle)},
+          {"fp64", target.device.limits.fp64},
+          {"target", to_json(target.device.target)},
+          {"tools", tools}};
+}
+
+}  // namespace
+
+int targets(const std::vector<std::string>& arguments) {
+  Cli cli("targets [OPTIONS]", "Lists the devices that 'build --target' can compile for without having them.");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  Json list = Json::array();
+  for (const builder::OfflineTarget& target : builder::offline_targets()) {
+    list.push_back(target_json(target));
+    if (cli.has("json")) continue;
+    std::printf("%-14s %s\n", target.name.c_str(),
+                target.obstacle.empty() ? ("with " + builder::tools_of(target)).c_str()
+                                        : ("not here: " + target.obstacle).c_str());
+  }
+  if (cli.has("json")) print({{"targets", list}});
+  return kSuccess;
+}
+
+}  // namespace clbake::tool
