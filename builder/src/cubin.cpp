@@ -1,16 +1,10 @@
 #include <clbake/builder/cubin.hpp>
-#include <clbake/builder/process.hpp>
-#include <clbake/builder/scratch.hpp>
 
 #include "libcuda.hpp"
+#include "offline_tools.hpp"
 
-#include <unistd.h>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 
 namespace clbake::builder {
 namespace {
@@ -61,55 +55,28 @@ Result<Cubin> checked(Result<Cubin> cubin, int capability) {
                                   " where one for " + wanted + " was asked for"};
 }
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-// Runs one command to its end; whoever kills the caller kills it, too. Fails with build_failed and the first line it
-// wrote, or how it ended.
-Status run(Command command, std::chrono::seconds timeout) {
-  command.with_caller = true;
-  std::vector<Command> commands = {command};
-  const std::atomic<bool> never{false};
-  Exit exit;
-  const Status ran = run_all(commands, 1, timeout, never, [&](std::size_t, const Exit& end) { exit = end; });
-  if (!ran || exit.ok()) return ran;
-  const std::string log = text_of(command.log);
-  const bool spoke = exit.signal == 0 && !log.empty();
-  const std::string cause = spoke ? log.substr(0, log.find('\n')) : describe(exit, command, timeout);
-  return {Code::build_failed, command.arguments.front() + ": " + cause};
-}
-
 // "ptxas 12.9.86", from a line like "Cuda compilation tools, release 12.9, V12.9.86".
-Result<std::string> version_of(const std::string& ptxas, const std::string& log, std::chrono::seconds timeout) {
-  const Status ran = run({{ptxas, "--version"}, {}, log}, timeout);
-  if (!ran) return ran;
-  const std::string text = text_of(log);
-  const std::string mark = ", V";
-  const std::size_t at = text.find(mark);
-  if (at == std::string::npos) return {Code::build_failed, ptxas + ": --version tells no version"};
-  const std::size_t begin = at + mark.size();
-  return "ptxas " + text.substr(begin, text.find_first_not_of("0123456789.", begin) - begin);
+Result<std::string> version_of(const Tool& ptxas, const ScratchDirectory& scratch, std::chrono::seconds timeout) {
+  const Result<std::string> text = run_tool(ptxas, {"--version"}, scratch, timeout);
+  if (!text) return text;
+  const std::string version = word_behind(*text, ", V");
+  if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
+  return "ptxas " + version;
 }
 
-Result<Cubin> run_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
+Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, const std::string& architecture,
                         std::chrono::seconds timeout) {
+  constexpr const char* input = "program.ptx";
+  constexpr const char* output = "program.cubin";
   const Result<ScratchDirectory> scratch = ScratchDirectory::create();
   if (!scratch) return scratch.status();
-  const std::string input = scratch->path() + "/program.ptx";
-  const std::string output = scratch->path() + "/program.cubin";
-  const std::string log = scratch->path() + "/log";
-  std::ofstream file(input, std::ios::binary);
-  file << ptx.c_str();  // the driver's own programs end in a zero
-  file.close();
-  if (!file) return {Code::io, input + ": cannot write"};
-
-  const Status ran = run({{ptxas, "-arch", architecture, "-o", output, input}, {}, log}, timeout);
-  if (!ran) return ran;
-  Result<std::string> version = version_of(ptxas, log, timeout);
+  const Status written = write_text(scratch->path() + "/" + input, ptx.c_str());  // the driver's ends in a zero
+  if (!written) return written;
+  const Result<std::string> ran = run_tool(ptxas, {"-arch", architecture, "-o", output, input}, *scratch, timeout);
+  if (!ran) return ran.status();
+  Result<std::string> version = version_of(ptxas, *scratch, timeout);
   if (!version) return version.status();
-  const std::string bytes = text_of(output);
+  const std::string bytes = file_text(scratch->path() + "/" + output);
   return Cubin{cache::Bytes(bytes.begin(), bytes.end()), std::move(*version)};
 }
 
@@ -141,26 +108,13 @@ Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& p
                                   std::chrono::seconds timeout) {
   const int capability = capability_of(architecture);
   if (capability == 0) return unknown_architecture(architecture);
-  return checked(run_ptxas(ptxas, ptx, architecture, timeout), capability);
-}
-
-std::string find_ptxas() {
-  const char* path = std::getenv("PATH");
-  std::istringstream directories(std::string(path ? path : "") + ":/usr/local/cuda/bin");
-  for (std::string directory; std::getline(directories, directory, ':');) {
-    std::error_code ignored;
-    // Absolute: it is called from other directories as well.
-    const std::string candidate = std::filesystem::absolute(directory + "/ptxas", ignored).string();
-    const bool file = !directory.empty() && std::filesystem::is_regular_file(candidate, ignored);
-    if (file && access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
+  return checked(run_ptxas({"ptxas", ptxas, {}, {}}, ptx, architecture, timeout), capability);
 }
 
 Result<Cubin> assemble(const std::string& ptx, const std::string& architecture) {
   Result<Cubin> cubin = assemble_with_libcuda(ptx, architecture);
   if (cubin || cubin.status().code() != Code::no_device) return cubin;
-  const std::string ptxas = find_ptxas();
+  const std::string ptxas = ptxas_tool().path;
   if (!ptxas.empty()) return assemble_with_ptxas(ptxas, ptx, architecture);
   return {Code::no_device, cubin.status().message() + ", and there is no ptxas in PATH or /usr/local/cuda/bin"};
 }

@@ -1,6 +1,5 @@
 #include "offline_tools.hpp"
 
-#include <clbake/builder/cubin.hpp>
 #include <clbake/builder/process.hpp>
 
 #include <unistd.h>
@@ -21,7 +20,9 @@ std::vector<std::string> search_path() {
   std::vector<std::string> directories;
   const char* path = std::getenv("PATH");
   std::istringstream stream(path ? path : "");
-  for (std::string directory; std::getline(stream, directory, ':');) directories.push_back(directory);
+  for (std::string directory; std::getline(stream, directory, ':');) {
+    if (!directory.empty()) directories.push_back(directory);
+  }
   return directories;
 }
 
@@ -69,9 +70,12 @@ Tool libclc_tool(const Tool& clang) {
   return tool;
 }
 
+// The toolkit's installer does not put its programs into PATH.
 Tool ptxas_tool() {
+  std::vector<std::string> directories = search_path();
+  directories.emplace_back("/usr/local/cuda/bin");
   return {"ptxas",
-          find_ptxas(),
+          program({"ptxas"}, directories),
           {},
           "NVIDIA's CUDA toolkit, Debian's nvidia-cuda-toolkit (non-free) or PyPI's nvidia-cuda-nvcc"};
 }

@@ -33,7 +33,4 @@ Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& a
 Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
                                   std::chrono::seconds timeout = std::chrono::seconds(120));
 
-// The ptxas of PATH, or of a CUDA toolkit in /usr/local/cuda. Empty when there is none.
-std::string find_ptxas();
-
 }  // namespace clbake::builder
