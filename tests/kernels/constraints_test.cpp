@@ -1,3 +1,5 @@
+#include "samples.hpp"
+
 #include <clbake/kernels/defaults.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -10,18 +12,6 @@ namespace {
 
 // OpenCL 1.2's smallest local memory, and the work-group size that every GPU and CPU driver of today reaches.
 DeviceLimits smallest_device() { return {true, 256, {256, 256, 64}, 32768, true}; }
-
-Params register_tile() {
-  Params p;
-  p.family = Family::register_tile;
-  p.ml = 60;
-  p.nl = 128;
-  p.kl = 512;
-  p.ms = 6;
-  p.ns = 64;
-  p.vector_width = 16;
-  return p;
-}
 
 Params local_tile() {
   Params p;

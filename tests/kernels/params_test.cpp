@@ -1,3 +1,5 @@
+#include "samples.hpp"
+
 #include <clbake/kernels/defaults.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -6,18 +8,6 @@
 using namespace clbake::kernels;
 
 namespace {
-
-Params register_tile() {
-  Params p;
-  p.family = Family::register_tile;
-  p.ml = 60;
-  p.nl = 128;
-  p.kl = 512;
-  p.ms = 6;
-  p.ns = 64;
-  p.vector_width = 16;
-  return p;
-}
 
 // What parse says of a name that it refuses.
 std::string refusal(std::string_view text) {
