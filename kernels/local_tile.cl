@@ -55,9 +55,21 @@
 //      4 of a, and lanes l, l^1 (l^2)   16 18 20 22 24 26 28 30       2
 //      share one, which halves the      17 19 21 23 25 27 29 31       3
 //      passes through local memory
+//   3  as 1, for the units of NVIDIA's devices that multiply small matrices of doubles: a warp is 8 rows of 4
+//      work-items, and all of them together multiply 16 x 8 elements of C by 8 steps of k in one instruction
 //
-// Instructions that only some devices have (asynchronous copies, units for small matrix products) would replace fetch
-// and deposit, or multiply; what is here is plain OpenCL C 1.2.
+// Instructions that only some devices have replace read and multiply (map 3), or would replace fetch and deposit
+// (asynchronous copies); everything else is plain OpenCL C 1.2.
+//
+// Map 3: pieces are 2 x 2. In a piece, the work-item in column t and row g of its warp holds of C and reads of op(A)
+// and op(B)
+//
+//                                     k: 2t, 2t+1         column g (0 to 7) of the warp's 8
+//   C: rows 2g, 2g+1,             op(A): rows 2g, 2g+1    op(B): steps 2t, 2t+1 of k
+//      columns 2t, 2t+1                  (of the warp's 16)
+//
+// The instruction calls these rows g and g+8, and these steps t and t+4; as the order of rows and of steps is free,
+// ours are the ones that lie together. Rows of a tile that are 2 (mod 16) doubles long are read without bank conflicts.
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
@@ -77,6 +89,12 @@ typedef real rowv;
 #endif
 #define ROW_PIECES (MS / ROW_WIDTH)
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
+
+#if MAP == 3
+#define STEP 8  // of k that are multiplied at once
+#else
+#define STEP 1
+#endif
 
 // First row of piece u of the work-items in row y of the work-group, first column of piece w of those in column x.
 #if MAP == 0
@@ -176,6 +194,55 @@ static ALWAYS_INLINE void deposit(__local real* tile, const realw* share, const 
   }
 }
 
+#if MAP == 3
+
+// What one work-item has of the operands of a warp's instruction.
+typedef struct {
+  rowv a[2][ROW_PIECES];  // of steps 2t and 2t+1
+  real b[2][COLUMN_PIECES];
+} Fragments;
+
+static ALWAYS_INLINE void read(Fragments* fragments, __local const real* a_row, __local const real* b_row, const int x,
+                 const int y) {
+  const int t = x % 4;
+  const int g = y % 8;
+#pragma unroll
+  for (int q = 0; q < 2; ++q) {
+    __local const real* a = a_row + (2 * t + q) * A_ROW;
+    __local const real* b = b_row + (2 * t + q) * B_ROW + g;
+#pragma unroll
+    for (int u = 0; u < ROW_PIECES; ++u) {
+      fragments->a[q][u] = *(__local const rowv*)(a + ROW(u, y));
+    }
+#pragma unroll
+    for (int w = 0; w < COLUMN_PIECES; ++w) {
+      fragments->b[q][w] = b[COLUMN(w, x - t)];
+    }
+  }
+}
+
+static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
+#pragma unroll
+  for (int u = 0; u < ROW_PIECES; ++u) {
+    const rowv a = fragments->a[0][u];
+    const rowv next_a = fragments->a[1][u];
+#pragma unroll
+    for (int w = 0; w < COLUMN_PIECES; ++w) {
+      realv upper = sum[2 * u][w];
+      realv lower = sum[2 * u + 1][w];
+      __asm__ volatile(  // "asm" is no word of OpenCL C to clang
+          "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+d"(upper.x), "+d"(upper.y), "+d"(lower.x), "+d"(lower.y)
+          : "d"(a.x), "d"(a.y), "d"(next_a.x), "d"(next_a.y), "d"(fragments->b[0][w]), "d"(fragments->b[1][w]));
+      sum[2 * u][w] = upper;
+      sum[2 * u + 1][w] = lower;
+    }
+  }
+}
+
+#else
+
 // What one work-item multiplies in one step of k.
 typedef struct {
   rowv a[ROW_PIECES];
@@ -203,6 +270,8 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
   }
 }
 
+#endif
+
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __local realv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // vectors, for their alignment
   __local realv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
@@ -213,11 +282,16 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     return;  // all work-items of the work-group do: no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-#if MAP == 2
+#if MAP >= 2
   const int warp = item / 32;
   const int lane = item % 32;
+#endif
+#if MAP == 2
   const int x = warp % (LOCAL_X / 8) * 8 + lane / 2 % 8;
   const int y = warp / (LOCAL_X / 8) * 4 + lane / 16 * 2 + lane % 2;
+#elif MAP == 3
+  const int x = warp % (LOCAL_X / 4) * 4 + lane % 4;
+  const int y = warp / (LOCAL_X / 4) * 8 + lane / 4;
 #else
   const int x = (int)get_local_id(0);
   const int y = (int)get_local_id(1);
@@ -271,7 +345,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       FETCH();
     }
 #pragma unroll KS
-    for (int p = 0; p < KL; ++p) {
+    for (int p = 0; p < KL; p += STEP) {
       if (FRAGMENTS == 2) {
         // Multiplies the step before this one: in the first step the last one of the tiles before, or nothing.
         read(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);

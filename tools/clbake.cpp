@@ -20,13 +20,14 @@ constexpr Verb kVerbs[] = {
     {"devices", clbake::tool::devices, "list the OpenCL devices and the target identity a bundle gives them"},
     {"targets", clbake::tool::targets, "list the devices that 'build' can compile for without having them"},
     {"space", clbake::tool::space, "list the kernels' parameters, and how many variants a device can run"},
+    {"tune", clbake::tool::tune, "find the best variants of a device for every kind of problem: a profile for 'build'"},
     {"build", clbake::tool::build, "bake a bundle: compile, finalize, prove and pack every variant"},
     {"prove", clbake::tool::prove, "prove what was baked where its device was not"},
     {"run", clbake::tool::run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", clbake::tool::inspect, "show what a bundle holds, after verifying every byte"},
     {"bench", clbake::tool::bench,
-     "measure: 'cold' first calls, 'gemm' speed beside other libraries, 'presets' known kernels,\n"
-     "           'load' programs, 'bake' a build"},
+     "measure: 'cold' first calls, 'gemm' speed beside other libraries, 'choice' of variants by the\n"
+     "           profile, 'presets' known kernels, 'load' programs, 'bake' a build"},
     {"worker", clbake::tool::worker, nullptr},
 };
 

@@ -2,7 +2,7 @@
 #include <clbake/builder/finalize.hpp>
 #include <clbake/builder/floor.hpp>
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/profile.hpp>
+#include <clbake/builder/recipe.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include "pack.hpp"
@@ -36,7 +36,7 @@ bool made_by(const Job& job, const std::string& tools) {
 // A job under way, and its files in the work directory.
 struct Task {
   Job job;
-  kernels::DeviceKind kind = kernels::DeviceKind::cpu;
+  const Recipe* recipe = nullptr;
   std::string stem;   // path of its files, without extension
   std::string floor;  // the device's compiled floor job
   std::string tools;  // what makes the programs of an offline target; empty when a device makes and proves them
@@ -50,14 +50,15 @@ struct Task {
 
 class Build {
  public:
-  Build(const BuildOptions& options, const std::atomic<bool>& cancel,
+  Build(const BuildOptions& options, const std::vector<Recipe>& recipes, const std::atomic<bool>& cancel,
         const std::function<void(const Progress&)>& progress, const WorkDirectory& work)
-      : options_(options), cancel_(cancel), progress_(progress), work_(work) {}
+      : options_(options), recipes_(recipes), cancel_(cancel), progress_(progress), work_(work) {}
 
   Result<BuildReport> run();
 
  private:
   void plan();
+  void plan_site(const Device& device, const OfflineTarget* offline, std::size_t number);
   void add_task(Task task, const kernels::Params& params, const Device& device, std::size_t number);
   void take_over();
   Status compile_floors();
@@ -78,32 +79,21 @@ class Build {
   }
 
   const BuildOptions& options_;
+  const std::vector<Recipe>& recipes_;
   const std::atomic<bool>& cancel_;
   const std::function<void(const Progress&)>& progress_;
   const WorkDirectory& work_;
   std::vector<Task> tasks_;
+  std::vector<ProfileReport> profiles_;
+  std::vector<JobReport> unfit_;
   Progress state_;
   Status disk_;              // not ok once a worker could not write
   std::size_t dropped_ = 0;  // entries of the earlier bundle that are not asked for
   std::vector<ScratchDirectory> scratch_;
 };
 
-// What the build is asked to bake for a device.
-std::vector<kernels::Params> variants_for(const Device& device, const BuildOptions& options) {
-  if (!options.variants.empty()) return options.variants;
-  std::vector<kernels::Params> fitting;
-  for (const Precision precision : options.precisions) {
-    for (const kernels::Params& params :
-         kernels::default_variants(device.kind, kernels_precision(precision), device.vector_bytes)) {
-      if (kernels::admits(device.limits, params)) fitting.push_back(params);
-    }
-  }
-  return fitting;
-}
-
 void Build::add_task(Task task, const kernels::Params& params, const Device& device, std::size_t number) {
   task.job = make_job(device.target, kernels::generate(params), params);
-  task.kind = device.kind;
   // Two wanted variants that differ in the front end are one where there is no choice of it.
   const auto same = [&](const Task& other) { return same_work(other.job, task.job); };
   if (std::any_of(tasks_.begin(), tasks_.end(), same)) return;
@@ -115,31 +105,29 @@ void Build::add_task(Task task, const kernels::Params& params, const Device& dev
   tasks_.push_back(std::move(task));
 }
 
+// A device or an offline target; `number` is that of its recipe.
+void Build::plan_site(const Device& device, const OfflineTarget* offline, std::size_t number) {
+  const auto is_twin = [&](const Task& task) { return task.job.target == device.target; };  // its binaries serve both
+  if (std::any_of(tasks_.begin(), tasks_.end(), is_twin)) return;
+  const Recipe& recipe = recipes_[number];
+  const std::string name = offline ? offline->name : device.target.device_name;
+  if (!recipe.profile.empty()) profiles_.push_back({name, recipe.profile});
+  for (const kernels::Params& params : recipe.variants) {
+    Task task;
+    task.recipe = &recipe;
+    task.report.device = name;
+    if (offline) task.tools = kTool + (", " + tools_of(*offline));
+    add_task(std::move(task), params, device, number);
+  }
+  for (const auto& [variant, constraint] : recipe.unfit) {
+    unfit_.push_back({name, variant, JobReport::Outcome::failed, constraint, {}});
+  }
+}
+
 void Build::plan() {
   std::size_t number = 0;
-  const auto planned = [&](const Device& device) {  // a twin: its binaries serve both
-    return std::any_of(tasks_.begin(), tasks_.end(), [&](const Task& t) { return t.job.target == device.target; });
-  };
-  for (const Device& device : options_.devices) {
-    const bool twin = planned(device);
-    for (const kernels::Params& params : twin ? std::vector<kernels::Params>() : variants_for(device, options_)) {
-      Task task;
-      task.report.device = device.target.device_name;
-      add_task(std::move(task), params, device, number);
-    }
-    ++number;
-  }
-  for (const OfflineTarget& target : options_.targets) {
-    const bool twin = planned(target.device);
-    const auto wanted = twin ? std::vector<kernels::Params>() : variants_for(target.device, options_);
-    for (const kernels::Params& params : wanted) {
-      Task task;
-      task.report.device = target.name;
-      task.tools = kTool + (", " + tools_of(target));
-      add_task(std::move(task), offline_variant(target, params), target.device, number);
-    }
-    ++number;
-  }
+  for (const Device& device : options_.devices) plan_site(device, nullptr, number++);
+  for (const OfflineTarget& target : options_.targets) plan_site(target.device, &target, number++);
 }
 
 void Build::accept(Task& task, Job job, JobReport::Outcome outcome) {
@@ -328,6 +316,7 @@ Status Build::prove_all() {
 Result<BuildReport> Build::pack() {
   cache::Contents contents;
   BuildReport report;
+  report.profiles = profiles_;
   for (const Task& task : tasks_) {
     report.jobs.push_back(task.report);
     const bool failed = task.report.outcome == JobReport::Outcome::failed;
@@ -340,6 +329,8 @@ Result<BuildReport> Build::pack() {
     if (const char* remark = finalizer_for(task.job.target).remark) report.remarks.insert(remark);
     add_job(contents, task.job);
   }
+  report.jobs.insert(report.jobs.end(), unfit_.begin(), unfit_.end());
+  report.failed += unfit_.size();
   if (options_.strict && report.failed > 0) {
     return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
   }
@@ -351,7 +342,7 @@ Result<BuildReport> Build::pack() {
   for (std::uint32_t t = 0; t < contents.targets.size(); ++t) {
     const auto of_target = [&](const Task& task) { return task.job.target == contents.targets[t]; };
     const auto task = std::find_if(tasks_.begin(), tasks_.end(), of_target);
-    contents.profiles.push_back(default_profile(contents, t, task->kind));
+    contents.profiles.push_back(baked_profile(contents, t, *task->recipe));
   }
   const Result<cache::Bytes> bytes = cache::encode(contents);
   if (!bytes) return bytes.status();
@@ -370,6 +361,10 @@ Result<BuildReport> Build::run() {
     if (task.report.outcome == JobReport::Outcome::pending) state_.steps += task.offline() ? 1 : 2;
   }
   if (progress_) progress_(state_);
+  for (const JobReport& job : unfit_) {
+    state_.failure = job.variant + " on " + job.device + ": " + job.cause;
+    if (progress_) progress_(state_);
+  }
   Status status = compile_floors();
   if (status) status = compile_all();
   if (status) status = prove_all();
@@ -389,41 +384,21 @@ Status check_output(const std::string& path) {
   return {Code::invalid_argument, path + ": exists and is not a bundle; it stays as it is"};
 }
 
-Status check_variant(const kernels::Params& params, const Device& device, const std::string& name) {
-  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
-  if (violations.empty()) return {};
-  return {Code::invalid_argument, kernels::name(params) + " on " + name + ": " + std::string(violations[0].constraint) +
-                                      ": " + violations[0].reason};
-}
-
-Status check_variants(const BuildOptions& options) {
-  Status status;
-  for (const kernels::Params& params : options.variants) {
-    for (const Device& device : options.devices) {
-      if (status) status = check_variant(params, device, device.target.device_name);
-    }
-    for (const OfflineTarget& target : options.targets) {
-      if (status) status = check_variant(offline_variant(target, params), target.device, target.name);
-    }
-  }
-  return status;
-}
-
 }  // namespace
 
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress) {
   if ((options.devices.empty() && options.targets.empty()) ||
-      (options.precisions.empty() && options.variants.empty())) {
-    return {Code::invalid_argument, "no device, or neither a precision nor a variant to build for"};
+      (options.precisions.empty() && options.variants.empty() && options.profiles.empty())) {
+    return {Code::invalid_argument, "no device, or neither a precision, a variant nor a profile to build for"};
   }
-  const Status possible = check_variants(options);
-  if (!possible) return possible;
+  const Result<std::vector<Recipe>> recipes = recipes_for(options);
+  if (!recipes) return recipes.status();
   const Status output = check_output(options.output);
   if (!output) return output;
   const Result<WorkDirectory> work = WorkDirectory::open(options.output + ".work");
   if (!work) return work.status();
-  Result<BuildReport> report = Build(options, cancel, progress, *work).run();
+  Result<BuildReport> report = Build(options, *recipes, cancel, progress, *work).run();
   // Kept for the next run when interrupted or when the disk was full; of no use after anything else.
   const Code code = report.status().code();
   const bool of_no_use = code == Code::build_failed && !options.strict;

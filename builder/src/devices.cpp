@@ -1,3 +1,5 @@
+#include "offline_tools.hpp"
+
 #include <clbake/builder/devices.hpp>
 
 #include <algorithm>
@@ -28,6 +30,12 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   limits.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   limits.images = device.getInfo<CL_DEVICE_IMAGE_SUPPORT>() == CL_TRUE;
   return limits;
+}
+
+// Of a device of NVIDIA whose architecture the driver does not tell, that it takes PTX is all that is known.
+std::uint32_t ptx_of(const Target& target) {
+  if (target.platform_name.find("NVIDIA") == std::string::npos) return 0;
+  return std::max(1U, static_cast<std::uint32_t>(generation(target.architecture)));
 }
 
 std::string known_devices(const std::vector<Device>& devices) {
@@ -70,7 +78,7 @@ Result<std::vector<Device>> list_devices() {
       d.kind =
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceKind::cpu : kernels::DeviceKind::gpu;
       d.limits = limits_of(device);
-      d.limits.ptx = d.target.platform_name.find("NVIDIA") != std::string::npos;
+      d.limits.ptx = ptx_of(d.target);
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));

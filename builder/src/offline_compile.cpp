@@ -12,21 +12,12 @@ namespace {
 constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
 constexpr const char* kBinary = "kernel.bin";
+constexpr const char* kMatrixInstruction = "mma.sync.aligned.m16n8k8.row.col.f64";  // of sm_90, kernels/local_tile.cl
 constexpr const char* kElf =
     "\x7f"
     "ELF";
 
 cache::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
-
-// 90 of "sm_90"; 0 for "sm_90a", whose code runs on that architecture only, and for what is none.
-unsigned long generation(const std::string& architecture) {
-  const char* const prefix = "sm_";
-  if (architecture.rfind(prefix, 0) != 0) return 0;
-  const std::string number = architecture.substr(std::strlen(prefix));
-  const bool digits =
-      !number.empty() && number.size() <= 4 && number.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? std::stoul(number) : 0;
-}
 
 // The newest architecture of `known`, words in lines, that is not newer than the wanted one. PTX for an older one runs
 // on all newer ones.
@@ -59,6 +50,21 @@ Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& 
     ptx.insert(body, directive.str());
   }
   return {};
+}
+
+// Replaces what follows `directive` in its line.
+void set_directive(std::string& ptx, const std::string& directive, const std::string& value) {
+  const std::size_t at = ptx.find(directive);
+  if (at == std::string::npos) return;
+  ptx.replace(at, ptx.find('\n', at) - at, directive + value);
+}
+
+// PTX for an older architecture is as good for a newer one, and clang leaves inline PTX to the assembler: so a clang
+// that knows no sm_90 can compile what has an instruction of it.
+void raise_architecture(std::string& ptx) {
+  if (ptx.find(kMatrixInstruction) == std::string::npos) return;
+  set_directive(ptx, ".version ", "7.8");
+  set_directive(ptx, ".target ", "sm_90");
 }
 
 // What libclc lacks would only be found missing where the PTX is assembled, on somebody else's machine.
@@ -110,6 +116,7 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   std::string ptx = file_text(scratch.path() + "/" + kPtx);
   Status status = add_work_group_sizes(ptx, variant.launches);
   if (status) status = complete(ptx);
+  if (generation(*cpu) < 90) raise_architecture(ptx);
   if (!status) return status;
   return ptx;
 }
@@ -162,6 +169,15 @@ Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::sec
 }
 
 }  // namespace
+
+unsigned long generation(const std::string& architecture) {
+  const char* const prefix = "sm_";
+  if (architecture.rfind(prefix, 0) != 0) return 0;
+  const std::string number = architecture.substr(std::strlen(prefix));
+  const bool digits =
+      !number.empty() && number.size() <= 4 && number.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? std::stoul(number) : 0;
+}
 
 bool is_clangs(const cache::Variant& variant) {
   const std::variant<kernels::Params, std::string> params = kernels::parse(variant.name);

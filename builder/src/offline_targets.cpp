@@ -71,7 +71,7 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   limits.max_work_item_sizes[2] = 64;
   limits.local_memory_bytes = 49152;
   limits.images = true;
-  limits.ptx = true;
+  limits.ptx = static_cast<std::uint32_t>(generation(architecture));
   const Tool& ptxas = tools.back();
   target.obstacle = obstacle_of(tools);
   if (!target.obstacle.empty()) return target;
@@ -159,7 +159,7 @@ std::string tools_of(const OfflineTarget& target) {
 }
 
 kernels::Params offline_variant(const OfflineTarget& target, kernels::Params params) {
-  if (target.device.limits.ptx) params.front_end = kernels::FrontEnd::clang;
+  if (target.device.limits.ptx > 0) params.front_end = kernels::FrontEnd::clang;
   return params;
 }
 

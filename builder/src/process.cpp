@@ -1,4 +1,4 @@
-#include <clbake/builder/process.hpp>
+#include "spawn.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -69,29 +69,34 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return list;
 }
 
+}  // namespace
+
 // A process group of its own, as a rule: the terminal's Ctrl-C reaches only the parent, which then decides, and a kill
 // reaches whatever the driver started.
-Status spawn(const Command& command, pid_t& pid) {
+Result<pid_t> spawn(const Command& command, int standard_input) {
   const std::vector<std::string> environment = merged_environment(command);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  if (standard_input >= 0) {
+    posix_spawn_file_actions_adddup2(&actions, standard_input, 0);
+  } else {
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  }
   posix_spawn_file_actions_addopen(&actions, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // what this process's drivers hold open is not the child's
   if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
   if (!command.with_caller) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t pid = 0;
   const int error = posix_spawn(&pid, command.arguments.front().c_str(), &actions, &attributes,
                                 pointers(command.arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (error != 0) return {Code::io, command.arguments.front() + ": cannot start: " + std::strerror(error)};
-  return {};
+  return pid;
 }
-
-void kill_child(const Child& child) { kill(child.leads_group ? -child.pid : child.pid, SIGKILL); }
 
 Exit exit_of(int status) {
   Exit exit;
@@ -99,6 +104,10 @@ Exit exit_of(int status) {
   if (WIFEXITED(status)) exit.code = WEXITSTATUS(status);
   return exit;
 }
+
+namespace {
+
+void kill_child(const Child& child) { kill(child.leads_group ? -child.pid : child.pid, SIGKILL); }
 
 // The running children of one run_all; none survives it.
 class Pool {
@@ -113,10 +122,9 @@ class Pool {
   std::size_t size() const { return running_.size(); }
 
   Status start(std::size_t index, const Command& command, std::chrono::seconds timeout) {
-    Child child{index, 0, !command.with_caller, Clock::now() + timeout};
-    const Status spawned = spawn(command, child.pid);
-    if (!spawned) return spawned;
-    running_.push_back(child);
+    const Result<pid_t> pid = spawn(command);
+    if (!pid) return pid.status();
+    running_.push_back({index, *pid, !command.with_caller, Clock::now() + timeout});
     return {};
   }
 
@@ -190,12 +198,11 @@ void end_with_parent() {
 }
 
 Result<TimedExit> run_timed(const Command& command) {
-  pid_t pid = 0;
   const auto start = Clock::now();
-  const Status spawned = spawn(command, pid);
-  if (!spawned) return spawned;
+  const Result<pid_t> pid = spawn(command);
+  if (!pid) return pid.status();
   int status = 0;
-  while (waitpid(pid, &status, 0) != pid) {
+  while (waitpid(*pid, &status, 0) != *pid) {
     if (errno != EINTR) return {Code::io, "waitpid: " + std::string(std::strerror(errno))};
   }
   const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;

@@ -106,4 +106,17 @@ cache::Profile default_profile(const cache::Contents& contents, std::uint32_t ta
   return profile;
 }
 
+bool same_kind(const cache::Rule& a, const cache::Rule& b) {
+  return a.precision == b.precision && a.trans_a == b.trans_a && a.trans_b == b.trans_b;
+}
+
+void add_rule(std::vector<cache::Rule>& rules, const cache::Rule& rule) {
+  const auto takes_all = [&](const cache::Rule& r) {
+    return same_kind(r, rule) && r.m_min <= rule.m_min && rule.m_max <= r.m_max && r.n_min <= rule.n_min &&
+           rule.n_max <= r.n_max && r.k_min <= rule.k_min && rule.k_max <= r.k_max && r.batch_min <= rule.batch_min &&
+           rule.batch_max <= r.batch_max;
+  };
+  if (std::none_of(rules.begin(), rules.end(), takes_all)) rules.push_back(rule);
+}
+
 }  // namespace clbake::builder

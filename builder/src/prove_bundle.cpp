@@ -245,8 +245,30 @@ void Proving::take_out(const Task& task) {
   ++report_.taken_out;
 }
 
-// The device's profile: what it has entries for. For a kind of problem that it has none for, the choice stays what it
-// was before the proof: that of its own profile, or of the one of the target that was proven.
+// What a tuning found for problems of the kind of `like`: of the device's own profile, or of the one of the target that
+// was proven when that is where the device's comes from, by an earlier proof, or when the device's has nothing
+// measured.
+std::vector<cache::Rule> measured_rules(const cache::Profile& own, const cache::Profile& proven,
+                                        const cache::Rule& like) {
+  const auto of_kind = [&](const cache::Profile& profile) {
+    std::vector<cache::Rule> rules;
+    for (const cache::Rule& rule : profile.rules) {
+      if (same_kind(rule, like)) rules.push_back(rule);
+    }
+    const bool measured = std::any_of(rules.begin(), rules.end(), [](const auto& rule) { return rule.gflops > 0; });
+    return measured ? rules : std::vector<cache::Rule>();
+  };
+  std::vector<cache::Rule> here = of_kind(own);
+  std::vector<cache::Rule> there = of_kind(proven);
+  const auto from_there = [&](const cache::Rule& rule) {
+    return rule.gflops == 0 || std::any_of(there.begin(), there.end(),
+                                           [&](const cache::Rule& other) { return other.variant == rule.variant; });
+  };
+  return !there.empty() && std::all_of(here.begin(), here.end(), from_there) ? there : here;
+}
+
+// The device's profile: what it has entries for, first as it was tuned. For a kind of problem that it has none for, the
+// choice stays what it was before the proof: that of its own profile, or of the one of the target that was proven.
 void Proving::renew_profile(cache::Contents& contents, const Task& task) {
   const auto profile_of = [&](const Target& target) {
     const std::uint32_t t = index_in(contents.targets, target);
@@ -255,14 +277,25 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
     return found == contents.profiles.end() ? cache::Profile{t, {}} : *found;
   };
   const cache::Profile own = profile_of(task.device.target);
-  cache::Profile renewed = default_profile(contents, own.target, task.device.kind);
-  for (const cache::Profile& other : {own, profile_of(task.made_for)}) {
+  const cache::Profile proven = profile_of(task.made_for);
+  const auto has_entry = [&](const cache::Rule& rule) {
+    return std::any_of(contents.entries.begin(), contents.entries.end(), [&](const cache::Entry& entry) {
+      return entry.target == own.target && entry.variant == rule.variant;
+    });
+  };
+  const std::vector<cache::Rule> untuned = default_profile(contents, own.target, task.device.kind).rules;
+  cache::Profile renewed{own.target, {}};
+  for (const cache::Rule& kind : untuned) {
+    for (const cache::Rule& rule : measured_rules(own, proven, kind)) {
+      if (has_entry(rule)) add_rule(renewed.rules, rule);
+    }
+  }
+  for (const cache::Rule& rule : untuned) add_rule(renewed.rules, rule);
+  for (const cache::Profile* other : {&own, &proven}) {
     const std::vector<cache::Rule> known = renewed.rules;
-    for (const cache::Rule& rule : other.rules) {
-      const bool served = std::any_of(known.begin(), known.end(), [&](const cache::Rule& r) {
-        return r.precision == rule.precision && r.trans_a == rule.trans_a && r.trans_b == rule.trans_b;
-      });
-      if (!served) renewed.rules.push_back(rule);
+    for (const cache::Rule& rule : other->rules) {
+      const auto served = [&](const cache::Rule& r) { return same_kind(r, rule); };
+      if (std::none_of(known.begin(), known.end(), served)) renewed.rules.push_back(rule);
     }
   }
   const auto is_own = [&](const cache::Profile& profile) { return profile.target == own.target; };

@@ -47,36 +47,57 @@ Shape make_shape(const Problem& p, std::size_t rows, std::size_t cols, std::size
   return shape;
 }
 
+// So many random numbers, again and again in large matrices: drawing each would take longer than the products. A prime,
+// so that neither rows nor tiles repeat.
+constexpr std::size_t kRandomNumbers = 1048573;
+
+// Uniform in [-1, 1). Plain scaling of the generator's bits: the standard's distributions differ from library to
+// library.
+template <typename T>
+std::vector<T> random_numbers(std::size_t count, std::mt19937& random) {
+  std::vector<T> numbers(std::min(count, kRandomNumbers));
+  for (T& number : numbers) number = T((static_cast<double>(random()) - 2147483648.0) / 2147483648.0);
+  return numbers;
+}
+
 // `outside` everywhere but in the matrices themselves, which are random (or `inside`, when that is given).
 template <typename T>
 std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::mt19937& random) {
   std::vector<T> data(shape.elements(), outside);
-  // Plain scaling of the generator's bits: the standard's distributions differ from library to library.
-  const auto next = [&] { return T((static_cast<double>(random()) - 2147483648.0) / 2147483648.0); };
+  const std::vector<T> numbers = inside ? std::vector<T>{*inside} : random_numbers<T>(data.size(), random);
+  std::size_t next = 0;
   shape.for_each_row([&](std::size_t at) {
-    for (std::size_t j = 0; j < shape.cols; ++j) data[at + j] = inside ? *inside : next();
+    for (std::size_t j = 0; j < shape.cols; ++j) {
+      data[at + j] = numbers[next];
+      next = next + 1 == numbers.size() ? 0 : next + 1;
+    }
   });
   return data;
 }
 
-// Compared as bytes: a NaN in the place of a guard must not pass.
+// Everything between and behind the rows of the matrices. Compared as bytes: a NaN in the place of a guard must not
+// pass.
 template <typename T>
 bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
-  std::vector<T> masked = after;
-  shape.for_each_row([&](std::size_t at) {
-    std::copy_n(before.begin() + static_cast<std::ptrdiff_t>(at), shape.cols,
-                masked.begin() + static_cast<std::ptrdiff_t>(at));
-  });
-  return std::memcmp(masked.data(), before.data(), before.size() * sizeof(T)) == 0;
+  std::vector<std::size_t> rows;
+  shape.for_each_row([&](std::size_t at) { rows.push_back(at); });
+  std::sort(rows.begin(), rows.end());  // products of a batch lie in any order
+  rows.push_back(before.size());
+  std::size_t gap = 0;
+  for (const std::size_t row : rows) {
+    if (row > gap && std::memcmp(&before[gap], &after[gap], (row - gap) * sizeof(T)) != 0) return false;
+    gap = row + shape.cols;
+  }
+  return true;
 }
 
-std::vector<std::size_t> rows_to_check(const Problem& p, bool all, std::mt19937& random) {
+std::vector<std::size_t> rows_to_check(const Problem& p, std::uint64_t multiplications, std::mt19937& random) {
   if (p.n == 0) return {};
   std::vector<std::size_t> rows(p.m);
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const std::size_t work_per_row = std::max<std::size_t>(1, p.n * std::max<std::size_t>(1, p.k));
-  const std::size_t limit = std::max<std::size_t>(8, (std::size_t{1} << 28) / work_per_row);
-  if (all || rows.size() <= limit) return rows;
+  const std::size_t limit = std::max<std::size_t>(2, multiplications / work_per_row);
+  if (rows.size() <= limit) return rows;
   std::shuffle(rows.begin() + 1, rows.end() - 1, random);  // first and last row stay in
   std::swap(rows[1], rows.back());
   rows.resize(limit);
@@ -146,7 +167,7 @@ struct Trial::State {
     check.tolerance = tolerance(problem.precision, problem.k);
     check.guards_intact = guards_intact(c_shape, h.c, result);
     for (std::size_t i = 0; i < problem.batch; ++i) {
-      const std::vector<std::size_t> rows = rows_to_check(problem, options.check_all_rows, sample);
+      const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
       const HostOperands<T> operands{problem,
                                      static_cast<Scalar<T>>(options.alpha),
                                      static_cast<Scalar<T>>(options.beta),

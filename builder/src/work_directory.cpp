@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of Task in build.cpp, temporary files of write_file, and scratch directories that a killed build left.
+// Files of Task in build.cpp, of a tuning, temporary files of write_file, and scratch directories that were left.
 bool is_ours(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.rfind("clbake-", 0) == 0) return fs::is_directory(path);
-  const char* parts[] = {".job", ".compiled", ".proven", ".log"};
+  const char* parts[] = {".job", ".compiled", ".proven", ".log", ".journal"};
   return fs::is_regular_file(path) && std::any_of(std::begin(parts), std::end(parts), [&](const char* part) {
            return name.find(part) != std::string::npos;
          });
@@ -38,7 +38,7 @@ Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
   const bool locked = flock(directory.descriptor_, LOCK_EX | LOCK_NB) == 0;
   // No links: the build that had it before has just removed it.
   if (!locked || fstat(directory.descriptor_, &state) != 0 || state.st_nlink == 0) {
-    return {Code::io, path + ": another build is writing this output"};
+    return {Code::io, path + ": another build or tuning is at work here"};
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     if (!is_ours(entry.path())) {

@@ -1,4 +1,4 @@
-// `OUTPUT.work`: what an unfinished build has done so far.
+// `OUTPUT.work`: what an unfinished build or tuning has done so far.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -7,10 +7,11 @@
 
 namespace clbake::builder {
 
-// Made when it is not there, and locked as long as the object lives, so that two builds of one output do not mix.
+// Made when it is not there, and locked as long as the object lives, so that two builds or tunings of one output do not
+// mix.
 class WorkDirectory {
  public:
-  // Fails with io when the directory cannot be made, another build holds it, or it holds files that no build made.
+  // Fails with io when the directory cannot be made, another one holds it, or it holds files that none made.
   static Result<WorkDirectory> open(const std::string& path);
   WorkDirectory(WorkDirectory&& other) noexcept;
   WorkDirectory& operator=(WorkDirectory&&) = delete;
@@ -18,7 +19,7 @@ class WorkDirectory {
 
   const std::string& path() const { return path_; }
 
-  // Removes the files that builds make, and the directory if nothing else is in it.
+  // Removes the files that builds and tunings make, and the directory if nothing else is in it.
   void remove() const;
 
   // Removes the directory if nothing is in it.

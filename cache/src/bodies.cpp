@@ -59,12 +59,14 @@ Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
   rule.precision = static_cast<Precision>(precision);
   rule.trans_a = (flags & format::kTransA) != 0;
   rule.trans_b = (flags & format::kTransB) != 0;
-  for (std::uint32_t* bound : {&rule.m_min, &rule.m_max, &rule.n_min, &rule.n_max, &rule.k_min, &rule.k_max}) {
+  for (std::uint32_t* bound : {&rule.m_min, &rule.m_max, &rule.n_min, &rule.n_max, &rule.k_min, &rule.k_max,
+                               &rule.batch_min, &rule.batch_max}) {
     *bound = fields.u32();
   }
   rule.variant = fields.u32();
   rule.gflops = fields.f32();
-  if (rule.m_min > rule.m_max || rule.n_min > rule.n_max || rule.k_min > rule.k_max) {
+  if (rule.m_min > rule.m_max || rule.n_min > rule.n_max || rule.k_min > rule.k_max ||
+      rule.batch_min > rule.batch_max) {
     return Status(Code::malformed, "a rule with an empty range");
   }
   if (rule.variant >= variant_count) return Status(Code::malformed, "a rule names a variant that does not exist");

@@ -62,7 +62,7 @@ constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants and rule
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 3; }
 constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 4; }
-constexpr std::size_t kRuleBytes = 40;
+constexpr std::size_t kRuleBytes = 48;
 
 enum class Method : std::uint32_t { none = 0, zstd = 1 };
 

@@ -81,7 +81,8 @@ Bytes encode_rules(const std::vector<Rule>& rules, const std::vector<std::uint32
   for (const Rule& rule : rules) {
     fields.u32(static_cast<std::uint32_t>(rule.precision));
     fields.u32(flags_of(rule.trans_a, rule.trans_b));
-    for (const std::uint32_t bound : {rule.m_min, rule.m_max, rule.n_min, rule.n_max, rule.k_min, rule.k_max}) {
+    for (const std::uint32_t bound :
+         {rule.m_min, rule.m_max, rule.n_min, rule.n_max, rule.k_min, rule.k_max, rule.batch_min, rule.batch_max}) {
       fields.u32(bound);
     }
     fields.u32(variant_rank[rule.variant]);
@@ -125,7 +126,10 @@ std::string_view variant_problem(const Variant& variant, std::size_t source_coun
 std::string_view rule_problem(const Rule& rule, std::size_t variant_count) {
   if (rule.variant >= variant_count) return "names a variant that does not exist";
   if (!known(rule.precision)) return "unknown precision";
-  if (rule.m_min > rule.m_max || rule.n_min > rule.n_max || rule.k_min > rule.k_max) return "an empty range";
+  if (rule.m_min > rule.m_max || rule.n_min > rule.n_max || rule.k_min > rule.k_max ||
+      rule.batch_min > rule.batch_max) {
+    return "an empty range";
+  }
   return {};
 }
 

@@ -13,6 +13,8 @@ constexpr std::uint64_t max_private_bytes = 1048576;          // of register_til
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
+constexpr std::uint32_t matrix_depth = 8;                     // local_tile, map 3: STEP of local_tile.cl
+constexpr std::uint32_t matrix_architecture = 90;             // the first with its instruction
 constexpr std::uint64_t copy_items = 64;                      // COPY_ITEMS of copy.cl, REDUCE_ITEMS of reduce.cl
 
 // Elements of a texel: TEXEL of copy.cl.
@@ -164,8 +166,8 @@ class Checker {
   bool local_tile_family() {
     bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
                          [] { return "a layout is image, but local_tile reads buffers only"; });
-    holds =
-        require(p_.map <= 2, "range", [&] { return "map is " + to_string(p_.map) + ", none of 0, 1 and 2"; }) && holds;
+    holds = require(p_.map <= 3, "range", [&] { return "map is " + to_string(p_.map) + ", none of 0, 1, 2 and 3"; }) &&
+            holds;
     const WorkGroup group = work_group_size(p_);
     // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no rounds.
     holds = require(group.x >= 2, "work-group-width",
@@ -174,10 +176,39 @@ class Checker {
                              ", but work-groups that are one work-item wide update C twice on PoCL: at least 2";
                     }) &&
             holds;
-    return require(p_.map != 2 || (group.x % 8 == 0 && group.y % 4 == 0), "map",
-                   [&] {
-                     return "map 2 deals out blocks of 8 x 4 work-items, and the work-group has " + to_string(group.x) +
-                            " x " + to_string(group.y);
+    if (p_.map != 2 && p_.map != 3) return holds;
+    const std::uint32_t warp_x = p_.map == 2 ? 8 : 4;
+    const std::uint32_t warp_y = 32 / warp_x;
+    holds = require(group.x % warp_x == 0 && group.y % warp_y == 0, "map",
+                    [&] {
+                      return "map " + to_string(p_.map) + " deals out blocks of " + to_string(warp_x) + " x " +
+                             to_string(warp_y) + " work-items, and the work-group has " + to_string(group.x) + " x " +
+                             to_string(group.y);
+                    }) &&
+            holds;
+    return (p_.map == 2 || matrix_units()) && holds;
+  }
+
+  // What the instruction of map 3 multiplies, and who has it.
+  bool matrix_units() {
+    bool holds = require(p_.precision == Precision::double_precision, "map",
+                         [] { return "map 3 multiplies double precision only"; });
+    holds = require(p_.vector_width == 2 && p_.ms % 2 == 0, "map",
+                    [&] {
+                      return "map 3 has pieces of 2 x 2: not with ms = " + to_string(p_.ms) +
+                             " and vector_width = " + to_string(p_.vector_width);
+                    }) &&
+            holds;
+    holds = require(p_.kl % matrix_depth == 0, "map",
+                    [&] {
+                      return "map 3 multiplies " + to_string(matrix_depth) + " steps of k at once, and kl is " +
+                             to_string(p_.kl);
+                    }) &&
+            holds;
+    return require(device_.ptx >= matrix_architecture, "map",
+                   [] {
+                     return "map 3 is for the matrix units of NVIDIA's devices from sm_" +
+                            to_string(matrix_architecture) + " on, which this device lacks";
                    }) &&
            holds;
   }
@@ -210,7 +241,7 @@ class Checker {
 
   bool front_end() {
     if (p_.front_end == FrontEnd::driver) return true;
-    const bool ptx = require(device_.ptx, "front-end",
+    const bool ptx = require(device_.ptx > 0, "front-end",
                              [] { return "clang compiles for devices that take PTX, NVIDIA's, and this is none"; });
     return require(
                p_.layout_a != Layout::image && p_.layout_b != Layout::image, "front-end",

@@ -103,7 +103,7 @@ Space local_tile() {
       .depth({4, 8, 12, 16, 24, 32, 48, 64}, kUnrolling)
       .layouts({0, 1, 2, 3})
       .add("load_width", {1, 2, 4, 8}, Coupling::full, [](Params& p) { p.load_width = 1; })
-      .add("map", {0, 1, 2}, Coupling::full, [](Params& p) { p.map = 1; })
+      .add("map", {0, 1, 2, 3}, Coupling::full, [](Params& p) { p.map = 1; })
       .add("buffers", {1, 2}, Coupling::full, [](Params& p) { p.buffers = 1; })
       .add("padding", {0, 1, 2, 4, 8}, Coupling::full, [](Params& p) { p.padding = 0; })
       .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = 1; })

@@ -3,11 +3,6 @@
 namespace clbake {
 namespace {
 
-bool fits(const cache::Rule& rule, const Problem& p) {
-  return rule.precision == p.precision && rule.trans_a == p.trans_a && rule.trans_b == p.trans_b && rule.m_min <= p.m &&
-         p.m <= rule.m_max && rule.n_min <= p.n && p.n <= rule.n_max && rule.k_min <= p.k && p.k <= rule.k_max;
-}
-
 bool computes(const cache::Variant& variant, const Problem& p) {
   return variant.precision == p.precision && variant.trans_a == p.trans_a && variant.trans_b == p.trans_b;
 }
@@ -51,27 +46,41 @@ Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem,
   return {Code::no_variant, "the bundle has no variant named " + name};
 }
 
+// That a rule for this kind of problem may name the variant.
+Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
+  const Result<cache::Variant> variant = bundle.variant(index);
+  if (!variant) return variant.status();
+  if (computes(*variant, problem)) return {};
+  return {Code::malformed, "a rule of the profile names " + variant->name + " for " + describe(problem)};
+}
+
 }  // namespace
+
+Choices::Choices(const cache::Profile& profile) : index(profile.rules), of_rule(profile.rules.size()) {
+  for (std::size_t i = 0; i < of_rule.size(); ++i) of_rule[i].variant = profile.rules[i].variant;
+}
 
 Shelf make_shelf(const Bundle& bundle, const Target& device) {
   Result<std::uint32_t> target = bundle.find_target(device);
   Result<cache::Profile> profile = Status(Code::no_variant, "the bundle has no profile");
   if (target) profile = bundle.find_profile(*target);
   if (!target || profile.status().code() == Code::no_variant) profile = most_similar_profile(bundle, device);
-  return {bundle, std::move(target), std::move(profile)};
+  if (!profile) return {bundle, std::move(target), profile.status()};
+  return {bundle, std::move(target), Choices(*profile)};
 }
 
 Result<std::uint32_t> choose(const Shelf& shelf, const Problem& problem, const std::string& name) {
   if (!name.empty()) return find_by_name(shelf.bundle, problem, name);
-  if (!shelf.profile) return shelf.profile.status();
-  for (const cache::Rule& rule : shelf.profile->rules) {
-    if (!fits(rule, problem)) continue;
-    const Result<cache::Variant> variant = shelf.bundle.variant(rule.variant);
-    if (!variant) return variant.status();
-    if (computes(*variant, problem)) return rule.variant;
-    return {Code::malformed, "a rule of the profile names " + variant->name + " for " + describe(problem)};
+  if (!shelf.choices) return shelf.choices.status();
+  const std::uint32_t rule = shelf.choices->index.find(problem);
+  if (rule == RuleIndex::kNone) return {Code::no_variant, "no rule of the profile fits " + describe(problem)};
+  const Choice& choice = shelf.choices->of_rule[rule];
+  if (!choice.checked.load(std::memory_order_relaxed)) {
+    const Status checked = check_variant(shelf.bundle, choice.variant, problem);
+    if (!checked) return checked;
+    choice.checked.store(true, std::memory_order_relaxed);
   }
-  return {Code::no_variant, "no rule of the profile fits " + describe(problem)};
+  return choice.variant;
 }
 
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const Problem& problem) {

@@ -1,22 +1,37 @@
 // Which variant of which bundle serves a problem. Looks into bundles only; calls no driver.
 #pragma once
 
-#include <clbake/clbake.hpp>
+#include "rule_index.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace clbake {
 
+// The variant that a rule names. Whether that exists and computes what the rule is for is looked up when the rule is
+// used for the first time, and not again: a start pays for no rule that it does not need.
+struct Choice {
+  std::uint32_t variant = 0;
+  mutable std::atomic<bool> checked{false};
+};
+
+// A profile, ready to choose from.
+struct Choices {
+  explicit Choices(const cache::Profile& profile);
+  RuleIndex index;
+  std::vector<Choice> of_rule;
+};
+
 // A bundle and what it has for one device.
 struct Shelf {
   Bundle bundle;
-  Result<std::uint32_t> target;    // the device's target in the bundle, or the reason why it is not there
-  Result<cache::Profile> profile;  // the target's own profile; without one, that of the most similar target
+  Result<std::uint32_t> target;  // the device's target in the bundle, or the reason why it is not there
+  Result<Choices> choices;       // by the target's own profile; without one, by that of the most similar target
 };
 
-// Looks the device up in a bundle. A damaged record shows as the shelf's failed target or profile.
+// Looks the device up in a bundle. A damaged record shows as the shelf's failed target or choices.
 Shelf make_shelf(const Bundle& bundle, const Target& device);
 
 // The variant of the shelf's bundle for a row-major problem: the one named, or, when `name` is empty, the profile's

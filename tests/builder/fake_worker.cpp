@@ -1,11 +1,16 @@
-// A worker without a driver: `fake_worker worker compile JOB OUT`, `compile-offline JOB OUT` and `prove JOB FLOOR OUT`
-// do at once, and always with the same result, what clbake's worker does with a device or a compiler; or they fail in
-// a wanted way.
+// A worker without a driver: `fake_worker worker compile JOB OUT`, `compile-offline JOB OUT`, `prove JOB FLOOR OUT` and
+// `time JOB UNIT` do at once, and always with the same result, what clbake's worker does with a device or a compiler;
+// or they fail in a wanted way.
 //
-// FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call
-// FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma
+// FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call, "order VARIANT|ORDER" for each order
+// FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma.
+//                        HOW@SHAPE of the verb time: at orders for a shape with SHAPE in its name
+#include "time_model.hpp"
+
 #include <clbake/builder/build.hpp>
+#include <clbake/builder/conversation.hpp>
 #include <clbake/builder/floor.hpp>
+#include <clbake/builder/timing.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <sys/resource.h>
@@ -38,15 +43,22 @@ std::size_t calls_logged(const std::string& call) {
   return count;
 }
 
-// How this call shall misbehave; empty: not at all.
-std::string misbehaviour(const std::string& verb, const std::string& variant) {
+void log(const std::string& line) {
+  std::ofstream(environment("FAKE_WORKER_LOG"), std::ios::app) << line + "\n" << std::flush;
+}
+
+// How this call shall misbehave, or this order; empty: not at all.
+std::string misbehaviour(const std::string& verb, const std::string& variant, const std::string& shape = {}) {
   std::istringstream list(environment("FAKE_WORKER_MISBEHAVE"));
   for (std::string item; std::getline(list, item, ',');) {
     const std::size_t how = item.find(':') + 1;
     const std::size_t part = item.find(':', how) + 1;
-    if (item.substr(0, how - 1) == verb && variant.find(item.substr(part)) != std::string::npos) {
-      return item.substr(how, part - 1 - how);
-    }
+    if (item.substr(0, how - 1) != verb || variant.find(item.substr(part)) == std::string::npos) continue;
+    const std::string wanted = item.substr(how, part - 1 - how);
+    const std::size_t at = wanted.find('@');
+    const bool of_order = at != std::string::npos;
+    if (of_order != !shape.empty()) continue;
+    if (!of_order || shape.find(wanted.substr(at + 1)) != std::string::npos) return wanted.substr(0, at);
   }
   return {};
 }
@@ -112,6 +124,50 @@ int end(const Status& left) {
   return left.code() == Code::io ? kWorkerIoExit : 1;
 }
 
+// Exit status; nothing when it does not misbehave in one of the ways that all verbs know.
+std::optional<int> misbehave(const std::string& how) {
+  if (how == "crash") crash();
+  if (how == "hang") std::this_thread::sleep_for(kHang);
+  if (how == "message") return fail("the driver has lost its mind");
+  if (how == "exit-7") return 7;
+  if (how == "wrong-result") return fail("wrong result at 5 x 3 x 129: error 0.5, tolerance 1e-06") * kWorkerWrongExit;
+  if (how == "silent") return 0;
+  return std::nullopt;
+}
+
+// A call that took too long is the last one.
+std::string times_of(const TimingOrder& order, const kernels::Params& params) {
+  const double us = test::modelled_us(params, order.shape);
+  const std::uint32_t runs = order.limit_us > 0 && us > order.limit_us ? 1 : order.runs;
+  std::ostringstream line;
+  line.precision(17);
+  line << "us";
+  for (std::uint32_t i = 0; i < runs; ++i) line << ' ' << us;
+  return line.str();
+}
+
+int time(const std::string& variant) {
+  Caller caller;
+  if (misbehaviour("time", variant) == "garbage") caller.say("a driver's greeting");
+  caller.say("ready");
+  const auto params = std::get<kernels::Params>(kernels::parse(variant));
+  while (const std::optional<std::string> line = caller.hear()) {
+    const std::optional<TimingOrder> order = parse_order(*line);
+    if (!order) return fail("not an order: " + *line);
+    log((order->runs == 0 ? "set " : "order ") + variant + '|' + *line);
+    const std::string how = misbehaviour("time", variant, name(order->shape));
+    if (const std::optional<int> status = misbehave(how)) return *status;
+    if (how == "unable") {
+      caller.say("unable no room");
+    } else if (order->runs == 0) {
+      caller.say("set");
+    } else {
+      caller.say(how == "garbage" ? "us 1 2 three" : times_of(*order, params));
+    }
+  }
+  return 0;
+}
+
 int work(const std::string& verb, const std::string& input, const std::string& output) {
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
@@ -119,15 +175,11 @@ int work(const std::string& verb, const std::string& input, const std::string& o
     compile(*job, {});
     return end(leave({}, output, std::move(*job)));
   }
-  std::ofstream(environment("FAKE_WORKER_LOG"), std::ios::app) << verb + " " + job->variant.name + "\n" << std::flush;
+  log(verb + " " + job->variant.name);
 
   const std::string how = misbehaviour(verb, job->variant.name);
-  if (how == "crash") crash();
-  if (how == "hang") std::this_thread::sleep_for(kHang);
-  if (how == "message") return fail("the driver has lost its mind");
-  if (how == "exit-7") return 7;
-  if (how == "wrong-result") return fail("wrong result at 5 x 3 x 129: error 0.5, tolerance 1e-06") * kWorkerWrongExit;
-  if (how == "silent") return 0;
+  if (const std::optional<int> status = misbehave(how)) return *status;
+  if (verb == "time") return time(job->variant.name);
   if (verb == "compile" || verb == "compile-offline") {
     compile(*job, how);
   } else {

@@ -111,6 +111,21 @@ BOOST_FIXTURE_TEST_CASE(AnArchitectureThatClangLacksGetsThatOfTheNewestOlderOne,
   BOOST_TEST(contains(complaint(), "clang knows no architecture up to sm_90"));
 }
 
+BOOST_FIXTURE_TEST_CASE(TheInstructionsOfMatrixUnitsAreForTheirArchitecture, Toolbox) {
+  const auto ptx_of = [&](const char* instruction, const char* clangs) {
+    add_clang(std::string("printf '.version 7.1\\n.target ") + clangs + "\\n.entry clbake_gemm(\\n)\\n{\\n" +
+                  instruction + "\\n}\\n' > kernel.ptx",
+              clangs);
+    add_ptxas(kGoodPtxas);
+    const cache::Bytes program = required(compile_offline(job_for("nvidia:sm_90"), kTimeout))[1].program;
+    return std::string(program.begin(), program.end());
+  };
+  const char* const matrix = "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%%fd1};";
+  BOOST_TEST(contains(ptx_of(matrix, "sm_86"), ".version 7.8\n.target sm_90\n.entry"));
+  BOOST_TEST(contains(ptx_of(matrix, "sm_90"), ".version 7.1\n.target sm_90\n.entry"));
+  BOOST_TEST(contains(ptx_of("ret;", "sm_86"), ".version 7.1\n.target sm_86\n.entry"));
+}
+
 BOOST_FIXTURE_TEST_CASE(AFailingCompilerIsQuotedWithItsFirstError, Toolbox) {
   add_ptxas(kGoodPtxas);
   add_clang("echo warning: slow; echo common.cl:3: error: boom; echo 2 errors; exit 1");

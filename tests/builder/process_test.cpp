@@ -51,24 +51,6 @@ class Scripts {
   const std::atomic<bool> never_{false};
 };
 
-// Whether a process does anything still; one that has ended and that nobody waited for does not.
-bool is_running(const std::string& pid) {
-  const std::string stat = read_file("/proc/" + pid + "/stat");
-  const std::size_t name_end = stat.rfind(')');
-  return name_end != std::string::npos && stat.substr(name_end + 2, 1) != "Z";
-}
-
-// Gives a killed process the time to end.
-bool ends(const std::string& pid) {
-  for (int i = 0; i < 2000 && is_running(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  return !is_running(pid);
-}
-
-std::string trimmed(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(EachCommandEndsOnceWithItsOwnStatus) {

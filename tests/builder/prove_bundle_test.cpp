@@ -1,5 +1,5 @@
 // Proofs added to a bundle that was baked elsewhere, with the fake worker.
-#include "workshop.hpp"
+#include "tunings.hpp"
 
 #include <clbake/builder/prove_bundle.hpp>
 #include <clbake/cache/writer.hpp>
@@ -90,6 +90,56 @@ BOOST_FIXTURE_TEST_CASE(WhatIsProvenNeedsNoSecondProof, Foreign) {
   BOOST_TEST((read_file(options.output) == once));
   prove_options.again = true;
   BOOST_TEST(required(prove()).proven == 2 * kOffline);  // as an entry of either target
+  BOOST_TEST((read_file(options.output) == once));
+}
+
+// A tuning on such a device before: the proofs do not throw its rules away, in one go or in several.
+BOOST_FIXTURE_TEST_CASE(TheDeviceFollowsTheTunedRulesOfWhatItProved, Foreign) {
+  const std::string small = "local_tile-s-nn-32x32x16-4x4x16-v4-load4-padding4";
+  const std::string large = "local_tile-s-nn-64x64x16-4x4x16-v4-load4-padding4";
+  Tuning tuning = tuning_of(large, 100, gpu("sm_90", "570.1"));
+  tuning.variants.push_back(small);
+  TunedRule rule;
+  rule.m_max = 100;
+  rule.variant = 1;
+  tuning.rules.insert(tuning.rules.begin(), rule);
+  tuning.shapes.push_back(*parse_shape("single nn 64x64x64"));
+  tuning.winners.push_back({shape_class(tuning.shapes[1]), {1, 1, 10, 0.01, 9, false}});
+  options.precisions.clear();
+  options.profiles = {{"h200.json", tuning}};
+  BOOST_TEST(required(build()).jobs.size() == 4U);
+  const auto rules_of = [&](const std::string& device) {
+    const cache::Contents contents = contents_of(options.output);
+    std::vector<std::string> said;
+    for (const cache::Profile& profile : contents.profiles) {
+      if (contents.targets[profile.target].device_name != device) continue;
+      for (const cache::Rule& r : profile.rules) {
+        said.push_back(contents.variants[r.variant].name + " " + std::to_string(r.m_max) + " " +
+                       std::to_string(r.gflops));
+      }
+    }
+    return said;
+  };
+  const std::vector<std::string> tuned = rules_of("");
+  BOOST_REQUIRE_EQUAL(tuned.size(), 2U);
+  BOOST_TEST(contains(tuned[0], small + "-clang 100 "));
+  BOOST_TEST(contains(tuned[1], large + "-clang 4294967295 "));
+
+  BOOST_TEST(outcome(prove(1)) == "cancelled");
+  const cache::Contents half = contents_of(options.output);
+  for (const cache::Profile& profile : half.profiles) {
+    for (const cache::Rule& r : profile.rules) {  // names nothing that is still to be proven
+      BOOST_TEST(std::any_of(half.entries.begin(), half.entries.end(), [&](const cache::Entry& entry) {
+        return entry.target == profile.target && entry.variant == r.variant;
+      }));
+    }
+  }
+  required(prove());
+  BOOST_TEST(rules_of("NVIDIA H200") == tuned);
+  BOOST_TEST(rules_of("") == tuned);
+  const std::string once = read_file(options.output);
+  prove_options.again = true;
+  required(prove());
   BOOST_TEST((read_file(options.output) == once));
 }
 

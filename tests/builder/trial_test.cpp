@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(ASecondRunNeedsAReset) {
 
 BOOST_AUTO_TEST_CASE(ASampleOfRowsKeepsFirstAndLast) {
   TrialOptions options;
-  options.check_all_rows = false;
+  options.check_limit = kPatientCheck;
   const Problem problem = tight_problem(Precision::single_precision, 3000, 256, 512);
   const Check sampled = check_of("", problem, options);
   BOOST_TEST(sampled.ok());

@@ -1,10 +1,12 @@
 #include "workshop.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 namespace clbake::builder::test {
 namespace {
@@ -77,6 +79,22 @@ const JobReport& report_of(const BuildReport& report, const std::string& part_of
     if (contains(job.variant, part_of_variant)) return job;
   }
   throw std::runtime_error("no report of " + part_of_variant);
+}
+
+bool is_running(const std::string& pid) {
+  const std::string stat = read_file("/proc/" + pid + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  return name_end != std::string::npos && stat.substr(name_end + 2, 1) != "Z";
+}
+
+bool ends(const std::string& pid) {
+  for (int i = 0; i < 2000 && is_running(pid); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return !is_running(pid);
+}
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
 }
 
 }  // namespace clbake::builder::test

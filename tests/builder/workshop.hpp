@@ -58,6 +58,16 @@ class Workshop {
 // The report of one variant; stops the test when it is not there.
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant);
 
+// Whether a process, by its number in text, does anything still; one that has ended and that nobody waited for does
+// not.
+bool is_running(const std::string& pid);
+
+// Gives a killed process the time to end.
+bool ends(const std::string& pid);
+
+// Without line ends at its end.
+std::string trimmed(std::string text);
+
 // "ok", or the code's name.
 template <typename T>
 std::string outcome(const Result<T>& result) {

@@ -69,6 +69,8 @@ BOOST_AUTO_TEST_CASE(TargetWithoutProfileIsNoVariant) {
   BOOST_REQUIRE(profile.ok());
   BOOST_TEST(profile->rules.size() == 2U);
   BOOST_TEST(profile->rules[0].k_max == 128U);
+  BOOST_TEST(profile->rules[0].batch_min == 2U);
+  BOOST_TEST(profile->rules[0].batch_max == 4096U);
   BOOST_TEST(outcome(bundle.find_profile(*bundle.find_target(contents.targets[1]))) == "no variant");
   BOOST_TEST(outcome(bundle.find_profile(99)) == "no variant");
 }

@@ -78,8 +78,8 @@ void describe_profiles(std::ostream& out, const std::vector<Profile>& profiles) 
     out << "profile of " << p.target << '\n';
     for (const Rule& r : p.rules) {
       out << "  rule " << static_cast<int>(r.precision) << r.trans_a << r.trans_b << " m " << r.m_min << '-' << r.m_max
-          << " n " << r.n_min << '-' << r.n_max << " k " << r.k_min << '-' << r.k_max << " -> " << r.variant << " at "
-          << r.gflops << '\n';
+          << " n " << r.n_min << '-' << r.n_max << " k " << r.k_min << '-' << r.k_max << " batch " << r.batch_min << '-'
+          << r.batch_max << " -> " << r.variant << " at " << r.gflops << '\n';
     }
   }
 }
@@ -111,6 +111,8 @@ Contents small_contents() {
   c.variants[2].launches.push_back({Role::reduce, "reduce", {64, 1, 1}, 1, 64});
   Rule small_k;
   small_k.k_max = 128;
+  small_k.batch_min = 2;
+  small_k.batch_max = 4096;
   small_k.variant = 2;
   small_k.gflops = 812.5F;
   Rule rest;

@@ -65,14 +65,14 @@ BOOST_AUTO_TEST_CASE(ClangNeedsADeviceThatTakesPtx) {
   p.front_end = FrontEnd::clang;
   check_violated(p, smallest_device(), "front-end", {"clang", "PTX"});
   DeviceLimits nvidia = smallest_device();
-  nvidia.ptx = true;
+  nvidia.ptx = 86;
   BOOST_TEST(check(p, nvidia).empty());
   BOOST_TEST(admits(nvidia, p));
 }
 
 BOOST_AUTO_TEST_CASE(ClangHasNoImages) {
   DeviceLimits nvidia = smallest_device();
-  nvidia.ptx = true;
+  nvidia.ptx = 86;
   for (Layout Params::*layout : {&Params::layout_a, &Params::layout_b}) {
     Params p = stripe();
     p.*layout = Layout::image;
@@ -163,8 +163,36 @@ BOOST_AUTO_TEST_CASE(TheZigZagMapNeedsWholeBlocks) {
   BOOST_TEST(check(p, smallest_device()).empty());
   p.nl = 48;
   check_violated(p, smallest_device(), "map", {"8 x 4", "12 x 16"});
+  p.map = 4;
+  check_violated(p, smallest_device(), "range", {"map is 4"});
+}
+
+BOOST_AUTO_TEST_CASE(MatrixUnitsAreWhereTheyAreAndMultiplyWholeMatrices) {
+  DeviceLimits hopper = smallest_device();
+  hopper.ptx = 90;
+  Params p = local_tile();
+  p.precision = Precision::double_precision;
+  p.vector_width = 2;
   p.map = 3;
-  check_violated(p, smallest_device(), "range", {"map is 3"});
+  BOOST_TEST(check(p, hopper).empty());
+  check_violated(p, smallest_device(), "map", {"map 3", "sm_90"});
+  DeviceLimits ampere = hopper;
+  ampere.ptx = 80;
+  check_violated(p, ampere, "map", {"sm_90"});
+  p.kl = 12;
+  check_violated(p, hopper, "map", {"8 steps", "kl is 12"});
+  p.kl = 8;
+  p.precision = Precision::single_precision;
+  check_violated(p, hopper, "map", {"double precision only"});
+  p.precision = Precision::double_precision;
+  p.vector_width = 4;
+  check_violated(p, hopper, "map", {"vector_width = 4"});
+  p.vector_width = 2;
+  p.ms = 1;
+  p.ml = 16;
+  check_violated(p, hopper, "map", {"ms = 1"});
+  p.ms = 4;
+  check_violated(p, hopper, "map", {"4 x 8", "16 x 4"});
 }
 
 BOOST_AUTO_TEST_CASE(LocalTilesHaveNoImages) {

@@ -19,9 +19,13 @@ struct NamedLimits {
 
 // Devices on which each of the constraints bites: few work-items, little local memory, no images, no double precision.
 const std::vector<NamedLimits> kDevices = {
-    {"PoCL", {true, 4096, {4096, 4096, 4096}, 1048576, true}}, {"small GPU", {true, 256, {256, 256, 64}, 32768, true}},
-    {"no images", {true, 64, {64, 64, 64}, 1024, false}},      {"flat groups", {true, 128, {128, 4, 1}, 16384, true}},
-    {"few work-items", {true, 32, {32, 32, 32}, 65536, true}}, {"one work-item", {true, 1, {1, 1, 1}, 32768, true}},
+    {"PoCL", {true, 4096, {4096, 4096, 4096}, 1048576, true}},
+    {"small GPU", {true, 256, {256, 256, 64}, 32768, true}},
+    {"no images", {true, 64, {64, 64, 64}, 1024, false}},
+    {"flat groups", {true, 128, {128, 4, 1}, 16384, true}},
+    {"few work-items", {true, 32, {32, 32, 32}, 65536, true}},
+    {"one work-item", {true, 1, {1, 1, 1}, 32768, true}},
+    {"matrix units", {true, 1024, {1024, 1024, 64}, 49152, true, 90}},
     {"no double", {false, 256, {256, 256, 64}, 32768, false}},
 };
 

@@ -127,11 +127,50 @@ BOOST_AUTO_TEST_CASE(AGoodBundleIsShownWithoutADevice) {
   BOOST_TEST(entry.at("bytes") == 70);
   BOOST_TEST(entry.at("stored_bytes").is_number_unsigned());
   BOOST_TEST(json.at("entries").at(1).at("jit_free") == false);
+  BOOST_TEST(json.at("profiles").size() == 2U);
+  const nlohmann::json& rule = json.at("profiles").at(0).at("rules").at(0);
+  BOOST_TEST(rule.at("variant") == "tile-16");
+  BOOST_TEST(rule.at("trans") == "nn");
+  BOOST_TEST(rule.at("m").is_null());
+  BOOST_TEST(rule.at("k").dump() == "[0,128]");
+  BOOST_TEST(rule.at("batch").dump() == "[2,4096]");
+  BOOST_TEST(rule.at("gflops") == 812.5);
+  BOOST_TEST(json.at("profiles").at(1).at("rules").at(0).at("gflops").is_null());
 
   const Outcome text = clbake({"inspect", file});
   BOOST_TEST(text.status == 0);
   BOOST_TEST(contains(text.out, "direct-4"), text.out);
   BOOST_TEST(contains(text.out, "NO"), text.out);
+  BOOST_TEST(contains(text.out, "k <= 128, batch 2 to 4096"), text.out);
+  BOOST_TEST(contains(text.out, "any size"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(AFileThatIsNoResultOfClblastsTunersIsNamedWithTheField) {
+  const Directory directory;
+  const auto refused = [](const std::string& file, const std::string& cause) {
+    check_refused(clbake({"bench", "gemm", "missing.clbake", "--peer", "clblast", "--clblast-parameters", file}), 1,
+                  {"clbake bench gemm: --clblast-parameters: " + file + ": ", cause});
+  };
+  const auto tuned = [&](const char* name, const std::string& text) { return directory.write(name, "{" + text + "}"); };
+  const std::string gemm = R"("kernel_family": "xgemm_1", "precision": "32")";
+  refused(directory.path("missing.json"), "No such file or directory");
+  refused(directory.path(""), "Is a directory");
+  refused(directory.write("empty.json", std::string()), "no JSON object");
+  refused(directory.write("cut.json", std::string("{\"kernel_family\": ")), "no JSON object");
+  refused(tuned("other.json", "\"winner\": 1"), "no field 'kernel_family': no result of a tuner");
+  refused(tuned("none.json", gemm), "no field 'best_parameters'");
+  refused(tuned("number.json", R"("kernel_family": "xgemm_1", "precision": 32)"), "'precision' is no text");
+  refused(tuned("copy.json", R"("kernel_family": "copy", "precision": "32", "best_parameters": "A=1")"),
+          "'kernel_family': 'copy'");
+  refused(tuned("half.json", R"("kernel_family": "xgemm_1", "precision": "16", "best_parameters": "A=1")"),
+          "'precision': '16'");
+  refused(tuned("words.json", gemm + R"(, "best_parameters": "KWG=32 MWG=x")"), "'MWG=x' is not NAME=NUMBER");
+  refused(tuned("blank.json", gemm + R"(, "best_parameters": "")"), "'best_parameters' is empty");
+}
+
+BOOST_AUTO_TEST_CASE(ParametersOfClblastNeedClblast) {
+  check_refused(clbake({"bench", "gemm", "missing.clbake", "--clblast-parameters", "a.json"}), 2,
+                {"--clblast-parameters needs --peer clblast"});
 }
 
 }  // namespace clbake::tool::test

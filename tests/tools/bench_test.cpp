@@ -1,7 +1,8 @@
-// `clbake bench cold`: the rows of the demo's table, and those of other libraries.
+// `clbake bench cold`: the rows of the demo's table, and those of other libraries. `clbake bench choice`.
 #include "command.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace clbake::tool::test {
 namespace {
@@ -36,6 +37,23 @@ void check_row(const nlohmann::json& row, const std::vector<std::string>& withou
     BOOST_TEST(row.at("trials") == 1);
     BOOST_TEST(row.at("device").is_string());
   }
+}
+
+nlohmann::json choices(const std::string& file, const Arguments& more) {
+  Arguments all = {"bench", "choice", file, "--shapes", "4", "--min", "8", "--max", "64", "--rounds", "1", "--json"};
+  all.insert(all.end(), more.begin(), more.end());
+  return json_of(clbake(all));
+}
+
+// What was drawn: "single nn 8 9 10; ...".
+std::string problems_of(const nlohmann::json& json) {
+  std::string text;
+  for (const nlohmann::json& row : json.at("rows")) {
+    text += row.at("precision").get<std::string>() + " " + row.at("trans").get<std::string>();
+    for (const char* size : {"m", "n", "k"}) text += " " + row.at(size).dump();
+    text += "; ";
+  }
+  return text;
 }
 
 const Environment& fake_openblas() {
@@ -97,6 +115,84 @@ BOOST_AUTO_TEST_CASE(APeerOnOpenClHasARowForEachStateOfTheDriversCache) {
   BOOST_TEST(paths_of(json) == paths, boost::test_tools::per_element());
   check_row(json.at("rows").at(4), {"load_ms"});
   check_row(json.at("rows").at(5), {"load_ms"});
+}
+
+BOOST_AUTO_TEST_CASE(TheChoiceIsComparedWithTheBestVariant) {
+  const nlohmann::json json = choices(baked_bundle(), {"--trans", "nn,tn", "--precision", "single"});
+  BOOST_TEST(json.at("choosing_ns").get<double>() > 0);
+  BOOST_TEST(json.at("rules") == baked_contents().profiles.at(0).rules.size());
+  BOOST_REQUIRE(json.at("rows").size() == 4U);
+  double logarithms = 0, least = 1;
+  for (const nlohmann::json& row : json.at("rows")) {
+    BOOST_TEST_CONTEXT(row.dump()) {
+      for (const char* size : {"m", "n", "k"}) BOOST_TEST((row.at(size) >= 8 && row.at(size) <= 64));
+      BOOST_TEST((row.at("trans") == "nn" || row.at("trans") == "tn"));
+      BOOST_TEST(row.at("precision") == "single");
+      BOOST_TEST(row.at("variants").get<int>() > 1);
+      const double ratio = row.at("ratio");
+      BOOST_TEST((ratio > 0 && ratio <= 1));
+      BOOST_TEST((ratio == 1) == (row.at("best") == row.at("choice")));
+      logarithms += std::log(ratio);
+      least = std::min(least, ratio);
+      std::vector<std::string> run = {"run", baked_bundle(), "--json", "--repeat", "1"};
+      for (const char* size : {"m", "n", "k"}) run.insert(run.end(), {std::string("--") + size, row.at(size).dump()});
+      if (row.at("trans") == "tn") run.emplace_back("--trans-a");
+      BOOST_TEST(json_of(clbake(run)).at("variant") == row.at("choice"));
+    }
+  }
+  BOOST_TEST(json.at("geometric_mean").get<double>() == std::exp(logarithms / 4), boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(json.at("minimum").get<double>() == least);
+}
+
+BOOST_AUTO_TEST_CASE(TheSeedDrawsTheProblems) {
+  const auto drawn = [](const Arguments& more) { return problems_of(choices(baked_bundle(), more)); };
+  const std::string first = drawn({"--trans", "nn,nt,tn,tt"});
+  BOOST_TEST(first == drawn({"--trans", "nn,nt,tn,tt", "--seed", "1"}));
+  BOOST_TEST(first != drawn({"--trans", "nn,nt,tn,tt", "--seed", "2"}));
+  for (const nlohmann::json& row : choices(baked_bundle(), {"--limit", "2000"}).at("rows")) {
+    BOOST_TEST(row.at("m").get<int>() * row.at("n").get<int>() * row.at("k").get<int>() <= 2000);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AProfileThatChoosesOtherwiseIsSeen) {
+  const Directory directory;
+  cache::Contents contents = baked_contents();
+  const std::string variant = served_by_direct(contents);
+  const std::string file = directory.write("direct.clbake", encoded(contents));
+  const nlohmann::json json = choices(file, {"--precision", "single"});
+  for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("choice") == variant);
+  const Outcome text = clbake({"bench", "choice", file, "--shapes", "1", "--max", "32", "--rounds", "1"});
+  BOOST_TEST(contains(text.out, "geometric mean"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(AChoiceThatCannotBeMadeIsNamed) {
+  const Directory directory;
+  cache::Contents contents = baked_contents();
+  contents.profiles.clear();
+  const std::string file = directory.write("blank.clbake", encoded(contents));
+  check_refused(clbake({"bench", "choice", file, "--shapes", "1"}), 1, {"clbake bench choice", file, "no profile"});
+}
+
+BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
+  const Directory directory;
+  const std::string gemm = directory.write(
+      "clblast_xgemm_2_32.json",
+      std::string(
+          R"({"kernel_family": "xgemm_2", "precision": "32", "best_parameters": "KWG=32 MWG=64 PRECISION=32"})"));
+  const std::string routine = directory.write(
+      "clblast_gemm_routine_64.json",
+      std::string(
+          R"({"kernel_family": "gemm_routine", "precision": "64", "best_parameters": "XGEMM_MIN_INDIRECT_SIZE=0"})"));
+  const std::string log = directory.path("log");
+  Environment environment = {{"LD_LIBRARY_PATH", CLBAKE_FAKE_CLBLAST}, {"FAKE_CLBLAST_LOG", log}};
+  const Arguments bench = {
+      "bench",   "gemm",   baked_bundle(),         "--sizes",           "64", "--rounds", "1", "--peer",
+      "clblast", "--json", "--clblast-parameters", gemm + "," + routine};
+  const nlohmann::json json = json_of(clbake(bench, environment));
+  BOOST_TEST(json.at("rows").at(0).at("peer") == "clblast");
+  BOOST_TEST(read_file(log) == "Xgemm 32 KWG=32 MWG=64 PRECISION=32\nGemmRoutine 64 XGEMM_MIN_INDIRECT_SIZE=0\n");
+  environment.emplace_back("FAKE_CLBLAST_REFUSES", "1");
+  check_refused(clbake(bench, environment), 1, {"--peer: clblast: refuses the parameters for Xgemm in 32 bits"});
 }
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutThisDeviceIsRefused) {

@@ -1,5 +1,6 @@
 // `clbake build` with this machine's devices: where it refuses to write, and how it is interrupted.
 #include "command.hpp"
+#include "tunings.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -161,6 +162,101 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
   BOOST_TEST((read_file(output) == before));
   for (const std::string& file : directory.files())
     BOOST_TEST((file == "new.clbake" || file == "new.clbake.work"), file);
+}
+
+builder::Device first_device() {
+  const nlohmann::json target = json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target");
+  builder::Device device;
+  for (const auto& [key, field] :
+       std::vector<std::pair<const char*, std::string Target::*>>{{"platform_name", &Target::platform_name},
+                                                                  {"platform_version", &Target::platform_version},
+                                                                  {"vendor", &Target::vendor},
+                                                                  {"device_name", &Target::device_name},
+                                                                  {"device_version", &Target::device_version},
+                                                                  {"driver_version", &Target::driver_version},
+                                                                  {"architecture", &Target::architecture}}) {
+    device.target.*field = target.at(key);
+  }
+  device.target.address_bits = target.at("address_bits");
+  return device;
+}
+
+// A variant that was baked for the first device and does not back winners up, so that a profile with it as the only
+// winner asks for three variants that are all baked already.
+std::string some_winner(const builder::Device& device) {
+  std::vector<std::string> backing;
+  for (const kernels::DeviceKind kind : {kernels::DeviceKind::cpu, kernels::DeviceKind::gpu}) {
+    for (const std::uint32_t vector_bytes : {32, 64}) {
+      const auto defaults = kernels::default_variants(kind, kernels::Precision::single_precision, vector_bytes);
+      backing.push_back(kernels::name(defaults.at(4)));  // nn of the first family behind `direct`
+    }
+  }
+  const cache::Contents contents = baked_contents();
+  for (const cache::Entry& entry : contents.entries) {
+    const cache::Variant& variant = contents.variants[entry.variant];
+    const bool candidate = contains(variant.name, "-s-nn-") && variant.family != "direct";
+    const bool backs = std::count(backing.begin(), backing.end(), variant.name) > 0;
+    if (contents.targets[entry.target] == device.target && candidate && !backs) return variant.name;
+  }
+  throw std::runtime_error("no variant of single nn that could be a winner was baked");
+}
+
+BOOST_AUTO_TEST_CASE(AProfilesWinnersAreBakedForTheDeviceItWasMadeFor) {
+  baked_bundle();
+  const builder::Device device = first_device();
+  const std::string winner = some_winner(device);
+  const Directory directory;
+  builder::Tuning tuning = builder::test::tuning_of(winner, 1000, device);
+  tuning.target.driver_version = "some older one";
+  const std::string profile = directory.write("tuned.json", tuning_text(tuning));
+  const std::string output = directory.path("tuned.clbake");
+  fs::copy_file(baked_bundle(), output);
+  const Outcome outcome = clbake({"build", "--profile", profile, "-o", output, "--json"});
+  const nlohmann::json report = json_of(outcome);
+  BOOST_TEST(contains(outcome.err, "clbake build: " + profile + ": tuned with driver some older one, here "));
+  BOOST_TEST(report.at("baked") == 0);
+  BOOST_TEST(report.at("reused") == 3);
+  BOOST_TEST(report.at("profiles").size() == 1U);
+  BOOST_TEST(contains(report.at("profiles").at(0).at("profile").get<std::string>(), profile + " (tuned on "));
+
+  const nlohmann::json inside = json_of(clbake({"inspect", output, "--json"}));
+  BOOST_TEST(inside.at("entries").size() == 3U);
+  const nlohmann::json& rule = inside.at("profiles").at(0).at("rules").at(0);
+  BOOST_TEST(rule.at("variant") == winner);
+  BOOST_TEST(rule.at("gflops").get<double>() == 268.435, boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(contains(clbake({"inspect", output}).out, "268.4 GFLOP/s"));
+  const Outcome run = clbake({"run", output, "--m", "64", "--n", "64", "--k", "64", "--no-compile", "--json"});
+  BOOST_TEST(json_of(run).at("variant") == winner);
+}
+
+BOOST_AUTO_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames) {
+  baked_bundle();
+  const builder::Device device = first_device();
+  const std::string here = device.target.device_name;
+  builder::Tuning tuning = builder::test::tuning_of(some_winner(device), 1000, device);
+  tuning.target.device_name = "Device B";
+  const Directory directory;
+  const std::string profile = directory.write("tuned.json", tuning_text(tuning));
+  for (const Arguments& more : {Arguments{}, {"--device", "0"}}) {
+    Arguments all = {"build", "--profile", profile, "-o", directory.path("x.clbake")};
+    all.insert(all.end(), more.begin(), more.end());
+    check_refused(clbake(all), 1, {"clbake build: " + profile, "Device B", here, "--force"});
+  }
+  const std::string output = directory.path("tuned.clbake");
+  fs::copy_file(baked_bundle(), output);
+  const Outcome forced = clbake({"build", "--device", "0", "--profile", profile, "--force", "-o", output, "--json"});
+  BOOST_TEST(json_of(forced).at("reused") == 3);
+}
+
+BOOST_AUTO_TEST_CASE(WithoutAProfileTheBuildSaysWhichOneIsShipped) {
+  const Directory directory;
+  const std::string output = directory.path("copy.clbake");
+  fs::copy_file(baked_bundle(), output);
+  const Outcome outcome = clbake({"build", "-o", output});
+  BOOST_TEST(contains(outcome.out, ": shipped "), outcome.out);
+  const nlohmann::json report = json_of(clbake({"build", "-o", output, "--json"}));
+  BOOST_TEST(report.at("profiles").size() >= 1U);
+  BOOST_TEST(report.at("profiles").at(0).at("profile").get<std::string>().rfind("shipped ", 0) == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(AnUnknownDeviceIsNamedWithTheDevicesThereAre) {

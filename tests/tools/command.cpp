@@ -185,4 +185,16 @@ const std::string& baked_bundle() {
 
 cache::Contents baked_contents() { return contents_of(baked_bundle()); }
 
+std::string served_by_direct(cache::Contents& contents) {
+  cache::Rule rule;
+  const auto is_direct = [](const cache::Variant& v) {
+    return v.family == "direct" && v.precision == cache::Precision::single_precision && !v.trans_a && !v.trans_b;
+  };
+  const auto direct = std::find_if(contents.variants.begin(), contents.variants.end(), is_direct);
+  BOOST_REQUIRE((direct != contents.variants.end()));
+  rule.variant = static_cast<std::uint32_t>(direct - contents.variants.begin());
+  for (cache::Profile& profile : contents.profiles) profile.rules.insert(profile.rules.begin(), rule);
+  return direct->name;
+}
+
 }  // namespace clbake::tool::test

@@ -81,4 +81,7 @@ class Directory {
 const std::string& baked_bundle();
 cache::Contents baked_contents();
 
+// Makes all profiles choose one variant of the family "direct" for single precision without transposes; its name.
+std::string served_by_direct(cache::Contents& contents);
+
 }  // namespace clbake::tool::test

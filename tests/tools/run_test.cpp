@@ -258,6 +258,37 @@ BOOST_AUTO_TEST_CASE(TheBenchmarkOfSpeedReportsAllItsFigures) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AnotherBundleIsAPeerWithItsOwnChoice) {
+  const Directory directory;
+  cache::Contents contents = baked_contents();
+  const std::string other = served_by_direct(contents);
+  const std::string file = directory.write("other.clbake", encoded(contents));
+  const Arguments bench = {"bench",        "gemm",        baked_bundle(), "--against", file, "--sizes",
+                           "40,200x30x20", "--precision", "single",       "--rounds",  "1"};
+  Arguments with_json = bench;
+  with_json.emplace_back("--json");
+  const Json json = json_of(clbake(with_json));
+  BOOST_REQUIRE(json.at("rows").size() == 2U);
+  for (const Json& row : json.at("rows")) {
+    BOOST_TEST(row.at("peer") == "other.clbake");
+    BOOST_TEST(row.at("peer_variant") == other);
+    check_positive(row, {"median_us", "peer_gflops", "ratio"});
+  }
+  const Outcome text = clbake(bench);
+  BOOST_TEST(contains(text.out, "| other.clbake |"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(ABundleThatCannotBeAPeerIsNamed) {
+  const Directory directory;
+  check_refused(clbake({"bench", "gemm", baked_bundle(), "--against", directory.path("none.clbake")}), 1,
+                {"clbake bench gemm: --against", "none.clbake"});
+  cache::Contents contents = baked_contents();
+  contents.profiles.clear();
+  const std::string file = directory.write("blank.clbake", encoded(contents));
+  check_refused(clbake({"bench", "gemm", baked_bundle(), "--against", file, "--sizes", "8"}), 1,
+                {"blank.clbake", "no profile"});
+}
+
 BOOST_AUTO_TEST_CASE(AnUnknownPeerIsNamed) {
   check_refused(clbake({"bench", "gemm", baked_bundle(), "--sizes", "8", "--peer", "nonsense"}), 1,
                 {"--peer", "'nonsense'"});

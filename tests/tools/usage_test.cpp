@@ -33,9 +33,11 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
                                 {"targets"},
                                 {"space"},
                                 {"build"},
+                                {"tune"},
                                 {"run"},
                                 {"inspect"},
                                 {"bench"},
+                                {"bench", "choice"},
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
                                 {"bench", "presets"}}) {
@@ -56,7 +58,9 @@ BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesTheOptionsOfTheIssue) {
     for (const std::string& option : options) BOOST_TEST(contains(help, option), verb << " " << option);
   };
   check_names("devices", {"--json"});
-  check_names("build", {"--device", "--target", "--precision", "-o", "SPEC"});
+  check_names("build", {"--device", "--target", "--precision", "--profile", "--force", "-o", "SPEC"});
+  check_names("tune", {"--device", "--precision", "--budget", "--shapes", "--strategy", "--seed", "--shard", "--merge",
+                       "--force", "--report", "-o", "SPEC"});
   check_names("run", {"--m", "--n", "--k", "--precision", "--trans-a", "--trans-b", "--alpha", "--beta", "--device",
                       "--repeat", "--no-compile", "--json"});
   check_names("inspect", {"--json"});
@@ -95,6 +99,7 @@ BOOST_AUTO_TEST_CASE(AMissingOptionIsNamed) {
 
 BOOST_AUTO_TEST_CASE(AMissingOrSecondFileIsNamed) {
   for (const Arguments& verb : {Arguments{"inspect"},
+                                {"bench", "choice"},
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
                                 {"bench", "presets"},
@@ -132,6 +137,18 @@ BOOST_AUTO_TEST_CASE(NumbersOutOfTheirRangeAreNamedWithTheirOption) {
   check_refused(clbake({"bench", "cold", "x", "--trials", "0"}), 2, {"--trials", "0"});
   check_refused(clbake({"bench", "cold", "x", "--size", "0"}), 2, {"--size", "0"});
   check_refused(clbake({"bench", "gemm", "x", "--rounds", "0"}), 2, {"--rounds", "0"});
+  const auto choice = [](const Arguments& more) {
+    Arguments all = {"bench", "choice", "x"};
+    all.insert(all.end(), more.begin(), more.end());
+    return clbake(all);
+  };
+  check_refused(choice({"--rounds", "0"}), 2, {"--rounds", "0"});
+  check_refused(choice({"--shapes", "0"}), 2, {"--shapes", "0"});
+  check_refused(choice({"--min", "0"}), 2, {"--min", "0"});
+  check_refused(choice({"--max", "65537"}), 2, {"--max", "65537"});
+  check_refused(choice({"--min", "65", "--max", "64"}), 2, {"--min", "65"});
+  check_refused(choice({"--seed", "4294967296"}), 2, {"--seed", "4294967296"});
+  check_refused(choice({"--shapes", "1", "--limit", "4095"}), 2, {"--limit", "4095"});
 }
 
 BOOST_AUTO_TEST_CASE(AnOptionGivenTwiceIsNamed) { check_refused(run_with({"--m", "9"}), 2, {"'--m'"}); }

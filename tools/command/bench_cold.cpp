@@ -1,4 +1,5 @@
 // `clbake bench cold`: how long to the first correct result, by several ways to a program, and by other libraries.
+#include "../../runtime/src/choose.hpp"
 #include "cli.hpp"
 #include "cold_report.hpp"
 #include "peers.hpp"
@@ -8,6 +9,7 @@
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/scratch.hpp>
+#include <clbake/builder/trial.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -43,19 +45,13 @@ Status run_trial(ColdRow& row, std::size_t size, const std::string& cache, const
 
 // The entry that the bundle uses for the timed product on this device.
 Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target, std::size_t size) {
-  const Result<cache::Profile> profile = bundle.find_profile(target);
-  if (!profile) return profile.status();
-  const auto in_range = [&](std::uint32_t low, std::uint32_t high) { return low <= size && size <= high; };
-  const auto rule = std::find_if(profile->rules.begin(), profile->rules.end(), [&](const cache::Rule& r) {
-    return r.precision == Precision::single_precision && !r.trans_a && !r.trans_b && in_range(r.m_min, r.m_max) &&
-           in_range(r.n_min, r.n_max) && in_range(r.k_min, r.k_max);
-  });
-  if (rule == profile->rules.end())
-    return {Code::no_variant, "the bundle has no single-precision variant for this device"};
-  const Result<cache::Variant> variant = bundle.variant(rule->variant);
-  if (!variant) return variant.status();
   const Result<Target> wanted = bundle.target(target);
   if (!wanted) return wanted.status();
+  const Problem problem = builder::tight_problem(Precision::single_precision, size, size, size);
+  const Result<std::uint32_t> chosen = choose(make_shelf(bundle, *wanted), problem, {});
+  if (!chosen) return chosen.status();
+  const Result<cache::Variant> variant = bundle.variant(*chosen);
+  if (!variant) return variant.status();
   Result<std::vector<builder::Job>> jobs = builder::jobs_of(bundle);
   if (!jobs) return jobs.status();
   for (builder::Job& job : *jobs) {

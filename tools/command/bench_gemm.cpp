@@ -6,51 +6,72 @@
 #include "race.hpp"
 #include "variants.hpp"
 #include "verbs.hpp"
+#include "workbench.hpp"
 
-#include <clbake/builder/scratch.hpp>
 #include <clbake/builder/trial.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+#include <filesystem>
 
 namespace clbake::tool {
 namespace {
 
 namespace po = boost::program_options;
 
-struct Transposes {
-  bool a, b;
-};
-
 struct Row {
   Problem problem;
   std::string variant;
   double us = 0;
   double error = 0;
-  std::string peer;  // empty: none
+  std::string peer;          // empty: none
+  std::string peer_variant;  // of a peer that is a bundle
   double peer_us = 0;
 };
 
-std::vector<Transposes> transposes_of(const std::string& text) {
-  std::vector<Transposes> list;
-  for (const std::string& part : split(text, ',')) {
-    if (part.size() != 2 || part.find_first_not_of("nt") != std::string::npos) {
-      throw UsageError("--trans: '" + part + "' is none of nn, nt, tn, tt");
+// Another bundle on the same device.
+struct Rival {
+  std::string name;  // of the file
+  Library library;
+};
+
+// Who else took part in a race.
+struct Opponent {
+  std::string name;
+  std::string variant;  // of a bundle; empty: none
+};
+
+// None for no file.
+Result<std::vector<Rival>> open_rivals(const Workbench& workbench, const std::string& file) {
+  std::vector<Rival> rivals;
+  if (file.empty()) return rivals;
+  const Result<Bundle> bundle = open_verified(file);
+  if (!bundle) return bundle.status();
+  Result<Library> library = Library::create(workbench.session.context(), workbench.device.id, {*bundle});
+  if (!library) return library.status();
+  rivals.push_back({std::filesystem::path(file).filename().string(), std::move(*library)});
+  return rivals;
+}
+
+Result<std::vector<ClblastParameters>> tuned_parameters(const Cli& cli, const std::vector<std::string>& peers) {
+  std::vector<ClblastParameters> list;
+  for (const std::string& path : split(cli.text("clblast-parameters"), ',')) {
+    if (std::find(peers.begin(), peers.end(), "clblast") == peers.end()) {
+      throw UsageError("--clblast-parameters needs --peer clblast");
     }
-    list.push_back({part[0] == 't', part[1] == 't'});
+    Result<ClblastParameters> parameters = read_clblast_parameters(path);
+    if (!parameters) return parameters.status().within("--clblast-parameters");
+    list.push_back(std::move(*parameters));
   }
-  if (list.empty()) throw UsageError("--trans: no transposes given");
   return list;
 }
 
 class GemmBench {
  public:
-  GemmBench(const builder::Device& device, const builder::Session& session, const Library& library,
-            std::vector<std::unique_ptr<Peer>> peers, std::size_t rounds, std::string variant)
-      : device_(device),
-        session_(session),
-        library_(library),
+  GemmBench(const Workbench& workbench, std::vector<Rival> rivals, std::vector<std::unique_ptr<Peer>> peers,
+            std::size_t rounds, std::string variant)
+      : workbench_(workbench),
+        rivals_(std::move(rivals)),
         peers_(std::move(peers)),
         rounds_(rounds),
         variant_(std::move(variant)) {}
@@ -58,22 +79,30 @@ class GemmBench {
   // One row for each peer; one without a peer when there are none.
   Status measure(const Problem& problem, std::vector<Row>& rows) {
     builder::TrialOptions options;
-    options.check_all_rows = false;
-    Result<builder::Trial> trial = builder::Trial::create(session_, device_, problem, options);
+    options.check_limit = builder::kPatientCheck;
+    Result<builder::Trial> trial = builder::Trial::create(workbench_.session, workbench_.device, problem, options);
     if (!trial) return trial.status();
-    Result<Gemm> gemm = library_.prepare(problem, variant_);
+    Row row;
+    row.problem = problem;
+    Result<Gemm> gemm = prepare(workbench_.library, problem, variant_, *trial, row.error);
     if (!gemm) return gemm.status();
-    const Status first = trial->run(*gemm).status();
-    if (!first) return first;
-    const Result<builder::Check> check = trial->check();
-    if (!check) return check.status();
-    if (!check->ok()) return {Code::wrong_result, "wrong result of " + gemm->explanation().variant};
+    row.variant = gemm->explanation().variant;
 
     std::vector<Contender> contenders = {{[&] { return trial->run(*gemm).status(); }, {}}};
-    std::vector<const char*> names;
+    std::vector<Opponent> opponents;
+    std::vector<Gemm> others;
+    others.reserve(rivals_.size());  // the contenders keep references
+    for (const Rival& rival : rivals_) {
+      double error = 0;
+      Result<Gemm> other = prepare(rival.library, problem, {}, *trial, error);
+      if (!other) return other.status().within(rival.name);
+      others.push_back(std::move(*other));
+      opponents.push_back({rival.name, others.back().explanation().variant});
+      contenders.push_back({[&trial, &gemm = others.back()] { return trial->run(gemm).status(); }, {}});
+    }
     for (const std::unique_ptr<Peer>& peer : peers_) {
       if (!peer->has(problem.precision)) continue;
-      names.push_back(peer->name());
+      opponents.push_back({peer->name(), {}});
       const Status ready = peer->set(problem);
       if (!ready) return ready;
       contenders.push_back({[&peer] { return peer->run(); }, {}});
@@ -81,14 +110,11 @@ class GemmBench {
     const Status raced = race(contenders, rounds_);
     if (!raced) return raced;
 
-    Row row;
-    row.problem = problem;
-    row.variant = gemm->explanation().variant;
     row.us = builder::median(contenders[0].times);
-    row.error = check->max_error;
-    if (names.empty()) rows.push_back(row);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      row.peer = names[i];
+    if (opponents.empty()) rows.push_back(row);
+    for (std::size_t i = 0; i < opponents.size(); ++i) {
+      row.peer = opponents[i].name;
+      row.peer_variant = opponents[i].variant;
       row.peer_us = builder::median(contenders[i + 1].times);
       rows.push_back(row);
     }
@@ -96,15 +122,27 @@ class GemmBench {
   }
 
  private:
-  const builder::Device& device_;
-  const builder::Session& session_;
-  const Library& library_;
+  // Ready to be timed: it has run once, with a right result.
+  static Result<Gemm> prepare(const Library& library, const Problem& problem, const std::string& variant,
+                              builder::Trial& trial, double& error) {
+    Result<Gemm> gemm = library.prepare(problem, variant);
+    if (!gemm) return gemm;
+    Status status = trial.reset();
+    if (status) status = trial.run(*gemm).status();
+    if (!status) return status;
+    const Result<builder::Check> check = trial.check();
+    if (!check) return check.status();
+    if (!check->ok()) return {Code::wrong_result, "wrong result of " + gemm->explanation().variant};
+    error = check->max_error;
+    return gemm;
+  }
+
+  const Workbench& workbench_;
+  std::vector<Rival> rivals_;
   std::vector<std::unique_ptr<Peer>> peers_;
   std::size_t rounds_;
   std::string variant_;
 };
-
-std::string trans_name(const Problem& p) { return std::string(p.trans_a ? "t" : "n") + (p.trans_b ? "t" : "n"); }
 
 Json to_json(const Row& row) {
   const Problem& p = row.problem;
@@ -118,6 +156,7 @@ Json to_json(const Row& row) {
           {"median_us", row.us},
           {"gflops", gflops(p, row.us)},
           {"peer", alone ? Json() : Json(row.peer)},
+          {"peer_variant", row.peer_variant.empty() ? Json() : Json(row.peer_variant)},
           {"peer_gflops", alone ? Json() : Json(gflops(p, row.peer_us))},
           {"ratio", alone ? Json() : Json(row.peer_us / row.us)},
           {"error", row.error}};
@@ -126,19 +165,21 @@ Json to_json(const Row& row) {
 void print_table(const std::vector<Row>& rows, const Target& target, std::size_t rounds) {
   std::printf("%s; driver %s; medians over %zu alternating rounds; ratio > 1: clbake is faster\n\n",
               target.device_name.c_str(), target.driver_version.c_str(), rounds);
-  std::printf("| precision | op | %-18s | %12s | %10s | %9s | %13s | %6s |\n", "m x n x k", "median us", "GFLOP/s",
-              "peer", "peer GFLOP/s", "ratio");
-  std::printf(
-      "|-----------|----|--------------------|-------------:|-----------:|-----------|--------------:|-------:|\n");
+  int width = 9;
+  for (const Row& row : rows) width = std::max(width, static_cast<int>(row.peer.size()));
+  std::printf("| precision | op | %-18s | %12s | %10s | %*s | %13s | %6s |\n", "m x n x k", "median us", "GFLOP/s",
+              width, "peer", "peer GFLOP/s", "ratio");
+  std::printf("|-----------|----|--------------------|-------------:|-----------:|%s|--------------:|-------:|\n",
+              std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
   for (const Row& row : rows) {
     const Problem& p = row.problem;
     const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
     std::printf("| %-9s | %s | %-18s | %12.1f | %10.1f |", clbake::name(p.precision), trans_name(p).c_str(),
                 size.c_str(), row.us, gflops(p, row.us));
     if (row.peer.empty()) {
-      std::printf(" %-9s | %13s | %6s |\n", "-", "-", "-");
+      std::printf(" %-*s | %13s | %6s |\n", width, "-", "-", "-");
     } else {
-      std::printf(" %-9s | %13.1f | %6.2f |\n", row.peer.c_str(), gflops(p, row.peer_us), row.peer_us / row.us);
+      std::printf(" %-*s | %13.1f | %6.2f |\n", width, row.peer.c_str(), gflops(p, row.peer_us), row.peer_us / row.us);
     }
   }
 }
@@ -155,6 +196,9 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   cli.options()("trans", po::value<std::string>(), "nn, nt, tn, tt, separated by commas; default nn");
   cli.options()("peer", po::value<std::string>(),
                 "openblas, clblast, cublas, launch (an empty kernel), separated by commas; default: none");
+  cli.options()("against", po::value<std::string>(), "another bundle, whose choices for the same device are a peer");
+  cli.options()("clblast-parameters", po::value<std::string>(),
+                "JSON files of CLBlast's tuners for it to use, separated by commas; later ones win");
   cli.options()("rounds", po::value<std::string>(), "default 5");
   cli.options()("variant", po::value<std::string>(), "use this variant, or preset, instead of the profile's choice");
   cli.options()("json", "print JSON");
@@ -164,20 +208,18 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   const std::vector<Transposes> transposes = transposes_of(cli.has("trans") ? cli.text("trans") : "nn");
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
 
-  for (const auto& [name, value] : builder::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
-  const Result<Bundle> bundle = open_verified(cli.file());
-  if (!bundle) return fail("bench gemm", bundle.status());
-  const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
-  if (!device) return fail("bench gemm", device.status());
-  const Result<builder::Session> session = builder::Session::open(*device);
-  if (!session) return fail("bench gemm", session.status());
-  const Result<Library> library = Library::create(session->context(), device->id, {*bundle});
-  if (!library) return fail("bench gemm", library.status());
+  const std::vector<std::string> peer_names = split(cli.text("peer"), ',');
+  const Result<std::vector<ClblastParameters>> tuned = tuned_parameters(cli, peer_names);
+  if (!tuned) return fail("bench gemm", tuned.status());
+  const Result<Workbench> workbench = open_workbench(cli.file(), cli.text("device"));
+  if (!workbench) return fail("bench gemm", workbench.status());
+  Result<std::vector<Rival>> rivals = open_rivals(*workbench, cli.text("against"));
+  if (!rivals) return fail("bench gemm", rivals.status().within("--against"));
   std::vector<std::unique_ptr<Peer>> peers;
-  for (const std::string& name : split(cli.text("peer"), ',')) {
-    Result<std::unique_ptr<Peer>> peer = make_peer(name, device->compute_units);
+  for (const std::string& name : peer_names) {
+    Result<std::unique_ptr<Peer>> peer = make_peer(name, workbench->device.compute_units, *tuned);
     if (!peer) return fail("bench gemm", peer.status().within("--peer"));
-    const Status attached = (*peer)->attach(&*session);
+    const Status attached = (*peer)->attach(&workbench->session);
     if (!attached) return fail("bench gemm", attached.within("--peer"));
     for (const Precision precision : precisions) {
       if (!(*peer)->has(precision)) {
@@ -188,7 +230,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
     peers.push_back(std::move(*peer));
   }
 
-  GemmBench bench(*device, *session, *library, std::move(peers), rounds, variant_name(cli.text("variant")));
+  GemmBench bench(*workbench, std::move(*rivals), std::move(peers), rounds, variant_name(cli.text("variant")));
   ProgressBar bar;
   std::vector<Row> rows;
   std::size_t done = 0;
@@ -207,9 +249,9 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   if (cli.has("json")) {
     Json list = Json::array();
     for (const Row& row : rows) list.push_back(to_json(row));
-    print({{"device", device->target.device_name}, {"rounds", rounds}, {"rows", list}});
+    print({{"device", workbench->device.target.device_name}, {"rounds", rounds}, {"rows", list}});
   } else {
-    print_table(rows, device->target, rounds);
+    print_table(rows, workbench->device.target, rounds);
   }
   return kSuccess;
 }
@@ -218,6 +260,7 @@ int bench(const std::vector<std::string>& arguments) {
   const std::string which = arguments.empty() ? std::string() : arguments[0];
   const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (which == "bake") return bench_bake(rest);
+  if (which == "choice") return bench_choice(rest);
   if (which == "cold") return bench_cold(rest);
   if (which == "gemm") return bench_gemm(rest);
   if (which == "load") return bench_load(rest);
@@ -225,12 +268,12 @@ int bench(const std::vector<std::string>& arguments) {
   if (which == "--help" || which == "-h") {
     std::printf(
         "usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n"
-        "       clbake bench presets FILE|DEVICE [OPTIONS]\n       clbake bench load FILE [OPTIONS]\n       clbake "
-        "bench bake [OPTIONS]\n");
+        "       clbake bench choice FILE [OPTIONS]\n       clbake bench presets FILE|DEVICE [OPTIONS]\n"
+        "       clbake bench load FILE [OPTIONS]\n       clbake bench bake [OPTIONS]\n");
     return kSuccess;
   }
-  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm, presets, load or bake"
-                                 : "'" + which + "' is none of cold, gemm, presets, load, bake");
+  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm, choice, presets, load or bake"
+                                 : "'" + which + "' is none of cold, gemm, choice, presets, load, bake");
 }
 
 }  // namespace clbake::tool

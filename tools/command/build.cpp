@@ -6,7 +6,9 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/recipe.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -22,6 +24,10 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
   const std::size_t entries = report.baked + report.reused;
   std::printf("%s: %zu variants (%zu baked, %zu taken over), %zu bytes\n", file.c_str(), entries, report.baked,
               report.reused, report.bytes);
+  for (const builder::ProfileReport& profile : report.profiles) {
+    const std::string of = report.profiles.size() > 1 ? " of " + profile.device : "";
+    std::printf("profile%s: %s\n", of.c_str(), profile.profile.c_str());
+  }
   if (report.failed > 0) std::printf("left out: %zu variants that failed, each named above\n", report.failed);
   if (report.dropped > 0) {
     std::printf("dropped: %zu entries of the earlier bundle that this build was not asked for\n", report.dropped);
@@ -39,7 +45,12 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
 Json report_json(const builder::BuildReport& report, const std::string& file) {
   Json jobs = Json::array();
   for (const builder::JobReport& job : report.jobs) jobs.push_back(to_json(job));
+  Json profiles = Json::array();
+  for (const builder::ProfileReport& profile : report.profiles) {
+    profiles.push_back({{"device", profile.device}, {"profile", profile.profile}});
+  }
   return {{"file", file},
+          {"profiles", profiles},
           {"bytes", report.bytes},
           {"baked", report.baked},
           {"reused", report.reused},
@@ -66,7 +77,30 @@ void check_variants(const builder::BuildOptions& options) {
   }
 }
 
-// What to build for: the named targets, the selected devices; all devices when neither is named.
+// Those of the devices that one of the profiles was made for; all when there is none, for build to refuse.
+std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devices,
+                                        const std::vector<builder::NamedTuning>& profiles) {
+  std::vector<builder::Device> tuned;
+  for (const builder::Device& device : devices) {
+    const auto fits = [&](const builder::NamedTuning& profile) {
+      return builder::made_for(profile.tuning.target, device.target);
+    };
+    if (std::any_of(profiles.begin(), profiles.end(), fits)) tuned.push_back(device);
+  }
+  return tuned.empty() ? devices : tuned;
+}
+
+Status read_profiles(const Cli& cli, builder::BuildOptions& options) {
+  for (const std::string& file : cli.list("profile")) {
+    Result<builder::Tuning> tuning = builder::read_tuning(file);
+    if (!tuning) return tuning.status();
+    options.profiles.push_back({file, std::move(*tuning)});
+  }
+  return {};
+}
+
+// What to build for: the named targets, the selected devices; when neither is named all devices, or with profiles
+// those that they were made for.
 Status choose_devices(const Cli& cli, builder::BuildOptions& options) {
   if (cli.has("target")) {
     Result<std::vector<builder::OfflineTarget>> targets = builder::offline_targets_named(cli.list("target"));
@@ -78,7 +112,8 @@ Status choose_devices(const Cli& cli, builder::BuildOptions& options) {
   if (!all) return all.status();
   Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
   if (!selected) return selected.status().within("--device");
-  options.devices = std::move(*selected);
+  const bool any = cli.has("device") || options.profiles.empty() || options.foreign_profiles;
+  options.devices = any ? std::move(*selected) : tuned_ones(*selected, options.profiles);
   return {};
 }
 
@@ -89,14 +124,18 @@ int build(const std::vector<std::string>& arguments) {
   Cli cli("build [OPTIONS] -o FILE.clbake", "Compiles, finalizes, proves and packs every variant into one bundle.");
   cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
   cli.options()("device", po::value<std::string>(),
-                "SPEC: an index of 'clbake devices', or part of a platform's or "
-                "device's name; default: all devices; with --target none");
+                "SPEC: an index of 'clbake devices', or part of a platform's or device's name; default: all devices, "
+                "with --profile those that it was made for; with --target none");
   cli.options()("target", po::value<std::vector<std::string>>()->composing(),
                 "devices that are not here, of 'clbake targets', separated by commas: compiled, not proven");
   cli.options()("precision", po::value<std::string>(),
-                "half, single, double, separated by commas; default single,double");
+                "half, single, double, separated by commas; default single,double, with --profile what was tuned");
   cli.options()("variant", po::value<std::vector<std::string>>()->composing(),
                 "bake exactly these variants or presets, separated by commas, instead of the default ones");
+  cli.options()("profile", po::value<std::vector<std::string>>()->composing(),
+                "bake the winners of these PROFILE.json of 'clbake tune', separated by commas; default: the shipped "
+                "profile of the device's class");
+  cli.options()("force", "take the profiles for other devices, too, than those that they were made for");
   cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
   cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
   cli.options()("fresh", "bake everything anew, take nothing over from the earlier bundle");
@@ -107,16 +146,25 @@ int build(const std::vector<std::string>& arguments) {
   builder::BuildOptions options;
   options.strict = cli.has("strict");
   options.output = behind_links(cli.text("output"));
-  options.precisions = cli.precisions("precision");
+  if (cli.has("precision") || !cli.has("profile")) options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));
   if (cli.has("variant") && cli.has("precision")) throw UsageError("--precision: the variants have their own");
+  if (cli.has("variant") && cli.has("profile")) throw UsageError("--profile: --variant names the variants already");
+  if (cli.has("force") && !cli.has("profile")) throw UsageError("--force: is about a --profile, and none is given");
+  options.foreign_profiles = cli.has("force");
   options.fresh = cli.has("fresh");
   options.worker = builder::own_path();
   options.parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
   options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
-  const Status chosen = choose_devices(cli, options);
-  if (!chosen) return fail("build", chosen);
+  Status ready = read_profiles(cli, options);
+  if (ready) ready = choose_devices(cli, options);
+  if (!ready) return fail("build", ready);
   check_variants(options);
+  const Result<std::vector<builder::Recipe>> recipes = builder::recipes_for(options);
+  if (!recipes) return fail("build", recipes.status());
+  for (const builder::Recipe& recipe : *recipes) {
+    for (const std::string& remark : recipe.remarks) fail("clbake build: " + remark);
+  }
 
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);

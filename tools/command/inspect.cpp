@@ -28,6 +28,41 @@ Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
   return json;
 }
 
+// Null for any number; the upper end is null where there is none.
+Json range_json(std::uint32_t min, std::uint32_t max) {
+  if (min == 0 && max == UINT32_MAX) return {};
+  return {min, max == UINT32_MAX ? Json() : Json(max)};
+}
+
+Result<Json> rule_json(const Bundle& bundle, const cache::Rule& rule) {
+  const Result<cache::Variant> variant = bundle.variant(rule.variant);
+  if (!variant) return variant.status();
+  return Json{{"precision", clbake::name(rule.precision)},
+              {"trans", std::string(rule.trans_a ? "t" : "n") + (rule.trans_b ? "t" : "n")},
+              {"m", range_json(rule.m_min, rule.m_max)},
+              {"n", range_json(rule.n_min, rule.n_max)},
+              {"k", range_json(rule.k_min, rule.k_max)},
+              {"batch", range_json(rule.batch_min, rule.batch_max)},
+              {"variant", variant->name},
+              {"gflops", rule.gflops > 0 ? Json(rule.gflops) : Json()}};
+}
+
+Result<Json> profiles_json(const Bundle& bundle) {
+  Json profiles = Json::array();
+  for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
+    const Result<cache::Profile> profile = bundle.profile(i);
+    if (!profile) return profile.status();
+    Json rules = Json::array();
+    for (const cache::Rule& rule : profile->rules) {
+      Result<Json> json = rule_json(bundle, rule);
+      if (!json) return json;
+      rules.push_back(std::move(*json));
+    }
+    profiles.push_back({{"target", profile->target}, {"rules", std::move(rules)}});
+  }
+  return profiles;
+}
+
 Result<Json> describe(const Bundle& bundle) {
   Json targets = Json::array();
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
@@ -47,6 +82,8 @@ Result<Json> describe(const Bundle& bundle) {
     totals.program_bytes += entry->program_bytes;
     if (counted.insert(entry->offset).second) totals.stored_bytes += entry->stored_bytes;
   }
+  Result<Json> profiles = profiles_json(bundle);
+  if (!profiles) return profiles;
   const double ratio =
       totals.stored_bytes ? static_cast<double>(totals.program_bytes) / static_cast<double>(totals.stored_bytes) : 1.0;
   const Version version = bundle.version();
@@ -56,6 +93,7 @@ Result<Json> describe(const Bundle& bundle) {
               {"stored_bytes", totals.stored_bytes},
               {"ratio", ratio},
               {"targets", targets},
+              {"profiles", std::move(*profiles)},
               {"entries", entries}};
 }
 
@@ -65,6 +103,34 @@ std::string figure(const Json& value, const char* format) {
   char text[32];
   std::snprintf(text, sizeof text, format, value.get<double>());
   return text;
+}
+
+// "m <= 128, batch 2 to 64"; "any size" when nothing is limited.
+std::string ranges(const Json& rule) {
+  std::string text;
+  for (const char* size : {"m", "n", "k", "batch"}) {
+    const Json& range = rule[size];
+    if (range.is_null()) continue;
+    text += (text.empty() ? "" : ", ") + std::string(size);
+    if (range[1].is_null()) {
+      text += " >= " + range[0].dump();
+    } else {
+      text += range[0] == 0 ? " <= " + range[1].dump() : " " + range[0].dump() + " to " + range[1].dump();
+    }
+  }
+  return text.empty() ? "any size" : text;
+}
+
+void print_profiles(const Json& profiles) {
+  for (const Json& profile : profiles) {
+    std::printf("\nprofile of target %d: %zu rules, the first that fits counts\n", profile["target"].get<int>(),
+                profile["rules"].size());
+    for (const Json& rule : profile["rules"]) {
+      std::printf("%6s %s  %-52s %16s  %s\n", rule["precision"].get<std::string>().c_str(),
+                  rule["trans"].get<std::string>().c_str(), rule["variant"].get<std::string>().c_str(),
+                  figure(rule["gflops"], "%.1f GFLOP/s").c_str(), ranges(rule).c_str());
+    }
+  }
 }
 
 void print_table(const Json& json) {
@@ -90,6 +156,7 @@ void print_table(const Json& json) {
                 figure(e["max_error"], "%.1e").c_str(), e["bytes"].get<unsigned long long>(),
                 e["stored_bytes"].get<unsigned long long>());
   }
+  print_profiles(json["profiles"]);
 }
 
 }  // namespace

@@ -82,9 +82,13 @@ using ClblastGemm = int (*)(int, int, int, std::size_t, std::size_t, std::size_t
                             cl_mem, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, cl_command_queue*,
                             cl_event*);
 
+using ClblastOverride = int (*)(cl_device_id, const char*, int, std::size_t, const char**, const std::size_t*);
+
 class Clblast : public Peer {
  public:
-  Clblast(ClblastGemm<float> sgemm, ClblastGemm<double> dgemm) : sgemm_(sgemm), dgemm_(dgemm) {}
+  Clblast(ClblastGemm<float> sgemm, ClblastGemm<double> dgemm, ClblastOverride override_parameters,
+          std::vector<ClblastParameters> tuned)
+      : sgemm_(sgemm), dgemm_(dgemm), override_(override_parameters), tuned_(std::move(tuned)) {}
   ~Clblast() override { release(); }
   Clblast(const Clblast&) = delete;
   Clblast& operator=(const Clblast&) = delete;
@@ -92,6 +96,10 @@ class Clblast : public Peer {
   bool uses_opencl() const override { return true; }
   Status attach(const builder::Session* session) override {
     session_ = *session;
+    for (const ClblastParameters& parameters : tuned_) {
+      const Status applied = apply(parameters);
+      if (!applied) return applied;
+    }
     return {};
   }
   Status set(const Problem& problem) override {
@@ -112,6 +120,22 @@ class Clblast : public Peer {
   }
 
  private:
+  Status apply(const ClblastParameters& parameters) const {
+    std::vector<const char*> names;
+    std::vector<std::size_t> values;
+    for (const auto& [name, value] : parameters.values) {
+      names.push_back(name.c_str());
+      values.push_back(value);
+    }
+    cl_device_id device = nullptr;
+    clGetCommandQueueInfo(session_.queue(), CL_QUEUE_DEVICE, sizeof(device), &device, nullptr);
+    const int status =
+        override_(device, parameters.kernel.c_str(), parameters.precision, names.size(), names.data(), values.data());
+    if (status == 0) return {};
+    return {Code::invalid_argument, "clblast: refuses the parameters for " + parameters.kernel + " in " +
+                                        std::to_string(parameters.precision) + " bits: status " +
+                                        std::to_string(status)};
+  }
   template <typename T>
   cl_mem make(std::size_t count) {
     std::vector<T> data = random_elements<T>(count);
@@ -146,6 +170,8 @@ class Clblast : public Peer {
 
   ClblastGemm<float> sgemm_;
   ClblastGemm<double> dgemm_;
+  ClblastOverride override_;
+  std::vector<ClblastParameters> tuned_;
   builder::Session session_;
   Problem problem_;
   cl_mem a_ = nullptr;
@@ -169,20 +195,23 @@ Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
   return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(sgemm, dgemm));
 }
 
-Result<std::unique_ptr<Peer>> make_clblast() {
+Result<std::unique_ptr<Peer>> make_clblast(const std::vector<ClblastParameters>& tuned) {
   void* library = open_library({"libclblast.so.1", "libclblast.so"});
   if (!library) return not_installed("clblast");
   const auto sgemm = symbol<ClblastGemm<float>>(library, "CLBlastSgemm");
   const auto dgemm = symbol<ClblastGemm<double>>(library, "CLBlastDgemm");
+  const auto override_parameters = symbol<ClblastOverride>(library, "CLBlastOverrideParameters");
   if (!sgemm || !dgemm) return not_installed("clblast with its C interface");
-  return std::unique_ptr<Peer>(std::make_unique<Clblast>(sgemm, dgemm));
+  if (!tuned.empty() && !override_parameters) return not_installed("clblast with CLBlastOverrideParameters");
+  return std::unique_ptr<Peer>(std::make_unique<Clblast>(sgemm, dgemm, override_parameters, tuned));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads) {
+Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads,
+                                        const std::vector<ClblastParameters>& tuned) {
   if (name == "openblas") return make_openblas(threads);
-  if (name == "clblast") return make_clblast();
+  if (name == "clblast") return make_clblast(tuned);
   if (name == "cublas") return make_cublas();
   if (name == "launch") return make_launch();
   return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas and launch"};

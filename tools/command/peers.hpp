@@ -1,6 +1,8 @@
 // Other GEMM libraries to compare with, loaded when asked for: clbake never links them.
 #pragma once
 
+#include "clblast_parameters.hpp"
+
 #include <clbake/builder/devices.hpp>
 
 #include <functional>
@@ -32,8 +34,10 @@ class Peer {
 
 // Opens the library of "openblas" (cblas with that many threads, its AVX-512 core where the CPU has that), "clblast"
 // (on a queue), "cublas" (on CUDA's first device) or "launch" (an empty kernel on a queue, for comparison: its GFLOP/s
-// mean nothing). Fails with invalid_argument for another name, not_found when the library is not installed.
-Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads);
+// mean nothing). `tuned`: what CLBlast is to use instead of its own parameters, once attached. Fails with
+// invalid_argument for another name, not_found when the library is not installed.
+Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads,
+                                        const std::vector<ClblastParameters>& tuned = {});
 
 Result<std::unique_ptr<Peer>> make_cublas();
 std::unique_ptr<Peer> make_launch();

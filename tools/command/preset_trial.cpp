@@ -34,7 +34,7 @@ Result<Place> place_for(const std::string& path, const Target& target) {
 Result<Json> measure(Place& place, const cache::Variant& v, const Size& size, std::size_t rounds) {
   const Problem problem = builder::tight_problem(v.precision, size.m, size.n, size.k, v.trans_a, v.trans_b);
   builder::TrialOptions options;
-  options.check_all_rows = false;
+  options.check_limit = builder::kPatientCheck;
   Result<builder::Trial> trial = builder::Trial::create(place.session, place.device, problem, options);
   if (!trial) return trial.status();
   Result<Gemm> gemm = place.library.prepare(problem, v.name);

@@ -1,6 +1,7 @@
 #include "progress_bar.hpp"
 
 #include <unistd.h>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -30,14 +31,25 @@ void ProgressBar::show(std::size_t done, std::size_t total, const std::string& l
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
   const double share = static_cast<double>(done) / static_cast<double>(total);
   const std::string left = done == 0 ? "-:--" : duration(elapsed.count() * (1 / share - 1));
+  if (!terminal_ && done == 0) return;
+  draw(share, std::to_string(done) + "/" + std::to_string(total), left, last);
+}
+
+void ProgressBar::show_time(double elapsed, double budget, const std::string& last) {
+  const bool ends = budget > 0;
+  draw(ends ? std::min(1.0, elapsed / budget) : 0, duration(elapsed),
+       ends ? duration(std::max(0.0, budget - elapsed)) : "-:--", last);
+}
+
+void ProgressBar::draw(double share, const std::string& done, const std::string& left, const std::string& last) {
   if (!terminal_) {
-    if (done > 0) std::fprintf(stderr, "[%zu/%zu] %s, %s left\n", done, total, last.c_str(), left.c_str());
+    std::fprintf(stderr, "[%s] %s, %s left\n", done.c_str(), last.c_str(), left.c_str());
     return;
   }
   constexpr std::size_t width = 30;
   const auto filled = static_cast<std::size_t>(share * width);
   const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-  std::fprintf(stderr, "\r\033[K[%s] %zu/%zu  %s left  %.60s", bar.c_str(), done, total, left.c_str(), last.c_str());
+  std::fprintf(stderr, "\r\033[K[%s] %s  %s left  %.60s", bar.c_str(), done.c_str(), left.c_str(), last.c_str());
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -17,6 +17,9 @@ class ProgressBar {
   // done of total steps; `last` is what was just finished.
   void show(std::size_t done, std::size_t total, const std::string& last);
 
+  // The same of work that ends at a time: `elapsed` of `budget` seconds; a budget of 0 has no end.
+  void show_time(double elapsed, double budget, const std::string& last);
+
   // A line of its own that stays, above the bar.
   void message(const std::string& line);
 
@@ -24,6 +27,7 @@ class ProgressBar {
   void clear();
 
  private:
+  void draw(double share, const std::string& done, const std::string& left, const std::string& last);
   bool terminal_;
   bool drawn_ = false;
   std::chrono::steady_clock::time_point start_;

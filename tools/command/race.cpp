@@ -66,6 +66,20 @@ std::string name(const Size& size) {
   return std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k);
 }
 
+std::vector<Transposes> transposes_of(const std::string& text) {
+  std::vector<Transposes> list;
+  for (const std::string& part : split(text, ',')) {
+    if (part.size() != 2 || part.find_first_not_of("nt") != std::string::npos) {
+      throw UsageError("--trans: '" + part + "' is none of nn, nt, tn, tt");
+    }
+    list.push_back({part[0] == 't', part[1] == 't'});
+  }
+  if (list.empty()) throw UsageError("--trans: no transposes given");
+  return list;
+}
+
+std::string trans_name(const Problem& p) { return std::string(p.trans_a ? "t" : "n") + (p.trans_b ? "t" : "n"); }
+
 Status race(std::vector<Contender>& contenders, std::size_t rounds) {
   for (std::size_t round = 0; round <= rounds; ++round) {
     for (Contender& contender : contenders) {

@@ -1,4 +1,4 @@
-// What the benchmarks share: problem sizes as users write them, and timing in turns.
+// What the benchmarks share: problem sizes and transposes as users write them, and timing in turns.
 #pragma once
 
 #include <clbake/clbake.hpp>
@@ -17,6 +17,15 @@ struct Size {
 std::vector<Size> sizes_of(const std::string& text);
 
 std::string name(const Size& size);  // "1000x20x300"
+
+struct Transposes {
+  bool a, b;
+};
+
+// "nn,tn". Throws UsageError.
+std::vector<Transposes> transposes_of(const std::string& text);
+
+std::string trans_name(const Problem& problem);  // "tn"
 
 // One who runs the same thing again and again, and the microseconds of each time.
 struct Contender {

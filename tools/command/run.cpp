@@ -54,7 +54,7 @@ Request request_from(const Cli& cli) {
   r.trial.alpha = cli.number("alpha", 1.0);
   r.trial.beta = cli.number("beta", 0.0);
   r.trial.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
-  r.trial.check_all_rows = false;
+  r.trial.check_limit = builder::kPatientCheck;
   r.repeat = cli.size("repeat", 10, 1, 1000000);
   r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
   r.library.newer_driver = cli.has("newer-driver");

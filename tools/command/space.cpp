@@ -67,7 +67,8 @@ Json limits_json(const builder::Device& device) {
           {"max_work_group_size", l.max_work_group_size},
           {"max_work_item_sizes", {l.max_work_item_sizes[0], l.max_work_item_sizes[1], l.max_work_item_sizes[2]}},
           {"local_memory_bytes", l.local_memory_bytes},
-          {"images", l.images}};
+          {"images", l.images},
+          {"ptx", l.ptx}};
 }
 
 void print_counts(const Json& counts) {

@@ -11,6 +11,7 @@
 #include <clbake/builder/offline.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/prove.hpp>
+#include <clbake/builder/timing.hpp>
 
 namespace clbake::tool {
 namespace {
@@ -21,6 +22,7 @@ Status work(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
   if (a.size() == 4 && a[0] == "prove") return builder::prove_job(a[1], a[2], a[3]);
+  if (a.size() == 3 && a[0] == "time") return builder::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 7 && a[0] == "cold") return cold_trial({a[1], a[2], a[3], a[4], a[5]}, a[6]);
   if (a.size() == 8 && a[0] == "cold-peer") return cold_peer({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
   if (a.size() == 7 && a[0] == "cold-process") return cold_process({a[1], a[2], a[3], a[4], a[5]}, a[6] == "product");

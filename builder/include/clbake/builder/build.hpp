@@ -1,7 +1,9 @@
-// Bakes a bundle: the default or the wanted variants of every device, compiled, finalized, proven and packed.
+// Bakes a bundle: the tuned, the default or the wanted variants of every device, compiled, finalized, proven and
+// packed.
 #pragma once
 
 #include <clbake/builder/offline.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -15,8 +17,10 @@ namespace clbake::builder {
 struct BuildOptions {
   std::vector<Device> devices;
   std::vector<OfflineTarget> targets;     // devices that are not here; none of them may have an obstacle
-  std::vector<Precision> precisions;      // of the default variants
-  std::vector<kernels::Params> variants;  // exactly these, instead of the default ones
+  std::vector<Precision> precisions;      // of what is baked; empty with profiles: those that were tuned
+  std::vector<kernels::Params> variants;  // exactly these, instead of a profile's
+  std::vector<NamedTuning> profiles;      // instead of the shipped ones, each for the devices that it was made for
+  bool foreign_profiles = false;          // for other devices, too
   std::string output;
   // Executable whose `worker compile JOB OUT`, `worker prove JOB FLOOR OUT` and, for targets,
   // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
@@ -50,8 +54,15 @@ struct Progress {
   std::string failure;  // a variant that failed just now and why; empty otherwise
 };
 
+// Which profile a device got: a sentence for a person, as of Recipe::profile.
+struct ProfileReport {
+  std::string device;  // or the offline target
+  std::string profile;
+};
+
 struct BuildReport {
   std::vector<JobReport> jobs;
+  std::vector<ProfileReport> profiles;  // none for named variants
   std::size_t baked = 0;
   std::size_t reused = 0;
   std::size_t failed = 0;
@@ -67,9 +78,10 @@ struct BuildReport {
 // The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step and then
 // holds exactly what was asked for. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
-// Fails with invalid_argument (nothing to build; a wanted variant that breaks a constraint of a device; the output is a
-// file that is no bundle), io (output not writable), cancelled, build_failed (every job failed; or, when strict, any:
-// what is done stays in the work directory).
+// A winner of `profiles` that breaks a constraint of its device is a variant that failed.
+// Fails with invalid_argument (nothing to build; like recipes_for; the output is a file that is no bundle), io (output
+// not writable), cancelled, build_failed (every job failed; or, when strict, any: what is done stays in the work
+// directory).
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
 

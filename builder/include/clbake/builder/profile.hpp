@@ -10,4 +10,10 @@ namespace clbake::builder {
 // several variants of a family the one whose proof was fastest serves.
 cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceKind kind);
 
+// Precision and transposes agree.
+bool same_kind(const cache::Rule& a, const cache::Rule& b);
+
+// Adds the rule behind the others, unless one of them takes all of its problems already.
+void add_rule(std::vector<cache::Rule>& rules, const cache::Rule& rule);
+
 }  // namespace clbake::builder

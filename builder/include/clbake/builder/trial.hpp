@@ -9,6 +9,9 @@
 
 namespace clbake::builder {
 
+// The limit for a person who waits: a fraction of a second.
+inline constexpr std::uint64_t kPatientCheck = std::uint64_t{1} << 28;
+
 struct TrialOptions {
   double alpha = 1.0;
   double beta = 0.0;
@@ -16,8 +19,9 @@ struct TrialOptions {
   std::size_t b_offset = 0;
   std::size_t c_offset = 0;
   std::uint32_t seed = 1;
-  bool infinite_a = false;     // the first element of A is infinite: its row of C has to be, and no other
-  bool check_all_rows = true;  // false: large problems check a random sample of rows, about 2^28 multiplications
+  bool infinite_a = false;  // the first element of A is infinite: its row of C has to be, and no other
+  // Multiplications of the reference, about: of larger problems a random sample of at least two rows is checked.
+  std::uint64_t check_limit = UINT64_MAX;
 };
 
 struct Check {

@@ -71,7 +71,8 @@ struct Variant {
   std::vector<Launch> launches;  // in the order they run; at least one
 };
 
-// One line of a profile: problems of this kind whose m, n and k all lie in the closed ranges use the variant.
+// One line of a profile: problems of this kind whose m, n, k and number of products all lie in the closed ranges use
+// the variant.
 struct Rule {
   Precision precision = Precision::single_precision;
   bool trans_a = false;
@@ -79,8 +80,9 @@ struct Rule {
   std::uint32_t m_min = 0, m_max = UINT32_MAX;
   std::uint32_t n_min = 0, n_max = UINT32_MAX;
   std::uint32_t k_min = 0, k_max = UINT32_MAX;
-  std::uint32_t variant = 0;  // index into the variants
-  float gflops = 0;           // as measured when the rule was made; 0 = not measured
+  std::uint32_t batch_min = 0, batch_max = UINT32_MAX;  // products of one call
+  std::uint32_t variant = 0;                            // index into the variants
+  float gflops = 0;                                     // as measured when the rule was made; 0 = not measured
 };
 
 // Which variant serves which problem on one target: the first rule that fits.

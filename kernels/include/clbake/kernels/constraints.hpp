@@ -12,7 +12,8 @@ struct DeviceLimits {
   std::uint64_t max_work_item_sizes[3] = {1, 1, 1};
   std::uint64_t local_memory_bytes = 0;
   bool images = false;
-  bool ptx = false;  // takes NVIDIA's intermediate language, which clang can write
+  // The newest architecture of NVIDIA's intermediate language that it takes, 90 for sm_90; 0: a device of others.
+  std::uint32_t ptx = 0;
 };
 
 // A constraint that a Params breaks on a device: the constraint's name and a sentence with the numbers and the limit.

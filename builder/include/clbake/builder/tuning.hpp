@@ -1,0 +1,119 @@
+// What a tuning knows: which variants were timed on which problems of a device, and what follows from it. This is what
+// a PROFILE.json holds (tuning_file.hpp).
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// The part of a problem that a profile knows: row-major, tight leading dimensions, products of a batch one after the
+// other. Sizes are at least 1.
+struct Shape {
+  Precision precision = Precision::single_precision;
+  bool trans_a = false;
+  bool trans_b = false;
+  std::size_t m = 1;
+  std::size_t n = 1;
+  std::size_t k = 1;
+  std::size_t batch = 1;
+};
+bool operator==(const Shape& a, const Shape& b);
+
+// "single nt 1024x512x64", with " batch 16" behind it when there are several products; and the reverse, nothing for
+// any other text.
+std::string name(const Shape& shape);
+std::optional<Shape> parse_shape(const std::string& text);
+
+// The problem that is timed for it.
+Problem problem_of(const Shape& shape);
+
+// 2 * m * n * k * batch.
+double operations(const Shape& shape);
+
+// The class of a shape, as users speak of it: "batched"; "small" (m, n and k up to 128); "square" (m, n and k within a
+// factor of 4 of each other); else the dimensions that are at most an eighth of the largest one: "thin-m", "thin-mk"
+// ... or, when there is none, "oblong".
+std::string shape_class(const Shape& shape);
+
+// One variant timed on one shape.
+struct Measurement {
+  std::uint32_t variant = 0;  // index into Tuning::variants
+  std::uint32_t shape = 0;    // index into Tuning::shapes
+  double median_us = 0;       // of one call, enqueue to finish
+  double spread = 0;          // interquartile range of the calls, in parts of the median
+  std::uint32_t runs = 0;     // calls; 1 when it was stopped early, as it could not win any more
+  bool final = false;         // measured again in turns with its rivals
+};
+
+// A variant that was tried in vain.
+struct Failure {
+  std::string variant;
+  std::string cause;  // "wrong result at ...", "killed by signal 11 (...)", "no end after 60 s", the compiler's words
+};
+
+// The fastest variant of a shape.
+struct Winner {
+  std::string shape_class;
+  Measurement figures;  // names the variant and the shape
+};
+
+// Problems of a precision, a pair of transposes and closed ranges of sizes use the variant; the first rule that fits.
+struct TunedRule {
+  Precision precision = Precision::single_precision;
+  bool trans_a = false;
+  bool trans_b = false;
+  std::uint32_t m_min = 0, m_max = UINT32_MAX;
+  std::uint32_t n_min = 0, n_max = UINT32_MAX;
+  std::uint32_t k_min = 0, k_max = UINT32_MAX;
+  std::uint32_t batch_min = 0, batch_max = UINT32_MAX;
+  std::uint32_t variant = 0;  // index into Tuning::variants
+};
+
+// A step of the search's curve: after so many seconds and variants tried, this was the best so far on a shape.
+struct Milestone {
+  double seconds = 0;
+  std::uint32_t tried = 0;    // variants
+  std::uint32_t variant = 0;  // index into Tuning::variants
+  std::uint32_t shape = 0;    // index into Tuning::shapes: one of the probes of the first stage
+  double gflops = 0;
+};
+
+struct Tuning {
+  Target target;
+  std::uint32_t compute_units = 0;
+  std::string tool;      // "clbake 0.1.0"
+  std::string command;   // that made it
+  std::string date;      // of the end, UTC: "2026-11-21T20:15:00Z"
+  std::string strategy;  // "staged", "random", "exhaustive"; "merged"
+  std::uint64_t seed = 1;
+  std::uint32_t shard = 1;   // this is the shard-th ...
+  std::uint32_t shards = 1;  // ... of so many parts
+  double budget_s = 0;       // 0 = none
+  double elapsed_s = 0;      // of all runs together
+  bool complete = false;     // false: interrupted
+  std::uint32_t tried = 0;   // variants, failures included
+
+  std::vector<std::string> variants;  // all that were timed, by name
+  std::vector<Shape> shapes;
+  std::vector<Measurement> measurements;  // at most one for a variant and a shape: the latest
+  std::vector<Failure> failures;
+  std::vector<Milestone> curve;
+
+  // What follows from the measurements: conclude().
+  std::vector<Winner> winners;   // one for each shape
+  std::vector<TunedRule> rules;  // together they cover every problem of the precisions and transposes tuned for
+};
+
+// Fills in winners and rules from the measurements. Variants that never ran to an end on a shape's `runs` > 1 cannot
+// win there. Pure: equal measurements give equal conclusions, in whatever order they are.
+void conclude(Tuning& tuning);
+
+// Names of the variants that rules name, each once, in the order of `variants`.
+std::vector<std::string> wanted_variants(const Tuning& tuning);
+
+}  // namespace clbake::builder

@@ -1,0 +1,55 @@
+// PROFILE.json: a Tuning as text that a person can read, one line for each winner, rule and measurement.
+//
+//   "winners"       {"class", "shape", "variant", "median_us", "spread", "gflops", "runs", "final"}
+//   "rules"         {"kind": "single nn", "m": [min, max], ..., "variant"}; a range that is left out is any size, a
+//                   max of null has no end
+//   "measurements"  [index of the variant, of the shape, median_us, spread, runs, final]
+//   "curve"         [seconds, tried, index of the variant, of the shape, gflops]
+//
+// Times and speeds have six digits. The text has no checksum: a digit that is changed by hand is what it says. What
+// cannot be meant is refused.
+#pragma once
+
+#include <clbake/builder/tuning.hpp>
+
+namespace clbake::builder {
+
+// A tuning and where it came from, for messages.
+struct NamedTuning {
+  std::string file;
+  Tuning tuning;
+};
+
+// The text of a PROFILE.json. What is not UTF-8 becomes a replacement character.
+std::string tuning_text(const Tuning& tuning);
+
+// The reverse. `name` begins the message of a failure, behind it stands the field: malformed (no JSON, with the line;
+// another format; a field that is missing, unknown, of a wrong type or contradicts another one), unsupported_version,
+// out_of_memory.
+Result<Tuning> parse_tuning(const std::string& text, const std::string& name);
+
+// Fails like parse_tuning, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
+Result<Tuning> read_tuning(const std::string& path);
+
+// `path` is at any moment the old file or the complete new one. Fails with io, or with malformed and writes nothing
+// when the tuning contradicts itself, so that it could not be read again.
+Status write_tuning(const std::string& path, const Tuning& tuning);
+
+// What winners and rules need: no variants but theirs, the final measurements of these, the shapes of those; no
+// failures, no curve.
+Tuning brief(const Tuning& tuning);
+
+// All that several profiles know, concluded anew. Of a variant and a shape that several have measured the final
+// measurement counts, else the one with more runs, else the shorter time; a variant that failed anywhere has none.
+// `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
+// Fails with invalid_argument, unless `force`, when two of them disagree on the device, are the same, are shards of
+// different divisions, or the same shard with shapes in common. Seeds may differ: they do not move shards.
+Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force);
+
+// "single nt": what a rule says of the problems that it is for, beside their sizes.
+std::string kind_name(Precision precision, bool trans_a, bool trans_b);
+
+// Giga-operations per second.
+double gflops(const Shape& shape, double median_us);
+
+}  // namespace clbake::builder

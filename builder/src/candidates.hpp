@@ -1,0 +1,45 @@
+// Which points of the space a search tries: every one once, in an order that a seed decides, or near a good one.
+#pragma once
+
+#include <clbake/kernels/space.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <random>
+
+namespace clbake::builder {
+
+// Every point of one family that a device admits, each once. Pure: equal arguments give equal streams.
+class CandidateStream {
+ public:
+  CandidateStream(kernels::Family family, kernels::Precision precision, bool trans_a, bool trans_b,
+                  const kernels::DeviceLimits& device, std::uint64_t seed);
+
+  // Nothing after the last one, or when ten million points in turn were not admitted.
+  std::optional<kernels::Params> next();
+
+ private:
+  std::uint64_t place(std::uint64_t index) const;
+  kernels::Params point(std::uint64_t place) const;
+
+  kernels::Space space_;
+  kernels::Precision precision_;
+  kernels::DeviceLimits device_;
+  std::uint64_t seed_;
+  std::uint64_t points_ = 1;
+  unsigned half_bits_ = 1;  // place() permutes the numbers of twice as many bits
+  std::uint64_t at_ = 0;
+};
+
+// A point that differs from `params` in a few of its family's parameters, mostly by one value, and that the device
+// admits; nothing when none was found in 300 tries. Transposes stay.
+std::optional<kernels::Params> neighbour(const kernels::Params& params, const kernels::DeviceLimits& device,
+                                         std::mt19937& random);
+
+// A generator whose state depends on both numbers.
+std::mt19937 generator(std::uint64_t seed, std::uint64_t number);
+
+// Which of `shards` parts of the space a variant belongs to: 1 to shards.
+std::uint32_t shard_of(const kernels::Params& params, std::uint32_t shards);
+
+}  // namespace clbake::builder

@@ -1,0 +1,221 @@
+// From measurements to winners and rules. TUNING.md says why it is done this way and how good the rules are for shapes
+// that were never timed.
+#include <clbake/builder/tuning.hpp>
+
+#include "select.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+using Kind = std::tuple<Precision, bool, bool>;
+Kind kind_of(const Shape& shape) { return {shape.precision, shape.trans_a, shape.trans_b}; }
+
+constexpr double kMostVariants = 8;  // of a kind
+// A variant has to gain so much over those that are chosen already: on the average of all shapes, or on one of them.
+constexpr double kMeanGain = 0.01;
+constexpr double kSingleGain = 0.25;
+// The slowdown that is assumed where a variant was not timed to the end: it was no good there, or nobody knows.
+constexpr double kUnknown = 1.5;
+// A difference of speed that is not worth a rule.
+constexpr double kNearly = 0.04;
+// Below this distance (in powers of two) shapes count as the same.
+constexpr double kNear = 1;
+
+// Sizes from which on another rule may hold: two for each power of two.
+std::vector<std::uint32_t> bounds() {
+  std::vector<std::uint32_t> list;
+  for (double exponent = 1.25; exponent < 13.5; exponent += 0.5) {
+    list.push_back(static_cast<std::uint32_t>(std::exp2(exponent)));
+  }
+  list.push_back(UINT32_MAX);
+  return list;
+}
+
+// The middle of the sizes (before, bound]; powers of two.
+double middle(const std::vector<std::uint32_t>& bounds, std::size_t i) {
+  const double low = i == 0 ? 0.0 : std::log2(static_cast<double>(bounds[i - 1]) + 1);
+  const double high = i + 1 == bounds.size() ? low + 1 : std::log2(static_cast<double>(bounds[i]));
+  return (low + high) / 2;
+}
+
+struct Place {
+  double m = 0, n = 0, k = 0;  // powers of two
+};
+
+// Measurements of one kind, of single products or of batches, as a table.
+struct Table {
+  std::vector<std::uint32_t> shapes;          // indices into Tuning::shapes
+  std::vector<std::uint32_t> variants;        // those that were chosen
+  std::vector<Place> places;                  // of the shapes
+  std::vector<std::vector<double>> slowdown;  // [variant][shape]: logarithm of time against the best variant
+};
+
+double squared_distance(const Place& a, const Place& b) {
+  const double m = a.m - b.m;
+  const double n = a.n - b.n;
+  const double k = a.k - b.k;
+  return m * m + n * n + k * k;
+}
+
+// The variant that is expected to be the fastest at a place: the shapes around it vote with weights that fall with the
+// fourth power of their distance (Shepard's interpolation). Of those that are nearly as fast the first one chosen,
+// which is good at most shapes: fewer rules, fewer programs to load.
+std::uint32_t fastest_at(const Table& table, const Place& place) {
+  std::vector<double> expected(table.variants.size(), 0);
+  double weights = 0;
+  for (std::size_t s = 0; s < table.shapes.size(); ++s) {
+    const double d = squared_distance(place, table.places[s]) + kNear * kNear;
+    const double weight = 1 / (d * d);
+    weights += weight;
+    for (std::size_t v = 0; v < expected.size(); ++v) expected[v] += table.slowdown[v][s] * weight;
+  }
+  const double least = *std::min_element(expected.begin(), expected.end());
+  const auto nearly = [&](double slowdown) { return slowdown <= least + kNearly * weights; };
+  const auto first = std::find_if(expected.begin(), expected.end(), nearly);
+  return table.variants[static_cast<std::size_t>(first - expected.begin())];
+}
+
+// ---- Cells to boxes ----
+
+class Grid {
+ public:
+  Grid(std::vector<std::uint32_t> bounds, const Table& table) : bounds_(std::move(bounds)), side_(bounds_.size()) {
+    for (std::size_t m = 0; m < side_; ++m) {
+      for (std::size_t n = 0; n < side_; ++n) {
+        for (std::size_t k = 0; k < side_; ++k) {
+          cells_.push_back(fastest_at(table, {middle(bounds_, m), middle(bounds_, n), middle(bounds_, k)}));
+        }
+      }
+    }
+    done_.assign(cells_.size(), false);
+  }
+
+  // Boxes of equal cells, each as large as it gets, then what serves most cells as the rule for all that is left.
+  std::vector<TunedRule> rules(const TunedRule& kind) {
+    std::map<std::uint32_t, std::size_t> counts;
+    for (const std::uint32_t v : cells_) ++counts[v];
+    const auto commonest = std::max_element(counts.begin(), counts.end(),
+                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    std::vector<TunedRule> list;
+    for (std::size_t at = 0; at < cells_.size(); ++at) {
+      if (done_[at] || cells_[at] == commonest->first) continue;
+      list.push_back(grow(kind, at));
+    }
+    TunedRule rest = kind;
+    rest.variant = commonest->first;
+    list.push_back(rest);
+    return list;
+  }
+
+ private:
+  struct Box {
+    std::size_t low[3];
+    std::size_t high[3];  // inclusive
+  };
+
+  std::size_t index(std::size_t m, std::size_t n, std::size_t k) const { return (m * side_ + n) * side_ + k; }
+
+  template <typename Use>
+  void for_each(const Box& box, const Use& use) const {
+    for (std::size_t m = box.low[0]; m <= box.high[0]; ++m) {
+      for (std::size_t n = box.low[1]; n <= box.high[1]; ++n) {
+        for (std::size_t k = box.low[2]; k <= box.high[2]; ++k) use(index(m, n, k));
+      }
+    }
+  }
+
+  // Cells of rules before it may lie in the box: the first rule that fits wins.
+  bool uniform(const Box& box, std::uint32_t variant) const {
+    bool all = true;
+    for_each(box, [&](std::size_t at) { all = all && (cells_[at] == variant || done_[at]); });
+    return all;
+  }
+
+  TunedRule grow(const TunedRule& kind, std::size_t at) {
+    const std::uint32_t variant = cells_[at];
+    Box box{{at / side_ / side_, at / side_ % side_, at % side_}, {at / side_ / side_, at / side_ % side_, at % side_}};
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const int axis : {2, 1, 0}) {
+        Box larger = box;
+        if (++larger.high[axis] < side_ && uniform(larger, variant)) {
+          box = larger;
+          grown = true;
+        }
+      }
+    }
+    for_each(box, [&](std::size_t cell) { done_[cell] = done_[cell] || cells_[cell] == variant; });
+    TunedRule rule = kind;
+    const auto range = [&](int axis, std::uint32_t& least, std::uint32_t& most) {
+      least = box.low[axis] == 0 ? 0 : bounds_[box.low[axis] - 1] + 1;
+      most = bounds_[box.high[axis]];
+    };
+    range(0, rule.m_min, rule.m_max);
+    range(1, rule.n_min, rule.n_max);
+    range(2, rule.k_min, rule.k_max);
+    rule.variant = variant;
+    return rule;
+  }
+
+  std::vector<std::uint32_t> bounds_;
+  std::size_t side_;
+  std::vector<std::uint32_t> cells_;
+  std::vector<bool> done_;
+};
+
+Table make_table(const Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes) {
+  Table table;
+  for (const std::uint32_t s : shapes) {
+    if (times.best(s) <= 0) continue;
+    const Shape& shape = tuning.shapes[s];
+    table.shapes.push_back(s);
+    table.places.push_back({std::log2(static_cast<double>(shape.m)), std::log2(static_cast<double>(shape.n)),
+                            std::log2(static_cast<double>(shape.k))});
+  }
+  table.variants = times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, kUnknown);
+  for (const std::uint32_t v : table.variants) {
+    std::vector<double>& row = table.slowdown.emplace_back();
+    for (const std::uint32_t s : table.shapes) row.push_back(times.slowdown(v, s, kUnknown));
+  }
+  return table;
+}
+
+void add_rules(Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes, TunedRule kind) {
+  const Table table = make_table(tuning, times, shapes);
+  if (table.variants.empty()) return;
+  for (const TunedRule& rule : Grid(bounds(), table).rules(kind)) tuning.rules.push_back(rule);
+}
+
+}  // namespace
+
+void conclude(Tuning& tuning) {
+  tuning.winners.clear();
+  tuning.rules.clear();
+  const Times times(tuning);
+  for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
+    const Measurement* winner = times.winner(s);
+    if (winner) tuning.winners.push_back({shape_class(tuning.shapes[s]), *winner});
+  }
+  std::map<Kind, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> kinds;  // single, batched
+  for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
+    auto& [single, batched] = kinds[kind_of(tuning.shapes[s])];
+    (tuning.shapes[s].batch > 1 ? batched : single).push_back(s);
+  }
+  for (const auto& [kind, shapes] : kinds) {
+    TunedRule rule;
+    std::tie(rule.precision, rule.trans_a, rule.trans_b) = kind;
+    const auto& [single, batched] = shapes;
+    TunedRule of_batches = rule;
+    of_batches.batch_min = 2;
+    add_rules(tuning, times, batched, of_batches);
+    const bool any = std::any_of(single.begin(), single.end(), [&](std::uint32_t s) { return times.best(s) > 0; });
+    add_rules(tuning, times, any ? single : batched, rule);
+  }
+}
+
+}  // namespace clbake::builder

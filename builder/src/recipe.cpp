@@ -1,0 +1,254 @@
+#include <clbake/builder/profile.hpp>
+#include <clbake/builder/recipe.hpp>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+using Kind = std::tuple<Precision, bool, bool>;  // with the transposes
+Kind kind_of(const TunedRule& rule) { return {rule.precision, rule.trans_a, rule.trans_b}; }
+
+// A device or an offline target, and what was made for it.
+struct Site {
+  const Device& device;
+  const OfflineTarget* offline = nullptr;
+  std::string name() const { return offline ? offline->name : device.target.device_name; }
+  kernels::Params compiled(const kernels::Params& params) const {
+    return offline ? offline_variant(*offline, params) : params;
+  }
+};
+
+std::string violation(const kernels::Params& params, const Device& device) {
+  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
+  return violations.empty() ? "" : std::string(violations[0].constraint) + ": " + violations[0].reason;
+}
+
+void add_variant(Recipe& recipe, const kernels::Params& params) {
+  const auto found = std::find(recipe.variants.begin(), recipe.variants.end(), params);
+  if (found == recipe.variants.end()) recipe.variants.push_back(params);
+}
+
+Result<Recipe> named_variants(const Site& site, const std::vector<kernels::Params>& variants) {
+  Recipe recipe;
+  for (const kernels::Params& named : variants) {
+    const kernels::Params params = site.compiled(named);
+    const std::string broken = violation(params, site.device);
+    if (!broken.empty()) {
+      return {Code::invalid_argument, kernels::name(params) + " on " + site.name() + ": " + broken};
+    }
+    add_variant(recipe, params);
+  }
+  return recipe;
+}
+
+// The best that was measured for a problem of the rule; 0 = nothing was.
+float speed_within(const Tuning& tuning, const TunedRule& rule) {
+  double best = 0;
+  for (const Winner& winner : tuning.winners) {
+    const Shape& s = tuning.shapes[winner.figures.shape];
+    const bool within = Kind{s.precision, s.trans_a, s.trans_b} == kind_of(rule) && rule.m_min <= s.m &&
+                        s.m <= rule.m_max && rule.n_min <= s.n && s.n <= rule.n_max && rule.k_min <= s.k &&
+                        s.k <= rule.k_max && rule.batch_min <= s.batch && s.batch <= rule.batch_max;
+    if (within && winner.figures.variant == rule.variant) best = std::max(best, gflops(s, winner.figures.median_us));
+  }
+  return static_cast<float>(best);
+}
+
+cache::Rule baked_rule(const Tuning& tuning, const TunedRule& from) {
+  cache::Rule rule;
+  rule.precision = from.precision;
+  rule.trans_a = from.trans_a;
+  rule.trans_b = from.trans_b;
+  rule.m_min = from.m_min;
+  rule.m_max = from.m_max;
+  rule.n_min = from.n_min;
+  rule.n_max = from.n_max;
+  rule.k_min = from.k_min;
+  rule.k_max = from.k_max;
+  rule.batch_min = from.batch_min;
+  rule.batch_max = from.batch_max;
+  rule.gflops = speed_within(tuning, from);
+  return rule;
+}
+
+bool wants(const std::vector<Precision>& precisions, Precision precision) {
+  return precisions.empty() || std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
+}
+
+// The profile's rules of the wanted precisions and their variants. Those that the device cannot run become `unfit`.
+// The kinds that there are rules of.
+std::set<Kind> add_winners(const Site& site, const Tuning& tuning, const std::vector<Precision>& precisions,
+                           Recipe& recipe) {
+  std::set<std::uint32_t> unfit;
+  std::set<Kind> kinds;
+  for (const TunedRule& rule : tuning.rules) {
+    if (!wants(precisions, rule.precision)) continue;
+    kinds.insert(kind_of(rule));
+    const auto params = site.compiled(std::get<kernels::Params>(kernels::parse(tuning.variants[rule.variant])));
+    const std::string broken = violation(params, site.device);
+    if (broken.empty()) {
+      add_variant(recipe, params);
+      recipe.rules.emplace_back(baked_rule(tuning, rule), kernels::name(params));
+    } else if (unfit.insert(rule.variant).second) {
+      recipe.unfit.emplace_back(kernels::name(params), broken);
+    }
+  }
+  return kinds;
+}
+
+// What serves where no winner does: behind the winners of a kind `direct` and one more, all where there are none.
+void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<Kind>& kinds, Recipe& recipe) {
+  std::set<Kind> tuned;
+  for (const auto& [rule, variant] : recipe.rules) tuned.emplace(rule.precision, rule.trans_a, rule.trans_b);
+  const std::vector<Precision> all = {Precision::half_precision, Precision::single_precision,
+                                      Precision::double_precision};
+  for (const Precision precision : wanted.empty() ? all : wanted) {
+    std::set<Kind> backed;  // those whose one more is there
+    for (const kernels::Params& params :
+         kernels::default_variants(site.device.kind, kernels_precision(precision), site.device.vector_bytes)) {
+      const Kind kind{precision, params.trans_a, params.trans_b};
+      const bool asked_for = !wanted.empty() || kinds.count(kind) > 0;
+      if (!asked_for || !kernels::admits(site.device.limits, params)) continue;
+      const bool needed = tuned.count(kind) == 0 || params.family == kernels::Family::direct;
+      if (needed || backed.insert(kind).second) add_variant(recipe, site.compiled(params));
+    }
+  }
+}
+
+std::string tuned_on(const Tuning& tuning) {
+  const std::string day = tuning.date.substr(0, tuning.date.find('T'));
+  return " (tuned on " + tuning.target.device_name + ", driver " + tuning.target.driver_version +
+         (day.empty() ? "" : ", " + day) + ")";
+}
+
+Recipe shipped_recipe(const Site& site, const std::vector<Precision>& precisions,
+                      const std::vector<NamedTuning>& shipped) {
+  const std::string device = device_class(site.device);
+  const auto found =
+      std::find_if(shipped.begin(), shipped.end(), [&](const NamedTuning& profile) { return profile.file == device; });
+  Recipe recipe;
+  if (found != shipped.end()) add_winners(site, found->tuning, precisions, recipe);
+  recipe.profile = "shipped " + device +
+                   (recipe.rules.empty() ? " (not tuned: the families' default points)" : tuned_on(found->tuning));
+  recipe.unfit.clear();
+  add_defaults(site, precisions, {}, recipe);
+  return recipe;
+}
+
+Status refuse(const NamedTuning& profile, const std::string& device) {
+  return {Code::invalid_argument, profile.file + ": was made for " + profile.tuning.target.device_name + " of " +
+                                      profile.tuning.target.platform_name + ", not for " + device +
+                                      "; --force takes it all the same"};
+}
+
+// "A of Platform P"
+std::string full_name(const Site& site) {
+  return site.offline ? site.offline->name : site.device.target.device_name + " of " + site.device.target.platform_name;
+}
+
+Status twice(const NamedTuning& profile, const Kind& kind) {
+  return {Code::invalid_argument, profile.file + ": an earlier profile has " + std::apply(kind_name, kind) +
+                                      " of this device, too: 'clbake tune --merge' joins them"};
+}
+
+std::string driver_change(const NamedTuning& profile, const Site& site) {
+  const Target& then = profile.tuning.target;
+  const Target& now = site.device.target;
+  std::string text;
+  const auto compare = [&](const char* what, const std::string& before, const std::string& here) {
+    if (before != here) text += std::string(text.empty() ? "" : ", ") + what + " " + before + ", here " + here;
+  };
+  compare("driver", then.driver_version, now.driver_version);
+  compare("platform", then.platform_version, now.platform_version);
+  return text.empty() ? text : profile.file + ": tuned with " + text;
+}
+
+Result<Recipe> profile_recipe(const Site& site, const BuildOptions& options) {
+  std::vector<const NamedTuning*> usable;
+  for (const NamedTuning& profile : options.profiles) {
+    if (made_for(profile.tuning.target, site.device.target)) usable.push_back(&profile);
+  }
+  if (usable.empty() && !options.foreign_profiles) return refuse(options.profiles.front(), full_name(site));
+  if (usable.empty()) {
+    for (const NamedTuning& profile : options.profiles) usable.push_back(&profile);
+  }
+  Recipe recipe;
+  std::set<Kind> kinds;
+  for (const NamedTuning* profile : usable) {
+    const std::set<Kind> added = add_winners(site, profile->tuning, options.precisions, recipe);
+    for (const Kind& kind : added) {
+      if (!kinds.insert(kind).second) return twice(*profile, kind);
+    }
+    if (added.empty()) {
+      return {Code::invalid_argument, profile->file + ": has no winner of the wanted precisions"};
+    }
+    recipe.profile += (recipe.profile.empty() ? "" : ", ") + profile->file + tuned_on(profile->tuning);
+    const std::string change = site.offline ? "" : driver_change(*profile, site);
+    if (!change.empty()) recipe.remarks.push_back(change);
+  }
+  add_defaults(site, options.precisions, kinds, recipe);
+  return recipe;
+}
+
+Result<Recipe> recipe_for(const Site& site, const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+  Result<Recipe> recipe = !options.variants.empty()  ? named_variants(site, options.variants)
+                          : options.profiles.empty() ? shipped_recipe(site, options.precisions, shipped)
+                                                     : profile_recipe(site, options);
+  if (recipe) recipe->kind = site.device.kind;
+  return recipe;
+}
+
+// A profile that nothing here can use was named by mistake.
+Status check_profiles(const std::vector<Site>& sites, const BuildOptions& options) {
+  for (const NamedTuning& profile : options.profiles) {
+    const auto fits = [&](const Site& site) { return made_for(profile.tuning.target, site.device.target); };
+    if (options.foreign_profiles || std::any_of(sites.begin(), sites.end(), fits)) continue;
+    std::string names;
+    for (const Site& site : sites) names += (names.empty() ? "" : ", ") + full_name(site);
+    return refuse(profile, names);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool made_for(const Target& tuned, const Target& device) {
+  if (tuned.platform_name != device.platform_name || tuned.vendor != device.vendor) return false;
+  if (!device.device_name.empty()) return tuned.device_name == device.device_name;
+  return !device.architecture.empty() && tuned.architecture == device.architecture;
+}
+
+Result<std::vector<Recipe>> recipes_for(const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+  std::vector<Site> sites;
+  for (const Device& device : options.devices) sites.push_back({device});
+  for (const OfflineTarget& target : options.targets) sites.push_back({target.device, &target});
+  const Status profiles = check_profiles(sites, options);
+  if (!profiles) return profiles;
+  std::vector<Recipe> recipes;
+  for (const Site& site : sites) {
+    Result<Recipe> recipe = recipe_for(site, options, shipped);
+    if (!recipe) return recipe.status();
+    recipes.push_back(std::move(*recipe));
+  }
+  return recipes;
+}
+
+cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const Recipe& recipe) {
+  cache::Profile profile;
+  profile.target = target;
+  for (auto [rule, variant] : recipe.rules) {
+    for (const cache::Entry& entry : contents.entries) {
+      if (entry.target != target || contents.variants[entry.variant].name != variant) continue;
+      rule.variant = entry.variant;
+      add_rule(profile.rules, rule);
+      break;
+    }
+  }
+  for (const cache::Rule& rule : default_profile(contents, target, recipe.kind).rules) add_rule(profile.rules, rule);
+  return profile;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,17 @@
+// Starting child processes, and how they ended: what process.cpp and conversation.cpp share.
+#pragma once
+
+#include <clbake/builder/process.hpp>
+
+#include <sys/types.h>
+
+namespace clbake::builder {
+
+// Starts the command, with the open file `standard_input` as its standard input (-1: nothing to read). In a process
+// group of its own unless it is `with_caller`. Fails with io.
+Result<pid_t> spawn(const Command& command, int standard_input = -1);
+
+// What waitpid said.
+Exit exit_of(int wait_status);
+
+}  // namespace clbake::builder

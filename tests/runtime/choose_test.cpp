@@ -1,0 +1,106 @@
+// Which variant a bundle's profile chooses, and what a rule that cannot be followed costs.
+#include "../../runtime/src/choose.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+namespace clbake {
+namespace {
+
+cache::Variant variant(const char* name, Precision precision) {
+  cache::Variant v;
+  v.name = name;
+  v.precision = precision;
+  v.launches.resize(1);
+  return v;
+}
+
+cache::Rule rule(std::uint32_t variant, std::uint32_t m_max, std::uint32_t batch_min) {
+  cache::Rule r;
+  r.variant = variant;
+  r.m_max = m_max;
+  r.batch_min = batch_min;
+  return r;
+}
+
+// Small problems use "a", batches "b"; those of more than 1000 rows name the double-precision "d".
+cache::Bytes bundle_bytes() {
+  cache::Contents contents;
+  contents.targets.resize(1);
+  contents.sources = {{"a.cl", ""}};
+  contents.variants = {variant("a", Precision::single_precision), variant("b", Precision::single_precision),
+                       variant("d", Precision::double_precision)};
+  contents.profiles = {{0, {rule(1, 100, 2), rule(0, 1000, 0), rule(2, 2000, 0)}}};
+  return *cache::encode(contents);
+}
+
+Problem problem(std::size_t m, std::size_t batch = 1) {
+  Problem p;
+  p.m = m;
+  p.n = p.k = 10;
+  p.batch = batch;
+  return p;
+}
+
+// The name of the chosen variant, or the failure's.
+std::string chosen(const Shelf& shelf, const Problem& p) {
+  const Result<std::uint32_t> index = choose(shelf, p, {});
+  if (!index) return std::string(name(index.status().code()));
+  return shelf.bundle.variant(*index)->name;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
+  const cache::Bytes bytes = bundle_bytes();
+  const Shelf shelf = make_shelf(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  BOOST_TEST(chosen(shelf, problem(100)) == "a");
+  BOOST_TEST(chosen(shelf, problem(100, 2)) == "b");
+  BOOST_TEST(chosen(shelf, problem(101, 2)) == "a");
+  BOOST_TEST(chosen(shelf, problem(100, 2)) == "b");  // a second time, when the rule is known to be right
+  BOOST_TEST(chosen(shelf, problem(2001)) == "no variant");
+}
+
+BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {
+  const cache::Bytes bytes = bundle_bytes();
+  const Shelf shelf = make_shelf(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  BOOST_TEST(chosen(shelf, problem(2000)) == "malformed");
+  BOOST_TEST(chosen(shelf, problem(2000)) == "malformed");
+  BOOST_TEST(chosen(shelf, problem(1000)) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedVariantFailsTheRulesThatNameIt) {
+  cache::Bytes bytes = bundle_bytes();
+  const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
+  const Shelf shelf = make_shelf(bundle, Target());
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {  // until the variant "a" can no longer be read
+    bytes[i] ^= 1;
+    if (bundle.variant(0).status().code() == Code::checksum && bundle.variant(1)) {
+      ++damaged;
+      BOOST_TEST(chosen(make_shelf(bundle, Target()), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(make_shelf(bundle, Target()), problem(100, 2)) == "b");
+    }
+    bytes[i] ^= 1;
+  }
+  BOOST_TEST(damaged > 0U);
+  BOOST_TEST(chosen(shelf, problem(1000)) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedProfileFailsWithItsReason) {
+  cache::Bytes bytes = bundle_bytes();
+  const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= 1;
+    if (bundle.profile(0).status().code() == Code::checksum) {
+      ++damaged;
+      BOOST_TEST(chosen(make_shelf(bundle, Target()), problem(1000)) == "checksum");
+    }
+    bytes[i] ^= 1;
+  }
+  BOOST_TEST(damaged > 0U);
+}
+
+}  // namespace clbake

@@ -1,0 +1,35 @@
+// Stands for libclblast.so.1: products take no time and are wrong, parameters are written to the file FAKE_CLBLAST_LOG
+// names, or refused with FAKE_CLBLAST_REFUSES set.
+#include <CL/cl.h>
+#include <cstdlib>
+#include <fstream>
+
+namespace {
+
+int done(cl_command_queue* queue, cl_event* event) { return clEnqueueMarkerWithWaitList(*queue, 0, nullptr, event); }
+
+}  // namespace
+
+extern "C" int CLBlastSgemm(int /*layout*/, int /*trans_a*/, int /*trans_b*/, size_t /*m*/, size_t /*n*/, size_t /*k*/,
+                            float /*alpha*/, cl_mem /*a*/, size_t /*a_offset*/, size_t /*lda*/, cl_mem /*b*/,
+                            size_t /*b_offset*/, size_t /*ldb*/, float /*beta*/, cl_mem /*c*/, size_t /*c_offset*/,
+                            size_t /*ldc*/, cl_command_queue* queue, cl_event* event) {
+  return done(queue, event);
+}
+
+extern "C" int CLBlastDgemm(int /*layout*/, int /*trans_a*/, int /*trans_b*/, size_t /*m*/, size_t /*n*/, size_t /*k*/,
+                            double /*alpha*/, cl_mem /*a*/, size_t /*a_offset*/, size_t /*lda*/, cl_mem /*b*/,
+                            size_t /*b_offset*/, size_t /*ldb*/, double /*beta*/, cl_mem /*c*/, size_t /*c_offset*/,
+                            size_t /*ldc*/, cl_command_queue* queue, cl_event* event) {
+  return done(queue, event);
+}
+
+extern "C" int CLBlastOverrideParameters(cl_device_id /*device*/, const char* kernel, int precision, size_t count,
+                                         const char** names, const size_t* values) {
+  if (std::getenv("FAKE_CLBLAST_REFUSES")) return -2040;
+  std::ofstream log(std::getenv("FAKE_CLBLAST_LOG"), std::ios::app);
+  log << kernel << ' ' << precision;
+  for (size_t i = 0; i < count; ++i) log << ' ' << names[i] << '=' << values[i];
+  log << '\n';
+  return 0;
+}
