@@ -1,13 +1,13 @@
 #include "candidates.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace clbake::builder {
 namespace {
 
 constexpr int kMisses = 10000000;
 constexpr int kNeighbourTries = 300;
-constexpr int kRounds = 4;
 
 // The finalizer of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 std::uint64_t mix(std::uint64_t x) {
@@ -35,28 +35,34 @@ std::uint32_t moved(const kernels::Axis& axis, std::uint32_t value, std::mt19937
 
 CandidateStream::CandidateStream(kernels::Family family, kernels::Precision precision, bool trans_a, bool trans_b,
                                  const kernels::DeviceLimits& device, std::uint64_t seed)
-    : space_(kernels::space(family)), precision_(precision), device_(device), seed_(mix(seed)) {
+    : space_(kernels::space(family)), precision_(precision), device_(device) {
   for (kernels::Axis& axis : space_.axes) {
     if (axis.parameter.name == "trans_a") axis.values = {trans_a ? 1U : 0U};
     if (axis.parameter.name == "trans_b") axis.values = {trans_b ? 1U : 0U};
     points_ *= axis.values.size();
   }
-  while (half_bits_ < 32 && (std::uint64_t{1} << (2 * half_bits_)) < points_) ++half_bits_;
+  unsigned bits = 0;
+  while (bits < 63 && (std::uint64_t{1} << bits) < points_) ++bits;
+  right_bits_ = bits / 2;
+  left_bits_ = bits - right_bits_;
+  for (std::uint64_t round = 0; round < kRounds; ++round) keys_[round] = mix(mix(seed) + round);
 }
 
 // A Feistel network: a permutation, whatever the round function is. Numbers beyond the space are sent round again, so
 // that it is a permutation of the space, too.
 std::uint64_t CandidateStream::place(std::uint64_t index) const {
-  const std::uint64_t mask = (std::uint64_t{1} << half_bits_) - 1;
   do {
-    std::uint64_t left = index >> half_bits_;
-    std::uint64_t right = index & mask;
-    for (std::uint64_t round = 0; round < kRounds; ++round) {
-      const std::uint64_t next = left ^ (mix(right ^ mix(seed_ + round)) & mask);
+    unsigned left_bits = left_bits_;
+    unsigned right_bits = right_bits_;
+    std::uint64_t left = index >> right_bits;
+    std::uint64_t right = index & ((std::uint64_t{1} << right_bits) - 1);
+    for (const std::uint64_t key : keys_) {
+      const std::uint64_t next = left ^ (mix(right ^ key) & ((std::uint64_t{1} << left_bits) - 1));
       left = right;
       right = next;
+      std::swap(left_bits, right_bits);
     }
-    index = left << half_bits_ | right;
+    index = left << right_bits | right;
   } while (index >= points_);
   return index;
 }

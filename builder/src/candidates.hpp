@@ -25,9 +25,12 @@ class CandidateStream {
   kernels::Space space_;
   kernels::Precision precision_;
   kernels::DeviceLimits device_;
-  std::uint64_t seed_;
   std::uint64_t points_ = 1;
-  unsigned half_bits_ = 1;  // place() permutes the numbers of twice as many bits
+  // place() permutes the numbers of so many bits together.
+  unsigned left_bits_ = 0;
+  unsigned right_bits_ = 0;
+  static constexpr std::size_t kRounds = 4;  // even: so both halves end where they began
+  std::uint64_t keys_[kRounds] = {};
   std::uint64_t at_ = 0;
 };
 

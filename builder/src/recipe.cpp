@@ -229,7 +229,7 @@ Result<std::vector<Recipe>> recipes_for(const BuildOptions& options, const std::
   if (!profiles) return profiles;
   std::vector<Recipe> recipes;
   for (const Site& site : sites) {
-    Result<Recipe> recipe = recipe_for(site, options, shipped);
+    Result<Recipe> recipe = recipe_for(site, options, options.untuned ? std::vector<NamedTuning>() : shipped);
     if (!recipe) return recipe.status();
     recipes.push_back(std::move(*recipe));
   }

@@ -102,7 +102,7 @@ TimingPool::Options pool_options(const TuneOptions& options) {
   pool.units = pool.shares_cores ? 1 : options.devices.size();
   pool.parallel = options.parallel ? options.parallel : std::max(1u, std::thread::hardware_concurrency());
   // Where compiling stops for timing, a batch is compiled; elsewhere the devices must not wait.
-  pool.waiting = pool.shares_cores ? 6 * pool.parallel : 2 * static_cast<unsigned>(pool.units) + 2;
+  pool.waiting = pool.shares_cores ? std::min(6 * pool.parallel, 64u) : 2 * static_cast<unsigned>(pool.units) + 2;
   pool.variants_per_process = pool.shares_cores ? 1 : kVariantsPerProcess;
   pool.worker = options.worker;
   pool.directory = options.work;

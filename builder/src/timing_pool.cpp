@@ -87,10 +87,11 @@ class TimingPool::Process {
 
   unsigned variants() const { return variants_; }
 
-  void order(const TimingOrder& order) {
+  // `beside`: how many processes are at work at the same time.
+  void order(const TimingOrder& order, std::size_t beside = 1) {
     child_->say(to_line(order));
     state_ = State::timing;
-    deadline_ = Clock::now() + timeout_;
+    deadline_ = Clock::now() + timeout_ * static_cast<std::int64_t>(beside);
   }
 
   // Looks once, without waiting. True when there is news: it became idle (`times` tells what was measured; empty: the
@@ -340,6 +341,7 @@ class TimingPool::Race {
 
   // Until all of them are compiled.
   Status start(const std::vector<kernels::Params>& variants) {
+    variants_ = variants;
     for (bool compiling = true; compiling || processes_.size() < variants.size();) {
       if (over()) return check_cancel(pool_.cancel_);
       const auto count = static_cast<unsigned>(std::count_if(
@@ -386,10 +388,16 @@ class TimingPool::Race {
 
   // All at once make the matrices and check their results: large ones take longer to make than to multiply.
   void prepare(TimingOrder order) {
+    settle();
     order.runs = 0;
     for (const auto& process : processes_) {
-      if (process->state() == State::idle) process->order(order);
+      if (process->state() == State::idle) process->order(order, processes_.size());
     }
+    settle();
+  }
+
+  // Until none of them is busy.
+  void settle() {
     while (!over()) {
       look();
       const bool busy = std::any_of(processes_.begin(), processes_.end(), [](const auto& p) { return p->busy(); });
@@ -406,18 +414,26 @@ class TimingPool::Race {
       if (over()) return;
       Conversation::wait({&process.child()}, kPollMs);
     }
-    if (process.state() == State::out) return failed(v);
+    if (process.state() == State::out) {
+      failed(v);
+      settle();
+      if (processes_[v]->state() == State::idle) turn(v, number, order);
+      return;
+    }
     if (!times_.empty()) callbacks_.turn(v, number, times_);
   }
 
-  // It is out of the race; of a process that others used before nobody knows whose fault that is.
+  // It is out of the race; of a process that others used before nobody knows whose fault that is: once more, alone.
   void failed(std::size_t v) {
-    if (processes_[v]->variants() == 1) callbacks_.failed(v, processes_[v]->failure());
+    if (processes_[v]->variants() == 1) return callbacks_.failed(v, processes_[v]->failure());
+    Result<std::unique_ptr<Process>> alone = Process::start(pool_.options_, variants_[v], pool_.processes_++, 0);
+    if (alone) processes_[v] = std::move(*alone);
   }
 
   TimingPool& pool_;
   const RaceCallbacks& callbacks_;
   Clock::time_point deadline_;
+  std::vector<kernels::Params> variants_;
   std::vector<std::unique_ptr<Process>> processes_;  // of each variant
   std::vector<double> times_;
 };

@@ -28,6 +28,7 @@ struct OfflineWorkshop : Workshop {
   OfflineWorkshop() {
     options.devices.clear();
     options.targets = {made_up_target()};
+    options.untuned = true;
   }
 };
 

@@ -39,6 +39,7 @@ struct Foreign : Workshop {
     target.tools = {{"ptxas", "/p", "12.4.99", ""}};
     options.devices.clear();
     options.targets = {target};
+    options.untuned = true;
     required(build());
     prove_options.file = options.output;
     prove_options.devices = {gpu("sm_90", "580.159.04")};

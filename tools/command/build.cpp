@@ -135,6 +135,7 @@ int build(const std::vector<std::string>& arguments) {
   cli.options()("profile", po::value<std::vector<std::string>>()->composing(),
                 "bake the winners of these PROFILE.json of 'clbake tune', separated by commas; default: the shipped "
                 "profile of the device's class");
+  cli.options()("untuned", "bake the default variants, not the shipped profile of the device's class");
   cli.options()("force", "take the profiles for other devices, too, than those that they were made for");
   cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
   cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
@@ -145,6 +146,7 @@ int build(const std::vector<std::string>& arguments) {
 
   builder::BuildOptions options;
   options.strict = cli.has("strict");
+  options.untuned = cli.has("untuned");
   options.output = behind_links(cli.text("output"));
   if (cli.has("precision") || !cli.has("profile")) options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));

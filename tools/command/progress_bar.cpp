@@ -8,6 +8,8 @@
 namespace clbake::tool {
 namespace {
 
+constexpr double kSecondsBetweenLines = 10;  // of work that ends at a time, where no bar is drawn
+
 std::string duration(double seconds) {
   const auto whole = std::lround(seconds);
   char text[32];
@@ -36,6 +38,8 @@ void ProgressBar::show(std::size_t done, std::size_t total, const std::string& l
 }
 
 void ProgressBar::show_time(double elapsed, double budget, const std::string& last) {
+  if (!terminal_ && elapsed < next_line_) return;
+  next_line_ = elapsed + kSecondsBetweenLines;
   const bool ends = budget > 0;
   draw(ends ? std::min(1.0, elapsed / budget) : 0, duration(elapsed),
        ends ? duration(std::max(0.0, budget - elapsed)) : "-:--", last);

@@ -30,6 +30,7 @@ class ProgressBar {
   void draw(double share, const std::string& done, const std::string& left, const std::string& last);
   bool terminal_;
   bool drawn_ = false;
+  double next_line_ = 0;  // seconds, of show_time
   std::chrono::steady_clock::time_point start_;
 };
 

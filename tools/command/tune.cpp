@@ -14,6 +14,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 
 namespace clbake::tool {
 namespace {
@@ -141,6 +142,16 @@ void print_winners(const builder::Tuning& tuning, const std::string& file) {
               builder::wanted_variants(tuning).size(), tuning.rules.size(), file.c_str());
 }
 
+// Whether the list of a shapes file is still the one that was tuned.
+bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted) {
+  const auto there = [&](builder::Shape shape) {
+    return std::any_of(tuning.shapes.begin(), tuning.shapes.end(), [&](const builder::Shape& s) {
+      return s.m == shape.m && s.n == shape.n && s.k == shape.k && s.batch == shape.batch;
+    });
+  };
+  return std::all_of(wanted.list.begin(), wanted.list.end(), there);
+}
+
 class Display {
  public:
   explicit Display(double budget) : budget_(budget) {}
@@ -170,11 +181,38 @@ class Display {
   std::size_t failures_ = 0;
 };
 
+// An output that exists must be one of ours: a slip of the hand must not cost somebody's file, nor a tuning its end.
+Status check_output(const std::string& path) {
+  if (path.empty()) return {Code::invalid_argument, "the output has no name"};
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return {};
+  if (!std::filesystem::is_regular_file(status)) {
+    return {Code::invalid_argument, path + ": exists and is not a regular file"};
+  }
+  const Result<builder::Tuning> old = builder::read_tuning(path);
+  if (old || old.status().code() != Code::malformed) return {};
+  return {Code::invalid_argument, path + ": exists and is no profile; it stays as it is"};
+}
+
+// The page takes no profile's place, least of all that of the one it shows.
+Status check_report(const std::string& path, const std::string& profile) {
+  std::error_code error;
+  const auto place = [&](const std::string& file) { return std::filesystem::weakly_canonical(file, error); };
+  if (place(path) == place(profile) || builder::read_tuning(path)) {
+    return {Code::invalid_argument, "--report: " + path + ": is a profile; it stays as it is"};
+  }
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
+  return {Code::invalid_argument, "--report: " + path + ": exists and is not a regular file"};
+}
+
 // Whether the same command has ended before.
 bool is_done(const std::string& output, const builder::TuneOptions& options) {
   const Result<builder::Tuning> tuning = builder::read_tuning(output);
   return tuning && tuning->complete && tuning->command == options.command &&
-         tuning->target == options.devices.front().target;
+         tuning->target == options.devices.front().target && tuning->tool == "clbake " CLBAKE_VERSION &&
+         tuning->compute_units == options.devices.front().compute_units && has_shapes(*tuning, options.shapes);
 }
 
 int write(const builder::Tuning& tuning, const std::string& output, const std::string& report) {
@@ -205,6 +243,12 @@ int search(const builder::TuneOptions& options, const std::string& output, const
   }
   if (!tuning->complete && tuning->measurements.empty()) {  // an earlier profile is worth more
     display.message("clbake tune: interrupted before anything was timed");
+    return kInterrupted;
+  }
+  const Result<builder::Tuning> earlier = builder::read_tuning(output);
+  if (!tuning->complete && earlier && (earlier->complete || earlier->command != options.command)) {
+    display.message("clbake tune: interrupted; " + output +
+                    " keeps its earlier profile, the same command goes on from there");
     return kInterrupted;
   }
   const int status = write(*tuning, output, report);
@@ -254,10 +298,14 @@ int tune(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   if (cli.has("from")) {
     if (!cli.has("report") || cli.has("output")) throw UsageError("--from: needs --report, and no -o");
-    return report_from(cli.text("from"), behind_links(cli.text("report")));
+    const Status page = check_report(behind_links(cli.text("report")), cli.text("from"));
+    return page ? report_from(cli.text("from"), behind_links(cli.text("report"))) : fail("tune", page);
   }
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::string output = behind_links(cli.text("output"));
+  Status places = check_output(output);
+  if (places && cli.has("report")) places = check_report(behind_links(cli.text("report")), output);
+  if (!places) return fail("tune", places);
   if (cli.has("merge")) return tune_merge(cli.list("merge"), cli.has("force"), cli.has("brief"), output);
   if (cli.has("force") || cli.has("brief")) throw UsageError("--force and --brief: only with --merge");
 

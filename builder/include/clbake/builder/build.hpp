@@ -21,6 +21,7 @@ struct BuildOptions {
   std::vector<kernels::Params> variants;  // exactly these, instead of a profile's
   std::vector<NamedTuning> profiles;      // instead of the shipped ones, each for the devices that it was made for
   bool foreign_profiles = false;          // for other devices, too
+  bool untuned = false;                   // the default variants instead of a shipped profile
   std::string output;
   // Executable whose `worker compile JOB OUT`, `worker prove JOB FLOOR OUT` and, for targets,
   // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
