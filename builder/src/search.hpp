@@ -3,6 +3,7 @@
 
 #include <clbake/builder/timing.hpp>
 #include <clbake/builder/tune.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
 #include "candidates.hpp"
 #include "journal.hpp"
@@ -21,7 +22,11 @@ struct TuneKind {
   std::vector<std::uint32_t> shapes;
   std::vector<std::uint32_t> grid;
   std::vector<std::uint32_t> probes;
+  std::string name() const { return kind_name(precision, trans_a, trans_b); }
 };
+
+// The same variant for another precision and other transposes.
+kernels::Params of_kind(kernels::Params params, const TuneKind& kind);
 
 // Everything that was measured so far, by name and by shape; fills a Tuning.
 class Measured {

@@ -1,0 +1,110 @@
+#include "search.hpp"
+
+#include <clbake/builder/trial.hpp>
+
+#include "select.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::size_t kRaced = 10;  // variants of a kind
+constexpr unsigned kRounds = 5;     // of the first race, and of shapes that take long, fewer
+constexpr unsigned kFewRounds = 3;
+constexpr double kLongUs = 50000;  // a call that is long enough to be measured well in few rounds
+constexpr double kTurnUs = 2000;
+constexpr double kOutOfRace = 2;  // times the best
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+  return text;
+}
+
+}  // namespace
+
+// The few that are left in turns, on all shapes; also the default variants, which every bundle holds.
+Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
+  stage_ = "finals " + kind.name();
+  std::vector<std::uint32_t> racers = Times(measured_.tuning).cover(kind.shapes, kRaced, 0.002, 0.1, 1.5);
+  for (const kernels::Params& p : defaults(kind)) {
+    if (options_.shard != 1) break;  // one part of them is enough
+    if (measured_.excluded(kernels::name(p))) continue;
+    const std::uint32_t v = measured_.variant(p);
+    if (std::find(racers.begin(), racers.end(), v) == racers.end()) racers.push_back(v);
+  }
+  std::vector<kernels::Params> params;
+  std::vector<std::string> names;
+  for (const std::uint32_t v : racers) {
+    params.push_back(measured_.params(v));
+    names.push_back(measured_.tuning.variants[v]);
+    count_tried(names.back());
+  }
+  // A variant that turned out to be wrong in this race before an interruption.
+  const auto out_key = [&](std::size_t v) { return "out " + std::to_string(pass) + ' ' + names[v]; };
+  for (std::size_t v = 0; v < names.size(); ++v) {
+    if (const JournalRecord* known = journal_.find(out_key(v), names[v])) fail(names[v], known->failure);
+  }
+  std::vector<std::uint32_t> shapes = kind.shapes;
+  if (pass == 0) shapes.insert(shapes.end(), kind.grid.begin(), kind.grid.end());
+
+  const auto key = [&](std::uint32_t shape) {
+    return "finals " + std::to_string(pass) + ' ' + name(measured_.tuning.shapes[shape]);
+  };
+  using Turns = std::vector<std::vector<double>>;  // of each racer
+  const auto take_in_turns = [&](std::uint32_t shape, const Turns& us) {
+    for (std::size_t v = 0; v < racers.size() && v < us.size(); ++v) measured_.add(racers[v], shape, us[v], true);
+  };
+  std::vector<TimingOrder> orders;
+  std::vector<std::uint32_t> open;  // the orders' shapes
+  for (const std::uint32_t shape : shapes) {
+    const JournalRecord* known = journal_.find(key(shape), joined(names));
+    if (known) {
+      take_in_turns(shape, known->us);
+      continue;
+    }
+    open.push_back(shape);
+    orders.push_back({measured_.tuning.shapes[shape], 1, kTurnUs, 0, true});
+  }
+  if (orders.empty() || params.empty()) return {};
+
+  Status disk;
+  Turns now(racers.size());
+  std::size_t at_order = 0;
+  const auto finish_order = [&] {
+    take_in_turns(open[at_order], now);
+    const Status written = journal_.add({key(open[at_order]), joined(names), {}, clock(), now});
+    if (!written) disk = written;
+    now.assign(racers.size(), {});
+    report();
+  };
+  TimingPool::RaceCallbacks callbacks;
+  callbacks.turn = [&](std::size_t v, std::size_t order, const std::vector<double>& us) {
+    for (; at_order < order; ++at_order) finish_order();
+    now[v].insert(now[v].end(), us.begin(), us.end());
+  };
+  callbacks.wanted = [&](std::size_t v, std::size_t order, unsigned round) {
+    if (measured_.excluded(names[v])) return false;
+    if (round == 0) return true;
+    for (; at_order < order; ++at_order) finish_order();
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& us : now) best = us.empty() ? best : std::min(best, median(us));
+    if (round >= kFewRounds && best > kLongUs) return false;
+    return now[v].empty() || median(now[v]) <= kOutOfRace * best;
+  };
+  callbacks.failed = [&](std::size_t v, const std::string& cause) {
+    if (measured_.excluded(names[v])) return;  // known already
+    const Status written = journal_.add({out_key(v), names[v], cause, clock(), {}});
+    if (!written) disk = written;
+    fail(names[v], cause);
+  };
+  const Status raced = pool_.race(params, orders, pass == 0 ? kFewRounds : kRounds, callbacks, at(until));
+  if (raced && clock() < until) {
+    for (; at_order < open.size(); ++at_order) finish_order();
+  }
+  return disk ? raced : disk;
+}
+
+}  // namespace clbake::builder
