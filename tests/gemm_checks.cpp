@@ -1,8 +1,8 @@
 #include "gemm_checks.hpp"
 
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/shapes.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/finalize.hpp>
 
 #include <sstream>
 

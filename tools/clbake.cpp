@@ -25,6 +25,8 @@ constexpr Verb kVerbs[] = {
     {"prove", clbake::tool::prove, "prove what was baked where its device was not"},
     {"run", clbake::tool::run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", clbake::tool::inspect, "show what a bundle holds, after verifying every byte"},
+    {"merge", clbake::tool::merge, "join bundles, and what overlays gathered, into one"},
+    {"embed", clbake::tool::embed, "make a bundle part of a program, for build systems other than CMake"},
     {"bench", clbake::tool::bench,
      "measure: 'cold' first calls, 'gemm' speed beside other libraries, 'choice' of variants by the\n"
      "           profile, 'presets' known kernels, 'load' programs, 'bake' a build"},
@@ -39,7 +41,7 @@ int usage(std::FILE* to) {
   }
   std::fprintf(to,
                "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure, 2 wrong usage,\n"
-               "3 some variants failed: left out of the bundle, or not proven by 'prove', 130 interrupted.\n");
+               "3 something was left out of the bundle, or not proven by 'prove', 130 interrupted.\n");
   return to == stdout ? clbake::tool::kSuccess : clbake::tool::kUsage;
 }
 

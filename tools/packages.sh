@@ -2,6 +2,6 @@
 compiler_packages=(cmake g++ ninja-build pkg-config)
 library_packages=(libzstd-dev ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-headers)
 build_packages=("${compiler_packages[@]}" "${library_packages[@]}" libboost-program-options-dev nlohmann-json3-dev)
-test_packages=(binutils libboost-test-dev libxxhash-dev oclgrind clang-15 libclc-15)
+test_packages=(binutils make libboost-test-dev libxxhash-dev oclgrind clang-15 libclc-15)
 cpu_driver_packages=(pocl-opencl-icd)
 lint_packages=(clang-format clang-tidy git)

@@ -326,7 +326,7 @@ Result<BuildReport> Build::pack() {
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
     report.not_proven += task.report.proof.proven ? 0 : 1;
     report.not_jit_free += task.report.proof.proven && !task.report.proof.jit_free ? 1 : 0;
-    if (const char* remark = finalizer_for(task.job.target).remark) report.remarks.insert(remark);
+    if (const char* remark = remark_on(task.job.target)) report.remarks.insert(remark);
     add_job(contents, task.job);
   }
   report.jobs.insert(report.jobs.end(), unfit_.begin(), unfit_.end());
@@ -335,7 +335,7 @@ Result<BuildReport> Build::pack() {
     return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
   }
   if (contents.entries.empty()) {
-    const char* remark = finalizer_for(tasks_[0].job.target).remark;
+    const char* remark = remark_on(tasks_[0].job.target);
     return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +
                                     (remark ? "; " + std::string(remark) : std::string())};
   }

@@ -33,9 +33,53 @@ std::uint32_t moved(const kernels::Axis& axis, std::uint32_t value, std::mt19937
 
 }  // namespace
 
+bool Blockings::shapes_blocks(const kernels::Axis& axis) {
+  const std::string_view name = axis.parameter.name;
+  return name == "vector_width" || name == "ns" || name == "nl" || name == "ms" || name == "ml";
+}
+
+Blockings::Blockings(const kernels::Space& space, kernels::Precision precision, const kernels::DeviceLimits& device) {
+  kernels::Params params;
+  params.family = space.family;
+  params.precision = precision;
+  std::uint32_t count = 1;
+  for (const kernels::Axis& axis : space.axes) {
+    if (shapes_blocks(axis)) {
+      axes_.push_back(axis);
+      count *= static_cast<std::uint32_t>(axis.values.size());
+      continue;
+    }
+    axis.ease(params);
+    // Divided by nothing any more: the smallest takes least memory.
+    if (axis.parameter.name == "kl") axis.parameter.set(params, axis.values.front());
+  }
+  for (std::uint32_t place = 0; place < count; ++place) {
+    set_place(place, params);
+    // More than one slice asks more of the device, and less of register_tile in half precision.
+    const auto possible = [&](std::uint32_t slices) {
+      params.split_k = slices;
+      return kernels::admits(device, params);
+    };
+    if (possible(1) || possible(2)) places_.push_back(place);
+  }
+}
+
+void Blockings::set_place(std::uint32_t place, kernels::Params& params) const {
+  for (const kernels::Axis& axis : axes_) {
+    axis.parameter.set(params, axis.values[place % axis.values.size()]);
+    place /= static_cast<std::uint32_t>(axis.values.size());
+  }
+}
+
 CandidateStream::CandidateStream(kernels::Family family, kernels::Precision precision, bool trans_a, bool trans_b,
                                  const kernels::DeviceLimits& device, std::uint64_t seed)
-    : space_(kernels::space(family)), precision_(precision), device_(device) {
+    : space_(kernels::space(family)),
+      precision_(precision),
+      device_(device),
+      blockings_(space_, precision, device),
+      points_(blockings_.size()) {
+  auto& axes = space_.axes;
+  axes.erase(std::remove_if(axes.begin(), axes.end(), Blockings::shapes_blocks), axes.end());
   for (kernels::Axis& axis : space_.axes) {
     if (axis.parameter.name == "trans_a") axis.values = {trans_a ? 1U : 0U};
     if (axis.parameter.name == "trans_b") axis.values = {trans_b ? 1U : 0U};
@@ -71,6 +115,8 @@ kernels::Params CandidateStream::point(std::uint64_t place) const {
   kernels::Params params;
   params.family = space_.family;
   params.precision = precision_;
+  blockings_.set(place % blockings_.size(), params);
+  place /= blockings_.size();
   for (const kernels::Axis& axis : space_.axes) {
     axis.parameter.set(params, axis.values[place % axis.values.size()]);
     place /= axis.values.size();

@@ -6,8 +6,26 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <vector>
 
 namespace clbake::builder {
+
+// The values of vector_width, ns, nl, ms and ml with which a device admits a point at all, whatever the other axes are:
+// a small part, as one divides another. Found with the other axes at the values that ask least of a device.
+class Blockings {
+ public:
+  Blockings(const kernels::Space& space, kernels::Precision precision, const kernels::DeviceLimits& device);
+
+  static bool shapes_blocks(const kernels::Axis& axis);
+  std::size_t size() const { return places_.size(); }
+  void set(std::size_t blocking, kernels::Params& params) const { set_place(places_[blocking], params); }
+
+ private:
+  void set_place(std::uint32_t place, kernels::Params& params) const;
+
+  std::vector<kernels::Axis> axes_;
+  std::vector<std::uint32_t> places_;  // in the product of the axes' values
+};
 
 // Every point of one family that a device admits, each once. Pure: equal arguments give equal streams.
 class CandidateStream {
@@ -22,10 +40,11 @@ class CandidateStream {
   std::uint64_t place(std::uint64_t index) const;
   kernels::Params point(std::uint64_t place) const;
 
-  kernels::Space space_;
+  kernels::Space space_;  // the axes that shape no blocks
   kernels::Precision precision_;
   kernels::DeviceLimits device_;
-  std::uint64_t points_ = 1;
+  Blockings blockings_;
+  std::uint64_t points_;
   // place() permutes the numbers of so many bits together.
   unsigned left_bits_ = 0;
   unsigned right_bits_ = 0;

@@ -2,7 +2,6 @@
 #include <clbake/builder/finalize.hpp>
 #include <clbake/builder/floor.hpp>
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/shapes.hpp>
 #include <clbake/builder/trial.hpp>
 
 namespace clbake::builder {
@@ -16,8 +15,9 @@ Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& 
   const Result<Gemm> gemm = library->prepare(any, job.variant.name);
   if (!gemm) return gemm.status();
   if (plain) return entry_of_binary(gemm->program());
-  const auto launch = [&] { return launch_every_shape(session, device, *library, job.variant); };
-  return finalizer_for(device.target).finalize({device, job.variant, job.source, gemm->program(), launch});
+  const auto prepare = [&](const Problem& problem) { return library->prepare(problem, job.variant.name); };
+  const auto launch = [&] { return launch_every_shape(session.context(), device.id, job.variant, prepare); };
+  return finalize_in_child({device.target, job.variant, gemm->program(), launch}, job.source);
 }
 
 }  // namespace

@@ -96,17 +96,17 @@ class Grid {
   }
 
   // Boxes of equal cells, each as large as it gets, then what serves most cells as the rule for all that is left.
-  std::vector<TunedRule> rules(const TunedRule& kind) {
+  std::vector<cache::Rule> rules(const cache::Rule& kind) {
     std::map<std::uint32_t, std::size_t> counts;
     for (const std::uint32_t v : cells_) ++counts[v];
     const auto commonest = std::max_element(counts.begin(), counts.end(),
                                             [](const auto& a, const auto& b) { return a.second < b.second; });
-    std::vector<TunedRule> list;
+    std::vector<cache::Rule> list;
     for (std::size_t at = 0; at < cells_.size(); ++at) {
       if (done_[at] || cells_[at] == commonest->first) continue;
       list.push_back(grow(kind, at));
     }
-    TunedRule rest = kind;
+    cache::Rule rest = kind;
     rest.variant = commonest->first;
     list.push_back(rest);
     return list;
@@ -136,7 +136,7 @@ class Grid {
     return all;
   }
 
-  TunedRule grow(const TunedRule& kind, std::size_t at) {
+  cache::Rule grow(const cache::Rule& kind, std::size_t at) {
     const std::uint32_t variant = cells_[at];
     Box box{{at / side_ / side_, at / side_ % side_, at % side_}, {at / side_ / side_, at / side_ % side_, at % side_}};
     for (bool grown = true; grown;) {
@@ -150,7 +150,7 @@ class Grid {
       }
     }
     for_each(box, [&](std::size_t cell) { done_[cell] = done_[cell] || cells_[cell] == variant; });
-    TunedRule rule = kind;
+    cache::Rule rule = kind;
     const auto range = [&](int axis, std::uint32_t& least, std::uint32_t& most) {
       least = box.low[axis] == 0 ? 0 : bounds_[box.low[axis] - 1] + 1;
       most = bounds_[box.high[axis]];
@@ -185,10 +185,10 @@ Table make_table(const Tuning& tuning, const Times& times, const std::vector<std
   return table;
 }
 
-void add_rules(Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes, TunedRule kind) {
+void add_rules(Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes, cache::Rule kind) {
   const Table table = make_table(tuning, times, shapes);
   if (table.variants.empty()) return;
-  for (const TunedRule& rule : Grid(bounds(), table).rules(kind)) tuning.rules.push_back(rule);
+  for (const cache::Rule& rule : Grid(bounds(), table).rules(kind)) tuning.rules.push_back(rule);
 }
 
 }  // namespace
@@ -207,10 +207,10 @@ void conclude(Tuning& tuning) {
     (tuning.shapes[s].batch > 1 ? batched : single).push_back(s);
   }
   for (const auto& [kind, shapes] : kinds) {
-    TunedRule rule;
+    cache::Rule rule;
     std::tie(rule.precision, rule.trans_a, rule.trans_b) = kind;
     const auto& [single, batched] = shapes;
-    TunedRule of_batches = rule;
+    cache::Rule of_batches = rule;
     of_batches.batch_min = 2;
     add_rules(tuning, times, batched, of_batches);
     const bool any = std::any_of(single.begin(), single.end(), [&](std::uint32_t s) { return times.best(s) > 0; });

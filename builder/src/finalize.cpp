@@ -1,62 +1,19 @@
 #include <clbake/builder/finalize.hpp>
 
-#include "finalizers/finalizers.hpp"
-
-#include <algorithm>
-#include <cstring>
-#include <string_view>
+#include "finalize_nvidia.hpp"
 
 namespace clbake::builder {
-namespace {
 
-bool begins_with(const cache::Bytes& bytes, std::string_view prefix) {
-  return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
+Result<std::vector<cache::Entry>> finalize_in_child(const Compiled& compiled, const cache::Source& source) {
+  return compiled.target.platform_name == "NVIDIA CUDA" ? finalize_nvidia(compiled, source) : finalize(compiled);
 }
 
-// SPIR-V's magic word in either byte order, at the start or behind a driver's short header (Mesa's is 28 bytes).
-bool holds_spirv(const cache::Bytes& bytes) {
-  constexpr std::uint8_t little[] = {0x03, 0x02, 0x23, 0x07};
-  constexpr std::uint8_t big[] = {0x07, 0x23, 0x02, 0x03};
-  const auto end = bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(bytes.size(), 64));
-  return std::search(bytes.begin(), end, std::begin(little), std::end(little)) != end ||
-         std::search(bytes.begin(), end, std::begin(big), std::end(big)) != end;
-}
-
-}  // namespace
-
-const Finalizer& finalizer_for(const Target& target) {
-  static const Finalizer* const all[] = {&pocl_finalizer(), &nvidia_finalizer(), &rusticl_finalizer(),
-                                         &generic_finalizer()};
-  return **std::find_if(std::begin(all), std::end(all), [&](const Finalizer* f) { return f->fits(target); });
-}
-
-Result<cache::Bytes> program_binary(cl_program program) {
-  std::size_t size = 0;
-  cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
-  if (error != CL_SUCCESS || size == 0) return {Code::driver_rejected, "the driver gives no binary of the program"};
-  cache::Bytes bytes(size);
-  unsigned char* pointer = bytes.data();
-  error = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr);
-  if (error != CL_SUCCESS) return {Code::opencl, "clGetProgramInfo(CL_PROGRAM_BINARIES): " + std::to_string(error)};
-  return bytes;
-}
-
-Result<std::vector<cache::Entry>> entry_of_binary(cl_program program) {
-  Result<cache::Bytes> binary = program_binary(program);
-  if (!binary) return binary.status();
-  cache::Entry entry;
-  entry.form = form_of(*binary);
-  entry.program = std::move(*binary);
-  std::vector<cache::Entry> entries;
-  entries.push_back(std::move(entry));
-  return entries;
-}
-
-cache::Form form_of(const cache::Bytes& program) {
-  // NVIDIA's PTX is text: a comment block, then directives.
-  const bool ptx = begins_with(program, "//") || begins_with(program, "\n//") || begins_with(program, ".version");
-  const bool llvm_bitcode = begins_with(program, "BC\xC0\xDE");
-  return ptx || llvm_bitcode || holds_spirv(program) ? cache::Form::portable : cache::Form::native;
+const char* remark_on(const Target& target) {
+  // 22.3 to 24. Its entries save the OpenCL C front end; the back end runs at every load, unless Mesa's own disk cache,
+  // which is the user's, has the result.
+  if (target.platform_name != "rusticl") return nullptr;
+  return "rusticl keeps SPIR-V and no machine code: its entries still compile at load, so that little is gained from "
+         "baking them";
 }
 
 }  // namespace clbake::builder

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace clbake::builder {
 namespace {
@@ -21,6 +22,10 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
   return text;
+}
+
+bool managed(const std::vector<std::vector<double>>& turns) {
+  return std::any_of(turns.begin(), turns.end(), [](const auto& us) { return !us.empty(); });
 }
 
 }  // namespace
@@ -62,9 +67,11 @@ Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
   for (const std::uint32_t shape : shapes) {
     const JournalRecord* known = journal_.find(key(shape), joined(names));
     if (known) {
+      if (!managed(known->us)) late_[shape];
       take_in_turns(shape, known->us);
       continue;
     }
+    if (too_slow(shape)) continue;
     open.push_back(shape);
     orders.push_back({measured_.tuning.shapes[shape], 1, kTurnUs, 0, true});
   }
@@ -72,34 +79,46 @@ Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
 
   Status disk;
   Turns now(racers.size());
+  std::map<std::size_t, std::string> late;  // on a shape that nobody has managed: the causes, should somebody do so
   std::size_t at_order = 0;
   const auto finish_order = [&] {
     take_in_turns(open[at_order], now);
     const Status written = journal_.add({key(open[at_order]), joined(names), {}, clock(), now});
     if (!written) disk = written;
+    if (!managed(now)) late_[open[at_order]];  // later races need not try
     now.assign(racers.size(), {});
+    late.clear();
     report();
   };
-  TimingPool::RaceCallbacks callbacks;
-  callbacks.turn = [&](std::size_t v, std::size_t order, const std::vector<double>& us) {
-    for (; at_order < order; ++at_order) finish_order();
-    now[v].insert(now[v].end(), us.begin(), us.end());
-  };
-  callbacks.wanted = [&](std::size_t v, std::size_t order, unsigned round) {
-    if (measured_.excluded(names[v])) return false;
-    if (round == 0) return true;
-    for (; at_order < order; ++at_order) finish_order();
-    double best = std::numeric_limits<double>::infinity();
-    for (const auto& us : now) best = us.empty() ? best : std::min(best, median(us));
-    if (round >= kFewRounds && best > kLongUs) return false;
-    return now[v].empty() || median(now[v]) <= kOutOfRace * best;
-  };
-  callbacks.failed = [&](std::size_t v, const std::string& cause) {
+  const auto out = [&](std::size_t v, const std::string& cause) {
     if (measured_.excluded(names[v])) return;  // known already
     const Status written = journal_.add({out_key(v), names[v], cause, clock(), {}});
     if (!written) disk = written;
     fail(names[v], cause);
   };
+  TimingPool::RaceCallbacks callbacks;
+  callbacks.turn = [&](std::size_t v, std::size_t order, const std::vector<double>& us) {
+    for (; at_order < order; ++at_order) finish_order();
+    now[v].insert(now[v].end(), us.begin(), us.end());
+    for (const auto& [who, cause] : std::exchange(late, {})) out(who, cause);
+  };
+  callbacks.late = [&](std::size_t v, std::size_t order, const std::string& cause) {
+    for (; at_order < order; ++at_order) finish_order();
+    if (managed(now) || measured_.best(open[order]) > 0) return false;
+    late[v] = cause;
+    return true;
+  };
+  callbacks.wanted = [&](std::size_t v, std::size_t order, unsigned round) {
+    if (measured_.excluded(names[v])) return false;
+    for (; at_order < order; ++at_order) finish_order();
+    if (late.count(v) > 0) return false;
+    if (round == 0) return true;
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& us : now) best = us.empty() ? best : std::min(best, median(us));
+    if (round >= kFewRounds && best > kLongUs) return false;
+    return now[v].empty() || median(now[v]) <= kOutOfRace * best;
+  };
+  callbacks.failed = [&](std::size_t v, const std::string& cause) { out(v, cause); };
   const Status raced = pool_.race(params, orders, pass == 0 ? kFewRounds : kRounds, callbacks, at(until));
   if (raced && clock() < until) {
     for (; at_order < open.size(); ++at_order) finish_order();

@@ -59,9 +59,8 @@ Result<std::vector<cache::Entry>> compile_floor(const Job& job, const Device& de
   const cl::Program program(cl::Context(session.context(), true), job.source.text, false, &error);
   if (error == CL_SUCCESS) error = program.build({cl::Device(device.id, true)});
   if (error != CL_SUCCESS) return failure("clBuildProgram", error);
-  return finalizer_for(device.target).finalize({device, job.variant, job.source, program(), [&] {
-                                                  return launch(program, session).status();
-                                                }});
+  const auto launch_once = [&] { return launch(program, session).status(); };
+  return finalize_in_child({device.target, job.variant, program(), launch_once}, job.source);
 }
 
 Result<Floor> measure_floor(const Job& compiled, const Device& device, const Session& session) {

@@ -1,17 +1,7 @@
 #include <clbake/builder/jobs.hpp>
-#include <clbake/cache/writer.hpp>
 
 namespace clbake::builder {
 namespace {
-
-Precision precision_of(kernels::Precision precision) {
-  switch (precision) {
-    case kernels::Precision::half_precision: return Precision::half_precision;
-    case kernels::Precision::single_precision: return Precision::single_precision;
-    case kernels::Precision::double_precision: break;
-  }
-  return Precision::double_precision;
-}
 
 cache::Role role_of(kernels::Role role) {
   switch (role) {
@@ -23,20 +13,6 @@ cache::Role role_of(kernels::Role role) {
   return cache::Role::gemm;
 }
 
-bool same_launch(const cache::Launch& a, const cache::Launch& b) {
-  return a.role == b.role && a.kernel_name == b.kernel_name && std::equal(a.local, a.local + 3, b.local) &&
-         a.tile_m == b.tile_m && a.tile_n == b.tile_n;
-}
-
-// Everything but the index of the source.
-bool same_variant(const cache::Variant& a, const cache::Variant& b) {
-  return a.name == b.name && a.family == b.family && a.precision == b.precision && a.trans_a == b.trans_a &&
-         a.trans_b == b.trans_b && a.contract == b.contract && a.build_options == b.build_options &&
-         a.image_a == b.image_a && a.image_b == b.image_b && a.block_m == b.block_m && a.block_n == b.block_n &&
-         a.block_k == b.block_k && a.split_k == b.split_k &&
-         std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(), same_launch);
-}
-
 }  // namespace
 
 kernels::Precision kernels_precision(Precision precision) {
@@ -46,6 +22,15 @@ kernels::Precision kernels_precision(Precision precision) {
     case Precision::double_precision: break;
   }
   return kernels::Precision::double_precision;
+}
+
+Precision precision_of(kernels::Precision precision) {
+  switch (precision) {
+    case kernels::Precision::half_precision: return Precision::half_precision;
+    case kernels::Precision::single_precision: return Precision::single_precision;
+    case kernels::Precision::double_precision: break;
+  }
+  return Precision::double_precision;
 }
 
 Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params) {
@@ -78,11 +63,10 @@ Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels:
 }
 
 bool same_work(const Job& a, const Job& b) {
-  return a.target == b.target && a.source.name == b.source.name && a.source.text == b.source.text &&
-         same_variant(a.variant, b.variant);
+  return a.target == b.target && a.source == b.source && cache::same_but_source(a.variant, b.variant);
 }
 
-Result<cache::Bytes> encode_job(const Job& job) {
+Result<cache::Bytes> encode_job(const Job& job, cache::Packing packing) {
   cache::Contents contents;
   contents.targets = {job.target};
   contents.sources = {job.source};
@@ -90,11 +74,11 @@ Result<cache::Bytes> encode_job(const Job& job) {
   contents.variants[0].source = 0;
   contents.entries = job.entries;
   for (cache::Entry& entry : contents.entries) entry.target = entry.variant = 0;
-  return cache::encode(contents);
+  return cache::encode(contents, packing);
 }
 
 Status write_job(const std::string& path, const Job& job) {
-  const Result<cache::Bytes> bytes = encode_job(job);
+  const Result<cache::Bytes> bytes = encode_job(job, cache::Packing::plain);
   if (!bytes) return bytes.status().within(path);
   return cache::write_file(path, {bytes->data(), bytes->size()});
 }

@@ -15,12 +15,11 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr double kLongestS = 1e9;  // thirty years: no tuning took longer
+
 Json to_json(const JournalRecord& record) {
-  return {{"key", record.key},
-          {"variants", record.variants},
-          {"failure", record.failure},
-          {"at", record.at_s},
-          {"us", record.us}};
+  return {{"key", record.key}, {"variants", record.variants}, {"failure", record.failure}, {"at", record.at_s},
+          {"us", record.us},   {"late", record.late}};
 }
 
 // False when the line is no record.
@@ -40,6 +39,7 @@ bool from_line(const std::string& line, JournalRecord& record) {
   const auto us = json.find("us");
   if (at == json.end() || !at->is_number() || us == json.end() || !us->is_array()) return false;
   record.at_s = at->get<double>();
+  if (!(record.at_s >= 0 && record.at_s <= kLongestS)) return false;
   for (const Json& list : *us) {
     if (!list.is_array()) return false;
     std::vector<double>& times = record.us.emplace_back();
@@ -47,6 +47,12 @@ bool from_line(const std::string& line, JournalRecord& record) {
       if (!value.is_number() || !(value.get<double>() > 0)) return false;
       times.push_back(value.get<double>());
     }
+  }
+  const auto late = json.find("late");
+  if (late == json.end() || !late->is_array()) return late == json.end();
+  for (const Json& place : *late) {
+    if (!place.is_number_unsigned() || place.get<std::size_t>() >= record.us.size()) return false;
+    record.late.push_back(place.get<std::size_t>());
   }
   return true;
 }

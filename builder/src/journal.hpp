@@ -19,6 +19,7 @@ struct JournalRecord {
   std::string failure;                  // of a visit
   double at_s = 0;                      // seconds of all runs so far
   std::vector<std::vector<double>> us;  // a visit: of each shape; a race: of each variant
+  std::vector<std::size_t> late = {};   // of a visit: see Visited
 };
 
 // One thread. Every record is in the file before `add` returns.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 namespace clbake::builder {
@@ -24,12 +25,9 @@ void add_job(cache::Contents& contents, const Job& job) {
     list.push_back(item);
     return static_cast<std::uint32_t>(list.size() - 1);
   };
-  const std::uint32_t target =
-      index_of(contents.targets, job.target, [](const Target& a, const Target& b) { return a == b; });
+  const std::uint32_t target = index_of(contents.targets, job.target, std::equal_to<>());
   cache::Variant variant = job.variant;
-  variant.source = index_of(contents.sources, job.source, [](const cache::Source& a, const cache::Source& b) {
-    return a.name == b.name && a.text == b.text;
-  });
+  variant.source = index_of(contents.sources, job.source, std::equal_to<>());
   const std::uint32_t index = index_of(
       contents.variants, variant, [](const cache::Variant& a, const cache::Variant& b) { return a.name == b.name; });
   for (cache::Entry entry : job.entries) {

@@ -1,5 +1,5 @@
 #include <clbake/builder/profile.hpp>
-#include <clbake/builder/shapes.hpp>
+#include <clbake/finalize.hpp>
 
 #include <algorithm>
 #include <array>
@@ -110,13 +110,18 @@ bool same_kind(const cache::Rule& a, const cache::Rule& b) {
   return a.precision == b.precision && a.trans_a == b.trans_a && a.trans_b == b.trans_b;
 }
 
-void add_rule(std::vector<cache::Rule>& rules, const cache::Rule& rule) {
-  const auto takes_all = [&](const cache::Rule& r) {
-    return same_kind(r, rule) && r.m_min <= rule.m_min && rule.m_max <= r.m_max && r.n_min <= rule.n_min &&
-           rule.n_max <= r.n_max && r.k_min <= rule.k_min && rule.k_max <= r.k_max && r.batch_min <= rule.batch_min &&
-           rule.batch_max <= r.batch_max;
+void RuleList::add(const cache::Rule& rule) {
+  const auto hides = [&](const cache::Rule& r) {
+    return same_kind(r, rule) && r.batch_min <= rule.batch_min && rule.batch_max <= r.batch_max;
   };
-  if (std::none_of(rules.begin(), rules.end(), takes_all)) rules.push_back(rule);
+  if (std::any_of(broad_.begin(), broad_.end(), hides)) return;
+  const Problems problems{rule.precision, rule.trans_a, rule.trans_b, rule.m_min,     rule.m_max,    rule.n_min,
+                          rule.n_max,     rule.k_min,   rule.k_max,   rule.batch_min, rule.batch_max};
+  if (!known_.insert(problems).second) return;
+  rules_.push_back(rule);
+  const auto any = [](std::uint32_t min, std::uint32_t max) { return min <= 1 && max == UINT32_MAX; };
+  const bool broad = any(rule.m_min, rule.m_max) && any(rule.n_min, rule.n_max) && any(rule.k_min, rule.k_max);
+  if (broad) broad_.push_back(rule);
 }
 
 }  // namespace clbake::builder

@@ -1,7 +1,7 @@
 #include <clbake/builder/floor.hpp>
 #include <clbake/builder/prove.hpp>
-#include <clbake/builder/shapes.hpp>
 #include <clbake/builder/trial.hpp>
+#include <clbake/finalize.hpp>
 
 #include <algorithm>
 #include <iomanip>
@@ -23,7 +23,9 @@ struct Timing {
   double excess_us() const {
     return first_us - steady_us - std::min((kFirstLaunchRatio - 1) * steady_us, kFirstLaunchSlackUs);
   }
-  bool jit_free(const Floor& floor) const { return excess_us() <= std::min(floor.first_us, kFloorLimitUs); }
+  bool jit_free(const Floor& floor) const {
+    return excess_us() <= std::clamp(floor.first_us, kFloorLeastUs, kFloorLimitUs);
+  }
 };
 
 // What is being proven, one entry of the job, and its surroundings.
@@ -186,7 +188,8 @@ Status prove(Bench& bench, cache::Entry& entry) {
 // The entry alone, so that no other form of it can serve in its place.
 Status prove_alone(const Job& job, cache::Entry& entry, const Device& device, const Session& session,
                    const Floor& floor) {
-  const Result<cache::Bytes> bytes = encode_job({job.target, job.source, job.variant, {entry}});
+  const Result<cache::Bytes> bytes =
+      encode_job({job.target, job.source, job.variant, {entry}}, cache::Packing::compressed);
   if (!bytes) return bytes.status();
   const Result<Bundle> bundle = Bundle::from_memory({bytes->data(), bytes->size()});
   if (!bundle) return bundle.status();

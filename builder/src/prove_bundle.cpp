@@ -284,13 +284,14 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
     });
   };
   const std::vector<cache::Rule> untuned = default_profile(contents, own.target, task.device.kind).rules;
-  cache::Profile renewed{own.target, {}};
+  RuleList list;
   for (const cache::Rule& kind : untuned) {
     for (const cache::Rule& rule : measured_rules(own, proven, kind)) {
-      if (has_entry(rule)) add_rule(renewed.rules, rule);
+      if (has_entry(rule)) list.add(rule);
     }
   }
-  for (const cache::Rule& rule : untuned) add_rule(renewed.rules, rule);
+  for (const cache::Rule& rule : untuned) list.add(rule);
+  cache::Profile renewed{own.target, list.rules()};
   for (const cache::Profile* other : {&own, &proven}) {
     const std::vector<cache::Rule> known = renewed.rules;
     for (const cache::Rule& rule : other->rules) {

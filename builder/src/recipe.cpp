@@ -2,6 +2,7 @@
 #include <clbake/builder/recipe.hpp>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -9,7 +10,7 @@ namespace clbake::builder {
 namespace {
 
 using Kind = std::tuple<Precision, bool, bool>;  // with the transposes
-Kind kind_of(const TunedRule& rule) { return {rule.precision, rule.trans_a, rule.trans_b}; }
+Kind kind_of(const cache::Rule& rule) { return {rule.precision, rule.trans_a, rule.trans_b}; }
 
 // A device or an offline target, and what was made for it.
 struct Site {
@@ -44,36 +45,6 @@ Result<Recipe> named_variants(const Site& site, const std::vector<kernels::Param
   return recipe;
 }
 
-// The best that was measured for a problem of the rule; 0 = nothing was.
-float speed_within(const Tuning& tuning, const TunedRule& rule) {
-  double best = 0;
-  for (const Winner& winner : tuning.winners) {
-    const Shape& s = tuning.shapes[winner.figures.shape];
-    const bool within = Kind{s.precision, s.trans_a, s.trans_b} == kind_of(rule) && rule.m_min <= s.m &&
-                        s.m <= rule.m_max && rule.n_min <= s.n && s.n <= rule.n_max && rule.k_min <= s.k &&
-                        s.k <= rule.k_max && rule.batch_min <= s.batch && s.batch <= rule.batch_max;
-    if (within && winner.figures.variant == rule.variant) best = std::max(best, gflops(s, winner.figures.median_us));
-  }
-  return static_cast<float>(best);
-}
-
-cache::Rule baked_rule(const Tuning& tuning, const TunedRule& from) {
-  cache::Rule rule;
-  rule.precision = from.precision;
-  rule.trans_a = from.trans_a;
-  rule.trans_b = from.trans_b;
-  rule.m_min = from.m_min;
-  rule.m_max = from.m_max;
-  rule.n_min = from.n_min;
-  rule.n_max = from.n_max;
-  rule.k_min = from.k_min;
-  rule.k_max = from.k_max;
-  rule.batch_min = from.batch_min;
-  rule.batch_max = from.batch_max;
-  rule.gflops = speed_within(tuning, from);
-  return rule;
-}
-
 bool wants(const std::vector<Precision>& precisions, Precision precision) {
   return precisions.empty() || std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
 }
@@ -84,14 +55,16 @@ std::set<Kind> add_winners(const Site& site, const Tuning& tuning, const std::ve
                            Recipe& recipe) {
   std::set<std::uint32_t> unfit;
   std::set<Kind> kinds;
-  for (const TunedRule& rule : tuning.rules) {
+  for (const cache::Rule& rule : tuning.rules) {
     if (!wants(precisions, rule.precision)) continue;
     kinds.insert(kind_of(rule));
     const auto params = site.compiled(std::get<kernels::Params>(kernels::parse(tuning.variants[rule.variant])));
     const std::string broken = violation(params, site.device);
     if (broken.empty()) {
       add_variant(recipe, params);
-      recipe.rules.emplace_back(baked_rule(tuning, rule), kernels::name(params));
+      recipe.rules.emplace_back(rule, kernels::name(params));
+      const Winner* measured = fastest_within(tuning, rule);
+      recipe.rules.back().first.gflops = measured ? static_cast<float>(speed_of(tuning, *measured)) : 0;
     } else if (unfit.insert(rule.variant).second) {
       recipe.unfit.emplace_back(kernels::name(params), broken);
     }
@@ -237,18 +210,19 @@ Result<std::vector<Recipe>> recipes_for(const BuildOptions& options, const std::
 }
 
 cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const Recipe& recipe) {
-  cache::Profile profile;
-  profile.target = target;
-  for (auto [rule, variant] : recipe.rules) {
-    for (const cache::Entry& entry : contents.entries) {
-      if (entry.target != target || contents.variants[entry.variant].name != variant) continue;
-      rule.variant = entry.variant;
-      add_rule(profile.rules, rule);
-      break;
-    }
+  std::map<std::string, std::uint32_t> baked;
+  for (const cache::Entry& entry : contents.entries) {
+    if (entry.target == target) baked.emplace(contents.variants[entry.variant].name, entry.variant);
   }
-  for (const cache::Rule& rule : default_profile(contents, target, recipe.kind).rules) add_rule(profile.rules, rule);
-  return profile;
+  RuleList list;
+  for (auto [rule, variant] : recipe.rules) {
+    const auto at = baked.find(variant);
+    if (at == baked.end()) continue;
+    rule.variant = at->second;
+    list.add(rule);
+  }
+  for (const cache::Rule& rule : default_profile(contents, target, recipe.kind).rules) list.add(rule);
+  return {target, list.rules()};
 }
 
 }  // namespace clbake::builder

@@ -1,7 +1,5 @@
 #include "search.hpp"
 
-#include <clbake/builder/tuning_file.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -106,6 +104,21 @@ void Search::fail(const std::string& variant, const std::string& cause) {
   report(variant + ": " + cause);
 }
 
+void Search::blame_late(const std::string& variant, std::uint32_t shape) {
+  late_[shape].push_back(variant);
+  if (measured_.best(shape) > 0) blame_all_late(shape);
+}
+
+void Search::blame_all_late(std::uint32_t shape) {
+  const std::vector<std::string> variants = std::move(late_[shape]);
+  late_.erase(shape);
+  for (const std::string& variant : variants) {
+    if (!measured_.excluded(variant)) fail(variant, "no end after " + std::to_string(options_.timeout.count()) + " s");
+  }
+}
+
+bool Search::too_slow(std::uint32_t shape) const { return late_.count(shape) > 0 && measured_.best(shape) <= 0; }
+
 void Search::take_in(const Visit& visit, const Visited& visited, double at_s) {
   Tuning& tuning = measured_.tuning;
   const std::string variant = kernels::name(visit.params);
@@ -117,6 +130,7 @@ void Search::take_in(const Visit& visit, const Visited& visited, double at_s) {
     measured_.add(index, shape, visited.us[s], false);
     const double best = measured_.best(shape);
     if (best == before || best <= 0) continue;
+    if (late_.count(shape) > 0) blame_all_late(shape);
     const double speed = gflops(visit.shapes[s], best);
     const bool probe = stage_.rfind("explore", 0) == 0;
     if (probe) tuning.curve.push_back({at_s, tuning.tried, index, shape, speed});
@@ -124,6 +138,7 @@ void Search::take_in(const Visit& visit, const Visited& visited, double at_s) {
     std::snprintf(figure, sizeof figure, "%.1f GFLOP/s at ", speed);
     best_ = figure + name(visit.shapes[s]) + " by " + variant;
   }
+  for (const std::size_t s : visited.late) blame_late(variant, measured_.shape(visit.shapes[s]));
   report();
 }
 
@@ -170,7 +185,7 @@ Status Search::stage(const std::string& stage_name, double until, const Make& ma
       count_tried(kernels::name(made->params));
       pending.push_back({std::move(*made), std::nullopt, 0});
       if (known) {
-        pending.back().visited = Visited{known->failure, known->us};
+        pending.back().visited = Visited{known->failure, known->us, known->late};
         pending.back().at_s = known->at_s;
         continue;
       }
@@ -182,7 +197,8 @@ Status Search::stage(const std::string& stage_name, double until, const Make& ma
   callbacks.done = [&](std::size_t pool_number, const Visit& visit, Visited&& visited) {
     Pending& p = pending[numbers[pool_number]];
     p.at_s = clock();
-    JournalRecord record{key(numbers[pool_number]), kernels::name(visit.params), visited.failure, p.at_s, visited.us};
+    JournalRecord record{
+        key(numbers[pool_number]), kernels::name(visit.params), visited.failure, p.at_s, visited.us, visited.late};
     const Status written = journal_.add(std::move(record));
     if (!written) disk = written;
     p.visited = std::move(visited);
@@ -235,10 +251,12 @@ Result<Tuning> Search::run() {
   if (!status && status.code() != Code::cancelled) return status;
   Tuning& tuning = measured_.tuning;
   if (status && tuning.measurements.empty()) {
-    return {Code::build_failed, tuning.failures.empty()
-                                    ? std::string("no variant was timed within the budget")
-                                    : "no variant could be timed; the first: " + tuning.failures[0].variant + ": " +
-                                          tuning.failures[0].cause};
+    const std::string too_slow = late_.empty() ? std::string() : name(tuning.shapes[late_.begin()->first]);
+    return {Code::build_failed,
+            !too_slow.empty()         ? "no variant ended in time on " + too_slow + "; --timeout gives them longer"
+            : tuning.failures.empty() ? std::string("no variant was timed within the budget")
+                                      : "no variant could be timed; the first: " + tuning.failures[0].variant + ": " +
+                                            tuning.failures[0].cause};
   }
   tuning.complete = status.ok();
   tuning.elapsed_s = clock();

@@ -3,7 +3,6 @@
 
 #include <clbake/builder/timing.hpp>
 #include <clbake/builder/tune.hpp>
-#include <clbake/builder/tuning_file.hpp>
 
 #include "candidates.hpp"
 #include "journal.hpp"
@@ -88,6 +87,10 @@ class Search {
   Status stage(const std::string& name, double until, const Make& make, const Order& order);
   void take_in(const Visit& visit, const Visited& visited, double at_s);
   void fail(const std::string& variant, const std::string& cause);
+  // The variant took too long on the shape. Its fault when another one has managed the shape, or does so later.
+  void blame_late(const std::string& variant, std::uint32_t shape);
+  void blame_all_late(std::uint32_t shape);
+  bool too_slow(std::uint32_t shape) const;  // nobody has managed it in time
   void report(const std::string& failure = {});
   void count_tried(const std::string& variant);
 
@@ -113,8 +116,9 @@ class Search {
   Measured measured_;
   std::set<std::string> tried_;
   std::set<std::string> seen_;
-  std::deque<CandidateStream> streams_;  // of the families, for the kind that is explored
-  std::vector<double> family_best_;      // smallest slowdown against the best on a probe; 0 = nothing timed
+  std::map<std::uint32_t, std::vector<std::string>> late_;  // of a shape that nobody has managed: who was late
+  std::deque<CandidateStream> streams_;                     // of the families, for the kind that is explored
+  std::vector<double> family_best_;  // smallest slowdown against the best on a probe; 0 = nothing timed
   std::string stage_;
   std::string best_;
 };

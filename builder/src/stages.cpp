@@ -118,9 +118,14 @@ Status Search::range(const TuneKind& kind, double until) {
 // Around the best of each shape in turn.
 Status Search::refine(const TuneKind& kind, double until, std::size_t pass) {
   const std::string stage_name = "refine " + std::to_string(pass) + ' ' + kind.name();
+  std::vector<std::uint32_t> shapes;  // those that anybody has managed
+  for (const std::uint32_t s : kind.shapes) {
+    if (measured_.best(s) > 0) shapes.push_back(s);
+  }
   const Make make = [&](std::size_t number) -> std::optional<Visit> {
+    if (shapes.empty()) return std::nullopt;
     std::mt19937 random = generator(options_.seed + 1 + pass, number);
-    const std::uint32_t shape = kind.shapes[number % kind.shapes.size()];
+    const std::uint32_t shape = shapes[number % shapes.size()];
     const std::optional<kernels::Params> params = unseen_neighbour(measured_.fastest(shape, 3), 1, random);
     if (!params) return std::nullopt;
     return Visit{*params, {measured_.tuning.shapes[shape]}};

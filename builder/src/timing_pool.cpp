@@ -14,6 +14,7 @@ namespace {
 
 using Clock = TimingPool::Clock;
 constexpr int kPollMs = 20;
+constexpr unsigned kLateVisits = 3;  // so many without a success: the shape is too much for this device
 
 // "us 1.5 1.6"; nothing for other lines.
 std::optional<std::vector<double>> parse_times(const std::string& line) {
@@ -72,6 +73,7 @@ class TimingPool::Process {
   bool busy() const { return state_ == State::compiling || state_ == State::timing; }
   std::size_t unit() const { return unit_; }
   const std::string& failure() const { return failure_; }
+  bool late() const { return late_; }  // it is out because an order took too long
   const Conversation& child() const { return *child_; }
 
   // Another variant, once it is idle.
@@ -105,6 +107,7 @@ class TimingPool::Process {
       exit = *ended;
     } else if (Clock::now() > deadline_) {
       exit.timed_out = true;
+      late_ = state_ == State::timing;
     } else {
       return false;
     }
@@ -146,6 +149,7 @@ class TimingPool::Process {
   Clock::time_point deadline_;
   State state_ = State::compiling;
   std::string failure_;
+  bool late_ = false;
 };
 
 TimingPool::TimingPool(Options options, const std::atomic<bool>& cancel)
@@ -177,7 +181,7 @@ void wait_for(const Processes& processes) {
   for (const auto& process : processes) {
     if (process->busy()) children.push_back(&process->child());
   }
-  Conversation::wait(children, kPollMs);
+  if (!children.empty()) Conversation::wait(children, kPollMs);
 }
 
 Status check_cancel(const std::atomic<bool>& cancel) {
@@ -220,8 +224,11 @@ class TimingPool::Visits {
       const bool timed = guest.state() == State::timing;
       std::vector<double> times;
       const bool news = guest.process->look(times);
-      if (news && timed && guest.state() == State::idle) guest.visited.us.push_back(std::move(times));
-      const bool out = guest.state() == State::out && !restart(guest);
+      if (news && timed && guest.state() == State::idle) {
+        if (!times.empty()) pool_.managed_.insert(name(guest.shape()));
+        guest.visited.us.push_back(std::move(times));
+      }
+      const bool out = guest.state() == State::out && !forgive(guest) && !restart(guest);
       if (out) guest.visited.failure = guest.process->failure();
       at = out ? leave(at) : std::next(at);
     }
@@ -249,6 +256,7 @@ class TimingPool::Visits {
     Visited visited;
     std::unique_ptr<Process> process;
     State state() const { return process->state(); }
+    const Shape& shape() const { return visit.shapes[visited.us.size()]; }  // the next one, or the one under way
     bool busy() const { return process->busy(); }
     const Conversation& child() const { return process->child(); }
   };
@@ -256,13 +264,35 @@ class TimingPool::Visits {
 
   // Whoever was in the process before may have left it broken: once more, alone. False when nobody was.
   bool restart(Guest& guest) {
-    if (guest.process->variants() == 1) return false;
+    if (guest.process->variants() == 1 || !start_anew(guest)) return false;
+    guest.visited = {};
+    return true;
+  }
+
+  bool start_anew(Guest& guest) {
     Result<std::unique_ptr<Process>> process =
         Process::start(options_, guest.visit.params, pool_.processes_++, guest.process->unit());
-    if (!process) return false;
-    guest.visited = {};
-    guest.process = std::move(*process);
+    if (process) guest.process = std::move(*process);
+    return process.ok();
+  }
+
+  bool managed(const Guest& guest) const {
+    return guest.visit.best_us[guest.visited.us.size()] > 0 || pool_.managed_.count(name(guest.shape())) > 0;
+  }
+
+  // Who is late on a shape that nobody has managed goes on with the next one.
+  bool forgive(Guest& guest) {
+    if (!guest.process->late() || managed(guest) || !start_anew(guest)) return false;
+    ++pool_.late_[name(guest.shape())];
+    guest.visited.late.push_back(guest.visited.us.size());
+    guest.visited.us.emplace_back();
     return true;
+  }
+
+  // Whether so many have been late that nobody else needs to try.
+  bool too_slow(const Guest& guest) const {
+    const auto late = pool_.late_.find(name(guest.shape()));
+    return late != pool_.late_.end() && late->second >= kLateVisits && !managed(guest);
   }
 
   std::size_t most() const { return options_.parallel + options_.waiting; }
@@ -286,9 +316,11 @@ class TimingPool::Visits {
         ++at;
         continue;
       }
-      const std::size_t shape = guest.visited.us.size();
+      std::vector<std::vector<double>>& us = guest.visited.us;
+      const std::size_t count = guest.visit.shapes.size();
+      while (us.size() < count && too_slow(guest)) us.emplace_back();
       std::optional<TimingOrder> order;
-      if (shape < guest.visit.shapes.size()) order = callbacks_.order(guest.visit, shape, guest.visited);
+      if (us.size() < count) order = callbacks_.order(guest.visit, us.size(), guest.visited);
       if (order) {
         guest.process->order(*order);
         return;
@@ -359,6 +391,7 @@ class TimingPool::Race {
 
   Status turns(const std::vector<TimingOrder>& orders, unsigned rounds) {
     for (std::size_t o = 0; o < orders.size(); ++o) {
+      at_ = o;
       prepare(orders[o]);
       for (unsigned round = 0; round < rounds; ++round) {
         for (std::size_t v = 0; v < processes_.size(); ++v) {
@@ -417,15 +450,19 @@ class TimingPool::Race {
     if (process.state() == State::out) {
       failed(v);
       settle();
-      if (processes_[v]->state() == State::idle) turn(v, number, order);
+      const bool again = !callbacks_.wanted || callbacks_.wanted(v, number, 0);
+      if (again && processes_[v]->state() == State::idle) turn(v, number, order);
       return;
     }
     if (!times_.empty()) callbacks_.turn(v, number, times_);
   }
 
-  // It is out of the race; of a process that others used before nobody knows whose fault that is: once more, alone.
+  // It is out of the race, unless the shape is to blame; of a process that others used before nobody knows whose fault
+  // that is: once more, alone.
   void failed(std::size_t v) {
-    if (processes_[v]->variants() == 1) return callbacks_.failed(v, processes_[v]->failure());
+    const Process& process = *processes_[v];
+    const bool forgiven = process.late() && callbacks_.late && callbacks_.late(v, at_, process.failure());
+    if (!forgiven && process.variants() == 1) return callbacks_.failed(v, process.failure());
     Result<std::unique_ptr<Process>> alone = Process::start(pool_.options_, variants_[v], pool_.processes_++, 0);
     if (alone) processes_[v] = std::move(*alone);
   }
@@ -436,6 +473,7 @@ class TimingPool::Race {
   std::vector<kernels::Params> variants_;
   std::vector<std::unique_ptr<Process>> processes_;  // of each variant
   std::vector<double> times_;
+  std::size_t at_ = 0;  // the order under way
 };
 
 Status TimingPool::race(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders,

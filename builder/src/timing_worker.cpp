@@ -1,8 +1,8 @@
 #include <clbake/builder/conversation.hpp>
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/shapes.hpp>
 #include <clbake/builder/timing.hpp>
 #include <clbake/builder/trial.hpp>
+#include <clbake/finalize.hpp>
 
 #include <algorithm>
 #include <deque>
@@ -184,7 +184,7 @@ namespace {
 
 // Compiles the job's variant, and checks it.
 Result<Timed> start(const Bench& bench, const Job& job) {
-  Result<cache::Bytes> bytes = encode_job(job);
+  Result<cache::Bytes> bytes = encode_job(job, cache::Packing::plain);
   if (!bytes) return bytes.status();
   const Result<Bundle> bundle = Bundle::from_memory({bytes->data(), bytes->size()});
   if (!bundle) return bundle.status();

@@ -1,13 +1,15 @@
 #include <clbake/builder/tune.hpp>
 
+#include "text_file.hpp"
+
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <random>
+#include <sstream>
 
 namespace clbake::builder {
 namespace {
+
+constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 20;
 
 Shape sized(std::size_t m, std::size_t n, std::size_t k, std::size_t batch = 1) {
   Shape shape;
@@ -118,11 +120,12 @@ std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::Device
 }
 
 Result<TuneShapes> read_shapes(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return {errno == ENOENT ? Code::not_found : Code::io, path + ": " + std::strerror(errno)};
+  const Result<std::string> text = read_text_file(path, kMaxBytes);
+  if (!text) return text.status();
+  std::istringstream lines(*text);
   TuneShapes shapes;
   std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(lines, line);) {
     ++number;
     line = without_comment(line);
     if (line.empty()) continue;
@@ -133,9 +136,7 @@ Result<TuneShapes> read_shapes(const std::string& path) {
     }
     if (!contains(shapes.list, *shape)) shapes.list.push_back(*shape);
   }
-  if (file.bad() || shapes.list.empty()) {
-    return {file.bad() ? Code::io : Code::malformed, path + (file.bad() ? ": cannot read" : ": no shape in it")};
-  }
+  if (shapes.list.empty()) return {Code::malformed, path + ": no shape in it"};
   choose_probes(shapes);
   return shapes;
 }

@@ -48,10 +48,16 @@ bool operator==(const Shape& a, const Shape& b) {
          a.k == b.k && a.batch == b.batch;
 }
 
+std::string kind_name(Precision precision, bool trans_a, bool trans_b) {
+  return std::string(clbake::name(precision)) + ' ' + (trans_a ? 't' : 'n') + (trans_b ? 't' : 'n');
+}
+
+double gflops(const Shape& shape, double median_us) { return operations(shape) / median_us / 1000; }
+
 std::string name(const Shape& shape) {
   std::ostringstream text;
-  text << clbake::name(shape.precision) << ' ' << (shape.trans_a ? 't' : 'n') << (shape.trans_b ? 't' : 'n') << ' '
-       << shape.m << 'x' << shape.n << 'x' << shape.k;
+  text << kind_name(shape.precision, shape.trans_a, shape.trans_b) << ' ' << shape.m << 'x' << shape.n << 'x'
+       << shape.k;
   if (shape.batch > 1) text << " batch " << shape.batch;
   return text.str();
 }
@@ -98,10 +104,26 @@ std::string shape_class(const Shape& shape) {
   return thin.empty() ? "oblong" : "thin-" + thin;
 }
 
+double speed_of(const Tuning& tuning, const Winner& winner) {
+  return gflops(tuning.shapes[winner.figures.shape], winner.figures.median_us);
+}
+
+const Winner* fastest_within(const Tuning& tuning, const cache::Rule& rule) {
+  const Winner* best = nullptr;
+  for (const Winner& winner : tuning.winners) {
+    const Shape& s = tuning.shapes[winner.figures.shape];
+    const bool within = winner.figures.variant == rule.variant && rule.m_min <= s.m && s.m <= rule.m_max &&
+                        rule.n_min <= s.n && s.n <= rule.n_max && rule.k_min <= s.k && s.k <= rule.k_max &&
+                        rule.batch_min <= s.batch && s.batch <= rule.batch_max;
+    if (within && (!best || speed_of(tuning, winner) > speed_of(tuning, *best))) best = &winner;
+  }
+  return best;
+}
+
 std::vector<std::string> wanted_variants(const Tuning& tuning) {
   std::vector<std::string> wanted;
   for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
-    const auto names_it = [&](const TunedRule& rule) { return rule.variant == v; };
+    const auto names_it = [&](const cache::Rule& rule) { return rule.variant == v; };
     if (std::any_of(tuning.rules.begin(), tuning.rules.end(), names_it)) wanted.push_back(tuning.variants[v]);
   }
   return wanted;

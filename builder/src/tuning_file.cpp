@@ -2,16 +2,15 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/guard.hpp>
 
+#include "text_file.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <map>
+#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -49,19 +48,15 @@ Json winner_json(const Tuning& tuning, const Winner& winner) {
           {"final", m.final}};
 }
 
-void add_range(Json& json, const char* name, std::uint32_t min, std::uint32_t max) {
-  if (min == 0 && max == UINT32_MAX) return;
-  json[name] = Json::array({Json(min), max == UINT32_MAX ? Json() : Json(max)});
+Json range_json(std::uint32_t min, std::uint32_t max) {
+  return Json::array({Json(min), max == UINT32_MAX ? Json() : Json(max)});
 }
 
-Json rule_json(const Tuning& tuning, const TunedRule& rule) {
-  Json json{{"kind", kind_name(rule.precision, rule.trans_a, rule.trans_b)}};
-  add_range(json, "m", rule.m_min, rule.m_max);
-  add_range(json, "n", rule.n_min, rule.n_max);
-  add_range(json, "k", rule.k_min, rule.k_max);
-  add_range(json, "batch", rule.batch_min, rule.batch_max);
-  json["variant"] = tuning.variants[rule.variant];
-  return json;
+Json rule_json(const cache::Rule& rule) {
+  Json row = Json::array({rule.variant, range_json(rule.m_min, rule.m_max), range_json(rule.n_min, rule.n_max),
+                          range_json(rule.k_min, rule.k_max)});
+  if (rule.batch_min > 0 || rule.batch_max < UINT32_MAX) row.push_back(range_json(rule.batch_min, rule.batch_max));
+  return row;
 }
 
 Json tuning_json(const Tuning& t) {
@@ -90,7 +85,7 @@ Json tuning_json(const Tuning& t) {
           {"complete", t.complete},
           {"tried", t.tried},
           {"winners", list(t.winners, [&](const Winner& winner) { return winner_json(t, winner); })},
-          {"rules", list(t.rules, [&](const TunedRule& rule) { return rule_json(t, rule); })},
+          {"rules", list(t.rules, rule_json)},
           {"variants", list(t.variants, same)},
           {"shapes", list(t.shapes, [](const Shape& shape) { return Json(name(shape)); })},
           {"measurements",
@@ -128,27 +123,22 @@ std::string lines(const Json& json) {
   return text + "\n}\n";
 }
 
-Result<std::string> text_of_file(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    return {Code::not_found, path + ": No such file or directory"};
+// The winners that rules take their speed from, and of each class of each kind the one of the most operations.
+std::vector<Winner> most_telling(const Tuning& tuning) {
+  std::set<const Winner*> wanted;
+  for (const cache::Rule& rule : tuning.rules) wanted.insert(fastest_within(tuning, rule));
+  std::map<std::pair<std::string, std::string>, const Winner*> largest;
+  for (const Winner& winner : tuning.winners) {
+    const Shape& shape = tuning.shapes[winner.figures.shape];
+    const Winner*& so_far = largest[{kind_name(shape.precision, shape.trans_a, shape.trans_b), winner.shape_class}];
+    if (!so_far || operations(shape) > operations(tuning.shapes[so_far->figures.shape])) so_far = &winner;
   }
-  if (error) return {Code::io, path + ": " + error.message()};
-  if (!std::filesystem::is_regular_file(status)) return {Code::io, path + ": not a regular file"};
-  if (std::filesystem::file_size(path, error) > kMaxBytes || error) {
-    return {Code::malformed, path + ": no clbake profile: it has more than 64 MiB"};
+  for (const auto& [group, winner] : largest) wanted.insert(winner);
+  std::vector<Winner> list;
+  for (const Winner& winner : tuning.winners) {
+    if (wanted.count(&winner) > 0) list.push_back(winner);
   }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.is_open() || file.bad()) return {Code::io, path + ": " + std::strerror(errno)};
-  return text;
-}
-
-template <typename T, typename Unwanted>
-void remove_if(std::vector<T>& list, const Unwanted& unwanted) {
-  list.erase(std::remove_if(list.begin(), list.end(), unwanted), list.end());
+  return list;
 }
 
 // Removes the others, and tells where each one went.
@@ -166,17 +156,11 @@ std::vector<std::uint32_t> keep(std::vector<T>& list, const std::vector<bool>& n
 
 }  // namespace
 
-std::string kind_name(Precision precision, bool trans_a, bool trans_b) {
-  return std::string(clbake::name(precision)) + ' ' + (trans_a ? 't' : 'n') + (trans_b ? 't' : 'n');
-}
-
-double gflops(const Shape& shape, double median_us) { return operations(shape) / median_us / 1000; }
-
 std::string tuning_text(const Tuning& tuning) { return lines(tuning_json(tuning)); }
 
 Result<Tuning> read_tuning(const std::string& path) {
   return guarded([&]() -> Result<Tuning> {
-    const Result<std::string> text = text_of_file(path);
+    const Result<std::string> text = read_text_file(path, kMaxBytes);
     if (!text) return text.status();
     return parse_tuning(*text, path);
   });
@@ -196,29 +180,25 @@ Tuning brief(const Tuning& tuning) {
   Tuning less = tuning;
   less.failures.clear();
   less.curve.clear();
-  // What was not measured again at the end is compared with nothing.
-  const auto is_final = [](const Measurement& m) { return m.final; };
-  if (std::any_of(less.measurements.begin(), less.measurements.end(), is_final)) {
-    remove_if(less.measurements, [&](const Measurement& m) { return !m.final; });
-    remove_if(less.winners, [&](const Winner& w) { return !w.figures.final; });
-  }
+  less.measurements.clear();
+  less.winners = most_telling(tuning);
   std::vector<bool> needed(tuning.variants.size());
-  for (const TunedRule& rule : less.rules) needed[rule.variant] = true;
-  for (const Winner& winner : less.winners) needed[winner.figures.variant] = true;
-  remove_if(less.measurements, [&](const Measurement& m) { return !needed[m.variant]; });
-  std::vector<bool> timed(tuning.shapes.size());
-  for (const Measurement& m : less.measurements) timed[m.shape] = true;
-
+  for (const cache::Rule& rule : less.rules) needed[rule.variant] = true;
+  std::vector<bool> won(tuning.shapes.size());
+  for (const Winner& winner : less.winners) {
+    needed[winner.figures.variant] = true;
+    won[winner.figures.shape] = true;
+  }
   const std::vector<std::uint32_t> variants = keep(less.variants, needed);
-  const std::vector<std::uint32_t> shapes = keep(less.shapes, timed);
-  const auto move = [&](Measurement& m) {
-    m.variant = variants[m.variant];
-    m.shape = shapes[m.shape];
-  };
-  for (Measurement& m : less.measurements) move(m);
-  for (Winner& winner : less.winners) move(winner.figures);
-  for (TunedRule& rule : less.rules) rule.variant = variants[rule.variant];
+  const std::vector<std::uint32_t> shapes = keep(less.shapes, won);
+  for (Winner& winner : less.winners) {
+    winner.figures.variant = variants[winner.figures.variant];
+    winner.figures.shape = shapes[winner.figures.shape];
+  }
+  for (cache::Rule& rule : less.rules) rule.variant = variants[rule.variant];
   return less;
 }
+
+bool is_brief(const Tuning& tuning) { return tuning.measurements.empty() && !tuning.rules.empty(); }
 
 }  // namespace clbake::builder

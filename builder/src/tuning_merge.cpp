@@ -117,6 +117,10 @@ bool all_shards(const std::vector<NamedTuning>& profiles) {
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
   return guarded([&]() -> Result<Tuning> {
     if (profiles.empty()) return {Code::invalid_argument, "no profile to merge"};
+    for (const NamedTuning& profile : profiles) {
+      if (!is_brief(profile.tuning)) continue;
+      return {Code::invalid_argument, profile.file + ": is a brief profile, without measurements that could be joined"};
+    }
     for (std::size_t b = 1; b < profiles.size() && !force; ++b) {
       for (std::size_t a = 0; a < b; ++a) {
         const Status fits = check_pair(profiles[a], profiles[b]);

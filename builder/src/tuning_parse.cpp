@@ -281,35 +281,29 @@ class Profile {
     });
   }
 
-  bool range(const Place& row, const char* key, std::uint32_t& min, std::uint32_t& max) {
-    if (!row.json.contains(key)) return true;
-    return in_.with(row, key, [&](const Place& place) {
-      if (!in_.row_of(place, 2) || !in_.column(place, 0, "min", min)) return false;
-      if (!place.json[1].is_null() && !in_.column(place, 1, "max", max)) return false;
-      return min <= max || in_.fail(place, "ends before it begins");
-    });
+  bool range(const Place& row, std::size_t column, const char* key, std::uint32_t& min, std::uint32_t& max) {
+    const Place place{row.json[column], &row, key};
+    if (!in_.row_of(place, 2) || !in_.column(place, 0, "min", min)) return false;
+    if (!place.json[1].is_null() && !in_.column(place, 1, "max", max)) return false;
+    return min <= max || in_.fail(place, "ends before it begins");
   }
 
   bool rules(const Place& root) {
     return in_.each(root, "rules", [&](const Place& row) {
-      TunedRule rule;
-      std::string kind;
-      const bool read = in_.object_of(row, {"kind", "m", "n", "k", "batch", "variant"}) &&
-                        in_.field(row, "kind", kind) && range(row, "m", rule.m_min, rule.m_max) &&
-                        range(row, "n", rule.n_min, rule.n_max) && range(row, "k", rule.k_min, rule.k_max) &&
-                        range(row, "batch", rule.batch_min, rule.batch_max) &&
-                        named(row, "variant", variants_, rule.variant);
+      cache::Rule rule;
+      const bool batch = row.json.is_array() && row.json.size() == 5;
+      const bool read = in_.row_of(row, batch ? 5 : 4) &&
+                        in_.index_column(row, 0, "variant", t_.variants.size(), rule.variant) &&
+                        range(row, 1, "m", rule.m_min, rule.m_max) && range(row, 2, "n", rule.n_min, rule.n_max) &&
+                        range(row, 3, "k", rule.k_min, rule.k_max) &&
+                        (!batch || range(row, 4, "batch", rule.batch_min, rule.batch_max));
       if (!read) return false;
-      const std::optional<Shape> any = parse_shape(kind + " 1x1x1");
-      if (!any || kind_name(any->precision, any->trans_a, any->trans_b) != kind) {
-        return in_.fail({row.json, &row, "kind"}, "'" + kind + "' is not like 'single nn'");
-      }
-      rule.precision = any->precision;
-      rule.trans_a = any->trans_a;
-      rule.trans_b = any->trans_b;
+      const Kind& kind = kinds_[rule.variant];
+      rule.precision = precision_of(kind.precision);
+      rule.trans_a = kind.trans_a;
+      rule.trans_b = kind.trans_b;
       t_.rules.push_back(rule);
-      return kinds_[rule.variant] == Kind(*any) ||
-             in_.fail({row.json, &row, "variant"}, t_.variants[rule.variant] + " does not compute " + kind);
+      return true;
     });
   }
 

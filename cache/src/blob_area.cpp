@@ -1,7 +1,8 @@
 #include "blob_area.hpp"
 
+#include <clbake/cache/xxh64.hpp>
+
 #include "format.hpp"
-#include "xxh64.hpp"
 
 #include <zstd.h>
 #include <cstring>

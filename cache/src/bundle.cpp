@@ -1,12 +1,13 @@
 #include <clbake/cache/reader.hpp>
+#include <clbake/cache/xxh64.hpp>
 #include <clbake/guard.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "records.hpp"
 #include "state.hpp"
-#include "xxh64.hpp"
 
+#include <fcntl.h>
 #include <cstring>
 
 namespace clbake::cache {
@@ -154,9 +155,11 @@ Result<Bundle> Bundle::from_memory(ByteView bytes) {
   });
 }
 
-Result<Bundle> Bundle::open(const std::string& path) {
+Result<Bundle> Bundle::open(const std::string& path) { return open_at(AT_FDCWD, path); }
+
+Result<Bundle> Bundle::open_at(int directory, const std::string& path) {
   return guarded([&]() -> Result<Bundle> {
-    Result<Mapping> mapping = Mapping::of_file(path);
+    Result<Mapping> mapping = Mapping::of_file(directory, path);
     if (!mapping) return mapping.status().within(path);
     Result<View> view = read_layout(mapping->bytes());
     if (!view) return view.status().within(path);

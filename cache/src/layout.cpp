@@ -1,7 +1,8 @@
 #include "layout.hpp"
 
+#include <clbake/cache/xxh64.hpp>
+
 #include "coding.hpp"
-#include "xxh64.hpp"
 
 #include <algorithm>
 #include <cstring>

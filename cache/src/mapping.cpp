@@ -39,9 +39,9 @@ Mapping::~Mapping() {
   if (bytes_.data != nullptr) ::munmap(const_cast<std::uint8_t*>(bytes_.data), bytes_.size);
 }
 
-Result<Mapping> Mapping::of_file(const std::string& path) {
+Result<Mapping> Mapping::of_file(int directory, const std::string& path) {
   // O_NONBLOCK: a pipe under this name must be refused, not waited for.
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return failure(errno);
   const Result<ByteView> bytes = map(file);
   ::close(file);

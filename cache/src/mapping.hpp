@@ -17,8 +17,9 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  // Fails with not_found when there is no such file, else with io. The message lacks the path.
-  static Result<Mapping> of_file(const std::string& path);
+  // A relative path begins at `directory`, an open one. Fails with not_found when there is no such file, else with io.
+  // The message lacks the path.
+  static Result<Mapping> of_file(int directory, const std::string& path);
 
   ByteView bytes() const { return bytes_; }
 

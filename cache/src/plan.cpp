@@ -1,9 +1,10 @@
 #include "plan.hpp"
 
+#include <clbake/cache/xxh64.hpp>
+
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "format.hpp"
-#include "xxh64.hpp"
 
 #include <algorithm>
 #include <numeric>

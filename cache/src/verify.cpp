@@ -1,12 +1,12 @@
 // The full verification: every rule of FORMAT.md, every byte of the bundle. What a damaged record or blob is called
 // matters to the reader of the message, so records come first and the checksums of whole sections last.
+#include <clbake/cache/xxh64.hpp>
 #include <clbake/guard.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "records.hpp"
 #include "state.hpp"
-#include "xxh64.hpp"
 
 #include <algorithm>
 #include <tuple>

@@ -21,33 +21,35 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A file that did not exist before and that goes away with the object, unless it was renamed.
+// A file that did not exist before and that goes away with the object, unless it was renamed. A relative path begins at
+// `directory`, an open one.
 class TemporaryFile {
  public:
-  TemporaryFile() = default;
+  explicit TemporaryFile(int directory) : directory_(directory) {}
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (file_ >= 0) ::close(file_);
-    if (!name_.empty()) ::unlink(name_.c_str());
+    if (!name_.empty()) ::unlinkat(directory_, name_.c_str(), 0);
   }
 
-  Status create_beside(const std::string& path);
+  Status create_beside(const std::string& path, mode_t permissions);
   Status write(ByteView bytes) const;
   Status sync_and_close();
   Status rename_to(const std::string& path);
 
  private:
+  int directory_;
   int file_ = -1;
   std::string name_;  // empty: nothing to remove
 };
 
-Status TemporaryFile::create_beside(const std::string& path) {
+Status TemporaryFile::create_beside(const std::string& path, mode_t permissions) {
   static std::atomic<unsigned> serial{0};
   // A name may be left over from a process that had our id and was killed: then the next one is tried.
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const std::string name = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(serial++);
-    file_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file_ = ::openat(directory_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
     if (file_ >= 0) {
       name_ = name;
       return {};
@@ -75,35 +77,51 @@ Status TemporaryFile::sync_and_close() {
 }
 
 Status TemporaryFile::rename_to(const std::string& path) {
-  if (std::rename(name_.c_str(), path.c_str()) != 0) return failure("rename", errno);
+  if (::renameat(directory_, name_.c_str(), directory_, path.c_str()) != 0) return failure("rename", errno);
   name_.clear();
   return {};
 }
 
 // Makes the rename last. Some file systems cannot sync a directory and say EINVAL: nothing more can be done there.
-Status sync_directory(const std::string& directory) {
-  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return failure("written, but its directory cannot be opened to sync it", errno);
-  const int error = ::fsync(file) == 0 ? 0 : errno;
-  ::close(file);
+Status sync_directory(int directory) {
+  const int error = ::fsync(directory) == 0 ? 0 : errno;
   if (error == 0 || error == EINVAL) return {};
   return failure("written, but fsync of its directory failed", error);
 }
 
-Status write_through_temporary(const std::string& path, ByteView bytes) {
-  TemporaryFile temporary;
-  Status status = temporary.create_beside(path);
+Status sync_directory(const std::string& path) {
+  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return failure("written, but its directory cannot be opened to sync it", errno);
+  Status status = sync_directory(directory);
+  ::close(directory);
+  return status;
+}
+
+Status write_through_temporary(int directory, const std::string& path, mode_t permissions, ByteView bytes) {
+  TemporaryFile temporary(directory);
+  Status status = temporary.create_beside(path, permissions);
   if (status) status = temporary.write(bytes);
   if (status) status = temporary.sync_and_close();
   if (status) status = temporary.rename_to(path);
-  if (status) status = sync_directory(directory_of(path));
   return status;
 }
 
 }  // namespace
 
 Status write_file(const std::string& path, ByteView bytes) {
-  return guarded([&] { return write_through_temporary(path, bytes).within(path); });
+  return guarded([&] {
+    Status status = write_through_temporary(AT_FDCWD, path, 0666, bytes);
+    if (status) status = sync_directory(directory_of(path));
+    return status.within(path);
+  });
+}
+
+Status write_private_file(int directory, const std::string& name, ByteView bytes) {
+  return guarded([&] {
+    Status status = write_through_temporary(directory, name, 0600, bytes);
+    if (status) status = sync_directory(directory);
+    return status.within(name);
+  });
 }
 
 }  // namespace clbake::cache

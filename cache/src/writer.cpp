@@ -1,12 +1,12 @@
 // Second half of writing: the plan as bytes.
 #include <clbake/cache/writer.hpp>
+#include <clbake/cache/xxh64.hpp>
 #include <clbake/guard.hpp>
 
 #include "blob_area.hpp"
 #include "coding.hpp"
 #include "format.hpp"
 #include "plan.hpp"
-#include "xxh64.hpp"
 
 #include <algorithm>
 
@@ -30,8 +30,10 @@ std::uint64_t aligned(std::uint64_t offset) {
 
 class Encoder {
  public:
-  explicit Encoder(const Plan& plan)
-      : plan_(plan), bodies_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
+  Encoder(const Plan& plan, Packing packing)
+      : plan_(plan),
+        compress_(packing == Packing::compressed),
+        bodies_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
 
   Result<Bytes> run();
 
@@ -57,6 +59,7 @@ class Encoder {
   Bytes& records(SectionType type) { return records_[static_cast<std::size_t>(type)]; }
 
   const Plan& plan_;
+  bool compress_;
   std::uint64_t bodies_offset_;
   Bytes records_[format::kSectionTypes + 1];  // by SectionType, those of records only
   Bytes table_;
@@ -104,7 +107,7 @@ Status Encoder::add_bodies(SectionType type, const std::vector<Bytes>& bodies, b
 
 Status Encoder::add_profiles(BlobArea& area) {
   for (const Plan::ProfileBody& profile : plan_.profiles) {
-    const Result<StoredBlob> blob = area.add(view_of(profile.body), true);
+    const Result<StoredBlob> blob = area.add(view_of(profile.body), compress_);
     if (!blob) return blob.status();
     add_blob_record(SectionType::profiles, {profile.target, 0, 0, 0}, *blob);
   }
@@ -113,7 +116,7 @@ Status Encoder::add_profiles(BlobArea& area) {
 
 Status Encoder::add_programs(BlobArea& area) {
   for (const Plan::PlannedEntry& planned : plan_.entries) {
-    const Result<StoredBlob> blob = area.add(view_of(planned.entry->program), true);
+    const Result<StoredBlob> blob = area.add(view_of(planned.entry->program), compress_);
     if (!blob) return blob.status();
     const auto form = static_cast<std::uint16_t>(planned.entry->form);
     const std::uint32_t flags = planned.entry->newer_driver ? format::blob::kNewerDriver : 0;
@@ -192,7 +195,7 @@ Result<Bytes> Encoder::run() {
   // Only what is large and read once is compressed: a variant must cost no decompression at its first use.
   BlobArea bodies(bodies_offset_);
   Status status = add_bodies(SectionType::targets, plan_.targets, false, bodies);
-  if (status) status = add_bodies(SectionType::sources, plan_.sources, true, bodies);
+  if (status) status = add_bodies(SectionType::sources, plan_.sources, compress_, bodies);
   if (status) status = add_bodies(SectionType::variants, plan_.variants, false, bodies);
   if (status) status = add_profiles(bodies);
   if (status) status = add_proofs(bodies);
@@ -211,11 +214,11 @@ Result<Bytes> Encoder::run() {
 
 }  // namespace
 
-Result<Bytes> encode(const Contents& contents) {
+Result<Bytes> encode(const Contents& contents, Packing packing) {
   return guarded([&]() -> Result<Bytes> {
     const Result<Plan> plan = make_plan(contents);
     if (!plan) return plan.status();
-    return Encoder(*plan).run();
+    return Encoder(*plan, packing).run();
   });
 }
 

@@ -1,4 +1,4 @@
-#include "xxh64.hpp"
+#include <clbake/cache/xxh64.hpp>
 
 #include "coding.hpp"
 

@@ -3,10 +3,6 @@
 namespace clbake {
 namespace {
 
-bool computes(const cache::Variant& variant, const Problem& p) {
-  return variant.precision == p.precision && variant.trans_a == p.trans_a && variant.trans_b == p.trans_b;
-}
-
 // How much another target's profile can say about this device: same device before same platform before any.
 int similarity(const Target& a, const Target& b) {
   if (a.platform_name == b.platform_name && a.device_name == b.device_name) return 3;
@@ -56,6 +52,10 @@ Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& p
 
 }  // namespace
 
+bool computes(const cache::Variant& variant, const Problem& p) {
+  return variant.precision == p.precision && variant.trans_a == p.trans_a && variant.trans_b == p.trans_b;
+}
+
 Choices::Choices(const cache::Profile& profile) : index(profile.rules), of_rule(profile.rules.size()) {
   for (std::size_t i = 0; i < of_rule.size(); ++i) of_rule[i].variant = profile.rules[i].variant;
 }
@@ -65,8 +65,15 @@ Shelf make_shelf(const Bundle& bundle, const Target& device) {
   Result<cache::Profile> profile = Status(Code::no_variant, "the bundle has no profile");
   if (target) profile = bundle.find_profile(*target);
   if (!target || profile.status().code() == Code::no_variant) profile = most_similar_profile(bundle, device);
-  if (!profile) return {bundle, std::move(target), profile.status()};
-  return {bundle, std::move(target), Choices(*profile)};
+  if (!profile) return {bundle, std::move(target), profile.status(), {}};
+  const Result<Target> made_for = bundle.target(profile->target);
+  return {bundle, std::move(target), Choices(*profile), made_for ? made_for->device_name : "an unknown device"};
+}
+
+std::string why(const Shelf& shelf, const Problem& problem) {
+  if (!shelf.choices) return {};
+  const std::string rule = std::to_string(shelf.choices->index.find(problem));
+  return "rule " + rule + " of the profile of " + shelf.profile_of + (shelf.target ? "" : ", the most similar device");
 }
 
 Result<std::uint32_t> choose(const Shelf& shelf, const Problem& problem, const std::string& name) {

@@ -29,6 +29,7 @@ struct Shelf {
   Bundle bundle;
   Result<std::uint32_t> target;  // the device's target in the bundle, or the reason why it is not there
   Result<Choices> choices;       // by the target's own profile; without one, by that of the most similar target
+  std::string profile_of;        // that target, for a person
 };
 
 // Looks the device up in a bundle. A damaged record shows as the shelf's failed target or choices.
@@ -37,6 +38,12 @@ Shelf make_shelf(const Bundle& bundle, const Target& device);
 // The variant of the shelf's bundle for a row-major problem: the one named, or, when `name` is empty, the profile's
 // choice. Fails with no_variant, or with what is wrong with the record.
 Result<std::uint32_t> choose(const Shelf& shelf, const Problem& problem, const std::string& name);
+
+// Why the profile chooses what `choose` returned, for a person.
+std::string why(const Shelf& shelf, const Problem& problem);
+
+// Whether the variant is made for the problem's precision and transposes.
+bool computes(const cache::Variant& variant, const Problem& problem);
 
 // All variants of the bundle that compute this kind of problem (precision and transposes), in the bundle's order;
 // damaged records are left out.

@@ -2,62 +2,54 @@
 
 #include <clbake/guard.hpp>
 
+#include "call_checks.hpp"
+#include "overlap.hpp"
 #include "problem.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace clbake {
 namespace {
 
-Status check_queue(cl_command_queue queue, const cl::Context& context, const cl::Device& device) {
-  if (!queue) return {Code::invalid_argument, "queue is null"};
-  cl_context queue_context = nullptr;
-  cl_device_id queue_device = nullptr;
-  cl_int error = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof queue_context, &queue_context, nullptr);
-  if (error == CL_SUCCESS) {
-    error = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device, nullptr);
-  }
-  if (error != CL_SUCCESS) return {Code::invalid_argument, "queue: " + opencl_error(error)};
-  if (queue_context != context()) return {Code::invalid_argument, "queue belongs to another context"};
-  if (queue_device != device()) return {Code::invalid_argument, "queue belongs to another device"};
-  return {};
-}
-
-Status check_buffer(const char* name, const Matrix& matrix, const cl::Context& context, std::size_t extent,
-                    std::size_t bytes_per_element) {
-  if (!matrix.buffer) return {Code::invalid_argument, std::string(name) + ": the buffer is null"};
-  std::size_t bytes = 0;
-  cl_context owner = nullptr;
-  cl_int error = clGetMemObjectInfo(matrix.buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-  if (error == CL_SUCCESS) error = clGetMemObjectInfo(matrix.buffer, CL_MEM_CONTEXT, sizeof owner, &owner, nullptr);
-  if (error != CL_SUCCESS) return {Code::invalid_argument, std::string(name) + ": " + opencl_error(error)};
-  if (owner != context())
-    return {Code::invalid_argument, std::string(name) + ": the buffer belongs to another context"};
-  const std::size_t elements = bytes / bytes_per_element;
-  if (extent <= elements && matrix.offset <= elements - extent) return {};
-  return {Code::invalid_argument, std::string(name) + " needs " + std::to_string(extent) + " elements from offset " +
-                                      std::to_string(matrix.offset) + ", its buffer has " + std::to_string(elements)};
-}
-
-// Arguments in the order of the kernel contract. Counts on argument i + 1 following argument i.
+// Arguments in the order of the kernel contract. Counts on argument i + 1 following argument i. Scalars that the kernel
+// holds already are left alone; memory is set each time, for a new object may have an old one's address.
 class Arguments {
  public:
-  explicit Arguments(cl_kernel kernel) : kernel_(kernel) {}
-  template <typename T>
-  Arguments& add(const T& value) {
+  Arguments(cl_kernel kernel, ArgumentBits& held) : kernel_(kernel), held_(held) {}
+  Arguments& memory(cl_mem value) {
     if (error_ == CL_SUCCESS) error_ = clSetKernelArg(kernel_, index_++, sizeof value, &value);
     return *this;
   }
-  Arguments& size(std::size_t value) { return add(static_cast<cl_int>(value)); }
-  Arguments& distance(std::size_t elements) { return add(static_cast<cl_ulong>(elements)); }
+  Arguments& size(std::size_t value) { return scalar(static_cast<cl_int>(value)); }
+  Arguments& distance(std::size_t elements) { return scalar(static_cast<cl_ulong>(elements)); }
   Arguments& real(double value, Precision precision) {
-    return precision == Precision::double_precision ? add(static_cast<cl_double>(value))
-                                                    : add(static_cast<cl_float>(value));
+    return precision == Precision::double_precision ? scalar(static_cast<cl_double>(value))
+                                                    : scalar(static_cast<cl_float>(value));
   }
   cl_int error() const { return error_; }
 
+  // What no kernel argument holds: as bits of a cl_int, cl_ulong or a number that a caller would pass it is the least
+  // likely, and passed all the same it is set each time.
+  static constexpr std::uint64_t kUnset = UINT64_MAX;
+  static constexpr std::size_t kMost = 32;
+
  private:
+  template <typename T>
+  Arguments& scalar(const T& value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    std::uint64_t& held = held_[index_];
+    const cl_uint index = index_++;
+    if (error_ != CL_SUCCESS || (bits == held && bits != kUnset)) return *this;
+    error_ = clSetKernelArg(kernel_, index, sizeof value, &value);
+    held = error_ == CL_SUCCESS ? bits : kUnset;
+    return *this;
+  }
+
   cl_kernel kernel_;
+  ArgumentBits& held_;
   cl_uint index_ = 0;
   cl_int error_ = CL_SUCCESS;
 };
@@ -87,11 +79,10 @@ std::pair<std::size_t, std::size_t> covered(cache::Role role, const Problem& p, 
 // Whether commands that depend on it can still come to their turn late because of it; one that failed would make all
 // that wait for it fail, too.
 bool pending(const cl::Event& event) {
+  if (!event()) return false;
   cl_int status = CL_COMPLETE;
-  if (!event() ||
-      clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS)
-    return false;
-  return status > CL_COMPLETE;
+  const cl_int error = clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return error != CL_SUCCESS || status > CL_COMPLETE;
 }
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
@@ -105,32 +96,109 @@ Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 Gemm::~Gemm() = default;
 
-const Explanation& Gemm::explanation() const { return state_->program->explanation; }
+namespace {
+Status moved_from() { return {Code::invalid_argument, "the Gemm was moved from"}; }
+}  // namespace
 
-cl_program Gemm::program() const { return state_->program->program(); }
+const Explanation& Gemm::explanation() const {
+  static const Explanation none;
+  return state_ ? state_->explanation : none;
+}
+
+cl_program Gemm::program() const { return state_ ? state_->program->program() : nullptr; }
+
+std::size_t Gemm::workspace_bytes() const { return state_ ? placed_bytes(state_->workspace, state_->alignment) : 0; }
+
+Result<Gemm> Gemm::clone() const {
+  if (!state_) return moved_from();
+  return guarded([&] { return state_->clone(); });
+}
+
+bool Gemm::outdated(std::uint64_t age) const { return !state_->explanation.waits_for.empty() && state_->age != age; }
+
+Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {
+  if (!state_) return moved_from();
+  return guarded([&] { return state_->use_workspace(buffer, offset); });
+}
 
 Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                      cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
-  return guarded([&] { return state_->enqueue(queue, alpha, a, b, beta, c, {wait_count, wait_list, event}); });
+  if (!state_) return moved_from();
+  return guarded([&] {
+    return state_->enqueue(queue, alpha, a, b, beta, c, {wait_count, wait_count > 0 ? wait_list : nullptr, event});
+  });
 }
 
-Result<Gemm> Gemm::State::create(std::shared_ptr<const Program> program, const cl::Context& context,
-                                 const cl::Device& device, const Problem& problem) {
+Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& device, Found found,
+                                 const Problem& problem, bool caller_workspace, std::uint64_t age) {
   auto gemm = std::make_unique<Gemm::State>();
-  gemm->program = std::move(program);
+  gemm->program = std::move(found.program);
+  gemm->explanation = std::move(found.explanation);
   gemm->context = context;
   gemm->device = device;
+  gemm->age = age;
   gemm->layout = problem.layout;
   gemm->problem = row_major(problem);
   gemm->extents = clbake::extents(gemm->problem);
+  cl_uint bits = 0;
+  const cl_int error = device.getInfo(CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits);
+  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  gemm->alignment = std::max<std::size_t>(bits / 8, 1);
+  const cache::Variant& variant = gemm->program->variant;
   Status status = gemm->create_kernels();
-  if (status) status = gemm->create_offsets(gemm->problem.offsets);
+  if (status) status = gemm->create_offsets();
   if (!status) return status;
-  gemm->problem.offsets.clear();
-  Result<Workspace> workspace = make_workspace(context, device, gemm->program->variant, gemm->problem);
-  if (!workspace) return workspace.status().within(gemm->program->variant.name);
+  Result<Workspace> workspace = size_workspace(device, variant, gemm->problem);
+  if (!workspace) return workspace.status().within(variant.name);
   gemm->workspace = std::move(*workspace);
+  status = make_images(context, variant, gemm->problem, gemm->workspace);
+  if (status && !caller_workspace) status = own_buffers(context, gemm->workspace);
+  if (!status) return status.within(variant.name);
   return Gemm(std::move(gemm));
+}
+
+Result<Gemm> Gemm::State::clone() const {
+  auto gemm = std::make_unique<Gemm::State>();
+  gemm->program = program;
+  gemm->explanation = explanation;
+  gemm->explanation.loaded = true;
+  gemm->context = context;
+  gemm->device = device;
+  gemm->problem = problem;
+  gemm->layout = layout;
+  gemm->extents = extents;
+  gemm->alignment = alignment;
+  gemm->offsets = offsets;  // read only: shared
+  gemm->age = age;
+  gemm->workspace = workspace;
+  gemm->workspace.a = gemm->workspace.b = cl::Memory();
+  gemm->workspace.parts = cl::Buffer();
+  Status status = gemm->create_kernels();
+  if (status) status = make_images(context, program->variant, problem, gemm->workspace);
+  if (status) status = own_buffers(context, gemm->workspace);
+  if (!status) return status.within(program->variant.name);
+  return Gemm(std::move(gemm));
+}
+
+Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
+  const std::size_t bytes = placed_bytes(workspace, alignment);
+  if (bytes == 0) return {};
+  if (offset % alignment != 0) {
+    return {Code::invalid_argument, "the workspace's offset of " + std::to_string(offset) +
+                                        " bytes is no multiple of the device's " + std::to_string(alignment)};
+  }
+  const Status fits = check_buffer("the workspace", {buffer, offset}, context, bytes, 1);
+  if (!fits) return fits;
+  Workspace placed = workspace;
+  const Status status = place_buffers(buffer, offset, alignment, placed);
+  if (status) workspace = std::move(placed);
+  return status;
+}
+
+bool Gemm::State::has_workspace() const {
+  const auto there = [](std::size_t bytes, const cl::Memory& memory) { return bytes == 0 || memory() != nullptr; };
+  return there(workspace.a_bytes, workspace.a) && there(workspace.b_bytes, workspace.b) &&
+         there(workspace.parts_bytes, workspace.parts);
 }
 
 Status Gemm::State::create_kernels() {
@@ -139,14 +207,15 @@ Status Gemm::State::create_kernels() {
     kernels.emplace_back(program->program, launch.kernel_name.c_str(), &error);
     if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
   }
+  set.assign(kernels.size(), ArgumentBits(Arguments::kMost, Arguments::kUnset));
   return {};
 }
 
-Status Gemm::State::create_offsets(const std::vector<BatchOffsets>& all) {
-  if (all.empty()) return {};
+Status Gemm::State::create_offsets() {
+  if (problem.offsets.empty()) return {};
   std::vector<cl_ulong> numbers;
-  numbers.reserve(3 * all.size());
-  for (const BatchOffsets& product : all) {
+  numbers.reserve(3 * problem.offsets.size());
+  for (const BatchOffsets& product : problem.offsets) {
     numbers.insert(numbers.end(), {cl_ulong{product.a}, cl_ulong{product.b}, cl_ulong{product.c}});
   }
   cl_int error = CL_SUCCESS;
@@ -155,8 +224,9 @@ Status Gemm::State::create_offsets(const std::vector<BatchOffsets>& all) {
   return error == CL_SUCCESS ? Status() : opencl_failure("clCreateBuffer", error);
 }
 
-Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) const {
+Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
   Status status = check_queue(queue, context, device);
+  if (status && !has_workspace()) status = {Code::invalid_argument, "no workspace: call use_workspace first"};
   if (status && events.wait_count > 0 && !events.wait_list) {
     status = {Code::invalid_argument, "wait_list is null, wait_count is " + std::to_string(events.wait_count)};
   }
@@ -167,7 +237,28 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
     status = check_buffer(exchanged ? "B" : "A", call.a, context, extents.a, bytes);
     if (status) status = check_buffer(exchanged ? "A" : "B", call.b, context, extents.b, bytes);
   }
-  return status ? check_buffer("C", call.c, context, extents.c, bytes) : status;
+  if (status) status = check_buffer("C", call.c, context, extents.c, bytes);
+  return status && call.reads_operands ? check_apart(call) : status;
+}
+
+// Looks at each pair of starts once: the answer for one handle depends on nothing else.
+Status Gemm::State::check_apart(const Call& call) {
+  const std::size_t c = call.c.offset;
+  const auto shares = [&](const char* name) {
+    return Status(Code::invalid_argument, std::string("C and ") + name + " share elements of one buffer");
+  };
+  const bool exchanged = layout == Layout::column_major;
+  const std::array<std::size_t, 2> a_starts{call.a.offset, c};
+  if (call.a.buffer == call.c.buffer && apart_a != a_starts) {
+    if (overlap(region_of_a(problem, call.a.offset), region_of_c(problem, c))) return shares(exchanged ? "B" : "A");
+    apart_a = a_starts;
+  }
+  const std::array<std::size_t, 2> b_starts{call.b.offset, c};
+  if (call.b.buffer == call.c.buffer && apart_b != b_starts) {
+    if (overlap(region_of_b(problem, call.b.offset), region_of_c(problem, c))) return shares(exchanged ? "A" : "B");
+    apart_b = b_starts;
+  }
+  return {};
 }
 
 cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
@@ -175,15 +266,15 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
   const Workspace& w = workspace;
   const bool split = program->variant.split_k > 1;
   const Matrix& c = call.c;
-  Arguments arguments(kernels[launch]());
+  Arguments arguments(kernels[launch](), set[launch]);
   switch (program->variant.launches[launch].role) {
     case cache::Role::copy_a:
-      arguments.size(p.m).size(p.k).add(call.a.buffer).distance(call.a.offset).size(p.lda).distance(p.a_stride);
-      arguments.add(offsets()).size(first_product).add(w.a()).distance(w.padded_m * w.padded_k);
+      arguments.size(p.m).size(p.k).memory(call.a.buffer).distance(call.a.offset).size(p.lda).distance(p.a_stride);
+      arguments.memory(offsets()).size(first_product).memory(w.a()).distance(w.padded_m * w.padded_k);
       break;
     case cache::Role::copy_b:
-      arguments.size(p.n).size(p.k).add(call.b.buffer).distance(call.b.offset).size(p.ldb).distance(p.b_stride);
-      arguments.add(offsets()).size(first_product).add(w.b()).distance(w.padded_n * w.padded_k);
+      arguments.size(p.n).size(p.k).memory(call.b.buffer).distance(call.b.offset).size(p.ldb).distance(p.b_stride);
+      arguments.memory(offsets()).size(first_product).memory(w.b()).distance(w.padded_n * w.padded_k);
       break;
     case cache::Role::gemm: {
       // Operands that are not read may be null; the kernel gets another buffer in their place.
@@ -192,17 +283,17 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
       // A slice's part is the plain product; the reduction applies alpha and beta.
       arguments.size(p.m).size(p.n).size(call.reads_operands ? p.k : 0);
       arguments.real(split && call.reads_operands ? 1 : call.alpha, p.precision);
-      arguments.add(a.memory).distance(a.offset).size(a.ld).add(b.memory).distance(b.offset).size(b.ld);
+      arguments.memory(a.memory).distance(a.offset).size(a.ld).memory(b.memory).distance(b.offset).size(b.ld);
       arguments.real(split ? 0 : call.beta, p.precision);
-      arguments.add(split ? w.parts() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
+      arguments.memory(split ? w.parts() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
       arguments.distance(a.stride).distance(b.stride).distance(split ? p.m * p.n : p.c_stride);
-      arguments.add(offsets()).size(first_product);
+      arguments.memory(offsets()).size(first_product);
       break;
     }
     case cache::Role::reduce:
-      arguments.size(p.m).size(p.n).real(call.alpha, p.precision).add(w.parts()).distance(p.m * p.n);
-      arguments.real(call.beta, p.precision).add(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
-      arguments.add(offsets()).size(first_product);
+      arguments.size(p.m).size(p.n).real(call.alpha, p.precision).memory(w.parts()).distance(p.m * p.n);
+      arguments.real(call.beta, p.precision).memory(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
+      arguments.memory(offsets()).size(first_product);
       break;
   }
   return arguments.error();
@@ -229,7 +320,7 @@ Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const 
 
 // Every launch waits for the one before it, as the queue may be out of order; the first also for the latest call, which
 // may use the same workspace on another queue.
-Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const Events& events) {
+Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, const Events& events) {
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
   if (pending(last)) waits.push_back(last());
   for (std::size_t first = 0; first < problem.batch; first += workspace.products) {
@@ -246,12 +337,19 @@ Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const 
       waits.assign(1, done);
     }
   }
-  if (events.event) {
+  return {};
+}
+
+Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const Events& events) {
+  Status status = enqueue_launches(queue, call, events);
+  if (status && events.event) {
     *events.event = last();
     clRetainEvent(last());
   }
-  clFlush(queue);  // the next call may wait for this one on another queue, which only a flush of this one allows
-  return {};
+  // The next call may wait for this one on another queue, which only a flush of this one allows; also for what was
+  // enqueued before a failure.
+  clFlush(queue);
+  return status;
 }
 
 Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,

@@ -1,8 +1,11 @@
 // A prepared problem: the kernels of one loaded program, their workspace, and how to enqueue them.
 #pragma once
 
-#include "program.hpp"
+#include "programs.hpp"
+#include "workspace.hpp"
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 namespace clbake {
@@ -22,48 +25,49 @@ struct Call {
   bool reads_operands = false;
 };
 
-// Memory that the copies of A and B and the parts of a split sum need, for `products` products at a time.
-struct Workspace {
-  std::size_t products = 1;
-  std::size_t padded_m = 0;  // elements
-  std::size_t padded_n = 0;
-  std::size_t padded_k = 0;
-  cl::Memory a;  // null: the kernel reads the caller's matrix
-  cl::Memory b;
-  cl::Buffer parts;  // null: no split
-};
+// The same scalar argument need not be set twice: what a kernel's arguments hold.
+using ArgumentBits = std::vector<std::uint64_t>;
 
 struct Gemm::State {
   std::shared_ptr<const Program> program;
+  Explanation explanation;
   cl::Context context;
   cl::Device device;
-  Problem problem;                    // row-major, without offsets
+  Problem problem;                    // row-major
   Layout layout = Layout::row_major;  // the caller's: says whether A and B are exchanged
   Extents extents;                    // of the row-major problem, all products
   std::vector<cl::Kernel> kernels;    // one for each launch of the variant
+  std::vector<ArgumentBits> set;      // of each kernel
   Workspace workspace;
-  cl::Buffer offsets;  // three for each product; null: strides
+  std::size_t alignment = 1;  // bytes, of parts of a buffer
+  cl::Buffer offsets;         // three for each product; null: strides
   // With several launches only: the last one of the latest call, which the next call's copies must not overtake.
   cl::Event last;
   std::vector<cl_event> waits;
+  // Starts of A, B and C in one buffer that were found to have nothing in common.
+  std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
+  std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};
+  std::uint64_t age = 0;  // of the library's programs when this was prepared: PlanCache
 
-  // Creates kernels and workspace. `problem` is the caller's. Fails with opencl or out_of_memory.
-  static Result<Gemm> create(std::shared_ptr<const Program> program, const cl::Context& context,
-                             const cl::Device& device, const Problem& problem);
+  // Creates kernels and, unless the caller brings it, workspace. `problem` is the caller's. Fails with opencl or
+  // out_of_memory.
+  static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
+                             bool caller_workspace, std::uint64_t age);
+  Result<Gemm> clone() const;
+  Status use_workspace(cl_mem buffer, std::size_t offset);
   Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c, const Events& events);
 
  private:
   Status create_kernels();
-  Status create_offsets(const std::vector<BatchOffsets>& all);
-  Status check_call(cl_command_queue queue, const Call& call, const Events& events) const;
+  Status create_offsets();
+  Status check_call(cl_command_queue queue, const Call& call, const Events& events);
+  Status check_apart(const Call& call);
+  bool has_workspace() const;
   cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
   cl_int launch(std::size_t launch, cl_command_queue queue, std::size_t products, const Events& events);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
+  Status enqueue_launches(cl_command_queue queue, const Call& call, const Events& events);
   Status enqueue_all(cl_command_queue queue, const Call& call, const Events& events);
 };
-
-// Sizes and allocates. Fails with out_of_memory when one product's copy is more than the device can hold, or opencl.
-Result<Workspace> make_workspace(const cl::Context& context, const cl::Device& device, const cache::Variant& variant,
-                                 const Problem& problem);
 
 }  // namespace clbake

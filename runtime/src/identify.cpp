@@ -3,6 +3,8 @@
 
 #include "cl.hpp"
 
+#include <utility>
+
 namespace clbake {
 namespace {
 
@@ -51,13 +53,19 @@ Result<Target> identify_device(cl_device_id id) {
 
   Target target;
   target.platform_name = trimmed(platform.getInfo<CL_PLATFORM_NAME>(&error));
+  if (error == CL_SUCCESS) target.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>(&error));
   if (error != CL_SUCCESS) return opencl_failure("clGetPlatformInfo", error);
-  target.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>());
-  target.vendor = trimmed(device.getInfo<CL_DEVICE_VENDOR>());
-  target.device_name = trimmed(device.getInfo<CL_DEVICE_NAME>());
-  target.device_version = trimmed(device.getInfo<CL_DEVICE_VERSION>());
-  target.driver_version = trimmed(device.getInfo<CL_DRIVER_VERSION>());
-  target.address_bits = device.getInfo<CL_DEVICE_ADDRESS_BITS>();
+  const auto text = [&](cl_device_info what) {
+    std::string value;
+    if (error == CL_SUCCESS) error = device.getInfo(what, &value);
+    return trimmed(std::move(value));
+  };
+  target.vendor = text(CL_DEVICE_VENDOR);
+  target.device_name = text(CL_DEVICE_NAME);
+  target.device_version = text(CL_DEVICE_VERSION);
+  target.driver_version = text(CL_DRIVER_VERSION);
+  if (error == CL_SUCCESS) error = device.getInfo(CL_DEVICE_ADDRESS_BITS, &target.address_bits);
+  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
   target.architecture = architecture(device, target);
   return target;
 }

@@ -1,162 +1,32 @@
 #include <clbake/clbake.hpp>
 #include <clbake/guard.hpp>
 
-#include "choose.hpp"
+#include "call_checks.hpp"
 #include "gemm.hpp"
-#include "offers.hpp"
+#include "plan_cache.hpp"
 #include "problem.hpp"
+#include "programs.hpp"
 
-#include <map>
-#include <mutex>
-#include <tuple>
 #include <utility>
 
 namespace clbake {
-namespace {
-
-// Where to look for a program: a variant of one of the library's bundles.
-struct Candidate {
-  std::size_t shelf = 0;
-  std::uint32_t variant = 0;
-};
-
-// What a program is kept under. A request by name is another one than a profile's choice: when the variant does not
-// fit the device, only the latter may be served by another variant.
-struct Key {
-  Candidate candidate;
-  bool named = false;
-  bool operator<(const Key& other) const {
-    return std::tie(candidate.shelf, candidate.variant, named) <
-           std::tie(other.candidate.shelf, other.candidate.variant, other.named);
-  }
-};
-
-// A program that is loaded at most once, however many threads ask for it. A failure is kept like a success, so that
-// a broken program is not tried again at every call.
-struct Slot {
-  std::once_flag once;
-  std::shared_ptr<const Program> program;  // null: see failure
-  Status failure;
-};
-
-}  // namespace
 
 struct Library::State {
-  cl::Context context;
-  cl::Device device;
-  Target target;
-  Options options;
-  std::vector<Shelf> shelves;
+  State(cl::Context context, cl::Device device, Target target, const std::vector<Bundle>& bundles,
+        const Options& options)
+      : programs(std::move(context), std::move(device), std::move(target), bundles, options) {}
 
-  std::mutex mutex;  // guards `slots`, never held across a driver call
-  std::map<Key, std::shared_ptr<Slot>> slots;
+  PlanCache plans;
+  Programs programs;
 
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options);
-  Result<Gemm> prepare(const Problem& problem, const std::string& variant);
-
-  std::shared_ptr<Slot> slot_of(const Key& key) {
-    const std::lock_guard<std::mutex> lock(mutex);
-    std::shared_ptr<Slot>& slot = slots[key];
-    if (!slot) slot = std::make_shared<Slot>();
-    return slot;
-  }
-
-  // The first candidate's program, from the slot that all callers share.
-  using Loaded = Result<std::shared_ptr<const Program>>;
-  Loaded loaded(const std::vector<Candidate>& candidates, const Problem& problem, const std::string& name);
+  Result<Request> request(const Problem& problem, const std::string& variant) const;
+  Result<Gemm> prepare(const Problem& problem, const Wish& wish);
   // With another variant than the chosen one, whose workspace does not fit.
-  Result<Gemm> prepare_with_less(const Candidate& chosen, const Problem& rows, const Problem& problem);
-
-  Result<Program> load(const std::vector<Candidate>& candidates, const Problem& problem, const std::string& name) const;
-  // A program that one of the bundles holds. The failure, and the explanation of a program that is no machine code for
-  // exactly this device, is why the first candidate's machine code does not serve.
-  Result<Program> load_baked(const std::vector<Candidate>& candidates) const;
-  Result<Program> load_tier(const Candidate& candidate, Tier tier) const;
-  Result<Program> compile(const std::vector<Candidate>& candidates, const Problem& problem,
-                          const std::string& name) const;
+  Result<Gemm> prepare_with_less(const Request& request, const Problem& problem, const Wish& wish);
+  Result<Gemm> make(Found found, const Problem& problem, const Wish& wish, std::uint64_t age);
 };
-
-namespace {
-
-// The variant that each bundle would use, in the order of the bundles.
-Result<std::vector<Candidate>> candidates_for(const std::vector<Shelf>& shelves, const Problem& problem,
-                                              const std::string& name) {
-  std::vector<Candidate> candidates;
-  Status first_failure(Code::no_variant, "the library has no bundle");
-  for (std::size_t i = 0; i < shelves.size(); ++i) {
-    const Result<std::uint32_t> variant = choose(shelves[i], problem, name);
-    if (variant) candidates.push_back({i, *variant});
-    if (!variant && i == 0) first_failure = variant.status();
-  }
-  if (candidates.empty()) return first_failure;
-  return candidates;
-}
-
-void explain_miss(Program& program, const Status& miss) {
-  program.explanation.miss = miss.code();
-  program.explanation.miss_message = miss.message();
-}
-
-}  // namespace
-
-Result<Program> Library::State::compile(const std::vector<Candidate>& candidates, const Problem& problem,
-                                        const std::string& name) const {
-  Status failure;
-  for (const Candidate& candidate : candidates) {
-    Result<Program> program = compile_source(context, device, shelves[candidate.shelf].bundle, candidate.variant);
-    if (program || !name.empty()) return program;
-    if (failure.ok()) failure = program.status();
-  }
-  // The choice was made for another device and does not fit this one: any variant that can do the problem will do.
-  for (const Candidate& candidate : candidates) {
-    const Bundle& bundle = shelves[candidate.shelf].bundle;
-    for (const std::uint32_t variant : capable_variants(bundle, problem)) {
-      if (variant == candidate.variant) continue;
-      Result<Program> program = compile_source(context, device, bundle, variant);
-      if (program) return program;
-    }
-  }
-  return failure;
-}
-
-Result<Program> Library::State::load(const std::vector<Candidate>& candidates, const Problem& problem,
-                                     const std::string& name) const {
-  Result<Program> baked = load_baked(candidates);
-  if (baked || options.on_miss == OnMiss::fail) return baked;
-  Result<Program> program = compile(candidates, problem, name);
-  if (program) explain_miss(*program, baked.status());
-  return program;
-}
-
-Result<Program> Library::State::load_tier(const Candidate& candidate, Tier tier) const {
-  const Shelf& shelf = shelves[candidate.shelf];
-  Status reason;
-  for (const cache::EntryInfo& entry : offers(shelf, target, candidate.variant, tier, reason)) {
-    Result<Program> program = load_entry(context, device, shelf.bundle, entry);
-    reason = program.status();
-    if (!program) continue;
-    const Result<Target> made_for = shelf.bundle.target(entry.target);
-    const bool other_driver = made_for && made_for->driver_version != target.driver_version;
-    if (other_driver) program->explanation.baked_for = made_for->driver_version;
-    return program;
-  }
-  return reason;
-}
-
-Result<Program> Library::State::load_baked(const std::vector<Candidate>& candidates) const {
-  Status miss;
-  for (const Tier tier : all_tiers) {
-    if (tier == Tier::newer_driver && !options.newer_driver) continue;
-    for (const Candidate& candidate : candidates) {
-      Result<Program> program = load_tier(candidate, tier);
-      if (program && tier != Tier::exact) explain_miss(*program, miss);
-      if (program) return program;
-      if (miss.ok()) miss = program.status();
-    }
-  }
-  return miss;
-}
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
@@ -170,59 +40,111 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   if (!context) return {Code::invalid_argument, "context is null"};
   Result<Target> target = identify(device);
   if (!target) return target.status();
-  auto state = std::make_shared<State>();
-  state->context = cl::Context(context, true);
-  state->device = cl::Device(device, true);
-  state->target = std::move(*target);
-  state->options = options;
-  for (const Bundle& bundle : bundles) state->shelves.push_back(make_shelf(bundle, state->target));
-  return Library(std::move(state));
+  const Status member = check_device(context, device);
+  if (!member) return member;
+  return Library(std::make_shared<State>(cl::Context(context, true), cl::Device(device, true), std::move(*target),
+                                         bundles, options));
 }
 
-const Target& Library::target() const { return state_->target; }
-
-Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
-  return guarded([&] { return state_->prepare(problem, variant); });
-}
-
-Result<Gemm> Library::State::prepare(const Problem& problem, const std::string& variant) {
+Result<Request> Library::State::request(const Problem& problem, const std::string& variant) const {
   const Status possible = check(problem);
   if (!possible) return possible;
-  const Problem rows = row_major(problem);
-  const Result<std::vector<Candidate>> candidates = candidates_for(shelves, rows, variant);
-  if (!candidates) return candidates.status();
+  return programs.request(row_major(problem), variant);
+}
 
-  const Loaded program = loaded(*candidates, rows, variant);
-  if (!program) return program.status();
-  Result<Gemm> gemm = Gemm::State::create(*program, context, device, problem);
-  if (gemm || gemm.status().code() != Code::out_of_memory || !variant.empty()) return gemm;
-  Result<Gemm> smaller = prepare_with_less(candidates->front(), rows, problem);
+Result<Gemm> Library::State::make(Found found, const Problem& problem, const Wish& wish, std::uint64_t age) {
+  return Gemm::State::create(programs.context(), programs.device(), std::move(found), problem, wish.caller_workspace,
+                             age);
+}
+
+Result<Gemm> Library::State::prepare(const Problem& problem, const Wish& wish) {
+  const Result<Request> wanted = request(problem, wish.variant);
+  if (!wanted) return wanted.status();
+  const std::uint64_t age = programs.age();
+  Result<Found> found = programs.find(*wanted);
+  if (!found) return found.status();
+  Result<Gemm> gemm = make(std::move(*found), problem, wish, age);
+  if (gemm || gemm.status().code() != Code::out_of_memory || wanted->named) return gemm;
+  Result<Gemm> smaller = prepare_with_less(*wanted, problem, wish);
   return smaller ? std::move(smaller) : std::move(gemm);
 }
 
-Library::State::Loaded Library::State::loaded(const std::vector<Candidate>& candidates, const Problem& problem,
-                                              const std::string& name) {
-  const std::shared_ptr<Slot> slot = slot_of({candidates.front(), !name.empty()});
-  std::call_once(slot->once, [&] {
-    Result<Program> program = load(candidates, problem, name);
-    if (program) slot->program = std::make_shared<const Program>(std::move(*program));
-    slot->failure = program.status();
-  });
-  if (!slot->program) return slot->failure;
-  return slot->program;
-}
-
-Result<Gemm> Library::State::prepare_with_less(const Candidate& chosen, const Problem& rows, const Problem& problem) {
-  const Bundle& bundle = shelves[chosen.shelf].bundle;
-  for (const std::uint32_t other : capable_variants(bundle, rows)) {
-    const Result<cache::Variant> variant = bundle.variant(other);
-    if (other == chosen.variant || !variant) continue;
-    const Loaded program = loaded({{chosen.shelf, other}}, rows, variant->name);
-    if (!program) continue;
-    Result<Gemm> gemm = Gemm::State::create(*program, context, device, problem);
+Result<Gemm> Library::State::prepare_with_less(const Request& request, const Problem& problem, const Wish& wish) {
+  const Candidate& chosen = request.candidates.front();
+  for (const std::uint32_t other : capable_variants(programs.shelves()[chosen.shelf].bundle, request.problem)) {
+    if (other == chosen.variant) continue;
+    Result<Found> found = programs.find({request.problem, {{chosen.shelf, other}}, true});
+    if (!found) continue;
+    found->explanation.reason = "the chosen variant needs more workspace than there is";
+    Result<Gemm> gemm = make(std::move(*found), problem, wish, programs.age());
     if (gemm) return gemm;
   }
   return Status(Code::out_of_memory, "no variant of the bundle needs less");
 }
+
+const Target& Library::target() const { return state_->programs.target(); }
+
+Result<Gemm> Library::prepare(const Problem& problem, const Wish& wish) const {
+  return guarded([&] { return state_->prepare(problem, wish); });
+}
+
+Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
+  return prepare(problem, Wish{variant, false});
+}
+
+Status Library::gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta,
+                     Matrix c, cl_uint wait_count, const cl_event* wait_list, cl_event* event) const {
+  return guarded([&]() -> Status {
+    State& s = *state_;
+    std::optional<Gemm> plan = s.plans.take(problem, s.programs.age());
+    if (plan) {
+      Board::add(s.programs.board().cached);
+    } else {
+      Result<Gemm> prepared = s.prepare(problem, {});
+      if (!prepared) return prepared.status();
+      plan = std::move(*prepared);
+    }
+    Status status = plan->enqueue(queue, alpha, a, b, beta, c, wait_count, wait_list, event);
+    s.plans.give(problem, std::move(*plan));
+    return status;
+  });
+}
+
+Status Library::warm(const std::vector<Problem>& problems) const {
+  return guarded([&] {
+    Status first;
+    for (const Problem& problem : problems) {
+      const Result<Request> wanted = state_->request(problem, {});
+      const Status status = wanted ? state_->programs.find(*wanted).status() : wanted.status();
+      if (first.ok()) first = status;
+    }
+    return first;
+  });
+}
+
+Result<Explanation> Library::explain(const Problem& problem) const {
+  return guarded([&]() -> Result<Explanation> {
+    const Result<Request> wanted = state_->request(problem, {});
+    if (!wanted) return wanted.status();
+    return state_->programs.explain(*wanted);
+  });
+}
+
+bool Library::contains(const Problem& problem) const {
+  const Result<Explanation> e = explain(problem);
+  return e && e->origin == Origin::native && e->miss == Code::ok;
+}
+
+Result<std::size_t> Library::workspace_bytes(const Problem& problem) const {
+  Wish wish;
+  wish.caller_workspace = true;
+  const Result<Gemm> gemm = prepare(problem, wish);
+  if (!gemm) return gemm.status();
+  return gemm->workspace_bytes();
+}
+
+Counters Library::counters() const { return state_->programs.board().read(); }
+
+void Library::finish() const { state_->programs.finish(); }
 
 }  // namespace clbake

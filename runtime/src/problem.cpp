@@ -110,6 +110,7 @@ const char* name(Origin origin) {
   switch (origin) {
     case Origin::native: return "native";
     case Origin::portable: return "portable";
+    case Origin::overlay: return "overlay";
     case Origin::source: break;
   }
   return "source";

@@ -96,6 +96,7 @@ Status check_kernels(const cl::Program& program, const cl::Device& device, const
 }
 
 Status rejected(const cache::Variant& variant, const Status& why) {
+  if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
   return {Code::driver_rejected, "program " + variant.name + ": " + why.message()};
 }
 
@@ -124,9 +125,10 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
   explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clBuildProgram", error));
-  if (program.getBuildInfo<CL_PROGRAM_BUILD_STATUS>(device) != CL_BUILD_SUCCESS) {
-    return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
-  }
+  cl_build_status built = CL_BUILD_NONE;
+  error = program.getBuildInfo(device, CL_PROGRAM_BUILD_STATUS, &built);
+  if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clGetProgramBuildInfo", error));
+  if (built != CL_BUILD_SUCCESS) return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
   const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return rejected(*variant, usable);
   explanation.origin = entry.form == cache::Form::native ? Origin::native : Origin::portable;
@@ -153,7 +155,7 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   if (error != CL_SUCCESS) {
     const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
     return {Code::build_failed,
-            source->name + " as " + variant->name + ": " + opencl_error(error) + ": " + one_line(log)};
+            source->name + " as " + variant->name + ": clBuildProgram: " + opencl_error(error) + ": " + one_line(log)};
   }
   const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return usable;

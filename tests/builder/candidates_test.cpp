@@ -96,6 +96,34 @@ BOOST_AUTO_TEST_CASE(PointsAreOfTheFamilyAndAdmittedAndHaveTheWantedTransposes) 
   }
 }
 
+// Of most families there are too many points to go through: random ones instead.
+BOOST_AUTO_TEST_CASE(WhatADeviceAdmitsHasABlockingOfTheStream) {
+  for (const Family family : kernels::all_families) {
+    for (const Precision precision : {Precision::half_precision, Precision::single_precision}) {
+      for (const std::uint64_t items : {64, 256}) {
+        const kernels::DeviceLimits device = limits(items);
+        const Blockings blockings(kernels::space(family), precision, device);
+        std::set<std::vector<std::uint32_t>> known;
+        const auto values = [](const kernels::Params& p) {
+          return std::vector<std::uint32_t>{p.vector_width, p.ns, p.nl, p.ms, p.ml};
+        };
+        for (std::size_t i = 0; i < blockings.size(); ++i) {
+          kernels::Params p;
+          blockings.set(i, p);
+          known.insert(values(p));
+        }
+        BOOST_TEST(known.size() == blockings.size());
+        std::mt19937 random = generator(kSeed, items);
+        for (int i = 0; i < 500; ++i) {
+          const std::optional<kernels::Params> p = kernels::draw(family, precision, random, device);
+          BOOST_REQUIRE(p.has_value());
+          BOOST_TEST(known.count(values(*p)) == 1U, kernels::name(*p));
+        }
+      }
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AStreamWithoutAdmittedPointsEnds) {
   kernels::DeviceLimits device = limits(1);
   device.fp64 = false;

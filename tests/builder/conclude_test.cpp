@@ -59,7 +59,8 @@ class Notes {
   }
 };
 
-bool fits(const TunedRule& r, const Shape& s, std::uint32_t m, std::uint32_t n, std::uint32_t k, std::uint32_t batch) {
+bool fits(const cache::Rule& r, const Shape& s, std::uint32_t m, std::uint32_t n, std::uint32_t k,
+          std::uint32_t batch) {
   return r.precision == s.precision && r.trans_a == s.trans_a && r.trans_b == s.trans_b && r.m_min <= m &&
          m <= r.m_max && r.n_min <= n && n <= r.n_max && r.k_min <= k && k <= r.k_max && r.batch_min <= batch &&
          batch <= r.batch_max;
@@ -68,7 +69,7 @@ bool fits(const TunedRule& r, const Shape& s, std::uint32_t m, std::uint32_t n, 
 // The variant that the rules choose; empty when none fits.
 std::string choice(const Tuning& tuning, const Shape& kind, std::uint32_t m, std::uint32_t n, std::uint32_t k,
                    std::uint32_t batch) {
-  for (const TunedRule& rule : tuning.rules) {
+  for (const cache::Rule& rule : tuning.rules) {
     if (fits(rule, kind, m, n, k, batch)) return tuning.variants.at(rule.variant);
   }
   return {};
@@ -122,7 +123,7 @@ Notes four_corners() {
 std::string text_of(const Tuning& t) {
   std::string text;
   for (const Winner& w : t.winners) text += w.shape_class + ' ' + t.variants[w.figures.variant] + '\n';
-  for (const TunedRule& r : t.rules) {
+  for (const cache::Rule& r : t.rules) {
     for (const std::uint32_t value : {r.m_min, r.m_max, r.n_min, r.n_max, r.k_min, r.k_max, r.batch_min, r.batch_max}) {
       text += std::to_string(value) + ' ';
     }
@@ -212,7 +213,7 @@ BOOST_AUTO_TEST_CASE(RulesNameOnlyMeasuredVariantsAndFewOfThem) {
   BOOST_TEST(wanted.size() <= 8U);
   BOOST_TEST((std::find(wanted.begin(), wanted.end(), "never timed") == wanted.end()));
   std::set<std::string> named;
-  for (const TunedRule& rule : tuning.rules) {
+  for (const cache::Rule& rule : tuning.rules) {
     BOOST_TEST(rule.variant < tuning.variants.size());
     named.insert(tuning.variants.at(rule.variant));
   }

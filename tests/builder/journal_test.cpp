@@ -36,7 +36,7 @@ class Notebook {
 };
 
 const JournalRecord kVisit{
-    "explore single nn 17", "direct-s-nn-4x16x1-4x16x1-v16", "", 12.5, {{1.5, 1.0 / 3}, {}, {7}}};
+    "explore single nn 17", "direct-s-nn-4x16x1-4x16x1-v16", "", 12.5, {{1.5, 1.0 / 3}, {}, {7}}, {1}};
 const JournalRecord kFailed{"explore single nn 18", "b", "wrong result at \"5\"\n", 13, {}};
 const JournalRecord kRace{"finals 0 single nn 5x5x5", "a b", "", 14.25, {{2e-7}, {123456.78901234567}}};
 
@@ -47,6 +47,7 @@ void check_equal(const JournalRecord* found, const JournalRecord& wanted) {
   BOOST_TEST(found->failure == wanted.failure);
   BOOST_TEST(found->at_s == wanted.at_s);
   BOOST_TEST((found->us == wanted.us));
+  BOOST_TEST((found->late == wanted.late));
 }
 
 }  // namespace
@@ -129,7 +130,12 @@ BOOST_AUTO_TEST_CASE(DamageNamesTheFileAndTheLineAndKeepsTheFile) {
   for (const char* damage :
        {"no JSON", "", "[]", "null", R"({"key":"k"})", R"({"key":1,"variants":"v","failure":"","at":1,"us":[]})",
         R"({"key":"k","variants":"v","failure":"","at":"1","us":[]})",
+        R"({"key":"k","variants":"v","failure":"","at":1e300,"us":[]})",
+        R"({"key":"k","variants":"v","failure":"","at":-1,"us":[]})",
         R"({"key":"k","variants":"v","failure":"","at":1,"us":{}})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1]],"late":[1]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1]],"late":["0"]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1]],"late":0})",
         R"({"key":"k","variants":"v","failure":"","at":1,"us":[1]})",
         R"({"key":"k","variants":"v","failure":"","at":1,"us":[["1"]]})",
         R"({"key":"k","variants":"v","failure":"","at":1,"us":[[0]]})",

@@ -177,4 +177,24 @@ BOOST_AUTO_TEST_CASE(EntriesOfAnotherTargetDoNotCount) {
   BOOST_TEST(profile.rules.empty());
 }
 
+BOOST_AUTO_TEST_CASE(RulesThatCouldNeverDecideAreLeftOut) {
+  RuleList list;
+  cache::Rule small;
+  small.m_max = 128;
+  cache::Rule batches;
+  batches.batch_min = 2;
+  cache::Rule few = batches;  // all of them are batches
+  few.batch_max = 8;
+  few.n_max = 64;
+  const cache::Rule all;
+  cache::Rule transposed = small;
+  transposed.trans_b = true;
+  for (const cache::Rule& rule : {small, small, batches, few, all, small, batches, all, transposed}) list.add(rule);
+  BOOST_REQUIRE_EQUAL(list.rules().size(), 4U);
+  BOOST_TEST(list.rules()[0].m_max == 128U);
+  BOOST_TEST(list.rules()[1].batch_min == 2U);
+  BOOST_TEST(list.rules()[2].m_max == UINT32_MAX);
+  BOOST_TEST(list.rules()[3].trans_b);
+}
+
 }  // namespace clbake::builder::test

@@ -100,7 +100,7 @@ BOOST_FIXTURE_TEST_CASE(TheDeviceFollowsTheTunedRulesOfWhatItProved, Foreign) {
   const std::string large = "local_tile-s-nn-64x64x16-4x4x16-v4-load4-padding4";
   Tuning tuning = tuning_of(large, 100, gpu("sm_90", "570.1"));
   tuning.variants.push_back(small);
-  TunedRule rule;
+  cache::Rule rule;
   rule.m_max = 100;
   rule.variant = 1;
   tuning.rules.insert(tuning.rules.begin(), rule);

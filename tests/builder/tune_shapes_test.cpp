@@ -3,6 +3,7 @@
 
 #include <clbake/builder/tune.hpp>
 
+#include <sys/stat.h>
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -171,6 +172,14 @@ BOOST_AUTO_TEST_CASE(AFileThatIsNotThereOrNoFileIsNamed) {
   const Result<TuneShapes> folder = read_shapes(directory.path());
   BOOST_TEST(outcome(folder) == "input/output");
   BOOST_TEST(contains(folder.status().message(), directory.path()), folder.status().message());
+  // Neither would come to an end.
+  const std::string pipe = directory.path() + "/pipe";
+  BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+    const Result<TuneShapes> endless = read_shapes(path);
+    BOOST_TEST(outcome(endless) == "input/output");
+    BOOST_TEST(contains(endless.status().message(), path + ": not a regular file"), endless.status().message());
+  }
 }
 
 }  // namespace clbake::builder::test

@@ -143,7 +143,7 @@ void check_without(const Tuning& tuning, const std::string& variant, const std::
   const auto is_it = [&](std::uint32_t v) { return tuning.variants.at(v) == variant; };
   for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");
   for (const Winner& w : tuning.winners) BOOST_TEST(!is_it(w.figures.variant), w.shape_class);
-  for (const TunedRule& r : tuning.rules) BOOST_TEST(!is_it(r.variant), "a rule");
+  for (const cache::Rule& r : tuning.rules) BOOST_TEST(!is_it(r.variant), "a rule");
   for (const Milestone& m : tuning.curve) BOOST_TEST(!is_it(m.variant), "a milestone");
   for (const std::string& wanted : wanted_variants(tuning)) BOOST_TEST(wanted != variant);
 }
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTuned, *boost::unit
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(tuning->winners.size() == 4 * bench.options.shapes.list.size());
   std::set<std::string> kinds;
-  for (const TunedRule& rule : tuning->rules) {
+  for (const cache::Rule& rule : tuning->rules) {
     kinds.insert(kind_name(rule.precision, rule.trans_a, rule.trans_b));
     const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[rule.variant]));
     BOOST_TEST((params.trans_a == rule.trans_a && params.trans_b == rule.trans_b));
@@ -442,6 +442,32 @@ BOOST_AUTO_TEST_CASE(WhatADeviceHasNoRoomForCostsThatShapeOnly) {
   for (const Measurement& m : tuning->measurements) {
     BOOST_TEST((tuning->variants[m.variant] != unable || tuning->shapes[m.shape].batch == 1));
   }
+}
+
+// All variants of the fake worker hang on it.
+void check_too_slow(Bench& bench, const Shape& slow) {
+  bench.options.timeout = std::chrono::seconds(1);
+  bench.shop.misbehave("time:hang@" + std::to_string(slow.m) + "x:direct");
+  const Tuning tuning = required(bench.tune());
+  BOOST_TEST(tuning.failures.empty());
+  for (const Measurement& m : tuning.measurements) BOOST_TEST(!(tuning.shapes[m.shape] == slow));
+  BOOST_TEST(winner(tuning, bench.square()) == bench.best(bench.square()));
+  const Tuning again = required(bench.tune());
+  BOOST_TEST(bench.shop.calls().empty());
+  BOOST_TEST((lasting(again) == lasting(tuning)));
+}
+
+BOOST_AUTO_TEST_CASE(AShapeThatIsTooSlowForAllCostsNoVariant) {
+  SmallBench bench;
+  const Shape slow = *parse_shape("single nn 2000x2000x2000");
+  bench.options.shapes.list.insert(bench.options.shapes.list.begin() + 2, slow);
+  check_too_slow(bench, slow);
+}
+
+BOOST_AUTO_TEST_CASE(NorInARace, *boost::unit_test::label("slow")) {
+  SmallBench bench;
+  bench.options.shapes.grid = {*parse_shape("single nn 2000x2000x2000"), *parse_shape("single nn 300x300x300")};
+  check_too_slow(bench, bench.options.shapes.grid[0]);
 }
 
 BOOST_AUTO_TEST_CASE(WhenEveryVariantFailsTheFirstCauseIsTold) {

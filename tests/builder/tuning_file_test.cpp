@@ -27,7 +27,7 @@ void check_refused(const std::string& text, const std::string& field, const std:
 }
 
 const std::string kFirstRow = "[0,0,40.5,0.5,1,false]";
-const std::string kFirstRule = R"({"kind":"single nn","m":[0,128],"n":[3,128],"k":[7,null],"batch":[2,64],"variant":)";
+const std::string kFirstRule = "[1,[0,128],[3,128],[7,null],[2,64]]";
 
 }  // namespace
 
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(EveryFieldIsNeeded) {
   }
   BOOST_TEST(keys.size() == 22U);
   for (const std::string key : {"platform_name", "driver_version", "architecture", "address_bits", "class", "shape",
-                                "variant", "median_us", "spread", "gflops", "runs", "final", "kind", "cause"}) {
+                                "variant", "median_us", "spread", "gflops", "runs", "final", "cause"}) {
     keys.push_back(key);
   }
   for (const std::string& key : keys) {
@@ -256,19 +256,19 @@ BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {
 
 BOOST_AUTO_TEST_CASE(WrongRulesAreNamedWithTheirField) {
   const auto check = [](const std::string& rule, const std::string& field, const std::string& cause) {
-    check_refused(replaced(kFirstRule, rule + ",\"variant\":"), "rules[0]" + field + ": ", cause);
+    check_refused(replaced(kFirstRule, rule), "rules[0]" + field + ": ", cause);
   };
-  check(R"({"kind":"single")", ".kind", "'single nn'");
-  check(R"({"kind":"single nn 5x5x5")", ".kind", "'single nn'");
-  check(R"({"kind":"double nn")", ".variant", "does not compute double nn");
-  check(R"({"kind":"single nt")", ".variant", "does not compute single nt");
-  check(R"({"kind":"single nn","m":[5])", ".m", "list of 2");
-  check(R"({"kind":"single nn","m":[5,4])", ".m", "ends before");
-  check(R"({"kind":"single nn","n":["a",4])", ".n.min", "whole number");
-  check(R"({"kind":"single nn","batch":[1,4294967296])", ".batch.max", "more than");
-  check(R"({"kind":"single nn","bach":[1,4])", ".bach", "no field");
-  check_refused(replaced("\"batch\":[2,64],\"variant\":\"" + std::string(kSmallWinner), "\"variant\":\"direct"),
-                "rules[0].variant: ", "not in the list of variants");
+  check("{}", "", "list of 4");
+  check("[1,[0,128],[3,128]]", "", "list of 4");
+  check("[1,[0,128],[3,128],[7,8],[2,64],5]", "", "list of 4");
+  check("[4,[0,128],[3,128],[7,8]]", ".variant", "4 is outside the list of 4");
+  check("[-1,[0,128],[3,128],[7,8]]", ".variant", "whole number");
+  check("[1,[5],[3,128],[7,8]]", ".m", "list of 2");
+  check("[1,5,[3,128],[7,8]]", ".m", "list of 2");
+  check("[1,[5,4],[3,128],[7,8]]", ".m", "ends before");
+  check("[1,[5,6],[\"a\",4],[7,8]]", ".n.min", "whole number");
+  check("[1,[5,6],[3,4],[null,8]]", ".k.min", "whole number");
+  check("[1,[5,6],[3,4],[7,8],[1,4294967296]]", ".batch.max", "more than");
 }
 
 // A low bit may turn a digit into another one, which nobody can see; anything else is found.
@@ -306,35 +306,43 @@ BOOST_AUTO_TEST_CASE(DamageIsFoundOrGivesAProfile) {
   BOOST_TEST(damaged > 200U);
 }
 
-BOOST_AUTO_TEST_CASE(TheBriefFormHoldsFinalMeasurementsWhereThereAreSome) {
+BOOST_AUTO_TEST_CASE(TheBriefFormHoldsRulesTheirSpeedsAndAWinnerOfEachClass) {
   Tuning whole = made_up_tuning();
-  std::size_t finals = 0;
-  for (const Measurement& m : whole.measurements) finals += m.final ? 1 : 0;
-  BOOST_REQUIRE(finals > 0U);
-  BOOST_REQUIRE(finals < whole.measurements.size());
-  const Tuning small = required(parse_tuning(tuning_text(brief(whole)), "x"));
-  for (const Measurement& m : small.measurements) BOOST_TEST(m.final);
-  for (const Winner& w : small.winners) BOOST_TEST(w.figures.final);
-  BOOST_TEST(small.shapes.size() < whole.shapes.size());
-  BOOST_TEST(small.rules.size() == whole.rules.size());
-  BOOST_TEST(tuning_text(brief(small)) == tuning_text(small));
-}
-
-BOOST_AUTO_TEST_CASE(TheBriefFormHoldsWhatRulesAndWinnersNeed) {
-  Tuning whole = made_up_tuning();
-  for (Measurement& m : whole.measurements) m.final = true;
-  for (Winner& w : whole.winners) w.figures.final = true;
+  // A smaller one of a class that is there, before it, of a variant without a rule; and another kind's of this class.
+  whole.shapes.push_back(*parse_shape("single nn 500x500x500"));
+  whole.shapes.push_back(*parse_shape("single tn 512x512x512"));
+  whole.measurements.push_back({0, 3, 1000, 0, 9, true});
+  whole.measurements.push_back({3, 4, 1000, 0, 9, true});
+  whole.winners.insert(whole.winners.begin(), {"square", whole.measurements[5]});
+  whole.winners.push_back({"square", whole.measurements[6]});
+  // One that is not the largest of its class, but the fastest within its rule.
+  whole.shapes.push_back(*parse_shape("single nn 400x400x400"));
+  whole.measurements.push_back({2, 5, 1, 0, 9, true});
+  whole.winners.push_back({"square", whole.measurements[7]});
   const Tuning small = required(parse_tuning(tuning_text(brief(whole)), "x"));
   BOOST_TEST((small.variants == std::vector<std::string>{kSmallWinner, kLargeWinner, kTransposedWinner}));
-  BOOST_TEST(small.measurements.size() == 3U);
-  BOOST_TEST(small.measurements[0].variant == 0U);
-  BOOST_TEST(small.measurements[0].median_us == 20.25);
+  BOOST_TEST(small.measurements.empty());
   BOOST_TEST(small.failures.empty());
   BOOST_TEST(small.curve.empty());
   BOOST_TEST(small.tried == 5U);
   BOOST_TEST((wanted_variants(small) == wanted_variants(whole)));
-  BOOST_REQUIRE_EQUAL(small.winners.size(), 3U);
+  std::vector<std::string> won;
+  for (const Winner& w : small.winners) won.push_back(name(small.shapes[w.figures.shape]));
+  BOOST_TEST(
+      (won == std::vector<std::string>{"single nn 16x16x16 batch 8", "single nn 512x512x512", "single tn 2048x16x2048",
+                                       "single tn 512x512x512", "single nn 400x400x400"}));
+  BOOST_TEST(small.shapes.size() == 5U);
   BOOST_TEST(small.variants[small.winners[1].figures.variant] == kLargeWinner);
+  BOOST_REQUIRE_EQUAL(small.rules.size(), whole.rules.size());
+  for (std::size_t i = 0; i < small.rules.size(); ++i) {
+    const cache::Rule& a = small.rules[i];
+    const cache::Rule& b = whole.rules[i];
+    BOOST_TEST(small.variants[a.variant] == whole.variants[b.variant]);
+    BOOST_TEST(speed_of(small, *fastest_within(small, a)) == speed_of(whole, *fastest_within(whole, b)));
+    BOOST_TEST((a.trans_a == b.trans_a && a.m_max == b.m_max && a.n_min == b.n_min && a.batch_max == b.batch_max));
+  }
+  BOOST_TEST(is_brief(small));
+  BOOST_TEST(!is_brief(whole));
   BOOST_TEST(tuning_text(brief(small)) == tuning_text(small));
 }
 

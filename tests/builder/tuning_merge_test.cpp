@@ -155,6 +155,12 @@ BOOST_AUTO_TEST_CASE(TheSameProfileOrShardTwiceIsASlip) {
   BOOST_TEST(outcome(merge(both(tuning_of(kLargeWinner), tuning_of(kLoser)), false)) == "ok");
 }
 
+BOOST_AUTO_TEST_CASE(ABriefProfileCannotBeJoined) {
+  const Result<Tuning> merged = merge(both(tuning_of(kLargeWinner), brief(tuning_of(kLoser))), true);
+  BOOST_TEST(outcome(merged) == "invalid argument");
+  BOOST_TEST(contains(merged.status().message(), "b.json: is a brief profile"), merged.status().message());
+}
+
 BOOST_AUTO_TEST_CASE(AMissingOrInterruptedPartIsSaid) {
   const Tuning first = shard_of_two(1, kLargeWinner, 100);
   BOOST_TEST(!required(merge({{"a.json", first}}, false)).complete);

@@ -33,7 +33,7 @@ Tuning made_up_tuning(const Device& device) {
   for (const std::size_t m : {2, 3, 4}) {
     t.winners.push_back({shape_class(t.shapes[t.measurements[m].shape]), t.measurements[m]});
   }
-  TunedRule small;
+  cache::Rule small;
   small.m_max = 128;
   small.n_min = 3;
   small.n_max = 128;
@@ -41,9 +41,9 @@ Tuning made_up_tuning(const Device& device) {
   small.batch_min = 2;
   small.batch_max = 64;
   small.variant = 1;
-  TunedRule large;
+  cache::Rule large;
   large.variant = 2;
-  TunedRule transposed;
+  cache::Rule transposed;
   transposed.trans_a = true;
   transposed.variant = 3;
   t.rules = {small, large, transposed};
@@ -70,7 +70,7 @@ Tuning tuning_of(const std::string& variant, double median_us, const Device& dev
   t.shapes = {shape};
   t.measurements = {{0, 0, median_us, 0.01, 9, false}};
   t.winners = {{shape_class(shape), t.measurements[0]}};
-  TunedRule rule;
+  cache::Rule rule;
   rule.precision = shape.precision;
   rule.trans_a = shape.trans_a;
   rule.trans_b = shape.trans_b;

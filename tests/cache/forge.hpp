@@ -2,11 +2,12 @@
 // are reached. REQUIRES throughout: made from a bundle that `encode` wrote.
 #pragma once
 
+#include <clbake/cache/xxh64.hpp>
+
 #include "coding.hpp"
 #include "format.hpp"
 #include "layout.hpp"
 #include "samples.hpp"
-#include "xxh64.hpp"
 
 namespace clbake::cache::test {
 

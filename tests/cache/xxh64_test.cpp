@@ -1,5 +1,5 @@
 // Our checksum against the reference implementation.
-#include "xxh64.hpp"
+#include <clbake/cache/xxh64.hpp>
 
 #include <xxhash.h>
 #include <boost/test/unit_test.hpp>

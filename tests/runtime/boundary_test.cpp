@@ -41,7 +41,7 @@ cache::Bytes bundle_for(const builder::Device& device, std::mt19937& random) {
   entry.program.resize(40000);
   for (std::uint8_t& byte : entry.program) byte = static_cast<std::uint8_t>(random());
   job.entries = {entry};
-  return *builder::encode_job(job);
+  return *builder::encode_job(job, cache::Packing::compressed);
 }
 
 // What a library over these bytes answers when it may not compile.

@@ -1,58 +1,13 @@
 // What happens when a bundle does not fit the device, or is damaged: the right miss, then a right result.
-#include <clbake/builder/trial.hpp>
-#include <clbake/cache/writer.hpp>
+#include "baked_bundle.hpp"
 
-#define BOOST_TEST_NO_MAIN
-#include <boost/test/unit_test.hpp>
 #include <cstdio>
-#include <cstdlib>
-#include <functional>
 
 using namespace clbake;
 using namespace clbake::builder;
+using namespace clbake::tests;
 
 namespace {
-
-struct Here {
-  Device device;
-  Session session;
-};
-
-Result<Here> open_here() {
-  const Result<std::vector<Device>> devices = list_devices();
-  if (!devices) return devices.status();
-  Result<Session> session = Session::open(devices->front());
-  if (!session) return session.status();
-  return Here{devices->front(), *session};
-}
-
-Here& here() {
-  static Result<Here> opened = open_here();
-  return *opened;
-}
-
-// The baked bundle cut down to the direct family (it compiles fastest), then changed.
-cache::Bytes changed_bundle(const std::function<void(cache::Contents&)>& change) {
-  const Result<Bundle> bundle = Bundle::open(std::getenv("CLBAKE_TEST_BUNDLE"));
-  BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
-  Result<cache::Contents> contents = bundle->decode();
-  BOOST_REQUIRE_MESSAGE(contents.ok(), contents.status().message());
-  for (cache::Profile& profile : contents->profiles) {
-    for (cache::Rule& rule : profile.rules) {
-      for (std::uint32_t v = 0; v < contents->variants.size(); ++v) {
-        const cache::Variant& variant = contents->variants[v];
-        if (variant.family == "direct" && variant.precision == rule.precision && variant.trans_a == rule.trans_a &&
-            variant.trans_b == rule.trans_b) {
-          rule.variant = v;
-        }
-      }
-    }
-  }
-  change(*contents);
-  Result<cache::Bytes> bytes = cache::encode(*contents);
-  BOOST_REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
-  return std::move(*bytes);
-}
 
 struct Served {
   Explanation explanation;

@@ -12,6 +12,6 @@ forbid() {
 }
 forbid cache 'CL/|clbake/(kernels|builder|clbake)|nlohmann|boost'
 forbid kernels 'CL/|clbake/(cache|builder|clbake|status)|nlohmann|boost'
-forbid runtime 'clbake/(kernels|builder|cache/writer)|nlohmann|boost|xxhash'
+forbid runtime 'clbake/(kernels|builder)|nlohmann|boost|xxhash'
 forbid builder 'boost'
 exit $bad

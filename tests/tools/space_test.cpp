@@ -24,7 +24,7 @@ BOOST_AUTO_TEST_CASE(WithoutADeviceTheSpaceIsListedWithoutCounts) {
 
 BOOST_AUTO_TEST_CASE(PointsAreCountedForTheFirstDevice) {
   if (clbake({"devices"}).status != 0) return;
-  const nlohmann::json json = json_of(clbake({"space", "--precision", "single,half", "--json"}));
+  const nlohmann::json json = json_of(clbake({"space", "--precision", "single,half,single", "--json"}));
   BOOST_TEST(json.at("limits").at("device").is_string());
   for (const nlohmann::json& family : json.at("families")) {
     BOOST_REQUIRE(family.at("counts").size() == 2U);

@@ -36,6 +36,8 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
                                 {"tune"},
                                 {"run"},
                                 {"inspect"},
+                                {"merge"},
+                                {"embed"},
                                 {"bench"},
                                 {"bench", "choice"},
                                 {"bench", "cold"},
@@ -64,6 +66,7 @@ BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesTheOptionsOfTheIssue) {
   check_names("run", {"--m", "--n", "--k", "--precision", "--trans-a", "--trans-b", "--alpha", "--beta", "--device",
                       "--repeat", "--no-compile", "--json"});
   check_names("inspect", {"--json"});
+  check_names("merge", {"--json", "-o"});
 }
 
 BOOST_AUTO_TEST_CASE(TheVersionIsShown) {
@@ -149,6 +152,7 @@ BOOST_AUTO_TEST_CASE(NumbersOutOfTheirRangeAreNamedWithTheirOption) {
   check_refused(choice({"--min", "65", "--max", "64"}), 2, {"--min", "65"});
   check_refused(choice({"--seed", "4294967296"}), 2, {"--seed", "4294967296"});
   check_refused(choice({"--shapes", "1", "--limit", "4095"}), 2, {"--limit", "4095"});
+  check_refused(choice({"--shapes", "100000", "--limit", "4095"}), 2, {"--limit", "4095"});  // at once, too
 }
 
 BOOST_AUTO_TEST_CASE(AnOptionGivenTwiceIsNamed) { check_refused(run_with({"--m", "9"}), 2, {"'--m'"}); }

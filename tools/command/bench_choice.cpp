@@ -32,7 +32,8 @@ struct DrawOptions {
 // Random problems, each size log-uniform from min to max. Own arithmetic on the generator's bits: the standard's
 // distributions differ from library to library.
 std::vector<Problem> draw(const DrawOptions& o) {
-  constexpr std::size_t kMostDraws = 1000000;  // for one problem
+  // At least one draw in a thousand must hit, but for a lot of tries at the beginning.
+  const std::size_t most_draws = 1000000 + 1000 * o.shapes;
   std::mt19937 random(o.seed);
   const auto size = [&] {
     const double part = static_cast<double>(random()) / 4294967296.0;
@@ -41,7 +42,7 @@ std::vector<Problem> draw(const DrawOptions& o) {
     return std::clamp(static_cast<std::size_t>(x), o.min, o.max);
   };
   std::vector<Problem> problems;
-  for (std::size_t draws = 0; problems.size() < o.shapes && draws < kMostDraws * o.shapes; ++draws) {
+  for (std::size_t draws = 0; problems.size() < o.shapes && draws < most_draws; ++draws) {
     const Precision precision = o.precisions[random() % o.precisions.size()];
     const Transposes t = o.transposes[random() % o.transposes.size()];
     const std::size_t m = size(), n = size(), k = size();

@@ -264,16 +264,18 @@ int bench(const std::vector<std::string>& arguments) {
   if (which == "cold") return bench_cold(rest);
   if (which == "gemm") return bench_gemm(rest);
   if (which == "load") return bench_load(rest);
+  if (which == "overhead") return bench_overhead(rest);
   if (which == "presets") return bench_presets(rest);
   if (which == "--help" || which == "-h") {
     std::printf(
         "usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n"
         "       clbake bench choice FILE [OPTIONS]\n       clbake bench presets FILE|DEVICE [OPTIONS]\n"
-        "       clbake bench load FILE [OPTIONS]\n       clbake bench bake [OPTIONS]\n");
+        "       clbake bench load FILE [OPTIONS]\n       clbake bench overhead FILE [OPTIONS]\n       clbake bench "
+        "bake [OPTIONS]\n");
     return kSuccess;
   }
-  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm, choice, presets, load or bake"
-                                 : "'" + which + "' is none of cold, gemm, choice, presets, load, bake");
+  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm, choice, presets, load, overhead or bake"
+                                 : "'" + which + "' is none of cold, gemm, choice, presets, load, overhead, bake");
 }
 
 }  // namespace clbake::tool

@@ -35,7 +35,8 @@ Cli::Cli(std::string synopsis, std::string summary)
 
 std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   const bool or_device = synopsis_.find(" FILE|DEVICE ") != std::string::npos;
-  const bool takes_file = or_device || synopsis_.find(" FILE ") != std::string::npos;
+  const bool several = synopsis_.find(" FILE... ") != std::string::npos;
+  const bool takes_file = or_device || several || synopsis_.find(" FILE ") != std::string::npos;
   const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
   po::options_description all;
   all.add(options_);
@@ -54,11 +55,11 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     }
     po::notify(values_);
     if (!takes_file) return std::nullopt;
-    const auto files = has("FILE") ? values_["FILE"].as<std::vector<std::string>>() : std::vector<std::string>();
+    if (has("FILE")) files_ = values_["FILE"].as<std::vector<std::string>>();
     const std::string missing =
         or_device ? "the bundle's FILE or the DEVICE is missing" : "the bundle's FILE is missing";
-    if (files.size() != 1) throw UsageError(files.empty() ? missing : "more than one FILE given");
-    file_ = files[0];
+    if (files_.empty()) throw UsageError(missing);
+    if (files_.size() != 1 && !several) throw UsageError("more than one FILE given");
     return std::nullopt;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "clbake %s: %s; see 'clbake %s --help'\n", verb.c_str(), error.what(), verb.c_str());
@@ -117,7 +118,7 @@ std::vector<Precision> Cli::precisions(const char* option) const {
     if (known == std::end(kPrecisions)) {
       throw UsageError("--" + std::string(option) + ": '" + name + "' is none of half, single and double");
     }
-    wanted.push_back(*known);
+    if (std::find(wanted.begin(), wanted.end(), *known) == wanted.end()) wanted.push_back(*known);
   }
   if (wanted.empty()) throw UsageError("--" + std::string(option) + ": no precision given");
   return wanted;

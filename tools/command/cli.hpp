@@ -22,7 +22,7 @@ int fail(const char* verb, const Status& status);
 class Cli {
  public:
   // `synopsis`: what stands behind "usage: clbake ", for example "inspect FILE [OPTIONS]". A synopsis with " FILE "
-  // or " FILE|DEVICE " takes one positional argument, required.
+  // or " FILE|DEVICE " takes one positional argument, required; one with " FILE... " one or more.
   Cli(std::string synopsis, std::string summary);
 
   boost::program_options::options_description_easy_init options() { return options_.add_options(); }
@@ -34,7 +34,8 @@ class Cli {
   bool has(const char* option) const { return values_.count(option) > 0; }
   std::string text(const char* option) const;
   std::vector<std::string> list(const char* option) const;  // of an option that may be repeated, each "a,b,c"
-  const std::string& file() const { return file_; }
+  std::string file() const { return files_.empty() ? std::string() : files_.front(); }
+  const std::vector<std::string>& files() const { return files_; }
 
   // A count or size in decimal from `least` to `most`; `fallback` when the option was not given. Wrong text throws
   // UsageError, here and in the functions below.
@@ -45,7 +46,7 @@ class Cli {
  private:
   std::string synopsis_;
   std::string summary_;
-  std::string file_;
+  std::vector<std::string> files_;
   boost::program_options::options_description options_;
   boost::program_options::variables_map values_;
 };

@@ -2,11 +2,10 @@
 
 #include "json.hpp"
 
-#include <clbake/builder/finalize.hpp>
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/shapes.hpp>
 #include <clbake/builder/trial.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/finalize.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -39,7 +38,7 @@ Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
   const Problem small = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
   const Result<Gemm> gemm = library->prepare(small, v.name);
   if (!gemm) return gemm.status();
-  std::vector<Problem> shapes = builder::large_grids(v);
+  std::vector<Problem> shapes = large_grids(v);
   shapes.insert(shapes.begin(), small);
   double launch_us = 0;
   for (const Problem& shape : shapes) {
@@ -48,7 +47,7 @@ Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
     launch_us += *us;
   }
   const auto start = std::chrono::steady_clock::now();
-  const Result<cache::Bytes> binary = builder::program_binary(gemm->program());
+  const Result<cache::Bytes> binary = program_binary(gemm->program());
   const std::chrono::duration<double, std::milli> query = std::chrono::steady_clock::now() - start;
   if (!binary) return binary.status();
   return Json{

@@ -2,6 +2,7 @@
 
 #include "cli.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -72,7 +73,9 @@ std::vector<Transposes> transposes_of(const std::string& text) {
     if (part.size() != 2 || part.find_first_not_of("nt") != std::string::npos) {
       throw UsageError("--trans: '" + part + "' is none of nn, nt, tn, tt");
     }
-    list.push_back({part[0] == 't', part[1] == 't'});
+    const Transposes wanted{part[0] == 't', part[1] == 't'};
+    const auto same = [&](const Transposes& t) { return t.a == wanted.a && t.b == wanted.b; };
+    if (std::none_of(list.begin(), list.end(), same)) list.push_back(wanted);
   }
   if (list.empty()) throw UsageError("--trans: no transposes given");
   return list;

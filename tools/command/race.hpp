@@ -22,7 +22,7 @@ struct Transposes {
   bool a, b;
 };
 
-// "nn,tn". Throws UsageError.
+// "nn,tn", each once. Throws UsageError.
 std::vector<Transposes> transposes_of(const std::string& text);
 
 std::string trans_name(const Problem& problem);  // "tn"

@@ -55,7 +55,7 @@ std::vector<kernels::Family> families_of(const std::vector<std::string>& names) 
     const auto* const at = std::find_if(std::begin(kernels::all_families), std::end(kernels::all_families),
                                         [&](const kernels::Family family) { return kernels::name(family) == wanted; });
     if (at == std::end(kernels::all_families)) throw UsageError("--family: '" + wanted + "' is no family of kernels");
-    families.push_back(*at);
+    if (std::find(families.begin(), families.end(), *at) == families.end()) families.push_back(*at);
   }
   return families;
 }
@@ -292,7 +292,9 @@ int tune(const std::vector<std::string>& arguments) {
   cli.options()("merge", po::value<std::vector<std::string>>()->multitoken()->composing(),
                 "join these profiles, separated by blanks or commas, instead of tuning");
   cli.options()("force", "with --merge: although they are of different devices");
-  cli.options()("brief", "with --merge: keep only what winners and rules need, as in the profiles that clbake ships");
+  cli.options()(
+      "brief",
+      "with --merge: keep the rules and what they were measured by only, as in the profiles that clbake ships");
   cli.options()("report", po::value<std::string>(), "write a page for the browser, too");
   cli.options()("from", po::value<std::string>(), "with --report: from this profile, instead of tuning");
   if (const auto status = cli.parse(arguments)) return *status;

@@ -22,7 +22,8 @@ int tune_merge(const std::vector<std::string>& files, bool force, bool brief, co
   Result<builder::Tuning> merged = single ? profiles[0].tuning : builder::merge(profiles, force);
   if (!merged) return fail("tune", merged.status().within("--merge"));
   if (single) {
-    builder::conclude(*merged);  // anew: this version may know better than the one that wrote it
+    if (!builder::is_brief(*merged))
+      builder::conclude(*merged);  // anew: this version may know better than the one that wrote it
   } else {
     merged->command = command + (force ? " --force" : "") + " -o " + output;
   }

@@ -12,11 +12,14 @@
 #pragma once
 
 #include <clbake/cache/reader.hpp>
+#include <clbake/overlay.hpp>
 #include <clbake/status.hpp>
 
 #include <CL/cl.h>
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,6 +74,7 @@ struct Matrix {
 enum class Origin {
   native,    // machine code of the bundle
   portable,  // an intermediate language (PTX) of the bundle, which the driver compiled
+  overlay,   // what an earlier miss left in the overlay
   source,    // compiled by the driver from the bundle's source
 };
 
@@ -81,6 +85,10 @@ struct Explanation {
   std::string miss_message;  // the same for a person; empty when there was no miss
   std::string variant;       // name of the variant in the bundle
   std::string baked_for;     // the driver that the program was made for, when that is another one; else empty
+  std::size_t bundle = 0;    // the bundle that it is from: an index into the list that Library::create got
+  std::string reason;        // why this variant, for a person: the rule of the profile, the name asked for ...
+  std::string waits_for;     // OnMiss::fallback: the variant that is being compiled to serve the next call; else empty
+  bool loaded = false;       // the program was there already, or (Library::explain) is
   // What the driver took to load or compile the program, in microseconds, when it was loaded for the first caller.
   double create_us = 0;  // clCreateProgramWithBinary, or WithSource
   double build_us = 0;   // clBuildProgram
@@ -88,32 +96,65 @@ struct Explanation {
 };
 
 enum class OnMiss {
-  compile,  // compile from the source that the bundle carries
-  fail,     // fail with the reason of the miss
+  compile,   // compile from the source that the bundle carries
+  fail,      // fail with the reason of the miss
+  fallback,  // serve with another variant whose program is loaded or baked, while a thread of the library compiles the
+             // wanted one for the calls after it; compile where there is none
 };
+
+enum class LogLevel { info, warning };
+
+// Told what an application may want to know: misses, compilations, entries that a driver rejects. `message` is one line
+// and lives for the call only. Called from whatever thread does the work, with no lock held; may call the library.
+using Log = void (*)(LogLevel level, const char* message, void* data);
 
 struct Options {
   OnMiss on_miss = OnMiss::compile;
   // Machine code that was made for an older driver of the same platform and architecture may be loaded, where the
   // bundle says that it was made for that. Exactly the wanted driver's comes first all the same.
   bool newer_driver = false;
+  // Where what was compiled is kept for the next process: open_overlay(). Null: nowhere.
+  std::shared_ptr<OverlayStore> overlay;
+  Log log = nullptr;
+  void* log_data = nullptr;  // handed to `log`; must live as long as the library
+};
+
+// What Library::prepare may be asked beside the problem.
+struct Wish {
+  std::string variant;            // the name of a variant; empty: the profile's choice
+  bool caller_workspace = false;  // allocate no workspace: Gemm::use_workspace comes before the first enqueue
 };
 
 // A problem ready to run: the kernels of a loaded program, and the workspace of those variants that need one.
-// Move-only; may outlive its Library. One thread at a time may use a Gemm; prepare one for each thread (the program is
-// shared). Calls that share a workspace wait for each other, on whatever queues they are.
+// Move-only; may outlive its Library. One thread at a time may use a Gemm; clone it for each thread (the program is
+// shared). Calls that share a workspace wait for each other, on whatever queues they are. All functions of a moved-from
+// Gemm fail with invalid_argument or return nothing.
 class Gemm {
  public:
   Gemm(Gemm&&) noexcept;
   Gemm& operator=(Gemm&&) noexcept;
   ~Gemm();
 
+  // The same problem and program with kernels, and a workspace, of its own. Fails with opencl or out_of_memory.
+  Result<Gemm> clone() const;
+
+  // Bytes that use_workspace wants; 0: the variant needs none. Images of operands are not part of it: they stay the
+  // handle's own.
+  std::size_t workspace_bytes() const;
+
+  // The workspace is workspace_bytes() bytes of the caller's buffer from `offset` bytes on, a multiple of
+  // CL_DEVICE_MEM_BASE_ADDR_ALIGN; the handle's own one is released. Two handles may be given the same bytes only when
+  // their calls do not run at the same time, which is the caller's to order; calls of one handle are ordered. Retains
+  // the buffer. Fails with invalid_argument or opencl; the handle keeps what it had.
+  Status use_workspace(cl_mem buffer, std::size_t offset = 0);
+
   // Enqueues the product on a queue of the library's context and device, and returns without waiting for it.
   // alpha and beta are rounded to the problem's precision (half: to single). beta = 0: C is not read. k = 0 or alpha =
   // 0: A and B are not read, their buffers may be null. m = 0, n = 0 or batch = 0: nothing runs, the event completes
-  // after the wait list. A, B and C may not overlap. `event` (may be null) is the caller's to release. Fails with
-  // invalid_argument (a null or too small buffer, a queue of another context or device; nothing was enqueued) or
-  // opencl (what was enqueued before the failure still runs: finish the queue before the buffers go).
+  // after the wait list. C may share a buffer with A and B, but no element: that is checked, except between
+  // sub-buffers. `event` (may be null) is the caller's to release. Fails with invalid_argument (a null or too small
+  // buffer, a queue of another context or device; nothing was enqueued) or opencl (what was enqueued before the failure
+  // still runs: finish the queue before the buffers go).
   Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                  cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
@@ -124,12 +165,36 @@ class Gemm {
 
  private:
   friend class Library;
+  friend class PlanCache;
+  friend class Programs;
   struct State;
   explicit Gemm(std::unique_ptr<State> state);
+  bool outdated(std::uint64_t age) const;
   std::unique_ptr<State> state_;
 };
 
-// The programs of some bundles on one device of one context. Copies are cheap and share everything.
+// What a library has done since it was created.
+struct Counters {
+  // Calls of `prepare`, and of `gemm` and `warm` where they had to prepare, by what served them.
+  std::uint64_t loaded = 0;    // a program that was loaded already
+  std::uint64_t native = 0;    // machine code of a bundle
+  std::uint64_t portable = 0;  // an intermediate language of a bundle
+  std::uint64_t overlay = 0;   // what an earlier miss left in the overlay
+  std::uint64_t source = 0;    // compiled
+  std::uint64_t fallback = 0;  // another variant, while the wanted one compiles
+  std::uint64_t failed = 0;    // nothing
+  std::uint64_t cached = 0;    // calls of `gemm` that found a plan
+  // Misses by reason; the index is the number of the Code (no_target ... driver_rejected).
+  std::array<std::uint64_t, 64> misses{};
+  // Microseconds of all threads together that drivers took.
+  std::uint64_t create_us = 0;  // clCreateProgramWithBinary, or WithSource
+  std::uint64_t build_us = 0;   // clBuildProgram
+  std::uint64_t kernel_us = 0;  // clCreateKernel of new programs
+};
+
+// The programs of some bundles on one device of one context. Copies are cheap and share everything; the last copy that
+// goes waits for the library's thread to end what it compiles and to write what the overlay is to keep, and drops
+// compilations that have not begun.
 // All members may be called from any number of threads at once.
 class Library {
  public:
@@ -142,10 +207,38 @@ class Library {
   // Chooses the variant for the problem, from the first bundle that has one, or another one when the workspace that it
   // needs does not fit the device, and loads its program unless that is loaded already: machine code for exactly this
   // device and driver from any of the bundles, else what Options::newer_driver allows, else a portable program, else
-  // compiled from source. A non-empty `variant` asks for
-  // the variant of that name instead of the profile's choice. Fails with invalid_argument, with the reason of the miss
-  // (on_miss = fail), or with build_failed.
-  Result<Gemm> prepare(const Problem& problem, const std::string& variant = {}) const;
+  // what is in the overlay, else compiled from source. A program that the driver refuses is not tried again, with an
+  // overlay not by later processes either: there the one compiled in its place serves. Fails with invalid_argument,
+  // with the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl,
+  // out_of_memory) is tried again at the next call, others are not.
+  Result<Gemm> prepare(const Problem& problem, const Wish& wish = {}) const;
+  Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
+
+  // prepare and enqueue in one call; failures of both. The handles are kept, up to kPlans for each of a few groups of
+  // threads, the least recently used ones go: from the second call of a problem on nothing is prepared or allocated.
+  Status gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+              cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
+  static constexpr std::size_t kPlans = 64;
+
+  // Loads, or compiles, the programs for these problems ahead of time. Goes on after a failure; returns the first.
+  Status warm(const std::vector<Problem>& problems) const;
+
+  // What `prepare` would do now, without loading anything. Fails as `prepare` would for the lack of a variant or, with
+  // on_miss = fail, of a program.
+  Result<Explanation> explain(const Problem& problem) const;
+
+  // Whether `prepare` would serve the problem with its variant's machine code made for exactly this device and driver.
+  bool contains(const Problem& problem) const;
+
+  // Bytes of workspace that the handle of the problem needs: Gemm::workspace_bytes(). Loads the program. Fails as
+  // `prepare` does.
+  Result<std::size_t> workspace_bytes(const Problem& problem) const;
+
+  Counters counters() const;
+
+  // Waits until the library's thread has nothing left to do: compilations of OnMiss::fallback, what the overlay is to
+  // keep. Not to be called by `log`.
+  void finish() const;
 
   // The identity by which bundles are searched.
   const Target& target() const;
@@ -199,7 +292,7 @@ constexpr std::size_t element_bytes(Precision precision) {
 // "half", "single", "double".
 const char* name(Precision precision);
 
-// "native", "portable", "source".
+// "native", "portable", "overlay", "source".
 const char* name(Origin origin);
 
 }  // namespace clbake

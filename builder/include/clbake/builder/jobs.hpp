@@ -3,6 +3,7 @@
 #pragma once
 
 #include <clbake/builder/devices.hpp>
+#include <clbake/cache/writer.hpp>
 #include <clbake/kernels/generator.hpp>
 
 #include <string>
@@ -21,15 +22,17 @@ struct Job {
 // The device's target and a kernel of the generator.
 Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params);
 
-// The generator's word for a precision.
+// The generator's word for a precision, and the reverse.
 kernels::Precision kernels_precision(Precision precision);
+Precision precision_of(kernels::Precision precision);
 
 // Same work: target, variant and source agree in everything.
 bool same_work(const Job& a, const Job& b);
 
-// The bundle as which the job travels.
-Result<cache::Bytes> encode_job(const Job& job);
+// The bundle of this variant only.
+Result<cache::Bytes> encode_job(const Job& job, cache::Packing packing);
 
+// Plain: it is read soon, and once or twice.
 Status write_job(const std::string& path, const Job& job);
 
 // Verifies every byte. Fails like Bundle::open, or with malformed when the bundle holds more than one variant.

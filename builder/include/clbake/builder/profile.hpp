@@ -3,6 +3,10 @@
 
 #include <clbake/builder/devices.hpp>
 
+#include <set>
+#include <tuple>
+#include <vector>
+
 namespace clbake::builder {
 
 // The profile of contents.targets[target] from the variants that have an entry there: small problems go to the
@@ -13,7 +17,19 @@ cache::Profile default_profile(const cache::Contents& contents, std::uint32_t ta
 // Precision and transposes agree.
 bool same_kind(const cache::Rule& a, const cache::Rule& b);
 
-// Adds the rule behind the others, unless one of them takes all of its problems already.
-void add_rule(std::vector<cache::Rule>& rules, const cache::Rule& rule);
+// Rules in the order of their adding, without those that could never decide because an earlier one has the same
+// problems, or takes all sizes of m, n and k. Time goes with the logarithm of their number for each.
+class RuleList {
+ public:
+  void add(const cache::Rule& rule);
+  const std::vector<cache::Rule>& rules() const { return rules_; }
+
+ private:
+  using Size = std::uint32_t;
+  using Problems = std::tuple<Precision, bool, bool, Size, Size, Size, Size, Size, Size, Size, Size>;
+  std::vector<cache::Rule> rules_;
+  std::set<Problems> known_;
+  std::vector<cache::Rule> broad_;  // those of all sizes
+};
 
 }  // namespace clbake::builder

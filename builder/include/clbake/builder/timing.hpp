@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,7 +46,9 @@ struct Visit {
 // What came of a visit.
 struct Visited {
   std::string failure;                  // why the variant is out; empty when it is not
-  std::vector<std::vector<double>> us;  // of each shape that was reached; empty where the device was unable
+  std::vector<std::vector<double>> us;  // of each shape that was reached; empty where the device was unable, or ...
+  // ... where the order took too long, though nobody had managed this shape: places in `us`. Others may yet.
+  std::vector<std::size_t> late;
 };
 
 // The processes of a tuning.
@@ -87,6 +91,8 @@ class TimingPool {
   struct RaceCallbacks {
     std::function<void(std::size_t variant, std::size_t order, const std::vector<double>& us)> turn;
     std::function<void(std::size_t variant, const std::string& cause)> failed;  // it is out
+    // The order took too long: whether the shape is to blame, so that the variant stays; null: never.
+    std::function<bool(std::size_t variant, std::size_t order, const std::string& cause)> late;
     // Whether the variant takes part in this round of the order; null: always.
     std::function<bool(std::size_t variant, std::size_t order, unsigned round)> wanted;
   };
@@ -108,6 +114,8 @@ class TimingPool {
   Options options_;
   const std::atomic<bool>& cancel_;
   std::vector<std::unique_ptr<Process>> spare_;  // idle
+  std::map<std::string, unsigned> late_;         // how many visits were late on a shape that nobody has managed
+  std::set<std::string> managed_;                // shapes
   std::size_t processes_ = 0;                    // started so far
 };
 

@@ -24,6 +24,9 @@ struct Shape {
 };
 bool operator==(const Shape& a, const Shape& b);
 
+// "single nt": a precision and the transposes of A and B.
+std::string kind_name(Precision precision, bool trans_a, bool trans_b);
+
 // "single nt 1024x512x64", with " batch 16" behind it when there are several products; and the reverse, nothing for
 // any other text.
 std::string name(const Shape& shape);
@@ -34,6 +37,9 @@ Problem problem_of(const Shape& shape);
 
 // 2 * m * n * k * batch.
 double operations(const Shape& shape);
+
+// Giga-operations per second.
+double gflops(const Shape& shape, double median_us);
 
 // The class of a shape, as users speak of it: "batched"; "small" (m, n and k up to 128); "square" (m, n and k within a
 // factor of 4 of each other); else the dimensions that are at most an eighth of the largest one: "thin-m", "thin-mk"
@@ -60,18 +66,6 @@ struct Failure {
 struct Winner {
   std::string shape_class;
   Measurement figures;  // names the variant and the shape
-};
-
-// Problems of a precision, a pair of transposes and closed ranges of sizes use the variant; the first rule that fits.
-struct TunedRule {
-  Precision precision = Precision::single_precision;
-  bool trans_a = false;
-  bool trans_b = false;
-  std::uint32_t m_min = 0, m_max = UINT32_MAX;
-  std::uint32_t n_min = 0, n_max = UINT32_MAX;
-  std::uint32_t k_min = 0, k_max = UINT32_MAX;
-  std::uint32_t batch_min = 0, batch_max = UINT32_MAX;
-  std::uint32_t variant = 0;  // index into Tuning::variants
 };
 
 // A step of the search's curve: after so many seconds and variants tried, this was the best so far on a shape.
@@ -105,13 +99,22 @@ struct Tuning {
   std::vector<Milestone> curve;
 
   // What follows from the measurements: conclude().
-  std::vector<Winner> winners;   // one for each shape
-  std::vector<TunedRule> rules;  // together they cover every problem of the precisions and transposes tuned for
+  std::vector<Winner> winners;  // one for each shape
+  // Together they cover every problem of the precisions and transposes tuned for. Their variant is an index into
+  // `variants`; gflops stays 0.
+  std::vector<cache::Rule> rules;
 };
 
 // Fills in winners and rules from the measurements. Variants that never ran to an end on a shape's `runs` > 1 cannot
 // win there. Pure: equal measurements give equal conclusions, in whatever order they are.
 void conclude(Tuning& tuning);
+
+// Giga-operations per second of a winner.
+double speed_of(const Tuning& tuning, const Winner& winner);
+
+// Among the shapes that are a rule's problems and whose winner is the rule's variant, the fastest in GFLOP/s: a winner
+// of the tuning, null when there is none.
+const Winner* fastest_within(const Tuning& tuning, const cache::Rule& rule);
 
 // Names of the variants that rules name, each once, in the order of `variants`.
 std::vector<std::string> wanted_variants(const Tuning& tuning);

@@ -1,8 +1,9 @@
 // PROFILE.json: a Tuning as text that a person can read, one line for each winner, rule and measurement.
 //
 //   "winners"       {"class", "shape", "variant", "median_us", "spread", "gflops", "runs", "final"}
-//   "rules"         {"kind": "single nn", "m": [min, max], ..., "variant"}; a range that is left out is any size, a
-//                   max of null has no end
+//   "rules"         [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: for
+//   problems
+//                   of the variant's precision and transposes, the first that fits decides; a max of null has no end
 //   "measurements"  [index of the variant, of the shape, median_us, spread, runs, final]
 //   "curve"         [seconds, tried, index of the variant, of the shape, gflops]
 //
@@ -35,21 +36,17 @@ Result<Tuning> read_tuning(const std::string& path);
 // when the tuning contradicts itself, so that it could not be read again.
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
-// What winners and rules need: no variants but theirs, the final measurements of these, the shapes of those; no
-// failures, no curve.
+// The rules; the winners that tell how fast they are, and of each class of shapes the largest one's; no other variants
+// and shapes, no measurements, failures or curve. It bakes the same bundle, but cannot be merged with others any more.
 Tuning brief(const Tuning& tuning);
+bool is_brief(const Tuning& tuning);  // there are rules, and no measurements
 
 // All that several profiles know, concluded anew. Of a variant and a shape that several have measured the final
 // measurement counts, else the one with more runs, else the shorter time; a variant that failed anywhere has none.
 // `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
 // Fails with invalid_argument, unless `force`, when two of them disagree on the device, are the same, are shards of
-// different divisions, or the same shard with shapes in common. Seeds may differ: they do not move shards.
+// different divisions, or the same shard with shapes in common; and in any case when one of them is brief. Seeds may
+// differ: they do not move shards.
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force);
-
-// "single nt": what a rule says of the problems that it is for, beside their sizes.
-std::string kind_name(Precision precision, bool trans_a, bool trans_b);
-
-// Giga-operations per second.
-double gflops(const Shape& shape, double median_us);
 
 }  // namespace clbake::builder

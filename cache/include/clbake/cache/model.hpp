@@ -50,6 +50,8 @@ struct Launch {
 struct Source {
   std::string name;  // file name, for build logs
   std::string text;  // OpenCL C
+
+  bool operator==(const Source& other) const { return name == other.name && text == other.text; }
 };
 
 struct Variant {
@@ -70,6 +72,9 @@ struct Variant {
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
 };
+
+// Whether two variants agree in everything but the index of their source.
+bool same_but_source(const Variant& a, const Variant& b);
 
 // One line of a profile: problems of this kind whose m, n, k and number of products all lie in the closed ranges use
 // the variant.

@@ -47,6 +47,9 @@ class Bundle {
   // path.
   static Result<Bundle> open(const std::string& path);
 
+  // The same of a path that begins at `directory`, an open file descriptor of one, which stays the caller's.
+  static Result<Bundle> open_at(int directory, const std::string& path);
+
   // Reads in place from memory that the caller owns and keeps unchanged while any copy of the Bundle lives.
   // No alignment needed. Fails like open, without not_found and io.
   static Result<Bundle> from_memory(ByteView bytes);

@@ -1,0 +1,34 @@
+// Several bundles as one: what other machines baked, and what overlays gathered in the field.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+#include <clbake/status.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+struct NamedBundle {
+  std::string file;  // for messages
+  cache::Contents contents;
+};
+
+struct MergedBundle {
+  cache::Contents contents;
+  // What could not be taken along, one line each: the file and the cause.
+  std::vector<std::string> left_out;
+};
+
+// Appends the bundle at `path`, or, when that is a directory, all files in it whose names end in ".clbake", in the
+// order of their names. Every byte is verified: a bundle that is named fails like Bundle::open, one of a directory goes
+// into `left_out` instead, as an overlay's may be damaged. Fails with io for a directory that cannot be read.
+Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out);
+
+// Equal targets, sources and variants become one. Of two entries for one target, variant and form the proven one is
+// kept; if both are or none is, the JIT-free one; else the first. The profile of a target is that of the first bundle
+// that has one. A variant with the name of another one in an earlier bundle, and something else in it, is left out with
+// its entries and rules.
+MergedBundle merge_bundles(std::vector<NamedBundle> bundles);
+
+}  // namespace clbake::builder

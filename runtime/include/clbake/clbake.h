@@ -1,0 +1,208 @@
+/* clbake runtime for C: GEMM from a bundle of device binaries, with nothing left to compile.
+ *
+ *   clbake_error error;
+ *   clbake_bundle* bundle = NULL;
+ *   clbake_library* library = NULL;
+ *   clbake_problem problem;
+ *   if (clbake_bundle_open("gemm.clbake", &bundle, &error) != CLBAKE_OK ||
+ *       clbake_library_create(context, device, &bundle, 1, NULL, &library, &error) != CLBAKE_OK) {
+ *     fprintf(stderr, "%s\n", error.message);
+ *   }
+ *   clbake_problem_init(&problem, CLBAKE_SINGLE, 512, 512, 512);
+ *   clbake_library_gemm(library, queue, &problem, 1.0, a, 0, b, 0, 0.0, c, 0, 0, NULL, NULL, &error);
+ *   clbake_library_release(library);
+ *   clbake_bundle_release(bundle);
+ *
+ * The same library as clbake/clbake.hpp, where each function's C++ counterpart says more: semantics, thread rules,
+ * failures. Every function that can fail returns a clbake_code and fills in `error`, which may be NULL, when it is not
+ * CLBAKE_OK; results are written only on success. Objects that a function makes are the caller's to release; NULL may
+ * be released. Any other null pointer where an object is wanted is CLBAKE_INVALID_ARGUMENT. */
+#ifndef CLBAKE_CLBAKE_H
+#define CLBAKE_CLBAKE_H
+
+#include <CL/cl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* clbake::Code: see clbake/status.hpp. */
+typedef enum clbake_code {
+  CLBAKE_OK = 0,
+  CLBAKE_INVALID_ARGUMENT = 1,
+  CLBAKE_OUT_OF_MEMORY = 2,
+  CLBAKE_CANCELLED = 3,
+  CLBAKE_NOT_FOUND = 10,
+  CLBAKE_IO = 11,
+  CLBAKE_NOT_A_BUNDLE = 20,
+  CLBAKE_TRUNCATED = 21,
+  CLBAKE_CHECKSUM = 22,
+  CLBAKE_UNSUPPORTED_VERSION = 23,
+  CLBAKE_MALFORMED = 24,
+  CLBAKE_NO_TARGET = 30,
+  CLBAKE_OTHER_DRIVER = 31,
+  CLBAKE_NO_VARIANT = 32,
+  CLBAKE_NO_ENTRY = 33,
+  CLBAKE_DRIVER_REJECTED = 40,
+  CLBAKE_BUILD_FAILED = 50,
+  CLBAKE_OPENCL = 51,
+  CLBAKE_NO_DEVICE = 52,
+  CLBAKE_WRONG_RESULT = 53
+} clbake_code;
+
+/* The message is one line, cut where it is longer. */
+typedef struct clbake_error {
+  clbake_code code;
+  char message[1020];
+} clbake_error;
+
+typedef struct clbake_bundle clbake_bundle;
+typedef struct clbake_library clbake_library;
+typedef struct clbake_gemm clbake_gemm;
+typedef struct clbake_overlay clbake_overlay;
+
+/* ---- Bundles. Any thread. A library keeps what it needs: bundles may be released once it is created. ---- */
+
+clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error);
+
+/* Reads in place: the bytes must stay, unchanged, as long as the bundle and every library made with it. */
+clbake_code clbake_bundle_from_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
+
+void clbake_bundle_release(clbake_bundle* bundle);
+
+/* ---- The overlay: clbake::open_overlay. Any thread. ---- */
+
+typedef enum clbake_overlay_mode { CLBAKE_OVERLAY_READ_ONLY = 1, CLBAKE_OVERLAY_READ_WRITE = 2 } clbake_overlay_mode;
+
+/* max_bytes: 0 for 256 MiB. */
+clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, uint64_t max_bytes,
+                                clbake_overlay** overlay, clbake_error* error);
+void clbake_overlay_release(clbake_overlay* overlay);
+
+/* Where the user's caches are: writes the path and a zero to `path`, which holds `size` bytes. The only function that
+ * reads the environment. Also fails with CLBAKE_INVALID_ARGUMENT when `size` is too small. */
+clbake_code clbake_user_cache_directory(const char* application, char* path, size_t size, clbake_error* error);
+
+/* ---- Problems: clbake::Problem. ---- */
+
+typedef enum clbake_precision { CLBAKE_SINGLE = 1, CLBAKE_DOUBLE = 2, CLBAKE_HALF = 3 } clbake_precision;
+typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
+
+typedef struct clbake_batch_offsets {
+  size_t a, b, c; /* elements */
+} clbake_batch_offsets;
+
+typedef struct clbake_problem {
+  clbake_precision precision;
+  clbake_layout layout;
+  int trans_a, trans_b;                /* 0: no */
+  size_t m, n, k, lda, ldb, ldc;       /* elements */
+  size_t batch;                        /* products */
+  size_t a_stride, b_stride, c_stride; /* elements */
+  const clbake_batch_offsets* offsets; /* `batch` of them instead of the strides; or NULL. Read during the call only. */
+} clbake_problem;
+
+/* One row-major product of packed matrices, neither of them transposed. */
+void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n, size_t k);
+
+/* ---- The library: clbake::Library. Any number of threads at once. ---- */
+
+typedef enum clbake_on_miss { CLBAKE_COMPILE = 0, CLBAKE_FAIL = 1, CLBAKE_FALLBACK = 2 } clbake_on_miss;
+typedef enum clbake_log_level { CLBAKE_INFO = 0, CLBAKE_WARNING = 1 } clbake_log_level;
+typedef void (*clbake_log)(clbake_log_level level, const char* message, void* data);
+
+/* All zero: the defaults. */
+typedef struct clbake_options {
+  clbake_on_miss on_miss;
+  int newer_driver; /* 0: no */
+  clbake_log log;   /* or NULL */
+  void* log_data;
+  const clbake_overlay* overlay; /* or NULL. May be released once the library is created. */
+} clbake_options;
+
+/* options: NULL for the defaults. */
+clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles, size_t count,
+                                  const clbake_options* options, clbake_library** library, clbake_error* error);
+
+/* The same library once more, to be released as well: one for each thread makes it safe to release in any order. */
+clbake_library* clbake_library_retain(clbake_library* library);
+void clbake_library_release(clbake_library* library);
+
+/* Offsets in elements, from the start of the buffer. */
+clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
+                                double alpha, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta,
+                                cl_mem c, size_t c_offset, cl_uint wait_count, const cl_event* wait_list,
+                                cl_event* event, clbake_error* error);
+
+clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, size_t count,
+                                clbake_error* error);
+
+typedef enum clbake_origin {
+  CLBAKE_NATIVE = 0,
+  CLBAKE_PORTABLE = 1,
+  CLBAKE_OVERLAY = 2,
+  CLBAKE_SOURCE = 3
+} clbake_origin;
+
+/* clbake::Explanation; texts are cut where they are longer. */
+typedef struct clbake_explanation {
+  clbake_origin origin;
+  clbake_code miss;
+  int loaded;
+  size_t bundle;
+  char variant[256];
+  char waits_for[256];
+  char baked_for[256];
+  char reason[512];
+  char miss_message[512];
+  double create_us, build_us, kernel_us;
+} clbake_explanation;
+
+clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
+                                   clbake_explanation* explanation, clbake_error* error);
+
+/* 1 or 0. */
+int clbake_library_contains(clbake_library* library, const clbake_problem* problem);
+
+clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, size_t* bytes,
+                                           clbake_error* error);
+
+typedef struct clbake_counters {
+  uint64_t loaded, native, portable, overlay, source, fallback, failed, cached;
+  uint64_t misses[64]; /* by clbake_code */
+  uint64_t create_us, build_us, kernel_us;
+} clbake_counters;
+
+clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error);
+void clbake_library_finish(clbake_library* library);
+
+/* ---- Prepared problems: clbake::Gemm. One thread at a time; clone for each thread. ---- */
+
+/* variant: a name, or NULL for the profile's choice. caller_workspace: not 0 when clbake_gemm_use_workspace follows. */
+clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
+                                int caller_workspace, clbake_gemm** gemm, clbake_error* error);
+clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error);
+void clbake_gemm_release(clbake_gemm* gemm);
+
+size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm);
+clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, size_t offset_bytes, clbake_error* error);
+clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error);
+
+clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, size_t a_offset,
+                                cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset, cl_uint wait_count,
+                                const cl_event* wait_list, cl_event* event, clbake_error* error);
+
+/* ---- Beside a library. Any thread. ---- */
+
+clbake_code clbake_preload(cl_platform_id platform, clbake_error* error);
+
+/* The code's name, for example "checksum". */
+const char* clbake_code_name(clbake_code code);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

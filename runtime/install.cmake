@@ -1,0 +1,34 @@
+# cmake --install: libraries, public headers, the CMake package and the pkg-config file.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS clbake_static clbake_shared EXPORT clbakeRuntime
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
+        PATTERN finalize.hpp EXCLUDE)  # for the builder
+install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/status.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/model.hpp
+              ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/reader.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake/cache COMPONENT development)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/clbake)
+install(EXPORT clbakeRuntime NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
+configure_package_config_file(cmake/clbakeConfig.cmake.in clbakeConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(clbakeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfigVersion.cmake
+              cmake/ClbakeAddBundle.cmake cmake/bundle.s.in cmake/bundle.h.in
+        DESTINATION ${package} COMPONENT development)
+
+# The way from the pkg-config file to the prefix, so that an installed tree can be moved.
+cmake_path(SET pkgconfig NORMALIZE ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${pkgconfig} OUTPUT_VARIABLE up_to_prefix)
+set(cxx_library ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+list(FILTER cxx_library INCLUDE REGEX "^(std)?c\\+\\+$")
+set(private_libs ${cxx_library} ${CMAKE_DL_LIBS})
+list(TRANSFORM private_libs PREPEND -l)
+list(JOIN private_libs " " private_libs)
+configure_file(cmake/clbake.pc.in clbake.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbake.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)

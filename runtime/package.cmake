@@ -1,0 +1,37 @@
+# What users link and install: one library, libclbake, static and shared, of the objects of cache/ and runtime/.
+# clbake::runtime is the kind that BUILD_SHARED_LIBS asks for. A subproject builds that one only.
+foreach(kind static shared)
+  string(TOUPPER ${kind} KIND)
+  add_library(clbake_${kind} ${KIND} $<TARGET_OBJECTS:clbake_cache> $<TARGET_OBJECTS:clbake_cache_writer>
+                                     $<TARGET_OBJECTS:clbake_runtime>)
+  add_library(clbake::${kind} ALIAS clbake_${kind})
+  target_compile_features(clbake_${kind} INTERFACE cxx_std_17)
+  target_include_directories(clbake_${kind} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/runtime/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/cache/include>
+    $<INSTALL_INTERFACE:include>)
+  target_link_libraries(clbake_${kind} PUBLIC OpenCL::OpenCL PRIVATE PkgConfig::CLBAKE_ZSTD ${CMAKE_DL_LIBS})
+  set_target_properties(clbake_${kind} PROPERTIES OUTPUT_NAME clbake EXPORT_NAME ${kind} LINKER_LANGUAGE CXX)
+endforeach()
+# A shared library or a plug-in that embeds the static one does not export it again.
+target_link_options(clbake_static INTERFACE LINKER:--exclude-libs,libclbake.a)
+
+set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
+set_target_properties(clbake_shared PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${exports})
+target_link_options(clbake_shared PRIVATE LINKER:--version-script=${exports},--gc-sections,--as-needed)
+
+if(BUILD_SHARED_LIBS)
+  add_library(clbake::runtime ALIAS clbake_shared)
+  set(other clbake_static)
+else()
+  add_library(clbake::runtime ALIAS clbake_static)
+  set(other clbake_shared)
+endif()
+if(NOT PROJECT_IS_TOP_LEVEL)
+  set_target_properties(${other} PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
+
+include(cmake/ClbakeAddBundle.cmake)
+if(CLBAKE_INSTALL)
+  include(install.cmake)
+endif()

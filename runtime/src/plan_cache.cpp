@@ -1,0 +1,77 @@
+#include "plan_cache.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+bool equal(const Problem& x, const Problem& y) {
+  const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
+  return x.precision == y.precision && x.layout == y.layout && x.trans_a == y.trans_a && x.trans_b == y.trans_b &&
+         x.m == y.m && x.n == y.n && x.k == y.k && x.lda == y.lda && x.ldb == y.ldb && x.ldc == y.ldc &&
+         x.batch == y.batch && x.a_stride == y.a_stride && x.b_stride == y.b_stride && x.c_stride == y.c_stride &&
+         std::equal(x.offsets.begin(), x.offsets.end(), y.offsets.begin(), y.offsets.end(), same);
+}
+
+// Tells most problems apart; `equal` decides. The constant is 2^64 / golden ratio: D. Knuth, The Art of Computer
+// Programming, volume 3, section 6.4.
+std::uint64_t hash_of(const Problem& p) {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = static_cast<std::uint64_t>(p.precision) * 8 + (p.layout == Layout::row_major ? 0 : 4) +
+                       (p.trans_a ? 2 : 0) + (p.trans_b ? 1 : 0);
+  for (const std::size_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.offsets.size()}) {
+    hash = (hash ^ value) * factor;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace
+
+PlanCache::Shard& PlanCache::shard() {
+  return shards_[std::hash<std::thread::id>()(std::this_thread::get_id()) % kShards];
+}
+
+PlanCache::Plan* PlanCache::Shard::find(std::uint64_t hash, const Problem& problem) {
+  const auto at = std::find_if(plans.begin(), plans.end(),
+                               [&](const Plan& plan) { return plan.hash == hash && equal(plan.problem, problem); });
+  return at == plans.end() ? nullptr : &*at;
+}
+
+PlanCache::Plan& PlanCache::Shard::oldest() {
+  return *std::min_element(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.used < b.used; });
+}
+
+std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t age) {
+  const std::uint64_t hash = hash_of(problem);
+  std::optional<Gemm> gemm;
+  Shard& mine = shard();
+  {
+    const std::lock_guard<std::mutex> lock(mine.mutex);
+    Plan* const plan = mine.find(hash, problem);
+    if (!plan) return gemm;
+    plan->used = ++mine.clock;
+    gemm.swap(plan->gemm);
+  }
+  if (gemm && gemm->outdated(age)) gemm.reset();
+  return gemm;
+}
+
+void PlanCache::give(const Problem& problem, Gemm gemm) {
+  const std::uint64_t hash = hash_of(problem);
+  std::optional<Gemm> spare(std::move(gemm));
+  Shard& mine = shard();
+  const std::lock_guard<std::mutex> lock(mine.mutex);
+  Plan* plan = mine.find(hash, problem);
+  if (!plan) {
+    plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
+    plan->problem = problem;  // also when the hash is the old one's: it tells most problems apart, not all
+    plan->hash = hash;
+  }
+  plan->used = ++mine.clock;
+  plan->gemm.swap(spare);
+}
+
+}  // namespace clbake

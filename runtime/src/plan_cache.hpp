@@ -1,0 +1,45 @@
+// The handles that Library::gemm keeps from call to call.
+#pragma once
+
+#include "gemm.hpp"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace clbake {
+
+// A handle that is in use is in no cache: its user has it alone, and no lock is held while drivers are called. Threads
+// are divided among some shards, so that they seldom meet at a lock.
+class PlanCache {
+ public:
+  // A handle for the problem that was prepared at this age of the library's programs, or later.
+  std::optional<Gemm> take(const Problem& problem, std::uint64_t age);
+
+  // Keeps the handle for the thread's next call. What has to go for it goes after the lock.
+  void give(const Problem& problem, Gemm gemm);
+
+ private:
+  static constexpr std::size_t kShards = 16;
+
+  struct Plan {
+    std::uint64_t hash = 0;
+    std::uint64_t used = 0;
+    Problem problem;
+    std::optional<Gemm> gemm;
+  };
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    std::uint64_t clock = 0;
+    std::vector<Plan> plans;  // at most Library::kPlans
+    Plan* find(std::uint64_t hash, const Problem& problem);
+    Plan& oldest();
+  };
+  Shard& shard();
+
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace clbake

@@ -1,0 +1,54 @@
+// PoCL's program binary, a "poclbin": what is in it, and the same program without what a load does not need.
+// Version 9 of the container, which PoCL 3.1 alone writes; every other version is refused.
+//
+// A poclbin holds files of PoCL's cache directory. A load writes each of them there, syncs it to the disk (about half a
+// millisecond each), and parses program.bc, the LLVM bitcode (2 to 3 ms), whether or not anything is left to compile.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+#include <clbake/status.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace clbake {
+
+// A kernel's machine code, as a shared object, for some shapes of launches: "<x>-<y>-<z>[-goffs0][-smallgrid]" names
+// the local size, with goffs0 a global offset of zero, with smallgrid global sizes below 65,535; "0-0-0" serves every
+// launch.
+struct PoclFunction {
+  std::string shape;
+  cache::ByteView code;
+};
+
+struct PoclKernel {
+  std::string name;
+  std::array<std::uint64_t, 3> required_local = {};  // zeros: the kernel requires none
+  std::vector<PoclFunction> functions;
+  cache::ByteView description;  // the record up to its files: the sizes, then name, arguments and attributes
+};
+
+// Views into the bytes that were parsed.
+struct PoclBinary {
+  cache::ByteView header;
+  bool holds_bitcode = false;  // program.bc, from which PoCL compiles functions for further shapes
+  std::vector<PoclKernel> kernels;
+};
+
+// Whether the bytes begin like a poclbin of any version.
+bool is_poclbin(cache::ByteView bytes);
+
+// Nothing outside `bytes` is read, whatever they hold. Fails with unsupported_version for another version, and with
+// malformed for damage and for what PoCL 3.1 does not write: libraries, names of files that lead out of the directory.
+Result<PoclBinary> parse_poclbin(cache::ByteView bytes);
+
+// The same program without bitcode. Of a kernel whose work-groups have one item only the function for every launch is
+// kept, which is as fast there as a specialised one; of other kernels all functions are. Without bitcode PoCL never
+// compiles: a launch of a shape that no kept function was made for takes the one for every launch.
+// The program gets a place of its own in PoCL's cache directory. There it would find the bitcode of an earlier build
+// of the same source otherwise, parse that, and compile again.
+// Fails like parse_poclbin, and with malformed for a kernel without a function for every launch.
+Result<cache::Bytes> slim_poclbin(cache::ByteView bytes);
+
+}  // namespace clbake

@@ -1,0 +1,304 @@
+#include "programs.hpp"
+
+#include <tuple>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+Found found(std::shared_ptr<const Program> program, const Candidate& candidate, bool loaded) {
+  Found f{std::move(program), {}};
+  f.explanation = f.program->explanation;
+  f.explanation.bundle = candidate.shelf;
+  f.explanation.loaded = loaded;
+  return f;
+}
+
+void set_miss(Explanation& explanation, const Status& miss) {
+  explanation.miss = miss.code();
+  explanation.miss_message = miss.message();
+}
+
+}  // namespace
+
+bool operator<(const Candidate& a, const Candidate& b) {
+  return std::tie(a.shelf, a.variant) < std::tie(b.shelf, b.variant);
+}
+
+Programs::Programs(cl::Context context, cl::Device device, Target target, const std::vector<Bundle>& bundles,
+                   Options options)
+    : context_(std::move(context)),
+      device_(std::move(device)),
+      target_(std::move(target)),
+      options_(std::move(options)) {
+  for (const Bundle& bundle : bundles) shelves_.push_back(make_shelf(bundle, target_));
+}
+
+void Programs::log(LogLevel level, const std::string& message) const {
+  if (options_.log) options_.log(level, message.c_str(), options_.log_data);
+}
+
+Result<Request> Programs::request(const Problem& rows, const std::string& name) const {
+  Request request{rows, {}, !name.empty()};
+  Status first_failure(Code::no_variant, "the library has no bundle");
+  for (std::size_t i = 0; i < shelves_.size(); ++i) {
+    const Result<std::uint32_t> variant = choose(shelves_[i], rows, name);
+    if (variant) request.candidates.push_back({i, *variant});
+    if (!variant && i == 0) first_failure = variant.status();
+  }
+  if (request.candidates.empty()) return first_failure;
+  return request;
+}
+
+std::shared_ptr<Slot> Programs::slot(const Key& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<Slot>& slot = slots_[key];
+  if (!slot) slot = std::make_shared<Slot>();
+  return slot;
+}
+
+std::shared_ptr<Slot> Programs::slot_if_any(const Key& key) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto at = slots_.find(key);
+  return at == slots_.end() ? nullptr : at->second;
+}
+
+Result<Found> Programs::from(const Candidate& candidate, Tier tier) {
+  bool loaded = true;
+  const Loaded program = slot({candidate, tier})->get([&] {
+    loaded = false;
+    return load(candidate, tier);
+  });
+  if (!program) return program.status();
+  if (!loaded) board_.add_times((*program)->explanation);
+  if (!loaded && tier == Tier::source) keep_later(candidate, *program);
+  return found(*program, candidate, loaded);
+}
+
+Result<Program> Programs::load(const Candidate& candidate, Tier tier) {
+  if (tier == Tier::overlay) return load_overlaid(candidate);
+  if (tier != Tier::source) return load_baked(candidate, tier);
+  return compile_source(context_, device_, shelves_[candidate.shelf].bundle, candidate.variant);
+}
+
+Result<Program> Programs::load_baked(const Candidate& candidate, Tier tier) {
+  const Shelf& shelf = shelves_[candidate.shelf];
+  Status reason;
+  for (const cache::EntryInfo& entry : offers(shelf, target_, candidate.variant, tier, reason)) {
+    Result<Program> program = load_checked(candidate, shelf.bundle, entry);
+    reason = program.status();
+    if (!program) continue;
+    const Result<Target> made_for = shelf.bundle.target(entry.target);
+    const bool other_driver = made_for && made_for->driver_version != target_.driver_version;
+    if (other_driver) program->explanation.baked_for = made_for->driver_version;
+    return program;
+  }
+  return reason;
+}
+
+// A program that one of the bundles holds. `miss` is why the first candidate's machine code does not serve.
+Result<Found> Programs::baked(const Request& request, Status& miss) {
+  for (const Tier tier : baked_tiers) {
+    if (tier == Tier::newer_driver && !options_.newer_driver) continue;
+    for (const Candidate& candidate : request.candidates) {
+      Result<Found> program = from(candidate, tier);
+      if (program && tier != Tier::exact) set_miss(program->explanation, miss);
+      if (program) return program;
+      if (miss.ok()) miss = program.status();
+    }
+  }
+  return miss;
+}
+
+Result<Found> Programs::overlaid(const Request& request, const Status& miss) {
+  Status failure(Code::no_entry, "there is no overlay");
+  if (!options_.overlay) return failure;
+  for (const Candidate& candidate : request.candidates) {
+    Result<Found> program = from(candidate, Tier::overlay);
+    if (program) set_miss(program->explanation, miss);
+    if (program) return program;
+    failure = program.status();
+  }
+  return failure;
+}
+
+Result<Found> Programs::compiled(const Request& request, const Status& miss) {
+  Status failure;
+  const auto compile = [&](const Candidate& candidate) {
+    Result<Found> program = from(candidate, Tier::source);
+    if (program) set_miss(program->explanation, miss);
+    if (failure.ok()) failure = program.status();
+    return program;
+  };
+  for (const Candidate& candidate : request.candidates) {
+    Result<Found> program = compile(candidate);
+    if (program || request.named || !lasting(program.status().code())) return program;
+  }
+  // The choice was made for another device and does not fit this one: any variant that can do the problem will do.
+  for (const Candidate& candidate : request.candidates) {
+    for (const std::uint32_t variant : capable_variants(shelves_[candidate.shelf].bundle, request.problem)) {
+      if (variant == candidate.variant) continue;
+      Result<Found> program = compile({candidate.shelf, variant});
+      if (!program && !lasting(program.status().code())) return program;
+      if (!program) continue;
+      program->explanation.reason = "the chosen variant does not fit the device: " + failure.message();
+      return program;
+    }
+  }
+  return failure;
+}
+
+bool Programs::compiled_already(const Request& request) const {
+  for (const Candidate& candidate : request.candidates) {
+    const std::shared_ptr<Slot> slot = slot_if_any({candidate, Tier::source});
+    if (slot && slot->ready()) return true;
+  }
+  return false;
+}
+
+Result<Found> Programs::any_loaded(const Problem& problem) {
+  std::vector<std::pair<Candidate, std::shared_ptr<Slot>>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, slot] : slots_) all.emplace_back(key.candidate, slot);
+  }
+  for (const auto& [candidate, slot] : all) {
+    std::shared_ptr<const Program> program = slot->ready();
+    if (program && computes(program->variant, problem)) return found(std::move(program), candidate, true);
+  }
+  return {Code::no_variant, "no program that could do the problem is loaded"};
+}
+
+Result<Found> Programs::any_baked(const Request& request) {
+  for (const Candidate& candidate : request.candidates) {
+    for (const std::uint32_t variant : capable_variants(shelves_[candidate.shelf].bundle, request.problem)) {
+      Result<Found> program = from({candidate.shelf, variant}, Tier::exact);
+      if (program) return program;
+    }
+  }
+  return {Code::no_entry, "no variant that could do the problem is baked for this driver"};
+}
+
+void Programs::compile_later(const Request& request, const Status& miss) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!compiling_.insert(request.candidates.front()).second) return;
+  }
+  const Status added = guarded([&] {
+    background_.add(Background::Urge::may_be_dropped, [this, request, miss] {
+      const Status done = guarded([&] { return compiled(request, miss).status(); });
+      age_.fetch_add(1, std::memory_order_release);
+      if (!done) log(LogLevel::warning, "compiling in the background failed: " + done.message());
+    });
+    return Status();
+  });
+  if (added) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  compiling_.erase(request.candidates.front());  // no thread could be started: the next call tries again
+}
+
+Result<Found> Programs::stand_in(const Request& request, const Status& miss) {
+  Result<Found> other = any_loaded(request.problem);
+  if (!other) other = any_baked(request);
+  if (!other) return other;
+  const Candidate& wanted = request.candidates.front();
+  const Result<cache::Variant> variant = shelves_[wanted.shelf].bundle.variant(wanted.variant);
+  compile_later(request, miss);
+  set_miss(other->explanation, miss);
+  other->explanation.waits_for = variant ? variant->name : "unknown";
+  other->explanation.reason = "until " + other->explanation.waits_for + " is compiled";
+  return other;
+}
+
+Result<Found> Programs::served(const Request& request) {
+  Status miss;
+  Result<Found> program = baked(request, miss);
+  if (program) return program;
+  program = overlaid(request, miss);
+  if (program) return program;
+  if (options_.on_miss == OnMiss::fail) return miss;
+  if (options_.on_miss == OnMiss::fallback && !request.named && !compiled_already(request)) {
+    program = stand_in(request, miss);
+    if (program) return program;
+  }
+  return compiled(request, miss);
+}
+
+Result<Found> Programs::find(const Request& request) {
+  Result<Found> program = served(request);
+  if (!program) {
+    Board::add(board_.failed);
+    if (options_.on_miss == OnMiss::fail) board_.add_miss(program.status().code());
+    log(LogLevel::warning, program.status().message());
+    return program;
+  }
+  Explanation& e = program->explanation;
+  if (e.reason.empty()) e.reason = reason(request, e.bundle);
+  board_.add_served(e);
+  if (e.miss != Code::ok && (!e.loaded || !e.waits_for.empty())) {
+    board_.add_miss(e.miss);
+    log(LogLevel::info, e.variant + " is served from " + name(e.origin) + ": " + e.miss_message);
+  }
+  return program;
+}
+
+std::string Programs::reason(const Request& request, std::size_t shelf) const {
+  return request.named ? "asked for by name" : why(shelves_[shelf], request.problem);
+}
+
+Result<Explanation> Programs::explain_baked(const Request& request, const Candidate& candidate, Tier tier) const {
+  const Shelf& shelf = shelves_[candidate.shelf];
+  const std::shared_ptr<Slot> slot = slot_if_any({candidate, tier});
+  if (slot && !slot->failure().ok()) return slot->failure();
+  Status none;
+  const std::vector<cache::EntryInfo> entries = offers(shelf, target_, candidate.variant, tier, none);
+  if (entries.empty()) return none;
+  const Result<cache::Variant> variant = shelf.bundle.variant(candidate.variant);
+  if (!variant) return variant.status();
+  Explanation e;
+  const std::shared_ptr<const Program> program = slot ? slot->ready() : nullptr;
+  if (program) e = program->explanation;
+  e.loaded = program != nullptr;
+  e.origin = entries.front().form == cache::Form::native ? Origin::native : Origin::portable;
+  e.variant = variant->name;
+  e.bundle = candidate.shelf;
+  e.reason = reason(request, candidate.shelf);
+  const Result<Target> made_for = shelf.bundle.target(entries.front().target);
+  if (made_for && made_for->driver_version != target_.driver_version) e.baked_for = made_for->driver_version;
+  return e;
+}
+
+Result<Explanation> Programs::explain(const Request& request) const {
+  Status miss;
+  for (const Tier tier : baked_tiers) {
+    if (tier == Tier::newer_driver && !options_.newer_driver) continue;
+    for (const Candidate& candidate : request.candidates) {
+      Result<Explanation> e = explain_baked(request, candidate, tier);
+      if (e && tier != Tier::exact) set_miss(*e, miss);
+      if (e) return e;
+      if (miss.ok()) miss = e.status();
+    }
+  }
+  for (const Candidate& candidate : request.candidates) {
+    if (in_overlay(candidate)) return explain_miss(request, candidate, Origin::overlay, miss);
+  }
+  if (options_.on_miss == OnMiss::fail) return miss;
+  return explain_miss(request, request.candidates.front(), Origin::source, miss);
+}
+
+Result<Explanation> Programs::explain_miss(const Request& request, const Candidate& candidate, Origin origin,
+                                           const Status& miss) const {
+  const Result<cache::Variant> variant = shelves_[candidate.shelf].bundle.variant(candidate.variant);
+  if (!variant) return variant.status();
+  Explanation e;
+  e.origin = origin;
+  e.variant = variant->name;
+  e.bundle = candidate.shelf;
+  e.reason = reason(request, candidate.shelf);
+  const std::shared_ptr<Slot> slot = slot_if_any({candidate, origin == Origin::overlay ? Tier::overlay : Tier::source});
+  e.loaded = slot && slot->ready();
+  set_miss(e, miss);
+  return e;
+}
+
+}  // namespace clbake

@@ -1,0 +1,207 @@
+// The kernels of kernels/KERNELS.md, computed by plain loops. Copies are always in the order of the layout PADDED.
+#include "objects.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace fake {
+namespace {
+
+constexpr std::size_t kCopyTile = 16;
+constexpr std::size_t kReduceTile = 64;
+
+double from_half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const double fraction = bits & 1023;
+  const double sign = (bits & 0x8000) != 0 ? -1 : 1;
+  if (exponent == 31) return fraction != 0 ? std::nan("") : sign * HUGE_VAL;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  return sign * std::ldexp(1024 + fraction, exponent - 25);
+}
+
+// Rounds to nearest, ties to even (the mode that a program begins with).
+std::uint16_t to_half(double value) {
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double size = std::fabs(value);
+  if (std::isnan(value)) return 0x7E00;
+  if (size >= 65520) return sign | 0x7C00;
+  int exponent = -24;  // of the last bit
+  if (size >= std::ldexp(1, -14)) exponent = std::ilogb(size) - 10;
+  const double mantissa = std::nearbyint(std::ldexp(size, -exponent));
+  // A mantissa of 2048 carries into the exponent by itself.
+  return static_cast<std::uint16_t>(sign + (exponent == -24 ? 0 : (exponent + 24) << 10) +
+                                    static_cast<std::uint16_t>(mantissa));
+}
+
+// The elements of a memory object; access out of bounds is a complaint, and harmless.
+class Elements {
+ public:
+  Elements(Memory* memory, int bits) : memory_(memory), bytes_(static_cast<std::size_t>(bits) / 8) {}
+  double get(std::size_t index) const {
+    const unsigned char* at = find(index);
+    if (!at) return std::nan("");
+    if (bytes_ == 2) return from_half(load<std::uint16_t>(at));
+    return bytes_ == 4 ? static_cast<double>(load<float>(at)) : load<double>(at);
+  }
+  void set(std::size_t index, double value) const {
+    unsigned char* at = find(index);
+    if (!at) return;
+    if (bytes_ == 2) store(at, to_half(value));
+    if (bytes_ == 4) store(at, static_cast<float>(value));
+    if (bytes_ == 8) store(at, value);
+  }
+
+ private:
+  unsigned char* find(std::size_t index) const {
+    if (index < memory_->bytes / bytes_) return memory_->data + index * bytes_;
+    complain("a kernel's access to element " + std::to_string(index) + " of " +
+             std::to_string(memory_->bytes / bytes_));
+    return nullptr;
+  }
+  template <typename T>
+  static T load(const unsigned char* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+  }
+  template <typename T>
+  static void store(unsigned char* at, T value) {
+    std::memcpy(at, &value, sizeof value);
+  }
+  Memory* memory_;
+  std::size_t bytes_;
+};
+
+// A kernel's arguments by index.
+class Reader {
+ public:
+  Reader(const Macros& macros, const Arguments& arguments) : macros_(macros), arguments_(arguments) {}
+  std::size_t size(int index) const { return static_cast<std::size_t>(get<cl_int>(index)); }
+  std::size_t distance(int index) const { return get<cl_ulong>(index); }
+  double real(int index) const {
+    return macros_.precision == 64 ? get<cl_double>(index) : static_cast<double>(get<cl_float>(index));
+  }
+  Elements elements(int index, bool of_reals = false) const {
+    const int bits = of_reals ? std::max(macros_.precision, 32) : macros_.precision;
+    return {object<Memory>(get<cl_mem>(index)), bits};
+  }
+  // Where the matrix `which` (0 to 2) of product `number` begins behind its offset, in elements.
+  std::size_t start(int offsets, std::size_t which, std::size_t number, int stride) const {
+    const auto* memory = object<Memory>(get<cl_mem>(offsets));
+    const std::size_t index = 3 * number + which;
+    if (!memory) return number * distance(stride);
+    cl_ulong value = 0;
+    if (index >= memory->bytes / sizeof value) {
+      complain("a kernel's access to offset " + std::to_string(index));
+      return 0;
+    }
+    std::memcpy(&value, memory->data + index * sizeof value, sizeof value);
+    return value;
+  }
+
+ private:
+  template <typename T>
+  T get(int index) const {
+    T value;
+    std::memcpy(&value, arguments_.bytes[index], sizeof value);
+    return value;
+  }
+  const Macros& macros_;
+  const Arguments& arguments_;
+};
+
+std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
+std::size_t of(int macro) { return static_cast<std::size_t>(macro); }
+
+void update(const Elements& c, std::size_t at, double sum, double alpha, double beta) {
+  c.set(at, beta == 0 ? alpha * sum : alpha * sum + beta * c.get(at));
+}
+
+void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
+  const std::size_t k = r.size(2);
+  const double alpha = r.real(3);
+  const std::size_t lda = r.size(6);
+  const std::size_t ldb = r.size(9);
+  const std::size_t rows = std::min(r.size(0), groups[1] * of(v.ml));
+  const std::size_t columns = std::min(r.size(1), groups[0] * of(v.nl));
+  const Elements a = r.elements(4);
+  const Elements b = r.elements(7);
+  const Elements c = r.elements(11, v.split_k > 1);
+  const std::size_t slice_depth = v.split_k == 1 ? k : round_up(k, of(v.split_k * v.kl)) / of(v.split_k);
+  for (std::size_t z = 0; z < groups[2]; ++z) {
+    const std::size_t product = z / of(v.split_k);
+    const std::size_t number = product + r.size(18);
+    const std::size_t first = std::min(k, z % of(v.split_k) * slice_depth);
+    const std::size_t end = alpha == 0 ? first : std::min(k, first + slice_depth);
+    const std::size_t a_at = v.layout_a == 0 ? r.distance(5) + r.start(17, 0, number, 14) : product * r.distance(14);
+    const std::size_t b_at = v.layout_b == 0 ? r.distance(8) + r.start(17, 1, number, 15) : product * r.distance(15);
+    const std::size_t c_at = v.split_k == 1 ? r.distance(12) + r.start(17, 2, number, 16) : z * r.distance(16);
+    const bool a_by_columns = v.layout_a != 0 || v.trans_a;
+    const bool b_by_rows = v.layout_b != 0 || !v.trans_b;
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < columns; ++j) {
+        double sum = 0;
+        for (std::size_t p = first; p < end; ++p) {
+          sum += a.get(a_at + (a_by_columns ? p * lda + i : i * lda + p)) *
+                 b.get(b_at + (b_by_rows ? p * ldb + j : j * ldb + p));
+        }
+        update(c, c_at + i * r.size(13) + j, sum, alpha, r.real(10));
+      }
+    }
+  }
+}
+
+// `down`: the operand's k runs along its rows as stored, so that one step of k is one element.
+void copy(const Macros& v, const Reader& r, const std::size_t* groups, std::size_t which, std::size_t block,
+          bool down) {
+  const std::size_t extent = r.size(0);
+  const std::size_t k = r.size(1);
+  const std::size_t ld = r.size(4);
+  const std::size_t width = round_up(extent, block);
+  const std::size_t columns = std::min(width, groups[0] * kCopyTile);
+  const std::size_t rows = std::min(round_up(k, of(v.kl)), groups[1] * kCopyTile);
+  const Elements source = r.elements(2);
+  const Elements target = r.elements(8);
+  for (std::size_t product = 0; product < groups[2]; ++product) {
+    const std::size_t from = r.distance(3) + r.start(6, which, product + r.size(7), 5);
+    for (std::size_t p = 0; p < rows; ++p) {
+      for (std::size_t i = 0; i < columns; ++i) {
+        const bool exists = p < k && i < extent;
+        const double value = exists ? source.get(from + (down ? i * ld + p : p * ld + i)) : 0;
+        target.set(product * r.distance(9) + p * width + i, value);
+      }
+    }
+  }
+}
+
+void reduce(const Macros& v, const Reader& r, const std::size_t* groups) {
+  const std::size_t n = r.size(1);
+  const std::size_t count = std::min(r.size(0) * n, groups[0] * kReduceTile);
+  const Elements parts = r.elements(3, true);
+  const Elements c = r.elements(6);
+  for (std::size_t product = 0; product < groups[2]; ++product) {
+    const std::size_t c_at = r.distance(7) + r.start(10, 2, product + r.size(11), 9);
+    for (std::size_t e = 0; e < count; ++e) {
+      double sum = 0;
+      for (std::size_t slice = 0; slice < of(v.split_k); ++slice) {
+        sum += parts.get((product * of(v.split_k) + slice) * r.distance(4) + e);
+      }
+      update(c, c_at + e / n * r.size(8) + e % n, sum, r.real(2), r.real(5));
+    }
+  }
+}
+
+}  // namespace
+
+void compute(Role role, const Macros& v, const Arguments& arguments, const std::size_t* groups) {
+  const Reader reader(v, arguments);
+  switch (role) {
+    case Role::gemm: return gemm(v, reader, groups);
+    case Role::copy_a: return copy(v, reader, groups, 0, of(v.ml), v.trans_a == 0);
+    case Role::copy_b: return copy(v, reader, groups, 1, of(v.nl), v.trans_b != 0);
+    case Role::reduce: return reduce(v, reader, groups);
+  }
+}
+
+}  // namespace fake

@@ -1,0 +1,96 @@
+// An OpenCL driver in host memory for tests of the runtime: one platform with two devices. Its cl* functions stand in
+// an object library, so a test executable that links it never reaches the system's OpenCL (no_real_opencl.sh checks).
+//
+// A program is "compiled" by reading the macros of its build options (PRECISION, TRANS_A, SPLIT_K ...); its kernels are
+// those of kernels/KERNELS.md, computed by plain loops in double precision. A source that begins with `#error` does not
+// build. Buffers begin as NaN. A binary says what was compiled for which device, and no other bytes are taken.
+//
+// To let a thread sanitizer see what the library under test forgets, calls share no lock: counters are relaxed, and a
+// command runs in the thread that enqueues it, ordered with others only by its queue (in order) and its wait list.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+// Every function that the driver has.
+// clang-format off
+#define FAKE_OPENCL_FUNCTIONS(X) \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clRetainDevice) \
+  X(clReleaseDevice) \
+  X(clCreateContext) X(clRetainContext) X(clReleaseContext) X(clGetContextInfo) \
+  X(clCreateCommandQueue) X(clCreateCommandQueueWithProperties) X(clRetainCommandQueue) X(clReleaseCommandQueue) \
+  X(clGetCommandQueueInfo) X(clFlush) X(clFinish) \
+  X(clCreateBuffer) X(clCreateSubBuffer) X(clCreateImage) X(clRetainMemObject) X(clReleaseMemObject) \
+  X(clGetMemObjectInfo) \
+  X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clRetainProgram) X(clReleaseProgram) \
+  X(clBuildProgram) X(clGetProgramInfo) X(clGetProgramBuildInfo) \
+  X(clCreateKernel) X(clRetainKernel) X(clReleaseKernel) X(clSetKernelArg) X(clGetKernelWorkGroupInfo) \
+  X(clGetKernelInfo) \
+  X(clEnqueueNDRangeKernel) X(clEnqueueReadBuffer) X(clEnqueueWriteBuffer) X(clEnqueueFillBuffer) \
+  X(clEnqueueMarkerWithWaitList) \
+  X(clCreateUserEvent) X(clSetUserEventStatus) X(clSetEventCallback) X(clWaitForEvents) X(clRetainEvent) \
+  X(clReleaseEvent) X(clGetEventInfo) X(clGetEventProfilingInfo)
+// clang-format on
+
+#define FAKE_OPENCL_ENUMERATOR(function) function,
+enum class Function { FAKE_OPENCL_FUNCTIONS(FAKE_OPENCL_ENUMERATOR) count };
+#undef FAKE_OPENCL_ENUMERATOR
+
+// "clCreateBuffer". Never null.
+const char* name(Function function);
+
+// Kinds of objects with a reference count. The devices live always: alive(Kind::device) counts what was retained more
+// often than released.
+enum class Kind { device, context, queue, memory, program, kernel, event, count };
+
+// The driver as at the start of the process: all objects are freed, whoever holds them, nothing is counted, no fault,
+// no hook. For the start of a test, while no other thread calls the driver.
+void reset();
+
+// ---- What happened. Any thread. ----
+
+// Calls since the last reset or forget_calls().
+std::size_t calls();
+std::size_t calls(Function function);
+void forget_calls();
+
+// Objects that have references left.
+int alive(Kind kind);
+// "2 kernel, 1 event"; empty when no object is alive but those that live always.
+std::string leaks();
+
+// What callers did wrong, one line each: use after release, more releases than references, accesses out of bounds ...
+std::vector<std::string> complaints();
+
+// ---- What shall happen. While no other thread calls the driver. ----
+
+// From now on, the call number `nth` (0: the next one) of `function`, or of all functions (Function::count), does
+// nothing and returns `error`; `nth` = kEvery: all of them do. But clRetain* and clRelease* do their work first: nobody
+// can do anything about their errors, and the counts have to stay right.
+constexpr std::size_t kEvery = static_cast<std::size_t>(-1);
+void fail(Function function, std::size_t nth, cl_int error);
+void fail_nothing();
+// The function whose call failed on demand latest; Function::count when none did.
+Function failed();
+
+// Called inside every call, before its work, in the calling thread and without any lock of the driver; it may call the
+// driver and the library itself.
+void set_hook(std::function<void(Function)> hook);
+
+// A build from source takes that long.
+void set_build_time(unsigned milliseconds);
+
+// true: commands wait until somebody waits for them (clFinish, clWaitForEvents, a blocking read), and then the latest
+// one that may run comes first, so that whatever misses an event to wait for goes wrong.
+void set_lazy(bool lazy);
+
+// The bytes that clGetProgramInfo gives for a program of these build options on device 0 or 1.
+std::vector<unsigned char> binary_for(int device, const std::string& build_options);
+
+}  // namespace fake

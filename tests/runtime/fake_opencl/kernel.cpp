@@ -1,0 +1,170 @@
+// Kernels and their arguments.
+#include "objects.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace fake;
+
+namespace {
+
+struct Named {
+  const char* name;
+  Role role;
+};
+constexpr Named kKernels[] = {{"clbake_gemm", Role::gemm},
+                              {"clbake_copy_a", Role::copy_a},
+                              {"clbake_copy_b", Role::copy_b},
+                              {"clbake_reduce", Role::reduce}};
+
+// The value of a macro among build options.
+int macro(const std::string& options, const std::string& name, int otherwise) {
+  const std::string wanted = "-D" + name + "=";
+  std::string text = " " + options;
+  for (std::size_t at = text.find("-D "); at != std::string::npos; at = text.find("-D ")) text.erase(at + 2, 1);
+  const std::size_t at = text.find(" " + wanted);
+  return at == std::string::npos ? otherwise
+                                 : static_cast<int>(std::strtol(text.c_str() + at + 1 + wanted.size(), nullptr, 10));
+}
+
+Macros macros_of(const std::string& options) {
+  Macros m;
+  m.precision = macro(options, "PRECISION", m.precision);
+  m.trans_a = macro(options, "TRANS_A", m.trans_a);
+  m.trans_b = macro(options, "TRANS_B", m.trans_b);
+  m.layout_a = macro(options, "LAYOUT_A", m.layout_a);
+  m.layout_b = macro(options, "LAYOUT_B", m.layout_b);
+  m.split_k = macro(options, "SPLIT_K", m.split_k);
+  m.ml = macro(options, "ML", m.ml);
+  m.nl = macro(options, "NL", m.nl);
+  m.kl = macro(options, "KL", m.kl);
+  return m;
+}
+
+bool has(const Macros& macros, Role role) {
+  switch (role) {
+    case Role::gemm: return true;
+    case Role::copy_a: return macros.layout_a != 0;
+    case Role::copy_b: return macros.layout_b != 0;
+    case Role::reduce: return macros.split_k > 1;
+  }
+  return false;
+}
+
+const Program::Build* executable(const Program& program) {
+  for (const Program::Build& build : program.builds) {
+    if (build.status == CL_BUILD_SUCCESS) return &build;
+  }
+  return nullptr;
+}
+
+std::size_t bytes_of(char kind, const Macros& macros) {
+  switch (kind) {
+    case 'i': return sizeof(cl_int);
+    case 'R': return macros.precision == 64 ? sizeof(cl_double) : sizeof(cl_float);
+    default: return 8;  // ulong, or a handle
+  }
+}
+
+}  // namespace
+
+namespace fake {
+
+const char* signature(Role role) {
+  switch (role) {
+    case Role::gemm: return "iiiRMLiMLiRMLiLLLOi";
+    case Role::reduce: return "iiRMLRMLiLOi";
+    default: return "iiMLiLOiML";
+  }
+}
+
+}  // namespace fake
+
+cl_kernel clCreateKernel(cl_program id, const char* wanted, cl_int* error) {
+  const Call call(Function::clCreateKernel);
+  auto* program = object<Program>(id);
+  cl_int result = call.error;
+  if (result == CL_SUCCESS && !call.valid(program)) result = CL_INVALID_PROGRAM;
+  if (result == CL_SUCCESS && !wanted) result = CL_INVALID_VALUE;
+  const Program::Build* build = result == CL_SUCCESS ? executable(*program) : nullptr;
+  if (result == CL_SUCCESS && !build) result = CL_INVALID_PROGRAM_EXECUTABLE;
+  const Macros macros = build ? macros_of(build->options) : Macros();
+  const Named* const found = std::find_if(std::begin(kKernels), std::end(kKernels), [&](const Named& kernel) {
+    return result == CL_SUCCESS && std::strcmp(kernel.name, wanted) == 0 && has(macros, kernel.role);
+  });
+  if (result == CL_SUCCESS && found == std::end(kKernels)) result = CL_INVALID_KERNEL_NAME;
+  return create(error, result, [&] {
+    auto* kernel = new Kernel(program, found->role);
+    kernel->macros = macros;
+    return kernel;
+  });
+}
+
+cl_int clRetainKernel(cl_kernel id) {
+  const Call call(Function::clRetainKernel);
+  return call.retain(object<Kernel>(id), CL_INVALID_KERNEL);
+}
+
+cl_int clReleaseKernel(cl_kernel id) {
+  const Call call(Function::clReleaseKernel);
+  return call.release(object<Kernel>(id), CL_INVALID_KERNEL);
+}
+
+cl_int clSetKernelArg(cl_kernel id, cl_uint index, size_t size, const void* value) {
+  const Call call(Function::clSetKernelArg);
+  if (call.error != CL_SUCCESS) return call.error;
+  auto* kernel = object<Kernel>(id);
+  if (!call.valid(kernel)) return CL_INVALID_KERNEL;
+  const char* const kinds = signature(kernel->role);
+  if (index >= std::strlen(kinds)) return CL_INVALID_ARG_INDEX;
+  const char kind = kinds[index];
+  if (size != bytes_of(kind, kernel->macros)) return CL_INVALID_ARG_SIZE;
+  const bool memory = kind == 'M' || kind == 'O';
+  if (!value && !memory) return CL_INVALID_ARG_VALUE;
+  unsigned char bytes[8] = {};
+  if (value) std::memcpy(bytes, value, size);
+  cl_mem passed = nullptr;
+  std::memcpy(&passed, bytes, sizeof passed);
+  if (memory && passed && !call.valid(object<Memory>(passed))) return CL_INVALID_MEM_OBJECT;
+  if (kind == 'M' && !passed) return CL_INVALID_MEM_OBJECT;
+  std::memcpy(kernel->arguments.bytes[index], bytes, sizeof bytes);
+  kernel->arguments.set[index] = true;
+  return CL_SUCCESS;
+}
+
+cl_int clGetKernelWorkGroupInfo(cl_kernel id, cl_device_id /*device*/, cl_kernel_work_group_info what, size_t size,
+                                void* value, size_t* size_ret) {
+  const Call call(Function::clGetKernelWorkGroupInfo);
+  if (call.error != CL_SUCCESS) return call.error;
+  if (!call.valid(object<Kernel>(id))) return CL_INVALID_KERNEL;
+  const Answer answer{size, value, size_ret};
+  const std::size_t none[3] = {0, 0, 0};
+  switch (what) {
+    case CL_KERNEL_WORK_GROUP_SIZE: return answer.number<std::size_t>(256);
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return answer.bytes(none, sizeof none);
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return answer.number<std::size_t>(16);
+    case CL_KERNEL_LOCAL_MEM_SIZE:
+    case CL_KERNEL_PRIVATE_MEM_SIZE: return answer.number<cl_ulong>(0);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clGetKernelInfo(cl_kernel id, cl_kernel_info what, size_t size, void* value, size_t* size_ret) {
+  const Call call(Function::clGetKernelInfo);
+  if (call.error != CL_SUCCESS) return call.error;
+  const auto* kernel = object<Kernel>(id);
+  if (!call.valid(kernel)) return CL_INVALID_KERNEL;
+  const Answer answer{size, value, size_ret};
+  switch (what) {
+    case CL_KERNEL_FUNCTION_NAME:
+      for (const Named& named : kKernels) {
+        if (named.role == kernel->role) return answer.text(named.name);
+      }
+      return CL_INVALID_VALUE;
+    case CL_KERNEL_NUM_ARGS: return answer.number(static_cast<cl_uint>(std::strlen(signature(kernel->role))));
+    case CL_KERNEL_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(kernel->references));
+    case CL_KERNEL_CONTEXT: return answer.number(handle(kernel->program->context));
+    case CL_KERNEL_PROGRAM: return answer.number(handle(kernel->program));
+    default: return CL_INVALID_VALUE;
+  }
+}

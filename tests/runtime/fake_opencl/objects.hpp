@@ -1,0 +1,204 @@
+// The driver's own side: what its handles point to, and what every call begins with.
+#pragma once
+
+#undef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 200  // clCreateCommandQueueWithProperties
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include "fake_opencl.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace fake {
+
+// Memory of an object stays until reset(), so that a use after its release can be told. It does not come from operator
+// new: tests count what the library allocates with that.
+struct Object {
+  explicit Object(Kind of_kind, Object* of_parent = nullptr) : kind(of_kind), parent(of_parent) {}
+  virtual ~Object() = default;
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  static void* operator new(std::size_t size) { return std::malloc(size); }
+  static void operator delete(void* memory) { std::free(memory); }
+
+  const Kind kind;
+  Object* const parent;  // holds a reference to it; null: none
+  std::atomic<int> references{1};
+  Object* next = nullptr;
+};
+
+struct Device : Object {
+  using Handle = cl_device_id;
+  static constexpr Kind kKind = Kind::device;
+  Device(const char* its_name, int its_index) : Object(kKind), name(its_name), index(its_index) {}
+  const char* name;
+  int index;
+};
+constexpr int kDevices = 2;
+Device& device(int index);
+
+struct Context : Object {
+  using Handle = cl_context;
+  static constexpr Kind kKind = Kind::context;
+  Context() : Object(kKind) {}
+  std::vector<cl_device_id> devices;
+};
+
+struct Memory : Object {
+  using Handle = cl_mem;
+  static constexpr Kind kKind = Kind::memory;
+  Memory(Object* of_parent, Context* of_context, std::size_t size)
+      : Object(kKind, of_parent), context(of_context), bytes(size) {}
+  ~Memory() override { std::free(owned); }
+  Context* context;
+  std::size_t bytes;
+  unsigned char* data = nullptr;
+  void* owned = nullptr;
+  cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+};
+
+// What a program was compiled with: macros of common.cl.
+struct Macros {
+  int precision = 32, trans_a = 0, trans_b = 0, layout_a = 0, layout_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1;
+};
+
+struct Program : Object {
+  using Handle = cl_program;
+  static constexpr Kind kKind = Kind::program;
+  explicit Program(Context* of_context) : Object(kKind, of_context), context(of_context) {}
+  // One thread at a time builds a program; no other uses it meanwhile.
+  struct Build {
+    cl_build_status status = CL_BUILD_NONE;
+    std::string options;
+    std::string log;
+    bool from_binary = false;
+  };
+  Context* context;
+  std::string source;
+  Build builds[kDevices];
+};
+
+enum class Role { gemm, copy_a, copy_b, reduce };
+
+struct Arguments {
+  static constexpr std::size_t kMost = 19;
+  unsigned char bytes[kMost][8] = {};
+  bool set[kMost] = {};
+};
+
+struct Kernel : Object {
+  using Handle = cl_kernel;
+  static constexpr Kind kKind = Kind::kernel;
+  Kernel(Program* of_program, Role its_role) : Object(kKind, of_program), program(of_program), role(its_role) {}
+  Program* program;
+  Role role;
+  Macros macros;
+  Arguments arguments;
+};
+
+struct Queue : Object {
+  using Handle = cl_command_queue;
+  static constexpr Kind kKind = Kind::queue;
+  Queue(Context* of_context, cl_device_id of_device, cl_command_queue_properties with)
+      : Object(kKind, of_context), context(of_context), on(of_device), properties(with) {}
+  Context* context;
+  cl_device_id on;
+  cl_command_queue_properties properties;
+  std::mutex order;             // held while a command of an in-order queue runs in the enqueuing thread
+  std::atomic<int> waiting{0};  // commands that did not run when they were enqueued
+  int busy = 0;                 // of these, those that run now; guarded by the scheduler
+};
+
+struct Event : Object {
+  using Handle = cl_event;
+  static constexpr Kind kKind = Kind::event;
+  Event(Object* of_parent, Queue* of_queue, cl_command_type its_type)
+      : Object(kKind, of_parent), queue(of_queue), type(its_type) {}
+  Queue* queue;  // null: a user event
+  cl_command_type type;
+  std::atomic<cl_int> status{CL_QUEUED};
+  std::mutex mutex;  // guards `callbacks`
+  struct Callback {
+    void(CL_CALLBACK* function)(cl_event, cl_int, void*);
+    void* data;
+  };
+  std::vector<Callback> callbacks;
+};
+
+template <typename T>
+T* object(typename T::Handle handle) {
+  return reinterpret_cast<T*>(handle);
+}
+template <typename T>
+typename T::Handle handle(T* object) {
+  return reinterpret_cast<typename T::Handle>(object);
+}
+
+void complain(const std::string& line);
+void enrol(Object* object);
+void retain(Object* object);
+// Takes a reference away, if there is one left.
+bool drop(Object* object);
+
+// What every call begins with: counts it, calls the hook, and says whether it has to fail.
+class Call {
+ public:
+  explicit Call(Function function);
+
+  cl_int error = CL_SUCCESS;  // on demand
+
+  // Whether the handle is alive and of this kind; complains about one that was released.
+  template <typename T>
+  bool valid(T* object) const {
+    return check(object, T::kKind);
+  }
+  template <typename T>
+  cl_int retain(T* object, cl_int invalid) const {
+    if (!valid(object)) return invalid;
+    fake::retain(object);
+    return error;
+  }
+  template <typename T>
+  cl_int release(T* object, cl_int invalid) const {
+    return valid(object) && drop(object) ? error : invalid;
+  }
+
+ private:
+  bool check(const Object* object, Kind kind) const;
+  Function function_;
+};
+
+// A new object's handle, or the failure.
+template <typename Make>
+auto create(cl_int* error_ret, cl_int error, Make make) -> decltype(handle(make())) {
+  if (error_ret) *error_ret = error;
+  if (error != CL_SUCCESS) return nullptr;
+  auto* made = make();
+  enrol(made);
+  return handle(made);
+}
+
+// Answers of clGet*Info.
+struct Answer {
+  std::size_t size;  // of the caller's memory
+  void* value;
+  std::size_t* size_ret;
+
+  cl_int bytes(const void* data, std::size_t count) const;
+  cl_int text(const std::string& text) const { return bytes(text.c_str(), text.size() + 1); }
+  template <typename T>
+  cl_int number(const T& number) const {
+    return bytes(&number, sizeof number);
+  }
+};
+
+// The launch of a kernel with `groups` work-groups.
+void compute(Role role, const Macros& macros, const Arguments& arguments, const std::size_t* groups);
+// One letter for each argument of a role: i int, R real, L ulong, M memory object, O the same or null.
+const char* signature(Role role);
+
+}  // namespace fake

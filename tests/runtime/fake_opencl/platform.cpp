@@ -1,0 +1,152 @@
+// Platform, devices and contexts.
+#include "objects.hpp"
+
+#include <cstring>
+
+using namespace fake;
+
+namespace {
+
+constexpr cl_ulong kMemory = cl_ulong{1} << 30;  // bytes of a device
+
+int the_platform;  // its address is the handle
+cl_platform_id platform() { return reinterpret_cast<cl_platform_id>(&the_platform); }
+
+bool is_device(cl_device_id id) { return id == handle(&device(0)) || id == handle(&device(1)); }
+
+cl_int device_text(cl_device_info what, const Device& device, const Answer& answer) {
+  switch (what) {
+    case CL_DEVICE_NAME: return answer.text(device.name);
+    case CL_DEVICE_VENDOR: return answer.text("Nobody");
+    case CL_DEVICE_VERSION: return answer.text("OpenCL 1.2 Fake");
+    case CL_DRIVER_VERSION: return answer.text("1.0");
+    case CL_DEVICE_PROFILE: return answer.text("FULL_PROFILE");
+    case CL_DEVICE_OPENCL_C_VERSION: return answer.text("OpenCL C 1.2");
+    case CL_DEVICE_EXTENSIONS: return answer.text("cl_khr_fp64");
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+}  // namespace
+
+namespace fake {
+
+Device& device(int index) {
+  static Device devices[kDevices] = {{"Fake Alpha", 0}, {"Fake Beta", 1}};
+  return devices[index];
+}
+
+}  // namespace fake
+
+cl_int clGetPlatformIDs(cl_uint count, cl_platform_id* platforms, cl_uint* found) {
+  const Call call(Function::clGetPlatformIDs);
+  if (call.error != CL_SUCCESS) return call.error;
+  if (platforms && count == 0) return CL_INVALID_VALUE;
+  if (platforms) platforms[0] = platform();
+  if (found) *found = 1;
+  return CL_SUCCESS;
+}
+
+cl_int clGetPlatformInfo(cl_platform_id id, cl_platform_info what, size_t size, void* value, size_t* size_ret) {
+  const Call call(Function::clGetPlatformInfo);
+  if (call.error != CL_SUCCESS) return call.error;
+  if (id != platform()) return CL_INVALID_PLATFORM;
+  const Answer answer{size, value, size_ret};
+  switch (what) {
+    case CL_PLATFORM_NAME: return answer.text("Fake Platform");
+    case CL_PLATFORM_VERSION: return answer.text("OpenCL 1.2 Fake");
+    case CL_PLATFORM_VENDOR: return answer.text("Nobody");
+    case CL_PLATFORM_PROFILE: return answer.text("FULL_PROFILE");
+    case CL_PLATFORM_EXTENSIONS: return answer.text("");
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clGetDeviceIDs(cl_platform_id id, cl_device_type /*type*/, cl_uint count, cl_device_id* devices,
+                      cl_uint* found) {
+  const Call call(Function::clGetDeviceIDs);
+  if (call.error != CL_SUCCESS) return call.error;
+  if (id != platform()) return CL_INVALID_PLATFORM;
+  for (cl_uint i = 0; devices && i < count && i < kDevices; ++i) devices[i] = handle(&device(static_cast<int>(i)));
+  if (found) *found = kDevices;
+  return CL_SUCCESS;
+}
+
+cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void* value, size_t* size_ret) {
+  const Call call(Function::clGetDeviceInfo);
+  if (call.error != CL_SUCCESS) return call.error;
+  if (!is_device(id)) return CL_INVALID_DEVICE;
+  const Answer answer{size, value, size_ret};
+  const std::size_t sizes[3] = {256, 256, 64};
+  switch (what) {
+    case CL_DEVICE_TYPE: return answer.number<cl_device_type>(CL_DEVICE_TYPE_GPU);
+    case CL_DEVICE_PLATFORM: return answer.number(platform());
+    case CL_DEVICE_PARENT_DEVICE: return answer.number<cl_device_id>(nullptr);
+    case CL_DEVICE_ADDRESS_BITS: return answer.number<cl_uint>(64);
+    case CL_DEVICE_MAX_COMPUTE_UNITS: return answer.number<cl_uint>(4);
+    case CL_DEVICE_MAX_WORK_GROUP_SIZE: return answer.number<std::size_t>(256);
+    case CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS: return answer.number<cl_uint>(3);
+    case CL_DEVICE_MAX_WORK_ITEM_SIZES: return answer.bytes(sizes, sizeof sizes);
+    case CL_DEVICE_MEM_BASE_ADDR_ALIGN: return answer.number<cl_uint>(1024);
+    case CL_DEVICE_GLOBAL_MEM_SIZE: return answer.number<cl_ulong>(kMemory);
+    case CL_DEVICE_MAX_MEM_ALLOC_SIZE: return answer.number<cl_ulong>(kMemory / 4);
+    case CL_DEVICE_LOCAL_MEM_SIZE: return answer.number<cl_ulong>(32768);
+    case CL_DEVICE_IMAGE2D_MAX_WIDTH:
+    case CL_DEVICE_IMAGE2D_MAX_HEIGHT: return answer.number<std::size_t>(16384);
+    case CL_DEVICE_IMAGE_SUPPORT:
+    case CL_DEVICE_AVAILABLE:
+    case CL_DEVICE_COMPILER_AVAILABLE: return answer.number<cl_bool>(CL_TRUE);
+    default: return device_text(what, *object<Device>(id), answer);
+  }
+}
+
+cl_int clRetainDevice(cl_device_id id) {
+  const Call call(Function::clRetainDevice);
+  return call.retain(object<Device>(id), CL_INVALID_DEVICE);
+}
+
+cl_int clReleaseDevice(cl_device_id id) {
+  const Call call(Function::clReleaseDevice);
+  return call.release(object<Device>(id), CL_INVALID_DEVICE);
+}
+
+cl_context clCreateContext(const cl_context_properties* /*properties*/, cl_uint count, const cl_device_id* devices,
+                           void(CL_CALLBACK* /*notify*/)(const char*, const void*, size_t, void*), void* /*data*/,
+                           cl_int* error) {
+  const Call call(Function::clCreateContext);
+  cl_int result = call.error;
+  if (result == CL_SUCCESS && (count == 0 || !devices)) result = CL_INVALID_VALUE;
+  for (cl_uint i = 0; result == CL_SUCCESS && i < count; ++i) {
+    if (!is_device(devices[i])) result = CL_INVALID_DEVICE;
+  }
+  return create(error, result, [&] {
+    auto* context = new Context;
+    context->devices.assign(devices, devices + count);
+    return context;
+  });
+}
+
+cl_int clRetainContext(cl_context context) {
+  const Call call(Function::clRetainContext);
+  return call.retain(object<Context>(context), CL_INVALID_CONTEXT);
+}
+
+cl_int clReleaseContext(cl_context context) {
+  const Call call(Function::clReleaseContext);
+  return call.release(object<Context>(context), CL_INVALID_CONTEXT);
+}
+
+cl_int clGetContextInfo(cl_context id, cl_context_info what, size_t size, void* value, size_t* size_ret) {
+  const Call call(Function::clGetContextInfo);
+  if (call.error != CL_SUCCESS) return call.error;
+  const auto* context = object<Context>(id);
+  if (!call.valid(context)) return CL_INVALID_CONTEXT;
+  const Answer answer{size, value, size_ret};
+  switch (what) {
+    case CL_CONTEXT_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(context->references));
+    case CL_CONTEXT_NUM_DEVICES: return answer.number(static_cast<cl_uint>(context->devices.size()));
+    case CL_CONTEXT_DEVICES:
+      return answer.bytes(context->devices.data(), context->devices.size() * sizeof(cl_device_id));
+    default: return CL_INVALID_VALUE;
+  }
+}

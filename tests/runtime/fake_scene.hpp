@@ -1,0 +1,79 @@
+// What the tests on the fake driver share: a bundle for its first device, a context with two queues, matrices, and the
+// library's entry points, each at one place.
+#pragma once
+
+#include "fake_opencl/fake_opencl.hpp"
+
+#include <clbake/clbake.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace clbake::test {
+
+// The kinds of problem that the bundle knows. Each has a variant of its own.
+enum class Case {
+  native,    // single precision, one launch, machine code
+  source,    // double precision, one launch, from source only
+  launches,  // single precision, A transposed: copies of A and B (B as an image), product in slices, reduction
+  rejected,  // single precision, B transposed: the bundle's machine code is none
+};
+inline constexpr Case kAllCases[] = {Case::native, Case::source, Case::launches, Case::rejected};
+
+// One product, or two with strides, of matrices with gaps between their rows.
+Problem problem_of(Case which, std::size_t batch = 1);
+
+// The bundle's bytes.
+const cache::Bytes& bundle_bytes();
+
+// Handles of the driver, as an application has them. Resets the driver first.
+struct Scene {
+  Scene();
+  ~Scene();
+  Scene(const Scene&) = delete;
+  Scene& operator=(const Scene&) = delete;
+
+  cl_device_id device = nullptr;
+  cl_device_id other_device = nullptr;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  cl_command_queue unordered_queue = nullptr;
+};
+
+// The operands of one problem in buffers of random numbers.
+class Operands {
+ public:
+  Operands(const Scene& scene, const Problem& problem);
+  ~Operands();
+  Operands(const Operands&) = delete;
+  Operands& operator=(const Operands&) = delete;
+
+  static constexpr double kAlpha = 0.5;
+  static constexpr double kBeta = -2;
+  Matrix a, b, c;  // with offsets
+
+  // Largest difference of the buffer of C from what one call must leave there, gaps between the rows included;
+  // infinity for NaN. Waits for `queue`.
+  double error(cl_command_queue queue) const;
+
+ private:
+  Problem problem_;
+  std::vector<double> a_, b_, c_;  // all elements of the buffers
+  cl_command_queue own_queue_ = nullptr;
+};
+
+// More than sums of a few dozen products of numbers below 1 are rounded by, less than one wrong product.
+inline constexpr double kTolerance = 1e-4;
+
+// ---- The library's entry points ----
+
+Result<Library> open_library(const Scene& scene, const Options& options = {});
+inline Result<Gemm> prepare(const Library& library, const Problem& problem) { return library.prepare(problem); }
+inline Status enqueue(Gemm& gemm, cl_command_queue queue, const Operands& operands, cl_uint wait_count = 0,
+                      const cl_event* waits = nullptr, cl_event* event = nullptr) {
+  return gemm.enqueue(queue, Operands::kAlpha, operands.a, operands.b, Operands::kBeta, operands.c, wait_count, waits,
+                      event);
+}
+
+}  // namespace clbake::test

@@ -1,0 +1,25 @@
+#!/bin/sh
+# library.sh LIBCLBAKE.SO ROOT: it exports what the public headers declare and nothing else, and needs nothing but
+# OpenCL, zstd and the runtimes of C and C++.
+set -u
+root=$2
+exports=$(nm -DC --defined-only "$1" | cut -d' ' -f3-)
+[ -n "$exports" ] || exit 1
+echo "$exports" | {
+  bad=0
+  while read -r symbol; do
+    name=${symbol%%(*}
+    case $name in
+      *::State::*) ;;
+      clbake::* | clbake_*)
+        grep -rqwF -- "${name##*::}" "$root/runtime/include" "$root/cache/include/clbake/cache/reader.hpp" \
+          "$root/cache/include/clbake/cache/model.hpp" && continue ;;
+    esac
+    echo "exported, but not public: $symbol"
+    bad=1
+  done
+  exit $bad
+} || exit 1
+allowed='^(libOpenCL|libzstd|libstdc\+\+|libm|libgcc_s|libc|libpthread|ld-linux|libasan|libubsan|libtsan)'
+needed=$(objdump -p "$1" | awk '/NEEDED/{print $2}' | grep -vE "$allowed")
+[ -z "$needed" ] || { echo "needs: $needed"; exit 1; }

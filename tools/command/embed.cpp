@@ -1,0 +1,130 @@
+#include "cli.hpp"
+#include "elf_object.hpp"
+#include "verbs.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace clbake::tool {
+
+namespace bundle_templates {
+extern const char bundle_s_in[];  // runtime/cmake/bundle.s.in
+extern const char bundle_h_in[];
+}  // namespace bundle_templates
+
+namespace {
+
+namespace po = boost::program_options;
+
+struct Embedding {
+  std::string file;  // absolute path of the bundle
+  std::string name;  // of the array
+  cache::Bytes bytes;
+};
+
+bool is_identifier(const std::string& name) {
+  const auto fits = [](unsigned char c) { return c == '_' || (c < 128 && std::isalnum(c)); };
+  for (const char c : name) {
+    if (!fits(static_cast<unsigned char>(c))) return false;
+  }
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
+}
+
+// "gemm.clbake" -> "gemm_clbake", as CMake does it.
+std::string identifier_of(const std::string& file) {
+  std::string name = std::filesystem::path(file).filename().string();
+  for (char& c : name) {
+    if (!is_identifier(std::string("_") + c)) c = '_';
+  }
+  return is_identifier(name) ? name : "_" + name;
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+// As it stands between quotes, in assembler and in C.
+std::string escaped(const std::string& text) {
+  return replaced(replaced(replaced(text, "\\", "\\\\"), "\"", "\\\""), "\n", "\\n");
+}
+
+std::string assembler(const Embedding& embedding) {
+  const std::string text = replaced(bundle_templates::bundle_s_in, "@NAME@", embedding.name);
+  return replaced(text, "@FILE@", escaped(embedding.file));
+}
+
+// The same lines for a compiler of C or C++.
+std::string in_c(const std::string& assembler_lines) {
+  std::string text = "/* Written by clbake embed. */\n__asm__(\n";
+  std::istringstream lines(assembler_lines);
+  std::string line;
+  while (std::getline(lines, line)) text += "\"" + escaped(line) + "\\n\"\n";
+  return text + ");\n";
+}
+
+Result<cache::Bytes> content(const Embedding& embedding, const std::string& extension) {
+  const auto bytes = [](const std::string& text) { return cache::Bytes(text.begin(), text.end()); };
+  if (extension == ".o") return elf_object(embedding.name, {embedding.bytes.data(), embedding.bytes.size()});
+  if (extension == ".h") return bytes(replaced(bundle_templates::bundle_h_in, "@NAME@", embedding.name));
+  const std::string lines = assembler(embedding);
+  return bytes(extension == ".s" || extension == ".S" ? lines : in_c(lines));
+}
+
+void check_extension(const std::string& output) {
+  const std::string extension = std::filesystem::path(output).extension().string();
+  for (const char* known : {".S", ".s", ".c", ".cpp", ".o", ".h"}) {
+    if (extension == known) return;
+  }
+  throw UsageError("--output: '" + output + "' does not end in .S, .c, .cpp, .o or .h");
+}
+
+Result<cache::Bytes> read(const std::string& file) {
+  const Result<Bundle> bundle = Bundle::open(file);  // says what is wrong with the file
+  if (!bundle) return bundle.status();
+  cache::Bytes bytes(static_cast<std::size_t>(bundle->size_bytes()));
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!stream) return {Code::io, file + ": cannot be read"};
+  return bytes;
+}
+
+}  // namespace
+
+int embed(const std::vector<std::string>& arguments) {
+  Cli cli(
+      "embed FILE [OPTIONS]",
+      "Makes a bundle part of a program, which reads it in place: const unsigned char NAME[], aligned to 64, and\n"
+      "const size_t NAME_size. In CMake clbake_add_bundle does it. What is written, by the ending of its name:\n"
+      "  .h        the declarations, for C and C++\n"
+      "  .o        an object file for this machine; holds the bundle's bytes, needs no compiler\n"
+      "  .S        assembler for GCC and Clang; names the bundle by its absolute path, and is to be assembled anew\n"
+      "            when the bundle changes\n"
+      "  .c .cpp   the same assembler in C or C++; compile it without link-time optimisation");
+  cli.options()("output,o", po::value<std::vector<std::string>>()->required(), "the files to write: gemm.o,gemm.h")(
+      "name", po::value<std::string>(), "name of the array; default: the file's name, gemm_clbake for gemm.clbake");
+  if (const auto status = cli.parse(arguments)) return *status;
+  const std::vector<std::string> outputs = cli.list("output");
+  for (const std::string& output : outputs) check_extension(output);
+  const std::string name = cli.has("name") ? cli.text("name") : identifier_of(cli.file());
+  if (!is_identifier(name)) throw UsageError("--name: '" + name + "' is not an identifier of C");
+
+  Result<cache::Bytes> bytes = read(cli.file());
+  if (!bytes) return fail("embed", bytes.status());
+  const Embedding embedding{std::filesystem::absolute(cli.file()).lexically_normal(), name, std::move(*bytes)};
+  for (const std::string& output : outputs) {
+    const Result<cache::Bytes> made = content(embedding, std::filesystem::path(output).extension().string());
+    if (!made) return fail("embed", made.status());
+    const Status written = cache::write_file(behind_links(output), {made->data(), made->size()});
+    if (!written) return fail("embed", written);
+  }
+  return kSuccess;
+}
+
+}  // namespace clbake::tool

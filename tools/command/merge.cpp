@@ -1,0 +1,62 @@
+#include "cli.hpp"
+#include "json.hpp"
+#include "verbs.hpp"
+
+#include <clbake/builder/merge_bundles.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+void print_report(const builder::MergedBundle& merged, std::size_t parts, const std::string& output, bool json) {
+  const cache::Contents& all = merged.contents;
+  if (json) {
+    print({{"file", output},
+           {"bundles", parts},
+           {"targets", all.targets.size()},
+           {"variants", all.variants.size()},
+           {"entries", all.entries.size()},
+           {"left_out", merged.left_out}});
+    return;
+  }
+  std::printf("%s: %zu bundles, %zu targets, %zu variants, %zu entries\n", output.c_str(), parts, all.targets.size(),
+              all.variants.size(), all.entries.size());
+}
+
+}  // namespace
+
+int merge(const std::vector<std::string>& arguments) {
+  namespace po = boost::program_options;
+  Cli cli(
+      "merge FILE... [OPTIONS]",
+      "Joins bundles into one. A directory stands for all bundles in it, so that what an overlay gathered becomes\n"
+      "part of the next release. Of two entries for the same target, variant and form the proven one is kept, else\n"
+      "the first; a target's profile is that of the first bundle that has one. What is damaged in a directory, and\n"
+      "a variant that is another one than in an earlier bundle, is left out and named. Needs no OpenCL device.");
+  cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  std::vector<builder::NamedBundle> bundles;
+  std::vector<std::string> left_out;
+  for (const std::string& path : cli.files()) {
+    const Status read = builder::read_bundles(path, bundles, left_out);
+    if (!read) return fail("merge", read);
+  }
+  if (bundles.empty()) return fail("clbake merge: no bundle in " + cli.files().front());
+  const std::size_t parts = bundles.size();
+  builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
+  merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
+
+  const std::string output = behind_links(cli.text("output"));
+  const Result<cache::Bytes> bytes = cache::encode(merged.contents);
+  if (!bytes) return fail("merge", bytes.status().within(output));
+  const Status written = cache::write_file(output, {bytes->data(), bytes->size()});
+  if (!written) return fail("merge", written);
+  for (const std::string& line : merged.left_out) std::fprintf(stderr, "clbake merge: left out: %s\n", line.c_str());
+  print_report(merged, parts, output, cli.has("json"));
+  return merged.left_out.empty() ? kSuccess : kLeftOut;
+}
+
+}  // namespace clbake::tool
