@@ -53,12 +53,22 @@ std::vector<kernels::Params> Search::defaults(const TuneKind& kind) const {
   return list;
 }
 
+std::vector<kernels::Params> Search::specialists(const TuneKind& kind) const {
+  std::vector<kernels::Params> list;
+  for (const kernels::Params& p :
+       kernels::specialists(device_.kind, kernels_precision(kind.precision), device_.vector_bytes)) {
+    list.push_back(of_kind(p, kind));
+  }
+  return list;
+}
+
 // Known good points, before anything is drawn.
 std::vector<kernels::Params> Search::seeds(const TuneKind& kind) const {
   std::vector<kernels::Params> list = defaults(kind);
   for (const kernels::Params& p : defaults(kind)) {
     for (const kernels::Params& other : option_neighbours(p)) list.push_back(other);
   }
+  for (const kernels::Params& p : specialists(kind)) list.push_back(p);
   if (device_.kind == kernels::DeviceKind::gpu) {
     for (const kernels::Preset& preset : kernels::presets()) list.push_back(of_kind(preset.params, kind));
   }

@@ -102,6 +102,7 @@ class Search {
   std::optional<kernels::Params> most_promising(const std::vector<kernels::Params>& list);
   std::size_t random_family(std::mt19937& random) const;
   std::vector<kernels::Params> defaults(const TuneKind& kind) const;
+  std::vector<kernels::Params> specialists(const TuneKind& kind) const;
   std::vector<kernels::Params> seeds(const TuneKind& kind) const;
   std::vector<std::uint32_t> finalists(const TuneKind& kind, std::size_t most) const;
   TuneKind make_kind(Precision precision, std::pair<bool, bool> transposes);

@@ -100,7 +100,13 @@ std::vector<std::uint32_t> Search::finalists(const TuneKind& kind, std::size_t m
 }
 
 Status Search::range(const TuneKind& kind, double until) {
-  const std::vector<std::uint32_t> list = finalists(kind, kFinalists);
+  std::vector<std::uint32_t> list = finalists(kind, kFinalists);
+  for (const kernels::Params& p : specialists(kind)) {  // whatever the probes said of them
+    const std::string name = kernels::name(p);
+    if (seen_.count(name) == 0 || measured_.excluded(name)) continue;
+    const std::uint32_t v = measured_.variant(p);
+    if (std::find(list.begin(), list.end(), v) == list.end()) list.insert(list.begin(), v);
+  }
   const Make make = [&](std::size_t number) -> std::optional<Visit> {
     if (number >= list.size()) return std::nullopt;
     Visit visit{measured_.params(list[number]), {}};

@@ -143,13 +143,28 @@ Result<std::uint32_t> find_encoded_target(const View& view, ByteView wanted) {
   return count;
 }
 
+Status null_bytes() { return {Code::invalid_argument, "the bundle's bytes are null"}; }
+
 }  // namespace
 
 Result<Bundle> Bundle::from_memory(ByteView bytes) {
   return guarded([&]() -> Result<Bundle> {
+    if (!bytes.data && bytes.size > 0) return null_bytes();
     Result<View> view = read_layout(bytes);
     if (!view) return view.status();
     auto state = std::make_shared<State>();
+    state->view = std::move(*view);
+    return Bundle(std::move(state));
+  });
+}
+
+Result<Bundle> Bundle::copy_of(ByteView bytes) {
+  return guarded([&]() -> Result<Bundle> {
+    if (!bytes.data && bytes.size > 0) return null_bytes();
+    auto state = std::make_shared<State>();
+    state->copy.assign(bytes.data, bytes.data + bytes.size);
+    Result<View> view = read_layout({state->copy.data(), state->copy.size()});
+    if (!view) return view.status();
     state->view = std::move(*view);
     return Bundle(std::move(state));
   });

@@ -9,7 +9,9 @@
 namespace clbake::cache {
 
 struct Bundle::State {
-  Mapping mapping;  // empty when the bytes are the caller's
+  // Where the bytes are, unless they are the caller's.
+  Mapping mapping;
+  Bytes copy;
   View view;
 };
 

@@ -47,6 +47,18 @@ Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
+// One or two rows, whose accumulators are eight vectors wide: few of op(B)'s elements are used twice, so that reading
+// them in long runs counts.
+Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
+  Params p = register_tile(precision, vector_bytes);
+  p.ml = 128;
+  p.ms = 2;
+  p.ns = (vector_bytes >= 64 ? 8 : 4) * p.vector_width;
+  p.nl = 2 * p.ns;
+  p.kl = 256;
+  return p;
+}
+
 // Work-groups of 128 or 256 work-items; on an H200 a half more of cuBLAS than with tiles of 64 x 64.
 Params local_tile(Precision precision) {
   Params p;
@@ -93,6 +105,11 @@ std::vector<Params> default_variants(DeviceKind kind, Precision precision, std::
     }
   }
   return variants;
+}
+
+std::vector<Params> specialists(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) {
+  if (kind != DeviceKind::cpu) return {};
+  return {two_row_register_tile(precision, vector_bytes)};
 }
 
 }  // namespace clbake::kernels

@@ -10,7 +10,7 @@ namespace clbake {
 class Board {
  public:
   using Count = std::atomic<std::uint64_t>;
-  Count loaded{0}, native{0}, portable{0}, overlay{0}, source{0}, fallback{0}, failed{0}, cached{0};
+  Count loaded{0}, native{0}, portable{0}, overlay{0}, source{0}, fallback{0}, failed{0};
   Count create_us{0}, build_us{0}, kernel_us{0};
 
   static void add(Count& count, std::uint64_t value = 1) { count.fetch_add(value, std::memory_order_relaxed); }
@@ -47,7 +47,6 @@ class Board {
     c.source = source;
     c.fallback = fallback;
     c.failed = failed;
-    c.cached = cached;
     c.create_us = create_us;
     c.build_us = build_us;
     c.kernel_us = kernel_us;

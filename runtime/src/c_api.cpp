@@ -133,6 +133,15 @@ clbake_code clbake_bundle_from_memory(const void* bytes, std::size_t size, clbak
   });
 }
 
+clbake_code clbake_bundle_copy_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
+                                      clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!bytes) return null("bytes");
+    if (!bundle) return null("bundle");
+    return give(clbake::Bundle::copy_of({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+  });
+}
+
 void clbake_bundle_release(clbake_bundle* bundle) { delete bundle; }
 
 void clbake_problem_init(clbake_problem* problem, clbake_precision precision, std::size_t m, std::size_t n,
@@ -251,7 +260,7 @@ clbake_code clbake_library_counters(clbake_library* library, clbake_counters* co
     if (!counters) return null("counters");
     const clbake::Counters c = library->library.counters();
     *counters = {c.loaded, c.native, c.portable, c.overlay,   c.source,   c.fallback,
-                 c.failed, c.cached, {},         c.create_us, c.build_us, c.kernel_us};
+                 c.failed, c.cached, c.waits, {}, c.create_us, c.build_us, c.kernel_us};
     std::copy(c.misses.begin(), c.misses.end(), counters->misses);
     return {};
   });

@@ -97,9 +97,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
   return guarded([&]() -> Status {
     State& s = *state_;
     std::optional<Gemm> plan = s.plans.take(problem, s.programs.age());
-    if (plan) {
-      Board::add(s.programs.board().cached);
-    } else {
+    if (!plan) {
       Result<Gemm> prepared = s.prepare(problem, {});
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
@@ -143,7 +141,11 @@ Result<std::size_t> Library::workspace_bytes(const Problem& problem) const {
   return gemm->workspace_bytes();
 }
 
-Counters Library::counters() const { return state_->programs.board().read(); }
+Counters Library::counters() const {
+  Counters counters = state_->programs.board().read();
+  state_->plans.add_to(counters);
+  return counters;
+}
 
 void Library::finish() const { state_->programs.finish(); }
 

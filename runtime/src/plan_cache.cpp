@@ -1,7 +1,7 @@
 #include "plan_cache.hpp"
 
 #include <algorithm>
-#include <thread>
+#include <atomic>
 #include <utility>
 
 namespace clbake {
@@ -31,7 +31,18 @@ std::uint64_t hash_of(const Problem& p) {
 }  // namespace
 
 PlanCache::Shard& PlanCache::shard() {
-  return shards_[std::hash<std::thread::id>()(std::this_thread::get_id()) % kShards];
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
+  return shards_[number % kShards];
+}
+
+std::unique_lock<std::mutex> PlanCache::Shard::lock() {
+  std::unique_lock<std::mutex> held(mutex, std::try_to_lock);
+  if (!held) {
+    held.lock();
+    ++waits;
+  }
+  return held;
 }
 
 PlanCache::Plan* PlanCache::Shard::find(std::uint64_t hash, const Problem& problem) {
@@ -49,13 +60,16 @@ std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t age) {
   std::optional<Gemm> gemm;
   Shard& mine = shard();
   {
-    const std::lock_guard<std::mutex> lock(mine.mutex);
+    const auto lock = mine.lock();
     Plan* const plan = mine.find(hash, problem);
     if (!plan) return gemm;
     plan->used = ++mine.clock;
+    const bool usable = plan->gemm && !plan->gemm->outdated(age);
+    if (usable) ++mine.cached;
     gemm.swap(plan->gemm);
+    if (usable) return gemm;
   }
-  if (gemm && gemm->outdated(age)) gemm.reset();
+  gemm.reset();  // an outdated one goes after the lock
   return gemm;
 }
 
@@ -63,7 +77,7 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
   const std::uint64_t hash = hash_of(problem);
   std::optional<Gemm> spare(std::move(gemm));
   Shard& mine = shard();
-  const std::lock_guard<std::mutex> lock(mine.mutex);
+  const auto lock = mine.lock();
   Plan* plan = mine.find(hash, problem);
   if (!plan) {
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
@@ -72,6 +86,14 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
   }
   plan->used = ++mine.clock;
   plan->gemm.swap(spare);
+}
+
+void PlanCache::add_to(Counters& counters) {
+  for (Shard& shard : shards_) {
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    counters.cached += shard.cached;
+    counters.waits += shard.waits;
+  }
 }
 
 }  // namespace clbake

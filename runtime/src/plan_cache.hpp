@@ -12,7 +12,8 @@
 namespace clbake {
 
 // A handle that is in use is in no cache: its user has it alone, and no lock is held while drivers are called. Threads
-// are divided among some shards, so that they seldom meet at a lock.
+// take their turn at kShards shards, so that as many threads that began one after the other never meet at a lock, nor
+// write to one cache line.
 class PlanCache {
  public:
   // A handle for the problem that was prepared at this age of the library's programs, or later.
@@ -20,6 +21,8 @@ class PlanCache {
 
   // Keeps the handle for the thread's next call. What has to go for it goes after the lock.
   void give(const Problem& problem, Gemm gemm);
+
+  void add_to(Counters& counters);  // cached and waits
 
  private:
   static constexpr std::size_t kShards = 16;
@@ -33,11 +36,14 @@ class PlanCache {
   struct alignas(64) Shard {
     std::mutex mutex;
     std::uint64_t clock = 0;
+    std::uint64_t cached = 0;
+    std::uint64_t waits = 0;
     std::vector<Plan> plans;  // at most Library::kPlans
     Plan* find(std::uint64_t hash, const Problem& problem);
     Plan& oldest();
+    std::unique_lock<std::mutex> lock();  // counts when it has to wait
   };
-  Shard& shard();
+  Shard& shard();  // this thread's
 
   std::array<Shard, kShards> shards_;
 };

@@ -108,6 +108,22 @@ BOOST_AUTO_TEST_CASE(BundleIsReadAtAnyAlignment) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(ACopyOutlivesWhatItWasMadeOf) {
+  Bytes bytes = small_bundle();
+  const Result<Bundle> bundle = Bundle::copy_of(view_of(bytes));
+  std::fill(bytes.begin(), bytes.end(), std::uint8_t{0xEE});
+  BOOST_REQUIRE(bundle.ok());
+  BOOST_TEST(bundle->verify().ok());
+  BOOST_TEST((encoded(bundle->decode().value()) == small_bundle()));
+}
+
+BOOST_AUTO_TEST_CASE(NoBytesAreNoBundle) {
+  for (const ByteView nothing : {ByteView{}, ByteView{nullptr, 100}}) {
+    BOOST_TEST(!Bundle::from_memory(nothing).ok());
+    BOOST_TEST(!Bundle::copy_of(nothing).ok());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(TwentyThousandEntriesAreAllFound) {
   Contents c = small_contents();
   c.entries.clear();

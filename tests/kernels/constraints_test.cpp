@@ -342,7 +342,9 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsFitTheSmallestDevice) {
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
     for (const Precision precision : all_precisions) {
       for (const std::uint32_t vector_bytes : {16U, 32U, 64U}) {
-        for (const Params& p : default_variants(kind, precision, vector_bytes)) {
+        std::vector<Params> points = default_variants(kind, precision, vector_bytes);
+        for (const Params& p : specialists(kind, precision, vector_bytes)) points.push_back(p);
+        for (const Params& p : points) {
           for (const Violation& violation : check(p, smallest_device())) {
             BOOST_ERROR(name(p) << ": " << violation.reason);
           }

@@ -200,7 +200,9 @@ BOOST_AUTO_TEST_CASE(NothingIsDrawnWhereNothingIsAdmitted) {
 BOOST_AUTO_TEST_CASE(DefaultsAndPresetsArePointsOfTheSpace) {
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
     for (const Precision precision : all_precisions) {
-      for (const Params& p : default_variants(kind, precision)) BOOST_TEST(contains(space(p.family), p), name(p));
+      for (const auto& points : {default_variants(kind, precision), specialists(kind, precision)}) {
+        for (const Params& p : points) BOOST_TEST(contains(space(p.family), p), name(p));
+      }
     }
   }
   for (const Preset& preset : presets()) BOOST_TEST(contains(space(preset.params.family), preset.params), preset.name);

@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(NullArgumentsAreNamed) {
   check_refused(clbake_bundle_open(nullptr, &bundle, &error), error, "path");
   check_refused(clbake_bundle_open(path(), nullptr, &error), error, "bundle");
   check_refused(clbake_bundle_from_memory(nullptr, 10, &bundle, &error), error, "bytes");
+  check_refused(clbake_bundle_copy_memory(nullptr, 10, &bundle, &error), error, "bytes");
   check_refused(clbake_library_create(nullptr, here().device.id, nullptr, 0, nullptr, &library, &error), error,
                 "context");
   check_refused(

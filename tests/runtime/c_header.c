@@ -2,6 +2,7 @@
 #include <clbake/clbake.h>
 
 #include <stdio.h>
+#include <string.h>
 
 enum { size = 24 };
 
@@ -29,6 +30,7 @@ int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queu
   in = clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof ones, ones, NULL);
   out = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof c, NULL, NULL);
 
+  if (clbake_bundle_copy_memory(path, strlen(path), &bundle, &error) == CLBAKE_OK) return 1; /* a name is no bundle */
   if (clbake_bundle_open(path, &bundle, &error) != CLBAKE_OK) return fail(&error);
   if (clbake_library_create(context, device, &bundle, 1, NULL, &library, &error) != CLBAKE_OK) return fail(&error);
   clbake_bundle_release(bundle);

@@ -195,3 +195,32 @@ BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsShareALibrary) {
   }
   check_nothing_is_left();
 }
+
+// Every thread has plans of its own: none waits for another one, however many calls there are.
+BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsDoNotMeetAtALock) {
+  bundle_bytes();
+  constexpr std::size_t rounds = 500;
+  {
+    const Scene scene;
+    const Result<Library> library = open_library(scene);
+    BOOST_REQUIRE(library.ok());
+    const Problem problem = problem_of(Case::native);
+    Start start;
+    std::vector<std::size_t> done(kThreads);
+    in_threads([&](std::size_t i) {
+      const Operands operands(scene, problem);
+      start.wait();
+      for (std::size_t round = 0; round < rounds; ++round) {
+        const Status status =
+            library->gemm(scene.queue, problem, Operands::kAlpha, operands.a, operands.b, Operands::kBeta, operands.c);
+        done[i] += status.ok() ? 1 : 0;
+      }
+      clFinish(scene.queue);
+    });
+    for (const std::size_t calls : done) BOOST_TEST(calls == rounds);
+    const Counters counters = library->counters();
+    BOOST_TEST(counters.waits == 0U);
+    BOOST_TEST(counters.cached == kThreads * (rounds - 1));
+  }
+  check_nothing_is_left();
+}

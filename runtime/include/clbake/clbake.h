@@ -70,6 +70,9 @@ clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_
 /* Reads in place: the bytes must stay, unchanged, as long as the bundle and every library made with it. */
 clbake_code clbake_bundle_from_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
 
+/* The same with a copy of the bytes: they may go at once. */
+clbake_code clbake_bundle_copy_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
+
 void clbake_bundle_release(clbake_bundle* bundle);
 
 /* ---- The overlay: clbake::open_overlay. Any thread. ---- */
@@ -170,7 +173,7 @@ clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake
                                            clbake_error* error);
 
 typedef struct clbake_counters {
-  uint64_t loaded, native, portable, overlay, source, fallback, failed, cached;
+  uint64_t loaded, native, portable, overlay, source, fallback, failed, cached, waits;
   uint64_t misses[64]; /* by clbake_code */
   uint64_t create_us, build_us, kernel_us;
 } clbake_counters;

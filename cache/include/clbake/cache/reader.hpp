@@ -51,8 +51,11 @@ class Bundle {
   static Result<Bundle> open_at(int directory, const std::string& path);
 
   // Reads in place from memory that the caller owns and keeps unchanged while any copy of the Bundle lives.
-  // No alignment needed. Fails like open, without not_found and io.
+  // No alignment needed. Fails like open, without not_found and io; invalid_argument when `bytes` is null.
   static Result<Bundle> from_memory(ByteView bytes);
+
+  // Of memory that may go before the bundle does: reads a copy. Fails like from_memory.
+  static Result<Bundle> copy_of(ByteView bytes);
 
   Version version() const;
   std::uint64_t size_bytes() const;

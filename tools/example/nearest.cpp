@@ -1,0 +1,181 @@
+// Nearest neighbours: for each query the nearest of many points, by one product. |q - p|^2 = |q|^2 - 2 q.p + |p|^2, of
+// which the first term is the same for all points: C begins as |p|^2 in each row, and C = -2 * Q * transpose(P) + C.
+//
+//   nearest [DEVICE]     a part of the device's or its platform's name; default: the first device
+//
+// Prints milliseconds: context and queue; then, with the data on the device, until the library's first answer is on the
+// host, the library's own start included; the median of ten later answers. Exit status 1 when an answer is wrong, 77
+// without a device.
+#include "product.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t kQueries = 256;
+constexpr std::size_t kPoints = 4096;
+constexpr std::size_t kDimensions = 96;
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// Random points; query i is point planted(i), moved a little.
+struct Data {
+  std::vector<float> points, queries, squares;  // squares: |p|^2 of all points, once for each query
+
+  static std::size_t planted(std::size_t query) { return query * 769 % kPoints; }
+
+  Data() : points(kPoints * kDimensions), queries(kQueries * kDimensions), squares(kQueries * kPoints) {
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    for (float& x : points) x = normal(random);
+    for (std::size_t q = 0; q < kQueries; ++q) {
+      for (std::size_t d = 0; d < kDimensions; ++d) {
+        queries[q * kDimensions + d] = points[planted(q) * kDimensions + d] + 0.1F * normal(random);
+      }
+    }
+    for (std::size_t i = 0; i < squares.size(); ++i) {
+      const float* p = &points[i % kPoints * kDimensions];
+      squares[i] = 0;
+      for (std::size_t d = 0; d < kDimensions; ++d) squares[i] += p[d] * p[d];
+    }
+  }
+};
+
+std::string text_of(cl_platform_id platform) {
+  char text[256] = "";
+  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text, text, nullptr);
+  return text;
+}
+
+std::string text_of(cl_device_id device) {
+  char text[256] = "";
+  clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof text, text, nullptr);
+  return text;
+}
+
+cl_device_id find_device(const std::string& wanted) {
+  cl_platform_id platforms[16];
+  cl_uint platform_count = 0;
+  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return nullptr;
+  for (cl_uint p = 0; p < std::min(platform_count, 16U); ++p) {
+    cl_device_id devices[16];
+    cl_uint device_count = 0;
+    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &device_count) != CL_SUCCESS) continue;
+    for (cl_uint d = 0; d < std::min(device_count, 16U); ++d) {
+      if ((text_of(platforms[p]) + ' ' + text_of(devices[d])).find(wanted) != std::string::npos) return devices[d];
+    }
+  }
+  return nullptr;
+}
+
+class Search {
+ public:
+  Search(const Data& data, cl_context context, cl_command_queue queue)
+      : data_(data), queue_(queue), queries_(buffer(context, data.queries)), points_(buffer(context, data.points)),
+        distances_(buffer(context, data.squares)), host_(data.squares.size()) {}
+  ~Search() {
+    for (cl_mem memory : {queries_, points_, distances_}) {
+      if (memory) clReleaseMemObject(memory);
+    }
+  }
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+
+  bool ready() const { return queries_ && points_ && distances_ && clFinish(queue_) == CL_SUCCESS; }
+
+  // The distances, less |q|^2, are on the host afterwards. "", or what went wrong.
+  std::string run(Multiplier& multiplier) {
+    const std::string error =
+        multiplier.enqueue({kQueries, kPoints, kDimensions, -2.0F, queries_, points_, distances_});
+    if (!error.empty()) return error;
+    const cl_int read = clEnqueueReadBuffer(queue_, distances_, CL_TRUE, 0, host_.size() * sizeof(float), host_.data(),
+                                            0, nullptr, nullptr);
+    return read == CL_SUCCESS ? "" : "clEnqueueReadBuffer: OpenCL's error " + std::to_string(read);
+  }
+
+  void start_over() {
+    clEnqueueWriteBuffer(queue_, distances_, CL_TRUE, 0, host_.size() * sizeof(float), data_.squares.data(), 0, nullptr,
+                         nullptr);
+  }
+
+  std::size_t right_answers() const {
+    std::size_t right = 0;
+    for (std::size_t q = 0; q < kQueries; ++q) {
+      const float* row = &host_[q * kPoints];
+      const auto nearest = static_cast<std::size_t>(std::min_element(row, row + kPoints) - row);
+      right += nearest == Data::planted(q) ? 1 : 0;
+    }
+    return right;
+  }
+
+ private:
+  static cl_mem buffer(cl_context context, const std::vector<float>& values) {
+    return clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(float),
+                          const_cast<float*>(values.data()), nullptr);
+  }
+
+  const Data& data_;
+  cl_command_queue queue_;
+  cl_mem queries_, points_, distances_;
+  std::vector<float> host_;
+};
+
+int fail(const std::string& what) {
+  std::fprintf(stderr, "nearest: %s\n", what.c_str());
+  return 1;
+}
+
+int search(const Data& data, cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
+  Search search(data, context, queue);
+  if (!search.ready()) return fail("no memory on the device");
+
+  const Clock::time_point start = Clock::now();
+  std::string error;
+  const std::unique_ptr<Multiplier> multiplier = make_multiplier(context, device, queue, error);
+  if (!multiplier) return fail(error);
+  error = search.run(*multiplier);
+  const double first_ms = ms_since(start);
+  if (!error.empty()) return fail(error);
+  if (search.right_answers() != kQueries) return fail("wrong answers");
+
+  std::vector<double> later_ms;
+  for (int i = 0; i < 10; ++i) {
+    search.start_over();
+    const Clock::time_point again = Clock::now();
+    error = search.run(*multiplier);
+    later_ms.push_back(ms_since(again));
+    if (!error.empty()) return fail(error);
+    if (search.right_answers() != kQueries) return fail("wrong answers");
+  }
+  std::nth_element(later_ms.begin(), later_ms.begin() + 5, later_ms.end());
+  std::printf("%s: %zu of %zu right; ms: context %.2f first %.2f later %.2f\n", multiplier_name, kQueries, kQueries,
+              context_ms, first_ms, later_ms[5]);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Data data;
+  const Clock::time_point start = Clock::now();
+  cl_device_id device = find_device(argc > 1 ? argv[1] : "");
+  if (!device) {
+    std::fprintf(stderr, "nearest: no such OpenCL device\n");
+    return 77;
+  }
+  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
+  cl_command_queue queue = context ? clCreateCommandQueue(context, device, 0, nullptr) : nullptr;
+  if (!queue) return fail("no context or no queue on the device");
+  const int status = search(data, context, device, queue, ms_since(start));
+  clReleaseCommandQueue(queue);
+  clReleaseContext(context);
+  return status;
+}
