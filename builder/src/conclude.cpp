@@ -1,12 +1,15 @@
 // From measurements to winners and rules. TUNING.md says why it is done this way and how good the rules are for shapes
 // that were never timed.
+#include <clbake/builder/jobs.hpp>
 #include <clbake/builder/tuning.hpp>
+#include <clbake/kernels/defaults.hpp>
 
 #include "select.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace clbake::builder {
@@ -168,6 +171,33 @@ class Grid {
   std::vector<bool> done_;
 };
 
+// Names of the default variants of any device: those of the tuned one are the ones that were timed.
+const std::set<std::string>& default_names() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> all;
+    for (const kernels::DeviceKind kind : {kernels::DeviceKind::cpu, kernels::DeviceKind::gpu}) {
+      for (const Precision precision :
+           {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
+        for (const std::uint32_t vector_bytes : {32U, 64U}) {
+          for (const auto& p : kernels::default_variants(kind, kernels_precision(precision), vector_bytes)) {
+            all.insert(kernels::name(p));
+          }
+        }
+      }
+    }
+    return all;
+  }();
+  return names;
+}
+
+std::vector<std::uint32_t> default_variants(const Tuning& tuning) {
+  std::vector<std::uint32_t> list;
+  for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
+    if (default_names().count(tuning.variants[v]) > 0) list.push_back(v);
+  }
+  return list;
+}
+
 Table make_table(const Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes) {
   Table table;
   for (const std::uint32_t s : shapes) {
@@ -177,7 +207,9 @@ Table make_table(const Tuning& tuning, const Times& times, const std::vector<std
     table.places.push_back({std::log2(static_cast<double>(shape.m)), std::log2(static_cast<double>(shape.n)),
                             std::log2(static_cast<double>(shape.k))});
   }
-  table.variants = times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, kUnknown);
+  // The default variants first: they are what a new search has to beat, and most of them are in every bundle anyway.
+  table.variants =
+      times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, kUnknown, default_variants(tuning));
   for (const std::uint32_t v : table.variants) {
     std::vector<double>& row = table.slowdown.emplace_back();
     for (const std::uint32_t s : table.shapes) row.push_back(times.slowdown(v, s, kUnknown));

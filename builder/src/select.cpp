@@ -53,7 +53,8 @@ double Times::slowdown(std::uint32_t variant, std::uint32_t shape, double unknow
 }
 
 std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, double most, double mean_gain,
-                                        double single_gain, double unknown) const {
+                                        double single_gain, double unknown,
+                                        const std::vector<std::uint32_t>& first) const {
   std::vector<std::uint32_t> chosen;
   std::vector<std::uint32_t> candidates;
   for (const std::uint32_t s : shapes) {
@@ -64,28 +65,35 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   std::vector<double> now(shapes.size(), std::log(8.0));  // before the first one everything is slow
-  while (!candidates.empty() && static_cast<double>(chosen.size()) < most) {
-    double best_gain = 0;
-    double largest = 0;
-    std::uint32_t best = 0;
-    for (const std::uint32_t v : candidates) {
-      double gain = 0;
-      double single = 0;
-      for (std::size_t s = 0; s < shapes.size(); ++s) {
-        const double g = std::max(0.0, now[s] - slowdown(v, shapes[s], unknown));
-        gain += g / static_cast<double>(shapes.size());
-        single = std::max(single, g);
+  const auto take = [&](const std::vector<std::uint32_t>& from, double least_mean, double least_single) {
+    while (static_cast<double>(chosen.size()) < most) {
+      double best_gain = 0;
+      double largest = 0;
+      std::uint32_t best = 0;
+      for (const std::uint32_t v : from) {
+        double gain = 0;
+        double single = 0;
+        for (std::size_t s = 0; s < shapes.size(); ++s) {
+          const double g = std::max(0.0, now[s] - slowdown(v, shapes[s], unknown));
+          gain += g / static_cast<double>(shapes.size());
+          single = std::max(single, g);
+        }
+        if (gain > best_gain) {
+          best_gain = gain;
+          best = v;
+          largest = single;
+        }
       }
-      if (gain > best_gain) {
-        best_gain = gain;
-        best = v;
-        largest = single;
-      }
+      if (best_gain <= 0 || (best_gain < least_mean && largest < least_single)) break;
+      chosen.push_back(best);
+      for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(best, shapes[s], unknown));
     }
-    if (best_gain <= 0 || (best_gain < mean_gain && largest < single_gain)) break;
-    chosen.push_back(best);
-    for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(best, shapes[s], unknown));
-  }
+  };
+  std::vector<std::uint32_t> known = candidates;
+  const auto other = [&](std::uint32_t v) { return std::find(first.begin(), first.end(), v) == first.end(); };
+  known.erase(std::remove_if(known.begin(), known.end(), other), known.end());
+  take(known, 0, 0);
+  take(candidates, mean_gain, single_gain);
   return chosen;
 }
 

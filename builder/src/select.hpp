@@ -28,9 +28,10 @@ class Times {
 
   // Few variants of which one is good on each of the shapes: again and again the one that gains most, as long as the
   // gain is `mean_gain` on the average of the shapes or `single_gain` on one of them (logarithms), at most `most`.
-  // In the order of their gains.
+  // Those of `first` come first, whatever they gain; each part is in the order of its gains.
   std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, double most, double mean_gain,
-                                   double single_gain, double unknown) const;
+                                   double single_gain, double unknown,
+                                   const std::vector<std::uint32_t>& first = {}) const;
 
  private:
   bool counts(const Measurement& measurement) const;

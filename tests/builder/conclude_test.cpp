@@ -234,6 +234,20 @@ BOOST_AUTO_TEST_CASE(NoiseIsNoDifference) {
   BOOST_TEST(winner(notes.tuning, "single nn 512x512x512") == "b");
 }
 
+// What every bundle holds anyway keeps its place until something is clearly better.
+BOOST_AUTO_TEST_CASE(DefaultVariantsComeFirst) {
+  const std::string shipped = "register_tile-s-nn-256x128x512-8x32x1-v16";
+  const std::string shape = "single nn 512x512x512";
+  for (const auto& [other_us, winner] : {std::pair{97.0, shipped}, std::pair{80.0, std::string("other")}}) {
+    Notes notes;
+    notes.time("other", shape, other_us).time(shipped, shape, 100);
+    BOOST_TEST(choice(notes.concluded(), shape) == winner);
+  }
+  Notes unknown;
+  unknown.time("other", shape, 97).time("another", shape, 100);
+  BOOST_TEST(choice(unknown.concluded(), shape) == "other");
+}
+
 BOOST_AUTO_TEST_CASE(WhatWasStoppedEarlyNeverWins) {
   Notes notes;
   notes.glance("hasty", "single nn 512x512x512", 10, 1).glance("steady", "single nn 512x512x512", 100);
