@@ -69,10 +69,12 @@ clbake::Problem problem_of(const clbake_problem& from) {
 // What the C structs can say wrongly and the C++ ones cannot.
 Status check(const clbake_problem* p) {
   if (!p) return null("problem");
-  if (p->precision != CLBAKE_HALF && p->precision != CLBAKE_SINGLE && p->precision != CLBAKE_DOUBLE) {
+  const int precision = number(p->precision);
+  if (precision != CLBAKE_HALF && precision != CLBAKE_SINGLE && precision != CLBAKE_DOUBLE) {
     return {Code::invalid_argument, "precision is neither half, single nor double"};
   }
-  if (p->layout != CLBAKE_ROW_MAJOR && p->layout != CLBAKE_COLUMN_MAJOR) {
+  const int layout = number(p->layout);
+  if (layout != CLBAKE_ROW_MAJOR && layout != CLBAKE_COLUMN_MAJOR) {
     return {Code::invalid_argument, "layout is neither row-major nor column-major"};
   }
   if (p->offsets && p->batch > INT32_MAX) return {Code::invalid_argument, "batch is more than 2^31 - 1"};
@@ -88,7 +90,7 @@ void pass_on(clbake::LogLevel level, const char* message, void* data) {
 Result<clbake::Options> options_of(const clbake_options* from) {
   clbake::Options options;
   if (!from) return options;
-  switch (from->on_miss) {
+  switch (number(from->on_miss)) {
     case CLBAKE_COMPILE: options.on_miss = clbake::OnMiss::compile; break;
     case CLBAKE_FAIL: options.on_miss = clbake::OnMiss::fail; break;
     case CLBAKE_FALLBACK: options.on_miss = clbake::OnMiss::fallback; break;
@@ -148,7 +150,7 @@ void clbake_problem_init(clbake_problem* problem, clbake_precision precision, st
                          std::size_t k) {
   if (!problem) return;
   *problem = clbake_problem{};
-  problem->precision = precision;
+  std::memcpy(&problem->precision, &precision, sizeof precision);  // may be none of its values: `check` says so later
   problem->m = m;
   problem->n = n;
   problem->k = k;

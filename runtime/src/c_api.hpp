@@ -38,6 +38,16 @@ clbake_code run(clbake_error* error, const Work& work) {
   return report(guarded(work), error);
 }
 
+// What a caller in C wrote into an enum, which may be any number; to read one that is none of its values as the enum is
+// undefined in C++.
+template <typename Enum>
+int number(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int n = 0;
+  std::memcpy(&n, &value, sizeof n);
+  return n;
+}
+
 inline Status null(const char* argument) { return {Code::invalid_argument, std::string(argument) + " is null"}; }
 
 }  // namespace clbake::c

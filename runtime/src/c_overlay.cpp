@@ -16,7 +16,7 @@ clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode,
     clbake::OverlayOptions options;
     options.directory = directory;
     if (max_bytes != 0) options.max_bytes = max_bytes;
-    switch (mode) {
+    switch (number(mode)) {
       case CLBAKE_OVERLAY_READ_ONLY: options.mode = clbake::OverlayMode::read_only; break;
       case CLBAKE_OVERLAY_READ_WRITE: options.mode = clbake::OverlayMode::read_write; break;
       default: return {Code::invalid_argument, "mode is neither read-only nor read-write"};
