@@ -208,8 +208,7 @@ Table make_table(const Tuning& tuning, const Times& times, const std::vector<std
                             std::log2(static_cast<double>(shape.k))});
   }
   // The default variants first: they are what a new search has to beat, and most of them are in every bundle anyway.
-  table.variants =
-      times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, kUnknown, default_variants(tuning));
+  table.variants = times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, kUnknown, default_variants(tuning));
   for (const std::uint32_t v : table.variants) {
     std::vector<double>& row = table.slowdown.emplace_back();
     for (const std::uint32_t s : table.shapes) row.push_back(times.slowdown(v, s, kUnknown));

@@ -261,8 +261,8 @@ clbake_code clbake_library_counters(clbake_library* library, clbake_counters* co
     if (!library) return null("library");
     if (!counters) return null("counters");
     const clbake::Counters c = library->library.counters();
-    *counters = {c.loaded, c.native, c.portable, c.overlay,   c.source,   c.fallback,
-                 c.failed, c.cached, c.waits, {}, c.create_us, c.build_us, c.kernel_us};
+    *counters = {c.loaded, c.native, c.portable, c.overlay,   c.source,   c.fallback, c.failed,
+                 c.cached, c.waits,  {},         c.create_us, c.build_us, c.kernel_us};
     std::copy(c.misses.begin(), c.misses.end(), counters->misses);
     return {};
   });

@@ -3,8 +3,8 @@
 #include "baked_bundle.hpp"
 #include "readme_example.hpp"
 
-#include <clbake/builder/devices.hpp>
 #include <clbake/clbake.h>
+#include <clbake/builder/devices.hpp>
 
 #include <cstdio>
 #include <vector>

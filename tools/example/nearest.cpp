@@ -79,8 +79,12 @@ cl_device_id find_device(const std::string& wanted) {
 class Search {
  public:
   Search(const Data& data, cl_context context, cl_command_queue queue)
-      : data_(data), queue_(queue), queries_(buffer(context, data.queries)), points_(buffer(context, data.points)),
-        distances_(buffer(context, data.squares)), host_(data.squares.size()) {}
+      : data_(data),
+        queue_(queue),
+        queries_(buffer(context, data.queries)),
+        points_(buffer(context, data.points)),
+        distances_(buffer(context, data.squares)),
+        host_(data.squares.size()) {}
   ~Search() {
     for (cl_mem memory : {queries_, points_, distances_}) {
       if (memory) clReleaseMemObject(memory);

@@ -1,8 +1,8 @@
 // clbake, with the bundle inside of the program (clbake_add_bundle in CMakeLists.txt).
 #include "product.hpp"
 
-#include <clbake/clbake.hpp>
 #include <gemm_clbake.h>
+#include <clbake/clbake.hpp>
 
 #include <utility>
 
