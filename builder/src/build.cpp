@@ -372,7 +372,8 @@ Result<BuildReport> Build::run() {
   return pack();
 }
 
-// An output that exists must be one of ours: a slip of the hand must not cost somebody's file.
+}  // namespace
+
 Status check_output(const std::string& path) {
   if (path.empty()) return {Code::invalid_argument, "the output has no name"};
   std::error_code error;
@@ -383,8 +384,6 @@ Status check_output(const std::string& path) {
   if (bundle || bundle.status().code() != Code::not_a_bundle) return {};  // damaged or newer: rebuilt
   return {Code::invalid_argument, path + ": exists and is not a bundle; it stays as it is"};
 }
-
-}  // namespace
 
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress) {

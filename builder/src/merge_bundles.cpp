@@ -1,4 +1,5 @@
 #include <clbake/builder/merge_bundles.hpp>
+#include <clbake/builder/profile.hpp>
 #include <clbake/cache/reader.hpp>
 
 #include <algorithm>
@@ -67,20 +68,22 @@ class Merger {
     return std::nullopt;
   }
 
+  // A target's rules for one kind of problem (precision and transposes) are those of the first bundle that has any.
   void add_profile(const cache::Profile& profile) {
     const std::uint32_t target = targets_[profile.target];
     std::vector<cache::Profile>& profiles = merged_.contents.profiles;
-    const bool known = std::any_of(profiles.begin(), profiles.end(),
-                                   [&](const cache::Profile& present) { return present.target == target; });
-    if (known) return;
-    cache::Profile added{target, {}};
+    auto present = std::find_if(profiles.begin(), profiles.end(),
+                                [&](const cache::Profile& known) { return known.target == target; });
+    if (present == profiles.end()) present = profiles.insert(present, cache::Profile{target, {}});
+    const std::vector<cache::Rule> before = present->rules;
     for (cache::Rule rule : profile.rules) {
       const std::optional<std::uint32_t> variant = variants_[rule.variant];
-      if (!variant) continue;
+      const bool known =
+          std::any_of(before.begin(), before.end(), [&](const cache::Rule& other) { return same_kind(other, rule); });
+      if (!variant || known) continue;
       rule.variant = *variant;
-      added.rules.push_back(rule);
+      present->rules.push_back(rule);
     }
-    profiles.push_back(std::move(added));
   }
 
   void add_entry(cache::Entry entry) {

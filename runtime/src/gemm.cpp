@@ -116,6 +116,10 @@ Result<Gemm> Gemm::clone() const {
 
 bool Gemm::outdated(std::uint64_t age) const { return !state_->explanation.waits_for.empty() && state_->age != age; }
 
+bool Gemm::waits_on_another(cl_command_queue queue) const {
+  return state_->last_queue != queue && pending(state_->last);
+}
+
 Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {
   if (!state_) return moved_from();
   return guarded([&] { return state_->use_workspace(buffer, offset); });
@@ -334,6 +338,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, c
                      {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
       if (error != CL_SUCCESS) return opencl_failure("clEnqueueNDRangeKernel", error);
       last = cl::Event(done);
+      last_queue = queue;
       waits.assign(1, done);
     }
   }

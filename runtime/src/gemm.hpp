@@ -43,6 +43,7 @@ struct Gemm::State {
   cl::Buffer offsets;         // three for each product; null: strides
   // With several launches only: the last one of the latest call, which the next call's copies must not overtake.
   cl::Event last;
+  cl_command_queue last_queue = nullptr;  // to compare only
   std::vector<cl_event> waits;
   // Starts of A, B and C in one buffer that were found to have nothing in common.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};

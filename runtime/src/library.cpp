@@ -97,13 +97,21 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
   return guarded([&]() -> Status {
     State& s = *state_;
     std::optional<Gemm> plan = s.plans.take(problem, s.programs.age());
+    if (plan && plan->waits_on_another(queue)) plan.reset();  // its workspace would make this call wait for that one
     if (!plan) {
       Result<Gemm> prepared = s.prepare(problem, {});
+      if (!prepared && prepared.status().code() == Code::out_of_memory) {
+        s.plans.clear();  // for their workspaces
+        prepared = s.prepare(problem, {});
+      }
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
     }
     Status status = plan->enqueue(queue, alpha, a, b, beta, c, wait_count, wait_list, event);
-    s.plans.give(problem, std::move(*plan));
+    static_cast<void>(guarded([&] {  // without memory to keep the plan the product is there all the same
+      s.plans.give(problem, std::move(*plan));
+      return Status();
+    }));
     return status;
   });
 }

@@ -1,9 +1,11 @@
 // How the programs of a library use the overlay: what it offers, what is added, what the driver refused.
 #include <clbake/finalize.hpp>
 
+#include "finalize_pocl.hpp"
 #include "gemm.hpp"
 #include "programs.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace clbake {
@@ -30,8 +32,9 @@ Result<Program> Programs::load_checked(const Candidate& candidate, const Bundle&
   Result<Program> program = load_entry(context_, device_, bundle, entry);
   if (program.status().code() != Code::driver_rejected) return program;
   const Status noted = overlay->reject(*key, entry.program_checksum);
-  if (!noted) log(LogLevel::warning, "the overlay could not note it: " + noted.message());
-  return program;
+  if (noted) return program;
+  // Told with the miss, not here: others wait for this load, and `log` may call the library.
+  return {Code::driver_rejected, program.status().message() + "; the overlay could not note it: " + noted.message()};
 }
 
 Result<Program> Programs::load_overlaid(const Candidate& candidate) {
@@ -73,9 +76,26 @@ void Programs::keep_later(const Candidate& candidate, std::shared_ptr<const Prog
   if (!added) log(LogLevel::warning, "the overlay keeps nothing of it: no thread could be started");
 }
 
-Status Programs::keep(const Candidate& candidate, const std::shared_ptr<const Program>& program) const {
+// The same program once more, for finalizing: PoCL 3.1 aborts the process when a program's binary is asked for while
+// one of its kernels runs, also one of another program of equal source and options. So each gets an option of its own;
+// a count from 1, so that PoCL's own cache has most of it in the next process.
+Loaded Programs::compile_apart(const Candidate& candidate) const {
+  static std::atomic<unsigned> count{0};
+  const std::string option = " -DCLBAKE_OVERLAY=" + std::to_string(++count);
+  Result<Program> program =
+      compile_source(context_, device_, shelves_[candidate.shelf].bundle, candidate.variant, option);
+  if (!program) return program.status();
+  return std::make_shared<const Program>(std::move(*program));
+}
+
+Status Programs::keep(const Candidate& candidate, std::shared_ptr<const Program> program) const {
   Result<OverlayKey> key = key_of(candidate);
   if (!key) return key.status();
+  if (is_pocl(target_)) {
+    const Loaded apart = compile_apart(candidate);
+    if (!apart) return apart.status();
+    program = *apart;
+  }
   const auto prepare = [&](const Problem& problem) {
     return Gemm::State::create(context_, device_, {program, program->explanation}, problem, false, 0);
   };

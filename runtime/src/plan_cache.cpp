@@ -51,6 +51,12 @@ PlanCache::Plan* PlanCache::Shard::find(std::uint64_t hash, const Problem& probl
   return at == plans.end() ? nullptr : &*at;
 }
 
+std::size_t PlanCache::Shard::workspace_bytes() const {
+  std::size_t bytes = 0;
+  for (const Plan& plan : plans) bytes += plan.gemm ? plan.gemm->workspace_bytes() : 0;
+  return bytes;
+}
+
 PlanCache::Plan& PlanCache::Shard::oldest() {
   return *std::min_element(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.used < b.used; });
 }
@@ -75,9 +81,13 @@ std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t age) {
 
 void PlanCache::give(const Problem& problem, Gemm gemm) {
   const std::uint64_t hash = hash_of(problem);
+  const std::size_t bytes = gemm.workspace_bytes();
   std::optional<Gemm> spare(std::move(gemm));
+  std::vector<Plan> gone;
   Shard& mine = shard();
   const auto lock = mine.lock();
+  // Large workspaces make room for each other; the latest one stays, however large it is.
+  if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) gone.swap(mine.plans);
   Plan* plan = mine.find(hash, problem);
   if (!plan) {
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
@@ -86,6 +96,14 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
   }
   plan->used = ++mine.clock;
   plan->gemm.swap(spare);
+}
+
+void PlanCache::clear() {
+  for (Shard& shard : shards_) {
+    std::vector<Plan> gone;
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    gone.swap(shard.plans);
+  }
 }
 
 void PlanCache::add_to(Counters& counters) {

@@ -22,6 +22,8 @@ class PlanCache {
   // Keeps the handle for the thread's next call. What has to go for it goes after the lock.
   void give(const Problem& problem, Gemm gemm);
 
+  void clear();
+
   void add_to(Counters& counters);  // cached and waits
 
  private:
@@ -41,6 +43,7 @@ class PlanCache {
     std::vector<Plan> plans;  // at most Library::kPlans
     Plan* find(std::uint64_t hash, const Problem& problem);
     Plan& oldest();
+    std::size_t workspace_bytes() const;
     std::unique_lock<std::mutex> lock();  // counts when it has to wait
   };
   Shard& shard();  // this thread's

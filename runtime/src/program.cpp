@@ -137,7 +137,7 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
 }
 
 Result<Program> compile_source(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
-                               std::uint32_t index) {
+                               std::uint32_t index, const std::string& more_options) {
   Result<cache::Variant> variant = launchable_variant(bundle, index);
   if (!variant) return variant.status();
   const Result<cache::Source> source = bundle.source(variant->source);
@@ -150,7 +150,8 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   explanation.create_us = watch.lap();
   if (error != CL_SUCCESS) return opencl_failure("clCreateProgramWithSource", error);
   const cl_device_id id = device();
-  error = clBuildProgram(program(), 1, &id, variant->build_options.c_str(), nullptr, nullptr);
+  const std::string build_options = variant->build_options + more_options;
+  error = clBuildProgram(program(), 1, &id, build_options.c_str(), nullptr, nullptr);
   explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) {
     const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);

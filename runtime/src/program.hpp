@@ -26,7 +26,8 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
 
 // Compiles the variant from the bundle's source. Fails with build_failed (the message holds the log's beginning),
 // or with invalid_argument when the kernel's work-group is larger than the device allows.
+// `more_options` are added to the variant's build options.
 Result<Program> compile_source(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
-                               std::uint32_t variant);
+                               std::uint32_t variant, const std::string& more_options = {});
 
 }  // namespace clbake

@@ -188,13 +188,18 @@ void Programs::compile_later(const Request& request, const Status& miss) {
     background_.add(Background::Urge::may_be_dropped, [this, request, miss] {
       const Status done = guarded([&] { return compiled(request, miss).status(); });
       age_.fetch_add(1, std::memory_order_release);
+      if (!done && !lasting(done.code())) forget_compiling(request.candidates.front());
       if (!done) log(LogLevel::warning, "compiling in the background failed: " + done.message());
     });
     return Status();
   });
-  if (added) return;
+  if (!added) forget_compiling(request.candidates.front());  // no thread could be started
+}
+
+// The next call tries again.
+void Programs::forget_compiling(const Candidate& candidate) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  compiling_.erase(request.candidates.front());  // no thread could be started: the next call tries again
+  compiling_.erase(candidate);
 }
 
 Result<Found> Programs::stand_in(const Request& request, const Status& miss) {

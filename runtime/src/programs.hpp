@@ -82,7 +82,8 @@ class Programs {
   bool in_overlay(const Candidate& candidate) const;
   Result<Program> load_checked(const Candidate& candidate, const Bundle& bundle, const cache::EntryInfo& entry);
   void keep_later(const Candidate& candidate, std::shared_ptr<const Program> program);
-  Status keep(const Candidate& candidate, const std::shared_ptr<const Program>& program) const;
+  Status keep(const Candidate& candidate, std::shared_ptr<const Program> program) const;
+  Loaded compile_apart(const Candidate& candidate) const;
   Result<Found> baked(const Request& request, Status& miss);
   Result<Found> compiled(const Request& request, const Status& miss);
   Result<Found> served(const Request& request);
@@ -92,6 +93,7 @@ class Programs {
   Result<Found> any_baked(const Request& request);
   bool compiled_already(const Request& request) const;
   void compile_later(const Request& request, const Status& miss);
+  void forget_compiling(const Candidate& candidate);
   Result<Explanation> explain_baked(const Request& request, const Candidate& candidate, Tier tier) const;
   Result<Explanation> explain_miss(const Request& request, const Candidate& candidate, Origin origin,
                                    const Status& miss) const;

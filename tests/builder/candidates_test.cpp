@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(PointsAreOfTheFamilyAndAdmittedAndHaveTheWantedTransposes) 
 BOOST_AUTO_TEST_CASE(WhatADeviceAdmitsHasABlockingOfTheStream) {
   for (const Family family : kernels::all_families) {
     for (const Precision precision : {Precision::half_precision, Precision::single_precision}) {
-      for (const std::uint64_t items : {64, 256}) {
+      for (const std::uint64_t items : {64U, 256U}) {
         const kernels::DeviceLimits device = limits(items);
         const Blockings blockings(kernels::space(family), precision, device);
         std::set<std::vector<std::uint32_t>> known;

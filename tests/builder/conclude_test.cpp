@@ -17,7 +17,7 @@ namespace {
 std::vector<std::uint32_t> sample_sizes() {
   std::vector<std::uint32_t> sizes = {0, 1, 2, UINT32_MAX - 1, UINT32_MAX};
   for (unsigned bit = 2; bit < 32; bit += 2) {
-    for (const std::uint32_t around : {-1, 0, 1}) sizes.push_back((std::uint32_t{1} << bit) + around);
+    for (const std::uint32_t around : {0U, 1U, 2U}) sizes.push_back((std::uint32_t{1} << bit) + around - 1);
   }
   return sizes;
 }

@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(LinesGoBothWaysInTheirOrder) {
 BOOST_AUTO_TEST_CASE(LongLinesArriveWhole) {
   const Room room;
   Conversation child = room.start("cat");
-  for (const std::size_t size : {4095, 4096, 4097, 100000}) {
+  for (const std::size_t size : {4095U, 4096U, 4097U, 100000U}) {
     const std::string line(size, 'x');
     child.say(line);
     const std::optional<std::string> heard = next_line(child);

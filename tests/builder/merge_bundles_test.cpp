@@ -83,11 +83,23 @@ BOOST_AUTO_TEST_CASE(TheProvenEntryWinsWhereverItStands) {
   BOOST_TEST(kept(one_entry(1, true), jit_free) == 2);
 }
 
-BOOST_AUTO_TEST_CASE(TheProfileOfATargetIsThatOfTheFirstBundleThatHasOne) {
+BOOST_AUTO_TEST_CASE(TheRulesForAKindAreThoseOfTheFirstBundleThatHasAny) {
   Contents other = small_contents();
-  for (cache::Profile& profile : other.profiles) profile.rules.resize(1);
-  BOOST_TEST(merged(small_contents(), other).contents.profiles[0].rules.size() == 2U);
-  BOOST_TEST(merged(other, small_contents()).contents.profiles[0].rules.size() == 1U);
+  for (cache::Profile& profile : other.profiles) {
+    for (cache::Rule& rule : profile.rules) rule.trans_a = rule.trans_b = false;
+  }
+  const auto rules_of = [](const MergedBundle& bundle) { return bundle.contents.profiles[0].rules; };
+  const std::vector<cache::Rule> own = rules_of(merged(other, other));
+  BOOST_TEST(own.size() == 2U);
+  BOOST_TEST((own[0].precision == cache::Precision::single_precision));
+  BOOST_TEST(rules_of(merged(other, other)).size() == 2U);  // known kinds get no more
+  for (cache::Profile& profile : other.profiles) {
+    for (cache::Rule& rule : profile.rules) rule.precision = cache::Precision::half_precision;
+  }
+  const std::vector<cache::Rule> both = rules_of(merged(small_contents(), other));
+  BOOST_TEST(both.size() == 4U);  // single and half precision can both be served
+  BOOST_TEST((both[0].precision == small_contents().profiles[0].rules[0].precision));
+  BOOST_TEST((both[3].precision == cache::Precision::half_precision));
   const MergedBundle second = merged(one_entry(1, true), small_contents());
   BOOST_TEST(second.contents.profiles.size() == 2U);
   BOOST_TEST(second.contents.profiles[0].rules.size() == 2U);

@@ -138,8 +138,7 @@ BOOST_AUTO_TEST_CASE(ABadLineIsNamedWithFileAndNumber) {
                            "5x5x5 batch2",
                            "single nn 5x5x5",
                            "batch 2",
-                           "\xef\xbb\xbf"
-                           "5x5x5",
+                           "\xef\xbb\xbf\x35x5x5",  // a byte order mark
                            "//"}) {
     const File file("# first\n7x7x7\r\n" + std::string(line) + "\n8x8x8\n");
     const Result<TuneShapes> shapes = file.read();

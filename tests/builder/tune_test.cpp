@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(AnExhaustiveSearchTriesEveryPointOnceAndFindsTheBestOfEachS
 
 BOOST_AUTO_TEST_CASE(EqualSeedsTryTheSameVariantsInTheSameOrder) {
   Names first;
-  for (const std::uint64_t seed : {1, 1, 2}) {
+  for (const std::uint64_t seed : {1U, 1U, 2U}) {
     SmallBench bench;
     bench.options.seed = seed;
     bench.options.parallel = 1;
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(EqualSeedsTryTheSameVariantsInTheSameOrder) {
 BOOST_AUTO_TEST_CASE(HowManyCompileAtATimeDoesNotMatter, *boost::unit_test::label("slow")) {
   for (const Strategy strategy : {Strategy::exhaustive, Strategy::staged, Strategy::random}) {
     std::string first;
-    for (const unsigned parallel : {1, 4}) {
+    for (const unsigned parallel : {1U, 4U}) {
       SmallBench bench;
       bench.options.strategy = strategy;
       bench.options.parallel = parallel;

@@ -30,7 +30,7 @@ Tuning made_up_tuning(const Device& device) {
                     {3, 2, 0.000123456, 0, 4294967295, false}};
   t.failures = {{kFailing, "wrong result at 5 x 3 x 129\nand \"more\""}};
   t.curve = {{1.5, 1, 0, 1, 107.374}, {2.75, 3, 2, 1, 212.286}};
-  for (const std::size_t m : {2, 3, 4}) {
+  for (const std::size_t m : {2U, 3U, 4U}) {
     t.winners.push_back({shape_class(t.shapes[t.measurements[m].shape]), t.measurements[m]});
   }
   cache::Rule small;

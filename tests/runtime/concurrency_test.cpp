@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsShareALibrary) {
     Start start;
     std::vector<std::string> wrong(kThreads);
     in_threads([&](std::size_t i) {
-      const Library mine = *library;
+      const Library mine = *library;  // NOLINT(performance-unnecessary-copy-initialization): copies are tested, too
       start.wait();
       for (std::size_t round = 0; round < 12; ++round) {
         const Problem problem = problem_of(kAllCases[(i + round) % 4], 1 + round % 2);

@@ -74,10 +74,10 @@ BOOST_AUTO_TEST_CASE(BlocksOfOneMatrixAreApart) {
   p.m = p.n = 500;
   p.k = 100;
   p.lda = p.ldb = p.ldc = 1000;
-  const Region c = region_of_c(p, 100 * 1000 + 100);
-  BOOST_TEST(!overlap(region_of_a(p, 100 * 1000), c));
+  const Region c = region_of_c(p, 100100);
+  BOOST_TEST(!overlap(region_of_a(p, 100000), c));
   BOOST_TEST(!overlap(region_of_b(p, 100), c));
-  BOOST_TEST(overlap(region_of_a(p, 100 * 1000 + 1), c));
+  BOOST_TEST(overlap(region_of_a(p, 100001), c));
   BOOST_TEST(overlap(region_of_b(p, 1000 + 100), c));
 }
 
@@ -86,6 +86,6 @@ BOOST_AUTO_TEST_CASE(TooManyRowsBetweenEachOtherCountAsShared) {
   p.m = p.n = p.k = 1024;
   p.lda = p.ldb = p.ldc = 2048;
   p.batch = 1U << 20;
-  p.a_stride = p.b_stride = p.c_stride = 2048 * 1024;
+  p.a_stride = p.b_stride = p.c_stride = std::size_t{2048} * 1024;
   BOOST_TEST(overlap(region_of_a(p, 0), region_of_c(p, 1024)));
 }

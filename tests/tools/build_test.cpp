@@ -192,7 +192,7 @@ builder::Device first_device() {
 std::string some_winner(const builder::Device& device) {
   std::vector<std::string> backing;
   for (const kernels::DeviceKind kind : {kernels::DeviceKind::cpu, kernels::DeviceKind::gpu}) {
-    for (const std::uint32_t vector_bytes : {32, 64}) {
+    for (const std::uint32_t vector_bytes : {32U, 64U}) {
       const auto defaults = kernels::default_variants(kind, kernels::Precision::single_precision, vector_bytes);
       backing.push_back(kernels::name(defaults.at(4)));  // nn of the first family behind `direct`
     }

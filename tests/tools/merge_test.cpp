@@ -49,7 +49,10 @@ BOOST_AUTO_TEST_CASE(AFailureLeavesTheOutputAsItWas) {
   const std::string good = directory.write("good.clbake", small_bundle());
   const std::string torn =
       directory.write("torn.clbake", cache::Bytes(small_bundle().begin(), small_bundle().end() - 9));
-  const std::string output = directory.write("c.clbake", std::string("before"));
+  const std::string output = directory.write("c.clbake", small_bundle());
+  const std::string letter = directory.write("letter.txt", std::string("Dear all,"));
+  check_refused(clbake({"merge", good, "-o", letter}), 1, {"clbake merge", letter, "not a bundle"});
+  BOOST_TEST(read_file(letter) == "Dear all,");
   check_refused(clbake({"merge", good, torn, "-o", output}), 1, {"clbake merge: " + torn, "bytes"});
   check_refused(clbake({"merge", good, directory.path("none"), "-o", output}), 1, {directory.path("none"), "No such"});
   check_refused(clbake({"merge", good, "-o", directory.path("no/c.clbake")}), 1, {directory.path("no/c.clbake")});
@@ -57,7 +60,7 @@ BOOST_AUTO_TEST_CASE(AFailureLeavesTheOutputAsItWas) {
   check_refused(clbake({"merge", directory.path("empty"), "-o", output}), 1, {"no bundle in", "empty"});
   check_refused(clbake({"merge", good}), 2, {"clbake merge", "output"});
   check_refused(clbake({"merge", "-o", output}), 2, {"clbake merge", "FILE"});
-  BOOST_TEST(read_file(output) == "before");
+  BOOST_TEST(read_file(output) == std::string(small_bundle().begin(), small_bundle().end()));
 }
 
 }  // namespace clbake::tool::test

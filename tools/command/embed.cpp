@@ -88,6 +88,8 @@ void check_extension(const std::string& output) {
 Result<cache::Bytes> read(const std::string& file) {
   const Result<Bundle> bundle = Bundle::open(file);  // says what is wrong with the file
   if (!bundle) return bundle.status();
+  const Status whole = bundle->verify();
+  if (!whole) return whole.within(file);
   cache::Bytes bytes(static_cast<std::size_t>(bundle->size_bytes()));
   std::ifstream stream(file, std::ios::binary);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));

@@ -2,6 +2,7 @@
 #include "json.hpp"
 #include "verbs.hpp"
 
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/cache/writer.hpp>
 
@@ -33,11 +34,15 @@ int merge(const std::vector<std::string>& arguments) {
       "merge FILE... [OPTIONS]",
       "Joins bundles into one. A directory stands for all bundles in it, so that what an overlay gathered becomes\n"
       "part of the next release. Of two entries for the same target, variant and form the proven one is kept, else\n"
-      "the first; a target's profile is that of the first bundle that has one. What is damaged in a directory, and\n"
-      "a variant that is another one than in an earlier bundle, is left out and named. Needs no OpenCL device.");
+      "the first; a target's rules for a precision and transposes are those of the first bundle that has any. What is\n"
+      "damaged in a directory, and a variant that is another one than in an earlier bundle, is left out and named. "
+      "Needs no OpenCL device.");
   cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
+  const std::string output = behind_links(cli.text("output"));
+  const Status writable = builder::check_output(output);
+  if (!writable) return fail("merge", writable);
   std::vector<builder::NamedBundle> bundles;
   std::vector<std::string> left_out;
   for (const std::string& path : cli.files()) {
@@ -49,7 +54,6 @@ int merge(const std::vector<std::string>& arguments) {
   builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
-  const std::string output = behind_links(cli.text("output"));
   const Result<cache::Bytes> bytes = cache::encode(merged.contents);
   if (!bytes) return fail("merge", bytes.status().within(output));
   const Status written = cache::write_file(output, {bytes->data(), bytes->size()});

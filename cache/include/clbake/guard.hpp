@@ -4,6 +4,7 @@
 #include <clbake/status.hpp>
 
 #include <new>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,8 @@ auto guarded(Work&& work) -> decltype(std::forward<Work>(work)()) {
     return std::forward<Work>(work)();
   } catch (const std::bad_alloc&) {
     return Status(Code::out_of_memory, {});  // a message would need memory
+  } catch (const std::length_error&) {
+    return Status(Code::out_of_memory, {});  // more than a container can ever hold
   } catch (const std::system_error&) {
     return Status(Code::out_of_memory, {});
   }

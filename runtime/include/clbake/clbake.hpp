@@ -170,6 +170,7 @@ class Gemm {
   struct State;
   explicit Gemm(std::unique_ptr<State> state);
   bool outdated(std::uint64_t age) const;
+  bool waits_on_another(cl_command_queue queue) const;
   std::unique_ptr<State> state_;
 };
 
@@ -196,9 +197,15 @@ struct Counters {
 // The programs of some bundles on one device of one context. Copies are cheap and share everything; the last copy that
 // goes waits for the library's thread to end what it compiles and to write what the overlay is to keep, and drops
 // compilations that have not begun.
-// All members may be called from any number of threads at once.
+// All members may be called from any number of threads at once. In a process that forked, the child must not let the
+// last copy go: it has not the library's thread.
 class Library {
  public:
+  // To move a library is to copy it: none is ever without its state.
+  Library(const Library&) = default;
+  Library& operator=(const Library&) = default;
+  ~Library() = default;
+
   // Retains the context and shares the bundles, which the caller may let go. Looks for the device's target in each
   // bundle; loads nothing yet. A bundle that has nothing for the device is no failure: its sources serve. Fails with
   // invalid_argument or opencl.
@@ -217,9 +224,12 @@ class Library {
 
   // prepare and enqueue in one call; failures of both. The handles are kept, up to kPlans for each of a few groups of
   // threads, the least recently used ones go: from the second call of a problem on nothing is prepared or allocated.
+  // Their own workspaces, which few variants need, stay as long as they take no more than kPlanBytes for such a group.
+  // Calls on several queues do not wait for each other.
   Status gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta, Matrix c,
               cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
   static constexpr std::size_t kPlans = 64;
+  static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
   // Loads, or compiles, the programs for these problems ahead of time. Goes on after a failure; returns the first.
   Status warm(const std::vector<Problem>& problems) const;

@@ -23,8 +23,9 @@ struct Compiled {
 // set; it is not proven. It is not JIT-free on NVIDIA (PTX: machine code of it is the builder's) and on Mesa's rusticl
 // (SPIR-V, all that it keeps).
 // May take as long as the driver needs to compile for every shape, on PoCL 0.3 s and more for each kernel: not for a
-// thread that somebody waits for. The program may be used by other threads meanwhile. Fails with driver_rejected when
-// the driver has no binary, with what launch_every_shape failed with, opencl or out_of_memory.
+// thread that somebody waits for. Nobody may use the program meanwhile, nor on PoCL one of equal source and
+// options: 3.1 aborts the process when a binary is asked for while one of its kernels runs. Fails with driver_rejected
+// when the driver has no binary, with what launch_every_shape failed with, opencl or out_of_memory.
 Result<std::vector<cache::Entry>> finalize(const Compiled& compiled);
 
 // The driver's binary of the program as the only entry, as it is. Fails with driver_rejected or opencl.

@@ -86,4 +86,8 @@ struct BuildReport {
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
 
+// Whether a bundle may be written there: what exists must be one of ours, for a slip of the hand must not cost
+// somebody's file. Fails with invalid_argument.
+Status check_output(const std::string& path);
+
 }  // namespace clbake::builder
