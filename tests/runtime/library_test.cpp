@@ -417,6 +417,16 @@ BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
   BOOST_TEST(!any_line_has(lines, "keeps nothing"));
 }
 
+BOOST_AUTO_TEST_CASE(ALibraryThatWasMovedIsOneStill) {
+  Library library = library_of(baked());
+  const Library other = std::move(library);
+  const Problem p = small_problem();
+  Matrices matrices(p);
+  BOOST_TEST(run_once(library, p, matrices).ok());  // NOLINT(bugprone-use-after-move): that is what is tested
+  library = library_of(baked());
+  BOOST_TEST(run_once(other, p, matrices).ok());
+}
+
 // PoCL 3.1 aborts when a binary is asked for beside a launch; here products run until everything is kept. Failed in
 // most runs while the overlay finalized the program that the application was using.
 BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {

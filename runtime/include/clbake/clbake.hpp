@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clbake {
@@ -105,7 +106,8 @@ enum class OnMiss {
 enum class LogLevel { info, warning };
 
 // Told what an application may want to know: misses, compilations, entries that a driver rejects. `message` is one line
-// and lives for the call only. Called from whatever thread does the work, with no lock held; may call the library.
+// and lives for the call only. Called from whatever thread does the work, with no lock held; may call the library, but
+// not let the last copy of it go.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
 struct Options {
@@ -203,7 +205,10 @@ class Library {
  public:
   // To move a library is to copy it: none is ever without its state.
   Library(const Library&) = default;
+  // NOLINTNEXTLINE(performance-move-constructor-init): a copy is meant
+  Library(Library&& other) noexcept : state_(other.state_) {}
   Library& operator=(const Library&) = default;
+  Library& operator=(Library&& other) noexcept { return *this = std::as_const(other); }
   ~Library() = default;
 
   // Retains the context and shares the bundles, which the caller may let go. Looks for the device's target in each
