@@ -162,7 +162,8 @@ Result<Bundle> Bundle::copy_of(ByteView bytes) {
   return guarded([&]() -> Result<Bundle> {
     if (!bytes.data && bytes.size > 0) return null_bytes();
     auto state = std::make_shared<State>();
-    state->copy.assign(bytes.data, bytes.data + bytes.size);
+    state->copy.resize(bytes.size);
+    if (bytes.size > 0) std::memcpy(state->copy.data(), bytes.data, bytes.size);
     Result<View> view = read_layout({state->copy.data(), state->copy.size()});
     if (!view) return view.status();
     state->view = std::move(*view);

@@ -63,8 +63,10 @@ Result<Gemm> Library::State::prepare(const Problem& problem, const Wish& wish) {
   const std::uint64_t age = programs.age();
   Result<Found> found = programs.find(*wanted);
   if (!found) return found.status();
-  Result<Gemm> gemm = make(std::move(*found), problem, wish, age);
-  if (gemm || gemm.status().code() != Code::out_of_memory || wanted->named) return gemm;
+  const auto short_of_memory = [](const Result<Gemm>& made) { return made.status().code() == Code::out_of_memory; };
+  Result<Gemm> gemm = make(*found, problem, wish, age);
+  if (short_of_memory(gemm) && plans.clear_workspaces()) gemm = make(std::move(*found), problem, wish, age);
+  if (!short_of_memory(gemm) || wanted->named) return gemm;
   Result<Gemm> smaller = prepare_with_less(*wanted, problem, wish);
   return smaller ? std::move(smaller) : std::move(gemm);
 }
@@ -100,10 +102,6 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
     if (plan && plan->waits_on_another(queue)) plan.reset();  // its workspace would make this call wait for that one
     if (!plan) {
       Result<Gemm> prepared = s.prepare(problem, {});
-      if (!prepared && prepared.status().code() == Code::out_of_memory) {
-        s.plans.clear();  // for their workspaces
-        prepared = s.prepare(problem, {});
-      }
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
     }

@@ -57,6 +57,12 @@ std::size_t PlanCache::Shard::workspace_bytes() const {
   return bytes;
 }
 
+void PlanCache::Shard::drop_workspaces(std::vector<std::optional<Gemm>>& gone) {
+  for (Plan& plan : plans) {
+    if (plan.gemm && plan.gemm->workspace_bytes() > 0) gone.emplace_back().swap(plan.gemm);
+  }
+}
+
 PlanCache::Plan& PlanCache::Shard::oldest() {
   return *std::min_element(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.used < b.used; });
 }
@@ -83,11 +89,11 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
   const std::uint64_t hash = hash_of(problem);
   const std::size_t bytes = gemm.workspace_bytes();
   std::optional<Gemm> spare(std::move(gemm));
-  std::vector<Plan> gone;
+  std::vector<std::optional<Gemm>> gone;
   Shard& mine = shard();
   const auto lock = mine.lock();
   // Large workspaces make room for each other; the latest one stays, however large it is.
-  if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) gone.swap(mine.plans);
+  if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(gone);
   Plan* plan = mine.find(hash, problem);
   if (!plan) {
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
@@ -98,12 +104,15 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
   plan->gemm.swap(spare);
 }
 
-void PlanCache::clear() {
+bool PlanCache::clear_workspaces() {
+  bool any = false;
   for (Shard& shard : shards_) {
-    std::vector<Plan> gone;
+    std::vector<std::optional<Gemm>> gone;
     const std::lock_guard<std::mutex> lock(shard.mutex);
-    gone.swap(shard.plans);
+    shard.drop_workspaces(gone);
+    any = any || !gone.empty();
   }
+  return any;
 }
 
 void PlanCache::add_to(Counters& counters) {

@@ -22,7 +22,8 @@ class PlanCache {
   // Keeps the handle for the thread's next call. What has to go for it goes after the lock.
   void give(const Problem& problem, Gemm gemm);
 
-  void clear();
+  // Drops the plans that have workspaces; whether there were any.
+  bool clear_workspaces();
 
   void add_to(Counters& counters);  // cached and waits
 
@@ -44,7 +45,8 @@ class PlanCache {
     Plan* find(std::uint64_t hash, const Problem& problem);
     Plan& oldest();
     std::size_t workspace_bytes() const;
-    std::unique_lock<std::mutex> lock();  // counts when it has to wait
+    void drop_workspaces(std::vector<std::optional<Gemm>>& gone);  // to go after the lock
+    std::unique_lock<std::mutex> lock();                           // counts when it has to wait
   };
   Shard& shard();  // this thread's
 

@@ -117,6 +117,11 @@ BOOST_AUTO_TEST_CASE(ACopyOutlivesWhatItWasMadeOf) {
   BOOST_TEST((encoded(bundle->decode().value()) == small_bundle()));
 }
 
+// What an unchecked read() leaves as a size.
+BOOST_AUTO_TEST_CASE(ACopyOfMoreThanThereIsMemoryFails) {
+  BOOST_TEST(name(Bundle::copy_of({small_bundle().data(), SIZE_MAX}).status().code()) == name(Code::out_of_memory));
+}
+
 BOOST_AUTO_TEST_CASE(NoBytesAreNoBundle) {
   for (const ByteView nothing : {ByteView{}, ByteView{nullptr, 100}}) {
     BOOST_TEST(!Bundle::from_memory(nothing).ok());

@@ -1,9 +1,9 @@
 // The C header: a program in C, and what a C caller can do wrong.
+#include "../driver_main.hpp"
 #include "baked_bundle.hpp"
 
 #include <clbake/clbake.h>
 
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -142,13 +142,4 @@ BOOST_AUTO_TEST_CASE(ImpossibleProblemsAreNamed) {
   clbake_library_release(clbake_library_retain(library));
   BOOST_TEST(clbake_library_contains(library, &problem) == 1);
   clbake_library_release(library);
-}
-
-int main(int argc, char** argv) {
-  const Result<Here> opened = open_here();
-  if (!opened) {
-    std::printf("skipped: %s\n", opened.status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }

@@ -226,3 +226,29 @@ BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsDoNotMeetAtALock) {
   }
   check_nothing_is_left();
 }
+
+// A kept plan's workspace is busy until its product is done; a product on another queue must not wait for that.
+BOOST_AUTO_TEST_CASE(OneCallsOnTwoQueuesDoNotWaitForEachOther) {
+  bundle_bytes();
+  {
+    const Scene scene;
+    const Result<Library> library = open_library(scene);
+    BOOST_REQUIRE(library.ok());
+    const Problem problem = problem_of(Case::launches);
+    const Operands late(scene, problem);
+    const Operands soon(scene, problem);
+    cl_int error = CL_SUCCESS;
+    cl_event gate = clCreateUserEvent(scene.context, &error);
+    BOOST_REQUIRE(error == CL_SUCCESS);
+    const auto call = [&](cl_command_queue queue, const Operands& o, cl_uint waits, const cl_event* list) {
+      return library->gemm(queue, problem, Operands::kAlpha, o.a, o.b, Operands::kBeta, o.c, waits, list).message();
+    };
+    BOOST_TEST(call(scene.queue, late, 1, &gate) == "");
+    BOOST_TEST(call(scene.unordered_queue, soon, 0, nullptr) == "");
+    BOOST_TEST(soon.error(scene.unordered_queue) < kTolerance);  // would never come
+    BOOST_TEST(clSetUserEventStatus(gate, CL_COMPLETE) == CL_SUCCESS);
+    BOOST_TEST(late.error(scene.queue) < kTolerance);
+    clReleaseEvent(gate);
+  }
+  check_nothing_is_left();
+}

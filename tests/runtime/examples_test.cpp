@@ -1,12 +1,12 @@
 // What users copy: the examples of clbake.hpp, clbake.h and the README, compiled as they stand (examples.sh) and run on
 // matrices of ones with this machine's bundle.
+#include "../driver_main.hpp"
 #include "baked_bundle.hpp"
 #include "readme_example.hpp"
 
 #include <clbake/clbake.h>
 #include <clbake/builder/devices.hpp>
 
-#include <cstdio>
 #include <vector>
 
 clbake::Status header_example(cl_context context, cl_device_id device, cl_command_queue queue, cl_mem a, cl_mem b,
@@ -68,13 +68,4 @@ BOOST_AUTO_TEST_CASE(TheCHeadersExample) {
 
 BOOST_AUTO_TEST_CASE(TheReadmesExample) {
   check_example([](auto... arguments) { BOOST_TEST(multiply(arguments...).message() == ""); });
-}
-
-int main(int argc, char** argv) {
-  const Result<Here> opened = open_here();
-  if (!opened) {
-    std::printf("skipped: %s\n", opened.status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }

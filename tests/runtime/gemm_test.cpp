@@ -1,9 +1,8 @@
 // Every variant of the baked bundle against the double-precision reference.
+#include "../driver_main.hpp"
 #include "gemm_checks.hpp"
 
-#define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
-#include <cstdio>
 #include <cstdlib>
 
 using namespace clbake;
@@ -108,13 +107,4 @@ BOOST_AUTO_TEST_CASE(TheSameInputsGiveTheSameBits) {
       BOOST_TEST(check->max_error == first_error);
     }
   });
-}
-
-int main(int argc, char** argv) {
-  const Result<std::vector<Device>> devices = list_devices();
-  if (!devices) {
-    std::printf("skipped: %s\n", devices.status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }

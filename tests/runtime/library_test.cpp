@@ -1,4 +1,5 @@
 // What the library offers beside prepare and enqueue, on this machine's first device.
+#include "../driver_main.hpp"
 #include "baked_bundle.hpp"
 
 #include <clbake/builder/scratch.hpp>
@@ -6,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <mutex>
 #include <thread>
@@ -500,13 +500,4 @@ BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeUsedFailsNoProduct) {
     BOOST_TEST(has(lines.all.front(), path.empty() ? "directory" : path), lines.all.front());
   }
   BOOST_TEST(std::filesystem::is_empty(directory.path()));
-}
-
-int main(int argc, char** argv) {
-  const Result<Here> opened = open_here();
-  if (!opened) {
-    std::printf("skipped: %s\n", opened.status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }

@@ -1,7 +1,6 @@
 // What happens when a bundle does not fit the device, or is damaged: the right miss, then a right result.
+#include "../driver_main.hpp"
 #include "baked_bundle.hpp"
-
-#include <cstdio>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -189,13 +188,4 @@ BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
 BOOST_AUTO_TEST_CASE(ABundleWithoutProfileIsAMissOfItsOwn) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) { c.profiles.clear(); });
   BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::no_variant));
-}
-
-int main(int argc, char** argv) {
-  const Result<Here> opened = open_here();
-  if (!opened) {
-    std::printf("skipped: %s\n", opened.status().message().c_str());
-    return 77;
-  }
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
 }
