@@ -187,7 +187,7 @@ struct Counters {
   std::uint64_t fallback = 0;  // another variant, while the wanted one compiles
   std::uint64_t failed = 0;    // nothing
   std::uint64_t cached = 0;    // calls of `gemm` that found a plan
-  std::uint64_t waits = 0;     // times that `gemm` had to wait for another thread to look among its plans, some 50 ns
+  std::uint64_t waits = 0;     // times that `gemm` had to wait for another thread to look among its plans
   // Misses by reason; the index is the number of the Code (no_target ... driver_rejected).
   std::array<std::uint64_t, 64> misses{};
   // Microseconds of all threads together that drivers took.

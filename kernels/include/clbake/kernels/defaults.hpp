@@ -14,7 +14,8 @@ enum class DeviceKind { cpu, gpu };
 std::vector<Params> default_variants(DeviceKind kind, Precision precision, std::uint32_t vector_bytes = 64);
 
 // Points that beat those on shapes which square ones say nothing of, where a search starts, too: for CPUs a tile of two
-// rows, twice as fast for m = 1. Without transposes; `admits` (constraints.hpp) says whether a device can run them.
+// rows, up to twice as fast for m = 1. Without transposes; `admits` (constraints.hpp) says whether a device can run
+// them.
 std::vector<Params> specialists(DeviceKind kind, Precision precision, std::uint32_t vector_bytes = 64);
 
 }  // namespace clbake::kernels
