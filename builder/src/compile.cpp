@@ -9,7 +9,9 @@ namespace {
 
 Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& bundle, const Device& device,
                                                   const Session& session, bool plain) {
-  const Result<Library> library = Library::create(session.context(), device.id, {bundle});
+  Options options;
+  options.only_build = true;  // what is launched, and when, is the finalizer's
+  const Result<Library> library = Library::create(session.context(), device.id, {bundle}, options);
   if (!library) return library.status();
   const Problem any = tight_problem(job.variant.precision, 1, 1, 1, job.variant.trans_a, job.variant.trans_b);
   const Result<Gemm> gemm = library->prepare(any, job.variant.name);

@@ -7,6 +7,7 @@
 #include "select.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <cmath>
 #include <map>
 #include <set>
@@ -18,32 +19,31 @@ namespace {
 using Kind = std::tuple<Precision, bool, bool>;
 Kind kind_of(const Shape& shape) { return {shape.precision, shape.trans_a, shape.trans_b}; }
 
-constexpr double kMostVariants = 8;  // of a kind
+constexpr std::size_t kMostVariants = 8;  // of a kind
 // A variant has to gain so much over those that are chosen already: on the average of all shapes, or on one of them.
 constexpr double kMeanGain = 0.01;
 constexpr double kSingleGain = 0.25;
-// The slowdown that is assumed where a variant was not timed to the end: it was no good there, or nobody knows.
-constexpr double kUnknown = 1.5;
-// A difference of speed that is not worth a rule.
-constexpr double kNearly = 0.04;
+// An expected difference of speed that is not worth a rule.
+constexpr double kNearly = 0.02;
 // Below this distance (in powers of two) shapes count as the same.
 constexpr double kNear = 1;
 
-// Sizes from which on another rule may hold: two for each power of two.
+// The largest sizes for which a rule may hold: powers of two, as the edges of tiles are.
 std::vector<std::uint32_t> bounds() {
   std::vector<std::uint32_t> list;
-  for (double exponent = 1.25; exponent < 13.5; exponent += 0.5) {
+  for (double exponent = 1; exponent < 13.5; ++exponent) {
     list.push_back(static_cast<std::uint32_t>(std::exp2(exponent)));
   }
   list.push_back(UINT32_MAX);
   return list;
 }
 
-// The middle of the sizes (before, bound]; powers of two.
-double middle(const std::vector<std::uint32_t>& bounds, std::size_t i) {
+// The size that stands for (before, bound]; powers of two. Three quarters of the way: the bound itself, a size that
+// many have, is near, and so are most of those that are not much smaller.
+double typical(const std::vector<std::uint32_t>& bounds, std::size_t i) {
   const double low = i == 0 ? 0.0 : std::log2(static_cast<double>(bounds[i - 1]) + 1);
   const double high = i + 1 == bounds.size() ? low + 1 : std::log2(static_cast<double>(bounds[i]));
-  return (low + high) / 2;
+  return low + 0.75 * (high - low);
 }
 
 struct Place {
@@ -65,57 +65,73 @@ double squared_distance(const Place& a, const Place& b) {
   return m * m + n * n + k * k;
 }
 
-// The variant that is expected to be the fastest at a place: the shapes around it vote with weights that fall with the
-// fourth power of their distance (Shepard's interpolation). Of those that are nearly as fast the first one chosen,
-// which is good at most shapes: fewer rules, fewer programs to load.
-std::uint32_t fastest_at(const Table& table, const Place& place) {
+// What the variants are expected to lose at a place: the shapes around it vote with weights that fall with the sixth
+// power of their distance (Shepard's interpolation).
+std::vector<double> expected_at(const Table& table, const Place& place) {
   std::vector<double> expected(table.variants.size(), 0);
   double weights = 0;
   for (std::size_t s = 0; s < table.shapes.size(); ++s) {
     const double d = squared_distance(place, table.places[s]) + kNear * kNear;
-    const double weight = 1 / (d * d);
+    const double weight = 1 / (d * d * d);
     weights += weight;
     for (std::size_t v = 0; v < expected.size(); ++v) expected[v] += table.slowdown[v][s] * weight;
   }
-  const double least = *std::min_element(expected.begin(), expected.end());
-  const auto nearly = [&](double slowdown) { return slowdown <= least + kNearly * weights; };
-  const auto first = std::find_if(expected.begin(), expected.end(), nearly);
-  return table.variants[static_cast<std::size_t>(first - expected.begin())];
+  for (double& loss : expected) loss /= weights;
+  return expected;
 }
 
 // ---- Cells to boxes ----
 
+// For each cell a set of variants, any of which will do there: those that are expected to be nearly the fastest.
 class Grid {
  public:
-  Grid(std::vector<std::uint32_t> bounds, const Table& table) : bounds_(std::move(bounds)), side_(bounds_.size()) {
+  Grid(std::vector<std::uint32_t> bounds, const Table& table)
+      : bounds_(std::move(bounds)), side_(bounds_.size()), variants_(table.variants) {
     for (std::size_t m = 0; m < side_; ++m) {
       for (std::size_t n = 0; n < side_; ++n) {
         for (std::size_t k = 0; k < side_; ++k) {
-          cells_.push_back(fastest_at(table, {middle(bounds_, m), middle(bounds_, n), middle(bounds_, k)}));
+          const Place place{typical(bounds_, m), typical(bounds_, n), typical(bounds_, k)};
+          const std::vector<double> expected = expected_at(table, place);
+          const double least = *std::min_element(expected.begin(), expected.end());
+          Set& set = fit_.emplace_back();
+          for (std::size_t v = 0; v < expected.size(); ++v) set[v] = expected[v] <= least + kNearly;
         }
       }
     }
-    done_.assign(cells_.size(), false);
+    done_.assign(fit_.size(), false);
   }
 
-  // Boxes of equal cells, each as large as it gets, then what serves most cells as the rule for all that is left.
+  // The variant that will do in most cells is the rule for all that no other rule names. For the other cells boxes of a
+  // variant that will do in all of the box, each the largest found.
   std::vector<cache::Rule> rules(const cache::Rule& kind) {
-    std::map<std::uint32_t, std::size_t> counts;
-    for (const std::uint32_t v : cells_) ++counts[v];
-    const auto commonest = std::max_element(counts.begin(), counts.end(),
-                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    const std::size_t common = commonest();
     std::vector<cache::Rule> list;
-    for (std::size_t at = 0; at < cells_.size(); ++at) {
-      if (done_[at] || cells_[at] == commonest->first) continue;
-      list.push_back(grow(kind, at));
+    for (std::size_t at = 0; at < fit_.size(); ++at) {
+      if (done_[at] || fit_[at][common]) continue;
+      std::size_t best = 0;
+      Box box{};
+      std::size_t most = 0;  // cells that need a rule
+      for (std::size_t v = 0; v < variants_.size(); ++v) {
+        if (!fit_[at][v]) continue;
+        const Box grown = grow(at, v);
+        std::size_t need = 0;
+        for_each(grown, [&](std::size_t cell) { need += done_[cell] || fit_[cell][common] ? 0U : 1U; });
+        if (need <= most) continue;
+        most = need;
+        best = v;
+        box = grown;
+      }
+      for_each(box, [&](std::size_t cell) { done_[cell] = true; });
+      list.push_back(rule_of(box, kind, variants_[best]));
     }
     cache::Rule rest = kind;
-    rest.variant = commonest->first;
+    rest.variant = variants_[common];
     list.push_back(rest);
     return list;
   }
 
  private:
+  using Set = std::bitset<kMostVariants>;
   struct Box {
     std::size_t low[3];
     std::size_t high[3];  // inclusive
@@ -132,27 +148,37 @@ class Grid {
     }
   }
 
+  std::size_t commonest() const {
+    std::vector<std::size_t> counts(variants_.size(), 0);
+    for (const Set& set : fit_) {
+      for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += set[v] ? 1U : 0U;
+    }
+    return static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
+  }
+
   // Cells of rules before it may lie in the box: the first rule that fits wins.
-  bool uniform(const Box& box, std::uint32_t variant) const {
+  bool fits(const Box& box, std::size_t variant) const {
     bool all = true;
-    for_each(box, [&](std::size_t at) { all = all && (cells_[at] == variant || done_[at]); });
+    for_each(box, [&](std::size_t at) { all = all && (done_[at] || fit_[at][variant]); });
     return all;
   }
 
-  cache::Rule grow(const cache::Rule& kind, std::size_t at) {
-    const std::uint32_t variant = cells_[at];
+  Box grow(std::size_t at, std::size_t variant) const {
     Box box{{at / side_ / side_, at / side_ % side_, at % side_}, {at / side_ / side_, at / side_ % side_, at % side_}};
     for (bool grown = true; grown;) {
       grown = false;
       for (const int axis : {2, 1, 0}) {
-        Box larger = box;
-        if (++larger.high[axis] < side_ && uniform(larger, variant)) {
-          box = larger;
-          grown = true;
-        }
+        Box layer = box;
+        layer.low[axis] = layer.high[axis] = box.high[axis] + 1;
+        if (layer.high[axis] >= side_ || !fits(layer, variant)) continue;
+        box.high[axis] = layer.high[axis];
+        grown = true;
       }
     }
-    for_each(box, [&](std::size_t cell) { done_[cell] = done_[cell] || cells_[cell] == variant; });
+    return box;
+  }
+
+  cache::Rule rule_of(const Box& box, const cache::Rule& kind, std::uint32_t variant) const {
     cache::Rule rule = kind;
     const auto range = [&](int axis, std::uint32_t& least, std::uint32_t& most) {
       least = box.low[axis] == 0 ? 0 : bounds_[box.low[axis] - 1] + 1;
@@ -167,7 +193,8 @@ class Grid {
 
   std::vector<std::uint32_t> bounds_;
   std::size_t side_;
-  std::vector<std::uint32_t> cells_;
+  std::vector<std::uint32_t> variants_;
+  std::vector<Set> fit_;
   std::vector<bool> done_;
 };
 
@@ -208,10 +235,10 @@ Table make_table(const Tuning& tuning, const Times& times, const std::vector<std
                             std::log2(static_cast<double>(shape.k))});
   }
   // The default variants first: they are what a new search has to beat, and most of them are in every bundle anyway.
-  table.variants = times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, kUnknown, default_variants(tuning));
+  table.variants = times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, default_variants(tuning));
   for (const std::uint32_t v : table.variants) {
     std::vector<double>& row = table.slowdown.emplace_back();
-    for (const std::uint32_t s : table.shapes) row.push_back(times.slowdown(v, s, kUnknown));
+    for (const std::uint32_t s : table.shapes) row.push_back(times.slowdown(v, s));
   }
   return table;
 }

@@ -11,10 +11,13 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kRaced = 10;  // variants of a kind
-constexpr unsigned kRounds = 5;     // of the first race, and of shapes that take long, fewer
-constexpr unsigned kFewRounds = 3;
-constexpr double kLongUs = 50000;  // a call that is long enough to be measured well in few rounds
+constexpr std::size_t kRaced = 10;   // variants of a kind
+constexpr double kMeanGain = 0.005;  // a racer has to promise half of what a winner has to gain (conclude.cpp)
+constexpr double kSingleGain = 0.1;
+constexpr unsigned kRounds = 5;
+constexpr unsigned kFirstRounds = 3;  // of the first race
+constexpr unsigned kLongRounds = 2;   // of calls that are long enough to be measured well in few rounds
+constexpr double kLongUs = 10000;
 constexpr double kTurnUs = 2000;
 constexpr double kOutOfRace = 2;  // times the best
 
@@ -30,16 +33,26 @@ bool managed(const std::vector<std::vector<double>>& turns) {
 
 }  // namespace
 
-// The few that are left in turns, on all shapes; also the default variants, which every bundle holds.
+// The default variants, which every bundle holds, and the few that promise to be faster.
+std::vector<std::uint32_t> Search::racers(const TuneKind& kind) {
+  std::vector<std::uint32_t> list;
+  if (options_.shard == 1) {  // one part of them is enough
+    for (const kernels::Params& p : defaults(kind)) {
+      if (!measured_.excluded(kernels::name(p))) list.push_back(measured_.variant(p));
+    }
+  }
+  for (const std::uint32_t v : Times(measured_.tuning).cover(kind.shapes, kRaced, kMeanGain, kSingleGain, list)) {
+    if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
+  }
+  return list;
+}
+
+// In turns, on all shapes.
 Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
   stage_ = "finals " + kind.name();
-  std::vector<std::uint32_t> racers = Times(measured_.tuning).cover(kind.shapes, kRaced, 0.002, 0.1, 1.5);
-  for (const kernels::Params& p : defaults(kind)) {
-    if (options_.shard != 1) break;  // one part of them is enough
-    if (measured_.excluded(kernels::name(p))) continue;
-    const std::uint32_t v = measured_.variant(p);
-    if (std::find(racers.begin(), racers.end(), v) == racers.end()) racers.push_back(v);
-  }
+  // A race that time cut short goes on with the same ones.
+  std::vector<std::uint32_t>& racers = racers_[{kind.name(), pass}];
+  if (racers.empty()) racers = this->racers(kind);
   std::vector<kernels::Params> params;
   std::vector<std::string> names;
   for (const std::uint32_t v : racers) {
@@ -50,6 +63,7 @@ Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
   // A variant that turned out to be wrong in this race before an interruption.
   const auto out_key = [&](std::size_t v) { return "out " + std::to_string(pass) + ' ' + names[v]; };
   for (std::size_t v = 0; v < names.size(); ++v) {
+    if (measured_.excluded(names[v])) continue;
     if (const JournalRecord* known = journal_.find(out_key(v), names[v])) fail(names[v], known->failure);
   }
   std::vector<std::uint32_t> shapes = kind.shapes;
@@ -115,11 +129,11 @@ Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
     if (round == 0) return true;
     double best = std::numeric_limits<double>::infinity();
     for (const auto& us : now) best = us.empty() ? best : std::min(best, median(us));
-    if (round >= kFewRounds && best > kLongUs) return false;
+    if (round >= kLongRounds && best > kLongUs) return false;
     return now[v].empty() || median(now[v]) <= kOutOfRace * best;
   };
   callbacks.failed = [&](std::size_t v, const std::string& cause) { out(v, cause); };
-  const Status raced = pool_.race(params, orders, pass == 0 ? kFewRounds : kRounds, callbacks, at(until));
+  const Status raced = pool_.race(params, orders, pass == 0 ? kFirstRounds : kRounds, callbacks, at(until));
   if (raced && clock() < until) {
     for (; at_order < open.size(); ++at_order) finish_order();
   }

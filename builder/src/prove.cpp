@@ -195,6 +195,7 @@ Status prove_alone(const Job& job, cache::Entry& entry, const Device& device, co
   if (!bundle) return bundle.status();
   Options options;
   options.on_miss = OnMiss::fail;
+  options.only_build = true;  // the first launch is what is to be timed
   Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
   Bench bench{job.variant, device, session, floor, std::move(*library)};

@@ -240,12 +240,15 @@ Result<Tuning> Search::run() {
     const double begin = std::isinf(budget) ? 0 : budget * static_cast<double>(i) / count;
     status = tune_precision(precisions[i], begin, std::isinf(budget) ? INFINITY : budget * double(i + 1) / count);
   }
-  // What time is left makes the figures better.
-  for (std::size_t pass = 1; pass < kPasses && status; ++pass) {
-    for (auto& kinds : precisions) {
-      for (const TuneKind& kind : kinds) {
-        if (status && clock() < budget) status = finals(kind, budget, pass);
-      }
+  // What time is left: races that were cut short go on, each with its part of the time, then the figures get better.
+  std::vector<const TuneKind*> all;
+  for (const auto& kinds : precisions) {
+    for (const TuneKind& kind : kinds) all.push_back(&kind);
+  }
+  for (std::size_t pass = 0; pass < kPasses; ++pass) {
+    for (std::size_t i = 0; i < all.size() && status && clock() < budget; ++i) {
+      const double until = pass > 0 ? budget : part(clock(), budget, 1 / static_cast<double>(all.size() - i));
+      status = finals(*all[i], until, pass);
     }
   }
   if (!status && status.code() != Code::cancelled) return status;

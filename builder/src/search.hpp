@@ -79,6 +79,7 @@ class Search {
   Status range(const TuneKind& kind, double until);
   Status refine(const TuneKind& kind, double until, std::size_t pass);
   Status carry_over(const TuneKind& from, const TuneKind& to, double until);
+  std::vector<std::uint32_t> racers(const TuneKind& kind);
   Status finals(const TuneKind& kind, double until, std::size_t pass);
 
   // The visits that `make` gives for 0, 1, 2 ... until it gives none or the clock says `until`. Results of a generation
@@ -118,8 +119,9 @@ class Search {
   std::set<std::string> tried_;
   std::set<std::string> seen_;
   std::map<std::uint32_t, std::vector<std::string>> late_;  // of a shape that nobody has managed: who was late
-  std::deque<CandidateStream> streams_;                     // of the families, for the kind that is explored
-  std::vector<double> family_best_;  // smallest slowdown against the best on a probe; 0 = nothing timed
+  std::map<std::pair<std::string, std::size_t>, std::vector<std::uint32_t>> racers_;  // by kind and pass
+  std::deque<CandidateStream> streams_;  // of the families, for the kind that is explored
+  std::vector<double> family_best_;      // smallest slowdown against the best on a probe; 0 = nothing timed
   std::string stage_;
   std::string best_;
 };

@@ -8,6 +8,8 @@ namespace clbake::builder {
 namespace {
 
 constexpr double kMostNoise = 0.1;
+// The slowdown that is assumed where a variant was not timed to the end: it was no good there, or nobody knows.
+constexpr double kUnknown = 1.5;
 
 }  // namespace
 
@@ -43,18 +45,19 @@ const Measurement* Times::winner(std::uint32_t shape) const { return winners_[sh
 
 double Times::best(std::uint32_t shape) const { return winners_[shape] ? winners_[shape]->median_us : 0; }
 
-double Times::slowdown(std::uint32_t variant, std::uint32_t shape, double unknown) const {
+double Times::slowdown(std::uint32_t variant, std::uint32_t shape) const {
   const Measurement* m = find(variant, shape);
-  if (!m || !counts(*m)) return std::log(unknown);
   const Measurement* winner = winners_[shape];
+  if (!m || !winner || m->final != winner->final) return std::log(kUnknown);
+  // Given up after one call: it was slow, and so much at least.
+  if (m->runs < 2) return std::log(std::max(kUnknown, m->median_us / winner->median_us));
   // What may be noise is no difference.
   const double noise = (m->spread + winner->spread) / std::sqrt(static_cast<double>(std::min(m->runs, winner->runs)));
   return std::max(0.0, std::log(m->median_us / winner->median_us) - std::min(noise, kMostNoise));
 }
 
-std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, double most, double mean_gain,
-                                        double single_gain, double unknown,
-                                        const std::vector<std::uint32_t>& first) const {
+std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, std::size_t most, double mean_gain,
+                                        double single_gain, const std::vector<std::uint32_t>& first) const {
   std::vector<std::uint32_t> chosen;
   std::vector<std::uint32_t> candidates;
   for (const std::uint32_t s : shapes) {
@@ -66,7 +69,7 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   std::vector<double> now(shapes.size(), std::log(8.0));  // before the first one everything is slow
   const auto take = [&](const std::vector<std::uint32_t>& from, double least_mean, double least_single) {
-    while (static_cast<double>(chosen.size()) < most) {
+    while (chosen.size() < most) {
       double best_gain = 0;
       double largest = 0;
       std::uint32_t best = 0;
@@ -74,7 +77,7 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
         double gain = 0;
         double single = 0;
         for (std::size_t s = 0; s < shapes.size(); ++s) {
-          const double g = std::max(0.0, now[s] - slowdown(v, shapes[s], unknown));
+          const double g = std::max(0.0, now[s] - slowdown(v, shapes[s]));
           gain += g / static_cast<double>(shapes.size());
           single = std::max(single, g);
         }
@@ -86,7 +89,7 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
       }
       if (best_gain <= 0 || (best_gain < least_mean && largest < least_single)) break;
       chosen.push_back(best);
-      for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(best, shapes[s], unknown));
+      for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(best, shapes[s]));
     }
   };
   std::vector<std::uint32_t> known = candidates;

@@ -22,16 +22,15 @@ class Times {
   // Its median; 0 when there is none.
   double best(std::uint32_t shape) const;
 
-  // Logarithm of the variant's time against the best one's, less what may be noise, at least 0; log(unknown) where it
-  // was not timed to the end.
-  double slowdown(std::uint32_t variant, std::uint32_t shape, double unknown) const;
+  // Logarithm of the variant's time against the best one's, less what may be noise, at least 0; at least log(1.5)
+  // where it was not timed to the end.
+  double slowdown(std::uint32_t variant, std::uint32_t shape) const;
 
   // Few variants of which one is good on each of the shapes: again and again the one that gains most, as long as the
   // gain is `mean_gain` on the average of the shapes or `single_gain` on one of them (logarithms), at most `most`.
   // Those of `first` come first, whatever they gain; each part is in the order of its gains.
-  std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, double most, double mean_gain,
-                                   double single_gain, double unknown,
-                                   const std::vector<std::uint32_t>& first = {}) const;
+  std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most, double mean_gain,
+                                   double single_gain, const std::vector<std::uint32_t>& first = {}) const;
 
  private:
   bool counts(const Measurement& measurement) const;

@@ -62,11 +62,13 @@ bool contains(const std::vector<Shape>& list, const Shape& shape) {
   return std::find(list.begin(), list.end(), shape) != list.end();
 }
 
-// Every combination of five sizes that is not too large, in an order in which any beginning is spread over all.
+// Every combination of six sizes that is not too large, in an order in which any beginning is spread over all. The list
+// has the sizes that tiles divide; most of those in between leave an edge, as these do.
 void add_grid(const Scale& scale, TuneShapes& shapes) {
-  for (std::size_t m = 16; m <= 4096; m *= 4) {
-    for (std::size_t n = 16; n <= 4096; n *= 4) {
-      for (std::size_t k = 16; k <= 4096; k *= 4) {
+  constexpr std::size_t sizes[] = {12, 28, 52, 200, 808, 3208};
+  for (const std::size_t m : sizes) {
+    for (const std::size_t n : sizes) {
+      for (const std::size_t k : sizes) {
         const Shape shape = sized(m, n, k);
         const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
         if (fits && !contains(shapes.list, shape)) shapes.grid.push_back(shape);

@@ -98,6 +98,7 @@ Result<clbake::Options> options_of(const clbake_options* from) {
   }
   if (from->overlay) options.overlay = from->overlay->store;
   options.newer_driver = from->newer_driver != 0;
+  options.only_build = from->only_build != 0;
   return options;
 }
 

@@ -31,17 +31,29 @@ Status check_queue(cl_command_queue queue, const cl::Context& context, const cl:
   return {};
 }
 
+Status check_wait_list(cl_uint count, const cl_event* list) {
+  if (count > 0 && !list) return {Code::invalid_argument, "wait_list is null, wait_count is " + std::to_string(count)};
+  for (cl_uint i = 0; i < count; ++i) {
+    if (!list[i]) return {Code::invalid_argument, "wait_list[" + std::to_string(i) + "] is null"};
+  }
+  return {};
+}
+
 Status check_buffer(const char* name, const Matrix& matrix, const cl::Context& context, std::size_t extent,
                     std::size_t bytes_per_element) {
   if (!matrix.buffer) return {Code::invalid_argument, std::string(name) + ": the buffer is null"};
   std::size_t bytes = 0;
   cl_context owner = nullptr;
+  cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
   cl_int error = clGetMemObjectInfo(matrix.buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  if (error == CL_SUCCESS) error = clGetMemObjectInfo(matrix.buffer, CL_MEM_TYPE, sizeof type, &type, nullptr);
   if (error == CL_SUCCESS) error = clGetMemObjectInfo(matrix.buffer, CL_MEM_CONTEXT, sizeof owner, &owner, nullptr);
   if (error == CL_INVALID_MEM_OBJECT) return {Code::invalid_argument, std::string(name) + ": " + opencl_error(error)};
   if (error != CL_SUCCESS) return opencl_failure("clGetMemObjectInfo", error);
   if (owner != context())
     return {Code::invalid_argument, std::string(name) + ": the buffer belongs to another context"};
+  if (type != CL_MEM_OBJECT_BUFFER)
+    return {Code::invalid_argument, std::string(name) + ": an image or a pipe, not a buffer"};
   const std::size_t elements = bytes / bytes_per_element;
   if (extent <= elements && matrix.offset <= elements - extent) return {};
   return {Code::invalid_argument, std::string(name) + " needs " + std::to_string(extent) + " elements from offset " +

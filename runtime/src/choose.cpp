@@ -50,6 +50,15 @@ Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& p
   return {Code::malformed, "a rule of the profile names " + variant->name + " for " + describe(problem)};
 }
 
+std::string no_rule(const Bundle& bundle, const Problem& problem) {
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    if (variant && variant->precision == problem.precision) return "no rule of the profile fits " + describe(problem);
+  }
+  return "the bundle was built without " + std::string(name(problem.precision)) + " precision: it has no variant for " +
+         describe(problem);
+}
+
 }  // namespace
 
 bool computes(const cache::Variant& variant, const Problem& p) {
@@ -80,7 +89,7 @@ Result<std::uint32_t> choose(const Shelf& shelf, const Problem& problem, const s
   if (!name.empty()) return find_by_name(shelf.bundle, problem, name);
   if (!shelf.choices) return shelf.choices.status();
   const std::uint32_t rule = shelf.choices->index.find(problem);
-  if (rule == RuleIndex::kNone) return {Code::no_variant, "no rule of the profile fits " + describe(problem)};
+  if (rule == RuleIndex::kNone) return {Code::no_variant, no_rule(shelf.bundle, problem)};
   const Choice& choice = shelf.choices->of_rule[rule];
   if (!choice.checked.load(std::memory_order_relaxed)) {
     const Status checked = check_variant(shelf.bundle, choice.variant, problem);

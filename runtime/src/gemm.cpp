@@ -231,9 +231,7 @@ Status Gemm::State::create_offsets() {
 Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
   Status status = check_queue(queue, context, device);
   if (status && !has_workspace()) status = {Code::invalid_argument, "no workspace: call use_workspace first"};
-  if (status && events.wait_count > 0 && !events.wait_list) {
-    status = {Code::invalid_argument, "wait_list is null, wait_count is " + std::to_string(events.wait_count)};
-  }
+  if (status) status = check_wait_list(events.wait_count, events.wait_list);
   if (!status || problem.m == 0 || problem.n == 0 || problem.batch == 0) return status;
   const std::size_t bytes = element_bytes(problem.precision);
   const bool exchanged = layout == Layout::column_major;
@@ -249,7 +247,8 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
 Status Gemm::State::check_apart(const Call& call) {
   const std::size_t c = call.c.offset;
   const auto shares = [&](const char* name) {
-    return Status(Code::invalid_argument, std::string("C and ") + name + " share elements of one buffer");
+    return Status(Code::invalid_argument,
+                  std::string("C and ") + name + " share elements of one buffer, or interleave over millions of rows");
   };
   const bool exchanged = layout == Layout::column_major;
   const std::array<std::size_t, 2> a_starts{call.a.offset, c};

@@ -73,6 +73,9 @@ Status check_problem(const Problem& p) {
       p.precision != Precision::double_precision) {
     return {Code::invalid_argument, "precision is neither half, single nor double"};
   }
+  if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
+    return {Code::invalid_argument, "layout is neither row-major nor column-major"};
+  }
   if (p.m > INT_MAX) return too_large("m", p.m);
   if (p.n > INT_MAX) return too_large("n", p.n);
   if (p.k > INT_MAX) return too_large("k", p.k);

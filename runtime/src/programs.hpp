@@ -74,6 +74,7 @@ class Programs {
   std::shared_ptr<Slot> slot_if_any(const Key& key) const;
   Result<Found> from(const Candidate& candidate, Tier tier);
   Result<Program> load(const Candidate& candidate, Tier tier);
+  void launch_once(Program& program) const;
   Result<Program> load_baked(const Candidate& candidate, Tier tier);
   Result<Found> overlaid(const Request& request, const Status& miss);
   // overlay_use.cpp

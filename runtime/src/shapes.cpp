@@ -12,6 +12,9 @@ namespace {
 // From this many work-items in a dimension on, PoCL counts a grid as large.
 constexpr std::size_t kLargeGrid = 65535;
 
+// Rows or columns that few matrices exceed.
+constexpr std::size_t kUsualSize = 16384;
+
 // Bytes behind each matrix: a kernel that writes behind its C is for the proof to find, and should not hit the host.
 constexpr std::size_t kSlack = 4096;
 
@@ -90,15 +93,41 @@ std::vector<Problem> large_grids(const cache::Variant& v) {
   return {rows < columns && launch.local[1] > 1 ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};
 }
 
+namespace {
+
+// The widest grids of matrices of the usual size, with as few elements as can be.
+std::vector<Problem> usual_grids(const cache::Variant& v) {
+  const Problem flat = thin_product(v, 1, kUsualSize);
+  const Problem tall = thin_product(v, kUsualSize, 1);
+  if (has(v, cache::Role::copy_a) || has(v, cache::Role::copy_b)) return {flat, tall};
+  const cache::Launch& launch = product_launch(v);  // work-items for an element: local / tile
+  const bool more_in_x = launch.local[0] * launch.tile_m >= launch.local[1] * launch.tile_n;
+  return {more_in_x ? flat : tall};
+}
+
+Status launch(cl_context context, cl_device_id device, const cache::Variant& variant,
+              const std::vector<Problem>& problems, const std::function<Result<Gemm>(const Problem&)>& prepare) {
+  Launcher launcher(context, device, prepare);
+  Status status;
+  for (const Problem& problem : problems) {
+    if (status) status = launcher.run(variant, problem);
+  }
+  return status;
+}
+
+}  // namespace
+
+Status launch_usual_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
+                          const std::function<Result<Gemm>(const Problem&)>& prepare) {
+  return guarded([&] { return launch(context, device, variant, usual_grids(variant), prepare); });
+}
+
 Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
                           const std::function<Result<Gemm>(const Problem&)>& prepare) {
-  return guarded([&]() -> Status {
-    Launcher launcher(context, device, prepare);
-    Status status = launcher.run(variant, thin_product(variant, 1, 1));
-    for (const Problem& large : large_grids(variant)) {
-      if (status) status = launcher.run(variant, large);
-    }
-    return status;
+  return guarded([&] {
+    std::vector<Problem> problems = large_grids(variant);
+    problems.insert(problems.begin(), thin_product(variant, 1, 1));
+    return launch(context, device, variant, problems, prepare);
   });
 }
 

@@ -54,6 +54,7 @@ void check_without(const Tuning& tuning, const std::string& variant, const std::
                                     [&](const Failure& f) { return f.variant == variant; });
   BOOST_REQUIRE((failure != tuning.failures.end()));
   BOOST_TEST(contains(failure->cause, cause), failure->cause);
+  for (const Failure& f : tuning.failures) BOOST_TEST(f.variant == variant, f.variant + ": " + f.cause);
   BOOST_TEST(tuning.failures.size() == 1U);
   const auto is_it = [&](std::uint32_t v) { return tuning.variants.at(v) == variant; };
   for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");

@@ -62,6 +62,17 @@ BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
   BOOST_TEST(chosen(shelf, problem(2001)) == "no variant");
 }
 
+BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
+  const cache::Bytes bytes = bundle_bytes();
+  const Shelf shelf = make_shelf(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  Problem half = problem(10);
+  half.precision = Precision::half_precision;
+  BOOST_TEST(choose(shelf, half, {}).status().message() ==
+             "the bundle was built without half precision: it has no variant for half nn 10 x 10 x 10");
+  BOOST_TEST(choose(shelf, problem(2001), {}).status().message() ==
+             "no rule of the profile fits single nn 2001 x 10 x 10");
+}
+
 BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {
   const cache::Bytes bytes = bundle_bytes();
   const Shelf shelf = make_shelf(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());

@@ -254,10 +254,37 @@ BOOST_AUTO_TEST_CASE(MisuseIsRefusedWithTheArgumentsName) {
   clReleaseMemObject(abroad);
   clReleaseContext(other);
   refused(gemm->enqueue(queue, 1, a, b, 0, c, 3, nullptr), "wait_list");
+  const cl_event none[2] = {};
+  refused(gemm->enqueue(queue, 1, a, b, 0, c, 2, none), "wait_list[0]");
 
   Problem impossible = p.problem;
   impossible.ldc = 3;
   refused(library->prepare(impossible).status(), "ldc");
+  impossible = p.problem;
+  impossible.layout = static_cast<Layout>(5);
+  refused(library->prepare(impossible).status(), "layout");
+}
+
+BOOST_AUTO_TEST_CASE(AnImageIsNoMatrix) {
+  const Result<Library> library = golden_library();
+  BOOST_REQUIRE(library.ok());
+  Product p;
+  Result<Gemm> gemm = library->prepare(p.problem);
+  BOOST_REQUIRE(gemm.ok());
+  const cl_image_format format = {CL_RGBA, CL_FLOAT};
+  cl_image_desc shape = {};
+  shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+  shape.image_width = shape.image_height = 64;
+  cl_int error = CL_SUCCESS;
+  cl_mem image = clCreateImage(environment().context, CL_MEM_READ_WRITE, &format, &shape, nullptr, &error);
+  if (error != CL_SUCCESS) {
+    BOOST_TEST_MESSAGE("the device has no images");
+    return;
+  }
+  const Status status = gemm->enqueue(environment().queue, 1, {p.a_buffer}, {image}, 0, {p.c_buffer});
+  BOOST_TEST((status.code() == Code::invalid_argument));
+  BOOST_TEST(status.message() == "B: an image or a pipe, not a buffer");
+  clReleaseMemObject(image);
 }
 
 BOOST_AUTO_TEST_CASE(ThreadsThatAskAtOnceShareOneProgram) {

@@ -3,6 +3,8 @@
 
 #include "samples.hpp"
 
+#include <filesystem>
+
 namespace clbake::tool::test {
 namespace {
 
@@ -72,6 +74,22 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeEmbeddedIsNamedAndNothingIsWritten) {
   check_refused(clbake({"embed", good, "-o", output, "--name", ""}), 2, {"--name"});
   check_refused(clbake({"embed", good}), 2, {"--output"});
   BOOST_TEST(directory.files().size() == before);
+}
+
+BOOST_AUTO_TEST_CASE(FilesOfOnesOwnAreNotReplaced) {
+  const Directory directory;
+  const std::string bundle = directory.write("good.clbake", small_bundle());
+  const std::string source = directory.write("main.c", std::string("int main(void) { return 0; }\n"));
+  const std::string letter = directory.write("letter.o", std::string("Dear reader"));
+  const std::string header = directory.path("made.h");
+  check_refused(clbake({"embed", bundle, "-o", header + "," + source}), 1, {source, "not written by clbake embed"});
+  check_refused(clbake({"embed", bundle, "-o", letter}), 1, {letter, "no object file"});
+  BOOST_TEST(read_file(source) == "int main(void) { return 0; }\n");
+  BOOST_TEST(!std::filesystem::exists(header));
+  for (const char* name : {"made.o", "made.h", "made.S", "made.c", "made.o", "made.h", "made.S", "made.c"}) {
+    const Outcome outcome = clbake({"embed", bundle, "-o", directory.path(name)});  // the second time over its own
+    BOOST_TEST(outcome.status == 0, name << ": " << outcome.err);
+  }
 }
 
 }  // namespace clbake::tool::test

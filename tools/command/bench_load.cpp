@@ -25,6 +25,7 @@ Result<Explanation> load_once(const Bundle& bundle, const builder::Session& sess
                               const cache::Variant& v, double& prepare_us) {
   Options options;
   options.on_miss = OnMiss::fail;
+  options.only_build = true;
   const Result<Library> library = Library::create(session.context(), device.id, {bundle}, options);
   if (!library) return library.status();
   const Problem problem = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);

@@ -101,7 +101,9 @@ Result<Gemm> load(const ColdJob& job, const builder::Session& session, const bui
                   const std::string& variant) {
   const Result<Bundle> bundle = Bundle::open(job.bundle);
   if (!bundle) return bundle.status();
-  const Result<Library> library = Library::create(session.context(), device.id, {*bundle});
+  Options options;
+  options.only_build = !variant.empty();  // rows that stand for the driver alone
+  const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
   return library->prepare(problem_of(job), variant);
 }

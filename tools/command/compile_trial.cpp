@@ -32,7 +32,9 @@ Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
   if (!device) return device.status();
   const Result<builder::Session> session = builder::Session::open(*device);
   if (!session) return session.status();
-  const Result<Library> library = Library::create(session->context(), device->id, {bundle});
+  Options options;
+  options.only_build = true;  // the launches are timed apart
+  const Result<Library> library = Library::create(session->context(), device->id, {bundle}, options);
   if (!library) return library.status();
   const cache::Variant& v = job.variant;
   const Problem small = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);

@@ -120,6 +120,7 @@ typedef void (*clbake_log)(clbake_log_level level, const char* message, void* da
 typedef struct clbake_options {
   clbake_on_miss on_miss;
   int newer_driver; /* 0: no */
+  int only_build;   /* 0: no */
   clbake_log log;   /* or NULL */
   void* log_data;
   const clbake_overlay* overlay; /* or NULL. May be released once the library is created. */

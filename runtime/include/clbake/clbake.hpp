@@ -92,7 +92,7 @@ struct Explanation {
   bool loaded = false;       // the program was there already, or (Library::explain) is
   // What the driver took to load or compile the program, in microseconds, when it was loaded for the first caller.
   double create_us = 0;  // clCreateProgramWithBinary, or WithSource
-  double build_us = 0;   // clBuildProgram
+  double build_us = 0;   // clBuildProgram, and on PoCL a first launch
   double kernel_us = 0;  // clCreateKernel, all kernels of the variant
 };
 
@@ -115,6 +115,11 @@ struct Options {
   // Machine code that was made for an older driver of the same platform and architecture may be loaded, where the
   // bundle says that it was made for that. Exactly the wanted driver's comes first all the same.
   bool newer_driver = false;
+  // On PoCL a program that was loaded or compiled is launched once, on zeros, before it is handed out (0.1 ms): it
+  // compiles what has no machine code at the first launch, and 3.1 may abort the process when the grids of a running
+  // kernel grow. So nothing is left to compile after `warm`, nor after a compilation in the background. true: not
+  // launched.
+  bool only_build = false;
   // Where what was compiled is kept for the next process: open_overlay(). Null: nowhere.
   std::shared_ptr<OverlayStore> overlay;
   Log log = nullptr;
@@ -155,8 +160,8 @@ class Gemm {
   // 0: A and B are not read, their buffers may be null. m = 0, n = 0 or batch = 0: nothing runs, the event completes
   // after the wait list. C may share a buffer with A and B, but no element: that is checked, except between
   // sub-buffers. `event` (may be null) is the caller's to release. Fails with invalid_argument (a null or too small
-  // buffer, a queue of another context or device; nothing was enqueued) or opencl (what was enqueued before the failure
-  // still runs: finish the queue before the buffers go).
+  // buffer, an image, a queue of another context or device, a null event; nothing was enqueued) or opencl (what was
+  // enqueued before the failure still runs: finish the queue before the buffers go).
   Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                  cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
