@@ -18,8 +18,8 @@ struct ColdJob {
 
 // A bundle's way to the first result. Each step is timed: to main (start), finding the device (platform), making
 // context and queue (context), opening the bundle and preparing the product (load), its first launch. Matrices are made
-// between context and load, outside of all times. Checks the result, then times more runs (steady). `variant`: empty for
-// the profile's choice, as applications load it, or a name: that one as the driver alone would have it
+// between context and load, outside of all times. Checks the result, then times more runs (steady). `variant`: empty
+// for the profile's choice, as applications load it, or a name: that one as the driver alone would have it
 // (Options::only_build). Writes {"start_ms", "platform_ms", "context_ms", "load_ms", "first_launch_ms",
 // "first_result_ms" (load and first launch), "steady_ms", "origin", "variant"} to the job's output. Fails with
 // wrong_result, or with what the runtime says.
