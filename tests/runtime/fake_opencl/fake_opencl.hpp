@@ -5,6 +5,8 @@
 // those of kernels/KERNELS.md, computed by plain loops in double precision. A source that begins with `#error` does not
 // build. Buffers begin as NaN. A binary says what was compiled for which device, and no other bytes are taken.
 //
+// The platform's name is that in the environment variable FAKE_OPENCL_PLATFORM, if there is one.
+//
 // To let a thread sanitizer see what the library under test forgets, calls share no lock: counters are relaxed, and a
 // command runs in the thread that enqueues it, ordered with others only by its queue (in order) and its wait list.
 #pragma once

@@ -1,6 +1,7 @@
 // Platform, devices and contexts.
 #include "objects.hpp"
 
+#include <cstdlib>
 #include <cstring>
 
 using namespace fake;
@@ -11,6 +12,12 @@ constexpr cl_ulong kMemory = cl_ulong{1} << 30;  // bytes of a device
 
 int the_platform;  // its address is the handle
 cl_platform_id platform() { return reinterpret_cast<cl_platform_id>(&the_platform); }
+
+// The runtime goes its own ways on some platforms.
+const char* platform_name() {
+  const char* name = std::getenv("FAKE_OPENCL_PLATFORM");
+  return name ? name : "Fake Platform";
+}
 
 bool is_device(cl_device_id id) { return id == handle(&device(0)) || id == handle(&device(1)); }
 
@@ -53,7 +60,7 @@ cl_int clGetPlatformInfo(cl_platform_id id, cl_platform_info what, size_t size, 
   if (id != platform()) return CL_INVALID_PLATFORM;
   const Answer answer{size, value, size_ret};
   switch (what) {
-    case CL_PLATFORM_NAME: return answer.text("Fake Platform");
+    case CL_PLATFORM_NAME: return answer.text(platform_name());
     case CL_PLATFORM_VERSION: return answer.text("OpenCL 1.2 Fake");
     case CL_PLATFORM_VENDOR: return answer.text("Nobody");
     case CL_PLATFORM_PROFILE: return answer.text("FULL_PROFILE");
