@@ -74,11 +74,13 @@ Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
   };
   using Turns = std::vector<std::vector<double>>;  // of each racer
   const auto take_in_turns = [&](std::uint32_t shape, const Turns& us) {
+    raced_.insert({pass, shape});
     for (std::size_t v = 0; v < racers.size() && v < us.size(); ++v) measured_.add(racers[v], shape, us[v], true);
   };
   std::vector<TimingOrder> orders;
   std::vector<std::uint32_t> open;  // the orders' shapes
   for (const std::uint32_t shape : shapes) {
+    if (raced_.count({pass, shape}) > 0) continue;
     const JournalRecord* known = journal_.find(key(shape), joined(names));
     if (known) {
       if (!managed(known->us)) late_[shape];
@@ -89,7 +91,7 @@ Status Search::finals(const TuneKind& kind, double until, std::size_t pass) {
     open.push_back(shape);
     orders.push_back({measured_.tuning.shapes[shape], 1, kTurnUs, 0, true});
   }
-  if (orders.empty() || params.empty()) return {};
+  if (orders.empty() || params.empty() || clock() >= until) return {};
 
   Status disk;
   Turns now(racers.size());

@@ -246,7 +246,7 @@ Result<Tuning> Search::run() {
     for (const TuneKind& kind : kinds) all.push_back(&kind);
   }
   for (std::size_t pass = 0; pass < kPasses; ++pass) {
-    for (std::size_t i = 0; i < all.size() && status && clock() < budget; ++i) {
+    for (std::size_t i = 0; i < all.size() && status; ++i) {
       const double until = pass > 0 ? budget : part(clock(), budget, 1 / static_cast<double>(all.size() - i));
       status = finals(*all[i], until, pass);
     }

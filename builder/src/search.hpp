@@ -120,8 +120,9 @@ class Search {
   std::set<std::string> seen_;
   std::map<std::uint32_t, std::vector<std::string>> late_;  // of a shape that nobody has managed: who was late
   std::map<std::pair<std::string, std::size_t>, std::vector<std::uint32_t>> racers_;  // by kind and pass
-  std::deque<CandidateStream> streams_;  // of the families, for the kind that is explored
-  std::vector<double> family_best_;      // smallest slowdown against the best on a probe; 0 = nothing timed
+  std::set<std::pair<std::size_t, std::uint32_t>> raced_;  // pass and shape that are taken in
+  std::deque<CandidateStream> streams_;                    // of the families, for the kind that is explored
+  std::vector<double> family_best_;  // smallest slowdown against the best on a probe; 0 = nothing timed
   std::string stage_;
   std::string best_;
 };

@@ -313,6 +313,18 @@ cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, std::size_
                                 events.event);
 }
 
+cl_int Gemm::State::widen_reduction(cl_command_queue queue, std::size_t elements) {
+  cl_int error = CL_SUCCESS;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const cache::Launch& launch = program->variant.launches[i];
+    if (launch.role != cache::Role::reduce || error != CL_SUCCESS) continue;
+    const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
+    const std::size_t global[3] = {ceil_div(elements, launch.tile_n) * local[0], local[1], local[2]};
+    error = clEnqueueNDRangeKernel(queue, kernels[i](), 3, nullptr, global, local, 0, nullptr, nullptr);
+  }
+  return error;
+}
+
 // The usual case: one kernel, all products at once, nothing to order.
 Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const Events& events) {
   cl_int error = set_arguments(0, call, 0);

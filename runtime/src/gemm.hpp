@@ -54,6 +54,10 @@ struct Gemm::State {
   // out_of_memory.
   static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
                              bool caller_workspace, std::uint64_t age);
+  static State& of(Gemm& gemm) { return *gemm.state_; }
+  // After an enqueue: the reduction of slices of k, if there is one, again, on a grid for so many elements of C. Those
+  // beyond C do nothing.
+  cl_int widen_reduction(cl_command_queue queue, std::size_t elements);
   Result<Gemm> clone() const;
   Status use_workspace(cl_mem buffer, std::size_t offset);
   Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c, const Events& events);

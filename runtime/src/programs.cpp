@@ -6,6 +6,8 @@
 #include "gemm.hpp"
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -18,6 +20,25 @@ Found found(std::shared_ptr<const Program> program, const Candidate& candidate, 
   f.explanation.bundle = candidate.shelf;
   f.explanation.loaded = loaded;
   return f;
+}
+
+// In the process. No lock is held meanwhile. `work` must not throw.
+template <typename Work>
+void one_at_a_time(const Work& work) {
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool busy = false;
+  };
+  static Gate& gate = *new Gate;  // never destroyed: threads may come to it until the process has ended
+  std::unique_lock<std::mutex> lock(gate.mutex);
+  gate.changed.wait(lock, [] { return !gate.busy; });
+  gate.busy = true;
+  lock.unlock();
+  work();
+  lock.lock();
+  gate.busy = false;
+  gate.changed.notify_one();
 }
 
 void set_miss(Explanation& explanation, const Status& miss) {
@@ -92,14 +113,18 @@ Result<Program> Programs::load(const Candidate& candidate, Tier tier) {
   return program;
 }
 
-// finalize.hpp says what for. Should it fail, the product that is wanted may do better.
+// finalize_pocl.hpp says what for. Should it fail, the product that is wanted may do better.
 void Programs::launch_once(Program& program) const {
   const auto start = std::chrono::steady_clock::now();
   const auto same = std::make_shared<const Program>(program);
   const auto prepare = [&](const Problem& problem) {
     return Gemm::State::create(context_, device_, {same, same->explanation}, problem, false, 0);
   };
-  const Status launched = launch_usual_shape(context_(), device_(), program.variant, prepare);
+  Status launched;
+  const auto widen = [](Gemm& gemm, cl_command_queue queue, std::size_t elements) {
+    return Gemm::State::of(gemm).widen_reduction(queue, elements);
+  };
+  one_at_a_time([&] { launched = launch_usual_shape(context_(), device_(), program.variant, prepare, widen); });
   const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
   if (launched) program.explanation.build_us += us.count();
 }

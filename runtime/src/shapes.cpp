@@ -3,6 +3,7 @@
 #include <clbake/guard.hpp>
 
 #include "cl.hpp"
+#include "finalize_pocl.hpp"
 
 #include <algorithm>
 
@@ -14,6 +15,8 @@ constexpr std::size_t kLargeGrid = 65535;
 
 // Rows or columns that few matrices exceed.
 constexpr std::size_t kUsualSize = 16384;
+// Elements of C that few products with slices of k have: a work-item each, at 20 ns for 64 of them.
+constexpr std::size_t kUsualReduced = std::size_t{1} << 22;
 
 // Bytes behind each matrix: a kernel that writes behind its C is for the proof to find, and should not hit the host.
 constexpr std::size_t kSlack = 4096;
@@ -42,7 +45,7 @@ class Launcher {
   Launcher(cl_context context, cl_device_id device, const std::function<Result<Gemm>(const Problem&)>& prepare)
       : context_(context, true), prepare_(prepare), queue_(context_, cl::Device(device, true), 0, &error_) {}
 
-  Status run(const cache::Variant& variant, const Problem& problem) {
+  Status run(const cache::Variant& variant, const Problem& problem, const Widen& widen) {
     if (error_ != CL_SUCCESS) return opencl_failure("clCreateCommandQueue", error_);
     Result<Gemm> gemm = prepare_(problem);
     // An image of this size is more than the device allows: nobody will launch this grid.
@@ -55,6 +58,7 @@ class Launcher {
     const cl::Buffer c = zeros(elements.c * element_bytes(problem.precision));
     if (error_ != CL_SUCCESS) return opencl_failure("clCreateBuffer, to launch every shape", error_);
     const Status enqueued = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
+    if (enqueued && widen) error_ = widen(*gemm, queue_(), kUsualReduced);
     const cl_int error = queue_.finish();  // whatever was enqueued ends before the buffers go
     return enqueued && error != CL_SUCCESS ? opencl_failure("clFinish", error) : enqueued;
   }
@@ -106,11 +110,12 @@ std::vector<Problem> usual_grids(const cache::Variant& v) {
 }
 
 Status launch(cl_context context, cl_device_id device, const cache::Variant& variant,
-              const std::vector<Problem>& problems, const std::function<Result<Gemm>(const Problem&)>& prepare) {
+              const std::vector<Problem>& problems, const Widen& widen,
+              const std::function<Result<Gemm>(const Problem&)>& prepare) {
   Launcher launcher(context, device, prepare);
   Status status;
   for (const Problem& problem : problems) {
-    if (status) status = launcher.run(variant, problem);
+    if (status) status = launcher.run(variant, problem, widen);
   }
   return status;
 }
@@ -118,8 +123,8 @@ Status launch(cl_context context, cl_device_id device, const cache::Variant& var
 }  // namespace
 
 Status launch_usual_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
-                          const std::function<Result<Gemm>(const Problem&)>& prepare) {
-  return guarded([&] { return launch(context, device, variant, usual_grids(variant), prepare); });
+                          const std::function<Result<Gemm>(const Problem&)>& prepare, const Widen& widen) {
+  return guarded([&] { return launch(context, device, variant, usual_grids(variant), widen, prepare); });
 }
 
 Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
@@ -127,7 +132,7 @@ Status launch_every_shape(cl_context context, cl_device_id device, const cache::
   return guarded([&] {
     std::vector<Problem> problems = large_grids(variant);
     problems.insert(problems.begin(), thin_product(variant, 1, 1));
-    return launch(context, device, variant, problems, prepare);
+    return launch(context, device, variant, problems, {}, prepare);
   });
 }
 

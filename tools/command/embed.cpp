@@ -85,17 +85,16 @@ void check_extension(const std::string& output) {
   throw UsageError("--output: '" + output + "' does not end in .S, .c, .cpp, .o or .h");
 }
 
-// A slip of the hand must not cost a file of one's own.
-Status check_replaceable(const std::string& output) {
+// A slip of the hand must not cost a file of one's own. An object is known by the array's name.
+Status check_replaceable(const std::string& output, const std::string& name) {
+  if (!std::filesystem::exists(output)) return {};
   std::ifstream stream(output, std::ios::binary);
-  std::string begin(512, '\0');
-  stream.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(stream.gcount()));
+  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   const bool object = std::filesystem::path(output).extension() == ".o";
-  const bool ours = object ? begin.rfind("\177ELF", 0) == 0 : begin.find("Written by clbake") != std::string::npos;
-  if (begin.empty() || ours) return {};
-  return {Code::invalid_argument, output + ": exists, and is " +
-                                      (object ? "no object file" : "not written by clbake embed") + "; not replaced"};
+  const std::string mark = object ? name + "_size" : "Written by clbake";
+  if (text.find(mark) != std::string::npos || (stream && text.empty())) return {};
+  return {Code::invalid_argument, output + ": exists, and was not written by clbake embed" +
+                                      (object ? " for " + name : std::string()) + "; not replaced"};
 }
 
 Result<cache::Bytes> read(const std::string& file) {
@@ -133,7 +132,7 @@ int embed(const std::vector<std::string>& arguments) {
   Result<cache::Bytes> bytes = read(cli.file());
   if (!bytes) return fail("embed", bytes.status());
   for (const std::string& output : outputs) {
-    const Status replaceable = check_replaceable(output);
+    const Status replaceable = check_replaceable(output, name);
     if (!replaceable) return fail("embed", replaceable);
   }
   const Embedding embedding{std::filesystem::absolute(cli.file()).lexically_normal(), name, std::move(*bytes)};

@@ -117,8 +117,9 @@ struct Options {
   bool newer_driver = false;
   // On PoCL a program that was loaded or compiled is launched once, on zeros, before it is handed out (0.1 ms): it
   // compiles what has no machine code at the first launch, and 3.1 may abort the process when the grids of a running
-  // kernel grow. So nothing is left to compile after `warm`, nor after a compilation in the background. true: not
-  // launched.
+  // kernel grow, which afterwards only matrices of more than 16,384 rows or columns can bring about (where k is split,
+  // a C of more than 4 million elements). Nothing is left to compile after `warm`, nor after a compilation in the
+  // background. true: not launched.
   bool only_build = false;
   // Where what was compiled is kept for the next process: open_overlay(). Null: nowhere.
   std::shared_ptr<OverlayStore> overlay;
@@ -197,7 +198,7 @@ struct Counters {
   std::array<std::uint64_t, 64> misses{};
   // Microseconds of all threads together that drivers took.
   std::uint64_t create_us = 0;  // clCreateProgramWithBinary, or WithSource
-  std::uint64_t build_us = 0;   // clBuildProgram
+  std::uint64_t build_us = 0;   // clBuildProgram, and on PoCL first launches
   std::uint64_t kernel_us = 0;  // clCreateKernel of new programs
 };
 

@@ -44,13 +44,6 @@ const cache::Launch& product_launch(const cache::Variant& variant);
 // compiles another work-group function: 65,535 work-items in x or y (PoCL's "smallgrid"; 3.1 and 5.0 never count z).
 std::vector<Problem> large_grids(const cache::Variant& variant);
 
-// Launches the variant's kernels once or twice, on the grids that matrices of 16,384 rows or columns need, otherwise
-// like launch_every_shape: PoCL then has compiled what nearly all launches need. And PoCL 3.1 aborts the process when a
-// kernel is launched on a larger grid than ever before while it runs on a smaller one: what it keeps for the larger one
-// is released in place of the other. After this only products beyond that size can meet so.
-Status launch_usual_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
-                          const std::function<Result<Gemm>(const Problem&)>& prepare);
-
 // Launches the variant's kernels at every shape that a user's launch can take: small grid and large grid, at the
 // variant's local size, offset zero; on a queue of its own and on matrices of zeros, some MB, and waits for the end.
 // `prepare` makes a Gemm of the program in question for any problem. Fails like it, with opencl or with out_of_memory.
