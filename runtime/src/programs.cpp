@@ -8,6 +8,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -22,23 +24,23 @@ Found found(std::shared_ptr<const Program> program, const Candidate& candidate, 
   return f;
 }
 
-// In the process. No lock is held meanwhile. `work` must not throw.
+// Of the works for one program in the process; no lock is held meanwhile. `work` must not throw.
 template <typename Work>
-void one_at_a_time(const Work& work) {
+void one_at_a_time(const std::string& program, const Work& work) {
   struct Gate {
     std::mutex mutex;
     std::condition_variable changed;
-    bool busy = false;
+    std::set<std::string> busy;
   };
   static Gate& gate = *new Gate;  // never destroyed: threads may come to it until the process has ended
   std::unique_lock<std::mutex> lock(gate.mutex);
-  gate.changed.wait(lock, [] { return !gate.busy; });
-  gate.busy = true;
+  gate.changed.wait(lock, [&] { return gate.busy.count(program) == 0; });
+  gate.busy.insert(program);
   lock.unlock();
   work();
   lock.lock();
-  gate.busy = false;
-  gate.changed.notify_one();
+  gate.busy.erase(program);
+  gate.changed.notify_all();
 }
 
 void set_miss(Explanation& explanation, const Status& miss) {
@@ -124,7 +126,8 @@ void Programs::launch_once(Program& program) const {
   const auto widen = [](Gemm& gemm, cl_command_queue queue, std::size_t elements) {
     return Gemm::State::of(gemm).widen_reduction(queue, elements);
   };
-  one_at_a_time([&] { launched = launch_usual_shape(context_(), device_(), program.variant, prepare, widen); });
+  one_at_a_time(program.variant.build_options,
+                [&] { launched = launch_usual_shape(context_(), device_(), program.variant, prepare, widen); });
   const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
   if (launched) program.explanation.build_us += us.count();
 }

@@ -180,6 +180,40 @@ BOOST_AUTO_TEST_CASE(PartsOfTheSpaceTogetherAreTheWholeOfIt) {
   }
 }
 
+// How often the races of a journal timed a variant ("variant shape").
+std::map<std::string, std::size_t> turns_in(const std::string& path) {
+  std::istringstream lines(read_file(path));
+  std::string line;
+  std::getline(lines, line);  // the settings
+  std::map<std::string, std::size_t> turns;
+  while (std::getline(lines, line)) {
+    const auto record = nlohmann::json::parse(line);
+    const std::string key = record["key"];  // finals PASS SHAPE
+    if (key.rfind("finals ", 0) != 0) continue;
+    std::istringstream racers(record["variants"].get<std::string>());
+    std::string racer;
+    for (std::size_t i = 0; racers >> racer; ++i) {
+      if (i < record["us"].size()) turns[racer + key.substr(key.find(' ', 7))] += record["us"][i].size();
+    }
+  }
+  return turns;
+}
+
+BOOST_AUTO_TEST_CASE(EveryTurnOfARaceCountsOnce) {
+  SmallBench bench;
+  bench.options.shapes.grid = {*parse_shape("single nn 300x300x300"), *parse_shape("single nn 9x900x90")};
+  const Tuning tuning = required(bench.tune());
+  std::map<std::string, std::size_t> turns = turns_in(bench.journal());
+  std::size_t finals = 0;
+  for (const Measurement& m : tuning.measurements) {
+    if (!m.final) continue;
+    ++finals;
+    const std::string what = tuning.variants[m.variant] + ' ' + name(tuning.shapes[m.shape]);
+    BOOST_TEST(m.runs == turns[what], what);
+  }
+  BOOST_TEST(finals > 0U);
+}
+
 // ---- Interruptions ----
 
 void check_goes_on(Strategy strategy, const std::vector<double>& parts) {
