@@ -12,7 +12,7 @@ namespace clbake::builder {
 namespace {
 
 constexpr std::size_t kRaced = 10;   // variants of a kind
-constexpr double kMeanGain = 0.005;  // a racer has to promise half of what a winner has to gain (conclude.cpp)
+constexpr double kMeanGain = 0.005;  // a racer has to promise less than a winner has to gain (conclude.cpp)
 constexpr double kSingleGain = 0.1;
 constexpr unsigned kRounds = 5;
 constexpr unsigned kFirstRounds = 3;  // of the first race
