@@ -19,12 +19,13 @@ namespace {
 using Kind = std::tuple<Precision, bool, bool>;
 Kind kind_of(const Shape& shape) { return {shape.precision, shape.trans_a, shape.trans_b}; }
 
-constexpr std::size_t kMostVariants = 8;  // of a kind
+constexpr std::size_t kMostVariants = 8;  // of a kind, and as many more for its batches
 // A variant has to gain so much over those that are chosen already: on the average of all shapes, or on one of them.
 constexpr double kMeanGain = 0.01;
 constexpr double kSingleGain = 0.25;
-// An expected difference of speed that is not worth a rule.
+// An expected difference of speed that is not worth a rule, and a measured one.
 constexpr double kNearly = 0.02;
+constexpr double kNearlyMeasured = 0.1;
 // Below this distance (in powers of two) shapes count as the same.
 constexpr double kNear = 1;
 
@@ -82,19 +83,22 @@ std::vector<double> expected_at(const Table& table, const Place& place) {
 
 // ---- Cells to boxes ----
 
-// For each cell a set of variants, any of which will do there: those that are expected to be nearly the fastest.
+// For each cell a set of variants, any of which will do there: those that are expected to be nearly as fast as the one
+// that is expected to be the fastest, and were so on each shape of the cell that was timed.
 class Grid {
  public:
   Grid(std::vector<std::uint32_t> bounds, const Table& table)
       : bounds_(std::move(bounds)), side_(bounds_.size()), variants_(table.variants) {
+    std::vector<std::vector<std::size_t>> timed(side_ * side_ * side_);  // in each cell
+    for (std::size_t s = 0; s < table.shapes.size(); ++s) {
+      const Place& place = table.places[s];
+      timed[index(cell_of(place.m), cell_of(place.n), cell_of(place.k))].push_back(s);
+    }
     for (std::size_t m = 0; m < side_; ++m) {
       for (std::size_t n = 0; n < side_; ++n) {
         for (std::size_t k = 0; k < side_; ++k) {
           const Place place{typical(bounds_, m), typical(bounds_, n), typical(bounds_, k)};
-          const std::vector<double> expected = expected_at(table, place);
-          const double least = *std::min_element(expected.begin(), expected.end());
-          Set& set = fit_.emplace_back();
-          for (std::size_t v = 0; v < expected.size(); ++v) set[v] = expected[v] <= least + kNearly;
+          fit_.push_back(fitting(table, place, timed[index(m, n, k)]));
         }
       }
     }
@@ -131,13 +135,32 @@ class Grid {
   }
 
  private:
-  using Set = std::bitset<kMostVariants>;
+  using Set = std::bitset<2 * kMostVariants>;
   struct Box {
     std::size_t low[3];
     std::size_t high[3];  // inclusive
   };
 
+  static Set fitting(const Table& table, const Place& place, const std::vector<std::size_t>& timed) {
+    const std::vector<double> expected = expected_at(table, place);
+    const auto best = static_cast<std::size_t>(std::min_element(expected.begin(), expected.end()) - expected.begin());
+    Set set;
+    for (std::size_t v = 0; v < expected.size(); ++v) {
+      const auto nearly = [&](std::size_t s) {
+        return table.slowdown[v][s] <= table.slowdown[best][s] + kNearlyMeasured;
+      };
+      set[v] = expected[v] <= expected[best] + kNearly && std::all_of(timed.begin(), timed.end(), nearly);
+    }
+    return set;
+  }
+
   std::size_t index(std::size_t m, std::size_t n, std::size_t k) const { return (m * side_ + n) * side_ + k; }
+
+  // Of a size, as a power of two.
+  std::size_t cell_of(double exponent) const {
+    const auto size = static_cast<std::uint32_t>(std::lround(std::exp2(exponent)));
+    return static_cast<std::size_t>(std::lower_bound(bounds_.begin(), bounds_.end(), size) - bounds_.begin());
+  }
 
   template <typename Use>
   void for_each(const Box& box, const Use& use) const {
@@ -225,27 +248,40 @@ std::vector<std::uint32_t> default_variants(const Tuning& tuning) {
   return list;
 }
 
-Table make_table(const Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes) {
-  Table table;
+Table make_table(const Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes,
+                 const std::vector<std::uint32_t>& variants) {
+  Table table{shapes, variants, {}, {}};
   for (const std::uint32_t s : shapes) {
-    if (times.best(s) <= 0) continue;
     const Shape& shape = tuning.shapes[s];
-    table.shapes.push_back(s);
     table.places.push_back({std::log2(static_cast<double>(shape.m)), std::log2(static_cast<double>(shape.n)),
                             std::log2(static_cast<double>(shape.k))});
   }
-  // The default variants first: they are what a new search has to beat, and most of them are in every bundle anyway.
-  table.variants = times.cover(table.shapes, kMostVariants, kMeanGain, kSingleGain, default_variants(tuning));
-  for (const std::uint32_t v : table.variants) {
+  for (const std::uint32_t v : variants) {
     std::vector<double>& row = table.slowdown.emplace_back();
-    for (const std::uint32_t s : table.shapes) row.push_back(times.slowdown(v, s));
+    for (const std::uint32_t s : shapes) row.push_back(times.slowdown(v, s));
   }
   return table;
 }
 
-void add_rules(Tuning& tuning, const Times& times, const std::vector<std::uint32_t>& shapes, cache::Rule kind) {
-  const Table table = make_table(tuning, times, shapes);
-  if (table.variants.empty()) return;
+// Of single products and of batches; either may have none.
+using Shapes = std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
+
+// For both: what is in the bundle for one of them may serve the other. The default variants first: they are what a new
+// search has to beat, and most of them are in every bundle anyway.
+std::vector<std::uint32_t> choose_variants(const Tuning& tuning, const Times& times, const Shapes& shapes) {
+  const auto& [single, batched] = shapes;
+  const std::vector<std::uint32_t> defaults = default_variants(tuning);
+  std::vector<std::uint32_t> chosen = times.cover(single, kMostVariants, kMeanGain, kSingleGain, defaults);
+  std::vector<std::uint32_t> first = chosen;
+  first.insert(first.end(), defaults.begin(), defaults.end());
+  for (const std::uint32_t v : times.cover(batched, kMostVariants, kMeanGain, kSingleGain, first)) {
+    if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
+  }
+  return chosen;
+}
+
+void add_rules(Tuning& tuning, const Table& table, const cache::Rule& kind) {
+  if (table.shapes.empty()) return;
   for (const cache::Rule& rule : Grid(bounds(), table).rules(kind)) tuning.rules.push_back(rule);
 }
 
@@ -259,20 +295,21 @@ void conclude(Tuning& tuning) {
     const Measurement* winner = times.winner(s);
     if (winner) tuning.winners.push_back({shape_class(tuning.shapes[s]), *winner});
   }
-  std::map<Kind, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> kinds;  // single, batched
+  std::map<Kind, Shapes> kinds;
   for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
+    if (times.best(s) <= 0) continue;
     auto& [single, batched] = kinds[kind_of(tuning.shapes[s])];
     (tuning.shapes[s].batch > 1 ? batched : single).push_back(s);
   }
   for (const auto& [kind, shapes] : kinds) {
+    const std::vector<std::uint32_t> variants = choose_variants(tuning, times, shapes);
     cache::Rule rule;
     std::tie(rule.precision, rule.trans_a, rule.trans_b) = kind;
     const auto& [single, batched] = shapes;
     cache::Rule of_batches = rule;
     of_batches.batch_min = 2;
-    add_rules(tuning, times, batched, of_batches);
-    const bool any = std::any_of(single.begin(), single.end(), [&](std::uint32_t s) { return times.best(s) > 0; });
-    add_rules(tuning, times, any ? single : batched, rule);
+    add_rules(tuning, make_table(tuning, times, batched, variants), of_batches);
+    add_rules(tuning, make_table(tuning, times, single.empty() ? batched : single, variants), rule);
   }
 }
 

@@ -168,6 +168,20 @@ BOOST_AUTO_TEST_CASE(VariantsThatAreAlikeNeedOneRule) {
   BOOST_TEST(notes.concluded().rules.size() == 1U);
 }
 
+// On the average of the cell there is little between them, and one of them is the rule everywhere else.
+BOOST_AUTO_TEST_CASE(WhatWasSlowOnAShapeOfTheCellIsNoRuleForIt) {
+  for (const double there : {107.0, 117.0}) {
+    Notes notes;
+    for (const char* shape : {"single nn 64x64x64", "single nn 256x256x256", "single nn 4096x4096x4096"}) {
+      notes.time("broad", shape, 100).time("narrow", shape, 130);
+    }
+    notes.time("broad", "single nn 808x808x808", 100).time("narrow", "single nn 808x808x808", 108);
+    notes.time("broad", "single nn 1024x1024x1024", there).time("narrow", "single nn 1024x1024x1024", 100);
+    BOOST_TEST(choice(notes.concluded(), "single nn 1024x1024x1024") == (there > 110 ? "narrow" : "broad"), there);
+    BOOST_TEST(choice(notes.tuning, "single nn 300x300x300") == "broad");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(WhatWasConcludedBeforeIsReplaced) {
   Notes notes;
   notes.time("a", "single nn 512x512x512", 100);
@@ -303,6 +317,23 @@ BOOST_AUTO_TEST_CASE(BatchesHaveTheirOwnRules) {
     BOOST_TEST(choice(tuning, std::string("single nn 64x64x64 batch ") + batch) == "batch", batch);
   }
   check_covered(tuning, "single nn");
+}
+
+// It is in the bundle, so it costs nothing to use it.
+BOOST_AUTO_TEST_CASE(WhatBatchesNeedServesSingleProductsToo) {
+  Notes notes;
+  // On one of many shapes: a gain that would not be worth a variant.
+  notes.time("single", "single nn 256x16x16", 100).time("batch", "single nn 256x16x16", 85);
+  for (const char* m : {"1000", "2000", "3000", "4000"}) {
+    for (const char* n : {"1000", "2000", "3000", "4000", "5000"}) {
+      const std::string shape = std::string("single nn ") + m + "x" + n + "x1000";
+      notes.time("single", shape, 100).time("batch", shape, 150);
+    }
+  }
+  BOOST_TEST(choice(notes.concluded(), "single nn 256x16x16") == "single");
+  notes.time("single", "single nn 64x64x64 batch 64", 200).time("batch", "single nn 64x64x64 batch 64", 100);
+  BOOST_TEST(choice(notes.concluded(), "single nn 256x16x16") == "batch");
+  BOOST_TEST(choice(notes.tuning, "single nn 2000x2000x1000") == "single");
 }
 
 BOOST_AUTO_TEST_CASE(WithBatchesOnlyOrWithoutThemAllProblemsAreServed) {
