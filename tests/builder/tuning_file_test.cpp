@@ -142,6 +142,11 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
   check(shop.path("large.json"), "malformed", "64 MiB");
 }
 
+BOOST_AUTO_TEST_CASE(ANameMayStandOnceInAnObject) {
+  check_refused(replaced("\"tried\": 5", "\"tried\": 5, \"seed\": 1"), "seed: ", "twice");
+  check_refused(replaced("\"address_bits\"", "\"vendor\":\"x\",\"address_bits\""), "vendor: ", "twice");
+}
+
 BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {
   check_refused("Dear all,\n", "line 1, byte 1: ", "invalid literal");
   check_refused("{\n  \"format\": \"clbake profile\",\n  oops", "line 3, byte 35: ", "");
