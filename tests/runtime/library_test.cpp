@@ -1,94 +1,14 @@
 // What the library offers beside prepare and enqueue, on this machine's first device.
 #include "../driver_main.hpp"
-#include "baked_bundle.hpp"
+#include "library_scene.hpp"
 
-#include <clbake/builder/scratch.hpp>
-
-#include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <filesystem>
-#include <mutex>
 #include <thread>
 
 using namespace clbake;
-using namespace clbake::builder;
 using namespace clbake::tests;
 
 namespace {
-
-constexpr std::size_t kM = 37, kN = 41, kK = 43;
-Problem small_problem() { return tight_problem(Precision::single_precision, kM, kN, kK); }
-
-Library library_of(const Bundle& bundle, const Options& options = {}) {
-  Result<Library> library = Library::create(here().session.context(), here().device.id, {bundle}, options);
-  BOOST_REQUIRE_MESSAGE(library.ok(), library.status().message());
-  return std::move(*library);
-}
-
-Bundle baked() {
-  Result<Bundle> bundle = Bundle::open(std::getenv("CLBAKE_TEST_BUNDLE"));
-  BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
-  return std::move(*bundle);
-}
-
-// The three matrices of a packed problem in single precision; C is NaN until it is written.
-class Matrices {
- public:
-  explicit Matrices(const Problem& p) : p_(p), a_(values(p.m * p.k, 3)), b_(values(p.k * p.n, 7)) {
-    a = buffer(a_);
-    b = buffer(b_);
-    std::vector<float> nothing(p.m * p.n, NAN);
-    c = buffer(nothing);
-  }
-  Matrices(const Matrices&) = delete;
-  Matrices& operator=(const Matrices&) = delete;
-  ~Matrices() {
-    for (const cl_mem memory : {a, b, c}) clReleaseMemObject(memory);
-  }
-
-  // Largest difference from the product in double precision, which is infinite where C is not written.
-  double error() {
-    std::vector<float> result(p_.m * p_.n);
-    clEnqueueReadBuffer(here().session.queue(), c, CL_TRUE, 0, result.size() * sizeof(float), result.data(), 0, nullptr,
-                        nullptr);
-    double worst = 0;
-    for (std::size_t i = 0; i < p_.m; ++i) {
-      for (std::size_t j = 0; j < p_.n; ++j) {
-        double sum = 0;
-        for (std::size_t l = 0; l < p_.k; ++l) sum += double{a_[i * p_.k + l]} * double{b_[l * p_.n + j]};
-        const double difference = std::fabs(sum - double{result[i * p_.n + j]});
-        worst = std::isnan(difference) ? HUGE_VAL : std::max(worst, difference);
-      }
-    }
-    return worst;
-  }
-
-  cl_mem a = nullptr, b = nullptr, c = nullptr;
-
- private:
-  static std::vector<float> values(std::size_t count, unsigned factor) {
-    std::vector<float> v(count);
-    for (std::size_t i = 0; i < count; ++i) v[i] = static_cast<float>((i * factor * 7919 + 13) % 2001) / 1000.0F - 1.0F;
-    return v;
-  }
-  static cl_mem buffer(std::vector<float>& v) {
-    return clCreateBuffer(here().session.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, v.size() * sizeof(float),
-                          v.data(), nullptr);
-  }
-
-  Problem p_;
-  std::vector<float> a_, b_;
-};
-
-// Sums of at most 64 products of numbers up to 1, in single precision: 64 * 64 * 2^-24.
-constexpr double kTolerance = 2.5e-4;
-
-Status run_once(const Library& library, const Problem& problem, Matrices& m) {
-  return library.gemm(here().session.queue(), problem, 1.0, {m.a}, {m.b}, 0.0, {m.c});
-}
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A variant of the bundle for single-precision NN problems that needs a workspace of buffers; empty: none.
 std::string variant_with_workspace(const Bundle& bundle) {
@@ -129,7 +49,8 @@ BOOST_AUTO_TEST_CASE(OneCallFromManyThreads) {
     threads.emplace_back([&, t] {
       const Library mine = library;  // NOLINT(performance-unnecessary-copy-initialization): copies are tested, too
       for (std::size_t i = 0; i < 2 * Library::kPlans; ++i) {
-        const Problem p = tight_problem(Precision::single_precision, 1 + (i * 7 + t) % (Library::kPlans + 9), 5, 6);
+        const Problem p =
+            builder::tight_problem(Precision::single_precision, 1 + (i * 7 + t) % (Library::kPlans + 9), 5, 6);
         Matrices matrices(p);
         if (!run_once(mine, p, matrices) || !(matrices.error() < kTolerance)) ++failures;
       }
@@ -248,7 +169,7 @@ BOOST_AUTO_TEST_CASE(TheCallersWorkspaceServes) {
 
 BOOST_AUTO_TEST_CASE(OperandsThatShareElementsWithCAreRefused) {
   const Library library = library_of(baked());
-  const Problem problem = tight_problem(Precision::single_precision, 16, 16, 16);
+  const Problem problem = builder::tight_problem(Precision::single_precision, 16, 16, 16);
   Result<Gemm> gemm = library.prepare(problem);
   BOOST_REQUIRE(gemm.ok());
   Matrices m(problem);
@@ -263,37 +184,6 @@ BOOST_AUTO_TEST_CASE(OperandsThatShareElementsWithCAreRefused) {
   BOOST_TEST(fine.ok());
   BOOST_TEST(m.error() < kTolerance);
 }
-
-namespace {
-
-struct Lines {
-  std::mutex mutex;
-  std::vector<std::string> all;
-};
-
-void keep_line(LogLevel /*level*/, const char* message, void* data) {
-  auto& lines = *static_cast<Lines*>(data);
-  const std::lock_guard<std::mutex> lock(lines.mutex);
-  lines.all.emplace_back(message);
-}
-
-// The rules choose variants that were not baked; the direct ones are baked.
-cache::Bytes bundle_with_a_miss(std::string& wanted) {
-  return changed_bundle([&](cache::Contents& c) {
-    cache::Rule single;
-    const std::uint32_t direct = direct_variant(c, single);
-    cache::Variant copy = c.variants.at(direct);
-    copy.name = wanted = copy.name + "-not-baked";
-    c.variants.push_back(copy);
-    for (cache::Profile& profile : c.profiles) {
-      for (cache::Rule& rule : profile.rules) {
-        if (rule.variant == direct) rule.variant = static_cast<std::uint32_t>(c.variants.size() - 1);
-      }
-    }
-  });
-}
-
-}  // namespace
 
 BOOST_AUTO_TEST_CASE(AFallbackServesUntilTheWantedVariantIsCompiled) {
   std::string wanted;
@@ -347,76 +237,6 @@ BOOST_AUTO_TEST_CASE(ALibraryMayGoWhileItCompiles) {
   BOOST_TEST(m.error() < kTolerance);
 }
 
-namespace {
-
-ScratchDirectory scratch() {
-  Result<ScratchDirectory> directory = ScratchDirectory::create();
-  BOOST_REQUIRE_MESSAGE(directory.ok(), directory.status().message());
-  return std::move(*directory);
-}
-
-struct Run {
-  Explanation expected;  // before anything was loaded
-  Explanation explanation;
-  Counters counters;
-};
-
-// A library of its own, as in another process: one product, right.
-Run run_with(const Bundle& bundle, const OverlayOptions& overlay, Lines& lines) {
-  Options options;
-  const Result<std::shared_ptr<OverlayStore>> opened = open_overlay(overlay);
-  if (opened) options.overlay = *opened;
-  if (!opened) lines.all.push_back(opened.status().message());
-  options.log = keep_line;
-  options.log_data = &lines;
-  const Library library = library_of(bundle, options);
-  const Problem problem = small_problem();
-  Matrices m(problem);
-  const Result<Explanation> expected = library.explain(problem);
-  BOOST_REQUIRE_MESSAGE(expected.ok(), expected.status().message());
-  const Status status = run_once(library, problem, m);
-  BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
-  BOOST_TEST(m.error() < kTolerance);
-  const Result<Gemm> gemm = library.prepare(problem);
-  BOOST_REQUIRE(gemm.ok());
-  return {*expected, gemm->explanation(), library.counters()};
-}
-
-bool any_line_has(const Lines& lines, const std::string& part) {
-  return std::any_of(lines.all.begin(), lines.all.end(), [&](const std::string& line) { return has(line, part); });
-}
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
-  std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
-  const ScratchDirectory directory = scratch();
-  OverlayOptions overlay;
-  overlay.directory = directory.path();
-  Lines lines;
-
-  overlay.mode = OverlayMode::read_only;
-  BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::source));
-  BOOST_TEST(std::filesystem::is_empty(directory.path()));
-  overlay.mode = OverlayMode::read_write;
-  BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::source));
-
-  const Run second = run_with(*bundle, overlay, lines);
-  BOOST_TEST((second.explanation.origin == Origin::overlay));
-  BOOST_TEST((second.expected.origin == Origin::overlay));
-  BOOST_TEST(!second.expected.loaded);
-  BOOST_TEST(second.explanation.variant == wanted);
-  BOOST_TEST(name(second.explanation.miss) == name(Code::no_entry));
-  BOOST_TEST(second.counters.overlay == 1U);
-  BOOST_TEST(second.counters.source == 0U);
-  overlay.mode = OverlayMode::read_only;
-  BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::overlay));
-  BOOST_TEST(!any_line_has(lines, "keeps nothing"));
-}
-
 BOOST_AUTO_TEST_CASE(ALibraryThatWasMovedIsOneStill) {
   Library library = library_of(baked());
   const Library other = std::move(library);
@@ -425,79 +245,4 @@ BOOST_AUTO_TEST_CASE(ALibraryThatWasMovedIsOneStill) {
   BOOST_TEST(run_once(library, p, matrices).ok());  // NOLINT(bugprone-use-after-move): that is what is tested
   library = library_of(baked());
   BOOST_TEST(run_once(other, p, matrices).ok());
-}
-
-// PoCL 3.1 aborts when a binary is asked for beside a launch; here products run until everything is kept. Failed in
-// most runs while the overlay finalized the program that the application was using.
-BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
-  std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
-  const ScratchDirectory directory = scratch();
-  for (const char* round : {"a", "b", "c", "d"}) {
-    OverlayOptions overlay;
-    overlay.directory = directory.path() + "/" + round;
-    overlay.mode = OverlayMode::read_write;
-    const Result<std::shared_ptr<OverlayStore>> opened = open_overlay(overlay);
-    BOOST_REQUIRE_MESSAGE(opened.ok(), opened.status().message());
-    Options options;
-    options.overlay = *opened;
-    const Library library = library_of(*bundle, options);
-    const Problem p = small_problem();
-    Matrices matrices(p);
-    BOOST_REQUIRE(run_once(library, p, matrices).ok());
-    std::atomic<bool> kept{false};
-    std::thread waits([&] {
-      library.finish();
-      kept = true;
-    });
-    std::size_t failed = 0;
-    while (!kept) failed += run_once(library, p, matrices).ok() ? 0 : 1;
-    waits.join();
-    BOOST_TEST(failed == 0U);
-    BOOST_TEST(library.counters().source == 1U);
-    BOOST_TEST(!std::filesystem::is_empty(overlay.directory));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(WhatADriverRefusesIsShownToItOnceAndHealed) {
-  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
-    for (cache::Entry& e : c.entries) e.program.assign(64, 'x');
-  });
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
-  const ScratchDirectory directory = scratch();
-  OverlayOptions overlay;
-  overlay.directory = directory.path();
-  overlay.mode = OverlayMode::read_write;
-  Lines lines;
-  const Run first = run_with(*bundle, overlay, lines);
-  BOOST_TEST((first.explanation.origin == Origin::source));
-  BOOST_TEST(first.counters.misses[static_cast<std::size_t>(Code::driver_rejected)] == 1U);
-  BOOST_TEST(!any_line_has(lines, "refused it before"));
-
-  const Run second = run_with(*bundle, overlay, lines);
-  BOOST_TEST((second.explanation.origin == Origin::overlay));
-  BOOST_TEST(has(second.explanation.miss_message, "refused it before"));
-}
-
-// Root may write anywhere: what nobody can use is a file in the directory's place, or a directory for all.
-BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeUsedFailsNoProduct) {
-  std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
-  const ScratchDirectory directory = scratch();
-  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
-  for (const std::string& path : {directory.path(), std::string("/dev/null/nothing"), std::string()}) {
-    OverlayOptions overlay;
-    overlay.directory = path;
-    overlay.mode = OverlayMode::read_write;
-    Lines lines;
-    BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::source));
-    BOOST_TEST(!lines.all.empty());
-    BOOST_TEST(has(lines.all.front(), path.empty() ? "directory" : path), lines.all.front());
-  }
-  BOOST_TEST(std::filesystem::is_empty(directory.path()));
 }
