@@ -83,8 +83,8 @@ std::vector<double> expected_at(const Table& table, const Place& place) {
 
 // ---- Cells to boxes ----
 
-// For each cell a set of variants, any of which will do there: those that are expected to be nearly as fast as the one
-// that is expected to be the fastest, and were so on each shape of the cell that was timed.
+// For each cell a set of variants, any of which will do there. Those that were much slower than another one on a shape
+// of the cell will not, unless that is true of all; of the rest those that are expected to be nearly the fastest.
 class Grid {
  public:
   Grid(std::vector<std::uint32_t> bounds, const Table& table)
@@ -142,16 +142,25 @@ class Grid {
   };
 
   static Set fitting(const Table& table, const Place& place, const std::vector<std::size_t>& timed) {
-    const std::vector<double> expected = expected_at(table, place);
-    const auto best = static_cast<std::size_t>(std::min_element(expected.begin(), expected.end()) - expected.begin());
-    Set set;
-    for (std::size_t v = 0; v < expected.size(); ++v) {
-      const auto nearly = [&](std::size_t s) {
-        return table.slowdown[v][s] <= table.slowdown[best][s] + kNearlyMeasured;
-      };
-      set[v] = expected[v] <= expected[best] + kNearly && std::all_of(timed.begin(), timed.end(), nearly);
+    Set able;
+    for (std::size_t v = 0; v < table.variants.size(); ++v) {
+      able[v] = std::all_of(timed.begin(), timed.end(),
+                            [&](std::size_t s) { return table.slowdown[v][s] <= least(table, s) + kNearlyMeasured; });
     }
+    if (able.none()) able.set();
+    const std::vector<double> expected = expected_at(table, place);
+    double best = HUGE_VAL;
+    for (std::size_t v = 0; v < expected.size(); ++v) best = able[v] ? std::min(best, expected[v]) : best;
+    Set set;
+    for (std::size_t v = 0; v < expected.size(); ++v) set[v] = able[v] && expected[v] <= best + kNearly;
     return set;
+  }
+
+  // Of the table's variants on a shape.
+  static double least(const Table& table, std::size_t s) {
+    double least = HUGE_VAL;
+    for (const std::vector<double>& row : table.slowdown) least = std::min(least, row[s]);
+    return least;
   }
 
   std::size_t index(std::size_t m, std::size_t n, std::size_t k) const { return (m * side_ + n) * side_ + k; }
@@ -272,16 +281,13 @@ std::vector<std::uint32_t> choose_variants(const Tuning& tuning, const Times& ti
   const auto& [single, batched] = shapes;
   const std::vector<std::uint32_t> defaults = default_variants(tuning);
   std::vector<std::uint32_t> chosen = times.cover(single, kMostVariants, kMeanGain, kSingleGain, defaults);
-  std::vector<std::uint32_t> first = chosen;
-  first.insert(first.end(), defaults.begin(), defaults.end());
-  for (const std::uint32_t v : times.cover(batched, kMostVariants, kMeanGain, kSingleGain, first)) {
-    if (std::find(chosen.begin(), chosen.end(), v) == chosen.end()) chosen.push_back(v);
-  }
+  const std::vector<std::uint32_t> more = times.cover(batched, kMostVariants, kMeanGain, kSingleGain, defaults, chosen);
+  chosen.insert(chosen.end(), more.begin(), more.end());
   return chosen;
 }
 
 void add_rules(Tuning& tuning, const Table& table, const cache::Rule& kind) {
-  if (table.shapes.empty()) return;
+  if (table.shapes.empty() || table.variants.empty()) return;
   for (const cache::Rule& rule : Grid(bounds(), table).rules(kind)) tuning.rules.push_back(rule);
 }
 

@@ -33,12 +33,17 @@ bool managed(const std::vector<std::vector<double>>& turns) {
 
 }  // namespace
 
-// The default variants, which every bundle holds, and the few that promise to be faster.
+// The default variants, which every bundle holds, those that are made for few shapes, whatever a glance at them said,
+// and the few that promise to be faster.
 std::vector<std::uint32_t> Search::racers(const TuneKind& kind) {
   std::vector<std::uint32_t> list;
+  const auto add = [&](const kernels::Params& p) {
+    if (!measured_.excluded(kernels::name(p))) list.push_back(measured_.variant(p));
+  };
   if (options_.shard == 1) {  // one part of them is enough
-    for (const kernels::Params& p : defaults(kind)) {
-      if (!measured_.excluded(kernels::name(p))) list.push_back(measured_.variant(p));
+    for (const kernels::Params& p : defaults(kind)) add(p);
+    for (const kernels::Params& p : specialists(kind)) {
+      if (tried_.count(kernels::name(p)) > 0) add(p);
     }
   }
   for (const std::uint32_t v : Times(measured_.tuning).cover(kind.shapes, kRaced, kMeanGain, kSingleGain, list)) {

@@ -104,8 +104,8 @@ Recipe shipped_recipe(const Site& site, const std::vector<Precision>& precisions
       std::find_if(shipped.begin(), shipped.end(), [&](const NamedTuning& profile) { return profile.file == device; });
   Recipe recipe;
   if (found != shipped.end()) add_winners(site, found->tuning, precisions, recipe);
-  recipe.profile = "shipped " + device +
-                   (recipe.rules.empty() ? " (not tuned: the families' default points)" : tuned_on(found->tuning));
+  recipe.profile = recipe.rules.empty() ? "none for " + device + " (not tuned: the families' default points)"
+                                        : "shipped " + device + tuned_on(found->tuning);
   recipe.unfit.clear();
   add_defaults(site, precisions, {}, recipe);
   return recipe;
@@ -125,6 +125,22 @@ std::string full_name(const Site& site) {
 Status twice(const NamedTuning& profile, const Kind& kind) {
   return {Code::invalid_argument, profile.file + ": an earlier profile has " + std::apply(kind_name, kind) +
                                       " of this device, too: 'clbake tune --merge' joins them"};
+}
+
+// The transposes that a precision of `kinds` has no rules for: "single nt, single tn".
+std::string missing_kinds(const std::set<Kind>& kinds) {
+  std::set<Precision> precisions;
+  for (const Kind& kind : kinds) precisions.insert(std::get<Precision>(kind));
+  std::string text;
+  for (const Precision precision : precisions) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        const Kind kind{precision, trans_a, trans_b};
+        if (kinds.count(kind) == 0) text += (text.empty() ? "" : ", ") + std::apply(kind_name, kind);
+      }
+    }
+  }
+  return text;
 }
 
 std::string driver_change(const NamedTuning& profile, const Site& site) {
@@ -161,6 +177,10 @@ Result<Recipe> profile_recipe(const Site& site, const BuildOptions& options) {
     recipe.profile += (recipe.profile.empty() ? "" : ", ") + profile->file + tuned_on(profile->tuning);
     const std::string change = site.offline ? "" : driver_change(*profile, site);
     if (!change.empty()) recipe.remarks.push_back(change);
+  }
+  const std::string lacking = options.precisions.empty() ? missing_kinds(kinds) : std::string();
+  if (!lacking.empty()) {
+    recipe.remarks.push_back("not tuned and not baked: " + lacking + "; --precision bakes default variants for them");
   }
   add_defaults(site, options.precisions, kinds, recipe);
   return recipe;

@@ -57,7 +57,8 @@ double Times::slowdown(std::uint32_t variant, std::uint32_t shape) const {
 }
 
 std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, std::size_t most, double mean_gain,
-                                        double single_gain, const std::vector<std::uint32_t>& first) const {
+                                        double single_gain, const std::vector<std::uint32_t>& first,
+                                        const std::vector<std::uint32_t>& present) const {
   std::vector<std::uint32_t> chosen;
   std::vector<std::uint32_t> candidates;
   for (const std::uint32_t s : shapes) {
@@ -68,6 +69,10 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   std::vector<double> now(shapes.size(), std::log(8.0));  // before the first one everything is slow
+  const auto use = [&](std::uint32_t v) {
+    for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(v, shapes[s]));
+  };
+  for (const std::uint32_t v : present) use(v);
   const auto take = [&](const std::vector<std::uint32_t>& from, double least_mean, double least_single) {
     while (chosen.size() < most) {
       double best_gain = 0;
@@ -87,9 +92,10 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
           largest = single;
         }
       }
-      if (best_gain <= 0 || (best_gain < least_mean && largest < least_single)) break;
+      const bool any = !chosen.empty() || !present.empty();
+      if (best_gain <= 0 || (any && best_gain < least_mean && largest < least_single)) break;
       chosen.push_back(best);
-      for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(best, shapes[s]));
+      use(best);
     }
   };
   std::vector<std::uint32_t> known = candidates;

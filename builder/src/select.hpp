@@ -26,11 +26,13 @@ class Times {
   // where it was not timed to the end.
   double slowdown(std::uint32_t variant, std::uint32_t shape) const;
 
-  // Few variants of which one is good on each of the shapes: again and again the one that gains most, as long as the
-  // gain is `mean_gain` on the average of the shapes or `single_gain` on one of them (logarithms), at most `most`.
-  // Those of `first` come first, whatever they gain; each part is in the order of its gains.
+  // Few variants of which one is good on each of the shapes: again and again the one that gains most over those before,
+  // as long as the gain is `mean_gain` on the average of the shapes or `single_gain` on one of them (logarithms), at
+  // most `most`; at least one, where any was timed. `present` are there anyway and are not among them. Those of `first`
+  // come first, whatever they gain; each part is in the order of its gains.
   std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most, double mean_gain,
-                                   double single_gain, const std::vector<std::uint32_t>& first = {}) const;
+                                   double single_gain, const std::vector<std::uint32_t>& first = {},
+                                   const std::vector<std::uint32_t>& present = {}) const;
 
  private:
   bool counts(const Measurement& measurement) const;

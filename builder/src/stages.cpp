@@ -145,6 +145,9 @@ Status Search::refine(const TuneKind& kind, double until, std::size_t pass) {
 // What is good with one pair of transposes is tried with another.
 Status Search::carry_over(const TuneKind& from, const TuneKind& to, double until) {
   std::vector<kernels::Params> list = defaults(to);
+  for (const kernels::Params& p : specialists(to)) {
+    if (tried_.count(kernels::name(of_kind(p, from))) > 0) list.push_back(p);
+  }
   for (const std::uint32_t v : Times(measured_.tuning).cover(from.shapes, kCarried, 0.001, 0.05)) {
     const kernels::Params p = of_kind(measured_.params(v), to);
     const bool usable = kernels::admits(device_.limits, p) && std::find(list.begin(), list.end(), p) == list.end();

@@ -5,9 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json_names.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 
@@ -223,7 +224,10 @@ class Profile {
   }
 
   bool sound(const Place& place, const Measurement& m) {
-    if (m.median_us <= 0) return in_.fail({place.json, &place, "median_us"}, "is not above 0");
+    // A picosecond to eleven days; beyond that the speed that is worked out of it may be no number.
+    if (m.median_us < 1e-6 || m.median_us > 1e12) {
+      return in_.fail({place.json, &place, "median_us"}, "is outside 0.000001 to 1e12");
+    }
     if (m.runs < 1) return in_.fail({place.json, &place, "runs"}, "is 0");
     return agree(place, m.variant, m.shape);
   }
@@ -355,34 +359,14 @@ bool too_deep(const std::string& text) {
   return false;
 }
 
-// Names that stand twice in one object: the library would keep one of them and say nothing.
-class Repeated {
- public:
-  const std::string& name() const { return name_; }
-
-  bool operator()(int /*depth*/, Json::parse_event_t event, const Json& parsed) {
-    if (event == Json::parse_event_t::object_start) open_.emplace_back();
-    if (event == Json::parse_event_t::object_end) open_.pop_back();
-    if (event == Json::parse_event_t::key && !open_.back().insert(parsed.get<std::string>()).second && name_.empty()) {
-      name_ = parsed.get<std::string>();
-    }
-    return true;
-  }
-
- private:
-  std::vector<std::set<std::string>> open_;
-  std::string name_;
-};
-
 // The one place where the library's exceptions end.
 Result<Json> parse_json(const std::string& text) {
   if (text.empty()) return {Code::malformed, "is empty"};
   if (too_deep(text)) return {Code::malformed, "no clbake profile: lists within lists"};
   try {
-    Repeated repeated;
-    Json json = Json::parse(text, std::ref(repeated));
-    if (!repeated.name().empty()) return {Code::malformed, repeated.name() + ": is there twice"};
-    return json;
+    const std::string names = check_names(text);
+    if (!names.empty()) return {Code::malformed, names};
+    return Json::parse(text);
   } catch (const Json::parse_error& error) {
     const std::size_t at = std::min(error.byte, text.size());
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');

@@ -51,10 +51,14 @@ Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& p
 }
 
 std::string no_rule(const Bundle& bundle, const Problem& problem) {
+  bool precision = false;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
-    if (variant && variant->precision == problem.precision) return "no rule of the profile fits " + describe(problem);
+    if (!variant) continue;
+    if (computes(*variant, problem)) return "no rule of the profile fits " + describe(problem);
+    precision = precision || variant->precision == problem.precision;
   }
+  if (precision) return "the bundle was built without these transposes: it has no variant for " + describe(problem);
   return "the bundle was built without " + std::string(name(problem.precision)) + " precision: it has no variant for " +
          describe(problem);
 }

@@ -319,6 +319,51 @@ BOOST_AUTO_TEST_CASE(BatchesHaveTheirOwnRules) {
   check_covered(tuning, "single nn");
 }
 
+// Though shapes around it outvote it.
+BOOST_AUTO_TEST_CASE(WhatWasMuchSlowerThanAnotherIsOutEvenIfItIsExpectedToBeTheFastest) {
+  for (const double there : {105.0, 117.0}) {
+    Notes notes;
+    for (const char* around : {"32", "128"}) {
+      for (const char* depth : {"32", "64", "128"}) {
+        const std::string shape = std::string("single nn ") + around + "x64x" + depth;
+        notes.time("broad", shape, 100).time("narrow", shape, 200);
+      }
+    }
+    notes.time("broad", "single nn 64x64x64", there).time("narrow", "single nn 64x64x64", 100);
+    notes.time("broad", "single nn 4096x4096x4096", 200).time("narrow", "single nn 4096x4096x4096", 100);
+    BOOST_TEST(choice(notes.concluded(), "single nn 64x64x64") == (there > 110 ? "narrow" : "broad"), there);
+    BOOST_TEST(choice(notes.tuning, "single nn 32x64x64") == "broad");
+  }
+}
+
+// Each serves one shape of many. Only "most" gains a little on several: too little for a further variant.
+BOOST_AUTO_TEST_CASE(SomebodyServesEvenIfNobodyGainsMuch) {
+  constexpr int kShapes = 220;
+  Notes notes;
+  for (int s = 0; s < kShapes; ++s) {
+    const std::string shape = "single nn 64x64x" + std::to_string(s + 1);
+    for (int v = 0; v < kShapes; ++v) notes.time("v" + std::to_string(v), shape, s == v ? 1 : 100, s == v ? 9 : 1, 0);
+    notes.time("most", shape, s < 11 ? 6.6 : 100, s < 11 ? 9 : 1, 0);
+  }
+  check_covered(notes.concluded(), "single nn");
+  BOOST_TEST(!wanted_variants(notes.tuning).empty());
+}
+
+// However many of the single products' variants gain a little there.
+BOOST_AUTO_TEST_CASE(BatchesGetWhatTheyNeedBesides) {
+  Notes notes;
+  for (int i = 0; i < 8; ++i) {
+    const std::string single = "single nn " + std::to_string(16 << i) + "x16x16";
+    const std::string batched = "single nn 64x64x" + std::to_string(16 << i) + " batch 64";
+    for (int v = 0; v < 8; ++v) {
+      const std::string name = "v" + std::to_string(v);
+      notes.time(name, single, v == i ? 100 : 200).time(name, batched, v == i ? 290 : 300);
+    }
+    notes.time("batch", batched, 100);
+  }
+  BOOST_TEST(choice(notes.concluded(), "single nn 64x64x64 batch 64") == "batch");
+}
+
 // It is in the bundle, so it costs nothing to use it.
 BOOST_AUTO_TEST_CASE(WhatBatchesNeedServesSingleProductsToo) {
   Notes notes;

@@ -170,6 +170,10 @@ BOOST_FIXTURE_TEST_CASE(PlatformAndVendorBelongToTheDevice, TunedShop) {
 }
 
 BOOST_FIXTURE_TEST_CASE(AnotherDriverIsFineAndSaid, TunedShop) {
+  BOOST_REQUIRE_EQUAL(recipe().remarks.size(), 1U);
+  BOOST_TEST(recipe().remarks[0] ==
+             "not tuned and not baked: single nt, single tt; --precision bakes default variants for them");
+  options.precisions = {Precision::single_precision};
   BOOST_TEST(recipe().remarks.empty());
   options.devices = {made_up_device("Device A", "2.0")};
   BOOST_REQUIRE_EQUAL(recipe().remarks.size(), 1U);
@@ -248,14 +252,14 @@ BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedShop)
   device.vector_bytes = 16;
   options.devices = {device};
   const Recipe untuned = required(recipes_for(options, shipped)).at(0);
-  BOOST_TEST(untuned.profile == "shipped other (not tuned: the families' default points)");
+  BOOST_TEST(untuned.profile == "none for other (not tuned: the families' default points)");
   BOOST_TEST(untuned.rules.empty());
   BOOST_TEST((names_of(untuned) == joined({defaults("nn"), defaults("nt"), defaults("tn"), defaults("tt")})));
 
   options.devices[0].vector_bytes = 64;
   options.precisions = {Precision::double_precision};
   const Recipe other = required(recipes_for(options, shipped)).at(0);
-  BOOST_TEST(other.profile == "shipped cpu-avx512 (not tuned: the families' default points)");
+  BOOST_TEST(other.profile == "none for cpu-avx512 (not tuned: the families' default points)");
   BOOST_TEST(other.rules.empty());
 }
 
@@ -288,7 +292,7 @@ BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {
   const cache::Rule& first = contents.profiles.at(0).rules.at(0);
   BOOST_TEST(contents.variants[first.variant].name == winner + "-clang");
   BOOST_TEST(first.gflops > 0);
-  BOOST_TEST(required(recipes_for(shop.options)).at(0).remarks.empty());
+  BOOST_TEST(required(recipes_for(shop.options)).at(0).remarks.size() == 1U);  // on what the profile lacks
 
   shop.options.targets[0].name = "nvidia:sm_80";
   shop.options.targets[0].device.target.architecture = "sm_80";

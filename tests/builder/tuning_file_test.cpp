@@ -144,7 +144,18 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
 
 BOOST_AUTO_TEST_CASE(ANameMayStandOnceInAnObject) {
   check_refused(replaced("\"tried\": 5", "\"tried\": 5, \"seed\": 1"), "seed: ", "twice");
-  check_refused(replaced("\"address_bits\"", "\"vendor\":\"x\",\"address_bits\""), "vendor: ", "twice");
+  check_refused(replaced("\"address_bits\"", "\"vendor\":\"x\",\"address_bits\""), "target.vendor: ", "twice");
+  check_refused(replaced("\"gflops\"", "\"class\":\"x\",\"gflops\""), "winners[0].class: ", "twice");
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += "\"x" + std::to_string(i) + "\": 0, ";
+  check_refused(replaced("\"tried\"", many + "\"tried\""), "tried: ", "one name too many");
+}
+
+BOOST_AUTO_TEST_CASE(TimesAreOfThisWorld) {
+  for (const char* us : {"1e-320", "1e300"}) {
+    check_refused(replaced(kFirstRow, std::string("[0,0,") + us + ",0.5,1,false]"),
+                  "measurements[0].median_us: ", "is outside");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {
@@ -232,7 +243,7 @@ BOOST_AUTO_TEST_CASE(WrongMeasurementsAreNamedWithTheirField) {
   check("[4,0,40.5,0.5,1,false]", ".variant", "4 is outside the list of 4");
   check("[0,3,40.5,0.5,1,false]", ".shape", "3 is outside the list of 3");
   check("[-1,0,40.5,0.5,1,false]", ".variant", "whole number");
-  check("[0,0,0,0.5,1,false]", ".median_us", "not above 0");
+  check("[0,0,0,0.5,1,false]", ".median_us", "outside");
   check("[0,0,-40,0.5,1,false]", ".median_us", "negative");
   check("[0,0,null,0.5,1,false]", ".median_us", "no number");
   check("[0,0,40.5,-0.5,1,false]", ".spread", "negative");
@@ -253,7 +264,7 @@ BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {
   check_refused(replaced("\"shape\":\"single nn 512x512x512\"", "\"shape\":\"single tn 2048x16x2048\""),
                 "winners[1]: ", "does not compute");
   check_refused(replaced("\"median_us\":20.25", "\"median_us\":21.25"), "winners[0].gflops: ", "median_us");
-  check_refused(replaced("\"median_us\":20.25", "\"median_us\":0"), "winners[0].median_us: ", "above 0");
+  check_refused(replaced("\"median_us\":20.25", "\"median_us\":0"), "winners[0].median_us: ", "outside");
   Tuning twice = made_up_tuning();
   twice.winners.push_back(twice.winners[0]);
   check_refused(tuning_text(twice), "winners[3]: ", "twice");

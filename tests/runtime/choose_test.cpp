@@ -71,6 +71,10 @@ BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
              "the bundle was built without half precision: it has no variant for half nn 10 x 10 x 10");
   BOOST_TEST(choose(shelf, problem(2001), {}).status().message() ==
              "no rule of the profile fits single nn 2001 x 10 x 10");
+  Problem transposed = problem(10);
+  transposed.trans_b = true;
+  BOOST_TEST(choose(shelf, transposed, {}).status().message() ==
+             "the bundle was built without these transposes: it has no variant for single nt 10 x 10 x 10");
 }
 
 BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {

@@ -101,8 +101,10 @@ Json to_json(const ChoiceTrial& row) {
 }
 
 void print_table(const std::vector<ChoiceTrial>& rows, const Target& target, std::size_t rounds) {
-  std::printf("%s; driver %s; medians over %zu rounds; ratio 1: no variant of the bundle is faster\n\n",
-              target.device_name.c_str(), target.driver_version.c_str(), 2 * rounds);
+  std::printf(
+      "%s; driver %s; medians over %zu rounds; ratio: the best one's time over the choice's in the same round, the\n"
+      "median of all rounds; 1: no variant of the bundle is faster\n\n",
+      target.device_name.c_str(), target.driver_version.c_str(), 2 * rounds);
   int width = 6;
   for (const ChoiceTrial& row : rows) width = std::max(width, static_cast<int>(row.choice.size()));
   std::printf("| precision | op | %-18s | %-*s | %12s | %12s | %5s | best\n", "m x n x k", width, "choice", "median us",

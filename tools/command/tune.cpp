@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -127,6 +128,21 @@ std::vector<builder::Winner> shown_winners(const builder::Tuning& tuning) {
   return shown;
 }
 
+// "single nn, nt, double nn": what there are rules of.
+std::string tuned_kinds(const builder::Tuning& tuning) {
+  std::string text;
+  std::set<std::string> precisions;
+  std::set<std::string> said;
+  for (const cache::Rule& rule : tuning.rules) {
+    const std::string transposes = {rule.trans_a ? 't' : 'n', rule.trans_b ? 't' : 'n'};
+    const std::string precision = clbake::name(rule.precision);
+    if (!said.insert(precision + transposes).second) continue;
+    text += text.empty() ? "" : ", ";
+    text += (precisions.insert(precision).second ? precision + " " : "") + transposes;
+  }
+  return text;
+}
+
 void print_winners(const builder::Tuning& tuning, const std::string& file) {
   std::printf("%s: %u variants tried on %s in %.0f s, %zu failed\n\n", file.c_str(), tuning.tried,
               tuning.target.device_name.c_str(), tuning.elapsed_s, tuning.failures.size());
@@ -138,8 +154,8 @@ void print_winners(const builder::Tuning& tuning, const std::string& file) {
                 winner.figures.median_us, builder::gflops(shape, winner.figures.median_us),
                 tuning.variants[winner.figures.variant].c_str());
   }
-  std::printf("\n%zu variants serve all problems, by %zu rules: 'clbake build --profile %s' bakes them\n",
-              builder::wanted_variants(tuning).size(), tuning.rules.size(), file.c_str());
+  std::printf("\n%zu variants serve %s, by %zu rules: 'clbake build --profile %s' bakes them\n",
+              builder::wanted_variants(tuning).size(), tuned_kinds(tuning).c_str(), tuning.rules.size(), file.c_str());
 }
 
 // Whether the list of a shapes file is still the one that was tuned.
@@ -165,9 +181,9 @@ class Display {
     const auto now = static_cast<std::size_t>(p.elapsed_s);
     if (now == last_) return;
     last_ = now;
-    bar_.show_time(
-        p.elapsed_s, budget_,
-        p.stage + ", " + std::to_string(p.tried) + " tried, " + std::to_string(p.failed) + " failed; best: " + p.best);
+    bar_.show_time(p.elapsed_s, budget_,
+                   p.stage + ", " + std::to_string(p.tried) + " tried, " + std::to_string(p.failed) +
+                       " failed; latest best: " + p.best);
   }
 
   void clear() { bar_.clear(); }
@@ -203,8 +219,12 @@ Status check_report(const std::string& path, const std::string& profile) {
     return {Code::invalid_argument, "--report: " + path + ": is a profile; it stays as it is"};
   }
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
-  return {Code::invalid_argument, "--report: " + path + ": exists and is not a regular file"};
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) {
+    return {Code::invalid_argument, "--report: " + path + ": exists and is not a regular file"};
+  }
+  if (std::filesystem::file_size(path, error) == 0 || is_report(path)) return {};
+  return {Code::invalid_argument, "--report: " + path + ": exists and is no report of a tuning; it stays as it is"};
 }
 
 // Whether the same command has ended before.
@@ -242,7 +262,7 @@ int search(const builder::TuneOptions& options, const std::string& output, const
     return kInterrupted;
   }
   if (!tuning->complete && tuning->measurements.empty()) {  // an earlier profile is worth more
-    display.message("clbake tune: interrupted before anything was timed");
+    display.message("clbake tune: interrupted before anything was timed; the same command goes on from there");
     return kInterrupted;
   }
   const Result<builder::Tuning> earlier = builder::read_tuning(output);

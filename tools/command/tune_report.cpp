@@ -2,6 +2,8 @@
 
 #include <clbake/cache/writer.hpp>
 
+#include <fstream>
+
 namespace clbake::tool {
 namespace embedded {
 
@@ -43,6 +45,14 @@ Result<std::string> report_html(const builder::Tuning& tuning) {
   fill(page, "/* tune_report.js */", embedded::tune_report_js);
   fill(page, "/* data */", script_text(*data));  // the last: text of others may hold a place's name
   return page;
+}
+
+bool is_report(const std::string& path) {
+  const std::string page = embedded::tune_report_html;
+  const std::string title = "<title>";
+  std::string begin(page.find(title) + page.substr(page.find(title)).find('\n'), '\0');  // to the title's end
+  std::ifstream in(path, std::ios::binary);
+  return in.read(begin.data(), static_cast<std::streamsize>(begin.size())) && page.compare(0, begin.size(), begin) == 0;
 }
 
 Status write_report(const std::string& path, const builder::Tuning& tuning) {

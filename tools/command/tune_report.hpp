@@ -16,6 +16,9 @@ Result<nlohmann::ordered_json> report_data(const builder::Tuning& tuning);
 // The whole page. Text of drivers and compilers in it cannot end up as markup. Fails like report_data.
 Result<std::string> report_html(const builder::Tuning& tuning);
 
+// Whether the file begins as such a page does.
+bool is_report(const std::string& path);
+
 // Writes the page to a file: the old one or the complete new one at any moment. Fails with io, too.
 Status write_report(const std::string& path, const builder::Tuning& tuning);
 

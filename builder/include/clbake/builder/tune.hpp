@@ -47,7 +47,7 @@ struct TuneOptions {
   std::string worker;                // executable whose `worker time` is time_job
   std::string command;               // for the record
   unsigned parallel = 0;             // compilations at a time; 0 = one for each core
-  std::chrono::seconds timeout{60};  // for one compilation, or one measurement
+  std::chrono::seconds timeout{20};  // for one compilation, or one measurement
   bool fresh = false;                // throw an unfinished tuning away
 };
 
