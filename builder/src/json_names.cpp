@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -23,7 +24,10 @@ class Names : public nlohmann::json_sax<Json> {
   bool end_array() override { return close(); }
   bool key(std::string& name) override {
     Level& level = levels_.back();
-    level.name = name;
+    const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
+    const bool plain = std::none_of(name.begin(), name.end(), control);  // errors show names on terminals
+    level.name = plain ? name : "?";
+    if (!plain) return fail("is a name with a control character");
     if (!level.names.insert(name).second) return fail("is there twice");
     return level.names.size() <= kMostNames || fail("is one name too many");
   }

@@ -5,9 +5,9 @@
 
 namespace clbake::builder {
 
-// Where and why the names in a text's objects are wrong ("winners[3].shape: is there twice"): repeated, or more than
-// any object of ours has. Empty when they are not, and when the text is no JSON. The time it takes is proportional to
-// the text.
+// Where and why the names in a text's objects are wrong ("winners[3].shape: is there twice"): repeated, more than
+// any object of ours has, or with control characters. Empty when they are not, and when the text is no JSON. The time
+// it takes is proportional to the text.
 std::string check_names(const std::string& text);
 
 }  // namespace clbake::builder

@@ -55,21 +55,19 @@ bool any_line_has(const Lines& lines, const std::string& part) {
 
 BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
   std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
+  const Bundle bundle = bundle_with_a_miss(wanted);
   const ScratchDirectory directory = scratch();
   OverlayOptions overlay;
   overlay.directory = directory.path();
   Lines lines;
 
   overlay.mode = OverlayMode::read_only;
-  BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::source));
+  BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::source));
   BOOST_TEST(std::filesystem::is_empty(directory.path()));
   overlay.mode = OverlayMode::read_write;
-  BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::source));
+  BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::source));
 
-  const Run second = run_with(*bundle, overlay, lines);
+  const Run second = run_with(bundle, overlay, lines);
   BOOST_TEST((second.explanation.origin == Origin::overlay));
   BOOST_TEST((second.expected.origin == Origin::overlay));
   BOOST_TEST(!second.expected.loaded);
@@ -78,7 +76,7 @@ BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
   BOOST_TEST(second.counters.overlay == 1U);
   BOOST_TEST(second.counters.source == 0U);
   overlay.mode = OverlayMode::read_only;
-  BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::overlay));
+  BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::overlay));
   BOOST_TEST(!any_line_has(lines, "keeps nothing"));
 }
 
@@ -86,9 +84,7 @@ BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
 // most runs while the overlay finalized the program that the application was using.
 BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
   std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
+  const Bundle bundle = bundle_with_a_miss(wanted);
   const ScratchDirectory directory = scratch();
   for (const char* round : {"a", "b", "c", "d"}) {
     OverlayOptions overlay;
@@ -98,7 +94,7 @@ BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
     BOOST_REQUIRE_MESSAGE(opened.ok(), opened.status().message());
     Options options;
     options.overlay = *opened;
-    const Library library = library_of(*bundle, options);
+    const Library library = library_of(bundle, options);
     const Problem p = small_problem();
     Matrices matrices(p);
     BOOST_REQUIRE(run_once(library, p, matrices).ok());
@@ -140,9 +136,7 @@ BOOST_AUTO_TEST_CASE(WhatADriverRefusesIsShownToItOnceAndHealed) {
 // Root may write anywhere: what nobody can use is a file in the directory's place, or a directory for all.
 BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeUsedFailsNoProduct) {
   std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
+  const Bundle bundle = bundle_with_a_miss(wanted);
   const ScratchDirectory directory = scratch();
   std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
   for (const std::string& path : {directory.path(), std::string("/dev/null/nothing"), std::string()}) {
@@ -150,7 +144,7 @@ BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeUsedFailsNoProduct) {
     overlay.directory = path;
     overlay.mode = OverlayMode::read_write;
     Lines lines;
-    BOOST_TEST((run_with(*bundle, overlay, lines).explanation.origin == Origin::source));
+    BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::source));
     BOOST_TEST(!lines.all.empty());
     BOOST_TEST(has(lines.all.front(), path.empty() ? "directory" : path), lines.all.front());
   }

@@ -94,8 +94,8 @@ inline void keep_line(LogLevel /*level*/, const char* message, void* data) {
 }
 
 // The rules choose variants that were not baked; the direct ones are baked.
-inline cache::Bytes bundle_with_a_miss(std::string& wanted) {
-  return changed_bundle([&](cache::Contents& c) {
+inline Bundle bundle_with_a_miss(std::string& wanted) {
+  const cache::Bytes bytes = changed_bundle([&](cache::Contents& c) {
     cache::Rule single;
     const std::uint32_t direct = direct_variant(c, single);
     cache::Variant copy = c.variants.at(direct);
@@ -107,6 +107,9 @@ inline cache::Bytes bundle_with_a_miss(std::string& wanted) {
       }
     }
   });
+  Result<Bundle> bundle = Bundle::copy_of({bytes.data(), bytes.size()});
+  BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
+  return std::move(*bundle);
 }
 
 }  // namespace clbake::tests

@@ -187,15 +187,13 @@ BOOST_AUTO_TEST_CASE(OperandsThatShareElementsWithCAreRefused) {
 
 BOOST_AUTO_TEST_CASE(AFallbackServesUntilTheWantedVariantIsCompiled) {
   std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
+  const Bundle bundle = bundle_with_a_miss(wanted);
   Lines lines;
   Options options;
   options.on_miss = OnMiss::fallback;
   options.log = keep_line;
   options.log_data = &lines;
-  const Library library = library_of(*bundle, options);
+  const Library library = library_of(bundle, options);
   const Problem problem = small_problem();
 
   Matrices first(problem);
@@ -223,12 +221,10 @@ BOOST_AUTO_TEST_CASE(AFallbackServesUntilTheWantedVariantIsCompiled) {
 // The last copy of a library goes while its thread compiles.
 BOOST_AUTO_TEST_CASE(ALibraryMayGoWhileItCompiles) {
   std::string wanted;
-  const cache::Bytes bytes = bundle_with_a_miss(wanted);
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
-  BOOST_REQUIRE(bundle.ok());
+  const Bundle bundle = bundle_with_a_miss(wanted);
   Options options;
   options.on_miss = OnMiss::fallback;
-  Result<Gemm> gemm = library_of(*bundle, options).prepare(small_problem());
+  Result<Gemm> gemm = library_of(bundle, options).prepare(small_problem());
   BOOST_REQUIRE_MESSAGE(gemm.ok(), gemm.status().message());
   BOOST_TEST(gemm->explanation().waits_for == wanted);
   Matrices m(small_problem());
