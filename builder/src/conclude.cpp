@@ -287,7 +287,7 @@ std::vector<std::uint32_t> choose_variants(const Tuning& tuning, const Times& ti
 }
 
 void add_rules(Tuning& tuning, const Table& table, const cache::Rule& kind) {
-  if (table.shapes.empty() || table.variants.empty()) return;
+  if (table.shapes.empty()) return;  // else there is a variant: `cover` has at least one
   for (const cache::Rule& rule : Grid(bounds(), table).rules(kind)) tuning.rules.push_back(rule);
 }
 

@@ -128,17 +128,13 @@ std::vector<builder::Winner> shown_winners(const builder::Tuning& tuning) {
   return shown;
 }
 
-// "single nn, nt, double nn": what there are rules of.
+// "single nn, single nt": what there are rules of.
 std::string tuned_kinds(const builder::Tuning& tuning) {
   std::string text;
-  std::set<std::string> precisions;
   std::set<std::string> said;
   for (const cache::Rule& rule : tuning.rules) {
-    const std::string transposes = {rule.trans_a ? 't' : 'n', rule.trans_b ? 't' : 'n'};
-    const std::string precision = clbake::name(rule.precision);
-    if (!said.insert(precision + transposes).second) continue;
-    text += text.empty() ? "" : ", ";
-    text += (precisions.insert(precision).second ? precision + " " : "") + transposes;
+    const std::string kind = builder::kind_name(rule.precision, rule.trans_a, rule.trans_b);
+    if (said.insert(kind).second) text += (text.empty() ? "" : ", ") + kind;
   }
   return text;
 }
