@@ -6,7 +6,7 @@
 
 #include "coding.hpp"
 #include "format.hpp"
-#include "layout.hpp"
+#include "read/layout.hpp"
 #include "samples.hpp"
 
 namespace clbake::cache::test {

@@ -1,12 +1,12 @@
-// Second half of writing: the plan as bytes.
+// Second half of writing: canonical contents become bytes.
 #include <clbake/cache/writer.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/guard.hpp>
 
-#include "blob_area.hpp"
 #include "coding.hpp"
 #include "format.hpp"
-#include "plan.hpp"
+#include "write/blob_area.hpp"
+#include "write/canonical.hpp"
 
 #include <algorithm>
 
@@ -30,8 +30,8 @@ std::uint64_t aligned(std::uint64_t offset) {
 
 class Encoder {
  public:
-  Encoder(const Plan& plan, Packing packing)
-      : plan_(plan),
+  Encoder(const CanonicalContents& contents, Packing packing)
+      : contents_(contents),
         compress_(packing == Packing::compressed),
         bodies_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
 
@@ -42,8 +42,8 @@ class Encoder {
     return aligned(format::header::kBytes + format::kSectionTypes * format::section::kBytes);
   }
   std::uint64_t record_count() const {
-    return plan_.targets.size() + plan_.sources.size() + plan_.variants.size() + plan_.profiles.size() +
-           2 * plan_.entries.size();
+    return contents_.targets.size() + contents_.sources.size() + contents_.variants.size() + contents_.profiles.size() +
+           2 * contents_.entries.size();
   }
 
   std::uint8_t* append_record(SectionType type);
@@ -58,7 +58,7 @@ class Encoder {
 
   Bytes& records(SectionType type) { return records_[static_cast<std::size_t>(type)]; }
 
-  const Plan& plan_;
+  const CanonicalContents& contents_;
   bool compress_;
   std::uint64_t bodies_offset_;
   Bytes records_[format::kSectionTypes + 1];  // by SectionType, those of records only
@@ -106,7 +106,7 @@ Status Encoder::add_bodies(SectionType type, const std::vector<Bytes>& bodies, b
 }
 
 Status Encoder::add_profiles(BlobArea& area) {
-  for (const Plan::ProfileBody& profile : plan_.profiles) {
+  for (const CanonicalContents::ProfileBody& profile : contents_.profiles) {
     const Result<StoredBlob> blob = area.add(view_of(profile.body), compress_);
     if (!blob) return blob.status();
     add_blob_record(SectionType::profiles, {profile.target, 0, 0, 0}, *blob);
@@ -115,21 +115,21 @@ Status Encoder::add_profiles(BlobArea& area) {
 }
 
 Status Encoder::add_programs(BlobArea& area) {
-  for (const Plan::PlannedEntry& planned : plan_.entries) {
-    const Result<StoredBlob> blob = area.add(view_of(planned.entry->program), compress_);
+  for (const CanonicalContents::EntryRecord& entry : contents_.entries) {
+    const Result<StoredBlob> blob = area.add(view_of(entry.original->program), compress_);
     if (!blob) return blob.status();
-    const auto form = static_cast<std::uint16_t>(planned.entry->form);
-    const std::uint32_t flags = planned.entry->newer_driver ? format::blob::kNewerDriver : 0;
-    add_blob_record(SectionType::index, {planned.target, planned.variant, form, flags}, *blob);
+    const auto form = static_cast<std::uint16_t>(entry.original->form);
+    const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;
+    add_blob_record(SectionType::index, {entry.target, entry.variant, form, flags}, *blob);
   }
   return {};
 }
 
 Status Encoder::add_proofs(BlobArea& area) {
   namespace at = format::proof;
-  for (std::size_t i = 0; i < plan_.entries.size(); ++i) {
-    const Entry& entry = *plan_.entries[i].entry;
-    const ByteView texts = view_of(plan_.entries[i].texts);
+  for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
+    const Entry& entry = *contents_.entries[i].original;
+    const ByteView texts = view_of(contents_.entries[i].texts);
     StoredBlob blob;
     blob.offset = bodies_offset_;
     if (texts.size > 0) {
@@ -194,9 +194,9 @@ Bytes Encoder::finish() {
 Result<Bytes> Encoder::run() {
   // Only what is large and read once is compressed: a variant must cost no decompression at its first use.
   BlobArea bodies(bodies_offset_);
-  Status status = add_bodies(SectionType::targets, plan_.targets, false, bodies);
-  if (status) status = add_bodies(SectionType::sources, plan_.sources, compress_, bodies);
-  if (status) status = add_bodies(SectionType::variants, plan_.variants, false, bodies);
+  Status status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
+  if (status) status = add_bodies(SectionType::sources, contents_.sources, compress_, bodies);
+  if (status) status = add_bodies(SectionType::variants, contents_.variants, false, bodies);
   if (status) status = add_profiles(bodies);
   if (status) status = add_proofs(bodies);
   BlobArea programs(aligned(bodies_offset_ + bodies.bytes().size()));
@@ -216,9 +216,9 @@ Result<Bytes> Encoder::run() {
 
 Result<Bytes> encode(const Contents& contents, Packing packing) {
   return guarded([&]() -> Result<Bytes> {
-    const Result<Plan> plan = make_plan(contents);
-    if (!plan) return plan.status();
-    return Encoder(*plan, packing).run();
+    const Result<CanonicalContents> canonical = canonicalize(contents);
+    if (!canonical) return canonical.status();
+    return Encoder(*canonical, packing).run();
   });
 }
 

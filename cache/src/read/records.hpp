@@ -1,7 +1,7 @@
 // Records and the blobs that they point to. Messages name the cause; the caller puts the place in front.
 #pragma once
 
-#include "layout.hpp"
+#include "read/layout.hpp"
 
 namespace clbake::cache {
 

@@ -1,4 +1,4 @@
-#include "blob_area.hpp"
+#include "write/blob_area.hpp"
 
 #include <clbake/cache/xxh64.hpp>
 

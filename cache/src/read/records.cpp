@@ -1,4 +1,4 @@
-#include "records.hpp"
+#include "read/records.hpp"
 
 #include <clbake/cache/xxh64.hpp>
 

@@ -5,8 +5,8 @@
 
 #include "bodies.hpp"
 #include "coding.hpp"
-#include "records.hpp"
-#include "state.hpp"
+#include "read/records.hpp"
+#include "read/state.hpp"
 
 #include <algorithm>
 #include <tuple>

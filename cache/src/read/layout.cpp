@@ -1,4 +1,4 @@
-#include "layout.hpp"
+#include "read/layout.hpp"
 
 #include <clbake/cache/xxh64.hpp>
 

@@ -1,4 +1,4 @@
-#include "plan.hpp"
+#include "write/canonical.hpp"
 
 #include <clbake/cache/xxh64.hpp>
 
@@ -143,16 +143,16 @@ std::string_view entry_problem(const Entry& entry, const Contents& contents) {
   return {};
 }
 
-class Planner {
+class Canonicalizer {
  public:
-  explicit Planner(const Contents& contents) : contents_(contents) {}
+  explicit Canonicalizer(const Contents& contents) : contents_(contents) {}
 
-  Result<Plan> run() {
-    for (const auto step :
-         {&Planner::targets, &Planner::sources, &Planner::variants, &Planner::profiles, &Planner::entries}) {
+  Result<CanonicalContents> run() {
+    for (const auto step : {&Canonicalizer::targets, &Canonicalizer::sources, &Canonicalizer::variants,
+                            &Canonicalizer::profiles, &Canonicalizer::entries}) {
       if (Status status = (this->*step)(); !status) return status;
     }
-    return std::move(plan_);
+    return std::move(result_);
   }
 
  private:
@@ -163,11 +163,11 @@ class Planner {
   Status entries();
 
   const Contents& contents_;
-  Plan plan_;
+  CanonicalContents result_;
   std::vector<std::uint32_t> target_rank_, source_rank_, variant_rank_;
 };
 
-Status Planner::targets() {
+Status Canonicalizer::targets() {
   std::vector<std::pair<std::uint64_t, Bytes>> keys;
   for (const Target& target : contents_.targets) {
     Bytes body = encode_target(target);
@@ -176,12 +176,12 @@ Status Planner::targets() {
     keys.emplace_back(hash, std::move(body));
   }
   Ranking ranking = rank_by(keys);
-  for (const std::uint32_t old : ranking.order) plan_.targets.push_back(std::move(keys[old].second));
+  for (const std::uint32_t old : ranking.order) result_.targets.push_back(std::move(keys[old].second));
   target_rank_ = std::move(ranking.rank);
   return {};
 }
 
-Status Planner::sources() {
+Status Canonicalizer::sources() {
   std::vector<std::tuple<const std::string&, const std::string&>> keys;
   for (const Source& source : contents_.sources) {
     if (source.name.size() + source.text.size() + 8 > format::kMaxSourceBytes) {
@@ -190,12 +190,12 @@ Status Planner::sources() {
     keys.emplace_back(source.name, source.text);
   }
   Ranking ranking = rank_by(keys);
-  for (const std::uint32_t old : ranking.order) plan_.sources.push_back(encode_source(contents_.sources[old]));
+  for (const std::uint32_t old : ranking.order) result_.sources.push_back(encode_source(contents_.sources[old]));
   source_rank_ = std::move(ranking.rank);
   return {};
 }
 
-Status Planner::variants() {
+Status Canonicalizer::variants() {
   std::vector<std::pair<const std::string*, Bytes>> bodies;
   std::vector<std::tuple<const std::string&, const Bytes&>> keys;
   bodies.reserve(contents_.variants.size());
@@ -215,13 +215,13 @@ Status Planner::variants() {
       return invalid("variant", old, "another variant has the name " + *last);
     }
     last = bodies[old].first;
-    plan_.variants.push_back(std::move(bodies[old].second));
+    result_.variants.push_back(std::move(bodies[old].second));
   }
   variant_rank_ = std::move(ranking.rank);
   return {};
 }
 
-Status Planner::profiles() {
+Status Canonicalizer::profiles() {
   for (std::size_t i = 0; i < contents_.profiles.size(); ++i) {
     const Profile& profile = contents_.profiles[i];
     if (profile.target >= contents_.targets.size()) return invalid("profile", i, "names a target that does not exist");
@@ -230,41 +230,44 @@ Status Planner::profiles() {
       const std::string_view problem = rule_problem(profile.rules[r], contents_.variants.size());
       if (!problem.empty()) return invalid("rule", r, problem).within("profile " + std::to_string(i));
     }
-    plan_.profiles.push_back({target_rank_[profile.target], encode_rules(profile.rules, variant_rank_)});
+    result_.profiles.push_back({target_rank_[profile.target], encode_rules(profile.rules, variant_rank_)});
   }
-  std::sort(plan_.profiles.begin(), plan_.profiles.end(),
+  std::sort(result_.profiles.begin(), result_.profiles.end(),
             [](const auto& a, const auto& b) { return a.target < b.target; });
-  const auto twice = std::adjacent_find(plan_.profiles.begin(), plan_.profiles.end(),
+  const auto twice = std::adjacent_find(result_.profiles.begin(), result_.profiles.end(),
                                         [](const auto& a, const auto& b) { return a.target == b.target; });
-  if (twice == plan_.profiles.end()) return {};
+  if (twice == result_.profiles.end()) return {};
   const auto old = std::find(target_rank_.begin(), target_rank_.end(), twice->target) - target_rank_.begin();
   return invalid("target", static_cast<std::size_t>(old), "has two profiles");
 }
 
-Status Planner::entries() {
-  plan_.entries.reserve(contents_.entries.size());
+Status Canonicalizer::entries() {
+  result_.entries.reserve(contents_.entries.size());
   for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
     const Entry& entry = contents_.entries[i];
     const std::string_view problem = entry_problem(entry, contents_);
     if (!problem.empty()) return invalid("entry", i, problem);
     Bytes texts = encode_texts(entry.proof);
     if (texts.size() > format::kMaxTextsBytes) return invalid("entry", i, "the proof's texts are too long");
-    plan_.entries.push_back({target_rank_[entry.target], variant_rank_[entry.variant], &entry, std::move(texts)});
+    result_.entries.push_back({target_rank_[entry.target], variant_rank_[entry.variant], &entry, std::move(texts)});
   }
-  const auto key = [](const Plan::PlannedEntry& e) { return std::make_tuple(e.target, e.variant, e.entry->form); };
-  std::sort(plan_.entries.begin(), plan_.entries.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  const auto twice = std::adjacent_find(plan_.entries.begin(), plan_.entries.end(),
+  const auto key = [](const CanonicalContents::EntryRecord& e) {
+    return std::make_tuple(e.target, e.variant, e.original->form);
+  };
+  std::sort(result_.entries.begin(), result_.entries.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  const auto twice = std::adjacent_find(result_.entries.begin(), result_.entries.end(),
                                         [&](const auto& a, const auto& b) { return key(a) == key(b); });
-  if (twice == plan_.entries.end()) return {};
-  return invalid("entry", static_cast<std::size_t>(twice->entry - contents_.entries.data()),
+  if (twice == result_.entries.end()) return {};
+  return invalid("entry", static_cast<std::size_t>(twice->original - contents_.entries.data()),
                  "another entry has the same target, variant and form");
 }
 
 }  // namespace
 
-Result<Plan> make_plan(const Contents& contents) {
+Result<CanonicalContents> canonicalize(const Contents& contents) {
   if (Status status = check_counts(contents); !status) return status;
-  return Planner(contents).run();
+  return Canonicalizer(contents).run();
 }
 
 }  // namespace clbake::cache

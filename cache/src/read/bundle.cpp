@@ -4,8 +4,8 @@
 
 #include "bodies.hpp"
 #include "coding.hpp"
-#include "records.hpp"
-#include "state.hpp"
+#include "read/records.hpp"
+#include "read/state.hpp"
 
 #include <fcntl.h>
 #include <cstring>

@@ -3,8 +3,8 @@
 
 #include <clbake/cache/reader.hpp>
 
-#include "layout.hpp"
-#include "mapping.hpp"
+#include "read/layout.hpp"
+#include "read/mapping.hpp"
 
 namespace clbake::cache {
 

@@ -1,6 +1,6 @@
 // The searches of records.hpp.
 #include "coding.hpp"
-#include "records.hpp"
+#include "read/records.hpp"
 
 #include <algorithm>
 

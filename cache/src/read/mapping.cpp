@@ -1,4 +1,4 @@
-#include "mapping.hpp"
+#include "read/mapping.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
