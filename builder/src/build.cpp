@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <thread>
@@ -40,12 +41,41 @@ struct Task {
   std::string stem;   // path of its files, without extension
   std::string floor;  // the device's compiled floor job
   std::string tools;  // what makes the programs of an offline target; empty when a device makes and proves them
+  std::uint32_t vector_width = 1;
   bool offline() const { return !tools.empty(); }
   JobReport report;
   int attempts = 0;
   std::string source_file() const { return stem + ".job"; }
   std::string compiled_file() const { return stem + ".compiled"; }
   std::string proven_file() const { return stem + ".proven"; }
+};
+
+// A driver that hangs on one variant tends to hang on every variant of that vector width, as LLVM 14 in PoCL 3.0 does
+// at width 16. After kTimeouts in a row, none of the same device and width is compiled any more: each would cost a
+// whole timeout.
+class HangingWidths {
+ public:
+  void ended(const Task& task, const Exit& exit) {
+    if (exit.timed_out) {
+      ++in_a_row_[key(task)];
+    } else {
+      in_a_row_.erase(key(task));
+    }
+  }
+
+  // Why the task is not compiled; empty when it is.
+  std::string skips(const Task& task) const {
+    const auto found = in_a_row_.find(key(task));
+    if (found == in_a_row_.end() || found->second < kTimeouts) return {};
+    return "skipped: " + std::to_string(found->second) + " variants of vector width " +
+           std::to_string(task.vector_width) + " in a row did not compile in time";
+  }
+
+ private:
+  static constexpr unsigned kTimeouts = 3;
+  using Key = std::pair<const Recipe*, std::uint32_t>;  // the recipe is the device's
+  static Key key(const Task& task) { return {task.recipe, task.vector_width}; }
+  std::map<Key, unsigned> in_a_row_;
 };
 
 class Build {
@@ -62,6 +92,9 @@ class Build {
   void add_task(Task task, const kernels::Params& params, const Device& device, std::size_t number);
   void take_over();
   Status compile_floors();
+  bool is_compiled(const Task& task) const;
+  Result<Command> compile_call(const Task& task);
+  void compile_ended(Task& task);
   Status compile_all();
   Status prove_all();
   Command call(const std::string& stem, const std::vector<std::string>& arguments) const {
@@ -102,6 +135,7 @@ void Build::add_task(Task task, const kernels::Params& params, const Device& dev
   task.stem = stem + task.job.variant.name;
   task.floor = stem + "floor.compiled";
   task.report.variant = task.job.variant.name;
+  task.vector_width = params.vector_width;
   tasks_.push_back(std::move(task));
 }
 
@@ -211,36 +245,66 @@ Status Build::compile_floors() {
   return status;
 }
 
+// Whether an interrupted build has compiled it. An offline target's task is done then, and take_over has looked.
+bool Build::is_compiled(const Task& task) const {
+  if (task.offline() || options_.fresh) return false;
+  const Result<Job> compiled = read_job(task.compiled_file());
+  return compiled && !compiled->entries.empty() && same_work(*compiled, task.job);
+}
+
+Result<Command> Build::compile_call(const Task& task) {
+  const Status written = write_job(task.source_file(), task.job);
+  if (!written) return written;
+  Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
+  if (!scratch) return scratch.status();
+  scratch_.push_back(std::move(*scratch));
+  Command command =
+      call(task.stem, {task.offline() ? "compile-offline" : "compile", task.source_file(), task.compiled_file()});
+  if (task.offline()) command.environment.emplace_back("TMPDIR", scratch_.back().path());
+  return command;
+}
+
+void Build::compile_ended(Task& task) {
+  if (task.report.outcome != JobReport::Outcome::failed) return step("compiled " + task.report.variant);
+  if (!task.offline()) --state_.steps;  // nothing to prove
+  step("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
+}
+
+// Each call is made when its turn comes, so that earlier ones decide whether it is worth it.
 Status Build::compile_all() {
+  HangingWidths hanging;
   std::vector<Command> commands;
-  std::vector<std::size_t> owners;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    Task& task = tasks_[i];
-    if (task.report.outcome != JobReport::Outcome::pending) continue;
-    const Result<Job> compiled = read_job(task.compiled_file());
-    const bool proves = !task.offline();  // else nothing is left to do, and take_over has looked
-    if (proves && !options_.fresh && compiled && !compiled->entries.empty() && same_work(*compiled, task.job)) {
-      step("compiled " + task.report.variant);
-      continue;
+  std::vector<std::size_t> owners;  // of the commands
+  std::size_t next = 0;
+  const auto add_next = [&] {
+    for (; disk_ && next < tasks_.size(); ++next) {
+      Task& task = tasks_[next];
+      if (task.report.outcome != JobReport::Outcome::pending) continue;
+      const std::string skipped = hanging.skips(task);
+      if (!skipped.empty()) fail(task, "compile: " + skipped);
+      if (!skipped.empty() || is_compiled(task)) {
+        compile_ended(task);
+        continue;
+      }
+      Result<Command> command = compile_call(task);
+      if (!command) {
+        disk_ = command.status();
+        return;
+      }
+      commands.push_back(std::move(*command));
+      owners.push_back(next++);
+      return;
     }
-    const Status written = write_job(task.source_file(), task.job);
-    if (!written) return written;
-    Result<ScratchDirectory> scratch = ScratchDirectory::create(work_.path());
-    if (!scratch) return scratch.status();
-    scratch_.push_back(std::move(*scratch));
-    const char* verb = task.offline() ? "compile-offline" : "compile";
-    commands.push_back(call(task.stem, {verb, task.source_file(), task.compiled_file()}));
-    if (task.offline()) commands.back().environment.emplace_back("TMPDIR", scratch_.back().path());
-    owners.push_back(i);
-  }
+  };
   const auto done = [&](std::size_t index, const Exit& exit) {
     Task& task = tasks_[owners[index]];
+    hanging.ended(task, exit);
     if (exit.ok() && task.offline()) accept_unproven(task);
     if (!exit.ok()) fail_worker(task, "compile", commands[index], exit);
-    if (task.report.outcome != JobReport::Outcome::failed) return step("compiled " + task.report.variant);
-    if (!task.offline()) --state_.steps;  // nothing to prove
-    step("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
+    compile_ended(task);
+    add_next();
   };
+  for (unsigned i = 0; i < parallel(); ++i) add_next();
   const Status status = run_all(commands, parallel(), options_.timeout, cancel_, done);
   scratch_.clear();
   return status ? disk_ : status;

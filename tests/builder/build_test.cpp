@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -110,6 +111,41 @@ BOOST_AUTO_TEST_CASE(CrashWhileProvingCostsOneVariant) {
 
 BOOST_AUTO_TEST_CASE(HangWhileCompilingCostsOneVariant) {
   check_costs_one_variant("compile:hang", "compile: no end after 1 s");
+}
+
+// Of width 8 are the made-up device's variants in single precision, of width 4 those in double.
+BOOST_AUTO_TEST_CASE(ADriverThatHangsOnAVectorWidthIsAskedForItThreeTimesOnly) {
+  Workshop shop;
+  shop.options.precisions = {Precision::single_precision, Precision::double_precision};
+  shop.options.parallel = 1;
+  shop.options.timeout = std::chrono::seconds(1);
+  shop.misbehave("compile:hang:-v8");
+  const BuildReport report = required(shop.build());
+  BOOST_TEST(report.baked == kVariants);
+  BOOST_TEST(report.failed == kVariants);
+  BOOST_TEST(shop.calls_of("compile ") == kVariants + 3);
+  BOOST_TEST(shop.calls_of("prove ") == kVariants);
+  const auto count = [&](const std::string& cause) {
+    return std::count_if(report.jobs.begin(), report.jobs.end(),
+                         [&](const JobReport& job) { return job.cause == cause; });
+  };
+  BOOST_TEST(count("compile: no end after 1 s") == 3);
+  BOOST_TEST(count("compile: skipped: 3 variants of vector width 8 in a row did not compile in time") == kVariants - 3);
+  BOOST_TEST(shop.steps().back().steps_done == shop.steps().back().steps);
+  shop.misbehave("");
+  BOOST_TEST(required(shop.build()).baked == kVariants);
+}
+
+// One that compiles now and then goes on, and so does another device.
+BOOST_AUTO_TEST_CASE(TimeoutsThatAreNotInARowSkipNothing) {
+  Workshop shop;
+  shop.options.parallel = 1;
+  shop.options.timeout = std::chrono::seconds(1);
+  shop.options.devices.push_back(made_up_device("Device B"));
+  shop.misbehave("compile:hang:register_tile-s-nn,compile:hang:register_tile-s-tt");
+  const BuildReport report = required(shop.build());
+  BOOST_TEST(report.failed == 8U);
+  BOOST_TEST(shop.calls_of("compile ") == 2 * kVariants);
 }
 
 BOOST_AUTO_TEST_CASE(HangWhileProvingCostsOneVariant) {
