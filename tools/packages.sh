@@ -4,4 +4,4 @@ library_packages=(libzstd-dev ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-h
 build_packages=("${compiler_packages[@]}" "${library_packages[@]}" libboost-program-options-dev nlohmann-json3-dev)
 test_packages=(binutils make libboost-test-dev libxxhash-dev oclgrind clang-15 libclc-15)
 cpu_driver_packages=(pocl-opencl-icd)
-lint_packages=(clang-format clang-tidy git)
+lint_packages=(clang-format clang-tidy doxygen git)
