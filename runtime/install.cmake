@@ -1,4 +1,4 @@
-# cmake --install: libraries, public headers, the CMake package and the pkg-config file.
+# cmake --install: libraries, public headers, the licence, the CMake package and the pkg-config file.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -12,6 +12,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/status.hpp
 install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/model.hpp
               ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/reader.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake/cache COMPONENT development)
+foreach(component runtime development)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT ${component})
+endforeach()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/clbake)
 install(EXPORT clbakeRuntime NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)

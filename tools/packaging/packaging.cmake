@@ -1,0 +1,17 @@
+# What is installed beside the command: its man page and its completion for bash.
+include(GNUInstallDirs)
+set(man_page ${CMAKE_CURRENT_BINARY_DIR}/clbake.1)
+add_custom_command(
+  OUTPUT ${man_page}
+  COMMAND ${CMAKE_CURRENT_LIST_DIR}/man_page $<TARGET_FILE:clbake> ${man_page}
+  DEPENDS clbake ${CMAKE_CURRENT_LIST_DIR}/man_page
+  COMMENT "Writing the man page"
+  VERBATIM)
+add_custom_target(clbake_man_page ALL DEPENDS ${man_page})
+set_target_properties(clbake_man_page PROPERTIES PAGE ${man_page})
+if(CLBAKE_INSTALL)
+  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/completion.bash RENAME clbake
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT tools)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tools)
+endif()
