@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
-constexpr const char* kBinary = "kernel.bin";
+constexpr const char* kOutput = "kernel";
 constexpr const char* kMatrixInstruction = "mma.sync.aligned.m16n8k8.row.col.f64";  // of sm_90, kernels/local_tile.cl
 constexpr const char* kElf =
     "\x7f"
@@ -19,8 +19,8 @@ constexpr const char* kElf =
 
 cache::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-// The newest architecture of `known`, words in lines, that is not newer than the wanted one. PTX for an older one runs
-// on all newer ones.
+// The newest architecture in `known`, a list of words, that is not newer than the wanted one: PTX for an older
+// architecture runs on all newer ones.
 Result<std::string> nearest(const std::string& known, const std::string& wanted) {
   std::istringstream words(known);
   std::string best;
@@ -38,7 +38,7 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-// clang forgets reqd_work_group_size, which bounds the registers that ptxas may use and which the driver tells users.
+// clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports.
 Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
   for (const cache::Launch& launch : launches) {
     const std::size_t entry = ptx.find(".entry " + launch.kernel_name + "(");
@@ -59,20 +59,20 @@ void set_directive(std::string& ptx, const std::string& directive, const std::st
   ptx.replace(at, ptx.find('\n', at) - at, directive + value);
 }
 
-// PTX for an older architecture is as good for a newer one, and clang leaves inline PTX to the assembler: so a clang
-// that knows no sm_90 can compile what has an instruction of it.
+// clang passes inline PTX on to the assembler unread, so a clang that does not know sm_90 can compile a kernel that
+// uses one of its instructions; only the directives have to name sm_90.
 void raise_architecture(std::string& ptx) {
   if (ptx.find(kMatrixInstruction) == std::string::npos) return;
   set_directive(ptx, ".version ", "7.8");
   set_directive(ptx, ".target ", "sm_90");
 }
 
-// What libclc lacks would only be found missing where the PTX is assembled, on somebody else's machine.
+// A function that libclc lacks would otherwise be noticed only when the PTX is assembled, possibly on another machine.
 Status complete(const std::string& ptx) {
   const std::size_t at = ptx.find(".extern .func");
   if (at == std::string::npos) return {};
   const std::string line = ptx.substr(at, ptx.find('\n', at) - at);
-  return {Code::build_failed, "libclc lacks what the kernel calls: " + line};
+  return {Code::build_failed, "libclc lacks a function that the kernel calls: " + line};
 }
 
 Result<std::string> clang_text(const Tool& clang, const cache::Source& source, const cache::Variant& variant,
@@ -86,7 +86,8 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
     const Status here = required(*tool);
     if (!here) return here;
   }
-  // "nvcl" instead of libclc's "nvidiacl": so pointers are marked as such, as in the PTX of NVIDIA's OpenCL compiler.
+  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
+  // compiler does.
   const std::string triple = "--target=nvptx64--nvcl";
   const Result<std::string> known = run_tool(clang, {triple, "--print-supported-cpus"}, scratch, timeout);
   if (!known) return known.status();
@@ -96,8 +97,8 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   const Status written = write_text(scratch.path() + "/" + kSource, source.text);
   if (!written) return written;
   std::vector<std::string> arguments = split_words(variant.build_options);
-  // Nearest even is vstore_half's own rounding. libclc rounds in software where the name says it: a kernel that stores
-  // 8x8 halves per work-item becomes five times as long.
+  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
+  // stores 8x8 halves per work-item five times as long.
   for (const char* width : {"", "2", "4", "8", "16"}) {
     arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
   }
@@ -139,12 +140,12 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::se
   if (!cubin) return cubin.status();
   std::vector<cache::Entry> entries;
   entries.push_back(entry_of(cache::Form::native, std::move(cubin->bytes)));
-  entries.back().newer_driver = true;  // the target names the oldest one
+  entries.back().newer_driver = true;  // the target names the oldest driver
   entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text)));
   return entries;
 }
 
-// Without SPIR-V: given that as well, the driver compiles it without a word when it does not like the machine code.
+// Without SPIR-V: from a binary that carries it as well, the driver rebuilds silently when it rejects the machine code.
 Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::seconds timeout) {
   const Tool ocloc = ocloc_tool();
   const Status here = required(ocloc);
@@ -156,12 +157,14 @@ Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::sec
   const Result<std::string> ran =
       run_tool(ocloc,
                {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
-                job.variant.build_options, "-output", kBinary, "-output_no_suffix", "-exclude_ir"},
+                job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"},
                *scratch, timeout);
   if (!ran) return ran.status();
-  const std::string binary = file_text(scratch->path() + "/" + kBinary);
+  const std::string output = scratch->path() + "/" + kOutput;  // ocloc 22.43; newer ones append ".bin"
+  std::string binary = file_text(output);
+  if (binary.empty()) binary = file_text(output + ".bin");
   if (binary.rfind(kElf, 0) != 0) {
-    return {Code::build_failed, "ocloc: said nothing of a failure, yet left no machine code"};
+    return {Code::build_failed, "ocloc reported success but left no machine code"};
   }
   std::vector<cache::Entry> entries;
   entries.push_back(entry_of(cache::Form::native, bytes_of(binary)));
@@ -198,11 +201,11 @@ Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant
 Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout) {
   if (job.target.vendor.rfind("NVIDIA", 0) == 0) return compile_nvidia(job, timeout);
   if (job.target.vendor.rfind("Intel", 0) == 0) return compile_intel(job, timeout);
-  return {Code::invalid_argument, "no compiler without a device is known for " + job.target.platform_name};
+  return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
 }
 
 Status compile_offline_job(const std::string& path, const std::string& output) {
-  constexpr std::chrono::hours forever{24};  // the worker's caller has the clock
+  constexpr std::chrono::hours forever{24};  // the worker's caller enforces the time limit
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   Result<std::vector<cache::Entry>> entries = compile_offline(*job, forever);

@@ -1,17 +1,21 @@
 #include "offline_tools.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <sstream>
 
 namespace clbake::builder {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};  // for a tool that is asked for its version
+constexpr std::chrono::seconds kPatience{20};  // for a tool's version or list of devices
 
 constexpr const char* kNvidiaArchitectures[] = {"sm_50",  "sm_52",  "sm_53",  "sm_60",  "sm_61", "sm_62", "sm_70",
                                                 "sm_72",  "sm_75",  "sm_80",  "sm_86",  "sm_87", "sm_89", "sm_90",
                                                 "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
 
-// As ocloc names them; what NEO, the driver, reports of these devices.
+// By ocloc's names, with what NEO, the driver, reports of them. No release of ocloc knows all of them: 26.27 has
+// dropped skl and icllp, and 22.43 is older than mtl.
 struct IntelDevice {
   const char* name;
   bool fp64;
@@ -24,8 +28,13 @@ constexpr IntelDevice kIntelDevices[] = {
     {"tgllp", false, true, 512},  // Tiger Lake, 12
     {"adlp", false, true, 512},   // Alder Lake, 12
     {"dg1", false, true, 512},    // Iris Xe MAX, 12
-    {"dg2", false, true, 1024},   // Arc, Xe-HPG
+    {"dg2", false, true, 1024},   // Arc A, Xe-HPG
     {"pvc", true, false, 1024},   // Data Center GPU Max, Xe-HPC
+    {"mtl", true, true, 1024},    // Meteor Lake, Xe-LPG
+    {"arl", true, true, 1024},    // Arrow Lake, Xe-LPG+
+    {"bmg", true, true, 1024},    // Arc B, Xe2-HPG
+    {"lnl", true, true, 1024},    // Lunar Lake, Xe2-LPG
+    {"ptl", true, true, 1024},    // Panther Lake, Xe3-LPG
 };
 
 // The oldest driver that loads machine code of a CUDA toolkit: "Minimum Required Driver Version for CUDA Minor Version
@@ -38,10 +47,11 @@ std::string oldest_driver(const std::string& toolkit) {
   return {};
 }
 
+// What the tool printed, whatever its exit status: ocloc 22.43 prints its help and then fails with 212.
 std::string ask(const Tool& tool, const std::vector<std::string>& arguments, const ScratchDirectory& directory) {
   if (tool.path.empty()) return {};
-  const Result<std::string> answer = run_tool(tool, arguments, directory, kPatience);
-  return answer ? *answer : std::string();
+  const Result<std::string> printed = run_tool(tool, arguments, directory, kPatience);
+  return printed ? *printed : file_text(log_of(tool, directory));
 }
 
 std::string obstacle_of(const std::vector<Tool>& tools) {
@@ -84,12 +94,54 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   return target;
 }
 
+std::vector<OfflineTarget> nvidia_targets(const ScratchDirectory& directory) {
+  Tool clang = clang_tool();
+  Tool ptxas = ptxas_tool();
+  if (!clang.path.empty()) clang.version = clang_version(clang, directory, kPatience);
+  ptxas.version = word_behind(ask(ptxas, {"--version"}, directory), ", V");
+  const std::string help = ask(ptxas, {"--help"}, directory);
+  std::vector<OfflineTarget> targets;
+  for (const char* architecture : kNvidiaArchitectures) {
+    targets.push_back(nvidia_target(architecture, {clang, libclc_tool(clang), ptxas}, help));
+  }
+  return targets;
+}
+
+// NEO's name for its platform: with "HD" up to 2022 (seen in 22.43), without it later (seen in 24.26 and 26.27).
+const char* neo_platform(const std::string& version) {
+  return std::atoi(version.c_str()) <= 22 ? "Intel(R) OpenCL HD Graphics" : "Intel(R) OpenCL Graphics";
+}
+
+// The file that `ocloc query OCL_DRIVER_VERSION` leaves ends in a NUL, in 22.43 in a dot and a NUL.
+std::string ocloc_version(const Tool& ocloc, const ScratchDirectory& directory) {
+  const char* const query = "OCL_DRIVER_VERSION";
+  ask(ocloc, {"query", query}, directory);
+  const std::string text = file_text(directory.path() + "/" + query);
+  return text.substr(0, text.find_last_of("0123456789") + 1);
+}
+
+// The devices that `ocloc compile --help` lists: "<device_type> can be: tgllp, dg1, dg2" and, in a second such line,
+// those whose names are deprecated.
+std::set<std::string> listed_devices(const std::string& help) {
+  const std::string mark = "can be:";
+  std::set<std::string> devices;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find(mark);
+    if (at == std::string::npos) continue;
+    std::replace(line.begin(), line.end(), ',', ' ');
+    std::istringstream words(line.substr(at + mark.size()));
+    for (std::string word; words >> word;) devices.insert(word);
+  }
+  return devices;
+}
+
 OfflineTarget intel_target(const IntelDevice& intel, const Tool& ocloc) {
   OfflineTarget target;
   target.name = std::string("intel:") + intel.name;
   target.tools = {ocloc};
   Target& t = target.device.target;
-  t.platform_name = "Intel(R) OpenCL HD Graphics";
+  t.platform_name = neo_platform(ocloc.version);
   t.vendor = "Intel(R) Corporation";
   t.architecture = intel.name;
   t.address_bits = 64;
@@ -106,6 +158,22 @@ OfflineTarget intel_target(const IntelDevice& intel, const Tool& ocloc) {
   return target;
 }
 
+// The help leaves out some names that ocloc accepts (26.27: arl, lnl); `ocloc ids` resolves those, but not the
+// deprecated ones (22.43: dg2).
+std::vector<OfflineTarget> intel_targets(Tool ocloc, const ScratchDirectory& directory) {
+  ocloc.version = ocloc_version(ocloc, directory);
+  const std::set<std::string> listed = listed_devices(ask(ocloc, {"compile", "--help"}, directory));
+  std::vector<OfflineTarget> targets;
+  for (const IntelDevice& device : kIntelDevices) {
+    targets.push_back(intel_target(device, ocloc));
+    std::string& obstacle = targets.back().obstacle;
+    const auto resolved = [&] { return run_tool(ocloc, {"ids", device.name}, directory, kPatience).ok(); };
+    if (!obstacle.empty() || listed.count(device.name) || resolved()) continue;
+    obstacle = "ocloc " + ocloc.version + " does not know " + device.name;
+  }
+  return targets;
+}
+
 std::string known_names(const std::vector<OfflineTarget>& targets) {
   std::string text;
   for (const OfflineTarget& target : targets) text += (text.empty() ? "" : ", ") + target.name;
@@ -114,35 +182,22 @@ std::string known_names(const std::vector<OfflineTarget>& targets) {
 
 }  // namespace
 
-std::vector<OfflineTarget> offline_targets() {
-  std::vector<OfflineTarget> targets;
+Result<std::vector<OfflineTarget>> offline_targets() {
   const Result<ScratchDirectory> scratch = ScratchDirectory::create();
-  Tool clang = clang_tool();
-  Tool ptxas = ptxas_tool();
-  Tool ocloc = ocloc_tool();
-  std::string ptxas_help;
-  if (scratch) {
-    if (!clang.path.empty()) clang.version = clang_version(clang, *scratch, kPatience);
-    ptxas.version = word_behind(ask(ptxas, {"--version"}, *scratch), ", V");
-    ptxas_help = ask(ptxas, {"--help"}, *scratch);
-    // Leaves a file of that name.
-    ask(ocloc, {"query", "OCL_DRIVER_VERSION"}, *scratch);
-    ocloc.version = file_text(scratch->path() + "/OCL_DRIVER_VERSION");
-  }
-  for (const char* architecture : kNvidiaArchitectures) {
-    targets.push_back(nvidia_target(architecture, {clang, libclc_tool(clang), ptxas}, ptxas_help));
-  }
-  for (const IntelDevice& device : kIntelDevices) targets.push_back(intel_target(device, ocloc));
+  if (!scratch) return scratch.status();
+  std::vector<OfflineTarget> targets = nvidia_targets(*scratch);
+  for (OfflineTarget& target : intel_targets(ocloc_tool(), *scratch)) targets.push_back(std::move(target));
   return targets;
 }
 
 Result<std::vector<OfflineTarget>> offline_targets_named(const std::vector<std::string>& names) {
-  const std::vector<OfflineTarget> all = offline_targets();
+  const Result<std::vector<OfflineTarget>> all = offline_targets();
+  if (!all) return all.status();
   std::vector<OfflineTarget> found;
   for (const std::string& name : names) {
-    const auto target = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == name; });
-    if (target == all.end()) {
-      return {Code::invalid_argument, "there is no '" + name + "'; there are: " + known_names(all)};
+    const auto target = std::find_if(all->begin(), all->end(), [&](const auto& t) { return t.name == name; });
+    if (target == all->end()) {
+      return {Code::invalid_argument, "there is no '" + name + "'; there are: " + known_names(*all)};
     }
     if (!target->obstacle.empty()) return {Code::not_found, name + ": " + target->obstacle};
     found.push_back(*target);

@@ -81,12 +81,16 @@ Tool ptxas_tool() {
 }
 
 Tool ocloc_tool() {
-  return {"ocloc", program({"ocloc"}, search_path()), {}, "Debian's intel-opencl-icd, or Intel's intel-ocloc"};
+  return {"ocloc", program({"ocloc"}, search_path()), {}, "Debian's intel-ocloc (up to Debian 12: intel-opencl-icd)"};
 }
 
 Status required(const Tool& tool) {
   if (!tool.path.empty()) return {};
-  return {Code::not_found, tool.name + " is not on this machine; " + tool.package + " has it"};
+  return {Code::not_found, tool.name + " is not installed; it is in " + tool.package};
+}
+
+std::string log_of(const Tool& tool, const ScratchDirectory& directory) {
+  return directory.path() + "/" + tool.name + ".log";
 }
 
 Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& arguments,
@@ -95,7 +99,7 @@ Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& a
   Command command;
   command.arguments = {tool.path};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.log = directory.path() + "/" + tool.name + ".log";
+  command.log = log_of(tool, directory);
   command.directory = directory.path();
   command.with_caller = true;  // a worker that is killed takes its compiler along
   std::vector<Command> commands = {command};

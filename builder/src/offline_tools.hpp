@@ -6,22 +6,25 @@
 
 namespace clbake::builder {
 
-// Without versions: those cost a process each.
+// The version is left empty: to find it costs a process.
 Tool clang_tool();
-Tool libclc_tool(const Tool& clang);  // the bitcode for NVIDIA; beside clang, or the system's
+Tool libclc_tool(const Tool& clang);  // the bitcode for NVIDIA: clang's own, else the system's
 Tool ptxas_tool();
 Tool ocloc_tool();
 
-// Of a clang that is here; empty when it tells none.
+// Runs an installed clang; empty when it prints no version.
 std::string clang_version(const Tool& clang, const ScratchDirectory& directory, std::chrono::seconds timeout);
 
-// Fails with not_found when the tool is not here, naming who has it.
+// Fails with not_found when the tool is not installed; the message names its package.
 Status required(const Tool& tool);
 
-// Runs the tool in the directory, to which relative paths in `arguments` refer. What it printed; fails with
-// build_failed and the first line that tells of an error.
+// Runs the tool in `directory`, its working directory, and returns what it printed. Fails with build_failed and the
+// first line that mentions an error.
 Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& arguments,
                              const ScratchDirectory& directory, std::chrono::seconds timeout);
+
+// The file that takes what run_tool's tool prints; the next run replaces it.
+std::string log_of(const Tool& tool, const ScratchDirectory& directory);
 
 // Empty when the file cannot be read.
 std::string file_text(const std::string& path);

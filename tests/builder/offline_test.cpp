@@ -13,6 +13,8 @@ using namespace clbake::builder::test;
 
 namespace {
 
+using Names = std::vector<std::string>;
+
 constexpr std::chrono::seconds kTimeout{20};
 
 // Fake compilers, and PATH leads to nothing else.
@@ -28,7 +30,7 @@ class Toolbox : public FakeCompilers {
 };
 
 OfflineTarget target_named(const std::string& name) {
-  for (OfflineTarget& target : offline_targets()) {
+  for (OfflineTarget& target : required(offline_targets())) {
     if (target.name == name) return target;
   }
   throw std::runtime_error("no target " + name);
@@ -50,8 +52,8 @@ std::string complaint(const char* target = "nvidia:sm_90", std::chrono::seconds 
 }  // namespace
 
 BOOST_FIXTURE_TEST_CASE(MissingToolsAreNamedWithWhoHasThem, Toolbox) {
-  BOOST_TEST(contains(target_named("nvidia:sm_90").obstacle, "clang is not on this machine; Debian's clang-15"));
-  BOOST_TEST(contains(target_named("intel:dg2").obstacle, "ocloc is not on this machine; Debian's intel-opencl-icd"));
+  BOOST_TEST(contains(target_named("nvidia:sm_90").obstacle, "clang is not installed; it is in Debian's clang-15"));
+  BOOST_TEST(contains(target_named("intel:dg2").obstacle, "ocloc is not installed; it is in Debian's intel-ocloc"));
   BOOST_TEST(complaint("intel:dg2") == "not found: " + target_named("intel:dg2").obstacle);
   const Result<std::vector<OfflineTarget>> named = offline_targets_named({"intel:dg2"});
   BOOST_TEST(outcome(named) == "not found");
@@ -154,14 +156,42 @@ BOOST_FIXTURE_TEST_CASE(ACompilerThatLiesAboutSuccessIsFound, Toolbox) {
   add_clang("echo '.entry another() {}' > kernel.ptx");
   BOOST_TEST(contains(complaint(), "clang left out the kernel clbake_gemm"));
   add_clang(std::string(kGoodClang) + "\necho '.extern .func _Z11read_imagef' >> kernel.ptx");
-  BOOST_TEST(contains(complaint(), "libclc lacks what the kernel calls: .extern .func _Z11read_imagef"));
+  BOOST_TEST(contains(complaint(), "libclc lacks a function that the kernel calls: .extern .func _Z11read_imagef"));
   add_clang(kGoodClang);
   for (const char* output : {"exit 0", ": > \"$4\"", "echo text > \"$4\""}) {
     add_ptxas(output);
     BOOST_TEST(contains(complaint(), "ptxas 12.4.99 made no cubin"));
   }
   add("ocloc", "exit 0");
-  BOOST_TEST(contains(complaint("intel:dg2"), "ocloc: said nothing of a failure, yet left no machine code"));
+  BOOST_TEST(contains(complaint("intel:dg2"), "ocloc reported success but left no machine code"));
+}
+
+// What the target says and what is compiled for it, with an old and a new ocloc.
+BOOST_FIXTURE_TEST_CASE(EveryOclocIsAskedForItsDevices, Toolbox) {
+  const auto check = [&](const char* version, const char* platform, const Names& known, const Names& unknown) {
+    for (const std::string& name : known) {
+      BOOST_TEST_CONTEXT(name << " with " << version) {
+        const OfflineTarget target = required(offline_targets_named({"intel:" + name})).front();
+        BOOST_TEST(target.device.target.driver_version == version);
+        BOOST_TEST(target.device.target.platform_name == platform);
+        BOOST_TEST(tools_of(target) == std::string("ocloc ") + version);
+        const std::vector<cache::Entry> entries = required(compile_offline(job_for(target.name.c_str()), kTimeout));
+        BOOST_REQUIRE_EQUAL(entries.size(), 1U);
+        BOOST_TEST(entries[0].program.size() == 4U);
+      }
+    }
+    for (const std::string& name : unknown) {
+      const Result<std::vector<OfflineTarget>> refused = offline_targets_named({"intel:" + name});
+      BOOST_TEST(outcome(refused) == "not found");
+      BOOST_TEST(refused.status().message() == "intel:" + name + ": ocloc " + version + " does not know " + name);
+    }
+  };
+  add_ocloc_22_43();
+  check("22.43.24595", "Intel(R) OpenCL HD Graphics", {"skl", "icllp", "tgllp", "adlp", "dg1", "dg2", "pvc"},
+        {"mtl", "arl", "bmg", "lnl", "ptl"});
+  add_ocloc_26_27();
+  check("26.27.039122", "Intel(R) OpenCL Graphics",
+        {"tgllp", "adlp", "dg1", "dg2", "pvc", "mtl", "arl", "bmg", "lnl", "ptl"}, {"skl", "icllp"});
 }
 
 BOOST_FIXTURE_TEST_CASE(VariantsOfNvidiaAreClangs, Toolbox) {

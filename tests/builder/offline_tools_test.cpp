@@ -21,7 +21,7 @@ namespace {
 constexpr std::chrono::seconds kTimeout{120};
 
 const std::vector<OfflineTarget>& targets() {
-  static const std::vector<OfflineTarget> all = offline_targets();
+  static const std::vector<OfflineTarget> all = required(offline_targets());
   return all;
 }
 

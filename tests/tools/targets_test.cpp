@@ -78,6 +78,19 @@ BOOST_FIXTURE_TEST_CASE(WhatCannotBeCompiledForIsRefused, Machine) {
   BOOST_TEST(directory.files().empty());
 }
 
+BOOST_FIXTURE_TEST_CASE(ADeviceThatThisOclocLacksIsNamed, Machine) {
+  const Directory directory;
+  add_ocloc_26_27();
+  const std::string text = run({"targets"}).out;
+  BOOST_TEST(contains(text, "intel:bmg      with ocloc 26.27.039122\n"));
+  BOOST_TEST(contains(text, "intel:skl      unavailable: ocloc 26.27.039122 does not know skl\n"));
+  check_refused(run({"build", "--target", "intel:skl", "-o", directory.path("x")}), 1,
+                {"--target", "intel:skl: ocloc 26.27.039122 does not know skl"});
+  const nlohmann::json report =
+      json_of(run({"build", "--target", "intel:bmg", "--variant", kVariant, "--json", "-o", directory.path("x")}));
+  BOOST_TEST(report["baked"] == 1);
+}
+
 BOOST_FIXTURE_TEST_CASE(AFailingCompilerCostsItsVariants, Machine) {
   const Directory directory;
   add_clang("echo 'direct.cl:7: error: boom'; exit 1");

@@ -30,13 +30,15 @@ int targets(const std::vector<std::string>& arguments) {
   Cli cli("targets [OPTIONS]", "Lists the devices that 'build --target' can compile for without having them.");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
+  const Result<std::vector<builder::OfflineTarget>> found = builder::offline_targets();
+  if (!found) return fail("targets", found.status());
   Json list = Json::array();
-  for (const builder::OfflineTarget& target : builder::offline_targets()) {
+  for (const builder::OfflineTarget& target : *found) {
     list.push_back(target_json(target));
     if (cli.has("json")) continue;
     std::printf("%-14s %s\n", target.name.c_str(),
                 target.obstacle.empty() ? ("with " + builder::tools_of(target)).c_str()
-                                        : ("not here: " + target.obstacle).c_str());
+                                        : ("unavailable: " + target.obstacle).c_str());
   }
   if (cli.has("json")) print({{"targets", list}});
   return kSuccess;

@@ -1,9 +1,9 @@
-// Offline targets: machine code for devices that are not here, made by compilers that need neither device nor driver.
+// Offline targets: machine code for devices that this machine lacks, by compilers that need neither device nor driver.
 //
-//   NVIDIA  clang's NVPTX back end and libclc write PTX, ptxas of the CUDA toolkit makes machine code of it.
-//   Intel   ocloc, the compiler of Intel's GPU driver as a command.
+//   NVIDIA  clang's NVPTX back end and libclc write PTX, which ptxas of the CUDA toolkit assembles.
+//   Intel   ocloc, the command-line form of the compiler in Intel's GPU driver (NEO).
 //
-// Nothing of it can be run here, so nothing is proven.
+// The result cannot be run here, so it is not proven.
 #pragma once
 
 #include <clbake/builder/jobs.hpp>
@@ -17,35 +17,36 @@ namespace clbake::builder {
 // A program, or a file that a program needs.
 struct Tool {
   std::string name;     // "clang"
-  std::string path;     // empty when it is not on this machine
-  std::string version;  // "15.0.6"; empty when it tells none
-  std::string package;  // who has it
+  std::string path;     // empty when it is not installed
+  std::string version;  // "15.0.6"; empty when unknown
+  std::string package;  // the packages that contain it, for a message
 };
 
 struct OfflineTarget {
   std::string name;  // "nvidia:sm_90"
-  // `target` as entries carry it: what any such device reports, empty where devices differ, and the oldest driver that
-  // loads the machine code. `limits` are those that every such device keeps. No handles.
+  // `target` is the one of the entries: what every such device reports, empty where devices differ. driver_version is
+  // the oldest driver that loads the machine code (NVIDIA), or ocloc's own version (Intel). `limits` hold on every such
+  // device. The handles are null.
   Device device;
   std::vector<Tool> tools;
   std::string obstacle;  // why this machine cannot compile for it; empty when it can
 };
 
-// All of them, whether this machine can compile for them or not. Looks for the tools in PATH and runs them for their
-// versions: about 0.2 s.
-std::vector<OfflineTarget> offline_targets();
+// Every target that clbake knows, whether this machine can compile for it or not. Looks for the tools in PATH and asks
+// them for their versions and devices: about 0.2 s. Fails with io when there is no scratch directory.
+Result<std::vector<OfflineTarget>> offline_targets();
 
-// Those named, in that order. Fails with invalid_argument for a name that is none, not_found for one that this
-// machine cannot compile for; the message says which tool is missing and who has it.
+// The named targets, in that order. Fails with invalid_argument for an unknown name, with not_found for a target that
+// this machine cannot compile for; the message says which tool is missing or too old.
 Result<std::vector<OfflineTarget>> offline_targets_named(const std::vector<std::string>& names);
 
 // "clang 15.0.6, libclc, ptxas 13.0.88": what an entry's note says of its origin.
 std::string tools_of(const OfflineTarget& target);
 
-// The variant that is compiled for the target: NVIDIA's is always clang's.
+// The variant that is compiled for the target: for NVIDIA always with clang's front end.
 kernels::Params offline_variant(const OfflineTarget& target, kernels::Params params);
 
-// Whether the variant's front end is clang's.
+// Whether the variant's front end is clang.
 bool is_clangs(const cache::Variant& variant);
 
 struct Ptx {
@@ -53,20 +54,20 @@ struct Ptx {
   std::string tool;  // "clang 15.0.6"
 };
 
-// What clang makes of a variant's source for an architecture ("sm_90"): a portable program, which NVIDIA's driver and
-// ptxas take. Every kernel has its work-group size as `.reqntid`, like the driver's own.
-// An architecture that clang does not know yet gets the PTX of the newest older one that it knows. Fails with
-// not_found (no clang, no libclc), invalid_argument (the variant reads images), build_failed (the first error; a
-// compiler that ran longer than `timeout`), io.
+// Compiles a variant's source to PTX for an architecture ("sm_90"): a portable program for NVIDIA's driver and ptxas.
+// Every kernel states its work-group size in `.reqntid`, as in the driver's own PTX.
+// For an architecture that clang does not know yet, the PTX is for the newest older one that it knows. Fails with
+// not_found (no clang or no libclc), invalid_argument (the variant reads images), build_failed (the compiler's first
+// error, or it ran longer than `timeout`), io.
 Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
                       std::chrono::seconds timeout);
 
-// Worker, in a process of its own: writes the bundle `job` with its programs in it to `output`. Whoever kills the
-// worker kills the compiler that it runs.
+// The worker's part, in a process of its own: reads the job file, compiles it and writes it with its programs to
+// `output`. Killing the worker's process group kills the compiler, too.
 Status compile_offline_job(const std::string& job, const std::string& output);
 
-// The programs of a job whose target is an offline one, not proven: the native one, and for NVIDIA the PTX as the
-// portable one behind it. Fails like clang_ptx, and with invalid_argument when the target is no offline one.
+// The programs of a job for an offline target, not proven: first the native one, then for NVIDIA the PTX as the
+// portable one. Fails like clang_ptx, and with invalid_argument when the job's target is not an offline target.
 Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout);
 
 }  // namespace clbake::builder
