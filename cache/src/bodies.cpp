@@ -3,19 +3,47 @@
 #include "coding.hpp"
 #include "format.hpp"
 
+#include <iterator>
+
 namespace clbake::cache {
 namespace {
 
-Status ends_early_or_late() { return {Code::malformed, "its fields do not fill the body exactly"}; }
+Status wrong_length() { return {Code::malformed, "its fields do not fill the body exactly"}; }
 
-Status check_precision_and_flags(std::uint32_t precision, std::uint32_t flags, std::uint32_t known_flags) {
-  if (!format::known_precision(precision)) {
-    return {Code::unsupported_version, "unknown precision " + std::to_string(precision)};
-  }
-  if ((flags & format::kRefusedFlags & ~known_flags) != 0) {
-    return {Code::unsupported_version, "asks for a feature that this reader lacks"};
-  }
-  return {};
+// The texts of a target, in the order of the file.
+constexpr std::string Target::*kTargetTexts[] = {
+    &Target::platform_name,  &Target::platform_version, &Target::vendor,      &Target::device_name,
+    &Target::device_version, &Target::driver_version,   &Target::architecture};
+
+constexpr std::uint32_t Variant::*kBlockingFactors[] = {&Variant::block_m, &Variant::block_n, &Variant::block_k,
+                                                        &Variant::split_k};
+
+constexpr std::uint32_t Rule::*kBounds[] = {&Rule::m_min, &Rule::m_max, &Rule::n_min,     &Rule::n_max,
+                                            &Rule::k_min, &Rule::k_max, &Rule::batch_min, &Rule::batch_max};
+
+// trans_a and trans_b of a variant or rule.
+template <typename T>
+std::uint32_t transposes(const T& value) {
+  return (value.trans_a ? format::kTransA : 0) | (value.trans_b ? format::kTransB : 0);
+}
+
+Status check_precision(Precision precision) {
+  const auto value = static_cast<std::uint32_t>(precision);
+  if (format::known_precision(value)) return {};
+  return {Code::unsupported_version, "unknown precision " + std::to_string(value)};
+}
+
+Status check_flags(std::uint32_t flags, std::uint32_t known) {
+  if ((flags & format::kRefusedFlags & ~known) == 0) return {};
+  return {Code::unsupported_version, "asks for a feature that this reader lacks"};
+}
+
+void encode_launch(FieldWriter& fields, const Launch& launch) {
+  fields.u32(static_cast<std::uint32_t>(launch.role));
+  fields.string(launch.kernel_name);
+  for (const std::uint32_t extent : launch.local) fields.u32(extent);
+  fields.u32(launch.tile_m);
+  fields.u32(launch.tile_n);
 }
 
 Launch parse_launch(FieldReader& fields) {
@@ -28,48 +56,36 @@ Launch parse_launch(FieldReader& fields) {
   return launch;
 }
 
-bool valid(const Launch& launch) {
-  return launch.local[0] != 0 && launch.local[1] != 0 && launch.local[2] != 0 && launch.tile_m != 0 &&
-         launch.tile_n != 0;
+Status check_launch(const Launch& launch) {
+  for (const std::uint32_t extent : {launch.local[0], launch.local[1], launch.local[2], launch.tile_m, launch.tile_n}) {
+    if (extent == 0) return {Code::malformed, "a launch with an extent of 0"};
+  }
+  const auto role = static_cast<std::uint32_t>(launch.role);
+  if (!format::known_role(role)) return {Code::unsupported_version, "unknown role " + std::to_string(role)};
+  return {};
 }
 
 Status parse_launches(FieldReader& fields, Variant& variant) {
   const std::uint32_t count = fields.u32();
-  if (!fields.ok()) return ends_early_or_late();
-  if (count == 0 || count > format::kMaxLaunches) {
+  if (!fields.ok()) return wrong_length();
+  if (count > format::kMaxLaunches) {
     return {Code::malformed, "impossible number of launches: " + std::to_string(count)};
   }
   for (std::uint32_t i = 0; i < count; ++i) variant.launches.push_back(parse_launch(fields));
-  if (!fields.complete()) return ends_early_or_late();
-  for (const Launch& launch : variant.launches) {
-    if (!valid(launch)) return {Code::malformed, "a launch with an extent of 0"};
-    if (!format::known_role(static_cast<std::uint32_t>(launch.role))) {
-      return {Code::unsupported_version, "unknown role " + std::to_string(static_cast<std::uint32_t>(launch.role))};
-    }
-  }
-  return {};
+  return fields.complete() ? Status() : wrong_length();
 }
 
 Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
-  const std::uint32_t precision = fields.u32();
-  const std::uint32_t flags = fields.u32();
-  const std::uint32_t known_flags = format::kTransA | format::kTransB;
-  if (Status status = check_precision_and_flags(precision, flags, known_flags); !status) return status;
   Rule rule;
-  rule.precision = static_cast<Precision>(precision);
+  rule.precision = static_cast<Precision>(fields.u32());
+  const std::uint32_t flags = fields.u32();
+  if (Status status = check_flags(flags, format::kTransA | format::kTransB); !status) return status;
   rule.trans_a = (flags & format::kTransA) != 0;
   rule.trans_b = (flags & format::kTransB) != 0;
-  for (std::uint32_t* bound : {&rule.m_min, &rule.m_max, &rule.n_min, &rule.n_max, &rule.k_min, &rule.k_max,
-                               &rule.batch_min, &rule.batch_max}) {
-    *bound = fields.u32();
-  }
+  for (const auto bound : kBounds) rule.*bound = fields.u32();
   rule.variant = fields.u32();
   rule.gflops = fields.f32();
-  if (rule.m_min > rule.m_max || rule.n_min > rule.n_max || rule.k_min > rule.k_max ||
-      rule.batch_min > rule.batch_max) {
-    return Status(Code::malformed, "a rule with an empty range");
-  }
-  if (rule.variant >= variant_count) return Status(Code::malformed, "a rule names a variant that does not exist");
+  if (Status status = check_rule(rule, variant_count); !status) return status;
   return rule;
 }
 
@@ -78,10 +94,7 @@ Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
 Bytes encode_target(const Target& target) {
   FieldWriter fields;
   fields.u32(target.address_bits);
-  for (const std::string* text : {&target.platform_name, &target.platform_version, &target.vendor, &target.device_name,
-                                  &target.device_version, &target.driver_version, &target.architecture}) {
-    fields.string(*text);
-  }
+  for (const auto text : kTargetTexts) fields.string(target.*text);
   return fields.take();
 }
 
@@ -89,12 +102,16 @@ Result<Target> parse_target(ByteView body) {
   FieldReader fields(body);
   Target target;
   target.address_bits = fields.u32();
-  for (std::string* text : {&target.platform_name, &target.platform_version, &target.vendor, &target.device_name,
-                            &target.device_version, &target.driver_version, &target.architecture}) {
-    *text = fields.string();
-  }
-  if (!fields.complete()) return ends_early_or_late();
+  for (const auto text : kTargetTexts) target.*text = fields.string();
+  if (!fields.complete()) return wrong_length();
   return target;
+}
+
+Bytes encode_source(const Source& source) {
+  FieldWriter fields;
+  fields.string(source.name);
+  fields.string(source.text);
+  return fields.take();
 }
 
 Result<Source> parse_source(ByteView body) {
@@ -102,37 +119,100 @@ Result<Source> parse_source(ByteView body) {
   Source source;
   source.name = fields.string();
   source.text = fields.string();
-  if (!fields.complete()) return ends_early_or_late();
+  if (!fields.complete()) return wrong_length();
   return source;
+}
+
+Bytes encode_variant(const Variant& variant, std::uint32_t source) {
+  FieldWriter fields;
+  fields.u32(static_cast<std::uint32_t>(variant.precision));
+  fields.u32(transposes(variant) | (variant.image_a ? format::kImageA : 0) | (variant.image_b ? format::kImageB : 0));
+  fields.u32(variant.contract);
+  fields.u32(source);
+  for (const auto factor : kBlockingFactors) fields.u32(variant.*factor);
+  fields.string(variant.name);
+  fields.string(variant.family);
+  fields.string(variant.build_options);
+  fields.u32(static_cast<std::uint32_t>(variant.launches.size()));
+  for (const Launch& launch : variant.launches) encode_launch(fields, launch);
+  return fields.take();
 }
 
 Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   FieldReader fields(body);
-  const std::uint32_t precision = fields.u32();
-  const std::uint32_t flags = fields.u32();
   Variant variant;
+  variant.precision = static_cast<Precision>(fields.u32());
+  const std::uint32_t flags = fields.u32();
   variant.contract = fields.u32();
   variant.source = fields.u32();
-  for (std::uint32_t* factor : {&variant.block_m, &variant.block_n, &variant.block_k, &variant.split_k}) {
-    *factor = fields.u32();
-  }
+  for (const auto factor : kBlockingFactors) variant.*factor = fields.u32();
   variant.name = fields.string();
   variant.family = fields.string();
   variant.build_options = fields.string();
-  if (!fields.ok()) return ends_early_or_late();
+  if (!fields.ok()) return wrong_length();
+  // First: what follows may have another layout in a newer version.
+  if (Status status = check_precision(variant.precision); !status) return status;
   const std::uint32_t known_flags = format::kTransA | format::kTransB | format::kImageA | format::kImageB;
-  if (Status status = check_precision_and_flags(precision, flags, known_flags); !status) return status;
-  variant.precision = static_cast<Precision>(precision);
+  if (Status status = check_flags(flags, known_flags); !status) return status;
   variant.trans_a = (flags & format::kTransA) != 0;
   variant.trans_b = (flags & format::kTransB) != 0;
   variant.image_a = (flags & format::kImageA) != 0;
   variant.image_b = (flags & format::kImageB) != 0;
-  if (variant.block_m == 0 || variant.block_n == 0 || variant.block_k == 0 || variant.split_k == 0) {
-    return Status(Code::malformed, "a blocking factor of 0");
-  }
-  if (variant.source >= source_count) return Status(Code::malformed, "names a source that does not exist");
   if (Status status = parse_launches(fields, variant); !status) return status;
+  if (Status status = check_variant(variant, source_count); !status) return status;
   return variant;
+}
+
+Status check_variant(const Variant& variant, std::size_t source_count) {
+  if (Status status = check_precision(variant.precision); !status) return status;
+  for (const auto factor : kBlockingFactors) {
+    if (variant.*factor == 0) return {Code::malformed, "a blocking factor of 0"};
+  }
+  if (variant.source >= source_count) return {Code::malformed, "names a source that does not exist"};
+  if (variant.launches.empty() || variant.launches.size() > format::kMaxLaunches) {
+    return {Code::malformed, "impossible number of launches: " + std::to_string(variant.launches.size())};
+  }
+  for (const Launch& launch : variant.launches) {
+    if (Status status = check_launch(launch); !status) return status;
+  }
+  return {};
+}
+
+Bytes encode_rules(const std::vector<Rule>& rules, const std::vector<std::uint32_t>& variant_index) {
+  FieldWriter fields;
+  fields.u32(static_cast<std::uint32_t>(rules.size()));
+  for (const Rule& rule : rules) {
+    fields.u32(static_cast<std::uint32_t>(rule.precision));
+    fields.u32(transposes(rule));
+    for (const auto bound : kBounds) fields.u32(rule.*bound);
+    fields.u32(variant_index[rule.variant]);
+    fields.f32(rule.gflops);
+  }
+  return fields.take();
+}
+
+Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t variant_count) {
+  FieldReader fields(body);
+  const std::uint64_t count = fields.u32();
+  if (!fields.ok() || count * format::kRuleBytes != fields.left()) return wrong_length();
+  Profile profile;
+  profile.target = target;
+  profile.rules.reserve(static_cast<std::size_t>(count));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Result<Rule> rule = parse_rule(fields, variant_count);
+    if (!rule) return rule.status().within("rule " + std::to_string(i));
+    profile.rules.push_back(*rule);
+  }
+  return profile;
+}
+
+Status check_rule(const Rule& rule, std::size_t variant_count) {
+  if (Status status = check_precision(rule.precision); !status) return status;
+  for (std::size_t i = 0; i < std::size(kBounds); i += 2) {
+    if (rule.*kBounds[i] > rule.*kBounds[i + 1]) return {Code::malformed, "an empty range"};
+  }
+  if (rule.variant >= variant_count) return {Code::malformed, "names a variant that does not exist"};
+  return {};
 }
 
 Bytes encode_texts(const Proof& proof) {
@@ -151,24 +231,9 @@ Status parse_texts(ByteView body, Proof& proof) {
   proof.tools = fields.string();
   proof.note = fields.string();
   const std::uint32_t count = fields.u32();
-  // Each takes four bytes at least: no count makes this loop longer than the body.
+  // Each text takes at least four bytes, so that no count makes this loop longer than the body.
   for (std::uint32_t i = 0; i < count && fields.ok(); ++i) proof.specialisations.emplace_back(fields.string());
-  return fields.complete() ? Status() : ends_early_or_late();
-}
-
-Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t variant_count) {
-  FieldReader fields(body);
-  const std::uint64_t count = fields.u32();
-  if (!fields.ok() || count * format::kRuleBytes != fields.left()) return ends_early_or_late();
-  Profile profile;
-  profile.target = target;
-  profile.rules.reserve(static_cast<std::size_t>(count));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Result<Rule> rule = parse_rule(fields, variant_count);
-    if (!rule) return rule.status().within("rule " + std::to_string(i));
-    profile.rules.push_back(*rule);
-  }
-  return profile;
+  return fields.complete() ? Status() : wrong_length();
 }
 
 }  // namespace clbake::cache

@@ -1,4 +1,4 @@
-// Bodies as values: FORMAT.md, "Bodies". Messages name the cause; the caller puts the place in front.
+// Bodies of blobs as values and as bytes: FORMAT.md, "Bodies". Messages name the cause; the caller prefixes the record.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -6,17 +6,22 @@
 
 namespace clbake::cache {
 
-// The canonical encoding: equal targets, and no others, have equal bytes.
+// Equal values, and no others, have equal bytes. Indices are those of the file. The caller checks the values first.
 Bytes encode_target(const Target& target);
+Bytes encode_source(const Source& source);
+Bytes encode_variant(const Variant& variant, std::uint32_t source);
+Bytes encode_rules(const std::vector<Rule>& rules, const std::vector<std::uint32_t>& variant_index);  // by old index
+Bytes encode_texts(const Proof& proof);  // no bytes when all texts are empty
 
 // Each takes a verified body and fails with malformed or unsupported_version.
 Result<Target> parse_target(ByteView body);
 Result<Source> parse_source(ByteView body);
 Result<Variant> parse_variant(ByteView body, std::uint32_t source_count);
 Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t variant_count);
+Status parse_texts(ByteView body, Proof& proof);  // empty texts for no bytes
 
-// The texts of a proof, all empty for no bytes at all. `encode_texts` gives no bytes for empty texts.
-Bytes encode_texts(const Proof& proof);
-Status parse_texts(ByteView body, Proof& proof);
+// The rules of FORMAT.md for values, which reader and writer share. Fail with malformed or unsupported_version.
+Status check_variant(const Variant& variant, std::size_t source_count);
+Status check_rule(const Rule& rule, std::size_t variant_count);
 
 }  // namespace clbake::cache

@@ -1,5 +1,5 @@
-// The one place where numbers and strings become little-endian bytes and back. Byte by byte, so that it works at any
-// alignment and on any host; compilers turn each function into one instruction where they can.
+// Numbers and strings as little-endian bytes. Byte by byte, to work at any alignment and on any host; compilers make
+// one instruction of each load where they can.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -48,8 +48,8 @@ inline void store_f32(std::uint8_t* p, float value) {
   store32(p, bits);
 }
 
-// Reads fields of a body one after another. A read past the end yields zero or an empty string and makes ok() false
-// for good, so that a parser checks once, at the end or before it uses a count.
+// Reads the fields of a body in order. A read past the end returns zero or an empty string, and ok() is false from then
+// on, so that a parser checks once: at the end, or before it uses a count.
 class FieldReader {
  public:
   explicit FieldReader(ByteView body) : next_(body.data), left_(body.size) {}
@@ -92,7 +92,7 @@ class FieldReader {
   bool ok_ = true;
 };
 
-// Appends fields to a body. REQUIRES: strings of less than 4 GiB, which the writer's limits ensure.
+// Appends fields to a body. REQUIRES: strings shorter than 4 GiB, which the writer's limits ensure.
 class FieldWriter {
  public:
   void u32(std::uint32_t value) {

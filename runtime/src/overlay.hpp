@@ -35,7 +35,7 @@ class Overlay {
   Status put(const OverlayKey& key, std::vector<cache::Entry> entries) const;
 
   // Remembers that the driver of the key's target refused the program with this checksum
-  // (EntryInfo::program_checksum), whichever bundle it came from. Does nothing in read_only mode. Fails like put.
+  // (EntryInfo::program.raw_checksum), whichever bundle it came from. Does nothing in read_only mode. Fails like put.
   Status reject(const OverlayKey& key, std::uint64_t program_checksum) const;
 
   // Whether that was remembered.

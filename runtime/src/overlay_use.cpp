@@ -26,12 +26,12 @@ Result<Program> Programs::load_checked(const Candidate& candidate, const Bundle&
   if (!overlay) return load_entry(context_, device_, bundle, entry);
   const Result<OverlayKey> key = key_of(candidate);
   if (!key) return key.status();
-  if (overlay->rejected(*key, entry.program_checksum)) {
+  if (overlay->rejected(*key, entry.program.raw_checksum)) {
     return {Code::driver_rejected, "program " + key->variant.name + ": the driver refused it before"};
   }
   Result<Program> program = load_entry(context_, device_, bundle, entry);
   if (program.status().code() != Code::driver_rejected) return program;
-  const Status noted = overlay->reject(*key, entry.program_checksum);
+  const Status noted = overlay->reject(*key, entry.program.raw_checksum);
   if (noted) return program;
   // Told with the miss, not here: others wait for this load, and `log` may call the library.
   return {Code::driver_rejected, program.status().message() + "; the overlay could not note it: " + noted.message()};

@@ -36,7 +36,7 @@ class Forge {
 
   void seal_record(format::SectionType type, std::size_t i) {
     std::uint8_t* p = record(type, i);
-    const std::uint64_t seed = static_cast<std::uint64_t>(type) << 32 | i;
+    const std::uint64_t seed = format::record_seed(type, static_cast<std::uint32_t>(i));
     store64(p + format::kRecordChecksumAt, xxh64(p, format::kRecordChecksumAt, seed));
   }
 

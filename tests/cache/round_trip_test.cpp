@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(EntriesWithEqualProgramsShareTheStoredBytes) {
   const Contents contents = bundle.decode().value();
   std::vector<std::uint64_t> offsets;
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
-    if (contents.entries[i].program.size() == 70) offsets.push_back(bundle.entry(i)->offset);
+    if (contents.entries[i].program.size() == 70) offsets.push_back(bundle.entry(i)->program.offset);
   }
   BOOST_REQUIRE_EQUAL(offsets.size(), 2U);
   BOOST_TEST(offsets[0] == offsets[1]);
@@ -89,11 +89,11 @@ BOOST_AUTO_TEST_CASE(CompressibleProgramShrinksAndRandomOneIsStored) {
   const Bundle bundle = open_bytes(bytes).value();
   const std::uint32_t target = bundle.find_target(c.targets[0]).value();
   const EntryInfo large = bundle.find_entry(target, 0).value();
-  BOOST_TEST(large.compression == 1U);
-  BOOST_TEST(large.stored_bytes < 1000U);
+  BOOST_TEST(large.program.method == 1U);
+  BOOST_TEST(large.program.stored_bytes < 1000U);
   BOOST_TEST((bundle.program(large).value() == c.entries[0].program));
   const EntryInfo random = bundle.find_entry(target, 2).value();
-  BOOST_TEST(random.compression == 0U);
+  BOOST_TEST(random.program.method == 0U);
   BOOST_TEST((bundle.program(random).value() == c.entries[2].program));
 }
 

@@ -61,8 +61,8 @@ Status serve(const cache::Bytes& bytes, const builder::Device& device, const bui
 std::vector<std::size_t> bytes_that_count(const cache::Bytes& bytes) {
   const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
   const cache::EntryInfo entry = *bundle.entry(0);
-  std::vector<std::size_t> places(entry.stored_bytes);
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = entry.offset + i;
+  std::vector<std::size_t> places(entry.program.stored_bytes);
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = entry.program.offset + i;
   return places;
 }
 

@@ -50,7 +50,7 @@ void damage_program(cache::Bytes& bytes) {
   for (std::uint32_t i = 0; i < bundle->entry_count(); ++i) {
     const Result<cache::EntryInfo> entry = bundle->entry(i);
     BOOST_REQUIRE(entry.ok());
-    bytes[entry->offset + entry->stored_bytes / 2] ^= 1;
+    bytes[entry->program.offset + entry->program.stored_bytes / 2] ^= 1;
   }
 }
 

@@ -22,8 +22,8 @@ Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
             {"precision", clbake::name(variant->precision)},
             {"form", entry.form == cache::Form::native ? "native" : "portable"},
             {"newer_driver", entry.newer_driver},
-            {"bytes", entry.program_bytes},
-            {"stored_bytes", entry.stored_bytes}};
+            {"bytes", entry.program.raw_bytes},
+            {"stored_bytes", entry.program.stored_bytes}};
   json.update(to_json(entry.proof));
   return json;
 }
@@ -79,8 +79,8 @@ Result<Json> describe(const Bundle& bundle) {
     Result<Json> json = entry_json(bundle, *entry);
     if (!json) return json;
     entries.push_back(std::move(*json));
-    totals.program_bytes += entry->program_bytes;
-    if (counted.insert(entry->offset).second) totals.stored_bytes += entry->stored_bytes;
+    totals.program_bytes += entry->program.raw_bytes;
+    if (counted.insert(entry->program.offset).second) totals.stored_bytes += entry->program.stored_bytes;
   }
   Result<Json> profiles = profiles_json(bundle);
   if (!profiles) return profiles;

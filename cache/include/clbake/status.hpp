@@ -9,22 +9,22 @@
 
 namespace clbake {
 
-// Why something could not be done. The numbers are stable: they never change meaning between releases.
-// Codes 20 to 49 are also the reasons of a miss: why a program did not come from a bundle.
+// Why an operation failed. The numbers keep their meaning between releases.
+// Codes 20 to 49 are also the reasons for a miss: why a program did not come from a bundle.
 enum class Code : int {
   ok = 0,
-  invalid_argument = 1,  // the caller passed something impossible; the message names the argument
+  invalid_argument = 1,  // the message names the argument
   out_of_memory = 2,     // an allocation on the host or the device failed
-  cancelled = 3,         // stopped on request; what was finished is kept
+  cancelled = 3,         // stopped on request; finished work is kept
 
   not_found = 10,  // the file does not exist
   io = 11,         // reading, writing, syncing or renaming failed
 
-  not_a_bundle = 20,         // the bytes do not begin like a bundle
-  truncated = 21,            // the bytes end before the header says
-  checksum = 22,             // bytes differ from what was written
+  not_a_bundle = 20,         // the bytes do not begin with a bundle's magic
+  truncated = 21,            // fewer bytes than the header declares
+  checksum = 22,             // the bytes are not those that were written
   unsupported_version = 23,  // made by a newer major version, or needs a feature that this reader lacks
-  malformed = 24,            // checksums hold, yet the fields contradict each other
+  malformed = 24,            // checksums hold, but fields break the rules of FORMAT.md
 
   no_target = 30,     // the bundle has nothing for this device
   other_driver = 31,  // the bundle has this device, under another driver or platform version
@@ -36,7 +36,7 @@ enum class Code : int {
   build_failed = 50,  // compiling from source failed; the message holds the build log
   opencl = 51,        // another OpenCL call failed; the message names call and error
   no_device = 52,     // no OpenCL platform, or no device that matches
-  wrong_result = 53,  // a kernel computed something else than the reference
+  wrong_result = 53,  // a kernel's result differs from the reference
 };
 
 // The code's name as users and JSON see it, for example "checksum". Never null.
@@ -66,7 +66,7 @@ constexpr std::string_view name(Code code) {
   return "unknown";
 }
 
-// Success, or a code with a message of one line for a person. Cheap to move; success allocates nothing.
+// Success, or a code and a message of one line. Cheap to move; success allocates nothing.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -77,7 +77,7 @@ class [[nodiscard]] Status {
   Code code() const { return code_; }
   const std::string& message() const { return message_; }
 
-  // The same failure with the message "prefix: message", to name the file or the option it happened to.
+  // The same failure with the message "prefix: message"; the prefix names a file or an option, say.
   Status within(std::string_view prefix) const {
     return ok() ? Status() : Status(code_, std::string(prefix) + ": " + message_);
   }
@@ -87,7 +87,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A value, or the Status that says why there is none. value() requires ok().
+// A value, or the Status of the failure. value() requires ok().
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -13,7 +13,7 @@ namespace {
 using format::SectionType;
 namespace header = format::header;
 
-// A part of the file, as far as it goes.
+// A half-open range of bytes of the file.
 struct Range {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
@@ -23,11 +23,11 @@ bool all_zero(const std::uint8_t* p, std::size_t bytes) {
   return std::all_of(p, p + bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
-// The part of the header that has the same meaning in every version, and its checksum.
+// The first 16 bytes, which mean the same in every version, and the header's checksum.
 Status check_fixed_part(ByteView bytes) {
   const std::size_t magic = std::min(bytes.size, sizeof format::kMagic);
   if (magic > 0 && std::memcmp(bytes.data, format::kMagic, magic) != 0) {
-    return {Code::not_a_bundle, "not a bundle: begins with other bytes"};
+    return {Code::not_a_bundle, "not a bundle: does not begin with a bundle's magic"};
   }
   if (bytes.size < header::kFixedBytes) return {Code::truncated, "header: the file ends inside it"};
   const std::uint32_t size = load32(bytes.data + header::kHeaderBytesAt);
@@ -96,7 +96,7 @@ std::uint64_t max_count(SectionType type) {
 
 bool is_area(SectionType type) { return type == SectionType::bodies || type == SectionType::programs; }
 
-// The fields that only sections of a known type must obey.
+// Rules for sections of a known type only.
 Status check_known(SectionType type, const std::uint8_t* p) {
   const std::uint64_t count = load64(p + format::section::kCountAt);
   const std::uint32_t record_bytes = load32(p + format::section::kRecordBytesAt);
@@ -105,12 +105,12 @@ Status check_known(SectionType type, const std::uint8_t* p) {
     return {Code::malformed, "wrong record size"};
   }
   if (!is_area(type) && load64(p + format::section::kBytesAt) != count * format::kRecordBytes) {
-    return {Code::malformed, "its size does not fit its number of records"};
+    return {Code::malformed, "its size is not its number of records times 64"};
   }
   return {};
 }
 
-// Offsets and features of one section. `end` is where the section before it ends.
+// Checks one record of the section table. `end` is the end of the section before it.
 Result<Section> read_section(const std::uint8_t* p, std::uint64_t file_bytes, std::uint64_t end, Range table) {
   namespace at = format::section;
   Section section;
@@ -132,7 +132,7 @@ Result<Section> read_section(const std::uint8_t* p, std::uint64_t file_bytes, st
   }
   const std::uint64_t section_end = section.offset + section.bytes;
   if (section.offset < end || (section.offset < table.end && section_end > table.begin)) {
-    return Status(Code::malformed, "overlaps what lies before it");
+    return Status(Code::malformed, "overlaps the section table or the section before it");
   }
   if (!known) return section;
   if (Status status = check_known(static_cast<SectionType>(section.type), p); !status) return status;
@@ -163,7 +163,7 @@ Status check_complete(const Layout& layout) {
   }
   const auto count = [&](SectionType type) { return layout.by_type[static_cast<std::size_t>(type)].count; };
   if (count(SectionType::index) != count(SectionType::proofs)) {
-    return {Code::malformed, "as many proofs as index records expected"};
+    return {Code::malformed, "the numbers of proofs and of index records differ"};
   }
   return {};
 }
@@ -184,13 +184,13 @@ std::string_view name(SectionType type) {
   return "section of unknown type";
 }
 
-Result<View> read_layout(ByteView bytes) {
+Result<BundleView> read_layout(ByteView bytes) {
   if (Status status = check_fixed_part(bytes); !status) return status;
   if (Status status = check_version(bytes.data); !status) return status;
   if (Status status = check_file_size(bytes); !status) return status;
   const Result<Range> table = locate_table(bytes);
   if (!table) return table.status();
-  View view;
+  BundleView view;
   view.bytes = bytes;
   view.layout.version = {load16(bytes.data + header::kMajorAt), load16(bytes.data + header::kMinorAt)};
   view.layout.table_offset = table->begin;

@@ -1,4 +1,4 @@
-// Where things lie in a bundle: what is checked when it is opened, and nothing more.
+// Header and section table: all that opening a bundle reads and checks.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -24,12 +24,12 @@ struct Section {
 struct Layout {
   Version version;
   std::uint64_t table_offset = 0;
-  std::vector<Section> sections;                           // in the order of the file, unknown ones included
+  std::vector<Section> sections;                           // in the order of the file, with those of unknown types
   std::array<Section, format::kSectionTypes + 1> by_type;  // by SectionType; [0] is unused
 };
 
-// A bundle whose header and section table were verified. Owns no bytes.
-struct View {
+// The bytes of a bundle whose header and section table are verified. Does not own them.
+struct BundleView {
   ByteView bytes;
   Layout layout;
 
@@ -50,6 +50,6 @@ std::string_view name(format::SectionType type);
 
 // Verifies header and section table. Time and memory depend on the number of sections only.
 // Fails with not_a_bundle, truncated, checksum, unsupported_version or malformed, as FORMAT.md says.
-Result<View> read_layout(ByteView bytes);
+Result<BundleView> read_layout(ByteView bytes);
 
 }  // namespace clbake::cache

@@ -40,7 +40,7 @@ Mapping::~Mapping() {
 }
 
 Result<Mapping> Mapping::of_file(int directory, const std::string& path) {
-  // O_NONBLOCK: a pipe under this name must be refused, not waited for.
+  // O_NONBLOCK: opening a pipe must fail below, not wait for its writer.
   const int file = ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return failure(errno);
   const Result<ByteView> bytes = map(file);

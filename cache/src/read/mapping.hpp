@@ -17,8 +17,8 @@ class Mapping {
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping();
 
-  // A relative path begins at `directory`, an open one. Fails with not_found when there is no such file, else with io.
-  // The message lacks the path.
+  // A relative path is resolved against `directory`, an open file descriptor. Fails with not_found when there is no
+  // such file, else with io. The message does not name the path.
   static Result<Mapping> of_file(int directory, const std::string& path);
 
   ByteView bytes() const { return bytes_; }

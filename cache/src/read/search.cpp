@@ -1,4 +1,5 @@
-// The searches of records.hpp.
+#include "read/search.hpp"
+
 #include "coding.hpp"
 #include "read/records.hpp"
 
@@ -9,27 +10,27 @@ namespace {
 
 using format::SectionType;
 
-Status check_intact(const View& view, SectionType type, std::uint32_t i) {
+Status check_intact(const BundleView& view, SectionType type, std::uint32_t i) {
   if (intact(view, type, i)) return {};
   return {Code::checksum, record_name(type, i) + ": checksum mismatch"};
 }
 
-// Verifies the records on both sides of where a search ended. Probes are not verified, so a damaged one may mislead the
-// search: but then it is one of these two. The record that was found is left to whoever reads it.
-Result<Place> certain(const View& view, SectionType type, Place place) {
+// Verifies the records on either side of where a search ended. A damaged record may mislead the search, but then it is
+// one of these two. The record that was found is left to the caller.
+Result<LowerBound> verified(const BundleView& view, SectionType type, LowerBound bound) {
   Status status;
-  if (!place.equal && place.i < view.section(type).count) status = check_intact(view, type, place.i);
-  if (status && place.i > 0) status = check_intact(view, type, place.i - 1);
+  if (!bound.equal && bound.i < view.section(type).count) status = check_intact(view, type, bound.i);
+  if (status && bound.i > 0) status = check_intact(view, type, bound.i - 1);
   if (!status) return status;
-  return place;
+  return bound;
 }
 
-// The half-open range of records that may be the first whose key is not less than the wanted one, and what lies around
-// it, as ranks: key0 * (number of variants) + key1. Baked bundles have most variants for most targets, so a rank nearly
-// tells the place: a search by interpolation needs 2 to 4 probes where bisection needs 20, each a cache miss.
-class Search {
+// A search by interpolation: the half-open range of records that may hold the lower bound, and the ranks around it. The
+// rank of a record is key0 * (number of variants) + key1. Baked bundles have most variants for most targets, so that
+// ranks grow evenly and one nearly tells the position: 2 to 4 probes where bisection needs 20, each a cache miss.
+class InterpolationSearch {
  public:
-  Search(const View& view, SectionType type, std::uint64_t rank)
+  InterpolationSearch(const BundleView& view, SectionType type, std::uint64_t rank)
       : rank_(rank),
         end_(view.section(type).count),
         variants_(std::max(1U, view.section(SectionType::variants).count)),
@@ -43,14 +44,14 @@ class Search {
     return load32(at(i) + format::blob::kKey0At) * variants_ + load32(at(i) + format::blob::kKey1At);
   }
 
-  // No record before this one has the same keys, provided that it is intact.
+  // If record i is intact, no record before it has the same keys.
   bool is_first_match(std::uint32_t i) const {
     return rank_of(i) == rank_ && load16(at(i) + format::blob::kKey2At) <= static_cast<std::uint16_t>(Form::native);
   }
 
   // Where the wanted rank would be if ranks grew evenly. REQUIRES: not done.
   std::uint32_t guess() const {
-    if (rank_ < begin_rank_ || rank_ >= end_rank_) return middle();  // only when damage misled us
+    if (rank_ < begin_rank_ || rank_ >= end_rank_) return middle();  // misled by damage
     const double part = static_cast<double>(rank_ - begin_rank_) / static_cast<double>(end_rank_ - begin_rank_);
     return begin_ + std::min(static_cast<std::uint32_t>(part * (end_ - begin_)), end_ - begin_ - 1);
   }
@@ -82,7 +83,7 @@ class Search {
 
 }  // namespace
 
-Result<Place> find_by_hash(const View& view, std::uint64_t raw_checksum) {
+Result<LowerBound> find_by_hash(const BundleView& view, std::uint64_t raw_checksum) {
   const auto hash_of = [&](std::uint32_t i) {
     return load64(view.record(SectionType::targets, i) + format::blob::kRawChecksumAt);
   };
@@ -96,22 +97,22 @@ Result<Place> find_by_hash(const View& view, std::uint64_t raw_checksum) {
       end = middle;
     }
   }
-  return certain(view, SectionType::targets, {begin, begin < count && hash_of(begin) == raw_checksum});
+  return verified(view, SectionType::targets, {begin, begin < count && hash_of(begin) == raw_checksum});
 }
 
-Result<Place> find_by_keys(const View& view, SectionType type, std::uint32_t key0, std::uint32_t key1) {
+Result<LowerBound> find_by_keys(const BundleView& view, SectionType type, std::uint32_t key0, std::uint32_t key1) {
   const std::uint32_t variants = view.section(SectionType::variants).count;
-  if (key0 >= view.section(SectionType::targets).count || (key1 != 0 && key1 >= variants)) return Place{};
+  if (key0 >= view.section(SectionType::targets).count || (key1 != 0 && key1 >= variants)) return LowerBound{};
   const std::uint64_t rank = std::uint64_t{key0} * std::max(1U, variants) + key1;
-  Search search(view, type, rank);
+  InterpolationSearch search(view, type, rank);
   // Guesses and bisections take turns: uneven bundles cost at most twice the probes of a plain binary search.
   for (bool guess = true; !search.done(); guess = !guess) {
     const std::uint32_t probe = guess ? search.guess() : search.middle();
-    if (search.is_first_match(probe)) return Place{probe, true};
+    if (search.is_first_match(probe)) return LowerBound{probe, true};
     search.narrow(probe);
   }
   const std::uint32_t i = search.begin();
-  return certain(view, type, {i, i < view.section(type).count && search.rank_of(i) == rank});
+  return verified(view, type, {i, i < view.section(type).count && search.rank_of(i) == rank});
 }
 
 }  // namespace clbake::cache

@@ -9,10 +9,10 @@
 namespace clbake::cache {
 
 struct Bundle::State {
-  // Where the bytes are, unless they are the caller's.
+  // Own the bytes, unless the caller does.
   Mapping mapping;
   Bytes copy;
-  View view;
+  BundleView view;
 };
 
 }  // namespace clbake::cache

@@ -1,5 +1,5 @@
-// The full verification: every rule of FORMAT.md, every byte of the bundle. What a damaged record or blob is called
-// matters to the reader of the message, so records come first and the checksums of whole sections last.
+// Full verification: every rule of FORMAT.md on every byte of the bundle. Records come first and the checksums of whole
+// sections last, so that a message names the damaged record where one is to blame.
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/guard.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 using format::SectionType;
 
-// Stored bytes that some record points to.
+// A range of bytes of the bundle.
 struct Extent {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
@@ -25,15 +25,14 @@ struct Extent {
   bool operator<(const Extent& other) const { return std::tie(offset, bytes) < std::tie(other.offset, other.bytes); }
 };
 
-// A program that an index record points to; sorting brings records that share one together.
+auto fields(const Blob& blob) {
+  return std::tie(blob.offset, blob.stored_bytes, blob.raw_bytes, blob.method, blob.stored_checksum, blob.raw_checksum);
+}
+
+// An index record; sorting by the blob's fields brings records that share a program together.
 struct ProgramUse {
   BlobRecord record;
   std::uint32_t i = 0;
-
-  auto blob() const {
-    return std::tie(record.offset, record.stored_bytes, record.raw_bytes, record.method, record.stored_checksum,
-                    record.raw_checksum);
-  }
 };
 
 bool all_zero(ByteView bytes) {
@@ -42,7 +41,7 @@ bool all_zero(ByteView bytes) {
 
 class Verifier {
  public:
-  Verifier(const Bundle& bundle, const View& view) : bundle_(bundle), view_(view) {}
+  Verifier(const Bundle& bundle, const BundleView& view) : bundle_(bundle), view_(view) {}
 
   Status run() {
     for (const auto step :
@@ -67,10 +66,10 @@ class Verifier {
 
   std::uint32_t count(SectionType type) const { return view_.section(type).count; }
   Result<BlobRecord> body_record(SectionType type, std::uint32_t i);
-  Status covered(SectionType area, std::vector<Extent>& extents) const;
+  Status check_area(SectionType area, std::vector<Extent>& extents) const;
 
   const Bundle& bundle_;
-  const View& view_;
+  const BundleView& view_;
   std::vector<Extent> bodies_;
   std::vector<ProgramUse> uses_;
 };
@@ -82,7 +81,7 @@ Status out_of_order(SectionType type, std::uint32_t i) {
 Result<BlobRecord> Verifier::body_record(SectionType type, std::uint32_t i) {
   Result<BlobRecord> record = read_blob_record(view_, type, i);
   if (!record) return record.status().within(record_name(type, i));
-  bodies_.push_back({record->offset, record->stored_bytes});
+  bodies_.push_back({record->blob.offset, record->blob.stored_bytes});
   return record;
 }
 
@@ -95,10 +94,10 @@ Status Verifier::targets() {
     const Result<Target> target = bundle_.target(i);
     if (!target) return target.status();
     Bytes body = encode_target(*target);
-    if (i > 0 && std::tie(record->raw_checksum, body) <= std::tie(last_hash, last_body)) {
+    if (i > 0 && std::tie(record->blob.raw_checksum, body) <= std::tie(last_hash, last_body)) {
       return out_of_order(SectionType::targets, i);
     }
-    last_hash = record->raw_checksum;
+    last_hash = record->blob.raw_checksum;
     last_body = std::move(body);
   }
   return {};
@@ -167,18 +166,18 @@ Status Verifier::proofs() {
 
 Status Verifier::programs() {
   std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
-    return std::tuple_cat(a.blob(), std::tie(a.i)) < std::tuple_cat(b.blob(), std::tie(b.i));
+    return std::tuple_cat(fields(a.record.blob), std::tie(a.i)) < std::tuple_cat(fields(b.record.blob), std::tie(b.i));
   });
   for (std::size_t u = 0; u < uses_.size(); ++u) {
-    if (u > 0 && uses_[u].blob() == uses_[u - 1].blob()) continue;
-    const Result<Bytes> program = unpack_blob(view_, uses_[u].record);
+    if (u > 0 && fields(uses_[u].record.blob) == fields(uses_[u - 1].record.blob)) continue;
+    const Result<Bytes> program = unpack(view_, uses_[u].record.blob);
     if (!program) return program.status().within(record_name(SectionType::index, uses_[u].i));
   }
   return {};
 }
 
-// Whether the extents do not overlap and leave only zeros in the area. Sorts them.
-Status Verifier::covered(SectionType area, std::vector<Extent>& extents) const {
+// Fails unless the extents lie side by side in the area and all bytes between them are zero. Sorts them.
+Status Verifier::check_area(SectionType area, std::vector<Extent>& extents) const {
   std::sort(extents.begin(), extents.end());
   extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
   const Section& section = view_.section(area);
@@ -199,9 +198,9 @@ Status Verifier::covered(SectionType area, std::vector<Extent>& extents) const {
 Status Verifier::areas() {
   std::vector<Extent> programs;
   programs.reserve(uses_.size());
-  for (const ProgramUse& use : uses_) programs.push_back({use.record.offset, use.record.stored_bytes});
-  if (Status status = covered(SectionType::bodies, bodies_); !status) return status;
-  return covered(SectionType::programs, programs);
+  for (const ProgramUse& use : uses_) programs.push_back({use.record.blob.offset, use.record.blob.stored_bytes});
+  if (Status status = check_area(SectionType::bodies, bodies_); !status) return status;
+  return check_area(SectionType::programs, programs);
 }
 
 // The bytes between header, table and sections.

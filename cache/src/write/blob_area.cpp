@@ -19,7 +19,7 @@ void BlobArea::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCC
 
 BlobArea::BlobArea(std::uint64_t offset) : offset_(offset) {}
 
-const StoredBlob* BlobArea::find(ByteView raw, bool compress, std::uint64_t raw_checksum) const {
+const Blob* BlobArea::find(ByteView raw, bool compress, std::uint64_t raw_checksum) const {
   const auto [begin, end] = known_.equal_range(raw_checksum);
   for (auto it = begin; it != end; ++it) {
     const Known& known = it->second;
@@ -31,10 +31,10 @@ const StoredBlob* BlobArea::find(ByteView raw, bool compress, std::uint64_t raw_
   return nullptr;
 }
 
-// Appends the frame if it is smaller than the raw bytes, else nothing: method and stored_bytes tell.
-Status BlobArea::append_compressed(ByteView raw, StoredBlob& blob) {
+// Appends the frame and sets method and stored_bytes if it is smaller than the raw bytes; else does nothing.
+Status BlobArea::append_compressed(ByteView raw, Blob& blob) {
   if (context_ == nullptr) context_.reset(ZSTD_createCCtx());
-  if (context_ == nullptr) return {Code::out_of_memory, "no memory for zstd"};
+  if (context_ == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
   const std::size_t start = bytes_.size();
   bytes_.resize(start + ZSTD_compressBound(raw.size));
   const std::size_t size =
@@ -51,10 +51,10 @@ Status BlobArea::append_compressed(ByteView raw, StoredBlob& blob) {
   return {};
 }
 
-Result<StoredBlob> BlobArea::add(ByteView raw, bool compress) {
-  StoredBlob blob;
+Result<Blob> BlobArea::add(ByteView raw, bool compress) {
+  Blob blob;
   blob.raw_checksum = xxh64(raw, 0);
-  if (const StoredBlob* known = find(raw, compress, blob.raw_checksum)) return *known;
+  if (const Blob* known = find(raw, compress, blob.raw_checksum)) return *known;
   blob.offset = offset_ + bytes_.size();
   blob.raw_bytes = static_cast<std::uint32_t>(raw.size);
   if (compress) {

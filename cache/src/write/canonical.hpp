@@ -1,4 +1,5 @@
-// First half of writing: contents checked, sorted, without repetitions, and renumbered.
+// First half of writing: contents are checked, sorted, freed of duplicates, and their indices renumbered. Equal
+// contents thereby give equal bytes, in whatever order a caller lists them.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -6,7 +7,7 @@
 
 namespace clbake::cache {
 
-// What goes into the sections, in the order of the file. Indices are those of the file.
+// The records of each section, in the order and with the indices of the file.
 struct CanonicalContents {
   struct ProfileBody {
     std::uint32_t target = 0;
@@ -15,7 +16,7 @@ struct CanonicalContents {
   struct EntryRecord {
     std::uint32_t target = 0;
     std::uint32_t variant = 0;
-    const Entry* original = nullptr;  // points into the contents; its own indices are the old ones
+    const Entry* original = nullptr;  // in the contents; its own indices are the old ones
     Bytes texts;                      // body of the proof's texts
   };
 

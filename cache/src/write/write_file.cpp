@@ -1,3 +1,4 @@
+// Atomic replacement of files, for bundles and for the runtime's overlay.
 #include <clbake/cache/writer.hpp>
 #include <clbake/guard.hpp>
 
@@ -21,8 +22,8 @@ std::string directory_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A file that did not exist before and that goes away with the object, unless it was renamed. A relative path begins at
-// `directory`, an open one.
+// A new file that is removed with the object, unless it was renamed. Relative paths are resolved against `directory`,
+// an open file descriptor.
 class TemporaryFile {
  public:
   explicit TemporaryFile(int directory) : directory_(directory) {}
@@ -46,7 +47,7 @@ class TemporaryFile {
 
 Status TemporaryFile::create_beside(const std::string& path, mode_t permissions) {
   static std::atomic<unsigned> serial{0};
-  // A name may be left over from a process that had our id and was killed: then the next one is tried.
+  // A killed process that had our id may have left its file behind: then the next name is tried.
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const std::string name = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(serial++);
     file_ = ::openat(directory_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
@@ -82,7 +83,7 @@ Status TemporaryFile::rename_to(const std::string& path) {
   return {};
 }
 
-// Makes the rename last. Some file systems cannot sync a directory and say EINVAL: nothing more can be done there.
+// Makes the rename durable. File systems that cannot sync a directory return EINVAL; nothing more can be done there.
 Status sync_directory(int directory) {
   const int error = ::fsync(directory) == 0 ? 0 : errno;
   if (error == 0 || error == EINVAL) return {};

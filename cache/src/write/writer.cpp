@@ -48,7 +48,7 @@ class Encoder {
 
   std::uint8_t* append_record(SectionType type);
   void seal(SectionType type, std::uint8_t* record, std::size_t i) const;
-  void add_blob_record(SectionType type, Keys keys, const StoredBlob& blob);
+  void add_blob_record(SectionType type, Keys keys, const Blob& blob);
   Status add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area);
   Status add_profiles(BlobArea& area);
   Status add_programs(BlobArea& area);
@@ -73,13 +73,13 @@ std::uint8_t* Encoder::append_record(SectionType type) {
   return section.data() + section.size() - format::kRecordBytes;
 }
 
-// Writes the record's checksum, once its other fields are there.
+// Writes the record's checksum; its other fields must be complete.
 void Encoder::seal(SectionType type, std::uint8_t* record, std::size_t i) const {
-  const std::uint64_t seed = static_cast<std::uint64_t>(type) << 32 | i;
+  const std::uint64_t seed = format::record_seed(type, static_cast<std::uint32_t>(i));
   store64(record + format::kRecordChecksumAt, xxh64(record, format::kRecordChecksumAt, seed));
 }
 
-void Encoder::add_blob_record(SectionType type, Keys keys, const StoredBlob& blob) {
+void Encoder::add_blob_record(SectionType type, Keys keys, const Blob& blob) {
   namespace at = format::blob;
   const std::size_t i = records(type).size() / format::kRecordBytes;
   std::uint8_t* p = append_record(type);
@@ -98,7 +98,7 @@ void Encoder::add_blob_record(SectionType type, Keys keys, const StoredBlob& blo
 
 Status Encoder::add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area) {
   for (const Bytes& body : bodies) {
-    const Result<StoredBlob> blob = area.add(view_of(body), compress);
+    const Result<Blob> blob = area.add(view_of(body), compress);
     if (!blob) return blob.status();
     add_blob_record(type, {}, *blob);
   }
@@ -107,7 +107,7 @@ Status Encoder::add_bodies(SectionType type, const std::vector<Bytes>& bodies, b
 
 Status Encoder::add_profiles(BlobArea& area) {
   for (const CanonicalContents::ProfileBody& profile : contents_.profiles) {
-    const Result<StoredBlob> blob = area.add(view_of(profile.body), compress_);
+    const Result<Blob> blob = area.add(view_of(profile.body), compress_);
     if (!blob) return blob.status();
     add_blob_record(SectionType::profiles, {profile.target, 0, 0, 0}, *blob);
   }
@@ -116,7 +116,7 @@ Status Encoder::add_profiles(BlobArea& area) {
 
 Status Encoder::add_programs(BlobArea& area) {
   for (const CanonicalContents::EntryRecord& entry : contents_.entries) {
-    const Result<StoredBlob> blob = area.add(view_of(entry.original->program), compress_);
+    const Result<Blob> blob = area.add(view_of(entry.original->program), compress_);
     if (!blob) return blob.status();
     const auto form = static_cast<std::uint16_t>(entry.original->form);
     const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;
@@ -130,10 +130,10 @@ Status Encoder::add_proofs(BlobArea& area) {
   for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
     const Entry& entry = *contents_.entries[i].original;
     const ByteView texts = view_of(contents_.entries[i].texts);
-    StoredBlob blob;
+    Blob blob;
     blob.offset = bodies_offset_;
     if (texts.size > 0) {
-      const Result<StoredBlob> stored = area.add(texts, false);
+      const Result<Blob> stored = area.add(texts, false);
       if (!stored) return stored.status();
       blob = *stored;
     }
@@ -174,7 +174,7 @@ void Encoder::append_section(SectionType type, const Bytes& content) {
   file_.insert(file_.end(), content.begin(), content.end());
 }
 
-// Header and section table, into the room that was left for them.
+// Fills in the header and the section table, for which run() left room.
 Bytes Encoder::finish() {
   namespace at = format::header;
   std::copy(std::begin(format::kMagic), std::end(format::kMagic), file_.begin());
@@ -192,7 +192,8 @@ Bytes Encoder::finish() {
 }
 
 Result<Bytes> Encoder::run() {
-  // Only what is large and read once is compressed: a variant must cost no decompression at its first use.
+  // Compressed is what is large and read once. Targets are compared in place; a first use of a variant must not pay for
+  // decompression.
   BlobArea bodies(bodies_offset_);
   Status status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
   if (status) status = add_bodies(SectionType::sources, contents_.sources, compress_, bodies);

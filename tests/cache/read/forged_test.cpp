@@ -208,7 +208,7 @@ BOOST_AUTO_TEST_CASE(PaddingAndUnusedBytesMustBeZero) {
   Forge unused;
   const Bundle bundle = open_bytes(unused.bytes).value();
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
-    if (bundle.entry(i)->program_bytes != 9) continue;
+    if (bundle.entry(i)->program.raw_bytes != 9) continue;
     // Blob of 9 bytes: shorten it to 8 and leave the ninth.
     store32(unused.record(SectionType::index, i) + format::blob::kStoredBytesAt, 8);
     store32(unused.record(SectionType::index, i) + format::blob::kRawBytesAt, 8);
@@ -239,12 +239,12 @@ BOOST_AUTO_TEST_CASE(EntryInfoOfAnotherBundleNeverGivesBytes) {
     return outcome(bundle.program(info));
   };
   BOOST_TEST(outcome_of([](EntryInfo&) {}) == "ok");
-  BOOST_TEST(outcome_of([](EntryInfo& e) { e.offset = UINT64_MAX; }) == "malformed");
-  BOOST_TEST(outcome_of([](EntryInfo& e) { e.offset = 0; }) == "malformed");
-  BOOST_TEST(outcome_of([](EntryInfo& e) { e.stored_bytes = UINT64_MAX; }) == "invalid argument");
-  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program_bytes = UINT64_MAX; }) == "invalid argument");
-  BOOST_TEST(outcome_of([](EntryInfo& e) { e.stored_checksum ^= 1; }) == "checksum");
-  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program_checksum ^= 1; }) == "checksum");
+  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.offset = UINT64_MAX; }) == "malformed");
+  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.offset = 0; }) == "malformed");
+  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.stored_bytes = UINT32_MAX; }) == "malformed");
+  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.raw_bytes = UINT32_MAX; }) == "malformed");
+  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.stored_checksum ^= 1; }) == "checksum");
+  BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.raw_checksum ^= 1; }) == "checksum");
   BOOST_TEST(outcome(bundle.program(EntryInfo())) == "malformed");
 }
 

@@ -1,4 +1,4 @@
-// What a bundle holds, as plain values. FORMAT.md says how each becomes bytes.
+// The contents of a bundle as plain values. FORMAT.md says how each is stored.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace clbake::cache {
 
-// Bytes that somebody else owns; valid as long as their owner.
+// Bytes that another object owns; valid as long as that object.
 struct ByteView {
   const std::uint8_t* data = nullptr;
   std::size_t size = 0;  // bytes
@@ -19,8 +19,8 @@ using Bytes = std::vector<std::uint8_t>;
 // Element type of A, B and C. The values are those of the file format.
 enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2, half_precision = 3 };
 
-// What a program was made for. Two targets are the same only if every field is. Text as the driver reports it,
-// never a handle or an id of one physical unit.
+// The device and driver that a program was made for. Two targets are equal only if all fields are. The texts are the
+// driver's own, without surrounding blanks: FORMAT.md, "Where the fields of a target come from".
 struct Target {
   std::string platform_name;
   std::string platform_version;
@@ -28,14 +28,14 @@ struct Target {
   std::string device_name;
   std::string device_version;
   std::string driver_version;
-  std::string architecture;  // "sm_90", "gfx90a", "skylake-avx512"; empty where the driver tells none
+  std::string architecture;  // "sm_90", "gfx90a", "skylake-avx512"; empty if the driver does not report it
   std::uint32_t address_bits = 0;
 
   bool operator==(const Target& other) const;
   bool operator!=(const Target& other) const { return !(*this == other); }
 };
 
-// What a kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
+// What one kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
 enum class Role : std::uint32_t { gemm = 1, copy_a = 2, copy_b = 3, reduce = 4 };
 
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
@@ -43,8 +43,8 @@ struct Launch {
   Role role = Role::gemm;
   std::string kernel_name;
   std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items
-  std::uint32_t tile_m = 1;            // rows of C, or of a copy, that one work-group writes
-  std::uint32_t tile_n = 1;            // columns of C, or of a copy, that one work-group writes
+  std::uint32_t tile_m = 1;            // rows of C, or of a packed operand, that one work-group writes
+  std::uint32_t tile_n = 1;            // columns of C, or of a packed operand, that one work-group writes
 };
 
 struct Source {
@@ -60,24 +60,24 @@ struct Variant {
   Precision precision = Precision::single_precision;
   bool trans_a = false;
   bool trans_b = false;
-  bool image_a = false;        // the copy of A is an image
-  bool image_b = false;        // the copy of B is an image
-  std::uint32_t contract = 0;  // version of the kernel contract that the kernels obey
-  // Elements that the sizes of copies are multiples of.
+  bool image_a = false;        // packed A is an image
+  bool image_b = false;        // packed B is an image
+  std::uint32_t contract = 0;  // version of the kernel contract (KERNELS.md)
+  // Elements: the extents of packed operands are rounded up to multiples of these.
   std::uint32_t block_m = 1;
   std::uint32_t block_n = 1;
   std::uint32_t block_k = 1;
-  std::uint32_t split_k = 1;     // slices of k; more than one needs a launch that reduces
+  std::uint32_t split_k = 1;     // slices of k; more than one needs a reduce launch
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
 };
 
-// Whether two variants agree in everything but the index of their source.
+// Whether two variants are equal in all but the index of their source.
 bool same_but_source(const Variant& a, const Variant& b);
 
-// One line of a profile: problems of this kind whose m, n, k and number of products all lie in the closed ranges use
-// the variant.
+// One line of a profile: problems of this precision and these transposes whose m, n, k and batch count all lie in the
+// closed ranges use the variant.
 struct Rule {
   Precision precision = Precision::single_precision;
   bool trans_a = false;
@@ -85,12 +85,12 @@ struct Rule {
   std::uint32_t m_min = 0, m_max = UINT32_MAX;
   std::uint32_t n_min = 0, n_max = UINT32_MAX;
   std::uint32_t k_min = 0, k_max = UINT32_MAX;
-  std::uint32_t batch_min = 0, batch_max = UINT32_MAX;  // products of one call
+  std::uint32_t batch_min = 0, batch_max = UINT32_MAX;  // products in one call
   std::uint32_t variant = 0;                            // index into the variants
-  float gflops = 0;                                     // as measured when the rule was made; 0 = not measured
+  float gflops = 0;                                     // measured when the rule was made; 0 = not measured
 };
 
-// Which variant serves which problem on one target: the first rule that fits.
+// Which variant serves which problem on one target: the first rule that matches.
 struct Profile {
   std::uint32_t target = 0;  // index into the targets; at most one profile per target
   std::vector<Rule> rules;
@@ -103,21 +103,22 @@ enum class Form : std::uint32_t {
 };
 
 // What was measured when the entry was proven, in a fresh process with empty driver caches.
-// Times in microseconds, of the proof's own problem.
+// Times are in microseconds, for the proof's own problem.
 struct Proof {
-  bool proven = false;    // the numbers were compared with the reference and agree
-  bool jit_free = false;  // nothing is left to compile at load or first launch
+  bool proven = false;    // the results agree with the reference
+  bool jit_free = false;  // nothing is compiled at load or first launch
   float create_us = 0;    // clCreateProgramWithBinary
   float build_us = 0;     // clBuildProgram
   float kernel_us = 0;    // clCreateKernel, all kernels of the variant
   float first_us = 0;     // first launch, enqueue to finish
   float steady_us = 0;    // median of the later launches
-  float max_error = 0;    // largest error, in units of `tolerance`'s scale
-  float tolerance = 0;    // what max_error must not exceed
-  // The launch shapes that the program holds machine code for, as the driver names them; empty where it does not tell.
+  float max_error = 0;    // the largest error, on the scale of `tolerance`
+  float tolerance = 0;    // the bound of max_error
+  // The launch shapes that the program holds machine code for, in the driver's notation; empty if it does not report
+  // them.
   std::vector<std::string> specialisations;
-  std::string tools;  // what made and proved the program: "clbake 0.1.0, libcuda 13.0"
-  std::string note;   // for a person: the other figures, why not jit_free
+  std::string tools;  // what compiled and proved the program: "clbake 0.1.0, libcuda 13.0"
+  std::string note;   // for people: further figures, why it is not jit_free
 
   float load_us() const { return create_us + build_us + kernel_us; }
 };
@@ -129,12 +130,12 @@ struct Entry {
   Form form = Form::native;
   Proof proof;
   Bytes program;  // for clCreateProgramWithBinary; never empty
-  // Made to be loaded by newer drivers of the same platform for the same architecture as well. A runtime does so only
-  // when it is told to.
+  // Newer drivers of the same platform may load the program for the same architecture. A runtime does so only if its
+  // options allow it.
   bool newer_driver = false;
 };
 
-// Everything in a bundle, in memory: what the writer takes and `decode` gives back.
+// Everything in a bundle: what `encode` takes and `decode` returns.
 struct Contents {
   std::vector<Target> targets;
   std::vector<Source> sources;

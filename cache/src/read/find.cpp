@@ -1,0 +1,104 @@
+// Finds targets, profiles and entries by what they are for.
+#include <clbake/cache/reader.hpp>
+#include <clbake/cache/xxh64.hpp>
+#include <clbake/guard.hpp>
+
+#include "bodies.hpp"
+#include "read/records.hpp"
+#include "read/search.hpp"
+#include "read/state.hpp"
+
+#include <cstring>
+
+namespace clbake::cache {
+namespace {
+
+using format::SectionType;
+
+bool same_device(const Target& a, const Target& b) {
+  return a.platform_name == b.platform_name && a.vendor == b.vendor && a.device_name == b.device_name &&
+         a.architecture == b.architecture && a.address_bits == b.address_bits;
+}
+
+// Why no target equals the wanted one. Reads all targets: only misses pay for it.
+Status why_no_target(const Bundle& bundle, const Target& wanted) {
+  for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
+    const Result<Target> target = bundle.target(i);
+    if (!target || !same_device(*target, wanted)) continue;
+    return {Code::other_driver, wanted.device_name + ": baked for driver " + target->driver_version + " (" +
+                                    target->platform_version + "), this is " + wanted.driver_version + " (" +
+                                    wanted.platform_version + ")"};
+  }
+  return {Code::no_target, wanted.device_name + ": nothing baked for this device"};
+}
+
+// The index of the target with this encoding, or the number of targets.
+Result<std::uint32_t> find_encoded_target(const BundleView& view, ByteView wanted) {
+  const std::uint32_t count = view.section(SectionType::targets).count;
+  const std::uint64_t hash = xxh64(wanted, 0);
+  const Result<LowerBound> bound = find_by_hash(view, hash);
+  if (!bound) return bound.status();
+  for (std::uint32_t i = bound->i; bound->equal && i < count; ++i) {
+    const Result<BlobRecord> record = read_blob_record(view, SectionType::targets, i);
+    if (!record) return record.status().within(record_name(SectionType::targets, i));
+    if (record->blob.raw_checksum != hash) break;
+    const Result<ByteView> body = stored_bytes(view, record->blob);
+    if (!body) return body.status().within(record_name(SectionType::targets, i));
+    if (body->size == wanted.size && std::memcmp(body->data, wanted.data, wanted.size) == 0) return i;
+  }
+  return count;
+}
+
+Status no_entry(std::uint32_t target, std::uint32_t variant, const char* form) {
+  return {Code::no_entry,
+          "variant " + std::to_string(variant) + " has no " + form + "entry for target " + std::to_string(target)};
+}
+
+}  // namespace
+
+Result<std::uint32_t> Bundle::find_target(const Target& target) const {
+  return guarded([&]() -> Result<std::uint32_t> {
+    const Bytes wanted = encode_target(target);
+    Result<std::uint32_t> found = find_encoded_target(state_->view, {wanted.data(), wanted.size()});
+    if (found && *found == target_count()) return why_no_target(*this, target);
+    return found;
+  });
+}
+
+Result<Profile> Bundle::find_profile(std::uint32_t target) const {
+  return guarded([&]() -> Result<Profile> {
+    const Result<LowerBound> bound = find_by_keys(state_->view, SectionType::profiles, target, 0);
+    if (!bound) return bound.status();
+    if (!bound->equal) return Status(Code::no_variant, "target " + std::to_string(target) + " has no profile");
+    return profile(bound->i);
+  });
+}
+
+Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant) const {
+  return guarded([&]() -> Result<EntryInfo> {
+    // Records of one variant are sorted by form: the first is the native one, if there is one.
+    const Result<LowerBound> bound = find_by_keys(state_->view, SectionType::index, target, variant);
+    if (!bound) return bound.status();
+    if (!bound->equal) return no_entry(target, variant, "");
+    return entry(bound->i);
+  });
+}
+
+Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant, Form form) const {
+  return guarded([&]() -> Result<EntryInfo> {
+    Result<EntryInfo> first = find_entry(target, variant);
+    if (first ? first->form == form : form == Form::native || first.status().code() == Code::no_entry) return first;
+    if (form == Form::native) return no_entry(target, variant, "native ");
+    // A portable entry follows the native one. It is served even if that one is damaged or of an unknown form.
+    const Result<LowerBound> bound = find_by_keys(state_->view, SectionType::index, target, variant);
+    if (!bound) return bound.status();
+    Result<EntryInfo> second = no_entry(target, variant, "portable ");
+    if (bound->i + 1 < entry_count()) second = entry(bound->i + 1);
+    if (second && (second->target != target || second->variant != variant || second->form != form)) {
+      second = no_entry(target, variant, "portable ");
+    }
+    return second || first ? std::move(second) : std::move(first);
+  });
+}
+
+}  // namespace clbake::cache
