@@ -1,8 +1,9 @@
-// The part that all families share; the generator puts it in front of the family's own file.
+// What all families share: element types, the addresses of the operands, the tile of a work-group, and the update of C.
+// The generator puts this file in front of the family's own.
 //
-//     C = alpha * op(A) * op(B) + beta * C          row-major, the contract is in KERNELS.md
+//     C = alpha * op(A) * op(B) + beta * C          row-major; the contract is in KERNELS.md
 //
-// Macros that the build options define for every kernel; each family's file says which further ones it takes:
+// Build options define these macros for every kernel; each family's file lists its own:
 //
 //   PRECISION           bits of one element: 16 (half, computed in float), 32 (float) or 64 (double)
 //   TRANS_A             1: op(A) is the transpose of A as stored, 0: A itself
@@ -11,16 +12,16 @@
 //   ML, NL, KL          block of a work-group: rows of C, columns of C, depth, in elements
 //   MS, NS              block of a work-item: rows of C, columns of C, in elements
 //   KS                  unrolling of the loop over k, in steps
-//   LAYOUT_A, LAYOUT_B  where the operand is: ROW_MAJOR, or a zero-padded copy of another layout (copy.cl)
-//   SPLIT_K             slices that k is cut into, each computed by work-groups of its own and summed up by reduce.cl
+//   LAYOUT_A, LAYOUT_B  ROW_MAJOR: the operand is read as the caller stored it; else it is packed first (pack.cl)
+//   SPLIT_K             slices of k; each has work-groups of its own, and reduce.cl adds up their partial sums
 
-#define ROW_MAJOR 0     // as the caller stored it
-#define PADDED 1        // row-major, k rows
-#define COLUMN_BLOCK 2  // column-block-major: block columns of ML (NL) columns one after the other
-#define ROW_BLOCK 3     // row-block-major: block rows of KL rows, in each the KL x ML (KL x NL) blocks
-#define IMAGE 4         // as PADDED, in an image
+#define ROW_MAJOR 0  // as the caller stored it
+#define PAD 1        // packed: k rows, row-major
+#define CBL 2        // packed column-block-major: one block column of ML (NL) columns after the other
+#define RBL 3        // packed row-block-major: one block row of KL rows after the other, each in blocks of KL x ML (NL)
+#define IMAGE 4      // packed as PAD, in an image
 
-// For functions whose arguments are constants at a call, or arrays that are to stay in registers.
+// For functions that are called with constants, or with arrays that must stay in registers.
 #if defined(__clang__) || defined(__GNUC__)
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #else
@@ -40,28 +41,28 @@ typedef double element;  // of A, B and C in global memory
 typedef float element;
 #else
 #define REAL float
-typedef half element;  // only ever pointed at: needs no cl_khr_fp16
+typedef half element;  // used through pointers only, which needs no cl_khr_fp16
 #endif
 
-// A sum of products may be one fused operation: faster, and rounded once instead of twice.
+// Allows fused multiply-add: faster, and rounded once instead of twice.
 #pragma OPENCL FP_CONTRACT ON
 
 #define CONCAT_EXPANDED(x, y) x##y
 #define CONCAT(x, y) CONCAT_EXPANDED(x, y)
 
-typedef REAL real;  // of arithmetic
+typedef REAL real;  // in registers and local memory
 #if VECTOR_WIDTH == 1
 typedef real realv;
 #define VLOAD_REAL(pointer) (*(pointer))
 #define VSTORE_REAL(vector, pointer) (*(pointer) = (vector))
 #else
 typedef CONCAT(REAL, VECTOR_WIDTH) realv;
-// Alignment of an element is enough for these.
+// These need no more alignment than an element has.
 #define VLOAD_REAL(pointer) CONCAT(vload, VECTOR_WIDTH)(0, pointer)
 #define VSTORE_REAL(vector, pointer) CONCAT(vstore, VECTOR_WIDTH)(vector, 0, pointer)
 #endif
 
-// One element, or VECTOR_WIDTH neighbours, in global memory: a real or realv in the program.
+// Loads and stores of one element, or of VECTOR_WIDTH neighbours, in global memory, as a real or a realv.
 #if PRECISION != 16
 #define LOAD(pointer) (*(pointer))
 #define STORE(value, pointer) (*(pointer) = (value))
@@ -79,7 +80,7 @@ typedef CONCAT(REAL, VECTOR_WIDTH) realv;
 #endif
 #endif
 
-// What the kernel writes: C, or with split-k a slice's part of the sum, which is not rounded to an element yet.
+// The kernel's output: C, or with split-k a slice's partial sum in reals.
 #if SPLIT_K == 1
 typedef element output;
 #define LOAD_OUTPUT(pointer) LOAD(pointer)
@@ -94,51 +95,52 @@ typedef real output;
 #define VSTORE_OUTPUT(vector, pointer) VSTORE_REAL(vector, pointer)
 #endif
 
-// ---- Where the operands' elements are ----
+// ---- Addresses of the operands' elements ----
 
-// Distance of two neighbours in memory, in elements, as 64 bits: a matrix may have more than 2^31 elements.
-//   A_STEP_I      one row of op(A) down           B_STEP_J      one column of op(B) to the right
-//   A_STEP_P      one column of op(A) to the right, inside a block of KL
-//   B_STEP_P      one row of op(B) down, inside a block of KL
-//   A_BLOCK_STEP, B_BLOCK_STEP                    from a block of KL to the next
-#if LAYOUT_A == COLUMN_BLOCK || LAYOUT_A == ROW_BLOCK
+// Distances in elements, as 64 bits: a matrix may have more than 2^31 elements.
+//   A_STEP_I                    from a row of op(A) to the next
+//   A_STEP_P                    from a column of op(A) to the next, within a block of KL
+//   B_STEP_J                    from a column of op(B) to the next
+//   B_STEP_P                    from a row of op(B) to the next, within a block of KL
+//   A_BLOCK_STEP, B_BLOCK_STEP  from a block of KL to the next
+#if LAYOUT_A == CBL || LAYOUT_A == RBL
 #define A_STEP_I ((ulong)1)
 #define A_STEP_P ((ulong)ML)
-#elif LAYOUT_A == PADDED || LAYOUT_A == IMAGE || TRANS_A
+#elif LAYOUT_A == PAD || LAYOUT_A == IMAGE || TRANS_A
 #define A_STEP_I ((ulong)1)
 #define A_STEP_P ((ulong)lda)
 #else
 #define A_STEP_I ((ulong)lda)
 #define A_STEP_P ((ulong)1)
 #endif
-#if LAYOUT_B == COLUMN_BLOCK || LAYOUT_B == ROW_BLOCK
+#if LAYOUT_B == CBL || LAYOUT_B == RBL
 #define B_STEP_J ((ulong)1)
 #define B_STEP_P ((ulong)NL)
-#elif LAYOUT_B == PADDED || LAYOUT_B == IMAGE || !TRANS_B
+#elif LAYOUT_B == PAD || LAYOUT_B == IMAGE || !TRANS_B
 #define B_STEP_J ((ulong)1)
 #define B_STEP_P ((ulong)ldb)
 #else
 #define B_STEP_J ((ulong)ldb)
 #define B_STEP_P ((ulong)1)
 #endif
-#if LAYOUT_A == ROW_BLOCK
+#if LAYOUT_A == RBL
 #define A_BLOCK_STEP (KL * (ulong)lda)
 #else
 #define A_BLOCK_STEP (KL * A_STEP_P)
 #endif
-#if LAYOUT_B == ROW_BLOCK
+#if LAYOUT_B == RBL
 #define B_BLOCK_STEP (KL * (ulong)ldb)
 #else
 #define B_BLOCK_STEP (KL * B_STEP_P)
 #endif
 
-// From the first element of a copy to that of its stripe number `stripe`, which is `width` = ML or NL wide, in elements.
-static inline ulong stripe_offset(const int layout, const size_t stripe, const int width, const int k) {
+// Offset of block column number `column` in a packed operand, in elements; `width` is that of a block, ML or NL.
+static inline ulong block_column_offset(const int layout, const size_t column, const int width, const int k) {
   const ulong depth = ((ulong)k + KL - 1) / KL * KL;
-  return stripe * width * (layout == COLUMN_BLOCK ? depth : layout == ROW_BLOCK ? KL : 1);
+  return column * width * (layout == CBL ? depth : layout == RBL ? KL : 1);
 }
 
-// ---- The kernel and the part of the problem that a work-group computes ----
+// ---- The kernel, and the tile of a work-group ----
 
 #if LAYOUT_A == IMAGE
 #define A_PARAMETER __read_only image2d_t a
@@ -155,35 +157,35 @@ static inline ulong stripe_offset(const int layout, const size_t stripe, const i
 #define B_POINTER b
 #endif
 
-// The contract's arguments. A work-group has local_x x local_y work-items.
-#define GEMM_KERNEL(local_x, local_y)                                                                               \
-  __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm(                             \
-      const int m, const int n, const int k, const real alpha, A_PARAMETER, const ulong a_offset, const int lda,    \
-      B_PARAMETER, const ulong b_offset, const int ldb, const real beta, __global output* c, const ulong c_offset,  \
+// The contract's arguments; the work-group size is local_x x local_y.
+#define GEMM_KERNEL(local_x, local_y)                                                                                 \
+  __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm(                               \
+      const int m, const int n, const int k, const real alpha, A_PARAMETER, const ulong a_offset, const int lda,      \
+      B_PARAMETER, const ulong b_offset, const int ldb, const real beta, __global output* c, const ulong c_offset,    \
       const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride, __global const ulong* offsets, \
       const int first_product)
 
-// A work-group's tile of C, and the stripes of op(A) and op(B) that it multiplies for it.
+// A work-group's tile of C, and the operands of its slice of k.
 typedef struct {
-  __global const element* a;  // first element of its rows of op(A), of no use when they are in an image
-  __global const element* b;  // first element of its columns of op(B)
-  __global output* c;         // first element of its tile
-  size_t row;                 // of C, where the tile begins
-  size_t column;
-  int rows;     // of the tile that exist, or 0 when it lies outside of C
-  int columns;  // the same
-  int depth;    // steps of k to sum up: 0 when alpha is
-  int product;  // number of the product in this launch
-  int first_p;  // first step of k of the slice, a multiple of KL
+  __global const element* a;  // first element of the tile's rows of op(A); unused when A is in an image
+  __global const element* b;  // first element of the tile's columns of op(B); unused when B is in an image
+  __global output* c;         // first element of the tile
+  size_t row;                 // first row of the tile in C
+  size_t column;              // first column
+  int rows;                   // rows of the tile inside C; 0 when the tile lies outside
+  int columns;                // columns of the tile inside C; 0 when the tile lies outside
+  int depth;                  // steps of k in the slice; 0 when alpha is 0
+  int product;                // number of the product within this launch
+  int first_p;                // first step of k of the slice, a multiple of KL
 } Tile;
 
-// The work-group's tile when C is cut into tiles of rows x columns, ML x NL as a rule, and never more.
+// The work-group's tile when C is cut into tiles of rows x columns, at most ML x NL.
 // Grid: x along the columns of C, y along its rows, z = product * SPLIT_K + slice.
 static inline Tile find_tile(const size_t rows, const size_t columns, const int m, const int n, const int k,
-                             const real alpha, __global const element* a, const ulong a_offset, const int lda, __global const element* b, const ulong b_offset,
-                             const int ldb, __global output* c, const ulong c_offset, const int ldc,
-                             const ulong a_stride, const ulong b_stride, const ulong c_stride,
-                             __global const ulong* offsets, const int first_product) {
+                             const real alpha, __global const element* a, const ulong a_offset, const int lda,
+                             __global const element* b, const ulong b_offset, const int ldb, __global output* c,
+                             const ulong c_offset, const int ldc, const ulong a_stride, const ulong b_stride,
+                             const ulong c_stride, __global const ulong* offsets, const int first_product) {
   Tile tile;
   tile.row = get_group_id(1) * rows;
   tile.column = get_group_id(0) * columns;
@@ -191,24 +193,24 @@ static inline Tile find_tile(const size_t rows, const size_t columns, const int 
   tile.columns = tile.column < (size_t)n ? (int)min(columns, (size_t)n - tile.column) : 0;
   tile.product = (int)(get_group_id(2) / SPLIT_K);
 
-  // Slices are multiples of KL deep, so that no block of k belongs to two.
+  // Slices are multiples of KL deep, so that no block of k is split.
   const int round = SPLIT_K * KL;
   const int slice_depth = SPLIT_K == 1 ? k : (k / round + (k % round != 0)) * KL;
   tile.first_p = (int)min((size_t)k, get_group_id(2) % SPLIT_K * (size_t)slice_depth);
   tile.depth = alpha == 0 ? 0 : min(k - tile.first_p, slice_depth);
   const ulong first_block = tile.first_p / KL;
 
-  // The caller's matrices are found by the number of the product in the whole batch, copies by that in this launch.
+  // The caller's matrices are indexed by the product's number in the batch, packed operands by that in this launch.
   const ulong number = (ulong)tile.product + first_product;
 #if LAYOUT_A == ROW_MAJOR
   a += a_offset + (offsets ? offsets[3 * number] : number * a_stride) + tile.row * A_STEP_I;
 #else
-  a += tile.product * a_stride + stripe_offset(LAYOUT_A, get_group_id(1), ML, k);
+  a += tile.product * a_stride + block_column_offset(LAYOUT_A, get_group_id(1), ML, k);
 #endif
 #if LAYOUT_B == ROW_MAJOR
   b += b_offset + (offsets ? offsets[3 * number + 1] : number * b_stride) + tile.column * B_STEP_J;
 #else
-  b += tile.product * b_stride + stripe_offset(LAYOUT_B, get_group_id(0), NL, k);
+  b += tile.product * b_stride + block_column_offset(LAYOUT_B, get_group_id(0), NL, k);
 #endif
 #if SPLIT_K == 1
   c += c_offset + (offsets ? offsets[3 * number + 2] : number * c_stride);
@@ -221,14 +223,14 @@ static inline Tile find_tile(const size_t rows, const size_t columns, const int 
   return tile;
 }
 
-// The kernel's own arguments for find_tile.
-#define GEMM_ARGUMENTS                                                                                               \
+// The kernel's arguments in the order of find_tile.
+#define GEMM_ARGUMENTS                                                                                                \
   m, n, k, alpha, A_POINTER, a_offset, lda, B_POINTER, b_offset, ldb, c, c_offset, ldc, a_stride, b_stride, c_stride, \
       offsets, first_product
 
-// ---- Writing C ----
+// ---- Updating C ----
 
-// c = alpha * sum + beta * c for one element; beta == 0 does not read c, which may hold NaN.
+// c = alpha * sum + beta * c for one element. With beta = 0, c is not read: it may hold NaN.
 static inline void update_element(__global output* c, const real sum, const real alpha, const real beta) {
   if (beta == 0) {
     STORE_OUTPUT(alpha * sum, c);
@@ -247,7 +249,7 @@ static inline void update_vector(__global output* c, const realv sum, const int 
       VSTORE_OUTPUT(alpha * sum + beta * VLOAD_OUTPUT(c), c);
     }
   } else {
-    // Unrolled: an index that is known only at run time would put the sums of GPUs into memory.
+    // Unrolled, because a GPU keeps an array in registers only if all indices are constants.
 #pragma unroll
     for (int q = 0; q < VECTOR_WIDTH; ++q) {
       if (q < count) {

@@ -1,6 +1,6 @@
-// direct: small problems, any size, one launch. No local memory, no barriers, no set-up.
+// direct: small problems on any device. No local memory, no barriers, no packing: one launch.
 //
-// A work-item computes MS rows of VECTOR_WIDTH neighbouring columns and walks the whole depth k by itself:
+// A work-item computes MS rows of VECTOR_WIDTH neighbouring columns over the whole depth k:
 //
 //                                   op(B)      NS = VECTOR_WIDTH
 //                                 +-----------+---+-----------+
@@ -18,10 +18,10 @@
 //   ML, NL   rows and columns of C per work-group; the work-group is NL/NS x ML/MS work-items
 //   MS, NS   rows and columns of C per work-item; NS equals VECTOR_WIDTH
 //   KS       unrolling of the loop over k
-//   KL       1: there is no k block
+//   KL       1: k is not blocked
 //
-// At the lower edge of C the last row of op(A) is read in place of rows that do not exist, at the right edge
-// missing columns of op(B) are zero; neither reaches C.
+// At the lower edge of C the last row of op(A) stands in for missing rows, at the right edge missing columns of op(B)
+// are zero. Neither reaches C.
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)

@@ -1,7 +1,8 @@
 // local_tile: GPUs. Tiles of op(A) and op(B) in local memory, a two-dimensional block of C in each work-item.
 //
-// A work-group computes an ML x NL tile of C. It goes through k in blocks of KL; all work-items together copy an
-// ML x KL tile of op(A) and a KL x NL tile of op(B) into local memory, then each multiplies its own rows and columns:
+// A work-group computes an ML x NL tile of C, in blocks of k that are KL deep. For each block its work-items together
+// copy an ML x KL tile of op(A) and a KL x NL tile of op(B) into local memory; then each multiplies its rows and
+// columns:
 //
 //                                     op(B)       NL
 //                                 +-----------+-------+------+
@@ -17,59 +18,68 @@
 //     |      |            | op(A) |              NL          |
 //     +------+------------+       +--------------------------+
 //
-// In local memory both tiles have one row per step of k, PADDING elements longer than the tile; elements that do not
-// exist (edges of m, n and k) are zero there. A work-item's step of k reads MS + NS elements and multiplies MS * NS:
+// In local memory both tiles have a row for each step of k, PADDING elements longer than the tile. At the edges of m, n
+// and k, missing elements are zero. In each step of k a work-item reads MS + NS elements and multiplies MS * NS:
 //
 //                NL     PADDING               one row of a_tile x one row of b_tile
 //          +-----------+--+
 //       KL |  b_tile   |//|  a_tile alike        sum[MS][NS] += a[MS] * b[NS]
 //          +-----------+--+
 //
+// A tile is transposed on its way into local memory where the operand's neighbours lie along k. All of a work-item's
+// way through the data is in four functions: load_tile (global memory to registers), store_tile (registers to local
+// memory), load_fragments (local memory to registers) and multiply.
+//
 //   ML, NL        rows and columns of C per work-group, which has NL/NS x ML/MS work-items
 //   KL            depth of the tiles in local memory
 //   MS, NS        rows and columns of C per work-item
 //   KS            unrolling of the loop over the depth of a tile
 //   VECTOR_WIDTH  elements per read from local memory and of an accumulator
-//   BUFFERS       pairs of tiles in local memory. 2: work-items fill the next one while others still multiply the
-//                 present one, with one barrier per block of k; 1: two barriers, half the memory
-//   PREFETCH      1: the next tiles are fetched into registers before the present ones are multiplied, so the time that
-//                 takes is hidden; 0: when they are due, without registers that live through the multiplication
-//   LOAD_WIDTH    elements per load from global memory, where tiles are whole and addresses aligned; else single loads
-//   PADDING       elements, against bank conflicts: a tile that is turned on its way into local memory is stored down
-//                 its columns, and in rows of 2^n elements all of a column is in one bank
-//   MAP           which elements of the tile of C are whose, below
-//   FRAGMENTS     sets of registers for a[MS] and b[NS]. 2: those of the next step of k are read while those of the
-//                 present one are multiplied, also over the end of a tile
+//   BUFFERS       pairs of tiles in local memory. 2 (double buffering): work-items fill one pair while others still
+//                 multiply the other, with one barrier per block of k. 1: two barriers, half the memory
+//   PREFETCH      1: the next tiles are loaded into registers before the current ones are multiplied, which hides the
+//                 latency. 0: they are loaded when they are due, which takes fewer registers
+//   LOAD_WIDTH    elements per load from global memory, where tiles are whole and addresses aligned; else 1
+//   PADDING       elements, against bank conflicts: a tile that is transposed is stored down its columns, and with rows
+//                 of 2^n elements a whole column lies in one bank
+//   MAP           which elements of the tile a work-item computes, see below
+//   FRAGMENTS     register sets for a[MS] and b[NS]. 2: those of the next step of k are read while those of the current
+//                 step are multiplied, across the end of a tile too
 //
-// MAP: the block of the work-item in column x and row y of the work-group is cut into pieces of VECTOR_WIDTH columns
-// and as many rows. NS = 2 * VECTOR_WIDTH as an example:
+// MAP: a work-item's block is cut into pieces of VECTOR_WIDTH columns and, where MS allows, as many rows. With
+// NS = 2 * VECTOR_WIDTH the columns of C belong to
 //
-//   0  the pieces of a work-item are     | x = 0 . x = 0 | x = 1 . x = 1 | x = 2 . x = 2 | ...
-//      neighbours
-//   1  they are dealt out in turn, so    | x = 0 | x = 1 | x = 2 |  ...  | x = 0 | x = 1 | x = 2 | ...
-//      neighbours read neighbours
-//   2  as 1, with work-items numbered    x: 0  1  2  3  4  5  6  7
-//      so that 32 of them (a warp of     ------------------------- y: 0
-//      NVIDIA) are 8 x 4 in a zig-zag:   0  2  4  6  8 10 12 14
-//      a warp reads 8 vectors of b and   1  3  5  7  9 11 13 15       1
-//      4 of a, and lanes l, l^1 (l^2)   16 18 20 22 24 26 28 30       2
-//      share one, which halves the      17 19 21 23 25 27 29 31       3
-//      passes through local memory
-//   3  as 1, for the units of NVIDIA's devices that multiply small matrices of doubles: a warp is 8 rows of 4
-//      work-items, and all of them together multiply 16 x 8 elements of C by 8 steps of k in one instruction
+//   BLOCKED  the pieces of a work-item      | x = 0 . x = 0 | x = 1 . x = 1 | x = 2 . x = 2 | ...
+//            are neighbours
+//   CYCLIC   they are dealt out in turn:    | x = 0 | x = 1 | x = 2 |  ...  | x = 0 | x = 1 | x = 2 | ...
+//            neighbours read neighbours
+//   ZIGZAG   as CYCLIC, with each warp of   x: 0  1  2  3  4  5  6  7
+//            NVIDIA's (32 work-items) laid  -------------------------- y: 0
+//            out as 8 x 4 in a zig-zag: a   0  2  4  6  8 10 12 14
+//            warp reads 8 vectors of b and  1  3  5  7  9 11 13 15        1
+//            4 of a, and lanes l and l^1   16 18 20 22 24 26 28 30        2
+//            (l^2) share one, which halves 17 19 21 23 25 27 29 31        3
+//            the passes through local memory
+//   MMA      as CYCLIC, with warps of 4 x 8 that use NVIDIA's matrix units for doubles: one instruction multiplies
+//            16 x 8 elements of C by 8 steps of k
 //
-// Instructions that only some devices have replace read and multiply (map 3), or would replace fetch and deposit
-// (asynchronous copies); everything else is plain OpenCL C 1.2.
+// Instructions that only some devices have replace load_fragments and multiply (MMA), or would replace load_tile and
+// store_tile (asynchronous copies). Everything else is plain OpenCL C 1.2.
 //
-// Map 3: pieces are 2 x 2. In a piece, the work-item in column t and row g of its warp holds of C and reads of op(A)
-// and op(B)
+// MMA: pieces are 2 x 2. In a piece, the work-item in column t and row g of its warp holds these elements of C and
+// reads these of op(A) and op(B):
 //
 //                                     k: 2t, 2t+1         column g (0 to 7) of the warp's 8
 //   C: rows 2g, 2g+1,             op(A): rows 2g, 2g+1    op(B): steps 2t, 2t+1 of k
 //      columns 2t, 2t+1                  (of the warp's 16)
 //
-// The instruction calls these rows g and g+8, and these steps t and t+4; as the order of rows and of steps is free,
-// ours are the ones that lie together. Rows of a tile that are 2 (mod 16) doubles long are read without bank conflicts.
+// The instruction calls these rows g and g+8, and these steps t and t+4. The order of rows and of steps is free, so we
+// take those that lie side by side. Rows of a tile that are 2 (mod 16) doubles long are read without bank conflicts.
+
+#define BLOCKED 0
+#define CYCLIC 1
+#define ZIGZAG 2
+#define MMA 3
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
@@ -79,7 +89,7 @@
 #define A_TILE (KL * A_ROW)
 #define B_TILE (KL * B_ROW)
 
-// a[MS] is read in vectors, too, where that comes out even.
+// a[MS] is read in vectors, too, where MS allows.
 #if MS % VECTOR_WIDTH == 0
 #define ROW_WIDTH VECTOR_WIDTH
 typedef realv rowv;
@@ -90,39 +100,39 @@ typedef real rowv;
 #define ROW_PIECES (MS / ROW_WIDTH)
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
 
-#if MAP == 3
+#if MAP == MMA
 #define STEP 8  // of k that are multiplied at once
 #else
 #define STEP 1
 #endif
 
 // First row of piece u of the work-items in row y of the work-group, first column of piece w of those in column x.
-#if MAP == 0
-#define ROW(u, y) ((y) * MS + (u) * ROW_WIDTH)
-#define COLUMN(w, x) ((x) * NS + (w) * VECTOR_WIDTH)
+#if MAP == BLOCKED
+#define ROW(u, y) (MS * (y) + ROW_WIDTH * (u))
+#define COLUMN(w, x) (NS * (x) + VECTOR_WIDTH * (w))
 #else
-#define ROW(u, y) (((u) * LOCAL_Y + (y)) * ROW_WIDTH)
-#define COLUMN(w, x) (((w) * LOCAL_X + (x)) * VECTOR_WIDTH)
+#define ROW(u, y) (ROW_WIDTH * (LOCAL_Y * (u) + (y)))
+#define COLUMN(w, x) (VECTOR_WIDTH * (LOCAL_X * (w) + (x)))
 #endif
 
-// In global memory a tile is made of lines of neighbouring elements, along k or along the rows (columns) of C. In the
-// first case it is turned on its way into local memory.
-#define A_PADDED (LAYOUT_A != ROW_MAJOR)  // a copy, whole and aligned
-#define B_PADDED (LAYOUT_B != ROW_MAJOR)
-#define A_TURNED (!A_PADDED && !TRANS_A)
-#define B_TURNED (!B_PADDED && TRANS_B)
-#define A_LINES (A_TURNED ? ML : KL)
-#define B_LINES (B_TURNED ? NL : KL)
-#define A_LINE (A_TURNED ? KL : ML)  // elements of a line
-#define B_LINE (B_TURNED ? KL : NL)
-#define A_LINE_STEP (A_TURNED ? A_STEP_I : A_STEP_P)
-#define B_LINE_STEP (B_TURNED ? B_STEP_J : B_STEP_P)
-// Loads of one work-item for a tile; the last one of some is idle if their number does not come out even.
+// In global memory a tile consists of lines of neighbouring elements: along k, in which case it is transposed, or along
+// the rows (columns) of C.
+#define A_PACKED (LAYOUT_A != ROW_MAJOR)  // whole and aligned
+#define B_PACKED (LAYOUT_B != ROW_MAJOR)
+#define A_TRANSPOSED (!A_PACKED && !TRANS_A)
+#define B_TRANSPOSED (!B_PACKED && TRANS_B)
+#define A_LINES (A_TRANSPOSED ? ML : KL)
+#define B_LINES (B_TRANSPOSED ? NL : KL)
+#define A_LINE (A_TRANSPOSED ? KL : ML)  // elements of a line
+#define B_LINE (B_TRANSPOSED ? KL : NL)
+#define A_LINE_STEP (A_TRANSPOSED ? A_STEP_I : A_STEP_P)
+#define B_LINE_STEP (B_TRANSPOSED ? B_STEP_J : B_STEP_P)
+// Loads of a work-item for a tile. Unless the loads divide EVENly, some work-items have one less.
 #define LOADS(lines, line) (((lines) * (line) / LOAD_WIDTH + WORK_ITEMS - 1) / WORK_ITEMS)
 #define EVEN(lines, line) ((lines) * (line) / LOAD_WIDTH % WORK_ITEMS == 0)
 
-// LOAD_WIDTH neighbours at an address aligned to as many elements. vloadN promises no alignment, and NVIDIA's compiler
-// makes single loads of it.
+// Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
+// alignment: NVIDIA's compiler turns it into single loads.
 #if LOAD_WIDTH == 1
 typedef real realw;
 #define LOADW(pointer) LOAD(pointer)
@@ -135,15 +145,15 @@ typedef CONCAT(REAL, LOAD_WIDTH) realw;
 #endif
 #endif
 
-// All lines that start at `pointer` plus a multiple of `step` are aligned.
+// Whether all lines that start at `pointer` plus a multiple of `step` are aligned.
 static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
   return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
 }
 
-// Line and place in the line of load number r of a work-item: neighbours load neighbours. The first form, whose place
-// and distance of lines are the same in all loads, takes fewer registers.
+// Line of load number r of a work-item, and the load's place in that line: neighbours load neighbours. Where whole
+// lines are dealt out at a time, the place is the same in all loads, which takes fewer registers.
 static ALWAYS_INLINE uint load_line(const int r, const int line, const uint item) {
-  const uint loads = line / LOAD_WIDTH;  // of the work-group for a line
+  const uint loads = line / LOAD_WIDTH;  // in a line
   return WORK_ITEMS % loads == 0 ? item / loads + r * (WORK_ITEMS / loads) : (item + r * WORK_ITEMS) / loads;
 }
 static ALWAYS_INLINE uint load_place(const int r, const int line, const uint item) {
@@ -151,10 +161,12 @@ static ALWAYS_INLINE uint load_place(const int r, const int line, const uint ite
   return (WORK_ITEMS % loads == 0 ? item : item + r * WORK_ITEMS) % loads * LOAD_WIDTH;
 }
 
-// A work-item's share of a tile of lines x line elements, `step` apart. `whole` is the same in the work-group: all
-// elements exist and lines are aligned; else only full_lines x full_line elements exist, the others are zero.
-static ALWAYS_INLINE void fetch(realw* share, __global const element* tile, const ulong step, const int lines, const int line,
-                  const bool whole, const int full_lines, const int full_line, const uint item) {
+// Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers.
+// whole (the same for the whole work-group): all elements exist and lines are aligned. Else only full_lines x full_line
+// elements exist; the others become zero.
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
+                                    const int line, const bool whole, const int full_lines, const int full_line,
+                                    const uint item) {
 #pragma unroll
   for (int r = 0; r < LOADS(lines, line); ++r) {
     const uint l = load_line(r, line, item);
@@ -162,48 +174,48 @@ static ALWAYS_INLINE void fetch(realw* share, __global const element* tile, cons
     __global const element* source = tile + (l * step + first);
     if (whole) {
       if (EVEN(lines, line) || l < (uint)lines) {
-        share[r] = LOADW(source);
+        staged[r] = LOADW(source);
       }
     } else {
       const int count = (int)l < full_lines ? full_line - (int)first : 0;
 #pragma unroll
       for (int q = 0; q < LOAD_WIDTH; ++q) {
-        ((real*)&share[r])[q] = q < count ? LOAD(source + q) : 0;
+        ((real*)&staged[r])[q] = q < count ? LOAD(source + q) : 0;
       }
     }
   }
 }
 
-// Puts the share into the tile in local memory.
-static ALWAYS_INLINE void deposit(__local real* tile, const realw* share, const int row, const int lines, const int line,
-                    const bool turned, const uint item) {
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart.
+static ALWAYS_INLINE void store_tile(__local real* tile, const realw* staged, const int row, const int lines,
+                                     const int line, const bool transposed, const uint item) {
 #pragma unroll
   for (int r = 0; r < LOADS(lines, line); ++r) {
     const uint l = load_line(r, line, item);
     const uint first = load_place(r, line, item);
     if (EVEN(lines, line) || l < (uint)lines) {
-      if (LOAD_WIDTH <= VECTOR_WIDTH && !turned) {
-        *(__local realw*)(tile + (l * row + first)) = share[r];
+      if (LOAD_WIDTH <= VECTOR_WIDTH && !transposed) {
+        *(__local realw*)(tile + (l * row + first)) = staged[r];
       } else {
 #pragma unroll
         for (int q = 0; q < LOAD_WIDTH; ++q) {
-          tile[turned ? (first + q) * row + l : l * row + first + q] = ((const real*)&share[r])[q];
+          tile[transposed ? (first + q) * row + l : l * row + first + q] = ((const real*)&staged[r])[q];
         }
       }
     }
   }
 }
 
-#if MAP == 3
+#if MAP == MMA
 
-// What one work-item has of the operands of a warp's instruction.
+// A work-item's part of the operands of a warp's instruction.
 typedef struct {
-  rowv a[2][ROW_PIECES];  // of steps 2t and 2t+1
+  rowv a[2][ROW_PIECES];  // steps 2t and 2t+1
   real b[2][COLUMN_PIECES];
 } Fragments;
 
-static ALWAYS_INLINE void read(Fragments* fragments, __local const real* a_row, __local const real* b_row, const int x,
-                 const int y) {
+static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const real* a_row, __local const real* b_row,
+                                         const int x, const int y) {
   const int t = x % 4;
   const int g = y % 8;
 #pragma unroll
@@ -230,7 +242,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     for (int w = 0; w < COLUMN_PIECES; ++w) {
       realv upper = sum[2 * u][w];
       realv lower = sum[2 * u + 1][w];
-      __asm__ volatile(  // "asm" is no word of OpenCL C to clang
+      __asm__ volatile(  // clang has no "asm" in OpenCL C
           "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
           "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
           : "+d"(upper.x), "+d"(upper.y), "+d"(lower.x), "+d"(lower.y)
@@ -243,13 +255,14 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 
 #else
 
-// What one work-item multiplies in one step of k.
+// A work-item's operands of one step of k.
 typedef struct {
   rowv a[ROW_PIECES];
   realv b[COLUMN_PIECES];
 } Fragments;
 
-static ALWAYS_INLINE void read(Fragments* fragments, __local const real* a_row, __local const real* b_row, const int x, const int y) {
+static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const real* a_row, __local const real* b_row,
+                                         const int x, const int y) {
 #pragma unroll
   for (int u = 0; u < ROW_PIECES; ++u) {
     fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
@@ -273,23 +286,23 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #endif
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  __local realv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // vectors, for their alignment
+  __local realv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // arrays of vectors, for their alignment
   __local realv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
   __local real* a_tiles = (__local real*)a_vectors;
   __local real* b_tiles = (__local real*)b_vectors;
   const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
-    return;  // all work-items of the work-group do: no barrier is left waiting
+    return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-#if MAP >= 2
+#if MAP == ZIGZAG || MAP == MMA
   const int warp = item / 32;
   const int lane = item % 32;
 #endif
-#if MAP == 2
+#if MAP == ZIGZAG
   const int x = warp % (LOCAL_X / 8) * 8 + lane / 2 % 8;
   const int y = warp / (LOCAL_X / 8) * 4 + lane / 16 * 2 + lane % 2;
-#elif MAP == 3
+#elif MAP == MMA
   const int x = warp % (LOCAL_X / 4) * 4 + lane % 4;
   const int y = warp / (LOCAL_X / 4) * 8 + lane / 4;
 #else
@@ -306,60 +319,61 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     }
   }
 
-  // The tiles that are fetched next, and the steps of k from there on. fetch reads nothing when none are left.
+  // The tiles to load next, and the steps of k that are left. load_tile reads nothing when none are.
   __global const element* a_source = tile.a;
   __global const element* b_source = tile.b;
   int left = tile.depth;
-  const bool whole = tile.rows == ML && tile.columns == NL && (A_PADDED || aligned(a_source, A_LINE_STEP)) &&
-                     (B_PADDED || aligned(b_source, B_LINE_STEP));
-  realw a_share[LOADS(A_LINES, A_LINE)];
-  realw b_share[LOADS(B_LINES, B_LINE)];
-#define FETCH()                                                                                             \
-  fetch(a_share, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PADDED ? left > 0 : whole && left >= KL,         \
-        A_TURNED ? tile.rows : left, A_TURNED ? left : tile.rows, item);                                    \
-  fetch(b_share, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PADDED ? left > 0 : whole && left >= KL,         \
-        B_TURNED ? tile.columns : left, B_TURNED ? left : tile.columns, item)
+  const bool a_aligned = A_PACKED ? true : aligned(a_source, A_LINE_STEP);
+  const bool b_aligned = B_PACKED ? true : aligned(b_source, B_LINE_STEP);
+  const bool whole = tile.rows == ML && tile.columns == NL && a_aligned && b_aligned;
+  realw a_staged[LOADS(A_LINES, A_LINE)];
+  realw b_staged[LOADS(B_LINES, B_LINE)];
+#define LOAD_TILES()                                                                                     \
+  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PACKED ? left > 0 : left >= KL && whole, \
+            A_TRANSPOSED ? tile.rows : left, A_TRANSPOSED ? left : tile.rows, item);                     \
+  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PACKED ? left > 0 : left >= KL && whole, \
+            B_TRANSPOSED ? tile.columns : left, B_TRANSPOSED ? left : tile.columns, item)
 
-  Fragments present = {{0}, {0}};
+  Fragments current = {{0}, {0}};
   Fragments next;
   int buffer = 0;
   if (PREFETCH == 1) {
-    FETCH();
+    LOAD_TILES();
   }
   while (left > 0) {
     __local real* a_tile = a_tiles + buffer * A_TILE;
     __local real* b_tile = b_tiles + buffer * B_TILE;
     if (PREFETCH == 0) {
-      FETCH();
+      LOAD_TILES();
     }
     if (BUFFERS == 1) {
-      barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tiles; of two pairs, the other one is still being read
+      barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tiles; with two pairs, others still read the other one
     }
-    deposit(a_tile, a_share, A_ROW, A_LINES, A_LINE, A_TURNED, item);
-    deposit(b_tile, b_share, B_ROW, B_LINES, B_LINE, B_TURNED, item);
+    store_tile(a_tile, a_staged, A_ROW, A_LINES, A_LINE, A_TRANSPOSED, item);
+    store_tile(b_tile, b_staged, B_ROW, B_LINES, B_LINE, B_TRANSPOSED, item);
     barrier(CLK_LOCAL_MEM_FENCE);
     a_source += A_BLOCK_STEP;
     b_source += B_BLOCK_STEP;
     left -= min(left, KL);
     if (PREFETCH == 1) {
-      FETCH();
+      LOAD_TILES();
     }
 #pragma unroll KS
     for (int p = 0; p < KL; p += STEP) {
       if (FRAGMENTS == 2) {
-        // Multiplies the step before this one: in the first step the last one of the tiles before, or nothing.
-        read(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);
-        multiply(sum, &present);
-        present = next;
+        // Multiplies the previous step: in a tile's first step the last one of the tile before, or zeros.
+        load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);
+        multiply(sum, &current);
+        current = next;
       } else {
-        read(&present, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);
-        multiply(sum, &present);
+        load_fragments(&current, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);
+        multiply(sum, &current);
       }
     }
     buffer = BUFFERS - 1 - buffer;
   }
   if (FRAGMENTS == 2) {
-    multiply(sum, &present);
+    multiply(sum, &current);
   }
 
 #pragma unroll

@@ -1,10 +1,9 @@
 // register_tile: CPUs. One work-item per work-group, no local memory, no barriers.
 //
-// A work-group computes a tile of C of at most ML x NL elements. It goes through k in blocks of KL. The block of op(B)
-// that belongs to a step is copied into private memory, panel by panel, so that its rows are next to each other
-// whatever ldb is and stay in the L2 cache; then strips of MS rows of op(A), which stay in the L1 cache, are multiplied
-// with one panel after the other. The MS x NS tile of C that belongs to a strip and a panel stays in vector registers
-// for the whole depth of the block:
+// A work-group computes a tile of C of at most ML x NL elements, in blocks of k that are KL deep. It packs the block of
+// op(B) into private memory, panel by panel: contiguous whatever ldb is, the block stays in the L2 cache. Then it
+// multiplies strips of MS rows of op(A), which stay in the L1 cache, by one panel after the other. The MS x NS tile of
+// C of a strip and a panel stays in vector registers for the whole depth of the block:
 //
 //                                     op(B)       NS
 //                                 +-----------+-------+------+
@@ -19,38 +18,39 @@
 //     |      |            | op(A) |           |       |      |
 //  ML |      |            |       +-----------+-------+------+ ML      C
 //     +------+------------+                      NL
-//                  ^ one element of op(A) is multiplied with the row of the panel
+//                  ^ one element of op(A) is multiplied by the row of the panel
 //
-//   ML, NL        rows and columns of C per work-group: op(B) is copied once for ML rows and op(A) read NL/NS times for
-//                 NL columns, so large ones save time; small problems are to have a work-group for each core
-//   KL            depth of a k block: the block of op(B), KL * NL elements, stays in the L2 cache, a strip, KL * MS
-//                 elements, in the L1 cache; C is read and written once for each block
-//   MS, NS        rows and columns of C in registers: MS * NS / VECTOR_WIDTH accumulators, plus NS / VECTOR_WIDTH
-//                 for the panel's row and one for the element of op(A), are to fit into the vector registers
+//   ML, NL        rows and columns of C per work-group. op(B) is packed once for ML rows, and op(A) read NL/NS times
+//                 for NL columns, so large tiles save time; but small problems need a work-group for each core
+//   KL            depth of a block of k. The block of op(B), KL * NL elements, should fit the L2 cache, a strip, KL *
+//   MS
+//                 elements, the L1 cache. C is read and written once for each block
+//   MS, NS        rows and columns of C in registers. MS * NS / VECTOR_WIDTH accumulators, NS / VECTOR_WIDTH vectors of
+//                 the panel's row and one for the element of op(A) should fit the vector registers
 //   VECTOR_WIDTH  elements of one vector register
 //   KS            unrolling of the loop over k
 //
-// Columns of op(B) that do not exist are zero in the panel, the last row of op(A) is read in place of rows that do not
-// exist; neither reaches C.
+// At the edges of C, missing columns of op(B) are zero in the panel, and the last row of op(A) stands in for missing
+// rows. Neither reaches C.
 
 #define VECTORS (NS / VECTOR_WIDTH)
 #define PANEL (KL * VECTORS)
-#define FILL (!TRANS_B)  // whole panels are filled while they are multiplied for the first time
+#define FILL (!TRANS_B)  // a whole panel is filled while it is multiplied for the first time
 
-// OpenCL's own prefetch does nothing in PoCL.
+// OpenCL's prefetch() does nothing in PoCL.
 #if defined(__clang__) && (defined(__x86_64__) || defined(__aarch64__))
 #define PREFETCH(pointer) __builtin_prefetch(pointer, 0, 2)
 #else
-#define PREFETCH(pointer) prefetch((__global const uchar*)(pointer), 1)  // has no version for half everywhere
+#define PREFETCH(pointer) prefetch((__global const uchar*)(pointer), 1)  // not every driver has it for half
 #endif
-// Rows that are read straight from a matrix are asked for so many steps of k ahead: one step takes about MS * VECTORS
-// cycles, memory one or two hundred. Rows beyond the end are harmless, a prefetch is only a hint.
+// How many steps of k ahead the rows of a matrix are prefetched: a step takes about MS * VECTORS cycles, an access to
+// memory one or two hundred. Prefetching beyond the end is harmless.
 #define B_AHEAD 8
 #define A_AHEAD 24
 
 #if TRANS_B && VECTOR_WIDTH > 1
-// Transposes a square block of VECTOR_WIDTH vectors: interleaving the upper with the lower half of the rows
-// log2(VECTOR_WIDTH) times moves element (i, j) to (j, i).
+// Transposes a square of VECTOR_WIDTH vectors. Each stage interleaves the upper with the lower half of the rows; after
+// log2(VECTOR_WIDTH) stages element (i, j) is at (j, i).
 static inline void transpose(realv block[VECTOR_WIDTH]) {
 #pragma unroll
   for (int stage = 1; stage < VECTOR_WIDTH; stage *= 2) {
@@ -72,7 +72,7 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
 }
 #endif
 
-// Copies the depth x columns part of op(B) at b into the panel, with zeros up to NS columns.
+// Packs the depth x columns part of op(B) at b into the panel and fills it up with zeros to NS columns.
 static inline void pack_panel(realv* panel, __global const element* b, const int ldb, const int depth,
                               const int columns) {
   for (int v = 0; v < VECTORS; ++v) {
@@ -111,10 +111,10 @@ static inline void pack_panel(realv* panel, __global const element* b, const int
   }
 }
 
-// c = alpha * sum + beta * c for the rows x columns tile at c. A whole tile goes from the registers to C, any other one
-// through memory: the edges are rare, and their code stays small.
+// c = alpha * sum + beta * c for the rows x columns tile at c. A whole tile goes straight from registers to C, an
+// incomplete one through memory: edges are rare, and their code stays small.
 static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
-                                             const int columns, const real alpha, const real beta) {
+                                      const int columns, const real alpha, const real beta) {
   if (rows == MS && columns == NS) {
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
@@ -141,14 +141,14 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
 }
 
 // c = alpha * strip * panel + beta * c for the rows x columns tile at c; the strip of op(A) begins at a.
-//   fill = 1  the rows of the panel come from b and are put into it on the way: while the multiplications wait for
-//             nothing else, the copy costs less than one of its own
-//   fill = 0  the panel is complete
+//   fill = 1  also packs the panel, row by row, from b: hidden behind the multiplications, this costs less than a
+//             separate pass
+//   fill = 0  the panel is packed
 // Inlined, so that `fill` is a constant in the loop.
 static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const element* a, const int lda,
-                                               realv* panel, const int fill, __global const element* b, const int ldb,
-                                               const int depth, const int rows, const int columns, const real alpha,
-                                               const real beta) {
+                                        realv* panel, const int fill, __global const element* b, const int ldb,
+                                        const int depth, const int rows, const int columns, const real alpha,
+                                        const real beta) {
   ulong a_row[MS];
   realv sum[MS][VECTORS];
 #pragma unroll
@@ -188,16 +188,16 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
   update_tile(c, ldc, sum, rows, columns, alpha, beta);
 }
 
-// The size of equal parts of `whole`, at most `most` each, in multiples of `unit`: a work-group with a smaller tile than
-// the others would leave its core without work.
-static inline size_t part_of(const size_t whole, const size_t most, const size_t unit) {
-  const size_t parts = max((whole + most - 1) / most, (size_t)1);
-  const size_t part = (whole + parts - 1) / parts;
-  return (part + unit - 1) / unit * unit;
+// The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
+// at the end, its core would run out of work early.
+static inline size_t equal_tile(const size_t extent, const size_t largest, const size_t unit) {
+  const size_t tiles = max((extent + largest - 1) / largest, (size_t)1);
+  const size_t size = (extent + tiles - 1) / tiles;
+  return (size + unit - 1) / unit * unit;
 }
 
 GEMM_KERNEL(1, 1) {
-  const Tile tile = find_tile(part_of(m, ML, MS), part_of(n, NL, NS), GEMM_ARGUMENTS);
+  const Tile tile = find_tile(equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
     return;
   }
@@ -206,7 +206,7 @@ GEMM_KERNEL(1, 1) {
 
   realv panels[NL / NS * PANEL];
   int done = 0;
-  // Once even for k = 0: C becomes beta * C.
+  // At least once, so that C becomes beta * C when k = 0.
   do {
     const int depth = min(KL, tile.depth - done);
     const real block_beta = done == 0 ? beta : 1;

@@ -33,7 +33,7 @@ double gpu_cost(const kernels::Params& p) {
   const double width = std::min(1.0, p.vector_width * words / 4);  // of 16 bytes at a time
   double cost = (1 + 2 * loads) * (1 + 0.3 * (1 - width)) * shortage(items, 64) * std::max(1.0, items / 512);
   if (registers > 200) cost *= 3;
-  const bool uncached = p.family == kernels::Family::stripe && p.local_a + p.local_b == 0;
+  const bool uncached = p.family == kernels::Family::stripe && !p.local_a && !p.local_b;
   return uncached ? cost * 1.5 : cost;
 }
 

@@ -13,7 +13,7 @@ constexpr std::uint64_t max_private_bytes = 1048576;          // of register_til
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
-constexpr std::uint32_t matrix_depth = 8;                     // local_tile, map 3: STEP of local_tile.cl
+constexpr std::uint32_t matrix_depth = 8;                     // local_tile, map mma: STEP of local_tile.cl
 constexpr std::uint32_t matrix_architecture = 90;             // the first with its instruction
 constexpr std::uint64_t copy_items = 64;                      // COPY_ITEMS of copy.cl, REDUCE_ITEMS of reduce.cl
 
@@ -59,11 +59,6 @@ class Checker {
     });
   }
 
-  bool flag(const char* parameter, std::uint32_t value) {
-    return require(value <= 1, "range",
-                   [&] { return std::string(parameter) + " is " + to_string(value) + ", neither 0 nor 1"; });
-  }
-
   bool padding() {
     return require(p_.padding <= max_factor, "range",
                    [&] { return "padding is " + to_string(p_.padding) + ", outside 0 to " + to_string(max_factor); });
@@ -81,10 +76,7 @@ class Checker {
                             in_range("buffers", p_.buffers, 2),
                             in_range("load_width", p_.load_width, 16),
                             in_range("fragments", p_.fragments, 2)};
-    bool holds = flag("local_a", p_.local_a);
-    holds = flag("prefetch", p_.prefetch) && holds;
-    holds = padding() && holds;
-    holds = flag("local_b", p_.local_b) && holds;
+    bool holds = padding();
     for (const bool factor : factors) holds = holds && factor;
     return holds;
   }
@@ -166,8 +158,6 @@ class Checker {
   bool local_tile_family() {
     bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
                          [] { return "a layout is image, but local_tile reads buffers only"; });
-    holds = require(p_.map <= 3, "range", [&] { return "map is " + to_string(p_.map) + ", none of 0, 1, 2 and 3"; }) &&
-            holds;
     const WorkGroup group = work_group_size(p_);
     // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no rounds.
     holds = require(group.x >= 2, "work-group-width",
@@ -176,38 +166,38 @@ class Checker {
                              ", but work-groups that are one work-item wide update C twice on PoCL: at least 2";
                     }) &&
             holds;
-    if (p_.map != 2 && p_.map != 3) return holds;
-    const std::uint32_t warp_x = p_.map == 2 ? 8 : 4;
+    if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;
+    const std::uint32_t warp_x = p_.map == Map::zigzag ? 8 : 4;
     const std::uint32_t warp_y = 32 / warp_x;
     holds = require(group.x % warp_x == 0 && group.y % warp_y == 0, "map",
                     [&] {
-                      return "map " + to_string(p_.map) + " deals out blocks of " + to_string(warp_x) + " x " +
-                             to_string(warp_y) + " work-items, and the work-group has " + to_string(group.x) + " x " +
-                             to_string(group.y);
+                      return std::string(p_.map == Map::zigzag ? "map zigzag" : "map mma") + " needs blocks of " +
+                             to_string(warp_x) + " x " + to_string(warp_y) + " work-items, and the work-group has " +
+                             to_string(group.x) + " x " + to_string(group.y);
                     }) &&
             holds;
-    return (p_.map == 2 || matrix_units()) && holds;
+    return (p_.map == Map::zigzag || matrix_units()) && holds;
   }
 
-  // What the instruction of map 3 multiplies, and who has it.
+  // What the instruction of map mma multiplies, and which devices have it.
   bool matrix_units() {
     bool holds = require(p_.precision == Precision::double_precision, "map",
-                         [] { return "map 3 multiplies double precision only"; });
+                         [] { return "map mma multiplies double precision only"; });
     holds = require(p_.vector_width == 2 && p_.ms % 2 == 0, "map",
                     [&] {
-                      return "map 3 has pieces of 2 x 2: not with ms = " + to_string(p_.ms) +
+                      return "map mma needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
                              " and vector_width = " + to_string(p_.vector_width);
                     }) &&
             holds;
     holds = require(p_.kl % matrix_depth == 0, "map",
                     [&] {
-                      return "map 3 multiplies " + to_string(matrix_depth) + " steps of k at once, and kl is " +
+                      return "map mma multiplies " + to_string(matrix_depth) + " steps of k at once, and kl is " +
                              to_string(p_.kl);
                     }) &&
             holds;
     return require(device_.ptx >= matrix_architecture, "map",
                    [] {
-                     return "map 3 is for the matrix units of NVIDIA's devices from sm_" +
+                     return "map mma needs the matrix units of NVIDIA's devices from sm_" +
                             to_string(matrix_architecture) + " on, which this device lacks";
                    }) &&
            holds;

@@ -70,7 +70,8 @@ Params local_tile(Precision precision) {
   p.kl = p.ks = precision == Precision::double_precision ? 8 : 16;
   p.ms = p.ns = 8;
   p.buffers = precision == Precision::double_precision ? 1 : 2;
-  p.map = p.fragments = 2;
+  p.map = Map::zigzag;
+  p.fragments = 2;
   return p;
 }
 

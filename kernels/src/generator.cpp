@@ -6,9 +6,9 @@ namespace clbake::kernels {
 
 namespace {
 
-// COPY_TILE, COPY_ITEMS and REDUCE_ITEMS of copy.cl and reduce.cl.
-constexpr std::uint32_t copy_tile = 16;
-constexpr std::uint32_t copy_items = 64;
+// PACK_TILE and PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl.
+constexpr std::uint32_t pack_tile = 16;
+constexpr std::uint32_t pack_items = 64;
 constexpr std::uint32_t reduce_items = 64;
 
 const char* family_source(Family family) {
@@ -21,40 +21,49 @@ const char* family_source(Family family) {
   return "";
 }
 
-// The line directives make a compiler's messages point into the files as they are in kernels/.
+// The line directives make compiler messages refer to the files in kernels/.
 std::string assemble_source(Family family, const std::string& file_name) {
   std::string text;
   const auto append = [&text](const std::string& file, const char* content) {
     text.append("#line 1 \"").append(file).append("\"\n").append(content);
   };
   append("common.cl", embedded::common_cl);
-  append("copy.cl", embedded::copy_cl);
+  append("pack.cl", embedded::pack_cl);
+  if (family == Family::stripe) append("pack_image.cl", embedded::pack_image_cl);
   append("reduce.cl", embedded::reduce_cl);
   append(file_name, family_source(family));
   return text;
 }
 
+// A choice is the macro that the .cl files define for its word.
+std::string macro_value(const Parameter& parameter, std::uint32_t value) {
+  if (parameter.words.empty() || parameter.is_switch) return std::to_string(value);
+  std::string macro;
+  for (const char c : parameter.words[value]) macro += c == '_' ? c : static_cast<char>(c - 'a' + 'A');
+  return macro;
+}
+
 std::string build_options(const Params& params) {
   std::string options = "-cl-std=CL1.2";
-  const auto define = [&options](std::string_view macro, std::uint32_t value) {
-    options.append(" -D").append(macro).append("=").append(std::to_string(value));
+  const auto define = [&options](std::string_view macro, const std::string& value) {
+    options.append(" -D").append(macro).append("=").append(value);
   };
-  define("PRECISION", 8 * element_bytes(params.precision));
-  define("TRANS_A", params.trans_a ? 1 : 0);
-  define("TRANS_B", params.trans_b ? 1 : 0);
-  // common.cl, copy.cl and reduce.cl, which all families share, need these.
+  define("PRECISION", std::to_string(8 * element_bytes(params.precision)));
+  define("TRANS_A", params.trans_a ? "1" : "0");
+  define("TRANS_B", params.trans_b ? "1" : "0");
+  // The files that all families share need these.
   constexpr std::string_view shared[] = {"KL", "LAYOUT_A", "LAYOUT_B"};
   for (const Parameter& parameter : parameters()) {
     if (parameter.macro.empty()) continue;
     bool wanted = parameter.of(params.family);
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
-    if (wanted) define(parameter.macro, parameter.get(params));
+    if (wanted) define(parameter.macro, macro_value(parameter, parameter.get(params)));
   }
   return options;
 }
 
-Launch copy_launch(Role role, const char* kernel_name) {
-  return {role, kernel_name, {copy_items, 1, 1}, copy_tile, copy_tile};
+Launch pack_launch(Role role, const char* kernel_name) {
+  return {role, kernel_name, {pack_items, 1, 1}, pack_tile, pack_tile};
 }
 
 }  // namespace
@@ -65,8 +74,8 @@ Kernel generate(const Params& params) {
   kernel.source_name = std::string(name(params.family)) + ".cl";
   kernel.source = assemble_source(params.family, kernel.source_name);
   kernel.build_options = build_options(params);
-  if (params.layout_a != Layout::row_major) kernel.launches.push_back(copy_launch(Role::copy_a, "clbake_copy_a"));
-  if (params.layout_b != Layout::row_major) kernel.launches.push_back(copy_launch(Role::copy_b, "clbake_copy_b"));
+  if (params.layout_a != Layout::row_major) kernel.launches.push_back(pack_launch(Role::copy_a, "clbake_copy_a"));
+  if (params.layout_b != Layout::row_major) kernel.launches.push_back(pack_launch(Role::copy_b, "clbake_copy_b"));
   const WorkGroup group = work_group_size(params);
   kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k > 1) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 
 namespace clbake::kernels {
 
@@ -14,29 +15,21 @@ constexpr std::uint32_t every = ~0U;
 constexpr std::uint32_t local_tile = bit(Family::local_tile);
 constexpr std::uint32_t stripe = bit(Family::stripe);
 
-template <std::uint32_t Params::*member>
-Parameter number(std::string_view name, std::string_view macro, std::string_view tag, std::uint32_t families,
-                 std::string_view meaning) {
-  return {name,
-          macro,
-          tag,
-          meaning,
-          {},
-          families,
-          [](const Params& p) { return p.*member; },
-          [](Params& p, std::uint32_t value) { p.*member = value; }};
-}
+using Words = std::vector<std::string_view>;
 
-template <Layout Params::*member>
-Parameter layout(std::string_view name, std::string_view macro, std::string_view tag, std::string_view meaning) {
+template <auto member>
+Parameter parameter(std::string_view name, std::string_view macro, std::string_view tag, std::uint32_t families,
+                    std::string_view meaning, const Words& words = {}) {
+  using Field = std::decay_t<decltype(Params().*member)>;
   return {name,
           macro,
           tag,
           meaning,
-          {"row", "pad", "cbl", "rbl", "image"},
-          local_tile | stripe,
+          words,
+          std::is_same_v<Field, bool>,
+          families,
           [](const Params& p) { return static_cast<std::uint32_t>(p.*member); },
-          [](Params& p, std::uint32_t value) { p.*member = static_cast<Layout>(value); }};
+          [](Params& p, std::uint32_t value) { p.*member = static_cast<Field>(value); }};
 }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -100,33 +93,34 @@ bool read_option(std::string_view text, Params& p) {
 }  // namespace
 
 const std::vector<Parameter>& parameters() {
+  static const Words layouts = {"row_major", "pad", "cbl", "rbl", "image"};
   static const std::vector<Parameter> all = {
-      number<&Params::ml>("ml", "ML", "", every, "rows of C per work-group"),
-      number<&Params::nl>("nl", "NL", "", every, "columns of C per work-group"),
-      number<&Params::kl>("kl", "KL", "", every & ~bit(Family::direct), "depth of a block of k"),
-      number<&Params::ms>("ms", "MS", "", every, "rows of C per work-item"),
-      number<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
-      number<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
-      number<&Params::vector_width>("vector_width", "VECTOR_WIDTH", "", every, "elements of a vector"),
-      layout<&Params::layout_a>("layout_a", "LAYOUT_A", "a", "layout that A is read from"),
-      layout<&Params::layout_b>("layout_b", "LAYOUT_B", "b", "layout that B is read from"),
-      number<&Params::split_k>("split_k", "SPLIT_K", "split", every, "slices of k"),
-      number<&Params::local_a>("local_a", "LOCAL_A", "locala", stripe, "1: A through local memory"),
-      number<&Params::local_b>("local_b", "LOCAL_B", "localb", stripe, "1: B through local memory"),
-      number<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile, "tiles of an operand in local memory"),
-      number<&Params::prefetch>("prefetch", "PREFETCH", "prefetch", local_tile, "1: next tiles fetched early"),
-      number<&Params::load_width>("load_width", "LOAD_WIDTH", "load", local_tile, "elements per global load"),
-      number<&Params::padding>("padding", "PADDING", "padding", local_tile, "elements behind a row of a tile"),
-      number<&Params::map>("map", "MAP", "map", local_tile, "map of work-items to elements"),
-      number<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile, "register copies of a step"),
-      {"front_end",
-       "",
-       "",
-       "NVIDIA: who compiles the source",
-       {"driver", "clang"},
-       every,
-       [](const Params& p) { return static_cast<std::uint32_t>(p.front_end); },
-       [](Params& p, std::uint32_t value) { p.front_end = static_cast<FrontEnd>(value); }},
+      parameter<&Params::ml>("ml", "ML", "", every, "rows of C per work-group"),
+      parameter<&Params::nl>("nl", "NL", "", every, "columns of C per work-group"),
+      parameter<&Params::kl>("kl", "KL", "", every & ~bit(Family::direct), "depth of a block of k"),
+      parameter<&Params::ms>("ms", "MS", "", every, "rows of C per work-item"),
+      parameter<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
+      parameter<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
+      parameter<&Params::vector_width>("vector_width", "VECTOR_WIDTH", "", every, "elements of a vector"),
+      parameter<&Params::layout_a>("layout_a", "LAYOUT_A", "a", local_tile | stripe, "layout that A is read from",
+                                   layouts),
+      parameter<&Params::layout_b>("layout_b", "LAYOUT_B", "b", local_tile | stripe, "layout that B is read from",
+                                   layouts),
+      parameter<&Params::split_k>("split_k", "SPLIT_K", "split", every, "slices of k"),
+      parameter<&Params::local_a>("local_a", "LOCAL_A", "a", stripe, "memory that work-items read A from",
+                                  {"global", "local"}),
+      parameter<&Params::local_b>("local_b", "LOCAL_B", "b", stripe, "memory that work-items read B from",
+                                  {"global", "local"}),
+      parameter<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile, "tiles of an operand in local memory"),
+      parameter<&Params::prefetch>("prefetch", "PREFETCH", "", local_tile, "load the next tiles early",
+                                   {"noprefetch", "prefetch"}),
+      parameter<&Params::load_width>("load_width", "LOAD_WIDTH", "load", local_tile, "elements per global load"),
+      parameter<&Params::padding>("padding", "PADDING", "padding", local_tile, "elements behind a row of a tile"),
+      parameter<&Params::map>("map", "MAP", "map", local_tile, "which elements a work-item computes",
+                              {"blocked", "cyclic", "zigzag", "mma"}),
+      parameter<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile,
+                                    "register sets for a step's operands"),
+      parameter<&Params::front_end>("front_end", "", "", every, "NVIDIA: who compiles the source", {"driver", "clang"}),
   };
   return all;
 }

@@ -4,7 +4,8 @@
 namespace clbake::kernels::embedded {
 
 extern const char common_cl[];
-extern const char copy_cl[];
+extern const char pack_cl[];
+extern const char pack_image_cl[];
 extern const char reduce_cl[];
 extern const char direct_cl[];
 extern const char register_tile_cl[];

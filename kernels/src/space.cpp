@@ -12,10 +12,21 @@ using Values = std::vector<std::uint32_t>;
 
 // ---- The values ----
 
+template <typename Choice>
+Values values(std::initializer_list<Choice> choices) {
+  Values all;
+  for (const Choice choice : choices) all.push_back(static_cast<std::uint32_t>(choice));
+  return all;
+}
+
 const Values kVectorWidths = {1, 2, 4, 8, 16};
 const Values kUnrolling = {1, 2, 4, 8, 16, 32};
 const Values kSplits = {1, 2, 3, 4, 6, 8, 16, 32};
 const Values kSwitch = {0, 1};
+const Values kAllLayouts =
+    values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block, Layout::image});
+const Values kBufferLayouts = values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block});
+const Values kMaps = values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma});
 const Values kBlocks = {8, 12, 16, 24, 32, 48, 56, 60, 64, 96, 120, 128, 192, 256};  // of a GPU's work-group
 const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};                         // rows or columns of a work-item
 const Values kDepths = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256};
@@ -30,6 +41,7 @@ Parameter transpose(std::string_view name, std::string_view macro, std::string_v
           {},
           meaning,
           {"n", "t"},
+          true,
           ~0U,
           [](const Params& p) -> std::uint32_t { return p.*member ? 1 : 0; },
           [](Params& p, std::uint32_t value) { p.*member = value != 0; }};
@@ -101,12 +113,12 @@ Space local_tile() {
       .columns(kItems, kBlocks)
       .rows(kItems, kBlocks)
       .depth({4, 8, 12, 16, 24, 32, 48, 64}, kUnrolling)
-      .layouts({0, 1, 2, 3})
+      .layouts(kBufferLayouts)
       .add("load_width", {1, 2, 4, 8}, Coupling::full, [](Params& p) { p.load_width = 1; })
-      .add("map", {0, 1, 2, 3}, Coupling::full, [](Params& p) { p.map = 1; })
+      .add("map", kMaps, Coupling::full, [](Params& p) { p.map = Map::cyclic; })
       .add("buffers", {1, 2}, Coupling::full, [](Params& p) { p.buffers = 1; })
       .add("padding", {0, 1, 2, 4, 8}, Coupling::full, [](Params& p) { p.padding = 0; })
-      .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = 1; })
+      .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = true; })
       .add("fragments", {1, 2}, Coupling::device, [](Params& p) { p.fragments = 1; })
       .space();
 }
@@ -116,9 +128,9 @@ Space stripe() {
       .columns(kItems, kBlocks)
       .rows(kItems, kBlocks)
       .depth(kDepths, kUnrolling)
-      .layouts({0, 1, 2, 3, 4})
-      .add("local_a", kSwitch, Coupling::full, [](Params& p) { p.local_a = 0; })
-      .add("local_b", kSwitch, Coupling::full, [](Params& p) { p.local_b = 0; })
+      .layouts(kAllLayouts)
+      .add("local_a", kSwitch, Coupling::full, [](Params& p) { p.local_a = false; })
+      .add("local_b", kSwitch, Coupling::full, [](Params& p) { p.local_b = false; })
       .space();
 }
 

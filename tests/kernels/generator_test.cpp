@@ -46,11 +46,11 @@ BOOST_AUTO_TEST_CASE(BuildOptionsDefineEveryParameter) {
   p.ns = 4;
   p.ks = 2;
   p.vector_width = 4;
-  BOOST_TEST(
-      generate(p).build_options ==
-      "-cl-std=CL1.2 -DPRECISION=64 -DTRANS_A=0 -DTRANS_B=1 -DML=64 -DNL=32 -DKL=16 -DMS=8 -DNS=4 -DKS=2 "
-      "-DVECTOR_WIDTH=4 -DLAYOUT_A=0 -DLAYOUT_B=0 -DSPLIT_K=1 -DBUFFERS=1 -DPREFETCH=1 -DLOAD_WIDTH=1 -DPADDING=0 "
-      "-DMAP=1 -DFRAGMENTS=1");
+  BOOST_TEST(generate(p).build_options ==
+             "-cl-std=CL1.2 -DPRECISION=64 -DTRANS_A=0 -DTRANS_B=1 -DML=64 -DNL=32 -DKL=16 -DMS=8 -DNS=4 -DKS=2 "
+             "-DVECTOR_WIDTH=4 -DLAYOUT_A=ROW_MAJOR -DLAYOUT_B=ROW_MAJOR -DSPLIT_K=1 -DBUFFERS=1 -DPREFETCH=1 "
+             "-DLOAD_WIDTH=1 -DPADDING=0 "
+             "-DMAP=CYCLIC -DFRAGMENTS=1");
 }
 
 BOOST_AUTO_TEST_CASE(LaunchFollowsFromTheTiles) {

@@ -50,16 +50,16 @@ BOOST_AUTO_TEST_CASE(RegisterTileIsRight) {
 }
 
 BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
-  check_everywhere("local_tile-s-nn-12x24x8-3x6x2-v1-prefetch0");
-  check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-map2-fragments2");
-  check_everywhere("local_tile-s-nn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-prefetch0-load2-map0");
+  check_everywhere("local_tile-s-nn-12x24x8-3x6x2-v1-noprefetch");
+  check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2");
+  check_everywhere("local_tile-s-nn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-noprefetch-load2-mapblocked");
   check_everywhere("local_tile-s-nn-16x16x4-1x4x3-v2-arbl-brbl-padding2");
   // Only where there are matrix units for doubles.
-  check_everywhere("local_tile-d-nn-16x32x16-2x4x8-v2-map3");
-  check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-acbl-bpad-split2-buffers2-load2-padding2-map3-fragments2");
+  check_everywhere("local_tile-d-nn-16x32x16-2x4x8-v2-mapmma");
+  check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-acbl-bpad-split2-buffers2-load2-padding2-mapmma-fragments2");
 }
 
 BOOST_AUTO_TEST_CASE(StripeIsRight) {
   check_everywhere("stripe-s-nn-12x24x8-3x6x2-v1");
-  check_everywhere("stripe-s-nn-16x16x8-4x4x2-v2-arbl-bpad-split2-locala1-localb1");
+  check_everywhere("stripe-s-nn-16x16x8-4x4x2-v2-arbl-bpad-split2-alocal-blocal");
 }

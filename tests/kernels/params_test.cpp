@@ -46,18 +46,18 @@ BOOST_AUTO_TEST_CASE(NameHoldsWhatDiffersFromTheStandard) {
   p.trans_a = p.trans_b = true;
   p.layout_a = Layout::column_block;
   p.layout_b = Layout::image;
-  p.local_a = 1;
+  p.local_a = true;
   p.split_k = 12;
-  BOOST_TEST(name(p) == "stripe-h-tt-1x1x1-1x1x1-v1-acbl-bimage-split12-locala1");
+  BOOST_TEST(name(p) == "stripe-h-tt-1x1x1-1x1x1-v1-acbl-bimage-split12-alocal");
   Params q;
   q.family = Family::local_tile;
   q.buffers = 2;
-  q.prefetch = 0;
+  q.prefetch = false;
   q.load_width = 4;
   q.padding = 4;
-  q.map = 2;
+  q.map = Map::zigzag;
   q.fragments = 2;
-  BOOST_TEST(name(q) == "local_tile-s-nn-1x1x1-1x1x1-v1-buffers2-prefetch0-load4-padding4-map2-fragments2");
+  BOOST_TEST(name(q) == "local_tile-s-nn-1x1x1-1x1x1-v1-buffers2-noprefetch-load4-padding4-mapzigzag-fragments2");
 }
 
 BOOST_AUTO_TEST_CASE(NameSaysWhoCompiles) {

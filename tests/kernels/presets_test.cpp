@@ -88,12 +88,12 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeSaidHereIsNoted) {
 
 BOOST_AUTO_TEST_CASE(ThePapersSetsAreAsPublished) {
   const auto name_of = [](const char* preset) { return name(find_preset(preset)->params); };
-  BOOST_TEST(name_of("paper-dgemm-cbl") == "stripe-d-nn-64x16x16-4x4x2-v2-acbl-bcbl-localb1");
-  BOOST_TEST(name_of("paper-dgemm-rbl") == "stripe-d-nn-64x16x16-4x4x2-v2-arbl-brbl-localb1");
+  BOOST_TEST(name_of("paper-dgemm-cbl") == "stripe-d-nn-64x16x16-4x4x2-v2-acbl-bcbl-blocal");
+  BOOST_TEST(name_of("paper-dgemm-rbl") == "stripe-d-nn-64x16x16-4x4x2-v2-arbl-brbl-blocal");
   BOOST_TEST(name_of("paper-dgemm-row-tn") == "stripe-d-tn-256x8x16-4x4x2-v2");
-  BOOST_TEST(name_of("paper-dgemm-row-nn") == "stripe-d-nn-32x128x128-4x4x4-v4-locala1");
+  BOOST_TEST(name_of("paper-dgemm-row-nn") == "stripe-d-nn-32x128x128-4x4x4-v4-alocal");
   BOOST_TEST(name_of("paper-sgemm-cbl") == "stripe-s-nn-128x128x256-16x8x4-v4-acbl-bcbl");
-  BOOST_TEST(name_of("paper-sgemm-rbl") == "stripe-s-nn-128x32x8-8x8x8-v2-arbl-brbl-localb1");
+  BOOST_TEST(name_of("paper-sgemm-rbl") == "stripe-s-nn-128x32x8-8x8x8-v2-arbl-brbl-blocal");
   BOOST_TEST(name_of("paper-sgemm-row-tn") == "stripe-s-tn-128x64x4-8x4x4-v4");
   BOOST_TEST(name_of("paper-sgemm-row-nn") == "stripe-s-nn-128x64x256-8x4x4-v4-aimage");
 }

@@ -34,6 +34,15 @@ constexpr Family all_families[] = {Family::direct, Family::register_tile, Family
 // kernels/copy.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
 
+// local_tile: which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns.
+// kernels/local_tile.cl has the pictures. The values are those of its macros.
+enum class Map : std::uint32_t {
+  blocked,  // the pieces of a work-item are neighbours
+  cyclic,   // the pieces are dealt out in turn: neighbouring work-items read neighbouring pieces
+  zigzag,   // as cyclic, with the 32 work-items of a warp in a zig-zag of 8 x 4
+  mma,      // as cyclic, in warps of 4 x 8 that multiply with the matrix units of NVIDIA's devices
+};
+
 // What makes machine code of the source on NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is at
 // times faster. A driver that gets no binary compiles either way.
 enum class FrontEnd : std::uint32_t { driver, clang };
@@ -58,14 +67,14 @@ struct Params {
   Layout layout_a = Layout::row_major;
   Layout layout_b = Layout::row_major;
   std::uint32_t split_k = 1;     // slices of k, computed by different work-groups, summed up by a second kernel
-  std::uint32_t local_a = 0;     // stripe: 1 = A goes through local memory
-  std::uint32_t local_b = 0;     // stripe: 1 = B goes through local memory
+  bool local_a = false;          // stripe: A goes through local memory
+  bool local_b = false;          // stripe: B goes through local memory
   std::uint32_t buffers = 1;     // local_tile: tiles of each operand in local memory, 1 or 2
-  std::uint32_t prefetch = 1;    // local_tile: 1 = the next tiles are fetched into registers while one is multiplied
+  bool prefetch = true;          // local_tile: load the next tiles into registers while the current ones are multiplied
   std::uint32_t load_width = 1;  // local_tile: elements per load from global memory
   std::uint32_t padding = 0;     // local_tile: elements behind each row of a tile, against bank conflicts
-  std::uint32_t map = 1;         // local_tile: which elements of the tile a work-item computes
-  std::uint32_t fragments = 1;   // local_tile: 2 = the next step's operands are read while one is multiplied
+  Map map = Map::cyclic;         // local_tile: which elements of the tile a work-item computes
+  std::uint32_t fragments = 1;   // local_tile: register sets for a step's operands; 2 = read ahead by one step
 
   FrontEnd front_end = FrontEnd::driver;
 
@@ -77,7 +86,7 @@ std::string_view name(Family family);
 
 // Unique, short and readable: family, precision, transposes (of A, of B: n or t), blocking factors, vector width, then
 // the parameters that differ from the standard; for example "register_tile-s-nn-60x128x512-6x64x1-v16" and
-// "stripe-d-tn-64x16x16-4x4x2-v2-acbl-bcbl-localb1". A file name, an option value and a bundle's variant name.
+// "stripe-d-tn-64x16x16-4x4x2-v2-acbl-bcbl-blocal". A file name, an option value and a bundle's variant name.
 std::string name(const Params& params);
 
 // The reverse of name(params). On failure a sentence that names the part that cannot be read.
@@ -90,13 +99,15 @@ struct WorkGroup {
 };
 WorkGroup work_group_size(const Params& params);
 
-// A numeric parameter or a named choice of Params, described once for names, build options, constraints and tables.
+// A field of Params, described once for names, build options, constraints and tables. A value is a count, or the number
+// of one of `words`.
 struct Parameter {
   std::string_view name;                // of the field: "split_k"
-  std::string_view macro;               // in the kernels: "SPLIT_K"; empty: the source is the same
-  std::string_view tag;                 // in name(Params): "split" as in "-split4"
+  std::string_view macro;               // in the kernels: "SPLIT_K"; empty: the source does not depend on it
+  std::string_view tag;                 // in name(Params), before the value: "split" as in "-split4"
   std::string_view meaning;             // a few words, with the unit
-  std::vector<std::string_view> words;  // of the values 0, 1, ...; empty when the value is a number
+  std::vector<std::string_view> words;  // for the values 0, 1, ...; empty for a count
+  bool is_switch;                       // the field is a bool and the macro 0 or 1; words are those of false and true
   std::uint32_t families;               // bit 1 << Family for each family that has it
   std::uint32_t (*get)(const Params&);
   void (*set)(Params&, std::uint32_t);

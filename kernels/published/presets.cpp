@@ -31,7 +31,7 @@ Params tiled() {
   Params p;
   p.family = Family::local_tile;
   p.ml = p.nl = p.kl = tutorial_square;
-  p.prefetch = 0;
+  p.prefetch = false;
   p.padding = 0;
   return p;
 }
@@ -47,7 +47,7 @@ Params more_work() {
 Params wide(std::uint32_t width) {
   Params p = tiled();
   p.ns = p.vector_width = p.load_width = width;
-  p.map = 0;
+  p.map = Map::blocked;
   return p;
 }
 
@@ -145,12 +145,12 @@ Params transposed_a(Params p) {
 }
 
 Params shared_a(Params p) {
-  p.local_a = 1;
+  p.local_a = true;
   return p;
 }
 
 Params shared_b(Params p) {
-  p.local_b = 1;
+  p.local_b = true;
   return p;
 }
 

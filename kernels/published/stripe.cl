@@ -1,9 +1,9 @@
 // stripe: the family of Matsumoto, Nakasato, Sedukhin, "Implementing a Code Generator for Fast Matrix Multiplication in
-// OpenCL on the GPU", 2012. What a device likes best is found by trying: local memory or not, and any layout, for each
-// operand on its own.
+// OpenCL on the GPU", 2012. Each operand goes through local memory or not, and comes from any layout; which is best on
+// a device is found by search.
 //
-// A work-group multiplies a stripe of op(A) by a stripe of op(B), in blocks that are KL deep; each of its work-items
-// goes through a block in steps of KS and keeps MS x NS elements of C in registers:
+// A work-group multiplies ML rows of op(A) by NL columns of op(B), in blocks that are KL deep. Each work-item goes
+// through a block in steps of KS and keeps MS x NS elements of C in registers:
 //
 //                                  op(B)       NL                       one block, as work-item (x, y) sees it:
 //                              +-----------+-------+------+
@@ -20,7 +20,7 @@
 //     +------+------------+    +--------------------------+
 //             op(A)                          C
 //
-// The rows of a work-item are pieces of A_PIECE neighbours, its columns pieces of B_PIECE, dealt out in turn, so that
+// A work-item's rows are pieces of A_PIECE neighbours, its columns pieces of B_PIECE, dealt out in turn, so that
 // neighbouring work-items read neighbouring vectors:
 //
 //     piece u of the rows:     (u * LOCAL_Y + y) * A_PIECE ... + A_PIECE - 1      u = 0 .. MS/A_PIECE - 1
@@ -29,21 +29,20 @@
 //   ML, NL              rows and columns of C per work-group, which is NL/NS x ML/MS work-items
 //   KL                  depth of a block
 //   MS, NS              rows and columns of C per work-item; NS is a multiple of VECTOR_WIDTH
-//   KS                  depth of what a work-item reads at a time, unrolled; divides KL
-//   LOCAL_A, LOCAL_B    1: the work-group shares the operand's block in local memory, 0: each work-item reads its part
+//   KS                  steps of k that a work-item reads at a time and unrolls; divides KL
+//   LOCAL_A, LOCAL_B    1: the work-group shares the operand's block in local memory. 0: each work-item reads its part
 //                       from global memory into registers
-//   LAYOUT_A, LAYOUT_B  where the operand is, see common.cl. Only ROW_MAJOR has edges that must be guarded: the copies
-//                       are filled with zeros up to whole blocks. An IMAGE has TEXEL elements in a texel: MS (NS) is a
-//                       multiple of that, VECTOR_WIDTH not more
-//   VECTOR_WIDTH        elements of the accumulators, along n, and of loads: along m or n where these are neighbours
-//                       in memory, else along k, as far as KS and MS are multiples
+//   LAYOUT_A, LAYOUT_B  see common.cl. Only ROW_MAJOR needs guards at the edges: packed operands are whole blocks. An
+//                       IMAGE has TEXEL elements in a texel: MS (NS) is a multiple of it, VECTOR_WIDTH at most as much
+//   VECTOR_WIDTH        elements of the accumulators, along n, and of loads: along m or n where these are neighbours in
+//                       memory, else along k, as far as KS and MS are multiples
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
 #define WORK_ITEMS (LOCAL_X * LOCAL_Y)
 #define COLUMN_VECTORS (NS / VECTOR_WIDTH)
 
-// The largest of 1, 2, 4, 8, 16 that is no more than VECTOR_WIDTH and divides `factor`: its lowest bits tell.
+// The largest power of two that divides `factor` and is at most VECTOR_WIDTH.
 #define LOWEST_BIT(factor) ((factor) & -(factor))
 #define WIDTH_OF(factor) (LOWEST_BIT(factor) < VECTOR_WIDTH ? LOWEST_BIT(factor) : VECTOR_WIDTH)
 
@@ -51,18 +50,18 @@
 #define B_PIECE (LAYOUT_B == IMAGE ? TEXEL : VECTOR_WIDTH)
 #define K_PIECE WIDTH_OF(KS)  // of loads along k
 
-// Where neighbours in memory are neighbours along m (n); elsewhere they are along k.
+// Whether neighbours in memory lie along m (n); else they lie along k.
 #define A_ALONG_M (LAYOUT_A != ROW_MAJOR || TRANS_A)
 #define B_ALONG_N (LAYOUT_B != ROW_MAJOR || !TRANS_B)
 
-// What a work-item reads straight from the caller's matrix must be guarded at the edges.
+// Whether a work-item reads straight from the caller's matrix, which has edges.
 #define A_GUARDED (LAYOUT_A == ROW_MAJOR && !LOCAL_A)
 #define B_GUARDED (LAYOUT_B == ROW_MAJOR && !LOCAL_B)
 
 // ---- Loads and stores of `width` neighbours ----
 
-// The functions below are for both operands. Their width, steps, block and share are constants that the compiler knows
-// once it has put them in line: of each switch and each loop only what is needed remains.
+// The functions below serve both operands. Once they are inlined, their widths, steps and blocks are constants, so that
+// of each switch and loop only what is needed remains.
 
 #if PRECISION == 16
 #define READ(width, from) CONCAT(vload_half, width)(0, from)
@@ -73,12 +72,10 @@
 #endif
 #define FOR_WIDTHS(DO) DO(2) DO(4) DO(8) DO(16)
 
-#define LOAD_CASE(width)                                                                       \
-  case width:                                                                                  \
-    CONCAT(vstore, width)(aligned ? READ_ALIGNED(width, from) : READ(width, from), 0, to);     \
-    break;
+#define LOAD_CASE(width) \
+  case width: CONCAT(vstore, width)(aligned ? READ_ALIGNED(width, from) : READ(width, from), 0, to); break;
 
-// aligned: the address is a multiple of the width. Drivers make one instruction of such a load, else often `width`.
+// aligned: the address is a multiple of the width, and drivers make one instruction of the load instead of `width`.
 static inline void load(real* to, __global const element* from, const int width, const bool aligned) {
   switch (width) {
     FOR_WIDTHS(LOAD_CASE)
@@ -118,8 +115,8 @@ static inline void load_texel(real* to, __read_only image2d_t image, const int2 
 
 // ---- Sharing a block in local memory ----
 
-// Copies a block of `block` rows of op(A), or columns of op(B), into `shared`, one row of it per step of k. Element
-// (p, i) is source[p * step_p + i * step_i]; unless `whole`, only those below depth and extent exist, others are zero.
+// Copies `block` rows of op(A), or columns of op(B), into `shared`, which has a row for each step of k. Element (p, i)
+// is source[p * step_p + i * step_i]; unless `whole`, only those below depth and extent exist, the others become zero.
 static inline void share(__local real* shared, __global const element* source, const bool along_i, const ulong step_i,
                          const ulong step_p, const int block, const int piece, const bool whole, const bool aligned,
                          const int extent, const int depth, const int item) {
@@ -165,8 +162,8 @@ static inline void share_image(__local real* shared, __read_only image2d_t image
 
 // ---- A work-item's part of KS steps, into registers ----
 
-// part[s * size + i] is element (s, i) of the `size` = MS rows or NS columns of work-item `lane` of `lanes` in its
-// dimension. source is the first element of the first step, so depth is what is left from there.
+// part[s * size + i] is step s of row (column) i of the `size` = MS rows (NS columns) of work-item `lane` of `lanes` in
+// that dimension. source is the first element of the first step; depth counts from there.
 static inline void read_part(real* part, __global const element* source, const bool along_i, const ulong step_i,
                              const ulong step_p, const int size, const int piece, const bool whole, const bool aligned,
                              const int extent, const int depth, const int lane, const int lanes) {
@@ -244,15 +241,15 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
   }
 }
 
-// Multiplies the blocks at a and b (a_corner, b_corner in images; a_shared, b_shared in local memory), `depth` deep.
-// Macros, not a function, say where from: OpenCL C has no parameter that is either a buffer or an image.
+// Multiplies the blocks at a_block and b_block (a_corner and b_corner in images, a_shared and b_shared in local
+// memory), `depth` deep. Macros, as no parameter of a function in OpenCL C can be either a buffer or an image.
 #if LOCAL_A
 #define READ_A(whole) read_part_local(a_part, a_shared + p * ML, ML, MS, A_PIECE, y, LOCAL_Y)
 #elif LAYOUT_A == IMAGE
 #define READ_A(whole) read_part_image(a_part, a, a_corner + (int2)(0, p), MS, y, LOCAL_Y)
 #else
-#define READ_A(whole)                                                                                   \
-  read_part(a_part, a_block + p * A_STEP_P, A_ALONG_M, A_STEP_I, A_STEP_P, MS, A_PIECE,                 \
+#define READ_A(whole)                                                                   \
+  read_part(a_part, a_block + p * A_STEP_P, A_ALONG_M, A_STEP_I, A_STEP_P, MS, A_PIECE, \
             whole || LAYOUT_A != ROW_MAJOR, LAYOUT_A != ROW_MAJOR, tile.rows, depth - p, y, LOCAL_Y)
 #endif
 #if LOCAL_B
@@ -260,17 +257,17 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
 #elif LAYOUT_B == IMAGE
 #define READ_B(whole) read_part_image((real*)b_part, b, b_corner + (int2)(0, p), NS, x, LOCAL_X)
 #else
-#define READ_B(whole)                                                                                   \
-  read_part((real*)b_part, b_block + p * B_STEP_P, B_ALONG_N, B_STEP_J, B_STEP_P, NS, B_PIECE,          \
+#define READ_B(whole)                                                                          \
+  read_part((real*)b_part, b_block + p * B_STEP_P, B_ALONG_N, B_STEP_J, B_STEP_P, NS, B_PIECE, \
             whole || LAYOUT_B != ROW_MAJOR, LAYOUT_B != ROW_MAJOR, tile.columns, depth - p, x, LOCAL_X)
 #endif
-#define MULTIPLY_BLOCK(whole)            \
-  for (int p = 0; p < depth; p += KS) {  \
-    real a_part[KS * MS];                \
-    realv b_part[KS * COLUMN_VECTORS];   \
-    READ_A(whole);                       \
-    READ_B(whole);                       \
-    multiply(sum, a_part, b_part);       \
+#define MULTIPLY_BLOCK(whole)           \
+  for (int p = 0; p < depth; p += KS) { \
+    real a_part[KS * MS];               \
+    realv b_part[KS * COLUMN_VECTORS];  \
+    READ_A(whole);                      \
+    READ_B(whole);                      \
+    multiply(sum, a_part, b_part);      \
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
@@ -282,7 +279,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
 #endif
   const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
-    return;  // all work-items of the work-group do: no barrier is left waiting
+    return;  // the whole work-group returns, so no barrier is left waiting
   }
   const int x = (int)get_local_id(0);
   const int y = (int)get_local_id(1);
@@ -310,7 +307,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     const int depth = min(left, KL);
 #if LOCAL_A || LOCAL_B
     const int item = y * LOCAL_X + x;
-    barrier(CLK_LOCAL_MEM_FENCE);  // all have done with the block before
+    barrier(CLK_LOCAL_MEM_FENCE);  // until all have multiplied the previous block
 #endif
 #if LOCAL_A && LAYOUT_A == IMAGE
     share_image(a_shared, a, a_corner, ML, item);

@@ -1,0 +1,43 @@
+// Packing into images, which only stripe reads: the PAD layout of pack.cl, in texels of TEXEL neighbours of a row. The
+// products of a batch lie one below the other.
+
+#if PRECISION == 64
+#define TEXEL 2  // two doubles as four 32-bit integers
+#else
+#define TEXEL 4
+#endif
+
+#if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
+
+static inline void write_square_image(const __local real tile[PACK_TILE][PACK_TILE + 1], __write_only image2d_t target,
+                                      const int product, const int first_p, const int first_i, const int k,
+                                      const int extent, const int block) {
+  const int p = (int)get_local_id(0) / (PACK_TILE / PACK_RUN);
+  const int i = (int)get_local_id(0) % (PACK_TILE / PACK_RUN) * PACK_RUN;
+  for (int q = i; q < i + PACK_RUN; q += TEXEL) {
+    if (first_p + p < round_up(k, KL) && first_i + q < round_up(extent, block)) {
+      const int2 at = (int2)((first_i + q) / TEXEL, product * round_up(k, KL) + first_p + p);
+#if PRECISION == 64
+      write_imageui(target, at, as_uint4((double2)(tile[p][q], tile[p][q + 1])));
+#else
+      write_imagef(target, at, (float4)(tile[p][q], tile[p][q + 1], tile[p][q + 2], tile[p][q + 3]));
+#endif
+    }
+  }
+}
+
+#if LAYOUT_A == IMAGE
+PACK_KERNEL(clbake_copy_a, __write_only image2d_t target) {
+  READ_SQUARE_A
+  write_square_image(tile, target, (int)get_group_id(2), first_p, first_i, k, extent, ML);
+}
+#endif
+
+#if LAYOUT_B == IMAGE
+PACK_KERNEL(clbake_copy_b, __write_only image2d_t target) {
+  READ_SQUARE_B
+  write_square_image(tile, target, (int)get_group_id(2), first_p, first_i, k, extent, NL);
+}
+#endif
+
+#endif
