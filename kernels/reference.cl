@@ -1,0 +1,51 @@
+// The kernel contract of KERNELS.md in its shortest form: one work-item computes one element of C. It is no family: it
+// is never tuned or baked. tests/kernels/contract_test.cpp runs it and every family with equal arguments and compares.
+//
+// Built with -DPRECISION=16|32|64 -DTRANS_A=0|1 -DTRANS_B=0|1. Launched with 8 x 8 work-items, tile_m = tile_n = 8.
+
+#if PRECISION == 64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double element;  // of A, B and C in global memory
+typedef double real;     // what sums are kept in
+#elif PRECISION == 32
+typedef float element;
+typedef float real;
+#else
+typedef half element;  // used through pointers only, which needs no cl_khr_fp16
+typedef float real;
+#endif
+
+#if PRECISION == 16
+#define LOAD(pointer) vload_half(0, pointer)
+#define STORE(value, pointer) vstore_half_rte(value, 0, pointer)
+#else
+#define LOAD(pointer) (*(pointer))
+#define STORE(value, pointer) (*(pointer) = (value))
+#endif
+
+__kernel __attribute__((reqd_work_group_size(8, 8, 1))) void clbake_gemm(
+    const int m, const int n, const int k, const real alpha, __global const element* a, const ulong a_offset,
+    const int lda, __global const element* b, const ulong b_offset, const int ldb, const real beta, __global element* c,
+    const ulong c_offset, const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride,
+    __global const ulong* offsets, const int first_product) {
+  const ulong j = get_global_id(0);
+  const ulong i = get_global_id(1);
+  if (i >= (ulong)m || j >= (ulong)n) {
+    return;  // the grid is rounded up to whole work-groups
+  }
+
+  const ulong product = get_group_id(2) + first_product;
+  a += a_offset + (offsets ? offsets[3 * product] : product * a_stride);
+  b += b_offset + (offsets ? offsets[3 * product + 1] : product * b_stride);
+  c += c_offset + (offsets ? offsets[3 * product + 2] : product * c_stride) + i * ldc + j;
+
+  real sum = 0;
+  const int depth = alpha == 0 ? 0 : k;  // with alpha = 0, A and B are not read
+  for (ulong p = 0; p < (ulong)depth; ++p) {
+    const real a_ip = LOAD(a + (TRANS_A ? p * lda + i : i * lda + p));
+    const real b_pj = LOAD(b + (TRANS_B ? j * ldb + p : p * ldb + j));
+    sum += a_ip * b_pj;
+  }
+  const real c_ij = beta == 0 ? 0 : beta * LOAD(c);  // with beta = 0, C is not read: it may hold NaN
+  STORE(alpha * sum + c_ij, c);
+}

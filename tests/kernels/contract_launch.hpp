@@ -1,0 +1,203 @@
+// Launches a variant as kernels/KERNELS.md says: arguments by index, grids, workspaces. Without the runtime, whose own
+// launches are thus checked against the page and not against themselves.
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+#include <clbake/builder/half.hpp>
+#include <clbake/builder/reference.hpp>
+#include <clbake/kernels/generator.hpp>
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <algorithm>
+#include <CL/opencl.hpp>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace clbake::tests {
+
+// One of A, B and C as stored; everything in elements.
+struct Stored {
+  int rows = 0;
+  int columns = 0;
+  int ld = 0;
+  std::size_t offset = 0;
+  std::size_t stride = 0;  // from a product's matrix to the next one's
+};
+
+// One product, or a part of a batch.
+struct Call {
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  double alpha = 1;
+  double beta = 0;
+  Stored a, b, c;
+  std::vector<cl_ulong> offsets;  // of A, B and C for each product of the batch; empty: the strides count
+  std::size_t first_product = 0;
+  std::size_t products = 1;
+  std::size_t extra_groups = 0;  // more work-groups than the problem needs, along x and y
+};
+
+// A program with the kernels of one variant.
+struct Built {
+  kernels::Kernel kernel;
+  kernels::Params params;
+  cl::Program program;
+};
+
+inline void require(cl_int error, const char* call) {
+  if (error != CL_SUCCESS) throw std::runtime_error(std::string(call) + ": OpenCL error " + std::to_string(error));
+}
+
+// T: builder::Half, float or double.
+template <typename T>
+class Launcher {
+ public:
+  using Real = builder::Scalar<T>;
+
+  Launcher(const cl::CommandQueue& queue, const Built& built, const Call& call)
+      : queue_(queue), context_(queue.getInfo<CL_QUEUE_CONTEXT>()), built_(built), call_(call) {
+    if (!call.offsets.empty()) offsets_ = buffer(call.offsets);
+  }
+
+  // Runs the call on copies of the matrices and returns C.
+  std::vector<T> run(const std::vector<T>& a, const std::vector<T>& b, std::vector<T> c) {
+    a_ = {buffer(a), call_.a.offset, call_.a.ld, call_.a.stride};
+    b_ = {buffer(b), call_.b.offset, call_.b.ld, call_.b.stride};
+    c_ = {buffer(c), call_.c.offset, call_.c.ld, call_.c.stride};
+    for (const kernels::Launch& launch : built_.kernel.launches) {
+      switch (launch.role) {
+        case kernels::Role::copy_a: pack(launch, call_.m, built_.params.ml, built_.params.layout_a, a_); break;
+        case kernels::Role::copy_b: pack(launch, call_.n, built_.params.nl, built_.params.layout_b, b_); break;
+        case kernels::Role::gemm: multiply(launch); break;
+        case kernels::Role::reduce: reduce(launch); break;
+      }
+    }
+    require(queue_.enqueueReadBuffer(c_.memory, CL_TRUE, 0, c.size() * sizeof(T), c.data()), "clEnqueueReadBuffer");
+    return c;
+  }
+
+ private:
+  // A matrix as a kernel gets it; in an image if that is not null.
+  struct Operand {
+    cl::Buffer memory;
+    cl_ulong offset = 0;
+    cl_int ld = 0;
+    cl_ulong stride = 0;
+    cl::Image2D image{};
+  };
+
+  static std::size_t rounded_up(std::size_t value, std::size_t factor) {
+    return (value + factor - 1) / factor * factor;
+  }
+  std::size_t m() const { return static_cast<std::size_t>(call_.m); }
+  std::size_t n() const { return static_cast<std::size_t>(call_.n); }
+  std::size_t padded_k() const { return rounded_up(static_cast<std::size_t>(call_.k), built_.params.kl); }
+  std::size_t slices() const { return built_.params.split_k; }
+  bool split() const { return slices() > 1; }
+
+  template <typename E>
+  cl::Buffer buffer(std::vector<E> data) {
+    if (data.empty()) data.resize(1);
+    cl_int error = CL_SUCCESS;
+    cl::Buffer made(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, data.size() * sizeof(E), data.data(), &error);
+    require(error, "clCreateBuffer");
+    return made;
+  }
+
+  cl::Image2D image(std::size_t columns, std::size_t rows) {
+    const std::size_t texel = sizeof(T) == 8 ? 2 : 4;
+    const cl_channel_type type = sizeof(T) == 8 ? CL_UNSIGNED_INT32 : sizeof(T) == 4 ? CL_FLOAT : CL_HALF_FLOAT;
+    cl_int error = CL_SUCCESS;
+    cl::Image2D made(context_, CL_MEM_READ_WRITE, cl::ImageFormat(CL_RGBA, type),
+                     std::max<std::size_t>(1, columns / texel), std::max<std::size_t>(1, rows), 0, nullptr, &error);
+    require(error, "clCreateImage");
+    return made;
+  }
+
+  cl::Kernel kernel(const kernels::Launch& launch) {
+    cl_int error = CL_SUCCESS;
+    cl::Kernel made(built_.program, launch.kernel_name.c_str(), &error);
+    require(error, "clCreateKernel");
+    return made;
+  }
+
+  // Sets the arguments from number `index` on; returns the next number.
+  template <typename... Arguments>
+  static cl_uint set(cl::Kernel& kernel, cl_uint index, const Arguments&... arguments) {
+    (require(kernel.setArg(index++, arguments), "clSetKernelArg"), ...);
+    return index;
+  }
+  static cl_uint set_operand(cl::Kernel& kernel, cl_uint index, const Operand& x) {
+    index = x.image() ? set(kernel, index, x.image) : set(kernel, index, x.memory);
+    return set(kernel, index, x.offset, x.ld);
+  }
+
+  void enqueue(const cl::Kernel& kernel, const kernels::Launch& l, std::size_t rows, std::size_t columns,
+               std::size_t depth) {
+    const std::size_t groups_x = (columns + l.tile_n - 1) / l.tile_n + call_.extra_groups;
+    const std::size_t groups_y = (rows + l.tile_m - 1) / l.tile_m + call_.extra_groups;
+    if (groups_x * groups_y * depth == 0) return;
+    const cl::NDRange global(groups_x * l.local[0], groups_y * l.local[1], depth * l.local[2]);
+    const cl::NDRange local(l.local[0], l.local[1], l.local[2]);
+    require(queue_.enqueueNDRangeKernel(kernel, cl::NDRange(0, 0, 0), global, local), "clEnqueueNDRangeKernel");
+  }
+
+  // Replaces the operand by its packed copy.
+  void pack(const kernels::Launch& l, int extent, std::size_t block, kernels::Layout layout, Operand& x) {
+    const std::size_t columns = rounded_up(static_cast<std::size_t>(extent), block);
+    const cl_ulong elements = padded_k() * columns;
+    cl::Kernel k = kernel(l);
+    set(k, 0, extent, call_.k, x.memory, x.offset, x.ld, x.stride, offsets_, first_product());
+    Operand packed{{}, 0, static_cast<cl_int>(columns), elements, {}};
+    if (layout == kernels::Layout::image) {
+      packed.image = image(columns, padded_k() * call_.products);
+      set(k, 8, packed.image, elements);
+    } else {
+      packed.memory = buffer(std::vector<T>(elements * call_.products));
+      set(k, 8, packed.memory, elements);
+    }
+    enqueue(k, l, padded_k(), columns, call_.products);
+    x = packed;
+  }
+
+  void multiply(const kernels::Launch& l) {
+    Operand out = c_;
+    if (split()) {
+      partials_ =
+          buffer(std::vector<Real>(m() * n() * slices() * call_.products, std::numeric_limits<Real>::quiet_NaN()));
+      out = {partials_, 0, call_.n, m() * n(), {}};
+    }
+    const auto alpha = static_cast<Real>(split() && call_.alpha != 0 ? 1 : call_.alpha);
+    const auto beta = static_cast<Real>(split() ? 0 : call_.beta);
+    cl::Kernel k = kernel(l);
+    cl_uint next = set(k, 0, call_.m, call_.n, call_.k, alpha);
+    next = set_operand(k, next, a_);
+    next = set_operand(k, next, b_);
+    next = set(k, next, beta);
+    next = set_operand(k, next, out);
+    set(k, next, a_.stride, b_.stride, out.stride, offsets_, first_product());
+    enqueue(k, l, m(), n(), call_.products * slices());
+  }
+
+  void reduce(const kernels::Launch& l) {
+    cl::Kernel k = kernel(l);
+    set(k, 0, call_.m, call_.n, static_cast<Real>(call_.alpha), partials_, cl_ulong{m() * n()},
+        static_cast<Real>(call_.beta), c_.memory, c_.offset, c_.ld, c_.stride, offsets_, first_product());
+    enqueue(k, l, 1, m() * n(), call_.products);
+  }
+
+  cl_int first_product() const { return static_cast<cl_int>(call_.first_product); }
+
+  cl::CommandQueue queue_;
+  cl::Context context_;
+  const Built& built_;
+  const Call& call_;
+  Operand a_, b_, c_;
+  cl::Buffer offsets_;  // null without offsets
+  cl::Buffer partials_;
+};
+
+}  // namespace clbake::tests
