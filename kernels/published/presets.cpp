@@ -8,8 +8,7 @@ namespace {
 
 // ---- "Tutorial: OpenCL SGEMM tuning for Kepler" by Cedric Nugteren, SURFsara, 2014 ----
 //
-// Its matrices are column-major. Read as row-major ones they are transposed, so its A is our B, its M, along which
-// elements are neighbours, is our n, and its N is our m. Both are C = A * B.
+// Its matrices are column-major, which is row-major with A and B exchanged: its A is our B, its M our n, its N our m.
 
 constexpr std::uint32_t tutorial_square = 32;  // its TS: tile of kernels 1 to 5
 
@@ -26,7 +25,7 @@ Params naive() {
   return p;
 }
 
-// The same with tiles in local memory, which are loaded element by element, multiplied, and only then replaced.
+// Tiles in local memory, loaded element by element; the next ones are loaded after the multiplication.
 Params tiled() {
   Params p;
   p.family = Family::local_tile;
@@ -36,14 +35,14 @@ Params tiled() {
   return p;
 }
 
-// Eight columns of the tutorial's C in each work-item, dealt out in turn.
+// Eight columns of the tutorial's C in each work-item, cyclic.
 Params more_work() {
   Params p = tiled();
   p.ms = 8;
   return p;
 }
 
-// `width` neighbours in each work-item, loaded from global memory at once.
+// `width` neighbours in each work-item, in one load from global memory.
 Params wide(std::uint32_t width) {
   Params p = tiled();
   p.ns = p.vector_width = p.load_width = width;
@@ -51,8 +50,7 @@ Params wide(std::uint32_t width) {
   return p;
 }
 
-// The tutorial's B, our A, is transposed by a kernel before, so both tiles are read along their rows; tiles are
-// flatter.
+// Another kernel transposes the tutorial's B, our A, so both tiles are read along their rows. Tiles are flatter.
 Params transposed() {
   Params p = more_work();
   p.kl = 16;
@@ -76,7 +74,7 @@ Params wide_register_blocks() {
   return p;
 }
 
-// The next tiles go from global memory into the other half of local memory before the present ones are multiplied.
+// The next tiles go to the other half of local memory before the current ones are multiplied.
 Params double_buffered() {
   Params p = wide_register_blocks();
   p.buffers = 2;
@@ -95,7 +93,7 @@ std::vector<Preset> tutorial_presets() {
       tutorial("2", "tiling in local memory", tiled()),
       tutorial("3", "more work per thread", more_work()),
       tutorial("4", "wider data-types, of 8 as in its benchmark", wide(8)),
-      tutorial("4-w1", "wider data-types, of 1", wide(1), "The original's sources allow it; it is kernel 2 then."),
+      tutorial("4-w1", "wider data-types, of 1", wide(1), "The original's sources allow it; it equals kernel 2."),
       tutorial("4-w2", "wider data-types, of 2", wide(2)),
       tutorial("4-w4", "wider data-types, of 4", wide(4)),
       tutorial("5", "transposed input and rectangular tiles", transposed(),
@@ -103,13 +101,13 @@ std::vector<Preset> tutorial_presets() {
       tutorial("6", "2D register blocking", register_blocks(),
                "Rows of both tiles have one element of padding; in the original those of one tile have two."),
       tutorial("7", "wider loads with register blocking", wide_register_blocks()),
-      tutorial(
-          "8", "CUDA and Kepler-specific optimisations", wide_register_blocks(),
-          "The same as kernel 7: what kernel 8 adds are CUDA's __ldg and __shfl, loads through the read-only cache "
-          "and an exchange of registers between the threads of a warp, for which OpenCL C has no words."),
+      tutorial("8", "CUDA and Kepler-specific optimisations", wide_register_blocks(),
+               "The same as kernel 7: kernel 8 adds CUDA's __ldg and __shfl, loads through the read-only cache and an "
+               "exchange "
+               "of registers between the threads of a warp, which OpenCL C 1.2 lacks."),
       tutorial("9", "pre-fetching", double_buffered()),
       tutorial("10", "incomplete tiles and arbitrary matrix sizes", any_size(),
-               "Copies of A and B are padded as in the original; C is not: what lies outside is not written."),
+               "A and B are packed with padding as in the original; C is not, its edges are checked."),
   };
 }
 
@@ -133,7 +131,7 @@ Params stripe(Precision precision, Block large, Block small, std::uint32_t vecto
   return p;
 }
 
-// In the paper's block-major layouts both operands are copied, so the caller's may be stored either way.
+// Block-major layouts need both operands packed, so they may be stored either way.
 Params blocked(Params p, Layout layout) {
   p.layout_a = p.layout_b = layout;
   return p;

@@ -6,7 +6,7 @@ namespace {
 
 using std::to_string;
 
-// Limits that no device reports; KERNELS.md explains each.
+// Limits that no device reports. KERNELS.md explains each.
 constexpr std::uint32_t max_factor = 32768;                   // elements
 constexpr std::uint32_t max_split = 64;                       // slices
 constexpr std::uint64_t max_private_bytes = 1048576;          // of register_tile's block of op(B)
@@ -15,12 +15,12 @@ constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families:
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
 constexpr std::uint32_t matrix_depth = 8;                     // local_tile, map mma: STEP of local_tile.cl
 constexpr std::uint32_t matrix_architecture = 90;             // the first with its instruction
-constexpr std::uint64_t copy_items = 64;                      // COPY_ITEMS of copy.cl, REDUCE_ITEMS of reduce.cl
+constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
-// Elements of a texel: TEXEL of copy.cl.
+// Elements of a texel: TEXEL of published/pack_image.cl.
 constexpr std::uint32_t texel(Precision p) { return p == Precision::double_precision ? 2 : 4; }
 
-// Checks one Params; each method is one group of constraints. With a null list it stops at the first violation and
+// Checks one Params; each method is a group of constraints. Without a list of violations it stops at the first one and
 // makes no text.
 class Checker {
  public:
@@ -28,7 +28,7 @@ class Checker {
       : p_(params), device_(device), violations_(violations) {}
 
   bool run() {
-    // The remaining constraints divide by the factors, so they wait until all factors are in range.
+    // The other constraints divide by the factors, so factors must be in range first.
     if (!(range() && options())) return false;
     const bool basic =
         all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family, &Checker::image,
@@ -81,7 +81,7 @@ class Checker {
     return holds;
   }
 
-  // A parameter that the family does not have keeps its standard value: there is one name for each kernel.
+  // A parameter that the family lacks keeps its standard value, so that a kernel has only one name.
   bool options() {
     static const Params standard;
     bool holds = true;
@@ -130,8 +130,8 @@ class Checker {
     return multiple("kl", p_.kl, "ks", p_.family == Family::direct ? 1 : p_.ks) && holds;
   }
 
-  // Rows of tiles are read as vectors from local memory; loads from global memory stay inside a line of a tile,
-  // whichever way the operand is stored.
+  // Rows of tiles are read as vectors from local memory, and loads from global memory stay inside a line of a tile
+  // however the operand is stored.
   bool local_tile_divisibility() {
     bool holds = multiple("padding", p_.padding, "vector_width", p_.vector_width);
     holds = multiple("ml", p_.ml, "load_width", p_.load_width) && holds;
@@ -142,15 +142,15 @@ class Checker {
   bool family() {
     if (p_.family == Family::local_tile) return local_tile_family();
     if (p_.family == Family::register_tile) {
-      // It writes C once for each block of k; the parts of a split sum are reals, rounded to half at the end.
+      // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
       return require(p_.precision != Precision::half_precision || p_.split_k > 1, "rounding", [] {
-        return "register_tile computes half precision with a split_k of at least 2: else sums would be rounded to half "
-               "after each block of k";
+        return "register_tile needs a split_k of at least 2 for half precision: else it would round sums to half after "
+               "each block of k";
       });
     }
     if (p_.family != Family::direct) return true;
     return require(p_.ns == p_.vector_width, "family", [&] {
-      return "ns is " + to_string(p_.ns) + ", but a work-item of direct has one vector of " +
+      return "ns is " + to_string(p_.ns) + ", but a work-item of direct computes one vector of " +
              to_string(p_.vector_width) + " columns";
     });
   }
@@ -159,11 +159,11 @@ class Checker {
     bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
                          [] { return "a layout is image, but local_tile reads buffers only"; });
     const WorkGroup group = work_group_size(p_);
-    // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no rounds.
+    // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no iterations.
     holds = require(group.x >= 2, "work-group-width",
                     [&] {
                       return "nl / ns is " + to_string(group.x) +
-                             ", but work-groups that are one work-item wide update C twice on PoCL: at least 2";
+                             ", but must be at least 2: on PoCL work-groups one work-item wide update C twice";
                     }) &&
             holds;
     if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;
@@ -197,8 +197,8 @@ class Checker {
             holds;
     return require(device_.ptx >= matrix_architecture, "map",
                    [] {
-                     return "map mma needs the matrix units of NVIDIA's devices from sm_" +
-                            to_string(matrix_architecture) + " on, which this device lacks";
+                     return "map mma needs the matrix units that NVIDIA's devices have from sm_" +
+                            to_string(matrix_architecture) + " on";
                    }) &&
            holds;
   }
@@ -207,7 +207,7 @@ class Checker {
     if (layout != Layout::image) return true;
     const std::uint32_t width = texel(p_.precision);
     bool holds = require(device_.images, "image",
-                         [&] { return std::string(operand) + " is read from an image, and the device has none"; });
+                         [&] { return std::string(operand) + " is read from an image, but the device has none"; });
     holds = require(whole % width == 0, "image",
                     [&] {
                       return std::string(whole_name) + " is " + to_string(whole) + ", not a multiple of the " +
@@ -216,13 +216,13 @@ class Checker {
             holds;
     return require(p_.family != Family::stripe || p_.vector_width <= width, "image",
                    [&] {
-                     return "vector_width is " + to_string(p_.vector_width) + ", and a texel of " + operand +
-                            " has no more than " + to_string(width) + " elements";
+                     return "vector_width is " + to_string(p_.vector_width) + ", but a texel of " + operand +
+                            " has only " + to_string(width) + " elements";
                    }) &&
            holds;
   }
 
-  // What is read at once is a texel: it must belong to one work-group's block, in stripe to one work-item's.
+  // A texel is read at a time, so it must belong to one work-group's block, in stripe to one work-item's.
   bool image() {
     const bool item = p_.family == Family::stripe;
     const bool a = image_of("A", p_.layout_a, item ? "ms" : "ml", item ? p_.ms : p_.ml);
@@ -232,7 +232,7 @@ class Checker {
   bool front_end() {
     if (p_.front_end == FrontEnd::driver) return true;
     const bool ptx = require(device_.ptx > 0, "front-end",
-                             [] { return "clang compiles for devices that take PTX, NVIDIA's, and this is none"; });
+                             [] { return "clang compiles only for NVIDIA's devices, which take PTX"; });
     return require(
                p_.layout_a != Layout::image && p_.layout_b != Layout::image, "front-end",
                [] { return "an operand is read from an image, which clang cannot compile for NVIDIA's devices"; }) &&
@@ -258,7 +258,7 @@ class Checker {
     });
   }
 
-  // The compilers' time and the instruction cache: everything that a work-item does with KS steps is unrolled.
+  // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
   bool unrolling() {
     if (p_.family != Family::stripe) return true;
     const std::uint64_t count = std::uint64_t{p_.ks} * p_.ms * (p_.ns / p_.vector_width);
@@ -277,9 +277,9 @@ class Checker {
              to_string(device_.max_work_group_size);
     });
     const bool more = p_.split_k > 1 || p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
-    holds = require(!more || copy_items <= device_.max_work_group_size, "work-group-size",
+    holds = require(!more || helper_items <= device_.max_work_group_size, "work-group-size",
                     [&] {
-                      return "copies and reductions have " + to_string(copy_items) + " work-items, limit " +
+                      return "pack and reduce kernels have " + to_string(helper_items) + " work-items, limit " +
                              to_string(device_.max_work_group_size);
                     }) &&
             holds;
@@ -317,7 +317,7 @@ std::uint64_t local_memory_bytes(const Params& p) {
     const auto tiles = [&](std::uint64_t row) { return (p.buffers * (p.kl * row) + width - 1) / width * width; };
     elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
   } else if (p.family == Family::stripe) {
-    // Each tile is aligned to 16 elements.
+    // stripe.cl aligns each tile to 16 elements.
     const auto tile = [&](std::uint64_t width_of_tile) { return (p.kl * width_of_tile + 15) / 16 * 16; };
     elements = (p.local_a ? tile(p.ml) : 0) + (p.local_b ? tile(p.nl) : 0);
   }

@@ -9,8 +9,8 @@ Params direct(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) 
   p.family = Family::direct;
   p.precision = precision;
   if (kind == DeviceKind::cpu) {
-    // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled: the compiler warns that it
-    // cannot.
+    // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled, because the compiler warns
+    // that it cannot.
     p.vector_width = (vector_bytes >= 64 ? 64 : 32) / real_bytes(precision);
     p.ml = p.ms = 6;
     p.nl = p.ns = p.vector_width;
@@ -26,8 +26,8 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   p.family = Family::register_tile;
   p.precision = precision;
   p.split_k = precision == Precision::half_precision ? 2 : 1;
-  // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has but 16 registers. 8 rows of a transposed op(A)
-  // never straddle a cache line.
+  // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has only 16 registers. 8 rows of a transposed
+  // op(A) never straddle a cache line.
   const bool wide = vector_bytes >= 64;
   p.vector_width = (wide ? 64 : 32) / real_bytes(precision);
   p.ms = wide ? 8 : 6;
@@ -38,7 +38,7 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
-// Few columns, or too few work-groups of the other size for all cores.
+// For few columns, or problems with too few large tiles for all cores.
 Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p = register_tile(precision, vector_bytes);
   p.ml = vector_bytes >= 64 ? 128 : 120;
@@ -47,8 +47,8 @@ Params narrow_register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
-// One or two rows, whose accumulators are eight vectors wide: few of op(B)'s elements are used twice, so that reading
-// them in long runs counts.
+// For one or two rows. op(B) is read once and hardly reused, so long runs of it count: accumulators are eight vectors
+// wide.
 Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p = register_tile(precision, vector_bytes);
   p.ml = 128;
@@ -59,7 +59,7 @@ Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
-// Work-groups of 128 or 256 work-items; on an H200 a half more of cuBLAS than with tiles of 64 x 64.
+// Work-groups of 128 work-items; on an H200 half as fast again as tiles of 64 x 64.
 Params local_tile(Precision precision) {
   Params p;
   p.family = Family::local_tile;
@@ -75,7 +75,7 @@ Params local_tile(Precision precision) {
   return p;
 }
 
-// Up to a few hundred rows and columns, where large tiles leave units without work: faster than cuBLAS on an H200.
+// For up to a few hundred rows and columns, where large tiles leave units idle; faster than cuBLAS on an H200.
 Params small_local_tile(Precision precision) {
   Params p = local_tile(precision);
   p.ml = p.nl = 32;

@@ -1,34 +1,34 @@
-// Which points of the space a device can run; known before anything is compiled.
+// Which points of the parameter space a device can run, decided before anything is compiled.
 #pragma once
 
 #include <clbake/kernels/params.hpp>
 
 namespace clbake::kernels {
 
-// What of a device limits the space. Units as OpenCL reports them.
+// The properties of a device that limit the space. Units as OpenCL reports them.
 struct DeviceLimits {
   bool fp64 = false;
   std::uint64_t max_work_group_size = 1;  // work-items
   std::uint64_t max_work_item_sizes[3] = {1, 1, 1};
   std::uint64_t local_memory_bytes = 0;
   bool images = false;
-  // The newest architecture of NVIDIA's intermediate language that it takes, 90 for sm_90; 0: a device of others.
+  // NVIDIA: the newest architecture whose PTX the device takes, 90 for sm_90. 0 on other vendors' devices.
   std::uint32_t ptx = 0;
 };
 
-// A constraint that a Params breaks on a device: the constraint's name and a sentence with the numbers and the limit.
+// A constraint that a Params breaks on a device.
 struct Violation {
-  std::string_view constraint;  // for example "local-memory"
-  std::string reason;
+  std::string_view constraint;  // a name of KERNELS.md, for example "local-memory"
+  std::string reason;           // a clause with the numbers and the limit
 };
 
-// Every violated constraint, most basic first; empty when the kernel can be built and launched on the device.
+// All violated constraints, the most basic first. Empty: the kernel can be built and launched on the device.
 std::vector<Violation> check(const Params& params, const DeviceLimits& device);
 
-// check(params, device).empty(), without the sentences: tens of nanoseconds.
+// check(params, device).empty(), but without making the texts: tens of nanoseconds.
 bool admits(const DeviceLimits& device, const Params& params);
 
-// Bytes of local memory that a work-group of the kernel takes.
+// Bytes of local memory that a work-group of the gemm kernel takes.
 std::uint64_t local_memory_bytes(const Params& params);
 
 }  // namespace clbake::kernels

@@ -1,4 +1,4 @@
-// Params -> everything needed to compile and launch. Text only: no OpenCL is called.
+// From Params to everything that compiling and launching needs. Pure text: calls no OpenCL.
 #pragma once
 
 #include <clbake/kernels/params.hpp>
@@ -8,23 +8,23 @@ namespace clbake::kernels {
 // The version of the kernel contract (KERNELS.md) that generated kernels obey.
 inline constexpr std::uint32_t contract_version = 2;
 
-// What a kernel of a variant does; each role has its own list of arguments in the contract.
+// What a kernel of a variant does. KERNELS.md lists the arguments of each role.
 enum class Role { gemm, copy_a, copy_b, reduce };
 
 struct Launch {
   Role role = Role::gemm;
   std::string kernel_name;             // of the __kernel function
   std::uint32_t local[3] = {1, 1, 1};  // work-group size, work-items
-  std::uint32_t tile_m = 1;            // rows of C, of a copy, per work-group
-  std::uint32_t tile_n = 1;            // columns of C, of a copy, per work-group
+  std::uint32_t tile_m = 1;            // rows of C, or of the packed operand, per work-group
+  std::uint32_t tile_n = 1;            // columns of C, or of the packed operand, per work-group
 };
 
 struct Kernel {
   std::string name;              // name(params)
-  std::string source_name;       // file name of the family, for build logs: "register_tile.cl"
+  std::string source_name;       // the family's file, for build logs: "register_tile.cl"
   std::string source;            // complete OpenCL C text, the same for all variants of a family
   std::string build_options;     // for clBuildProgram: the parameters as macros
-  std::vector<Launch> launches;  // in the order they run: copies, gemm, reduction
+  std::vector<Launch> launches;  // in the order in which they run
 };
 
 // Requires check(params, some device).empty(). Pure: equal Params give equal Kernels.

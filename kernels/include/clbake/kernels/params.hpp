@@ -1,4 +1,4 @@
-// One point of the parameter space: every kernel that clbake can generate is a Params. Data only.
+// One point of the parameter space. Every kernel that clbake can generate is a Params.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ constexpr std::uint32_t element_bytes(Precision p) {
 // Bytes of one number in registers and local memory.
 constexpr std::uint32_t real_bytes(Precision p) { return p == Precision::double_precision ? 8 : 4; }
 
-// How a kernel organises the work. Each family is one .cl file of the same name.
+// How a kernel organises the work. Each family has a .cl file of the same name, which explains it.
 enum class Family {
-  direct,         // any size, one launch, no local memory: small problems
-  register_tile,  // each work-item owns a register tile, no local memory, no barriers: CPUs
-  local_tile,     // tiles of A and B in local memory, two-dimensional register blocking: GPUs
+  direct,         // small problems: one launch, no local memory, no packing
+  register_tile,  // CPUs: a register tile in each work-item, no local memory, no barriers
+  local_tile,     // GPUs: tiles of A and B in local memory, two-dimensional register blocking
   stripe,         // the paper's: each operand through local memory or not, from a buffer or an image
 };
 constexpr Family all_families[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
 
-// Where a kernel finds an operand: as the caller stored it, or in a zero-padded copy that another kernel makes first.
-// kernels/copy.cl has the pictures. The values are those of the macros in kernels/common.cl.
+// Where a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel before.
+// kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
 
 // local_tile: which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns.
@@ -43,8 +43,8 @@ enum class Map : std::uint32_t {
   mma,      // as cyclic, in warps of 4 x 8 that multiply with the matrix units of NVIDIA's devices
 };
 
-// What makes machine code of the source on NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is at
-// times faster. A driver that gets no binary compiles either way.
+// What compiles the source for NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is sometimes faster.
+// Without a binary, the driver compiles in both cases.
 enum class FrontEnd : std::uint32_t { driver, clang };
 
 // One point of the space. The blocking factors are named as in the paper by Matsumoto, Nakasato and Sedukhin:
@@ -66,7 +66,7 @@ struct Params {
 
   Layout layout_a = Layout::row_major;
   Layout layout_b = Layout::row_major;
-  std::uint32_t split_k = 1;     // slices of k, computed by different work-groups, summed up by a second kernel
+  std::uint32_t split_k = 1;     // slices of k, each with its own work-groups; a second kernel adds up partial sums
   bool local_a = false;          // stripe: A goes through local memory
   bool local_b = false;          // stripe: B goes through local memory
   std::uint32_t buffers = 1;     // local_tile: tiles of each operand in local memory, 1 or 2
@@ -89,10 +89,10 @@ std::string_view name(Family family);
 // "stripe-d-tn-64x16x16-4x4x2-v2-acbl-bcbl-blocal". A file name, an option value and a bundle's variant name.
 std::string name(const Params& params);
 
-// The reverse of name(params). On failure a sentence that names the part that cannot be read.
+// The reverse of name(params). On failure a message that names the part that cannot be read.
 std::variant<Params, std::string> parse(std::string_view name);
 
-// Work-items of a work-group: x along the columns of C, y along its rows. Requires factors that `check` accepts.
+// Size of a work-group in work-items, x along the columns of C, y along its rows. Requires params that pass `check`.
 struct WorkGroup {
   std::uint32_t x = 1;
   std::uint32_t y = 1;
@@ -108,10 +108,10 @@ struct Parameter {
   std::string_view meaning;             // a few words, with the unit
   std::vector<std::string_view> words;  // for the values 0, 1, ...; empty for a count
   bool is_switch;                       // the field is a bool and the macro 0 or 1; words are those of false and true
-  std::uint32_t families;               // bit 1 << Family for each family that has it
+  std::uint32_t families;               // bit 1 << Family for each family that has the parameter
   std::uint32_t (*get)(const Params&);
   void (*set)(Params&, std::uint32_t);
-  // In name(Params) only where it differs from the standard. Without tag or words it always is there, at its place.
+  // Whether name(Params) shows it only where it differs from the standard. Else it is always shown, in its place.
   bool optional() const { return !tag.empty() || !words.empty(); }
   bool of(Family family) const { return (families >> static_cast<unsigned>(family) & 1U) != 0; }
 };

@@ -1,4 +1,4 @@
-// Named points of the space: kernels that others have published, as near as this project's families come to them.
+// Presets: published kernels as named points of the space, as close as the families come to them.
 #pragma once
 
 #include <clbake/kernels/params.hpp>
@@ -12,10 +12,10 @@ struct Preset {
   std::string note;  // what differs from the original; empty when nothing does
 };
 
-// Those of the tutorial in its own order, then those of the paper.
+// The tutorial's in its order, then the paper's.
 const std::vector<Preset>& presets();
 
-// Null when there is none of that name.
+// Null if no preset has that name.
 const Preset* find_preset(std::string_view name);
 
 }  // namespace clbake::kernels
