@@ -165,10 +165,10 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
 
 Status check_variant(const Variant& variant, std::size_t source_count) {
   if (Status status = check_precision(variant.precision); !status) return status;
+  if (variant.source >= source_count) return {Code::malformed, "names a source that does not exist"};
   for (const auto factor : kBlockingFactors) {
     if (variant.*factor == 0) return {Code::malformed, "a blocking factor of 0"};
   }
-  if (variant.source >= source_count) return {Code::malformed, "names a source that does not exist"};
   if (variant.launches.empty() || variant.launches.size() > format::kMaxLaunches) {
     return {Code::malformed, "impossible number of launches: " + std::to_string(variant.launches.size())};
   }

@@ -1,0 +1,75 @@
+// The example of FORMAT.md is a bundle that `encode` writes: the page's hexadecimal lines are compared with its bytes.
+#include "samples.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <sstream>
+
+using namespace clbake;
+using namespace clbake::cache;
+using namespace clbake::cache::test;
+
+namespace {
+
+// One record of each section. Without compression, whose bytes depend on the version of zstd.
+Contents example() {
+  Contents c;
+  c.targets = {{"P", "3.0", "V", "D", "1.2", "9", "sm_90", 64}};
+  c.sources = {{"g.cl", "kernel void gemm(){}"}};
+  Variant variant;
+  variant.name = "d";
+  variant.family = "direct";
+  variant.trans_b = true;
+  variant.contract = 2;
+  variant.launches = {{Role::gemm, "gemm", {8, 8, 1}, 32, 64}};
+  c.variants = {variant};
+  Rule rule;
+  rule.trans_b = true;
+  rule.m_max = 256;
+  rule.gflops = 1.5F;
+  c.profiles = {{0, {rule}}};
+  Proof proof;
+  proof.proven = proof.jit_free = true;
+  proof.create_us = 100;
+  proof.first_us = 50;
+  proof.steady_us = 25;
+  proof.tolerance = 1;
+  proof.tools = "t";
+  Entry entry;
+  entry.proof = proof;
+  entry.program = {0x7F, 'E', 'L', 'F'};
+  c.entries = {entry};
+  return c;
+}
+
+// The bytes of the page's lines "    0080  01 00 ...  meaning"; ".." is zeros up to the address of the next line.
+Bytes bytes_of_page() {
+  std::ifstream page(CLBAKE_FORMAT_PAGE);
+  Bytes bytes;
+  bool zeros = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line.size() < 13 || line.compare(0, 5, "    0") != 0 || line.compare(8, 2, "  ") != 0) continue;
+    const std::size_t address = std::stoul(line.substr(4, 4), nullptr, 16);
+    if (zeros) bytes.resize(std::max(bytes.size(), address));
+    BOOST_REQUIRE_MESSAGE(address == bytes.size(), line);
+    zeros = line.compare(10, 2, "..") == 0;
+    std::istringstream columns(line.substr(10, zeros ? 0 : line.find("  ", 10) - 10));
+    for (std::string byte; columns >> byte;) bytes.push_back(static_cast<std::uint8_t>(std::stoul(byte, nullptr, 16)));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ExampleOfThePageIsWhatTheWriterWrites) {
+  const Bytes written = encode(example(), Packing::plain).value();
+  const Bytes page = bytes_of_page();
+  BOOST_REQUIRE_EQUAL(page.size(), written.size());
+  for (std::size_t i = 0; i < page.size(); ++i) {
+    BOOST_REQUIRE_MESSAGE(page[i] == written[i], "byte " << i << " of the example of FORMAT.md");
+  }
+  BOOST_TEST(open_bytes(page)->verify().message() == "");
+}
