@@ -11,7 +11,7 @@ namespace {
 
 using namespace builder;
 
-std::string describe(const std::string& variant, const Problem& p, const TrialOptions& options) {
+std::string describe(const std::string& variant, const Problem& p, const GemmRunOptions& options) {
   std::ostringstream text;
   text << variant << " at " << p.m << " x " << p.n << " x " << p.k << ", lda " << p.lda << ", ldb " << p.ldb << ", ldc "
        << p.ldc << ", alpha " << options.alpha << ", beta " << options.beta << ", seed " << options.seed
@@ -21,8 +21,8 @@ std::string describe(const std::string& variant, const Problem& p, const TrialOp
 }
 
 Result<Check> run_once(const Surroundings& where, const std::string& variant, const Problem& problem,
-                       const TrialOptions& options) {
-  Result<Trial> trial = Trial::create(where.session, where.device, problem, options);
+                       const GemmRunOptions& options) {
+  Result<GemmRun> trial = GemmRun::create(where.session, where.device, problem, options);
   if (!trial) return trial.status();
   Result<Gemm> gemm = where.library.prepare(problem, variant);
   if (!gemm) return gemm.status();
@@ -60,7 +60,7 @@ Result<FromSource> from_source(const Device& device, const kernels::Params& para
 }
 
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
-                       const TrialOptions& options) {
+                       const GemmRunOptions& options) {
   const Result<Check> check = run_once(where, variant, problem, options);
   if (check && check->ok()) return {};
   std::ostringstream text;
@@ -80,7 +80,7 @@ std::string failures_at_edges(const Surroundings& where, const cache::Variant& v
   std::uint32_t seed = 100;
   for (const Size& size : edge_sizes(product_launch(v))) {
     Problem problem = tight_problem(v.precision, size.m, size.n, size.k, v.trans_a, v.trans_b);
-    TrialOptions options;
+    GemmRunOptions options;
     options.seed = ++seed;
     options.alpha = seed % 2 ? 1.0 : -1.5;
     options.beta = seed % 3 == 0 ? 0.0 : seed % 3 == 1 ? 1.0 : 0.75;

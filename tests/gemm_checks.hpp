@@ -1,7 +1,7 @@
 // One variant on one problem against the reference; for the tests that run kernels.
 #pragma once
 
-#include <clbake/builder/trial.hpp>
+#include <clbake/builder/gemm_run.hpp>
 #include <clbake/kernels/params.hpp>
 
 #include <string>
@@ -35,7 +35,7 @@ Result<FromSource> from_source(const builder::Device& device, const kernels::Par
 // Empty when the variant computes the problem within the tolerance, reads nothing that is NaN and writes nothing
 // outside C; else what went wrong, with the variant and the problem.
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
-                       const builder::TrialOptions& options);
+                       const builder::GemmRunOptions& options);
 
 // The same for all edge sizes: tight and padded matrices, offsets, several alpha and beta. One line for each failure.
 std::string failures_at_edges(const Surroundings& where, const cache::Variant& variant);

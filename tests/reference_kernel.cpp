@@ -3,7 +3,7 @@
 #include <map>
 #include <stdexcept>
 
-// By kernels/embed.cmake.
+// by tools/cmake/EmbedText.cmake.
 namespace clbake::tests::embedded {
 extern const char reference_cl[];
 }
@@ -45,7 +45,7 @@ std::string edited(std::string source, const Edit& edit) {
 
 }  // namespace
 
-kernels::Kernel reference_kernel(kernels::Precision precision, bool trans_a, bool trans_b) {
+kernels::Kernel reference_kernel(Precision precision, bool trans_a, bool trans_b) {
   kernels::Kernel kernel;
   kernel.name = "reference";
   kernel.source_name = "reference.cl";
@@ -57,7 +57,7 @@ kernels::Kernel reference_kernel(kernels::Precision precision, bool trans_a, boo
 }
 
 builder::Job reference_job(const std::string& defect) {
-  builder::Job job = builder::make_job({}, reference_kernel(kernels::Precision::single_precision, false, false), {});
+  builder::Job job = builder::make_job({}, reference_kernel(Precision::single_precision, false, false), {});
   job.variant.family = "reference";
   if (!defect.empty()) {
     job.source.text = edited(job.source.text, kDefects.at(defect));

@@ -7,7 +7,7 @@
 
 namespace clbake::tests {
 
-kernels::Kernel reference_kernel(kernels::Precision precision, bool trans_a, bool trans_b);
+kernels::Kernel reference_kernel(Precision precision, bool trans_a, bool trans_b);
 
 // Single precision, not transposed. `defect` breaks the kernel, by an edit of its source that reference_kernel.cpp
 // lists: WRONG_LAST_PRODUCT, WRONG_CORNER, WRITES_BESIDE, WRITES_BEHIND, READS_C, READS_BESIDE_A, ALWAYS_ZERO,

@@ -1,5 +1,5 @@
 // clbake VERB ...: see `clbake --help`.
-#include "command/cli.hpp"
+#include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
 #include <csignal>

@@ -4,11 +4,11 @@ namespace clbake::kernels {
 
 namespace {
 
-Params direct(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) {
+Params direct(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
   Params p;
   p.family = Family::direct;
   p.precision = precision;
-  if (kind == DeviceKind::cpu) {
+  if (kind == DeviceType::cpu) {
     // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled, because the compiler warns
     // that it cannot.
     p.vector_width = (vector_bytes >= 64 ? 64 : 32) / real_bytes(precision);
@@ -86,9 +86,9 @@ Params small_local_tile(Precision precision) {
 
 }  // namespace
 
-std::vector<Params> default_variants(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) {
+std::vector<Params> default_variants(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
   std::vector<Params> points = {direct(kind, precision, vector_bytes)};
-  if (kind == DeviceKind::cpu) {
+  if (kind == DeviceType::cpu) {
     points.push_back(register_tile(precision, vector_bytes));
     points.push_back(narrow_register_tile(precision, vector_bytes));
   } else {
@@ -108,8 +108,8 @@ std::vector<Params> default_variants(DeviceKind kind, Precision precision, std::
   return variants;
 }
 
-std::vector<Params> specialists(DeviceKind kind, Precision precision, std::uint32_t vector_bytes) {
-  if (kind != DeviceKind::cpu) return {};
+std::vector<Params> specialists(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
+  if (kind != DeviceType::cpu) return {};
   return {two_row_register_tile(precision, vector_bytes)};
 }
 

@@ -1,4 +1,4 @@
-// The text of the .cl files, embedded by kernels/embed.cmake.
+// The text of the .cl files, embedded by tools/cmake/EmbedText.cmake.
 #pragma once
 
 namespace clbake::kernels::embedded {

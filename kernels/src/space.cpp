@@ -34,7 +34,7 @@ const Values kDepths = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256};
 // A multiple of every product of two parameters that is asked to divide, at the upper end of what is in range.
 constexpr std::uint32_t divisible_depth = 26880;  // 2^8 * 3 * 5 * 7
 
-template <bool Params::*member>
+template <bool GemmKind::*member>
 Parameter transpose(std::string_view name, std::string_view macro, std::string_view meaning) {
   return {name,
           macro,

@@ -1,11 +1,11 @@
 #include <clbake/clbake.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
-#include "call_checks.hpp"
-#include "gemm.hpp"
-#include "plan_cache.hpp"
-#include "problem.hpp"
-#include "programs.hpp"
+#include "launch/call_checks.hpp"
+#include "launch/gemm.hpp"
+#include "launch/plan_cache.hpp"
+#include "load/programs.hpp"
+#include "select/problem.hpp"
 
 #include <utility>
 
@@ -22,17 +22,17 @@ struct Library::State {
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options);
   Result<Request> request(const Problem& problem, const std::string& variant) const;
-  Result<Gemm> prepare(const Problem& problem, const Wish& wish);
+  Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options);
   // With another variant than the chosen one, whose workspace does not fit.
-  Result<Gemm> prepare_with_less(const Request& request, const Problem& problem, const Wish& wish);
-  Result<Gemm> make(Found found, const Problem& problem, const Wish& wish, std::uint64_t age);
+  Result<Gemm> prepare_with_less(const Request& request, const Problem& problem, const PrepareOptions& options);
+  Result<Gemm> make(Found found, const Problem& problem, const PrepareOptions& options, std::uint64_t epoch);
 };
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 Result<Library> Library::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options) {
-  return guarded([&] { return State::create(context, device, bundles, options); });
+  return exceptions_to_status([&] { return State::create(context, device, bundles, options); });
 }
 
 Result<Library> Library::State::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
@@ -52,33 +52,35 @@ Result<Request> Library::State::request(const Problem& problem, const std::strin
   return programs.request(row_major(problem), variant);
 }
 
-Result<Gemm> Library::State::make(Found found, const Problem& problem, const Wish& wish, std::uint64_t age) {
-  return Gemm::State::create(programs.context(), programs.device(), std::move(found), problem, wish.caller_workspace,
-                             age);
+Result<Gemm> Library::State::make(Found found, const Problem& problem, const PrepareOptions& options,
+                                  std::uint64_t epoch) {
+  return Gemm::State::create(programs.context(), programs.device(), std::move(found), problem, options.caller_workspace,
+                             epoch);
 }
 
-Result<Gemm> Library::State::prepare(const Problem& problem, const Wish& wish) {
-  const Result<Request> wanted = request(problem, wish.variant);
+Result<Gemm> Library::State::prepare(const Problem& problem, const PrepareOptions& options) {
+  const Result<Request> wanted = request(problem, options.variant);
   if (!wanted) return wanted.status();
-  const std::uint64_t age = programs.age();
+  const std::uint64_t epoch = programs.epoch();
   Result<Found> found = programs.find(*wanted);
   if (!found) return found.status();
   const auto short_of_memory = [](const Result<Gemm>& made) { return made.status().code() == Code::out_of_memory; };
-  Result<Gemm> gemm = make(*found, problem, wish, age);
-  if (short_of_memory(gemm) && plans.clear_workspaces()) gemm = make(std::move(*found), problem, wish, age);
+  Result<Gemm> gemm = make(*found, problem, options, epoch);
+  if (short_of_memory(gemm) && plans.clear_workspaces()) gemm = make(std::move(*found), problem, options, epoch);
   if (!short_of_memory(gemm) || wanted->named) return gemm;
-  Result<Gemm> smaller = prepare_with_less(*wanted, problem, wish);
+  Result<Gemm> smaller = prepare_with_less(*wanted, problem, options);
   return smaller ? std::move(smaller) : std::move(gemm);
 }
 
-Result<Gemm> Library::State::prepare_with_less(const Request& request, const Problem& problem, const Wish& wish) {
+Result<Gemm> Library::State::prepare_with_less(const Request& request, const Problem& problem,
+                                               const PrepareOptions& options) {
   const Candidate& chosen = request.candidates.front();
-  for (const std::uint32_t other : capable_variants(programs.shelves()[chosen.shelf].bundle, request.problem)) {
+  for (const std::uint32_t other : capable_variants(programs.bundles()[chosen.bundle].bundle, request.problem)) {
     if (other == chosen.variant) continue;
-    Result<Found> found = programs.find({request.problem, {{chosen.shelf, other}}, true});
+    Result<Found> found = programs.find({request.problem, {{chosen.bundle, other}}, true});
     if (!found) continue;
     found->explanation.reason = "the chosen variant needs more workspace than there is";
-    Result<Gemm> gemm = make(std::move(*found), problem, wish, programs.age());
+    Result<Gemm> gemm = make(std::move(*found), problem, options, programs.epoch());
     if (gemm) return gemm;
   }
   return Status(Code::out_of_memory, "no variant of the bundle needs less");
@@ -86,19 +88,19 @@ Result<Gemm> Library::State::prepare_with_less(const Request& request, const Pro
 
 const Target& Library::target() const { return state_->programs.target(); }
 
-Result<Gemm> Library::prepare(const Problem& problem, const Wish& wish) const {
-  return guarded([&] { return state_->prepare(problem, wish); });
+Result<Gemm> Library::prepare(const Problem& problem, const PrepareOptions& options) const {
+  return exceptions_to_status([&] { return state_->prepare(problem, options); });
 }
 
 Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
-  return prepare(problem, Wish{variant, false});
+  return prepare(problem, PrepareOptions{variant, false});
 }
 
 Status Library::gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta,
                      Matrix c, cl_uint wait_count, const cl_event* wait_list, cl_event* event) const {
-  return guarded([&]() -> Status {
+  return exceptions_to_status([&]() -> Status {
     State& s = *state_;
-    std::optional<Gemm> plan = s.plans.take(problem, s.programs.age());
+    std::optional<Gemm> plan = s.plans.take(problem, s.programs.epoch());
     if (plan && plan->waits_on_another(queue)) plan.reset();  // its workspace would make this call wait for that one
     if (!plan) {
       Result<Gemm> prepared = s.prepare(problem, {});
@@ -106,7 +108,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
       plan = std::move(*prepared);
     }
     Status status = plan->enqueue(queue, alpha, a, b, beta, c, wait_count, wait_list, event);
-    static_cast<void>(guarded([&] {  // without memory to keep the plan the product is there all the same
+    static_cast<void>(exceptions_to_status([&] {  // without memory to keep the plan the product is there all the same
       s.plans.give(problem, std::move(*plan));
       return Status();
     }));
@@ -115,7 +117,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
 }
 
 Status Library::warm(const std::vector<Problem>& problems) const {
-  return guarded([&] {
+  return exceptions_to_status([&] {
     Status first;
     for (const Problem& problem : problems) {
       const Result<Request> wanted = state_->request(problem, {});
@@ -127,7 +129,7 @@ Status Library::warm(const std::vector<Problem>& problems) const {
 }
 
 Result<Explanation> Library::explain(const Problem& problem) const {
-  return guarded([&]() -> Result<Explanation> {
+  return exceptions_to_status([&]() -> Result<Explanation> {
     const Result<Request> wanted = state_->request(problem, {});
     if (!wanted) return wanted.status();
     return state_->programs.explain(*wanted);
@@ -140,15 +142,15 @@ bool Library::contains(const Problem& problem) const {
 }
 
 Result<std::size_t> Library::workspace_bytes(const Problem& problem) const {
-  Wish wish;
-  wish.caller_workspace = true;
-  const Result<Gemm> gemm = prepare(problem, wish);
+  PrepareOptions options;
+  options.caller_workspace = true;
+  const Result<Gemm> gemm = prepare(problem, options);
   if (!gemm) return gemm.status();
   return gemm->workspace_bytes();
 }
 
 Counters Library::counters() const {
-  Counters counters = state_->programs.board().read();
+  Counters counters = state_->programs.counters().read();
   state_->plans.add_to(counters);
   return counters;
 }

@@ -5,13 +5,13 @@
 // FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call, "order VARIANT|ORDER" for each order
 // FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma.
 //                        HOW@SHAPE of the verb time: at orders for a shape with SHAPE in its name
-#include "time_model.hpp"
+#include "tune/time_model.hpp"
 
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/conversation.hpp>
-#include <clbake/builder/floor.hpp>
 #include <clbake/builder/timing.hpp>
 #include <clbake/cache/writer.hpp>
+#include "process/line_channel.hpp"
+#include "prove/launch_overhead.hpp"
 
 #include <sys/resource.h>
 #include <chrono>
@@ -147,22 +147,22 @@ std::string times_of(const TimingOrder& order, const kernels::Params& params) {
 }
 
 int time(const std::string& variant) {
-  Caller caller;
-  if (misbehaviour("time", variant) == "garbage") caller.say("a driver's greeting");
-  caller.say("ready");
+  ParentChannel caller;
+  if (misbehaviour("time", variant) == "garbage") caller.send("a driver's greeting");
+  caller.send("ready");
   const auto params = std::get<kernels::Params>(kernels::parse(variant));
-  while (const std::optional<std::string> line = caller.hear()) {
+  while (const std::optional<std::string> line = caller.receive()) {
     const std::optional<TimingOrder> order = parse_order(*line);
     if (!order) return fail("not an order: " + *line);
     log((order->runs == 0 ? "set " : "order ") + variant + '|' + *line);
     const std::string how = misbehaviour("time", variant, name(order->shape));
     if (const std::optional<int> status = misbehave(how)) return *status;
     if (how == "unable") {
-      caller.say("unable no room");
+      caller.send("unable no room");
     } else if (order->runs == 0) {
-      caller.say("set");
+      caller.send("set");
     } else {
-      caller.say(how == "garbage" ? "us 1 2 three" : times_of(*order, params));
+      caller.send(how == "garbage" ? "us 1 2 three" : times_of(*order, params));
     }
   }
   return 0;
@@ -171,7 +171,7 @@ int time(const std::string& variant) {
 int work(const std::string& verb, const std::string& input, const std::string& output) {
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
-  if (is_floor(*job)) {
+  if (is_overhead_job(*job)) {
     compile(*job, {});
     return end(leave({}, output, std::move(*job)));
   }

@@ -22,7 +22,7 @@ std::vector<kernels::Params> variants() {
   direct.ml = direct.ms = 4;
   direct.nl = direct.ns = direct.vector_width = 4;
   kernels::Params half = direct;
-  half.precision = kernels::Precision::half_precision;
+  half.precision = Precision::half_precision;
   half.trans_a = true;
   kernels::Params copies = tiles();
   copies.layout_a = kernels::Layout::column_block;
@@ -33,7 +33,7 @@ std::vector<kernels::Params> variants() {
   both.split_k = 2;
   both.trans_b = true;
   both.layout_a = kernels::Layout::row_block;
-  both.precision = kernels::Precision::half_precision;
+  both.precision = Precision::half_precision;
   return {direct, half, copies, split, both};
 }
 
@@ -48,8 +48,8 @@ Problem problem_of(const cache::Variant& v, Layout layout) {
   return p;
 }
 
-TrialOptions some_options() {
-  TrialOptions options;
+GemmRunOptions some_options() {
+  GemmRunOptions options;
   options.alpha = 0.75;
   options.beta = -0.5;
   options.a_offset = 5;

@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+using clbake::all_precisions;
+using clbake::Precision;
 using namespace clbake::kernels;
 
 namespace {
@@ -331,7 +333,7 @@ BOOST_AUTO_TEST_CASE(TilesFitIntoLocalMemory) {
 }
 
 BOOST_AUTO_TEST_CASE(DefaultVariantsFitTheSmallestDevice) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
+  for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const Precision precision : all_precisions) {
       for (const std::uint32_t vector_bytes : {16U, 32U, 64U}) {
         std::vector<Params> points = default_variants(kind, precision, vector_bytes);
@@ -347,7 +349,7 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsFitTheSmallestDevice) {
 }
 
 BOOST_AUTO_TEST_CASE(DefaultVariantsCoverTwoFamiliesAndEveryTranspose) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
+  for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const Precision precision : all_precisions) {
       std::set<std::string> names;
       std::set<std::string> kinds;

@@ -39,7 +39,7 @@ Built build(const kernels::Kernel& kernel, const Params& params) {
   return {kernel, params, program};
 }
 
-Built build_reference(kernels::Precision precision, bool trans_a, bool trans_b) {
+Built build_reference(Precision precision, bool trans_a, bool trans_b) {
   Params p;
   p.precision = precision;
   p.trans_a = trans_a;
@@ -176,11 +176,11 @@ std::vector<T> run(const Built& built, const Call& call, const Operands<T>& with
 }
 
 template <typename Use>
-void with_element(kernels::Precision precision, const Use& use) {
+void with_element(Precision precision, const Use& use) {
   switch (precision) {
-    case kernels::Precision::half_precision: return use(Half());
-    case kernels::Precision::single_precision: return use(float());
-    case kernels::Precision::double_precision: return use(double());
+    case Precision::half_precision: return use(Half());
+    case Precision::single_precision: return use(float());
+    case Precision::double_precision: return use(double());
   }
 }
 
@@ -228,8 +228,8 @@ std::vector<T> expected(const Built& built, const Call& call, const Operands<T>&
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(TheReferenceIsTheEquation) {
-  for (const kernels::Precision precision : kernels::all_precisions) {
-    if (precision == kernels::Precision::double_precision && !devices()->front().limits.fp64) continue;
+  for (const Precision precision : all_precisions) {
+    if (precision == Precision::double_precision && !devices()->front().limits.fp64) continue;
     for (const int transposes : {0, 1, 2, 3}) {
       const Built reference = build_reference(precision, transposes >= 2, transposes % 2 == 1);
       const auto check = [&](const Call& call, Fill ab, Fill c) {

@@ -6,13 +6,15 @@
 #include <set>
 #include <string>
 
+using clbake::all_precisions;
+using clbake::Precision;
 using namespace clbake::kernels;
 
 namespace {
 
 std::vector<Params> all_default_variants() {
   std::vector<Params> all;
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
+  for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
       for (const Params& p : default_variants(kind, precision)) {
         all.push_back(p);

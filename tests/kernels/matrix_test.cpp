@@ -21,12 +21,12 @@ Params point(const std::string& name) {
 // The point in every precision and, in single, with all transposes, as far as the device admits them.
 void check_everywhere(const std::string& name) {
   Params p = point(name);
-  for (const kernels::Precision precision : kernels::all_precisions) {
+  for (const Precision precision : all_precisions) {
     for (const int transposes : {0, 1, 2, 3}) {
       p.precision = precision;
       p.trans_a = (transposes & 1) != 0;
       p.trans_b = (transposes & 2) != 0;
-      const bool all = precision == kernels::Precision::single_precision;
+      const bool all = precision == Precision::single_precision;
       if (!all && p.trans_a != p.trans_b) continue;  // what a transpose changes does not depend on the precision
       if (!kernels::admits(devices()->front().limits, p)) continue;
       const Result<FromSource> compiled = from_source(devices()->front(), p);

@@ -5,6 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
+using clbake::all_precisions;
+using clbake::Precision;
 using namespace clbake::kernels;
 
 namespace {
@@ -34,7 +36,7 @@ BOOST_AUTO_TEST_CASE(NameHoldsEveryParameter) {
 }
 
 BOOST_AUTO_TEST_CASE(NameIsAFileName) {
-  for (const Params& p : default_variants(DeviceKind::gpu, Precision::double_precision)) {
+  for (const Params& p : default_variants(DeviceType::gpu, Precision::double_precision)) {
     BOOST_TEST(name(p).find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string::npos);
   }
 }

@@ -5,6 +5,8 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+using clbake::all_precisions;
+using clbake::Precision;
 using namespace clbake::kernels;
 
 namespace {

@@ -70,8 +70,8 @@ Problem random_problem(const cache::Variant& v, Dice& dice) {
   return p;
 }
 
-TrialOptions random_options(Dice& dice) {
-  TrialOptions options;
+GemmRunOptions random_options(Dice& dice) {
+  GemmRunOptions options;
   options.alpha = dice.factor();
   options.beta = dice.factor();
   options.a_offset = dice.below(9);
@@ -86,7 +86,7 @@ void check_points(kernels::Family family, Precision precision) {
   const Device& device = devices()->front();
   Dice dice(seed() + 101 * static_cast<std::size_t>(family) + 11 * static_cast<std::size_t>(precision));
   for (std::size_t i = 0; i < from_environment("CLBAKE_TEST_POINTS", 1); ++i) {
-    const auto params = kernels::draw(family, kernels_precision(precision), dice.bits(), device.limits);
+    const auto params = kernels::draw(family, precision, dice.bits(), device.limits);
     if (!params) continue;
     BOOST_TEST_CONTEXT("seed " << seed() << ", " << kernels::name(*params)) {
       const Result<FromSource> compiled = from_source(device, *params);

@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+using clbake::all_precisions;
+using clbake::Precision;
 using namespace clbake::kernels;
 
 namespace {
@@ -198,7 +200,7 @@ BOOST_AUTO_TEST_CASE(NothingIsDrawnWhereNothingIsAdmitted) {
 }
 
 BOOST_AUTO_TEST_CASE(DefaultsAndPresetsArePointsOfTheSpace) {
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::gpu}) {
+  for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const Precision precision : all_precisions) {
       for (const auto& points : {default_variants(kind, precision), specialists(kind, precision)}) {
         for (const Params& p : points) BOOST_TEST(contains(space(p.family), p), name(p));

@@ -65,11 +65,11 @@ std::optional<Prepared> prepare(const Params& params) {
   return Prepared{bytes, job.variant.name, {device(), session(), *library}};
 }
 
-Precision runtime_precision(kernels::Precision p) {
+Precision runtime_precision(Precision p) {
   switch (p) {
-    case kernels::Precision::half_precision: return Precision::half_precision;
-    case kernels::Precision::single_precision: return Precision::single_precision;
-    case kernels::Precision::double_precision: break;
+    case Precision::half_precision: return Precision::half_precision;
+    case Precision::single_precision: return Precision::single_precision;
+    case Precision::double_precision: break;
   }
   return Precision::double_precision;
 }
@@ -85,7 +85,7 @@ void check_edges(const Params& p) {
   std::uint32_t seed = 10;
   for (const Size& size : sizes) {
     Problem problem = tight_problem(runtime_precision(p.precision), size.m, size.n, size.k, p.trans_a, p.trans_b);
-    TrialOptions options;
+    GemmRunOptions options;
     options.seed = ++seed;
     options.alpha = seed % 2 ? 1.0 : -1.5;
     options.beta = seed % 3 == 0 ? 0.75 : 0.0;
@@ -111,7 +111,7 @@ void check_batch(const Params& p) {
   problem.a_stride = problem.lda * (p.trans_a ? problem.k : problem.m) + 5;
   problem.b_stride = problem.ldb * (p.trans_b ? problem.n : problem.k) + 1;
   problem.c_stride = problem.ldc * problem.m + 2;
-  TrialOptions options;
+  GemmRunOptions options;
   options.beta = -2;
   std::string failure = failure_of(prepared->where, prepared->variant, problem, options);
   BOOST_TEST(failure.empty(), failure);
@@ -132,7 +132,7 @@ void for_each_transpose(Params p, const Use& use) {
   }
 }
 
-Params stripe(kernels::Precision precision = kernels::Precision::single_precision) {
+Params stripe(Precision precision = Precision::single_precision) {
   Params p;
   p.family = kernels::Family::stripe;
   p.precision = precision;
@@ -200,8 +200,7 @@ BOOST_AUTO_TEST_CASE(EveryUseOfLocalMemoryIsRight) {
 
 BOOST_AUTO_TEST_CASE(EveryVectorWidthIsRight) {
   for (const std::uint32_t width : {1U, 2U, 8U, 16U}) {
-    for (const kernels::Precision precision :
-         {kernels::Precision::single_precision, kernels::Precision::double_precision}) {
+    for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
       Params p = stripe(precision);
       p.vector_width = width;
       p.nl = 32;
@@ -240,8 +239,7 @@ BOOST_AUTO_TEST_CASE(FactorsNeedNotBePowersOfTwo) {
 // Texels of two numbers in double; a vector may be narrower than a texel.
 BOOST_AUTO_TEST_CASE(ImagesAreRight) {
   for (const std::uint32_t width : {1U, 2U}) {
-    for (const kernels::Precision precision :
-         {kernels::Precision::single_precision, kernels::Precision::double_precision}) {
+    for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
       Params p = stripe(precision);
       p.vector_width = width;
       p.layout_a = p.layout_b = kernels::Layout::image;
@@ -255,7 +253,7 @@ BOOST_AUTO_TEST_CASE(ImagesAreRight) {
 }
 
 BOOST_AUTO_TEST_CASE(HalfPrecisionIsRight) {
-  Params p = stripe(kernels::Precision::half_precision);
+  Params p = stripe(Precision::half_precision);
   check_edges(p);
   p.trans_a = true;
   p.local_a = p.local_b = 1;
@@ -286,7 +284,7 @@ BOOST_AUTO_TEST_SUITE_END()
 BOOST_AUTO_TEST_SUITE(split_k)
 
 BOOST_AUTO_TEST_CASE(EveryFamilyAddsUpItsSlices) {
-  for (const kernels::Precision precision : kernels::all_precisions) {
+  for (const Precision precision : all_precisions) {
     Params tiles = stripe(precision);
     tiles.split_k = 3;
     tiles.local_a = tiles.local_b = 1;
@@ -300,9 +298,9 @@ BOOST_AUTO_TEST_CASE(EveryFamilyAddsUpItsSlices) {
     tiles.layout_b = kernels::Layout::padded;
     check_edges(tiles);
 
-    for (Params p : kernels::default_variants(kernels::DeviceKind::gpu, precision)) {
+    for (Params p : kernels::default_variants(kernels::DeviceType::gpu, precision)) {
       if (p.trans_a || p.trans_b) continue;
-      p.split_k = precision == kernels::Precision::single_precision ? 2 : 3;
+      p.split_k = precision == Precision::single_precision ? 2 : 3;
       check_edges(p);
       check_batch(p);
     }

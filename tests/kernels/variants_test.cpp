@@ -18,21 +18,17 @@ void check_from_source(const kernels::Params& params) {
   BOOST_TEST(failures.empty(), failures);
 }
 
-void check_other_kind(kernels::Precision precision) {
+void check_other_kind(Precision precision) {
   const Device& device = devices()->front();
-  const bool cpu = device.kind == kernels::DeviceKind::cpu;
+  const bool cpu = device.type == kernels::DeviceType::cpu;
   for (const kernels::Params& params :
-       kernels::default_variants(cpu ? kernels::DeviceKind::gpu : kernels::DeviceKind::cpu, precision)) {
+       kernels::default_variants(cpu ? kernels::DeviceType::gpu : kernels::DeviceType::cpu, precision)) {
     if (kernels::check(params, device.limits).empty()) check_from_source(params);
   }
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(SinglePrecisionVariantsOfTheOtherKindAreRight) {
-  check_other_kind(kernels::Precision::single_precision);
-}
+BOOST_AUTO_TEST_CASE(SinglePrecisionVariantsOfTheOtherKindAreRight) { check_other_kind(Precision::single_precision); }
 
-BOOST_AUTO_TEST_CASE(DoublePrecisionVariantsOfTheOtherKindAreRight) {
-  check_other_kind(kernels::Precision::double_precision);
-}
+BOOST_AUTO_TEST_CASE(DoublePrecisionVariantsOfTheOtherKindAreRight) { check_other_kind(Precision::double_precision); }

@@ -1,8 +1,8 @@
 // make_golden_bundle FILE: a bundle for a device that exists nowhere, with the direct family's source. On every real
 // device it is a miss, so it shows what a runtime without generator and builder can do.
 #include <clbake/builder/jobs.hpp>
-#include <clbake/builder/profile.hpp>
 #include <clbake/cache/writer.hpp>
+#include "profile/default_profile.hpp"
 
 #include <cstdio>
 
@@ -16,8 +16,8 @@ int main(int argc, char** argv) {
   nowhere.device_name = "No Device";
   nowhere.address_bits = 64;
   contents.targets = {nowhere};
-  for (const auto precision : {kernels::Precision::single_precision, kernels::Precision::double_precision}) {
-    for (const kernels::Params& params : kernels::default_variants(kernels::DeviceKind::gpu, precision)) {
+  for (const auto precision : {Precision::single_precision, Precision::double_precision}) {
+    for (const kernels::Params& params : kernels::default_variants(kernels::DeviceType::gpu, precision)) {
       if (params.family != kernels::Family::direct) continue;
       builder::Job job = builder::make_job(nowhere, kernels::generate(params), params);
       contents.sources = {job.source};
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
       contents.entries.push_back(entry);
     }
   }
-  contents.profiles = {builder::default_profile(contents, 0, kernels::DeviceKind::gpu)};
+  contents.profiles = {builder::default_profile(contents, 0, kernels::DeviceType::gpu)};
   const Result<cache::Bytes> bytes = cache::encode(contents);
   const Status status = bytes ? cache::write_file(argv[1], {bytes->data(), bytes->size()}) : bytes.status();
   if (!status) std::fprintf(stderr, "%s\n", status.message().c_str());

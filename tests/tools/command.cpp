@@ -188,7 +188,7 @@ cache::Contents baked_contents() { return contents_of(baked_bundle()); }
 std::string served_by_direct(cache::Contents& contents) {
   cache::Rule rule;
   const auto is_direct = [](const cache::Variant& v) {
-    return v.family == "direct" && v.precision == cache::Precision::single_precision && !v.trans_a && !v.trans_b;
+    return v.family == "direct" && v.precision == Precision::single_precision && !v.trans_a && !v.trans_b;
   };
   const auto direct = std::find_if(contents.variants.begin(), contents.variants.end(), is_direct);
   BOOST_REQUIRE((direct != contents.variants.end()));

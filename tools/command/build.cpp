@@ -1,12 +1,12 @@
-#include "cli.hpp"
-#include "json.hpp"
-#include "progress_bar.hpp"
-#include "variants.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "cli/progress_bar.hpp"
+#include "cli/variants.hpp"
+#include "command/verbs.hpp"
 
+#include <clbake/builder/bake_list.hpp>
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
-#include <clbake/builder/recipe.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -162,10 +162,10 @@ int build(const std::vector<std::string>& arguments) {
   if (ready) ready = choose_devices(cli, options);
   if (!ready) return fail("build", ready);
   check_variants(options);
-  const Result<std::vector<builder::Recipe>> recipes = builder::recipes_for(options);
-  if (!recipes) return fail("build", recipes.status());
-  for (const builder::Recipe& recipe : *recipes) {
-    for (const std::string& remark : recipe.remarks) fail("clbake build: " + remark);
+  const Result<std::vector<builder::BakeList>> bake_lists = builder::bake_lists_for(options);
+  if (!bake_lists) return fail("build", bake_lists.status());
+  for (const builder::BakeList& bake_list : *bake_lists) {
+    for (const std::string& remark : bake_list.remarks) fail("clbake build: " + remark);
   }
 
   std::signal(SIGINT, on_signal);

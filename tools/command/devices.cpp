@@ -1,6 +1,6 @@
-#include "cli.hpp"
-#include "json.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "command/verbs.hpp"
 
 #include <cstdio>
 
@@ -17,7 +17,7 @@ int devices(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     const builder::Device& device = (*found)[i];
     const Target& t = device.target;
-    const char* kind = device.kind == kernels::DeviceKind::cpu ? "cpu" : "gpu";
+    const char* kind = device.type == kernels::DeviceType::cpu ? "cpu" : "gpu";
     list.push_back({{"index", i},
                     {"kind", kind},
                     {"compute_units", device.compute_units},

@@ -1,4 +1,4 @@
-#include "elf_object.hpp"
+#include "command/elf_object.hpp"
 
 #include <elf.h>
 #include <cstring>

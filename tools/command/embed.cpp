@@ -1,6 +1,6 @@
-#include "cli.hpp"
-#include "elf_object.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "command/elf_object.hpp"
+#include "command/verbs.hpp"
 
 #include <clbake/cache/writer.hpp>
 

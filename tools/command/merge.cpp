@@ -1,6 +1,6 @@
-#include "cli.hpp"
-#include "json.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "command/verbs.hpp"
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/merge_bundles.hpp>

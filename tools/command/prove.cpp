@@ -1,7 +1,7 @@
-#include "cli.hpp"
-#include "json.hpp"
-#include "progress_bar.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "cli/progress_bar.hpp"
+#include "command/verbs.hpp"
 
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/prove_bundle.hpp>

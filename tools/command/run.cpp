@@ -1,9 +1,9 @@
-#include "cli.hpp"
-#include "json.hpp"
-#include "variants.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "cli/variants.hpp"
+#include "command/verbs.hpp"
 
-#include <clbake/builder/trial.hpp>
+#include <clbake/builder/gemm_run.hpp>
 
 #include <chrono>
 #include <cstdio>
@@ -23,7 +23,7 @@ struct Request {
   std::string device;
   std::string variant;
   Problem problem;
-  builder::TrialOptions trial;
+  builder::GemmRunOptions trial;
   std::size_t repeat = 10;
   Options library;
 };
@@ -62,7 +62,7 @@ Request request_from(const Cli& cli) {
 }
 
 // The first launch, its check, and the median of the later ones.
-Status measure(builder::Trial& trial, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
+Status measure(builder::GemmRun& trial, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
   const Result<double> first = trial.run(gemm);
   if (!first) return first.status();
   const Result<builder::Check> check = trial.check();
@@ -97,7 +97,7 @@ Result<Outcome> execute(const Request& r) {
   outcome.open_us = us_since(start);
   if (!library) return library.status();
 
-  Result<builder::Trial> trial = builder::Trial::create(*session, *device, r.problem, r.trial);
+  Result<builder::GemmRun> trial = builder::GemmRun::create(*session, *device, r.problem, r.trial);
   if (!trial) return trial.status();
   start = Clock::now();
   Result<Gemm> gemm = library->prepare(r.problem, r.variant);

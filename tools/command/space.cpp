@@ -1,7 +1,7 @@
 // `clbake space`: the families, their parameters, and how many points of the space a device can run.
-#include "cli.hpp"
-#include "json.hpp"
-#include "verbs.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "command/verbs.hpp"
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/kernels/space.hpp>
@@ -38,7 +38,7 @@ Json axis_json(const kernels::Axis& axis) {
 }
 
 Json count_json(kernels::Family family, Precision precision, const kernels::DeviceLimits& limits) {
-  const kernels::Census census = kernels::count(family, builder::kernels_precision(precision), limits);
+  const kernels::Census census = kernels::count(family, precision, limits);
   Json fallen = Json::array();
   for (const auto& [constraint, points] : census.fallen) {
     fallen.push_back({{"constraint", constraint}, {"points", points}});

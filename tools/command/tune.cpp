@@ -1,10 +1,10 @@
 // `clbake tune`: search, merge, report.
-#include "cli.hpp"
-#include "progress_bar.hpp"
-#include "race.hpp"
-#include "tune_merge.hpp"
-#include "tune_report.hpp"
-#include "verbs.hpp"
+#include "bench/race.hpp"
+#include "cli/cli.hpp"
+#include "cli/progress_bar.hpp"
+#include "command/tune_merge.hpp"
+#include "command/verbs.hpp"
+#include "report/tune_report.hpp"
 
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tune.hpp>
@@ -79,7 +79,7 @@ void set_shard(const std::string& text, builder::TuneOptions& options) {
 
 // A preset's name comes before a file's.
 Status set_shapes(const std::string& text, builder::TuneOptions& options) {
-  const std::optional<builder::TuneShapes> preset = builder::preset_shapes(text, options.devices.front().kind);
+  const std::optional<builder::TuneShapes> preset = builder::preset_shapes(text, options.devices.front().type);
   if (preset) {
     options.shapes = *preset;
     return {};
@@ -133,7 +133,7 @@ std::string tuned_kinds(const builder::Tuning& tuning) {
   std::string text;
   std::set<std::string> said;
   for (const cache::Rule& rule : tuning.rules) {
-    const std::string kind = builder::kind_name(rule.precision, rule.trans_a, rule.trans_b);
+    const std::string kind = builder::kind_name(rule);
     if (said.insert(kind).second) text += (text.empty() ? "" : ", ") + kind;
   }
   return text;

@@ -1,6 +1,6 @@
-#include "tune_merge.hpp"
+#include "command/tune_merge.hpp"
 
-#include "cli.hpp"
+#include "cli/cli.hpp"
 
 #include <clbake/builder/tuning_file.hpp>
 
@@ -23,7 +23,7 @@ int tune_merge(const std::vector<std::string>& files, bool force, bool brief, co
   if (!merged) return fail("tune", merged.status().within("--merge"));
   if (single) {
     if (!builder::is_brief(*merged))
-      builder::conclude(*merged);  // anew: this version may know better than the one that wrote it
+      builder::fit(*merged);  // anew: this version may know better than the one that wrote it
   } else {
     merged->command = command + (force ? " --force" : "") + " -o " + output;
   }

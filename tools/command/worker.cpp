@@ -1,10 +1,10 @@
 // The child processes of build and bench. Each does one thing with a driver and leaves its result in a file; the last
 // line on stderr says why it failed.
-#include "cli.hpp"
-#include "cold_trial.hpp"
-#include "compile_trial.hpp"
-#include "preset_trial.hpp"
-#include "verbs.hpp"
+#include "bench/cold_trial.hpp"
+#include "bench/compile_trial.hpp"
+#include "bench/preset_trial.hpp"
+#include "cli/cli.hpp"
+#include "command/verbs.hpp"
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/compile.hpp>

@@ -1,6 +1,6 @@
 // Opens bundles and reads their records by index.
 #include <clbake/cache/reader.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
 #include "bodies.hpp"
 #include "read/records.hpp"
@@ -36,7 +36,7 @@ Result<Body> read_body(const BundleView& view, SectionType type, std::uint32_t i
 // What `parse` makes of a record's body.
 template <typename T, typename Parse>
 Result<T> read_item(const BundleView& view, SectionType type, std::uint32_t i, Parse parse) {
-  return guarded([&]() -> Result<T> {
+  return exceptions_to_status([&]() -> Result<T> {
     const Result<Body> body = read_body(view, type, i);
     if (!body) return body.status();
     Result<T> item = parse(ByteView{body->raw.data(), body->raw.size()}, body->record);
@@ -74,7 +74,7 @@ Status null_bytes() { return {Code::invalid_argument, "the bundle's bytes are nu
 }  // namespace
 
 Result<Bundle> Bundle::from_memory(ByteView bytes) {
-  return guarded([&]() -> Result<Bundle> {
+  return exceptions_to_status([&]() -> Result<Bundle> {
     if (!bytes.data && bytes.size > 0) return null_bytes();
     Result<BundleView> view = read_layout(bytes);
     if (!view) return view.status();
@@ -85,7 +85,7 @@ Result<Bundle> Bundle::from_memory(ByteView bytes) {
 }
 
 Result<Bundle> Bundle::copy_of(ByteView bytes) {
-  return guarded([&]() -> Result<Bundle> {
+  return exceptions_to_status([&]() -> Result<Bundle> {
     if (!bytes.data && bytes.size > 0) return null_bytes();
     auto state = std::make_shared<State>();
     state->copy.resize(bytes.size);
@@ -100,7 +100,7 @@ Result<Bundle> Bundle::copy_of(ByteView bytes) {
 Result<Bundle> Bundle::open(const std::string& path) { return open_at(AT_FDCWD, path); }
 
 Result<Bundle> Bundle::open_at(int directory, const std::string& path) {
-  return guarded([&]() -> Result<Bundle> {
+  return exceptions_to_status([&]() -> Result<Bundle> {
     Result<Mapping> mapping = Mapping::of_file(directory, path);
     if (!mapping) return mapping.status().within(path);
     Result<BundleView> view = read_layout(mapping->bytes());
@@ -142,14 +142,14 @@ Result<Profile> Bundle::profile(std::uint32_t i) const {
 }
 
 Result<EntryInfo> Bundle::entry(std::uint32_t i) const {
-  return guarded([&]() -> Result<EntryInfo> {
+  return exceptions_to_status([&]() -> Result<EntryInfo> {
     if (i >= entry_count()) return no_such_record(state_->view, SectionType::index, i);
     return read_entry(state_->view, i);
   });
 }
 
 Result<Bytes> Bundle::program(const EntryInfo& entry) const {
-  return guarded([&]() -> Result<Bytes> {
+  return exceptions_to_status([&]() -> Result<Bytes> {
     Result<Bytes> program = read_program(state_->view, entry.program);
     if (program) return program;
     return program.status().within("program of target " + std::to_string(entry.target) + ", variant " +

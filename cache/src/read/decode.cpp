@@ -1,5 +1,5 @@
 #include <clbake/cache/reader.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
 namespace clbake::cache {
 namespace {
@@ -28,7 +28,7 @@ Result<Entry> read_whole_entry(const Bundle& bundle, std::uint32_t i) {
 }  // namespace
 
 Result<Contents> Bundle::decode() const {
-  return guarded([&]() -> Result<Contents> {
+  return exceptions_to_status([&]() -> Result<Contents> {
     Contents all;
     Status status = collect(all.targets, target_count(), [&](std::uint32_t i) { return target(i); });
     if (status) status = collect(all.sources, source_count(), [&](std::uint32_t i) { return source(i); });

@@ -1,7 +1,7 @@
 // Finds targets, profiles and entries by what they are for.
 #include <clbake/cache/reader.hpp>
 #include <clbake/cache/xxh64.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
 #include "bodies.hpp"
 #include "read/records.hpp"
@@ -57,7 +57,7 @@ Status no_entry(std::uint32_t target, std::uint32_t variant, const char* form) {
 }  // namespace
 
 Result<std::uint32_t> Bundle::find_target(const Target& target) const {
-  return guarded([&]() -> Result<std::uint32_t> {
+  return exceptions_to_status([&]() -> Result<std::uint32_t> {
     const Bytes wanted = encode_target(target);
     Result<std::uint32_t> found = find_encoded_target(state_->view, {wanted.data(), wanted.size()});
     if (found && *found == target_count()) return why_no_target(*this, target);
@@ -66,7 +66,7 @@ Result<std::uint32_t> Bundle::find_target(const Target& target) const {
 }
 
 Result<Profile> Bundle::find_profile(std::uint32_t target) const {
-  return guarded([&]() -> Result<Profile> {
+  return exceptions_to_status([&]() -> Result<Profile> {
     const Result<LowerBound> bound = find_by_keys(state_->view, SectionType::profiles, target, 0);
     if (!bound) return bound.status();
     if (!bound->equal) return Status(Code::no_variant, "target " + std::to_string(target) + " has no profile");
@@ -75,7 +75,7 @@ Result<Profile> Bundle::find_profile(std::uint32_t target) const {
 }
 
 Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant) const {
-  return guarded([&]() -> Result<EntryInfo> {
+  return exceptions_to_status([&]() -> Result<EntryInfo> {
     // Records of one variant are sorted by form: the first is the native one, if there is one.
     const Result<LowerBound> bound = find_by_keys(state_->view, SectionType::index, target, variant);
     if (!bound) return bound.status();
@@ -85,7 +85,7 @@ Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant
 }
 
 Result<EntryInfo> Bundle::find_entry(std::uint32_t target, std::uint32_t variant, Form form) const {
-  return guarded([&]() -> Result<EntryInfo> {
+  return exceptions_to_status([&]() -> Result<EntryInfo> {
     Result<EntryInfo> first = find_entry(target, variant);
     if (first ? first->form == form : form == Form::native || first.status().code() == Code::no_entry) return first;
     if (form == Form::native) return no_entry(target, variant, "native ");

@@ -1,7 +1,7 @@
 // Full verification: every rule of FORMAT.md on every byte of the bundle. Records come first and the checksums of whole
 // sections last, so that a message names the damaged record where one is to blame.
 #include <clbake/cache/xxh64.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
 #include "bodies.hpp"
 #include "coding.hpp"
@@ -232,7 +232,7 @@ Status Verifier::sections() {
 }  // namespace
 
 Status Bundle::verify() const {
-  return guarded([&]() -> Status { return Verifier(*this, state_->view).run(); });
+  return exceptions_to_status([&]() -> Status { return Verifier(*this, state_->view).run(); });
 }
 
 }  // namespace clbake::cache

@@ -1,6 +1,6 @@
 // Atomic replacement of files, for bundles and for the runtime's overlay.
 #include <clbake/cache/writer.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -110,7 +110,7 @@ Status write_through_temporary(int directory, const std::string& path, mode_t pe
 }  // namespace
 
 Status write_file(const std::string& path, ByteView bytes) {
-  return guarded([&] {
+  return exceptions_to_status([&] {
     Status status = write_through_temporary(AT_FDCWD, path, 0666, bytes);
     if (status) status = sync_directory(directory_of(path));
     return status.within(path);
@@ -118,7 +118,7 @@ Status write_file(const std::string& path, ByteView bytes) {
 }
 
 Status write_private_file(int directory, const std::string& name, ByteView bytes) {
-  return guarded([&] {
+  return exceptions_to_status([&] {
     Status status = write_through_temporary(directory, name, 0600, bytes);
     if (status) status = sync_directory(directory);
     return status.within(name);

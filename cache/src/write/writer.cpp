@@ -1,7 +1,7 @@
 // Second half of writing: canonical contents become bytes.
 #include <clbake/cache/writer.hpp>
 #include <clbake/cache/xxh64.hpp>
-#include <clbake/guard.hpp>
+#include <clbake/exceptions_to_status.hpp>
 
 #include "coding.hpp"
 #include "format.hpp"
@@ -216,7 +216,7 @@ Result<Bytes> Encoder::run() {
 }  // namespace
 
 Result<Bytes> encode(const Contents& contents, Packing packing) {
-  return guarded([&]() -> Result<Bytes> {
+  return exceptions_to_status([&]() -> Result<Bytes> {
     const Result<CanonicalContents> canonical = canonicalize(contents);
     if (!canonical) return canonical.status();
     return Encoder(*canonical, packing).run();

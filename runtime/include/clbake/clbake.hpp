@@ -28,7 +28,6 @@
 namespace clbake {
 
 using cache::Bundle;  // opened from a file or from memory: clbake/cache/reader.hpp
-using cache::Precision;
 using cache::Target;
 using cache::Version;
 
@@ -41,13 +40,11 @@ struct BatchOffsets {
   std::size_t c = 0;
 };
 
-// C = alpha * op(A) * op(B) + beta * C, with op(X) = X or its transpose; C is m x n, op(A) m x k, op(B) k x n.
-// Sizes and leading dimensions in elements, each at most 2^31 - 1. m, n or k may be 0.
-struct Problem {
-  Precision precision = Precision::single_precision;
+// C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp); C
+// is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions in elements, each at most 2^31 - 1. m, n or k may be
+// 0.
+struct Problem : GemmKind {
   Layout layout = Layout::row_major;
-  bool trans_a = false;
-  bool trans_b = false;
   std::size_t m = 0;
   std::size_t n = 0;
   std::size_t k = 0;
@@ -128,7 +125,7 @@ struct Options {
 };
 
 // What Library::prepare may be asked beside the problem.
-struct Wish {
+struct PrepareOptions {
   std::string variant;            // the name of a variant; empty: the profile's choice
   bool caller_workspace = false;  // allocate no workspace: Gemm::use_workspace comes before the first enqueue
 };
@@ -177,7 +174,7 @@ class Gemm {
   friend class Programs;
   struct State;
   explicit Gemm(std::unique_ptr<State> state);
-  bool outdated(std::uint64_t age) const;
+  bool outdated(std::uint64_t epoch) const;
   bool waits_on_another(cl_command_queue queue) const;
   std::unique_ptr<State> state_;
 };
@@ -230,7 +227,7 @@ class Library {
   // overlay not by later processes either: there the one compiled in its place serves. Fails with invalid_argument,
   // with the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl,
   // out_of_memory) is tried again at the next call, others are not.
-  Result<Gemm> prepare(const Problem& problem, const Wish& wish = {}) const;
+  Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
   Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
 
   // prepare and enqueue in one call; failures of both. The handles are kept, up to kPlans for each of a few groups of
@@ -305,14 +302,6 @@ struct Extents {
   std::size_t c = 0;
 };
 Extents extents(const Problem& problem);
-
-// Bytes of one element.
-constexpr std::size_t element_bytes(Precision precision) {
-  return precision == Precision::half_precision ? 2 : precision == Precision::single_precision ? 4 : 8;
-}
-
-// "half", "single", "double".
-const char* name(Precision precision);
 
 // "native", "portable", "overlay", "source".
 const char* name(Origin origin);

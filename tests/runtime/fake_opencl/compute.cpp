@@ -1,5 +1,5 @@
 // The kernels of kernels/KERNELS.md, computed by plain loops. Copies are always in the order of the layout PADDED.
-#include "objects.hpp"
+#include "fake_opencl/objects.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Counting, faults, hooks, and the list of all objects.
-#include "objects.hpp"
-#include "scheduler.hpp"
+#include "fake_opencl/objects.hpp"
+#include "fake_opencl/scheduler.hpp"
 
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
 // Events.
-#include "scheduler.hpp"
+#include "fake_opencl/scheduler.hpp"
 
 using namespace fake;
 

@@ -1,5 +1,5 @@
 // Kernels and their arguments.
-#include "objects.hpp"
+#include "fake_opencl/objects.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Buffers, parts of them, and images, which are buffers of texels.
-#include "objects.hpp"
+#include "fake_opencl/objects.hpp"
 
 #include <cstring>
 

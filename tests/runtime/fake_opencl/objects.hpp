@@ -4,7 +4,7 @@
 #undef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 200  // clCreateCommandQueueWithProperties
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include "fake_opencl.hpp"
+#include "fake_opencl/fake_opencl.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -110,7 +110,7 @@ struct Queue : Object {
   cl_command_queue_properties properties;
   std::mutex order;             // held while a command of an in-order queue runs in the enqueuing thread
   std::atomic<int> waiting{0};  // commands that did not run when they were enqueued
-  int busy = 0;                 // of these, those that run now; guarded by the scheduler
+  int busy = 0;                 // of these, those that run now; exceptions_to_status by the scheduler
 };
 
 struct Event : Object {

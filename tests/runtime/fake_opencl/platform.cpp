@@ -1,5 +1,5 @@
 // Platform, devices and contexts.
-#include "objects.hpp"
+#include "fake_opencl/objects.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Programs: from source, from binary, and what became of them.
-#include "objects.hpp"
+#include "fake_opencl/objects.hpp"
 
 #include <chrono>
 #include <cstring>

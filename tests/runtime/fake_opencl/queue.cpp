@@ -1,5 +1,5 @@
 // Queues, and the commands that one enqueues.
-#include "scheduler.hpp"
+#include "fake_opencl/scheduler.hpp"
 
 #include <cstring>
 

@@ -1,4 +1,4 @@
-#include "scheduler.hpp"
+#include "fake_opencl/scheduler.hpp"
 
 #include <condition_variable>
 #include <deque>

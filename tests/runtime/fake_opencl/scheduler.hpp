@@ -1,7 +1,7 @@
 // When commands run: in the thread that enqueues them if nothing stands against it, else when somebody waits.
 #pragma once
 
-#include "objects.hpp"
+#include "fake_opencl/objects.hpp"
 
 #include <functional>
 

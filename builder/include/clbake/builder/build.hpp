@@ -55,7 +55,7 @@ struct Progress {
   std::string failure;  // a variant that failed just now and why; empty otherwise
 };
 
-// Which profile a device got: a sentence for a person, as of Recipe::profile.
+// Which profile a device got: a sentence for a person, as of BakeList::profile.
 struct ProfileReport {
   std::string device;  // or the offline target
   std::string profile;
@@ -80,9 +80,9 @@ struct BuildReport {
 // holds exactly what was asked for. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
 // A winner of `profiles` that breaks a constraint of its device is a variant that failed.
-// Fails with invalid_argument (nothing to build; like recipes_for; the output is a file that is no bundle), io (output
-// not writable), cancelled, build_failed (every job failed; or, when strict, any: what is done stays in the work
-// directory).
+// Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is no bundle), io
+// (output not writable), cancelled, build_failed (every job failed; or, when strict, any: what is done stays in the
+// work directory).
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
 

@@ -13,7 +13,7 @@ struct Device {
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
   Target target;
-  kernels::DeviceKind kind = kernels::DeviceKind::cpu;
+  kernels::DeviceType type = kernels::DeviceType::cpu;
   kernels::DeviceLimits limits;
   std::uint32_t vector_bytes = 0;  // of the vectors that the driver makes
   std::uint32_t compute_units = 0;

@@ -22,10 +22,6 @@ struct Job {
 // The device's target and a kernel of the generator.
 Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params);
 
-// The generator's word for a precision, and the reverse.
-kernels::Precision kernels_precision(Precision precision);
-Precision precision_of(kernels::Precision precision);
-
 // Same work: target, variant and source agree in everything.
 bool same_work(const Job& a, const Job& b);
 

@@ -37,14 +37,14 @@ Status time_job(const std::string& job, std::size_t unit);
 inline constexpr const char* kNextJob = "next ";
 
 // One variant and the shapes to time it on, in this order.
-struct Visit {
+struct TimingRequest {
   kernels::Params params;
   std::vector<Shape> shapes;
   std::vector<double> best_us = {};  // of each shape, known when the visit was planned; 0 = nothing is
 };
 
 // What came of a visit.
-struct Visited {
+struct TimingResult {
   std::string failure;                  // why the variant is out; empty when it is not
   std::vector<std::vector<double>> us;  // of each shape that was reached; empty where the device was unable, or ...
   // ... where the order took too long, though nobody had managed this shape: places in `us`. Others may yet.
@@ -78,11 +78,11 @@ class TimingPool {
 
   struct Callbacks {
     // The next visit; `wait` asks again after another one is done; `end`: there is none any more.
-    std::function<Next(Visit&)> next;
+    std::function<Next(TimingRequest&)> next;
     // The order for the visit's shape number `shape`; nothing: this visit ends here.
-    std::function<std::optional<TimingOrder>(const Visit&, std::size_t shape, const Visited&)> order;
-    // Visits end in any order; `number` counts the calls of `next` that returned a visit.
-    std::function<void(std::size_t number, const Visit&, Visited&&)> done;
+    std::function<std::optional<TimingOrder>(const TimingRequest&, std::size_t shape, const TimingResult&)> order;
+    // TimingQueue end in any order; `number` counts the calls of `next` that returned a visit.
+    std::function<void(std::size_t number, const TimingRequest&, TimingResult&&)> done;
   };
 
   // Until there is no visit left, or until `deadline`: then what is under way is dropped. Fails with cancelled or io.
@@ -104,7 +104,7 @@ class TimingPool {
 
  private:
   class Process;
-  class Visits;
+  class TimingQueue;
   class Race;
 
   // One that has ended with another variant, or a new one.

@@ -25,7 +25,7 @@ struct TuneShapes {
 };
 
 // "all", "square", "thin", "small", "batched"; nothing for other names. The kind decides how large the largest are.
-std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceKind kind);
+std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType kind);
 
 // A file of shapes: on each line "MxNxK" or "MxNxK batch N"; '#' starts a comment. Fails with not_found, io or
 // malformed (file, line and cause).

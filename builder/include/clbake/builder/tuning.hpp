@@ -13,10 +13,7 @@ namespace clbake::builder {
 
 // The part of a problem that a profile knows: row-major, tight leading dimensions, products of a batch one after the
 // other. Sizes are at least 1.
-struct Shape {
-  Precision precision = Precision::single_precision;
-  bool trans_a = false;
-  bool trans_b = false;
+struct Shape : GemmKind {
   std::size_t m = 1;
   std::size_t n = 1;
   std::size_t k = 1;
@@ -25,7 +22,7 @@ struct Shape {
 bool operator==(const Shape& a, const Shape& b);
 
 // "single nt": a precision and the transposes of A and B.
-std::string kind_name(Precision precision, bool trans_a, bool trans_b);
+std::string kind_name(const GemmKind& kind);
 
 // "single nt 1024x512x64", with " batch 16" behind it when there are several products; and the reverse, nothing for
 // any other text.
@@ -98,7 +95,7 @@ struct Tuning {
   std::vector<Failure> failures;
   std::vector<Milestone> curve;
 
-  // What follows from the measurements: conclude().
+  // What follows from the measurements: fit().
   std::vector<Winner> winners;  // one for each shape
   // Together they cover every problem of the precisions and transposes tuned for. Their variant is an index into
   // `variants`; gflops stays 0.
@@ -107,7 +104,7 @@ struct Tuning {
 
 // Fills in winners and rules from the measurements. Variants that never ran to an end on a shape's `runs` > 1 cannot
 // win there. Pure: equal measurements give equal conclusions, in whatever order they are.
-void conclude(Tuning& tuning);
+void fit(Tuning& tuning);
 
 // Giga-operations per second of a winner.
 double speed_of(const Tuning& tuning, const Winner& winner);

@@ -1,6 +1,8 @@
 // The contents of a bundle as plain values. FORMAT.md says how each is stored.
 #pragma once
 
+#include <clbake/gemm_kind.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -15,9 +17,6 @@ struct ByteView {
 };
 
 using Bytes = std::vector<std::uint8_t>;
-
-// Element type of A, B and C. The values are those of the file format.
-enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2, half_precision = 3 };
 
 // The device and driver that a program was made for. Two targets are equal only if all fields are. The texts are the
 // driver's own, without surrounding blanks: FORMAT.md, "Where the fields of a target come from".
@@ -54,12 +53,9 @@ struct Source {
   bool operator==(const Source& other) const { return name == other.name && text == other.text; }
 };
 
-struct Variant {
-  std::string name;    // unique within a bundle, made by the generator
-  std::string family;  // "direct", "register_tile", "local_tile" ...
-  Precision precision = Precision::single_precision;
-  bool trans_a = false;
-  bool trans_b = false;
+struct Variant : GemmKind {
+  std::string name;            // unique within a bundle, made by the generator
+  std::string family;          // "direct", "register_tile", "local_tile" ...
   bool image_a = false;        // packed A is an image
   bool image_b = false;        // packed B is an image
   std::uint32_t contract = 0;  // version of the kernel contract (KERNELS.md)
@@ -78,10 +74,7 @@ bool same_but_source(const Variant& a, const Variant& b);
 
 // One line of a profile: problems of this precision and these transposes whose m, n, k and batch count all lie in the
 // closed ranges use the variant.
-struct Rule {
-  Precision precision = Precision::single_precision;
-  bool trans_a = false;
-  bool trans_b = false;
+struct Rule : GemmKind {
   std::uint32_t m_min = 0, m_max = UINT32_MAX;
   std::uint32_t n_min = 0, n_max = UINT32_MAX;
   std::uint32_t k_min = 0, k_max = UINT32_MAX;

@@ -1,6 +1,8 @@
 // One point of the parameter space. Every kernel that clbake can generate is a Params.
 #pragma once
 
+#include <clbake/gemm_kind.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,15 +11,6 @@
 
 namespace clbake::kernels {
 
-// Of A, B and C in memory. Half is computed in single.
-enum class Precision { half_precision, single_precision, double_precision };
-constexpr Precision all_precisions[] = {Precision::half_precision, Precision::single_precision,
-                                        Precision::double_precision};
-
-// Bytes of one element of A, B and C.
-constexpr std::uint32_t element_bytes(Precision p) {
-  return p == Precision::half_precision ? 2 : p == Precision::single_precision ? 4 : 8;
-}
 // Bytes of one number in registers and local memory.
 constexpr std::uint32_t real_bytes(Precision p) { return p == Precision::double_precision ? 8 : 4; }
 
@@ -50,11 +43,8 @@ enum class FrontEnd : std::uint32_t { driver, clang };
 // One point of the space. The blocking factors are named as in the paper by Matsumoto, Nakasato and Sedukhin:
 // the suffix l is a work-group's block, s a work-item's. KERNELS.md says what each parameter does in each family;
 // a parameter that a family does not have keeps its value below.
-struct Params {
+struct Params : GemmKind {
   Family family = Family::direct;
-  Precision precision = Precision::single_precision;
-  bool trans_a = false;  // op(A) = A^T: A is stored k x m
-  bool trans_b = false;  // op(B) = B^T: B is stored n x k
 
   std::uint32_t ml = 1;            // rows of C per work-group
   std::uint32_t nl = 1;            // columns of C per work-group

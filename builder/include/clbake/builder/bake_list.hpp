@@ -1,0 +1,46 @@
+// What is baked for a device, and which problem uses which of it: the winners of a profile and what backs them up, or
+// the default variants.
+#pragma once
+
+#include <clbake/builder/build.hpp>
+#include <clbake/builder/shipped_profiles.hpp>
+
+#include <utility>
+
+namespace clbake::builder {
+
+struct BakeList {
+  kernels::DeviceType type = kernels::DeviceType::cpu;
+  std::vector<kernels::Params> variants;
+  // Winners of a profile that was asked for which the device cannot run, by name, each with the constraint.
+  std::vector<std::pair<std::string, std::string>> unfit;
+  // Those of the profile, each with the name of its variant; the index in the rule means nothing.
+  std::vector<std::pair<cache::Rule, std::string>> rules;
+  // For a person: "a.json (tuned on ...)", "shipped nvidia (tuned on ...)", "shipped amd (not tuned: ...)"; empty when
+  // variants were named.
+  std::string profile;
+  std::vector<std::string> remarks;  // on a driver that is not the one that was tuned with
+};
+
+// Whether a profile's target is the device, whatever its driver: platform, vendor and device name agree; or, for a
+// device without a name (an offline target), platform, vendor and architecture.
+bool made_for(const Target& tuned, const Target& device);
+
+// Of options.devices, then of options.targets.
+//
+// Named variants are taken as they are. Otherwise for each precision and pair of transposes that a profile has: the
+// variants that its rules name, `direct`, and the first of the default variants of another family; for those it has
+// not, but that options.precisions want: the default variants. Without options.profiles the shipped profile of the
+// device's class counts, and winners that the device cannot run are left out without a word.
+//
+// Fails with invalid_argument: a named variant that breaks a constraint of a device; a profile that was made for none
+// of the devices or a device that none was made for, unless options.foreign_profiles; two profiles of one device with
+// the same precision and transposes; a profile without a winner of the wanted precisions.
+Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
+                                             const std::vector<NamedTuning>& shipped = shipped_profiles());
+
+// The profile of contents.targets[target]: the bake_list's rules whose variants were baked, and the untuned ones behind
+// them, for what no rule serves.
+cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list);
+
+}  // namespace clbake::builder

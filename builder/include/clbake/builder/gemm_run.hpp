@@ -1,0 +1,72 @@
+// One problem with random matrices on a device: run it, time it, check it. Used by the prover, `clbake run`, the
+// benchmarks and the tests.
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+
+#include <cstdint>
+#include <memory>
+
+namespace clbake::builder {
+
+// The limit for a person who waits: a fraction of a second.
+inline constexpr std::uint64_t kPatientCheck = std::uint64_t{1} << 28;
+
+struct GemmRunOptions {
+  double alpha = 1.0;
+  double beta = 0.0;
+  std::size_t a_offset = 0;  // elements before each matrix in its buffer
+  std::size_t b_offset = 0;
+  std::size_t c_offset = 0;
+  std::uint32_t seed = 1;
+  bool infinite_a = false;  // the first element of A is infinite: its row of C has to be, and no other
+  // Multiplications of the reference, about: of larger problems a random sample of at least two rows is checked.
+  std::uint64_t check_limit = UINT64_MAX;
+};
+
+struct Check {
+  double max_error = 0;  // see tolerance()
+  double tolerance = 0;
+  std::size_t rows_checked = 0;
+  bool guards_intact = true;  // nothing was written outside the m x n part of C
+  bool ok() const { return guards_intact && max_error <= tolerance; }
+};
+
+// The problem's matrices: uniform random in [-1, 1), NaN wherever nothing may be read (around and between the rows
+// of A and B; in C when beta = 0), and a guard pattern wherever nothing may be written.
+class GemmRun {
+ public:
+  // `problem` needs check(problem).ok(). Fails with out_of_memory (also when the matrices exceed the device's
+  // memory or largest allocation) or opencl. The session must outlive nothing: it is retained.
+  static Result<GemmRun> create(const Session& session, const Device& device, const Problem& problem,
+                                const GemmRunOptions& options = {});
+  GemmRun(GemmRun&&) noexcept;
+  ~GemmRun();
+
+  // Enqueues once and waits; microseconds from the call to the end. Writes C: reset() restores it.
+  Result<double> run(Gemm& gemm);
+
+  // C as it was before the first run.
+  Status reset();
+
+  // Compares C, after exactly one run since create or reset, with the reference.
+  Result<Check> check() const;
+
+ private:
+  struct State;
+  explicit GemmRun(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Waits until all that was enqueued is done; releases `event`, which the last command left (null: there was none). A
+// clFinish alone returns at once on Mesa's rusticl 22.3.
+Status finish(cl_command_queue queue, cl_event event);
+
+// The middle value; the mean of the two middle ones for an even count. Requires values to be non-empty.
+double median(std::vector<double> values);
+
+// A problem with tight leading dimensions (at least 1).
+Problem tight_problem(Precision precision, std::size_t m, std::size_t n, std::size_t k, bool trans_a = false,
+                      bool trans_b = false, Layout layout = Layout::row_major);
+
+}  // namespace clbake::builder

@@ -1,0 +1,247 @@
+#include <clbake/builder/bake_list.hpp>
+#include "profile/default_profile.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+// A device or an offline target, and what was made for it.
+struct Site {
+  const Device& device;
+  const OfflineTarget* offline = nullptr;
+  std::string name() const { return offline ? offline->name : device.target.device_name; }
+  kernels::Params compiled(const kernels::Params& params) const {
+    return offline ? offline_variant(*offline, params) : params;
+  }
+};
+
+std::string violation(const kernels::Params& params, const Device& device) {
+  const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
+  return violations.empty() ? "" : std::string(violations[0].constraint) + ": " + violations[0].reason;
+}
+
+void add_variant(BakeList& bake_list, const kernels::Params& params) {
+  const auto found = std::find(bake_list.variants.begin(), bake_list.variants.end(), params);
+  if (found == bake_list.variants.end()) bake_list.variants.push_back(params);
+}
+
+Result<BakeList> named_variants(const Site& site, const std::vector<kernels::Params>& variants) {
+  BakeList bake_list;
+  for (const kernels::Params& named : variants) {
+    const kernels::Params params = site.compiled(named);
+    const std::string broken = violation(params, site.device);
+    if (!broken.empty()) {
+      return {Code::invalid_argument, kernels::name(params) + " on " + site.name() + ": " + broken};
+    }
+    add_variant(bake_list, params);
+  }
+  return bake_list;
+}
+
+bool wants(const std::vector<Precision>& precisions, Precision precision) {
+  return precisions.empty() || std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
+}
+
+// The profile's rules of the wanted precisions and their variants. Those that the device cannot run become `unfit`.
+// The kinds that there are rules of.
+std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std::vector<Precision>& precisions,
+                               BakeList& bake_list) {
+  std::set<std::uint32_t> unfit;
+  std::set<GemmKind> kinds;
+  for (const cache::Rule& rule : tuning.rules) {
+    if (!wants(precisions, rule.precision)) continue;
+    kinds.insert(rule.kind());
+    const auto params = site.compiled(std::get<kernels::Params>(kernels::parse(tuning.variants[rule.variant])));
+    const std::string broken = violation(params, site.device);
+    if (broken.empty()) {
+      add_variant(bake_list, params);
+      bake_list.rules.emplace_back(rule, kernels::name(params));
+      const Winner* measured = fastest_within(tuning, rule);
+      bake_list.rules.back().first.gflops = measured ? static_cast<float>(speed_of(tuning, *measured)) : 0;
+    } else if (unfit.insert(rule.variant).second) {
+      bake_list.unfit.emplace_back(kernels::name(params), broken);
+    }
+  }
+  return kinds;
+}
+
+// What serves where no winner does: behind the winners of a kind `direct` and one more, all where there are none.
+void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds,
+                  BakeList& bake_list) {
+  std::set<GemmKind> tuned;
+  for (const auto& [rule, variant] : bake_list.rules) tuned.insert(rule.kind());
+  const std::vector<Precision> all = {Precision::half_precision, Precision::single_precision,
+                                      Precision::double_precision};
+  for (const Precision precision : wanted.empty() ? all : wanted) {
+    std::set<GemmKind> backed;  // those whose one more is there
+    for (const kernels::Params& params :
+         kernels::default_variants(site.device.type, precision, site.device.vector_bytes)) {
+      const GemmKind kind{precision, params.trans_a, params.trans_b};
+      const bool asked_for = !wanted.empty() || kinds.count(kind) > 0;
+      if (!asked_for || !kernels::admits(site.device.limits, params)) continue;
+      const bool needed = tuned.count(kind) == 0 || params.family == kernels::Family::direct;
+      if (needed || backed.insert(kind).second) add_variant(bake_list, site.compiled(params));
+    }
+  }
+}
+
+std::string tuned_on(const Tuning& tuning) {
+  const std::string day = tuning.date.substr(0, tuning.date.find('T'));
+  return " (tuned on " + tuning.target.device_name + ", driver " + tuning.target.driver_version +
+         (day.empty() ? "" : ", " + day) + ")";
+}
+
+BakeList shipped_recipe(const Site& site, const std::vector<Precision>& precisions,
+                        const std::vector<NamedTuning>& shipped) {
+  const std::string device = device_class(site.device);
+  const auto found =
+      std::find_if(shipped.begin(), shipped.end(), [&](const NamedTuning& profile) { return profile.file == device; });
+  BakeList bake_list;
+  if (found != shipped.end()) add_winners(site, found->tuning, precisions, bake_list);
+  bake_list.profile = bake_list.rules.empty() ? "none for " + device + " (not tuned: the families' default points)"
+                                              : "shipped " + device + tuned_on(found->tuning);
+  bake_list.unfit.clear();
+  add_defaults(site, precisions, {}, bake_list);
+  return bake_list;
+}
+
+Status refuse(const NamedTuning& profile, const std::string& device) {
+  return {Code::invalid_argument, profile.file + ": was made for " + profile.tuning.target.device_name + " of " +
+                                      profile.tuning.target.platform_name + ", not for " + device +
+                                      "; --force takes it all the same"};
+}
+
+// "A of Platform P"
+std::string full_name(const Site& site) {
+  return site.offline ? site.offline->name : site.device.target.device_name + " of " + site.device.target.platform_name;
+}
+
+Status twice(const NamedTuning& profile, const GemmKind& kind) {
+  return {Code::invalid_argument, profile.file + ": an earlier profile has " + kind_name(kind) +
+                                      " of this device, too: 'clbake tune --merge' joins them"};
+}
+
+// The transposes that a precision of `kinds` has no rules for: "single nt, single tn".
+std::string missing_kinds(const std::set<GemmKind>& kinds) {
+  std::set<Precision> precisions;
+  for (const GemmKind& kind : kinds) precisions.insert(kind.precision);
+  std::string text;
+  for (const Precision precision : precisions) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        const GemmKind kind{precision, trans_a, trans_b};
+        if (kinds.count(kind) == 0) text += (text.empty() ? "" : ", ") + kind_name(kind);
+      }
+    }
+  }
+  return text;
+}
+
+std::string driver_change(const NamedTuning& profile, const Site& site) {
+  const Target& then = profile.tuning.target;
+  const Target& now = site.device.target;
+  std::string text;
+  const auto compare = [&](const char* what, const std::string& before, const std::string& here) {
+    if (before != here) text += std::string(text.empty() ? "" : ", ") + what + " " + before + ", here " + here;
+  };
+  compare("driver", then.driver_version, now.driver_version);
+  compare("platform", then.platform_version, now.platform_version);
+  return text.empty() ? text : profile.file + ": tuned with " + text;
+}
+
+Result<BakeList> profile_recipe(const Site& site, const BuildOptions& options) {
+  std::vector<const NamedTuning*> usable;
+  for (const NamedTuning& profile : options.profiles) {
+    if (made_for(profile.tuning.target, site.device.target)) usable.push_back(&profile);
+  }
+  if (usable.empty() && !options.foreign_profiles) return refuse(options.profiles.front(), full_name(site));
+  if (usable.empty()) {
+    for (const NamedTuning& profile : options.profiles) usable.push_back(&profile);
+  }
+  BakeList bake_list;
+  std::set<GemmKind> kinds;
+  for (const NamedTuning* profile : usable) {
+    const std::set<GemmKind> added = add_winners(site, profile->tuning, options.precisions, bake_list);
+    for (const GemmKind& kind : added) {
+      if (!kinds.insert(kind).second) return twice(*profile, kind);
+    }
+    if (added.empty()) {
+      return {Code::invalid_argument, profile->file + ": has no winner of the wanted precisions"};
+    }
+    bake_list.profile += (bake_list.profile.empty() ? "" : ", ") + profile->file + tuned_on(profile->tuning);
+    const std::string change = site.offline ? "" : driver_change(*profile, site);
+    if (!change.empty()) bake_list.remarks.push_back(change);
+  }
+  const std::string lacking = options.precisions.empty() ? missing_kinds(kinds) : std::string();
+  if (!lacking.empty()) {
+    bake_list.remarks.push_back("not tuned and not baked: " + lacking +
+                                "; --precision bakes default variants for them");
+  }
+  add_defaults(site, options.precisions, kinds, bake_list);
+  return bake_list;
+}
+
+Result<BakeList> recipe_for(const Site& site, const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+  Result<BakeList> bake_list = !options.variants.empty()  ? named_variants(site, options.variants)
+                               : options.profiles.empty() ? shipped_recipe(site, options.precisions, shipped)
+                                                          : profile_recipe(site, options);
+  if (bake_list) bake_list->type = site.device.type;
+  return bake_list;
+}
+
+// A profile that nothing here can use was named by mistake.
+Status check_profiles(const std::vector<Site>& sites, const BuildOptions& options) {
+  for (const NamedTuning& profile : options.profiles) {
+    const auto fits = [&](const Site& site) { return made_for(profile.tuning.target, site.device.target); };
+    if (options.foreign_profiles || std::any_of(sites.begin(), sites.end(), fits)) continue;
+    std::string names;
+    for (const Site& site : sites) names += (names.empty() ? "" : ", ") + full_name(site);
+    return refuse(profile, names);
+  }
+  return {};
+}
+
+}  // namespace
+
+bool made_for(const Target& tuned, const Target& device) {
+  if (tuned.platform_name != device.platform_name || tuned.vendor != device.vendor) return false;
+  if (!device.device_name.empty()) return tuned.device_name == device.device_name;
+  return !device.architecture.empty() && tuned.architecture == device.architecture;
+}
+
+Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+  std::vector<Site> sites;
+  for (const Device& device : options.devices) sites.push_back({device});
+  for (const OfflineTarget& target : options.targets) sites.push_back({target.device, &target});
+  const Status profiles = check_profiles(sites, options);
+  if (!profiles) return profiles;
+  std::vector<BakeList> bake_lists;
+  for (const Site& site : sites) {
+    Result<BakeList> bake_list = recipe_for(site, options, options.untuned ? std::vector<NamedTuning>() : shipped);
+    if (!bake_list) return bake_list.status();
+    bake_lists.push_back(std::move(*bake_list));
+  }
+  return bake_lists;
+}
+
+cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list) {
+  std::map<std::string, std::uint32_t> baked;
+  for (const cache::Entry& entry : contents.entries) {
+    if (entry.target == target) baked.emplace(contents.variants[entry.variant].name, entry.variant);
+  }
+  RuleList list;
+  for (auto [rule, variant] : bake_list.rules) {
+    const auto at = baked.find(variant);
+    if (at == baked.end()) continue;
+    rule.variant = at->second;
+    list.add(rule);
+  }
+  for (const cache::Rule& rule : default_profile(contents, target, bake_list.type).rules) list.add(rule);
+  return {target, list.rules()};
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,154 @@
+#include <clbake/builder/merge_bundles.hpp>
+#include <clbake/cache/reader.hpp>
+#include "profile/default_profile.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<cache::Contents> read_verified(const std::string& path) {
+  const Result<cache::Bundle> bundle = cache::Bundle::open(path);
+  if (!bundle) return bundle.status();
+  const Status whole = bundle->verify();
+  if (!whole) return whole.within(path);
+  return bundle->decode();
+}
+
+// The index of an equal item, which is added if there is none.
+template <typename T>
+std::uint32_t index_of(std::vector<T>& list, const T& item) {
+  const auto found = std::find(list.begin(), list.end(), item);
+  const auto index = static_cast<std::uint32_t>(found - list.begin());
+  if (found == list.end()) list.push_back(item);
+  return index;
+}
+
+bool better(const cache::Proof& a, const cache::Proof& b) {
+  return std::tie(a.proven, a.jit_free) > std::tie(b.proven, b.jit_free);
+}
+
+// Takes one bundle after the other.
+class Merger {
+ public:
+  void add(NamedBundle bundle) {
+    const cache::Contents& from = bundle.contents;
+    targets_.clear();
+    variants_.clear();
+    for (const cache::Target& target : from.targets) targets_.push_back(index_of(merged_.contents.targets, target));
+    for (const cache::Variant& variant : from.variants) variants_.push_back(add_variant(variant, from, bundle.file));
+    for (const cache::Profile& profile : from.profiles) add_profile(profile);
+    for (cache::Entry& entry : bundle.contents.entries) add_entry(std::move(entry));
+  }
+
+  MergedBundle take() { return std::move(merged_); }
+
+ private:
+  // Where the variant is now; nothing when it cannot be.
+  std::optional<std::uint32_t> add_variant(const cache::Variant& variant, const cache::Contents& from,
+                                           const std::string& file) {
+    cache::Contents& into = merged_.contents;
+    const cache::Source& source = from.sources[variant.source];
+    const auto [known, is_new] =
+        by_name_.try_emplace(variant.name, Known{static_cast<std::uint32_t>(into.variants.size()), file});
+    if (is_new) {
+      into.variants.push_back(variant);
+      into.variants.back().source = index_of(into.sources, source);
+      return known->second.index;
+    }
+    const cache::Variant& present = into.variants[known->second.index];
+    if (same_but_source(present, variant) && into.sources[present.source] == source) return known->second.index;
+    merged_.left_out.push_back(file + ": variant " + variant.name + " is another one than in " + known->second.file);
+    return std::nullopt;
+  }
+
+  // A target's rules for one kind of problem (precision and transposes) are those of the first bundle that has any.
+  void add_profile(const cache::Profile& profile) {
+    const std::uint32_t target = targets_[profile.target];
+    std::vector<cache::Profile>& profiles = merged_.contents.profiles;
+    auto present = std::find_if(profiles.begin(), profiles.end(),
+                                [&](const cache::Profile& known) { return known.target == target; });
+    if (present == profiles.end()) present = profiles.insert(present, cache::Profile{target, {}});
+    const std::vector<cache::Rule> before = present->rules;
+    for (cache::Rule rule : profile.rules) {
+      const std::optional<std::uint32_t> variant = variants_[rule.variant];
+      const bool known = std::any_of(before.begin(), before.end(),
+                                     [&](const cache::Rule& other) { return other.kind() == rule.kind(); });
+      if (!variant || known) continue;
+      rule.variant = *variant;
+      present->rules.push_back(rule);
+    }
+  }
+
+  void add_entry(cache::Entry entry) {
+    const std::optional<std::uint32_t> variant = variants_[entry.variant];
+    if (!variant) return;
+    entry.target = targets_[entry.target];
+    entry.variant = *variant;
+    std::vector<cache::Entry>& entries = merged_.contents.entries;
+    const auto [known, is_new] = entries_.try_emplace({entry.target, entry.variant, entry.form}, entries.size());
+    if (is_new) {
+      entries.push_back(std::move(entry));
+    } else if (better(entry.proof, entries[known->second].proof)) {
+      entries[known->second] = std::move(entry);
+    }
+  }
+
+  struct Known {
+    std::uint32_t index;  // into the merged variants
+    std::string file;     // the first that has it
+  };
+  MergedBundle merged_;
+  std::map<std::string, Known> by_name_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, cache::Form>, std::size_t> entries_;
+  // Of the bundle that is being added: where its targets and variants are in the merged one.
+  std::vector<std::uint32_t> targets_;
+  std::vector<std::optional<std::uint32_t>> variants_;
+};
+
+Result<std::vector<std::string>> bundles_in(const std::string& directory) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator item(directory, error), end; !error && item != end; item.increment(error)) {
+    if (item->path().extension() == ".clbake") files.push_back(item->path().string());
+  }
+  if (error) return {Code::io, directory + ": " + error.message()};
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out) {
+  std::error_code ignored;  // of a path that is not there the opening will tell
+  if (!fs::is_directory(path, ignored)) {
+    Result<cache::Contents> contents = read_verified(path);
+    if (contents) bundles.push_back({path, std::move(*contents)});
+    return contents.status();
+  }
+  const Result<std::vector<std::string>> files = bundles_in(path);
+  if (!files) return files.status();
+  for (const std::string& file : *files) {
+    Result<cache::Contents> contents = read_verified(file);
+    if (contents) {
+      bundles.push_back({file, std::move(*contents)});
+    } else {
+      left_out.push_back(contents.status().message());
+    }
+  }
+  return {};
+}
+
+MergedBundle merge_bundles(std::vector<NamedBundle> bundles) {
+  Merger merger;
+  for (NamedBundle& bundle : bundles) merger.add(std::move(bundle));
+  return merger.take();
+}
+
+}  // namespace clbake::builder

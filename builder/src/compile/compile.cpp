@@ -1,0 +1,44 @@
+#include <clbake/builder/compile.hpp>
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/jobs.hpp>
+#include "compile/finalize.hpp"
+#include "prove/launch_overhead.hpp"
+
+namespace clbake::builder {
+namespace {
+
+Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& bundle, const Device& device,
+                                                  const Session& session, bool plain) {
+  Options options;
+  options.only_build = true;  // what is launched, and when, is the finalizer's
+  const Result<Library> library = Library::create(session.context(), device.id, {bundle}, options);
+  if (!library) return library.status();
+  const Problem any = tight_problem(job.variant.precision, 1, 1, 1, job.variant.trans_a, job.variant.trans_b);
+  const Result<Gemm> gemm = library->prepare(any, job.variant.name);
+  if (!gemm) return gemm.status();
+  if (plain) return entry_of_binary(gemm->program());
+  const auto prepare = [&](const Problem& problem) { return library->prepare(problem, job.variant.name); };
+  const auto launch = [&] { return launch_every_shape(session.context(), device.id, job.variant, prepare); };
+  return finalize_in_child({device.target, job.variant, gemm->program(), launch}, job.source);
+}
+
+}  // namespace
+
+Status compile_job(const std::string& path, const std::string& output, bool plain) {
+  Result<Job> job = read_job(path);
+  if (!job) return job.status();
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  const Result<Device> device = device_of(job->target);
+  if (!device) return device.status();
+  const Result<Session> session = Session::open(*device);
+  if (!session) return session.status();
+  Result<std::vector<cache::Entry>> entries = is_overhead_job(*job)
+                                                  ? compile_overhead_job(*job, *device, *session)
+                                                  : compile_variant(*job, *bundle, *device, *session, plain);
+  if (!entries) return entries.status();
+  job->entries = std::move(*entries);
+  return write_job(output, *job);
+}
+
+}  // namespace clbake::builder

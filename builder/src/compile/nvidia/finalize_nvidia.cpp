@@ -1,0 +1,49 @@
+// NVIDIA's driver answers with PTX, which it assembles at every load: 25 to 300 ms on an H200, with driver 580.159.04.
+// It takes machine code (a cubin) as well, which loads in 0.05 ms. The PTX goes along: later architectures skip the
+// front end with it, and so does this one when a driver refuses the machine code. A load costs about 9 us for each
+// kernel in a program, so a program holds the kernels of one variant and no other. Nothing has to be launched: machine
+// code is the same for every launch shape. Variants whose front end is clang's get its PTX in place of the driver's.
+#include <clbake/builder/offline.hpp>
+#include "compile/nvidia/cubin.hpp"
+
+#include "compile/nvidia/finalize_nvidia.hpp"
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::chrono::seconds kClangLimit{120};
+
+Status take_clangs(const Compiled& compiled, const cache::Source& source, cache::Entry& portable) {
+  const Result<Ptx> ptx = clang_ptx(source, compiled.variant, compiled.target.architecture, kClangLimit);
+  if (!ptx) return ptx.status();
+  portable.program.assign(ptx->text.begin(), ptx->text.end());
+  portable.proof.tools = ptx->tool;
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, const cache::Source& source) {
+  Result<std::vector<cache::Entry>> entries = finalize(compiled);
+  if (!entries || entries->front().form != cache::Form::portable) return entries;
+  cache::Entry& portable = entries->front();
+  if (is_clangs(compiled.variant)) {
+    const Status taken = take_clangs(compiled, source, portable);
+    if (!taken) return taken;
+  }
+  const std::string front_end = portable.proof.tools.empty() ? "" : portable.proof.tools + ", ";
+  Result<Cubin> cubin =
+      assemble(std::string(portable.program.begin(), portable.program.end()), compiled.target.architecture);
+  if (!cubin) {  // the portable form alone is better than nothing, and the proof says what it costs
+    portable.proof.tools = front_end + "no machine code: " + cubin.status().message();
+    return entries;
+  }
+  cache::Entry native;
+  native.program = std::move(cubin->bytes);
+  native.newer_driver = true;
+  native.proof.tools = front_end + cubin->tool;
+  entries->insert(entries->begin(), std::move(native));
+  return entries;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,217 @@
+#include "compile/offline/offline_tools.hpp"
+
+#include "compile/nvidia/cubin.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+namespace clbake::builder {
+namespace {
+
+constexpr const char* kSource = "kernel.cl";
+constexpr const char* kPtx = "kernel.ptx";
+constexpr const char* kOutput = "kernel";
+constexpr const char* kMatrixInstruction = "mma.sync.aligned.m16n8k8.row.col.f64";  // of sm_90, kernels/local_tile.cl
+constexpr const char* kElf =
+    "\x7f"
+    "ELF";
+
+cache::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+
+// The newest architecture in `known`, a list of words, that is not newer than the wanted one: PTX for an older
+// architecture runs on all newer ones.
+Result<std::string> nearest(const std::string& known, const std::string& wanted) {
+  std::istringstream words(known);
+  std::string best;
+  for (std::string word; words >> word;) {
+    if (generation(word) <= generation(wanted) && generation(word) > generation(best)) best = word;
+  }
+  if (!best.empty()) return best;
+  return {Code::build_failed, "clang knows no architecture up to " + wanted};
+}
+
+std::vector<std::string> split_words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports.
+Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
+  for (const cache::Launch& launch : launches) {
+    const std::size_t entry = ptx.find(".entry " + launch.kernel_name + "(");
+    const std::size_t body = entry == std::string::npos ? entry : ptx.find('{', entry);
+    if (body == std::string::npos) return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
+    if (ptx.substr(entry, body - entry).find(".reqntid") != std::string::npos) continue;
+    std::ostringstream directive;
+    directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
+    ptx.insert(body, directive.str());
+  }
+  return {};
+}
+
+// Replaces what follows `directive` in its line.
+void set_directive(std::string& ptx, const std::string& directive, const std::string& value) {
+  const std::size_t at = ptx.find(directive);
+  if (at == std::string::npos) return;
+  ptx.replace(at, ptx.find('\n', at) - at, directive + value);
+}
+
+// clang passes inline PTX on to the assembler unread, so a clang that does not know sm_90 can compile a kernel that
+// uses one of its instructions; only the directives have to name sm_90.
+void raise_architecture(std::string& ptx) {
+  if (ptx.find(kMatrixInstruction) == std::string::npos) return;
+  set_directive(ptx, ".version ", "7.8");
+  set_directive(ptx, ".target ", "sm_90");
+}
+
+// A function that libclc lacks would otherwise be noticed only when the PTX is assembled, possibly on another machine.
+Status complete(const std::string& ptx) {
+  const std::size_t at = ptx.find(".extern .func");
+  if (at == std::string::npos) return {};
+  const std::string line = ptx.substr(at, ptx.find('\n', at) - at);
+  return {Code::build_failed, "libclc lacks a function that the kernel calls: " + line};
+}
+
+Result<std::string> clang_text(const Tool& clang, const cache::Source& source, const cache::Variant& variant,
+                               const std::string& architecture, const ScratchDirectory& scratch,
+                               std::chrono::seconds timeout) {
+  if (variant.image_a || variant.image_b) {
+    return {Code::invalid_argument, "clang cannot compile images for NVIDIA's devices"};
+  }
+  const Tool libclc = libclc_tool(clang);
+  for (const Tool* tool : {&clang, &libclc}) {
+    const Status here = required(*tool);
+    if (!here) return here;
+  }
+  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
+  // compiler does.
+  const std::string triple = "--target=nvptx64--nvcl";
+  const Result<std::string> known = run_tool(clang, {triple, "--print-supported-cpus"}, scratch, timeout);
+  if (!known) return known.status();
+  const Result<std::string> cpu = nearest(*known, architecture);
+  if (!cpu) return cpu.status();
+
+  const Status written = write_text(scratch.path() + "/" + kSource, source.text);
+  if (!written) return written;
+  std::vector<std::string> arguments = split_words(variant.build_options);
+  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
+  // stores 8x8 halves per work-item five times as long.
+  for (const char* width : {"", "2", "4", "8", "16"}) {
+    arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
+  }
+  for (const std::string& argument : {triple, std::string("-xcl"), std::string("-O3"), std::string("-S"),
+                                      std::string("-w"), std::string("-o"), std::string(kPtx)}) {
+    arguments.push_back(argument);
+  }
+  for (const std::string& argument : {std::string("-finclude-default-header"), std::string("-mlink-builtin-bitcode"),
+                                      libclc.path, std::string("-target-cpu"), *cpu}) {
+    arguments.emplace_back("-Xclang");
+    arguments.push_back(argument);
+  }
+  arguments.emplace_back(kSource);
+  const Result<std::string> ran = run_tool(clang, arguments, scratch, timeout);
+  if (!ran) return ran.status();
+  std::string ptx = file_text(scratch.path() + "/" + kPtx);
+  Status status = add_work_group_sizes(ptx, variant.launches);
+  if (status) status = complete(ptx);
+  if (generation(*cpu) < 90) raise_architecture(ptx);
+  if (!status) return status;
+  return ptx;
+}
+
+cache::Entry entry_of(cache::Form form, cache::Bytes program) {
+  cache::Entry entry;
+  entry.form = form;
+  entry.program = std::move(program);
+  return entry;
+}
+
+Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::seconds timeout) {
+  const Tool ptxas = ptxas_tool();
+  const Status here = required(ptxas);
+  if (!here) return here;
+  const std::string& architecture = job.target.architecture;
+  Result<Ptx> ptx = clang_ptx(job.source, job.variant, architecture, timeout);
+  if (!ptx) return ptx.status();
+  Result<Cubin> cubin = assemble_with_ptxas(ptxas.path, ptx->text, architecture, timeout);
+  if (!cubin) return cubin.status();
+  std::vector<cache::Entry> entries;
+  entries.push_back(entry_of(cache::Form::native, std::move(cubin->bytes)));
+  entries.back().newer_driver = true;  // the target names the oldest driver
+  entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text)));
+  return entries;
+}
+
+// Without SPIR-V: from a binary that carries it as well, the driver rebuilds silently when it rejects the machine code.
+Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::seconds timeout) {
+  const Tool ocloc = ocloc_tool();
+  const Status here = required(ocloc);
+  if (!here) return here;
+  const Result<ScratchDirectory> scratch = ScratchDirectory::create();
+  if (!scratch) return scratch.status();
+  const Status written = write_text(scratch->path() + "/" + kSource, job.source.text);
+  if (!written) return written;
+  const Result<std::string> ran =
+      run_tool(ocloc,
+               {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
+                job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"},
+               *scratch, timeout);
+  if (!ran) return ran.status();
+  const std::string output = scratch->path() + "/" + kOutput;  // ocloc 22.43; newer ones append ".bin"
+  std::string binary = file_text(output);
+  if (binary.empty()) binary = file_text(output + ".bin");
+  if (binary.rfind(kElf, 0) != 0) {
+    return {Code::build_failed, "ocloc reported success but left no machine code"};
+  }
+  std::vector<cache::Entry> entries;
+  entries.push_back(entry_of(cache::Form::native, bytes_of(binary)));
+  return entries;
+}
+
+}  // namespace
+
+unsigned long generation(const std::string& architecture) {
+  const char* const prefix = "sm_";
+  if (architecture.rfind(prefix, 0) != 0) return 0;
+  const std::string number = architecture.substr(std::strlen(prefix));
+  const bool digits =
+      !number.empty() && number.size() <= 4 && number.find_first_not_of("0123456789") == std::string::npos;
+  return digits ? std::stoul(number) : 0;
+}
+
+bool is_clangs(const cache::Variant& variant) {
+  const std::variant<kernels::Params, std::string> params = kernels::parse(variant.name);
+  const auto* read = std::get_if<kernels::Params>(&params);
+  return read && read->front_end == kernels::FrontEnd::clang;
+}
+
+Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
+                      std::chrono::seconds timeout) {
+  const Result<ScratchDirectory> scratch = ScratchDirectory::create();
+  if (!scratch) return scratch.status();
+  const Tool clang = clang_tool();
+  Result<std::string> text = clang_text(clang, source, variant, architecture, *scratch, timeout);
+  if (!text) return text.status();
+  return Ptx{std::move(*text), clang.name + " " + clang_version(clang, *scratch, timeout)};
+}
+
+Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout) {
+  if (job.target.vendor.rfind("NVIDIA", 0) == 0) return compile_nvidia(job, timeout);
+  if (job.target.vendor.rfind("Intel", 0) == 0) return compile_intel(job, timeout);
+  return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
+}
+
+Status compile_offline_job(const std::string& path, const std::string& output) {
+  constexpr std::chrono::hours forever{24};  // the worker's caller enforces the time limit
+  Result<Job> job = read_job(path);
+  if (!job) return job.status();
+  Result<std::vector<cache::Entry>> entries = compile_offline(*job, forever);
+  if (!entries) return entries.status();
+  job->entries = std::move(*entries);
+  return write_job(output, *job);
+}
+
+}  // namespace clbake::builder

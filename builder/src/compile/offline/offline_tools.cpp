@@ -1,0 +1,138 @@
+#include "compile/offline/offline_tools.hpp"
+
+#include <clbake/builder/process.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace clbake::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> search_path() {
+  std::vector<std::string> directories;
+  const char* path = std::getenv("PATH");
+  std::istringstream stream(path ? path : "");
+  for (std::string directory; std::getline(stream, directory, ':');) {
+    if (!directory.empty()) directories.push_back(directory);
+  }
+  return directories;
+}
+
+// The first of `names` that is a program in one of the directories, as an absolute path; empty when there is none.
+std::string program(const std::vector<std::string>& names, const std::vector<std::string>& directories) {
+  for (const std::string& name : names) {
+    for (const std::string& directory : directories) {
+      std::error_code error;
+      const fs::path path = fs::absolute(fs::path(directory) / name, error);
+      if (!error && fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0) return path.string();
+    }
+  }
+  return {};
+}
+
+// Compilers print the cause first and a summary last.
+std::string first_error(const std::string& log) {
+  std::istringstream stream(log);
+  for (std::string line; std::getline(stream, line);) {
+    std::string lower = line;
+    std::transform(line.begin(), line.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (lower.find("error") != std::string::npos || lower.find("fatal") != std::string::npos) return line;
+  }
+  return {};
+}
+
+}  // namespace
+
+// The newest first: libclc is bitcode, which an older clang than its own cannot read.
+Tool clang_tool() {
+  std::vector<std::string> names;
+  for (int version = 30; version >= 14; --version) names.push_back("clang-" + std::to_string(version));
+  names.emplace_back("clang");
+  return {"clang", program(names, search_path()), {}, "Debian's clang-15, or a newer one"};
+}
+
+Tool libclc_tool(const Tool& clang) {
+  Tool tool{"libclc", {}, {}, "Debian's libclc-15, or that of clang's version"};
+  const std::string prefix = fs::path(clang.path).parent_path().parent_path().string();
+  for (const std::string& directory :
+       {prefix + "/lib/clc", prefix + "/share/clc", std::string("/usr/lib/clc"), std::string("/usr/share/clc")}) {
+    const std::string path = directory + "/nvptx64--nvidiacl.bc";
+    if (tool.path.empty() && access(path.c_str(), R_OK) == 0) tool.path = path;
+  }
+  return tool;
+}
+
+// The toolkit's installer does not put its programs into PATH.
+Tool ptxas_tool() {
+  std::vector<std::string> directories = search_path();
+  directories.emplace_back("/usr/local/cuda/bin");
+  return {"ptxas",
+          program({"ptxas"}, directories),
+          {},
+          "NVIDIA's CUDA toolkit, Debian's nvidia-cuda-toolkit (non-free) or PyPI's nvidia-cuda-nvcc"};
+}
+
+Tool ocloc_tool() {
+  return {"ocloc", program({"ocloc"}, search_path()), {}, "Debian's intel-ocloc (up to Debian 12: intel-opencl-icd)"};
+}
+
+Status required(const Tool& tool) {
+  if (!tool.path.empty()) return {};
+  return {Code::not_found, tool.name + " is not installed; it is in " + tool.package};
+}
+
+std::string log_of(const Tool& tool, const ScratchDirectory& directory) {
+  return directory.path() + "/" + tool.name + ".log";
+}
+
+Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& arguments,
+                             const ScratchDirectory& directory, std::chrono::seconds timeout) {
+  static const std::atomic<bool> never{false};
+  Command command;
+  command.arguments = {tool.path};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  command.log = log_of(tool, directory);
+  command.directory = directory.path();
+  command.with_caller = true;  // a worker that is killed takes its compiler along
+  std::vector<Command> commands = {command};
+  Exit result;
+  const Status ran = run_all(commands, 1, timeout, never, [&](std::size_t, const Exit& exit) { result = exit; });
+  if (!ran) return ran;
+  const std::string log = file_text(command.log);
+  if (result.ok()) return log;
+  const std::string error = result.signal == 0 && !result.timed_out ? first_error(log) : std::string();
+  return {Code::build_failed, tool.name + ": " + (error.empty() ? describe(result, command, timeout) : error)};
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+Status write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text << std::flush;
+  return file ? Status() : Status(Code::io, path + ": cannot write");
+}
+
+std::string clang_version(const Tool& clang, const ScratchDirectory& directory, std::chrono::seconds timeout) {
+  const Result<std::string> text = run_tool(clang, {"--version"}, directory, timeout);
+  return text ? word_behind(*text, "clang version ") : std::string();
+}
+
+std::string word_behind(const std::string& text, const std::string& prefix) {
+  const std::size_t at = text.find(prefix);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + prefix.size();
+  return text.substr(begin, text.find_first_of(" ,\r\n", begin) - begin);
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,94 @@
+#include <clbake/builder/jobs.hpp>
+
+namespace clbake::builder {
+namespace {
+
+cache::Role role_of(kernels::Role role) {
+  switch (role) {
+    case kernels::Role::copy_a: return cache::Role::copy_a;
+    case kernels::Role::copy_b: return cache::Role::copy_b;
+    case kernels::Role::reduce: return cache::Role::reduce;
+    case kernels::Role::gemm: break;
+  }
+  return cache::Role::gemm;
+}
+
+}  // namespace
+
+Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels::Params& params) {
+  Job job;
+  job.target = target;
+  job.source = {kernel.source_name, kernel.source};
+  job.variant.name = kernel.name;
+  job.variant.family = kernels::name(params.family);
+  job.variant.kind() = params.kind();
+  job.variant.contract = kernels::contract_version;
+  job.variant.build_options = kernel.build_options;
+  job.variant.image_a = params.layout_a == kernels::Layout::image;
+  job.variant.image_b = params.layout_b == kernels::Layout::image;
+  job.variant.block_m = params.ml;
+  job.variant.block_n = params.nl;
+  job.variant.block_k = params.kl;
+  job.variant.split_k = params.split_k;
+  for (const kernels::Launch& from : kernel.launches) {
+    cache::Launch launch;
+    launch.role = role_of(from.role);
+    launch.kernel_name = from.kernel_name;
+    std::copy(from.local, from.local + 3, launch.local);
+    launch.tile_m = from.tile_m;
+    launch.tile_n = from.tile_n;
+    job.variant.launches.push_back(std::move(launch));
+  }
+  return job;
+}
+
+bool same_work(const Job& a, const Job& b) {
+  return a.target == b.target && a.source == b.source && cache::same_but_source(a.variant, b.variant);
+}
+
+Result<cache::Bytes> encode_job(const Job& job, cache::Packing packing) {
+  cache::Contents contents;
+  contents.targets = {job.target};
+  contents.sources = {job.source};
+  contents.variants = {job.variant};
+  contents.variants[0].source = 0;
+  contents.entries = job.entries;
+  for (cache::Entry& entry : contents.entries) entry.target = entry.variant = 0;
+  return cache::encode(contents, packing);
+}
+
+Status write_job(const std::string& path, const Job& job) {
+  const Result<cache::Bytes> bytes = encode_job(job, cache::Packing::plain);
+  if (!bytes) return bytes.status().within(path);
+  return cache::write_file(path, {bytes->data(), bytes->size()});
+}
+
+Result<Job> read_job(const std::string& path) {
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  Result<cache::Contents> contents = bundle->decode();
+  if (!contents) return contents.status().within(path);
+  if (contents->targets.size() != 1 || contents->variants.size() != 1 || contents->sources.size() != 1 ||
+      contents->entries.size() > 2) {
+    return {Code::malformed, path + ": not a bundle of one variant"};
+  }
+  return Job{std::move(contents->targets[0]), std::move(contents->sources[0]), std::move(contents->variants[0]),
+             std::move(contents->entries)};
+}
+
+Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
+  Result<cache::Contents> contents = bundle.decode();
+  if (!contents) return contents.status();
+  std::vector<Job> jobs;
+  const cache::Entry* last = nullptr;  // a bundle's entries are sorted: the forms of one variant are neighbours
+  for (cache::Entry& entry : contents->entries) {
+    const cache::Variant& variant = contents->variants[entry.variant];
+    const bool same = last && last->target == entry.target && last->variant == entry.variant;
+    if (!same) jobs.push_back({contents->targets[entry.target], contents->sources[variant.source], variant, {}});
+    jobs.back().entries.push_back(std::move(entry));
+    last = &jobs.back().entries.back();
+  }
+  return jobs;
+}
+
+}  // namespace clbake::builder

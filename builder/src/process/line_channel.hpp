@@ -1,0 +1,53 @@
+// A child process that is talked to, in lines of text.
+#pragma once
+
+#include <clbake/builder/process.hpp>
+
+#include <sys/types.h>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// The caller's end. One thread at a time. The destructor kills the child with whatever it started.
+class LineChannel {
+ public:
+  // Starts the child; both directions go over its standard input. Fails with io.
+  static Result<LineChannel> start(const Command& command);
+  LineChannel(LineChannel&& other) noexcept;
+  LineChannel& operator=(LineChannel&& other) noexcept;
+  ~LineChannel();
+
+  // Sends a line (without its end). Nothing happens when the child has ended: `ended` tells.
+  void send(const std::string& line);
+
+  // The next line of the child that has arrived; nothing when there is none now. Never waits.
+  std::optional<std::string> receive();
+
+  // How the child ended, once it has and every line of it was heard. Never waits.
+  std::optional<Exit> ended();
+
+  // Waits until one of them has something to hear or has ended, or until `milliseconds` are over.
+  static void wait(const std::vector<const LineChannel*>& all, int milliseconds);
+
+ private:
+  LineChannel(int socket, pid_t pid) : socket_(socket), pid_(pid) {}
+  void read_available();
+  int socket_;
+  pid_t pid_;
+  std::string received_;
+  bool silent_ = false;  // the child has closed its end
+};
+
+// The child's end, over its standard input. receive() waits; nothing when the caller has gone.
+class ParentChannel {
+ public:
+  void send(const std::string& line);
+  std::optional<std::string> receive();
+
+ private:
+  std::string received_;
+};
+
+}  // namespace clbake::builder

@@ -1,0 +1,73 @@
+#include "process/work_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+namespace clbake::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Files of Task in build.cpp, of a tuning, temporary files of write_file, and scratch directories that were left.
+bool is_ours(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.rfind("clbake-", 0) == 0) return fs::is_directory(path);
+  const char* parts[] = {".job", ".compiled", ".proven", ".log", ".journal"};
+  return fs::is_regular_file(path) && std::any_of(std::begin(parts), std::end(parts), [&](const char* part) {
+           return name.find(part) != std::string::npos;
+         });
+}
+
+}  // namespace
+
+Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
+  std::error_code error;
+  fs::create_directory(path, error);
+  if (error) return {Code::io, path + ": cannot create: " + error.message()};
+  WorkDirectory directory(path, ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.descriptor_ < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
+  struct stat state {};
+  const bool locked = flock(directory.descriptor_, LOCK_EX | LOCK_NB) == 0;
+  // No links: the build that had it before has just removed it.
+  if (!locked || fstat(directory.descriptor_, &state) != 0 || state.st_nlink == 0) {
+    return {Code::io, path + ": another build or tuning is at work here"};
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    if (!is_ours(entry.path())) {
+      return {Code::io, path + ": is needed for unfinished work, but holds a file of somebody else: " +
+                            entry.path().filename().string()};
+    }
+  }
+  return directory;
+}
+
+WorkDirectory::WorkDirectory(WorkDirectory&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+WorkDirectory::~WorkDirectory() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void WorkDirectory::remove() const {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_, error)) {
+    std::error_code ignored;
+    if (is_ours(entry.path())) fs::remove_all(entry.path(), ignored);
+  }
+  remove_if_empty();
+}
+
+void WorkDirectory::remove_if_empty() const {
+  std::error_code ignored;
+  fs::remove(path_, ignored);  // refuses while something is left in it
+}
+
+}  // namespace clbake::builder

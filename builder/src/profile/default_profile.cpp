@@ -1,0 +1,123 @@
+#include "profile/default_profile.hpp"
+#include <clbake/finalize.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::uint32_t kAny = UINT32_MAX;
+
+// Problems of a size class: m, n and k from 0 to the limits, unless a class before fits. Of the first of the families
+// that is there it gets the variant with the smallest or the largest tile.
+struct SizeClass {
+  std::uint32_t m, n, k;
+  std::array<const char*, 4> families;
+  bool smallest_tile;
+};
+
+// Found with 'clbake bench gemm --variant' on PoCL and two cores. Small tiles are for problems whose columns would not
+// fill a large one, that would leave a core without work, or that copy op(B) for too few rows.
+constexpr std::array<const char*, 4> kCpuFamilies = {"register_tile", "local_tile", "stripe", "direct"};
+constexpr SizeClass kCpuClasses[] = {{kAny, 32, kAny, kCpuFamilies, true},
+                                     {128, 128, kAny, kCpuFamilies, true},
+                                     {384, 384, 384, kCpuFamilies, true},
+                                     {kAny, kAny, kAny, kCpuFamilies, false}};
+
+// The same on an H200.
+constexpr std::array<const char*, 4> kGpuFamilies = {"local_tile", "stripe", "direct", "register_tile"};
+constexpr SizeClass kGpuClasses[] = {{16, 16, 16, {"direct", "register_tile", "local_tile", "stripe"}, true},
+                                     {768, 768, 768, kGpuFamilies, true},
+                                     {kAny, kAny, kAny, kGpuFamilies, false}};
+
+std::uint64_t tile(const cache::Variant& variant) {
+  if (variant.launches.empty()) return 0;
+  const cache::Launch& launch = product_launch(variant);
+  return std::uint64_t{launch.tile_m} * launch.tile_n;
+}
+
+std::uint32_t choose(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
+                     const SizeClass& size_class) {
+  const auto better = [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint64_t tile_a = tile(contents.variants[a]);
+    const std::uint64_t tile_b = tile(contents.variants[b]);
+    return size_class.smallest_tile ? tile_a < tile_b : tile_a > tile_b;
+  };
+  for (const char* family : size_class.families) {
+    std::vector<std::uint32_t> members;
+    for (const std::uint32_t v : variants) {
+      if (contents.variants[v].family == family) members.push_back(v);
+    }
+    if (!members.empty()) return *std::min_element(members.begin(), members.end(), better);
+  }
+  return variants.front();  // of a family that this version does not know
+}
+
+// The target's variants of one precision and one pair of transposes.
+std::vector<std::uint32_t> variants_of(const cache::Contents& contents, std::uint32_t target, Precision precision,
+                                       bool trans_a, bool trans_b) {
+  std::vector<std::uint32_t> found;
+  for (const cache::Entry& entry : contents.entries) {
+    const cache::Variant& v = contents.variants[entry.variant];
+    const bool fits = v.precision == precision && v.trans_a == trans_a && v.trans_b == trans_b;
+    if (entry.target == target && fits) found.push_back(entry.variant);
+  }
+  return found;
+}
+
+// Rules for one kind of problem; a class that the classes behind it would serve alike needs no rule.
+template <std::size_t count>
+void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants, cache::Rule rule,
+               const SizeClass (&classes)[count], std::vector<cache::Rule>& rules) {
+  const std::uint32_t last = choose(contents, variants, classes[count - 1]);
+  for (const SizeClass& size_class : classes) {
+    rule.m_max = size_class.m;
+    rule.n_max = size_class.n;
+    rule.k_max = size_class.k;
+    rule.variant = choose(contents, variants, size_class);
+    if (rule.variant != last || &size_class == &classes[count - 1]) rules.push_back(rule);
+  }
+}
+
+}  // namespace
+
+cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType kind) {
+  cache::Profile profile;
+  profile.target = target;
+  for (const Precision precision :
+       {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        const std::vector<std::uint32_t> variants = variants_of(contents, target, precision, trans_a, trans_b);
+        if (variants.empty()) continue;
+        cache::Rule rule;
+        rule.precision = precision;
+        rule.trans_a = trans_a;
+        rule.trans_b = trans_b;
+        if (kind == kernels::DeviceType::cpu) {
+          add_rules(contents, variants, rule, kCpuClasses, profile.rules);
+        } else {
+          add_rules(contents, variants, rule, kGpuClasses, profile.rules);
+        }
+      }
+    }
+  }
+  return profile;
+}
+
+void RuleList::add(const cache::Rule& rule) {
+  const auto hides = [&](const cache::Rule& r) {
+    return r.kind() == rule.kind() && r.batch_min <= rule.batch_min && rule.batch_max <= r.batch_max;
+  };
+  if (std::any_of(broad_.begin(), broad_.end(), hides)) return;
+  const Problems problems{rule.kind(), rule.m_min, rule.m_max,     rule.n_min,    rule.n_max,
+                          rule.k_min,  rule.k_max, rule.batch_min, rule.batch_max};
+  if (!known_.insert(problems).second) return;
+  rules_.push_back(rule);
+  const auto any = [](std::uint32_t min, std::uint32_t max) { return min <= 1 && max == UINT32_MAX; };
+  const bool broad = any(rule.m_min, rule.m_max) && any(rule.n_min, rule.n_max) && any(rule.k_min, rule.k_max);
+  if (broad) broad_.push_back(rule);
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,130 @@
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/tuning.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+namespace clbake::builder {
+namespace {
+
+// A decimal number from 1 to 2^31 - 1 and nothing else.
+std::optional<std::size_t> parse_size(const std::string& text) {
+  const bool digits = !text.empty() && text.size() <= 10 && text.find_first_not_of("0123456789") == std::string::npos;
+  const unsigned long long value = digits ? std::strtoull(text.c_str(), nullptr, 10) : 0;
+  if (value < 1 || value > INT32_MAX) return std::nullopt;
+  return static_cast<std::size_t>(value);
+}
+
+bool parse_sizes(const std::string& text, Shape& shape) {
+  std::istringstream parts(text);
+  std::string part;
+  for (std::size_t* size : {&shape.m, &shape.n, &shape.k}) {
+    if (!std::getline(parts, part, 'x')) return false;
+    const std::optional<std::size_t> value = parse_size(part);
+    if (!value) return false;
+    *size = *value;
+  }
+  return parts.eof();
+}
+
+bool parse_kind(const std::string& precision, const std::string& transposes, Shape& shape) {
+  bool known = false;
+  for (const Precision p : {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
+    if (precision != clbake::name(p)) continue;
+    shape.precision = p;
+    known = true;
+  }
+  if (transposes.size() != 2 || transposes.find_first_not_of("nt") != std::string::npos) return false;
+  shape.trans_a = transposes[0] == 't';
+  shape.trans_b = transposes[1] == 't';
+  return known;
+}
+
+}  // namespace
+
+bool operator==(const Shape& a, const Shape& b) {
+  return a.kind() == b.kind() && a.m == b.m && a.n == b.n && a.k == b.k && a.batch == b.batch;
+}
+
+std::string kind_name(const GemmKind& kind) {
+  return std::string(clbake::name(kind.precision)) + ' ' + (kind.trans_a ? 't' : 'n') + (kind.trans_b ? 't' : 'n');
+}
+
+double gflops(const Shape& shape, double median_us) { return operations(shape) / median_us / 1000; }
+
+std::string name(const Shape& shape) {
+  std::ostringstream text;
+  text << kind_name(shape) << ' ' << shape.m << 'x' << shape.n << 'x' << shape.k;
+  if (shape.batch > 1) text << " batch " << shape.batch;
+  return text.str();
+}
+
+std::optional<Shape> parse_shape(const std::string& text) {
+  std::istringstream words(text);
+  std::string precision, transposes, sizes, batch, count, rest;
+  words >> precision >> transposes >> sizes >> batch >> count >> rest;
+  Shape shape;
+  if (!parse_kind(precision, transposes, shape) || !parse_sizes(sizes, shape)) return std::nullopt;
+  if (batch.empty()) return shape;
+  const std::optional<std::size_t> products = parse_size(count);
+  if (batch != "batch" || !products || !rest.empty()) return std::nullopt;
+  shape.batch = *products;
+  return shape;
+}
+
+Problem problem_of(const Shape& shape) {
+  Problem problem = tight_problem(shape.precision, shape.m, shape.n, shape.k, shape.trans_a, shape.trans_b);
+  problem.batch = shape.batch;
+  if (shape.batch > 1) {
+    problem.a_stride = shape.m * shape.k;
+    problem.b_stride = shape.k * shape.n;
+    problem.c_stride = shape.m * shape.n;
+  }
+  return problem;
+}
+
+double operations(const Shape& shape) {
+  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) *
+         static_cast<double>(shape.batch);
+}
+
+std::string shape_class(const Shape& shape) {
+  const std::size_t largest = std::max({shape.m, shape.n, shape.k});
+  const std::size_t smallest = std::min({shape.m, shape.n, shape.k});
+  if (shape.batch > 1) return "batched";
+  if (largest <= 128) return "small";
+  if (largest <= 4 * smallest) return "square";
+  std::string thin;
+  for (const auto& [size, letter] : {std::pair{shape.m, 'm'}, std::pair{shape.n, 'n'}, std::pair{shape.k, 'k'}}) {
+    if (size <= largest / 8) thin += letter;
+  }
+  return thin.empty() ? "oblong" : "thin-" + thin;
+}
+
+double speed_of(const Tuning& tuning, const Winner& winner) {
+  return gflops(tuning.shapes[winner.figures.shape], winner.figures.median_us);
+}
+
+const Winner* fastest_within(const Tuning& tuning, const cache::Rule& rule) {
+  const Winner* best = nullptr;
+  for (const Winner& winner : tuning.winners) {
+    const Shape& s = tuning.shapes[winner.figures.shape];
+    const bool within = winner.figures.variant == rule.variant && rule.m_min <= s.m && s.m <= rule.m_max &&
+                        rule.n_min <= s.n && s.n <= rule.n_max && rule.k_min <= s.k && s.k <= rule.k_max &&
+                        rule.batch_min <= s.batch && s.batch <= rule.batch_max;
+    if (within && (!best || speed_of(tuning, winner) > speed_of(tuning, *best))) best = &winner;
+  }
+  return best;
+}
+
+std::vector<std::string> wanted_variants(const Tuning& tuning) {
+  std::vector<std::string> wanted;
+  for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
+    const auto names_it = [&](const cache::Rule& rule) { return rule.variant == v; };
+    if (std::any_of(tuning.rules.begin(), tuning.rules.end(), names_it)) wanted.push_back(tuning.variants[v]);
+  }
+  return wanted;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,204 @@
+#include <clbake/builder/tuning_file.hpp>
+#include <clbake/cache/writer.hpp>
+#include <clbake/exceptions_to_status.hpp>
+
+#include "process/text_file.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+namespace clbake::builder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// Six digits: more than any clock gives.
+double rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return std::strtod(text, nullptr);
+}
+
+template <typename T, typename ToJson>
+Json list(const std::vector<T>& items, const ToJson& to_json) {
+  Json rows = Json::array();
+  for (const T& item : items) rows.push_back(to_json(item));
+  return rows;
+}
+
+Json winner_json(const Tuning& tuning, const Winner& winner) {
+  const Measurement& m = winner.figures;
+  const Shape& shape = tuning.shapes[m.shape];
+  return {{"class", winner.shape_class},
+          {"shape", name(shape)},
+          {"variant", tuning.variants[m.variant]},
+          {"median_us", rounded(m.median_us)},
+          {"spread", rounded(m.spread)},
+          {"gflops", rounded(gflops(shape, rounded(m.median_us)))},
+          {"runs", m.runs},
+          {"final", m.final}};
+}
+
+Json range_json(std::uint32_t min, std::uint32_t max) {
+  return Json::array({Json(min), max == UINT32_MAX ? Json() : Json(max)});
+}
+
+Json rule_json(const cache::Rule& rule) {
+  Json row = Json::array({rule.variant, range_json(rule.m_min, rule.m_max), range_json(rule.n_min, rule.n_max),
+                          range_json(rule.k_min, rule.k_max)});
+  if (rule.batch_min > 0 || rule.batch_max < UINT32_MAX) row.push_back(range_json(rule.batch_min, rule.batch_max));
+  return row;
+}
+
+Json tuning_json(const Tuning& t) {
+  const auto same = [](const auto& value) { return Json(value); };
+  return {{"format", "clbake profile"},
+          {"version", 1},
+          {"target",
+           {{"platform_name", t.target.platform_name},
+            {"platform_version", t.target.platform_version},
+            {"vendor", t.target.vendor},
+            {"device_name", t.target.device_name},
+            {"device_version", t.target.device_version},
+            {"driver_version", t.target.driver_version},
+            {"architecture", t.target.architecture},
+            {"address_bits", t.target.address_bits}}},
+          {"compute_units", t.compute_units},
+          {"tool", t.tool},
+          {"command", t.command},
+          {"date", t.date},
+          {"strategy", t.strategy},
+          {"seed", t.seed},
+          {"shard", t.shard},
+          {"shards", t.shards},
+          {"budget_s", rounded(t.budget_s)},
+          {"elapsed_s", rounded(t.elapsed_s)},
+          {"complete", t.complete},
+          {"tried", t.tried},
+          {"winners", list(t.winners, [&](const Winner& winner) { return winner_json(t, winner); })},
+          {"rules", list(t.rules, rule_json)},
+          {"variants", list(t.variants, same)},
+          {"shapes", list(t.shapes, [](const Shape& shape) { return Json(name(shape)); })},
+          {"measurements",
+           list(t.measurements,
+                [](const Measurement& m) {
+                  return Json::array({m.variant, m.shape, rounded(m.median_us), rounded(m.spread), m.runs, m.final});
+                })},
+          {"failures", list(t.failures,
+                            [](const Failure& f) {
+                              return Json{{"variant", f.variant}, {"cause", f.cause}};
+                            })},
+          {"curve", list(t.curve, [](const Milestone& m) {
+             return Json::array({rounded(m.seconds), m.tried, m.variant, m.shape, rounded(m.gflops)});
+           })}};
+}
+
+// One line for each field, and for each element of a list.
+std::string lines(const Json& json) {
+  std::string text = "{";
+  const char* separator = "\n";
+  for (const auto& [key, value] : json.items()) {
+    text += separator + ("  " + dump(key)) + ": ";
+    separator = ",\n";
+    if (!value.is_array() || value.empty()) {
+      text += dump(value);
+      continue;
+    }
+    const char* before = "[\n    ";
+    for (const Json& element : value) {
+      text += before + dump(element);
+      before = ",\n    ";
+    }
+    text += "\n  ]";
+  }
+  return text + "\n}\n";
+}
+
+// The winners that rules take their speed from, and of each class of each kind the one of the most operations.
+std::vector<Winner> most_telling(const Tuning& tuning) {
+  std::set<const Winner*> wanted;
+  for (const cache::Rule& rule : tuning.rules) wanted.insert(fastest_within(tuning, rule));
+  std::map<std::pair<std::string, std::string>, const Winner*> largest;
+  for (const Winner& winner : tuning.winners) {
+    const Shape& shape = tuning.shapes[winner.figures.shape];
+    const Winner*& so_far = largest[{kind_name(shape), winner.shape_class}];
+    if (!so_far || operations(shape) > operations(tuning.shapes[so_far->figures.shape])) so_far = &winner;
+  }
+  for (const auto& [group, winner] : largest) wanted.insert(winner);
+  std::vector<Winner> list;
+  for (const Winner& winner : tuning.winners) {
+    if (wanted.count(&winner) > 0) list.push_back(winner);
+  }
+  return list;
+}
+
+// Removes the others, and tells where each one went.
+template <typename T>
+std::vector<std::uint32_t> keep(std::vector<T>& list, const std::vector<bool>& needed) {
+  std::vector<std::uint32_t> places(list.size());
+  std::vector<T> kept;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    places[i] = static_cast<std::uint32_t>(kept.size());
+    if (needed[i]) kept.push_back(std::move(list[i]));
+  }
+  list = std::move(kept);
+  return places;
+}
+
+}  // namespace
+
+std::string tuning_text(const Tuning& tuning) { return lines(tuning_json(tuning)); }
+
+Result<Tuning> read_tuning(const std::string& path) {
+  return exceptions_to_status([&]() -> Result<Tuning> {
+    const Result<std::string> text = read_text_file(path, kMaxBytes);
+    if (!text) return text.status();
+    return parse_tuning(*text, path);
+  });
+}
+
+Status write_tuning(const std::string& path, const Tuning& tuning) {
+  return exceptions_to_status([&]() -> Status {
+    const std::string text = tuning_text(tuning);
+    if (text.size() > kMaxBytes) return {Code::malformed, path + ": a profile may not have more than 64 MiB"};
+    const Result<Tuning> readable = parse_tuning(text, path);
+    if (!readable) return readable.status();
+    return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  });
+}
+
+Tuning brief(const Tuning& tuning) {
+  Tuning less = tuning;
+  less.failures.clear();
+  less.curve.clear();
+  less.measurements.clear();
+  less.winners = most_telling(tuning);
+  std::vector<bool> needed(tuning.variants.size());
+  for (const cache::Rule& rule : less.rules) needed[rule.variant] = true;
+  std::vector<bool> won(tuning.shapes.size());
+  for (const Winner& winner : less.winners) {
+    needed[winner.figures.variant] = true;
+    won[winner.figures.shape] = true;
+  }
+  const std::vector<std::uint32_t> variants = keep(less.variants, needed);
+  const std::vector<std::uint32_t> shapes = keep(less.shapes, won);
+  for (Winner& winner : less.winners) {
+    winner.figures.variant = variants[winner.figures.variant];
+    winner.figures.shape = shapes[winner.figures.shape];
+  }
+  for (cache::Rule& rule : less.rules) rule.variant = variants[rule.variant];
+  return less;
+}
+
+bool is_brief(const Tuning& tuning) { return tuning.measurements.empty() && !tuning.rules.empty(); }
+
+}  // namespace clbake::builder

@@ -1,0 +1,151 @@
+#include <clbake/builder/tuning_file.hpp>
+#include <clbake/exceptions_to_status.hpp>
+
+#include "device/worker_calls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+std::string shard_name(const Tuning& t) { return std::to_string(t.shard) + "/" + std::to_string(t.shards); }
+
+// The first difference between the devices of two profiles; empty when there is none.
+std::string difference(const Tuning& a, const Tuning& b) {
+  std::string text;
+  const auto compare = [&](const char* field, const std::string& of_a, const std::string& of_b) {
+    if (text.empty() && of_a != of_b) text = std::string(field) + " is '" + of_b + "', not '" + of_a + "'";
+  };
+  compare("platform_name", a.target.platform_name, b.target.platform_name);
+  compare("vendor", a.target.vendor, b.target.vendor);
+  compare("device_name", a.target.device_name, b.target.device_name);
+  compare("architecture", a.target.architecture, b.target.architecture);
+  compare("compute_units", std::to_string(a.compute_units), std::to_string(b.compute_units));
+  compare("driver_version", a.target.driver_version, b.target.driver_version);
+  compare("platform_version", a.target.platform_version, b.target.platform_version);
+  compare("device_version", a.target.device_version, b.target.device_version);
+  compare("address_bits", std::to_string(a.target.address_bits), std::to_string(b.target.address_bits));
+  return text;
+}
+
+bool shapes_in_common(const Tuning& a, const Tuning& b) {
+  return std::any_of(a.shapes.begin(), a.shapes.end(), [&](const Shape& shape) {
+    return std::find(b.shapes.begin(), b.shapes.end(), shape) != b.shapes.end();
+  });
+}
+
+// Whether the second profile can be joined to the first one, and adds something to it.
+Status check_pair(const NamedTuning& first, const NamedTuning& second) {
+  const Tuning& a = first.tuning;
+  const Tuning& b = second.tuning;
+  const auto refuse = [&](const std::string& cause) {
+    return Status(Code::invalid_argument, second.file + ": " + cause + "; --force joins them all the same");
+  };
+  const std::string differs = difference(a, b);
+  if (!differs.empty()) return refuse(differs + " as in " + first.file);
+  if (tuning_text(a) == tuning_text(b)) return refuse("is the same profile as " + first.file);
+  if (a.shards < 2 || b.shards < 2) return {};
+  if (a.shards != b.shards) {
+    return refuse("is shard " + shard_name(b) + ", and " + first.file + " is shard " + shard_name(a) +
+                  ": not parts of one division");
+  }
+  const bool again = a.shard == b.shard && shapes_in_common(a, b);
+  return again ? refuse("is shard " + shard_name(b) + " as " + first.file + " is") : Status();
+}
+
+// Whether `a` says more than `b` of the same variant and shape.
+bool better(const Measurement& a, const Measurement& b) {
+  const auto rank = [](const Measurement& m) { return std::tuple(!m.final, UINT32_MAX - m.runs, m.median_us); };
+  return rank(a) < rank(b);
+}
+
+class Union {
+ public:
+  void add(const Tuning& tuning) {
+    std::vector<std::uint32_t> variant_of;
+    for (const std::string& variant : tuning.variants) {
+      const auto [at, is_new] = variants_.emplace(variant, static_cast<std::uint32_t>(merged_.variants.size()));
+      if (is_new) merged_.variants.push_back(variant);
+      variant_of.push_back(at->second);
+    }
+    std::vector<std::uint32_t> shape_of;
+    for (const Shape& shape : tuning.shapes) {
+      const auto [at, is_new] = shapes_.emplace(name(shape), static_cast<std::uint32_t>(merged_.shapes.size()));
+      if (is_new) merged_.shapes.push_back(shape);
+      shape_of.push_back(at->second);
+    }
+    for (Measurement m : tuning.measurements) {
+      m.variant = variant_of[m.variant];
+      m.shape = shape_of[m.shape];
+      const auto [at, is_new] = measurements_.emplace(std::pair(m.variant, m.shape), m);
+      if (!is_new && better(m, at->second)) at->second = m;
+    }
+    for (const Failure& failure : tuning.failures) {
+      if (failed_.insert(failure.variant).second) merged_.failures.push_back(failure);
+    }
+  }
+
+  // What failed in one of the profiles has not earned to win by the others.
+  Tuning take() {
+    for (const auto& [what, m] : measurements_) {
+      if (failed_.count(merged_.variants[m.variant]) == 0) merged_.measurements.push_back(m);
+    }
+    return std::move(merged_);
+  }
+
+ private:
+  Tuning merged_;
+  std::map<std::string, std::uint32_t> variants_;
+  std::map<std::string, std::uint32_t> shapes_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Measurement> measurements_;
+  std::set<std::string> failed_;
+};
+
+// Whether every shard of every division is there.
+bool all_shards(const std::vector<NamedTuning>& profiles) {
+  std::map<std::uint32_t, std::set<std::uint32_t>> shards;  // by the number of parts
+  for (const NamedTuning& profile : profiles) shards[profile.tuning.shards].insert(profile.tuning.shard);
+  return std::all_of(shards.begin(), shards.end(),
+                     [](const auto& there) { return there.second.size() == there.first; });
+}
+
+}  // namespace
+
+Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
+  return exceptions_to_status([&]() -> Result<Tuning> {
+    if (profiles.empty()) return {Code::invalid_argument, "no profile to merge"};
+    for (const NamedTuning& profile : profiles) {
+      if (!is_brief(profile.tuning)) continue;
+      return {Code::invalid_argument, profile.file + ": is a brief profile, without measurements that could be joined"};
+    }
+    for (std::size_t b = 1; b < profiles.size() && !force; ++b) {
+      for (std::size_t a = 0; a < b; ++a) {
+        const Status fits = check_pair(profiles[a], profiles[b]);
+        if (!fits) return fits;
+      }
+    }
+    Union all;
+    for (const NamedTuning& profile : profiles) all.add(profile.tuning);
+    Tuning merged = all.take();
+    merged.target = profiles.front().tuning.target;
+    merged.compute_units = profiles.front().tuning.compute_units;
+    merged.tool = kTool;
+    merged.strategy = "merged";
+    merged.seed = profiles.front().tuning.seed;
+    merged.complete = all_shards(profiles);
+    for (const NamedTuning& profile : profiles) {
+      merged.date = std::max(merged.date, profile.tuning.date);
+      merged.budget_s += profile.tuning.budget_s;
+      merged.elapsed_s += profile.tuning.elapsed_s;
+      merged.tried += profile.tuning.tried;
+      merged.complete = merged.complete && profile.tuning.complete;
+    }
+    fit(merged);
+    return merged;
+  });
+}
+
+}  // namespace clbake::builder

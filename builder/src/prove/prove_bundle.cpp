@@ -1,0 +1,357 @@
+#include <clbake/builder/prove_bundle.hpp>
+#include <clbake/cache/writer.hpp>
+#include "profile/default_profile.hpp"
+#include "prove/launch_overhead.hpp"
+
+#include "device/worker_calls.hpp"
+#include "process/work_directory.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+// Whether a device that does not tell its architecture may be the one meant: the driver, in a process of its own, and
+// the proof decide.
+bool possible(const Target& made_for, const Target& device) {
+  return device.architecture.empty() && made_for.platform_name == device.platform_name &&
+         made_for.vendor == device.vendor && made_for.address_bits == device.address_bits;
+}
+
+bool loadable(const cache::Entry& entry, const Target& made_for, const Target& device) {
+  if (made_for == device || possible(made_for, device)) return true;
+  return entry.form == cache::Form::native ? entry.newer_driver && newer_driver_serves(made_for, device)
+                                           : portable_serves(made_for, device);
+}
+
+// What fits the device best comes first, so that it is what the device gets: programs that were made for exactly this
+// device and driver, then those for its architecture, then those for later ones before those for earlier ones.
+bool fits_better(const Target& a, const Target& b, const Target& device) {
+  const auto key = [&](const Target& made_for) {
+    const std::string& text = made_for.architecture;
+    return std::make_tuple(made_for == device, text == device.architecture, text.size(), text);
+  };
+  return key(a) > key(b);
+}
+
+// A variant to prove on a device.
+struct Task {
+  Target made_for;  // in the bundle
+  Device device;
+  Job job;  // of the device's target
+};
+
+// Whether the device has a proven program of its own.
+bool is_proven(const std::vector<Job>& jobs, const std::string& variant, cache::Form form, const Target& device) {
+  for (const Job& job : jobs) {
+    if (job.target != device || job.variant.name != variant) continue;
+    for (const cache::Entry& entry : job.entries) {
+      if (entry.form == form && entry.proof.proven) return true;
+    }
+  }
+  return false;
+}
+
+template <typename T>
+std::uint32_t index_in(std::vector<T>& list, const T& item) {
+  const auto found = std::find(list.begin(), list.end(), item);
+  const auto index = static_cast<std::uint32_t>(found - list.begin());
+  if (found == list.end()) list.push_back(item);
+  return index;
+}
+
+// The entry's place in the contents: made when it is not there.
+cache::Entry& place_of(cache::Contents& contents, std::uint32_t target, std::uint32_t variant, cache::Form form) {
+  for (cache::Entry& entry : contents.entries) {
+    if (entry.target == target && entry.variant == variant && entry.form == form) return entry;
+  }
+  contents.entries.emplace_back();
+  cache::Entry& entry = contents.entries.back();
+  entry.target = target;
+  entry.variant = variant;
+  entry.form = form;
+  return entry;
+}
+
+class Proving {
+ public:
+  Proving(const ProveOptions& options, const std::atomic<bool>& cancel,
+          const std::function<void(const Progress&)>& progress)
+      : options_(options), cancel_(cancel), progress_(progress) {}
+
+  // Holds what a build of the same file holds: two that write it would lose what one of them did.
+  Result<ProveReport> run();
+
+ private:
+  Result<ProveReport> run_alone();
+  Status open();
+  Status compile_overhead_job(const Device& device);
+  Status prove(const Task& task);
+  Result<Job> attempt(const Task& task, std::string& cause, bool& wrong);
+  void keep(const Task& task, const Job& proven);
+  void take_out(const Task& task);
+  static void renew_profile(cache::Contents& contents, const Task& task);
+  Status write() const;
+  std::size_t count_unproven() const {
+    return static_cast<std::size_t>(std::count_if(contents_.entries.begin(), contents_.entries.end(),
+                                                  [](const cache::Entry& e) { return !e.proof.proven; }));
+  }
+
+  const ProveOptions& options_;
+  const std::atomic<bool>& cancel_;
+  const std::function<void(const Progress&)>& progress_;
+  cache::Contents contents_;
+  std::vector<Task> tasks_;
+  std::vector<const Task*> kept_;  // those that were proven
+  std::vector<Target> floors_;     // compiled; the place in the list is the file's number
+  ProveReport report_;
+  std::optional<ScratchDirectory> files_;
+  std::string path(const std::string& name) const { return files_->path() + "/" + name; }
+};
+
+Status Proving::open() {
+  const Result<Bundle> bundle = Bundle::open(options_.file);
+  if (!bundle) return bundle.status();
+  const Status intact = bundle->verify();
+  if (!intact) return intact.within(options_.file);
+  Result<cache::Contents> contents = bundle->decode();
+  if (!contents) return contents.status().within(options_.file);
+  contents_ = std::move(*contents);
+  const Result<std::vector<Job>> jobs = jobs_of(*bundle);
+  if (!jobs) return jobs.status().within(options_.file);
+  for (const Device& device : options_.devices) {
+    const auto first = static_cast<std::ptrdiff_t>(tasks_.size());
+    for (const Job& job : *jobs) {
+      Task task{job.target, device, {device.target, job.source, job.variant, {}}};
+      for (const cache::Entry& entry : job.entries) {
+        const bool wanted = options_.again || !is_proven(*jobs, job.variant.name, entry.form, device.target);
+        if (!wanted || !loadable(entry, job.target, device.target)) continue;
+        task.job.entries.push_back(entry);
+        task.job.entries.back().proof.tools = makers(entry.proof);
+      }
+      if (!task.job.entries.empty()) tasks_.push_back(std::move(task));
+    }
+    std::stable_sort(tasks_.begin() + first, tasks_.end(),
+                     [&](const Task& a, const Task& b) { return fits_better(a.made_for, b.made_for, device.target); });
+  }
+  const std::size_t unproven = count_unproven();
+  if (!tasks_.empty() || unproven == 0) return {};
+  return {Code::no_entry, options_.file + ": " + std::to_string(unproven) +
+                              " entries are not proven, and no device of this machine can load one of them"};
+}
+
+Status Proving::compile_overhead_job(const Device& device) {
+  if (std::find(floors_.begin(), floors_.end(), device.target) != floors_.end()) return {};
+  const std::string number = std::to_string(floors_.size());
+  const Status written = write_job(path("floor.job"), overhead_job(device.target));
+  if (!written) return written;
+  const Result<ScratchDirectory> cache = ScratchDirectory::create();
+  if (!cache) return cache.status();
+  std::vector<Command> commands = {worker_command(
+      options_.worker, {"compile", path("floor.job"), path("floor" + number)}, *cache, path("floor.log"))};
+  Status result;
+  const Status ran = run_all(commands, 1, options_.timeout, cancel_, [&](std::size_t, const Exit& exit) {
+    if (!exit.ok()) result = Status(Code::opencl, describe(exit, commands[0], options_.timeout));
+  });
+  floors_.push_back(device.target);
+  return ran ? result.within(device.target.device_name + ": a kernel that does nothing") : ran;
+}
+
+// The proven job, or the cause why it is none, and whether that is a wrong result. A failure is a cancellation, or
+// concerns files.
+Result<Job> Proving::attempt(const Task& task, std::string& cause, bool& wrong) {
+  const auto floor = std::find(floors_.begin(), floors_.end(), task.device.target) - floors_.begin();
+  const Result<ScratchDirectory> cache = ScratchDirectory::create();
+  if (!cache) return cache.status();
+  const Status written = write_job(path("compiled"), task.job);
+  if (!written) return written;
+  std::vector<Command> commands = {worker_command(
+      options_.worker, {"prove", path("compiled"), path("floor" + std::to_string(floor)), path("proven")}, *cache,
+      path("prove.log"))};
+  cause.clear();
+  const Status ran = run_all(commands, 1, options_.timeout, cancel_, [&](std::size_t, const Exit& exit) {
+    if (!exit.ok()) cause = describe(exit, commands[0], options_.timeout);
+    wrong = exit.signal == 0 && !exit.timed_out && exit.code == kWorkerWrongExit;
+  });
+  if (!ran) return ran;
+  if (!cause.empty()) return task.job;
+  Result<Job> proven = read_job(path("proven"));
+  if (proven && (!same_work(*proven, task.job) || !all_proven(*proven))) cause = "the worker left no proof of it";
+  if (!proven) cause = proven.status().message();
+  return cause.empty() ? proven : Result<Job>(task.job);
+}
+
+Status Proving::prove(const Task& task) {
+  std::string cause;
+  bool wrong = false;
+  Result<Job> proven = attempt(task, cause, wrong);
+  for (int i = 1; i < kProofAttempts && proven && cause.empty() && noise_possible(*proven); ++i) {
+    proven = attempt(task, cause, wrong);
+  }
+  if (!proven) return proven.status();
+  JobReport job;
+  job.device = task.device.target.device_name;
+  job.variant = task.job.variant.name;
+  job.outcome = cause.empty() ? JobReport::Outcome::baked : JobReport::Outcome::failed;
+  job.cause = cause;
+  if (cause.empty()) {
+    sign(*proven);
+    job.proof = proven->entries.front().proof;
+    keep(task, *proven);
+    ++report_.proven;
+    report_.not_jit_free += job.proof.jit_free ? 0 : 1;
+  } else {
+    ++report_.failed;
+    if (wrong) take_out(task);
+  }
+  report_.jobs.push_back(std::move(job));
+  return {};
+}
+
+void Proving::keep(const Task& task, const Job& proven) {
+  const auto variant =
+      static_cast<std::uint32_t>(std::find_if(contents_.variants.begin(), contents_.variants.end(),
+                                              [&](const cache::Variant& v) { return v.name == proven.variant.name; }) -
+                                 contents_.variants.begin());
+  kept_.push_back(&task);
+  for (const Target& target : {task.made_for, task.device.target}) {
+    const std::uint32_t t = index_in(contents_.targets, target);
+    for (const cache::Entry& entry : proven.entries) {
+      cache::Entry& place = place_of(contents_, t, variant, entry.form);
+      // What was made for the device itself, or fits it better, stays.
+      if (target != task.made_for && place.proof.proven && place.program != entry.program) continue;
+      place.proof = entry.proof;
+      place.program = entry.program;
+      place.newer_driver = entry.newer_driver;
+      if (target == task.device.target) continue;
+      place.proof.tools +=
+          kProvenOn + task.device.target.device_name + " with driver " + task.device.target.driver_version;
+    }
+  }
+}
+
+// Programs that compute something else must not be served again; the source is still there.
+void Proving::take_out(const Task& task) {
+  const auto is_wrong = [&](const cache::Entry& entry) {
+    const bool form = std::any_of(task.job.entries.begin(), task.job.entries.end(),
+                                  [&](const cache::Entry& tried) { return tried.form == entry.form; });
+    return form && contents_.targets[entry.target] == task.made_for &&
+           contents_.variants[entry.variant].name == task.job.variant.name;
+  };
+  auto& all = contents_.entries;
+  all.erase(std::remove_if(all.begin(), all.end(), is_wrong), all.end());
+  ++report_.taken_out;
+}
+
+// What a tuning found for problems of the kind of `like`: of the device's own profile, or of the one of the target that
+// was proven when that is where the device's comes from, by an earlier proof, or when the device's has nothing
+// measured.
+std::vector<cache::Rule> measured_rules(const cache::Profile& own, const cache::Profile& proven,
+                                        const cache::Rule& like) {
+  const auto of_kind = [&](const cache::Profile& profile) {
+    std::vector<cache::Rule> rules;
+    for (const cache::Rule& rule : profile.rules) {
+      if (rule.kind() == like.kind()) rules.push_back(rule);
+    }
+    const bool measured = std::any_of(rules.begin(), rules.end(), [](const auto& rule) { return rule.gflops > 0; });
+    return measured ? rules : std::vector<cache::Rule>();
+  };
+  std::vector<cache::Rule> here = of_kind(own);
+  std::vector<cache::Rule> there = of_kind(proven);
+  const auto from_there = [&](const cache::Rule& rule) {
+    return rule.gflops == 0 || std::any_of(there.begin(), there.end(),
+                                           [&](const cache::Rule& other) { return other.variant == rule.variant; });
+  };
+  return !there.empty() && std::all_of(here.begin(), here.end(), from_there) ? there : here;
+}
+
+// The device's profile: what it has entries for, first as it was tuned. For a kind of problem that it has none for, the
+// choice stays what it was before the proof: that of its own profile, or of the one of the target that was proven.
+void Proving::renew_profile(cache::Contents& contents, const Task& task) {
+  const auto profile_of = [&](const Target& target) {
+    const std::uint32_t t = index_in(contents.targets, target);
+    const auto found = std::find_if(contents.profiles.begin(), contents.profiles.end(),
+                                    [&](const cache::Profile& profile) { return profile.target == t; });
+    return found == contents.profiles.end() ? cache::Profile{t, {}} : *found;
+  };
+  const cache::Profile own = profile_of(task.device.target);
+  const cache::Profile proven = profile_of(task.made_for);
+  const auto has_entry = [&](const cache::Rule& rule) {
+    return std::any_of(contents.entries.begin(), contents.entries.end(), [&](const cache::Entry& entry) {
+      return entry.target == own.target && entry.variant == rule.variant;
+    });
+  };
+  const std::vector<cache::Rule> untuned = default_profile(contents, own.target, task.device.type).rules;
+  RuleList list;
+  for (const cache::Rule& kind : untuned) {
+    for (const cache::Rule& rule : measured_rules(own, proven, kind)) {
+      if (has_entry(rule)) list.add(rule);
+    }
+  }
+  for (const cache::Rule& rule : untuned) list.add(rule);
+  cache::Profile renewed{own.target, list.rules()};
+  for (const cache::Profile* other : {&own, &proven}) {
+    const std::vector<cache::Rule> known = renewed.rules;
+    for (const cache::Rule& rule : other->rules) {
+      const auto served = [&](const cache::Rule& r) { return r.kind() == rule.kind(); };
+      if (std::none_of(known.begin(), known.end(), served)) renewed.rules.push_back(rule);
+    }
+  }
+  const auto is_own = [&](const cache::Profile& profile) { return profile.target == own.target; };
+  auto& all = contents.profiles;
+  all.erase(std::remove_if(all.begin(), all.end(), is_own), all.end());
+  all.push_back(std::move(renewed));
+}
+
+Status Proving::write() const {
+  cache::Contents contents = contents_;
+  for (const Task* task : kept_) renew_profile(contents, *task);
+  const Result<cache::Bytes> bytes = cache::encode(contents);
+  if (!bytes) return bytes.status();
+  return cache::write_file(options_.file, {bytes->data(), bytes->size()});
+}
+
+Result<ProveReport> Proving::run() {
+  const Result<WorkDirectory> lock = WorkDirectory::open(options_.file + ".work");
+  if (!lock) return lock.status();
+  Result<ProveReport> report = run_alone();
+  lock->remove_if_empty();  // else an unfinished build needs it
+  return report;
+}
+
+Result<ProveReport> Proving::run_alone() {
+  Status status = open();
+  if (!status) return status;
+  Result<ScratchDirectory> files = ScratchDirectory::create();
+  if (!files) return files.status();
+  files_.emplace(std::move(*files));
+  Progress state;
+  state.steps = tasks_.size();
+  if (progress_) progress_(state);
+  for (const Task& task : tasks_) {
+    status = compile_overhead_job(task.device);
+    if (status) status = prove(task);
+    if (!status) break;
+    const JobReport& last = report_.jobs.back();
+    const bool failed = last.outcome == JobReport::Outcome::failed;
+    ++state.steps_done;
+    state.last = (failed ? "failed " : "proved ") + last.variant;
+    state.failure = failed ? last.variant + ": " + last.cause : std::string();
+    if (progress_) progress_(state);
+  }
+  const Status written = report_.proven + report_.taken_out > 0 ? write() : Status();
+  if (!written || !status) return written ? status : written;
+  report_.left = count_unproven();
+  return std::move(report_);
+}
+
+}  // namespace
+
+Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<bool>& cancel,
+                                 const std::function<void(const Progress&)>& progress) {
+  return Proving(options, cancel, progress).run();
+}
+
+}  // namespace clbake::builder

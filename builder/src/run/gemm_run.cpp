@@ -1,0 +1,343 @@
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/reference.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <variant>
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::size_t kGuard = 64;  // guard elements after C
+constexpr double kGuardValue = 12345.0;
+
+// A batch of stored matrices of one operand in their buffer.
+struct Shape {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t ld = 1;
+  std::vector<std::size_t> origins;  // where each product's matrix begins, in elements
+  std::size_t extent = 0;            // of all of them, from the buffer's start; 0 when they are empty
+  std::size_t guard = 0;
+  // A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
+  std::size_t elements() const { return std::max<std::size_t>(1, extent + guard); }
+  template <typename Use>
+  void for_each_row(const Use& use) const {
+    for (const std::size_t origin : origins) {
+      for (std::size_t i = 0; i < rows && cols > 0; ++i) use(origin + i * ld);
+    }
+  }
+};
+
+Shape make_shape(const Problem& p, std::size_t rows, std::size_t cols, std::size_t ld, std::size_t offset,
+                 std::size_t stride, std::size_t BatchOffsets::*member, std::size_t extent) {
+  Shape shape{rows, cols, ld, {}, offset + extent, 0};
+  for (std::size_t i = 0; i < p.batch; ++i) {
+    shape.origins.push_back(offset + (p.offsets.empty() ? i * stride : p.offsets[i].*member));
+  }
+  return shape;
+}
+
+// So many random numbers, again and again in large matrices: drawing each would take longer than the products. A prime,
+// so that neither rows nor tiles repeat.
+constexpr std::size_t kRandomNumbers = 1048573;
+
+// Uniform in [-1, 1). Plain scaling of the generator's bits: the standard's distributions differ from library to
+// library.
+template <typename T>
+std::vector<T> random_numbers(std::size_t count, std::mt19937& random) {
+  std::vector<T> numbers(std::min(count, kRandomNumbers));
+  for (T& number : numbers) number = T((static_cast<double>(random()) - 2147483648.0) / 2147483648.0);
+  return numbers;
+}
+
+// `outside` everywhere but in the matrices themselves, which are random (or `inside`, when that is given).
+template <typename T>
+std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::mt19937& random) {
+  std::vector<T> data(shape.elements(), outside);
+  const std::vector<T> numbers = inside ? std::vector<T>{*inside} : random_numbers<T>(data.size(), random);
+  std::size_t next = 0;
+  shape.for_each_row([&](std::size_t at) {
+    for (std::size_t j = 0; j < shape.cols; ++j) {
+      data[at + j] = numbers[next];
+      next = next + 1 == numbers.size() ? 0 : next + 1;
+    }
+  });
+  return data;
+}
+
+// Everything between and behind the rows of the matrices. Compared as bytes: a NaN in the place of a guard must not
+// pass.
+template <typename T>
+bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
+  std::vector<std::size_t> rows;
+  shape.for_each_row([&](std::size_t at) { rows.push_back(at); });
+  std::sort(rows.begin(), rows.end());  // products of a batch lie in any order
+  rows.push_back(before.size());
+  std::size_t gap = 0;
+  for (const std::size_t row : rows) {
+    if (row > gap && std::memcmp(&before[gap], &after[gap], (row - gap) * sizeof(T)) != 0) return false;
+    gap = row + shape.cols;
+  }
+  return true;
+}
+
+std::vector<std::size_t> rows_to_check(const Problem& p, std::uint64_t multiplications, std::mt19937& random) {
+  if (p.n == 0) return {};
+  std::vector<std::size_t> rows(p.m);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const std::size_t work_per_row = std::max<std::size_t>(1, p.n * std::max<std::size_t>(1, p.k));
+  const std::size_t limit = std::max<std::size_t>(4, multiplications / work_per_row);
+  if (rows.size() <= limit) return rows;
+  std::shuffle(rows.begin() + 1, rows.end() - 1, random);  // first and last row stay in
+  std::swap(rows[1], rows.back());
+  rows.resize(limit);
+  return rows;
+}
+
+template <typename T>
+struct Host {
+  std::vector<T> a;
+  std::vector<T> b;
+  std::vector<T> c;
+};
+
+}  // namespace
+
+struct GemmRun::State {
+  Problem problem;  // row-major, what is checked
+  Layout layout = Layout::row_major;
+  GemmRunOptions options;
+  Shape a_shape;
+  Shape b_shape;
+  Shape c_shape;
+  std::variant<Host<Half>, Host<float>, Host<double>> host;
+  cl::CommandQueue queue;
+  cl::Buffer a;
+  cl::Buffer b;
+  cl::Buffer c;
+  std::mt19937 random;
+
+  template <typename T>
+  void fill() {
+    const T nan(std::numeric_limits<double>::quiet_NaN());
+    Host<T> h;
+    h.a = make_matrix<T>(a_shape, nan, nullptr, random);
+    h.b = make_matrix<T>(b_shape, nan, nullptr, random);
+    h.c = make_matrix<T>(c_shape, T(kGuardValue), options.beta == 0 ? &nan : nullptr, random);
+    if (options.infinite_a && a_shape.rows > 0 && a_shape.cols > 0) {
+      for (const std::size_t origin : a_shape.origins) h.a[origin] = T(std::numeric_limits<double>::infinity());
+    }
+    host = std::move(h);
+  }
+
+  template <typename T>
+  Status upload(const cl::Context& context, const Host<T>& h) {
+    const auto make = [&](cl::Buffer& buffer, cl_mem_flags flags, const std::vector<T>& data) {
+      cl_int error = CL_SUCCESS;
+      const std::size_t bytes = data.size() * sizeof(T);
+      buffer = cl::Buffer(context, flags, bytes, nullptr, &error);
+      if (error == CL_SUCCESS) error = queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, data.data());
+      return error;
+    };
+    cl_int error = make(a, CL_MEM_READ_ONLY, h.a);
+    if (error == CL_SUCCESS) error = make(b, CL_MEM_READ_ONLY, h.b);
+    if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
+    if (error == CL_SUCCESS) return {};
+    return {Code::out_of_memory,
+            "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
+  }
+
+  // Of the rows that are not checked: C was NaN everywhere when it was not to be read.
+  template <typename T>
+  bool all_written(const std::vector<T>& result) const {
+    if (options.beta != 0 || options.alpha != 1 || options.infinite_a) return true;
+    bool written = true;
+    c_shape.for_each_row([&](std::size_t at) {
+      for (std::size_t j = 0; j < c_shape.cols; ++j) {
+        written = written && !std::isnan(static_cast<double>(static_cast<Scalar<T>>(result[at + j])));
+      }
+    });
+    return written;
+  }
+
+  template <typename T>
+  Result<Check> check_against(const Host<T>& h) const {
+    std::vector<T> result(h.c.size());
+    const cl_int error = queue.enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
+    if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
+    std::mt19937 sample(options.seed);
+    Check check;
+    check.tolerance = tolerance(problem.precision, problem.k);
+    check.guards_intact = guards_intact(c_shape, h.c, result);
+    for (std::size_t i = 0; i < problem.batch; ++i) {
+      const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
+      const HostOperands<T> operands{problem,
+                                     static_cast<Scalar<T>>(options.alpha),
+                                     static_cast<Scalar<T>>(options.beta),
+                                     h.a,
+                                     a_shape.origins[i],
+                                     h.b,
+                                     b_shape.origins[i],
+                                     h.c,
+                                     c_shape.origins[i]};
+      check.rows_checked += rows.size();
+      check.max_error = std::max(check.max_error, max_error(operands, result, rows));
+    }
+    if (!all_written(result)) check.max_error = std::numeric_limits<double>::infinity();
+    return check;
+  }
+};
+
+namespace {
+
+// The device's own limits, before the host allocates anything.
+Status check_memory(const Device& device, const Problem& p, const GemmRunOptions& o) {
+  const Extents e = extents(p);
+  const cl::Device d(device.id, true);
+  const double largest = static_cast<double>(d.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
+  const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
+  double sum = 0;
+  for (const std::size_t elements : {o.a_offset + e.a, o.b_offset + e.b, o.c_offset + e.c + kGuard}) {
+    const double bytes = static_cast<double>(elements) * static_cast<double>(element_bytes(p.precision));
+    sum += bytes;
+    if (bytes > largest) {
+      return {Code::out_of_memory, "a matrix of " + std::to_string(static_cast<std::uint64_t>(bytes)) +
+                                       " bytes is more than the device's largest buffer of " +
+                                       std::to_string(static_cast<std::uint64_t>(largest))};
+    }
+  }
+  // The host keeps a copy, the check another one of C, and both where each product and its rows begin.
+  const bool host_shares = device.type == kernels::DeviceType::cpu;
+  const double places = 8.0 * static_cast<double>(p.batch) * (3 + static_cast<double>(p.m));
+  if (sum * (host_shares ? 2.5 : 1.0) + (host_shares ? places : 0) <= total) return {};
+  return {Code::out_of_memory, "matrices of " + std::to_string(static_cast<std::uint64_t>(sum)) +
+                                   " bytes in total are too much for the device's memory of " +
+                                   std::to_string(static_cast<std::uint64_t>(total))};
+}
+
+Problem exchanged(const Problem& p) {
+  Problem r = p;
+  r.layout = Layout::row_major;
+  std::swap(r.m, r.n);
+  std::swap(r.lda, r.ldb);
+  std::swap(r.trans_a, r.trans_b);
+  std::swap(r.a_stride, r.b_stride);
+  for (BatchOffsets& product : r.offsets) std::swap(product.a, product.b);
+  return r;
+}
+
+}  // namespace
+
+GemmRun::GemmRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GemmRun::GemmRun(GemmRun&&) noexcept = default;
+GemmRun::~GemmRun() = default;
+
+Result<GemmRun> GemmRun::create(const Session& session, const Device& device, const Problem& problem,
+                                const GemmRunOptions& options) {
+  const Status possible = clbake::check(problem);
+  if (!possible) return possible;
+  auto s = std::make_unique<State>();
+  s->layout = problem.layout;
+  s->options = options;
+  s->random.seed(options.seed);
+  s->problem = problem;
+  if (problem.layout == Layout::column_major) {
+    s->problem = exchanged(problem);
+    std::swap(s->options.a_offset, s->options.b_offset);
+  }
+  const Problem& p = s->problem;
+  const Extents e = extents(p);
+  const GemmRunOptions& o = s->options;
+  Status status = check_memory(device, p, o);  // before a list of all products is made
+  if (!status) return status;
+  s->a_shape =
+      make_shape(p, p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda, o.a_offset, p.a_stride, &BatchOffsets::a, e.a);
+  s->b_shape =
+      make_shape(p, p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, o.b_offset, p.b_stride, &BatchOffsets::b, e.b);
+  s->c_shape = make_shape(p, p.m, p.n, p.ldc, o.c_offset, p.c_stride, &BatchOffsets::c, e.c);
+  s->c_shape.guard = kGuard;
+
+  s->queue = cl::CommandQueue(session.queue(), true);
+  const cl::Context context(session.context(), true);
+  switch (p.precision) {
+    case Precision::half_precision: s->fill<Half>(); break;
+    case Precision::single_precision: s->fill<float>(); break;
+    case Precision::double_precision: s->fill<double>(); break;
+  }
+  status = std::visit([&](const auto& host) { return s->upload(context, host); }, s->host);
+  if (!status) return status;
+  return GemmRun(std::move(s));
+}
+
+Result<double> GemmRun::run(Gemm& gemm) {
+  State& s = *state_;
+  const bool column_major = s.layout == Layout::column_major;
+  const Matrix a{s.a(), s.options.a_offset};
+  const Matrix b{s.b(), s.options.b_offset};
+  const auto start = std::chrono::steady_clock::now();
+  cl_event event = nullptr;
+  Status status = gemm.enqueue(s.queue(), s.options.alpha, column_major ? b : a, column_major ? a : b, s.options.beta,
+                               {s.c(), s.options.c_offset}, 0, nullptr, &event);
+  if (!status) return status;
+  status = finish(s.queue(), event);
+  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+  if (!status) return status;
+  return elapsed.count();
+}
+
+Status GemmRun::reset() {
+  State& s = *state_;
+  const cl_int error = std::visit(
+      [&](const auto& host) {
+        return s.queue.enqueueWriteBuffer(s.c, CL_TRUE, 0, host.c.size() * sizeof host.c[0], host.c.data());
+      },
+      s.host);
+  return error == CL_SUCCESS ? Status() : Status(Code::opencl, "clEnqueueWriteBuffer: " + std::to_string(error));
+}
+
+Result<Check> GemmRun::check() const {
+  return std::visit([&](const auto& host) { return state_->check_against(host); }, state_->host);
+}
+
+Status finish(cl_command_queue queue, cl_event event) {
+  const cl::Event last(event);
+  cl_int error = clFinish(queue);
+  if (error == CL_SUCCESS && event) error = last.wait();
+  return error == CL_SUCCESS ? Status() : Status(Code::opencl, "clFinish: OpenCL error " + std::to_string(error));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Problem tight_problem(Precision precision, std::size_t m, std::size_t n, std::size_t k, bool trans_a, bool trans_b,
+                      Layout layout) {
+  const bool column_major = layout == Layout::column_major;
+  const auto at_least_one = [](std::size_t x) { return std::max<std::size_t>(1, x); };
+  Problem p;
+  p.precision = precision;
+  p.layout = layout;
+  p.trans_a = trans_a;
+  p.trans_b = trans_b;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.lda = at_least_one(trans_a != column_major ? m : k);
+  p.ldb = at_least_one(trans_b != column_major ? k : n);
+  p.ldc = at_least_one(column_major ? m : n);
+  return p;
+}
+
+}  // namespace clbake::builder

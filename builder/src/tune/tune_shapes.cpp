@@ -1,0 +1,146 @@
+#include <clbake/builder/tune.hpp>
+
+#include "process/text_file.hpp"
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 20;
+
+Shape sized(std::size_t m, std::size_t n, std::size_t k, std::size_t batch = 1) {
+  Shape shape;
+  shape.m = m;
+  shape.n = n;
+  shape.k = k;
+  shape.batch = batch;
+  return shape;
+}
+
+// How large shapes may be so that a variant takes them in a fraction of a second: two cores and a large GPU are two
+// orders of magnitude apart.
+struct Scale {
+  std::size_t probes[2];  // m = n = k of the first stage
+  std::size_t largest;    // of square shapes
+  std::size_t length;     // of the long sides of thin ones
+  std::size_t batch;      // products of 64 x 64 x 64
+  double grid_multiplications;
+};
+constexpr Scale kCpu = {{256, 1024}, 2048, 2048, 64, 2.2e9};
+constexpr Scale kGpu = {{1024, 4096}, 4096, 2048, 1024, 7e10};
+
+void add_squares(const Scale& scale, TuneShapes& shapes) {
+  for (std::size_t n = scale.largest; n > 128; n /= 2) shapes.list.push_back(sized(n, n, n));
+}
+
+void add_small(TuneShapes& shapes) {
+  for (std::size_t n = 128; n >= 16; n /= 2) shapes.list.push_back(sized(n, n, n));
+}
+
+void add_thin(const Scale& scale, TuneShapes& shapes) {
+  const std::size_t l = scale.length;
+  for (const std::size_t s : {std::size_t{16}, std::size_t{64}}) {
+    for (const Shape& shape :
+         {sized(s, l, l), sized(l, s, l), sized(l, l, s), sized(s, s, l), sized(s, l, s), sized(l, s, s)}) {
+      shapes.list.push_back(shape);
+    }
+  }
+  shapes.list.push_back(sized(1, l, l));
+  shapes.list.push_back(sized(l, 1, l));
+}
+
+void add_batches(const Scale& scale, TuneShapes& shapes) {
+  shapes.list.push_back(sized(64, 64, 64, scale.batch));
+  shapes.list.push_back(sized(16, 16, 16, scale.batch * 4));
+  shapes.list.push_back(sized(128, 128, 128, scale.batch / 4));
+}
+
+bool contains(const std::vector<Shape>& list, const Shape& shape) {
+  return std::find(list.begin(), list.end(), shape) != list.end();
+}
+
+// Every combination of six sizes that is not too large, in an order in which any beginning is spread over all. The list
+// has the sizes that tiles divide; most of those in between leave an edge, as these do.
+void add_grid(const Scale& scale, TuneShapes& shapes) {
+  constexpr std::size_t sizes[] = {12, 28, 52, 200, 808, 3208};
+  for (const std::size_t m : sizes) {
+    for (const std::size_t n : sizes) {
+      for (const std::size_t k : sizes) {
+        const Shape shape = sized(m, n, k);
+        const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
+        if (fits && !contains(shapes.list, shape)) shapes.grid.push_back(shape);
+      }
+    }
+  }
+  std::mt19937 random(1);  // not std::shuffle: it differs from library to library
+  for (std::size_t i = shapes.grid.size(); i > 1; --i) std::swap(shapes.grid[i - 1], shapes.grid[random() % i]);
+}
+
+// Two of the list's shapes, of a medium and of a large amount of work.
+void choose_probes(TuneShapes& shapes) {
+  std::vector<std::size_t> order(shapes.list.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return operations(shapes.list[a]) < operations(shapes.list[b]);
+  });
+  const std::size_t medium = order[order.size() / 3];
+  const std::size_t large = order[order.size() * 5 / 6];
+  shapes.probes = medium == large ? std::vector<std::size_t>{medium} : std::vector<std::size_t>{medium, large};
+}
+
+std::string without_comment(std::string line) {
+  line.erase(std::min(line.find('#'), line.size()));
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.pop_back();
+  const std::size_t begin = line.find_first_not_of(" \t");
+  return begin == std::string::npos ? std::string() : line.substr(begin);
+}
+
+}  // namespace
+
+std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType kind) {
+  const Scale& scale = kind == kernels::DeviceType::cpu ? kCpu : kGpu;
+  TuneShapes shapes;
+  const bool all = name == "all";
+  if (all || name == "square") add_squares(scale, shapes);
+  if (all || name == "thin") add_thin(scale, shapes);
+  if (all || name == "small") add_small(shapes);
+  if (all || name == "batched") add_batches(scale, shapes);
+  if (shapes.list.empty()) return std::nullopt;
+  if (all) add_grid(scale, shapes);
+  if (!all && name != "square") {
+    choose_probes(shapes);
+    return shapes;
+  }
+  for (const std::size_t n : scale.probes) {
+    const auto at = std::find(shapes.list.begin(), shapes.list.end(), sized(n, n, n));
+    shapes.probes.push_back(static_cast<std::size_t>(at - shapes.list.begin()));
+  }
+  return shapes;
+}
+
+Result<TuneShapes> read_shapes(const std::string& path) {
+  const Result<std::string> text = read_text_file(path, kMaxBytes);
+  if (!text) return text.status();
+  std::istringstream lines(*text);
+  TuneShapes shapes;
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    line = without_comment(line);
+    if (line.empty()) continue;
+    const std::optional<Shape> shape = parse_shape("single nn " + line);
+    if (!shape) {
+      return {Code::malformed, path + ": line " + std::to_string(number) + ": '" + line.substr(0, 80) +
+                                   "' is no shape: MxNxK, or MxNxK batch N, each from 1 to 2147483647"};
+    }
+    if (!contains(shapes.list, *shape)) shapes.list.push_back(*shape);
+  }
+  if (shapes.list.empty()) return {Code::malformed, path + ": no shape in it"};
+  choose_probes(shapes);
+  return shapes;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,47 @@
+// The words for a product that every folder shares: its precision and which operands are transposed.
+#pragma once
+
+#include <cstdint>
+#include <tuple>
+
+namespace clbake {
+
+// Element type of A, B and C; half is computed in single. The values are those of the bundle format.
+enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2, half_precision = 3 };
+constexpr Precision all_precisions[] = {Precision::half_precision, Precision::single_precision,
+                                        Precision::double_precision};
+
+// Bytes of one element of A, B and C.
+constexpr std::uint32_t element_bytes(Precision precision) {
+  return precision == Precision::half_precision ? 2 : precision == Precision::single_precision ? 4 : 8;
+}
+
+// "half", "single", "double"; "unknown" for a number that is none of them.
+constexpr const char* name(Precision precision) {
+  switch (precision) {
+    case Precision::half_precision: return "half";
+    case Precision::single_precision: return "single";
+    case Precision::double_precision: return "double";
+  }
+  return "unknown";
+}
+
+// What a kernel is compiled for, and what a rule or a shape of a profile is about: C = alpha * op(A) * op(B) + beta * C
+// in one precision, op(X) = X or its transpose.
+struct GemmKind {
+  Precision precision = Precision::single_precision;
+  bool trans_a = false;  // op(A) = A^T: A is stored k x m
+  bool trans_b = false;  // op(B) = B^T: B is stored n x k
+
+  const GemmKind& kind() const { return *this; }  // of what derives from it
+  GemmKind& kind() { return *this; }
+};
+inline bool operator==(const GemmKind& a, const GemmKind& b) {
+  return a.precision == b.precision && a.trans_a == b.trans_a && a.trans_b == b.trans_b;
+}
+inline bool operator!=(const GemmKind& a, const GemmKind& b) { return !(a == b); }
+inline bool operator<(const GemmKind& a, const GemmKind& b) {
+  return std::tie(a.precision, a.trans_a, a.trans_b) < std::tie(b.precision, b.trans_a, b.trans_b);
+}
+
+}  // namespace clbake

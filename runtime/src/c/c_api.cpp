@@ -1,0 +1,331 @@
+// The C header on top of the C++ one: checks pointers, translates structs, copies texts.
+#include "c/c_api.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+using clbake::Code;
+using clbake::Result;
+using clbake::Status;
+using namespace clbake::c;
+
+struct clbake_bundle {
+  clbake::Bundle bundle;
+};
+
+namespace {
+struct CLog {
+  clbake_log log = nullptr;
+  void* data = nullptr;
+};
+}  // namespace
+
+struct clbake_library {
+  std::unique_ptr<CLog> log;  // outlives the library's thread, which may use it
+  clbake::Library library;
+  std::atomic<std::size_t> owners{1};
+};
+
+struct clbake_gemm {
+  clbake::Gemm gemm;
+};
+
+namespace {
+
+// Hands a result to the caller in a new object.
+template <typename Object, typename T>
+Status give(Result<T> result, Object** to) {
+  if (!result) return result.status();
+  *to = new Object{std::move(*result)};
+  return {};
+}
+
+clbake::Problem problem_of(const clbake_problem& from) {
+  clbake::Problem p;
+  p.precision = static_cast<clbake::Precision>(from.precision);
+  p.layout = from.layout == CLBAKE_ROW_MAJOR ? clbake::Layout::row_major : clbake::Layout::column_major;
+  p.trans_a = from.trans_a != 0;
+  p.trans_b = from.trans_b != 0;
+  p.m = from.m;
+  p.n = from.n;
+  p.k = from.k;
+  p.lda = from.lda;
+  p.ldb = from.ldb;
+  p.ldc = from.ldc;
+  p.batch = from.batch;
+  p.a_stride = from.a_stride;
+  p.b_stride = from.b_stride;
+  p.c_stride = from.c_stride;
+  if (from.offsets) p.offsets.reserve(from.batch);
+  for (std::size_t i = 0; from.offsets && i < from.batch; ++i) {
+    p.offsets.push_back({from.offsets[i].a, from.offsets[i].b, from.offsets[i].c});
+  }
+  return p;
+}
+
+// What the C structs can say wrongly and the C++ ones cannot.
+Status check(const clbake_problem* p) {
+  if (!p) return null("problem");
+  const int precision = number(p->precision);
+  if (precision != CLBAKE_HALF && precision != CLBAKE_SINGLE && precision != CLBAKE_DOUBLE) {
+    return {Code::invalid_argument, "precision is neither half, single nor double"};
+  }
+  const int layout = number(p->layout);
+  if (layout != CLBAKE_ROW_MAJOR && layout != CLBAKE_COLUMN_MAJOR) {
+    return {Code::invalid_argument, "layout is neither row-major nor column-major"};
+  }
+  if (p->offsets && p->batch > INT32_MAX) return {Code::invalid_argument, "batch is more than 2^31 - 1"};
+  return {};
+}
+
+// The C++ library's log: calls the C one.
+void pass_on(clbake::LogLevel level, const char* message, void* data) {
+  const auto& c = *static_cast<const CLog*>(data);
+  c.log(level == clbake::LogLevel::info ? CLBAKE_INFO : CLBAKE_WARNING, message, c.data);
+}
+
+Result<clbake::Options> options_of(const clbake_options* from) {
+  clbake::Options options;
+  if (!from) return options;
+  switch (number(from->on_miss)) {
+    case CLBAKE_COMPILE: options.on_miss = clbake::OnMiss::compile; break;
+    case CLBAKE_FAIL: options.on_miss = clbake::OnMiss::fail; break;
+    case CLBAKE_FALLBACK: options.on_miss = clbake::OnMiss::fallback; break;
+    default: return {Code::invalid_argument, "on_miss is none of the policies"};
+  }
+  if (from->overlay) options.overlay = from->overlay->store;
+  options.newer_driver = from->newer_driver != 0;
+  options.only_build = from->only_build != 0;
+  return options;
+}
+
+void copy_explanation(const clbake::Explanation& from, clbake_explanation& to) {
+  to.origin = static_cast<clbake_origin>(from.origin);
+  to.miss = static_cast<clbake_code>(from.miss);
+  to.loaded = from.loaded ? 1 : 0;
+  to.bundle = from.bundle;
+  copy_text(to.variant, from.variant);
+  copy_text(to.waits_for, from.waits_for);
+  copy_text(to.baked_for, from.baked_for);
+  copy_text(to.reason, from.reason);
+  copy_text(to.miss_message, from.miss_message);
+  to.create_us = from.create_us;
+  to.build_us = from.build_us;
+  to.kernel_us = from.kernel_us;
+}
+
+}  // namespace
+
+clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!path) return null("path");
+    if (!bundle) return null("bundle");
+    return give(clbake::Bundle::open(path), bundle);
+  });
+}
+
+clbake_code clbake_bundle_from_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
+                                      clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!bytes) return null("bytes");
+    if (!bundle) return null("bundle");
+    return give(clbake::Bundle::from_memory({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+  });
+}
+
+clbake_code clbake_bundle_copy_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
+                                      clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!bytes) return null("bytes");
+    if (!bundle) return null("bundle");
+    return give(clbake::Bundle::copy_of({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+  });
+}
+
+void clbake_bundle_release(clbake_bundle* bundle) { delete bundle; }
+
+void clbake_problem_init(clbake_problem* problem, clbake_precision precision, std::size_t m, std::size_t n,
+                         std::size_t k) {
+  if (!problem) return;
+  *problem = clbake_problem{};
+  std::memcpy(&problem->precision, &precision, sizeof precision);  // may be none of its values: `check` says so later
+  problem->m = m;
+  problem->n = n;
+  problem->k = k;
+  problem->lda = std::max<std::size_t>(k, 1);
+  problem->ldb = problem->ldc = std::max<std::size_t>(n, 1);
+  problem->batch = 1;
+}
+
+clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles,
+                                  std::size_t count, const clbake_options* from, clbake_library** library,
+                                  clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    if (count > 0 && !bundles) return null("bundles");
+    std::vector<clbake::Bundle> list;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!bundles[i]) return null("a bundle of the list");
+      list.push_back(bundles[i]->bundle);
+    }
+    Result<clbake::Options> options = options_of(from);
+    if (!options) return options.status();
+    auto log = std::make_unique<CLog>();
+    if (from && from->log) {
+      *log = {from->log, from->log_data};
+      options->log = pass_on;
+      options->log_data = log.get();
+    }
+    Result<clbake::Library> made = clbake::Library::create(context, device, list, *options);
+    if (!made) return made.status();
+    *library = new clbake_library{std::move(log), std::move(*made)};
+    return {};
+  });
+}
+
+clbake_library* clbake_library_retain(clbake_library* library) {
+  if (library) library->owners.fetch_add(1, std::memory_order_relaxed);
+  return library;
+}
+
+void clbake_library_release(clbake_library* library) {
+  if (library && library->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete library;
+}
+
+clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
+                                double alpha, cl_mem a, std::size_t a_offset, cl_mem b, std::size_t b_offset,
+                                double beta, cl_mem c, std::size_t c_offset, cl_uint wait_count,
+                                const cl_event* wait_list, cl_event* event, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    const Status possible = check(problem);
+    if (!possible) return possible;
+    return library->library.gemm(queue, problem_of(*problem), alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset},
+                                 wait_count, wait_list, event);
+  });
+}
+
+clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, std::size_t count,
+                                clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    if (count > 0 && !problems) return null("problems");
+    std::vector<clbake::Problem> list;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Status possible = check(&problems[i]);
+      if (!possible) return possible;
+      list.push_back(problem_of(problems[i]));
+    }
+    return library->library.warm(list);
+  });
+}
+
+clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
+                                   clbake_explanation* explanation, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    if (!explanation) return null("explanation");
+    const Status possible = check(problem);
+    if (!possible) return possible;
+    const Result<clbake::Explanation> e = library->library.explain(problem_of(*problem));
+    if (e) copy_explanation(*e, *explanation);
+    return e.status();
+  });
+}
+
+int clbake_library_contains(clbake_library* library, const clbake_problem* problem) {
+  clbake_explanation e;
+  return clbake_library_explain(library, problem, &e, nullptr) == CLBAKE_OK && e.origin == CLBAKE_NATIVE &&
+                 e.miss == CLBAKE_OK
+             ? 1
+             : 0;
+}
+
+clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, std::size_t* bytes,
+                                           clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    if (!bytes) return null("bytes");
+    const Status possible = check(problem);
+    if (!possible) return possible;
+    const Result<std::size_t> size = library->library.workspace_bytes(problem_of(*problem));
+    if (size) *bytes = *size;
+    return size.status();
+  });
+}
+
+clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    if (!counters) return null("counters");
+    const clbake::Counters c = library->library.counters();
+    *counters = {c.loaded, c.native, c.portable, c.overlay,   c.source,   c.fallback, c.failed,
+                 c.cached, c.waits,  {},         c.create_us, c.build_us, c.kernel_us};
+    std::copy(c.misses.begin(), c.misses.end(), counters->misses);
+    return {};
+  });
+}
+
+void clbake_library_finish(clbake_library* library) {
+  if (library) library->library.finish();
+}
+
+clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
+                                int caller_workspace, clbake_gemm** gemm, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null("library");
+    if (!gemm) return null("gemm");
+    const Status possible = check(problem);
+    if (!possible) return possible;
+    clbake::PrepareOptions options;
+    if (variant) options.variant = variant;
+    options.caller_workspace = caller_workspace != 0;
+    return give(library->library.prepare(problem_of(*problem), options), gemm);
+  });
+}
+
+clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!gemm) return null("gemm");
+    if (!clone) return null("clone");
+    return give(gemm->gemm.clone(), clone);
+  });
+}
+
+void clbake_gemm_release(clbake_gemm* gemm) { delete gemm; }
+
+std::size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm) { return gemm ? gemm->gemm.workspace_bytes() : 0; }
+
+clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, std::size_t offset_bytes, clbake_error* error) {
+  return run(error, [&] { return gemm ? gemm->gemm.use_workspace(buffer, offset_bytes) : null("gemm"); });
+}
+
+clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!gemm) return null("gemm");
+    if (!explanation) return null("explanation");
+    copy_explanation(gemm->gemm.explanation(), *explanation);
+    return {};
+  });
+}
+
+clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, std::size_t a_offset,
+                                cl_mem b, std::size_t b_offset, double beta, cl_mem c, std::size_t c_offset,
+                                cl_uint wait_count, const cl_event* wait_list, cl_event* event, clbake_error* error) {
+  return run(error, [&] {
+    return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, wait_count,
+                                     wait_list, event)
+                : null("gemm");
+  });
+}
+
+clbake_code clbake_preload(cl_platform_id platform, clbake_error* error) {
+  return run(error, [&] { return clbake::preload(platform); });
+}
+
+void clbake_overlay_release(clbake_overlay* overlay) { delete overlay; }
+
+const char* clbake_code_name(clbake_code code) { return clbake::name(static_cast<Code>(code)).data(); }

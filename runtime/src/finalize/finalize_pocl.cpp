@@ -1,0 +1,58 @@
+// PoCL compiles a work-group function for each launch shape (local size, grid of 65,535 work-items or more, offset) at
+// the first launch of that shape, and packs those that exist when the binary is first asked for; a later query answers
+// with the binary of the first. So every shape is launched before. Whatever was compiled in the same cache directory
+// for the same program is packed as well, by earlier processes too: a worker of the builder has a fresh directory, and
+// in an overlay an entry may hold functions that nobody needs.
+//
+// The binary always holds a function that serves every launch. For work-groups of one item a specialised one is no
+// faster, so nothing has to be launched. And it holds bitcode, with which a load takes three times as long: both are
+// seen to by slim_poclbin, where it knows the container.
+#include "finalize/finalize_pocl.hpp"
+
+#include "finalize/poclbin.hpp"
+
+#include <algorithm>
+
+namespace clbake {
+namespace {
+
+// The version whose containers slim_poclbin knows.
+bool known_version(const Target& target) { return target.platform_version.find("PoCL 3.1") != std::string::npos; }
+
+bool one_item_groups(const cache::Variant& variant) {
+  return std::all_of(variant.launches.begin(), variant.launches.end(), [](const cache::Launch& launch) {
+    return launch.local[0] * launch.local[1] * launch.local[2] == 1;
+  });
+}
+
+// "gemm 1-1-1-goffs0": a kernel's functions, for a person.
+std::vector<std::string> functions_in(const cache::Bytes& program) {
+  std::vector<std::string> names;
+  const Result<PoclBinary> parsed = parse_poclbin({program.data(), program.size()});
+  if (!parsed) return names;
+  for (const PoclKernel& kernel : parsed->kernels) {
+    for (const PoclFunction& function : kernel.functions) names.push_back(kernel.name + " " + function.shape);
+  }
+  return names;
+}
+
+}  // namespace
+
+bool is_pocl(const Target& target) { return target.platform_name == "Portable Computing Language"; }
+
+Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled) {
+  if (!known_version(compiled.target) || !one_item_groups(compiled.variant)) {
+    const Status launched = compiled.launch_every_shape();
+    if (!launched) return launched;
+  }
+  Result<std::vector<cache::Entry>> entries = entry_of_binary(compiled.program);
+  if (!entries) return entries;
+  cache::Entry& entry = entries->front();
+  Result<cache::Bytes> slim = slim_poclbin({entry.program.data(), entry.program.size()});
+  if (slim) entry.program = std::move(*slim);
+  if (!slim) entry.proof.tools = "the driver's container as it is: " + slim.status().message();
+  entry.proof.specialisations = functions_in(entry.program);
+  return entries;
+}
+
+}  // namespace clbake

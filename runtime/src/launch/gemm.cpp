@@ -1,0 +1,390 @@
+#include "launch/gemm.hpp"
+
+#include <clbake/exceptions_to_status.hpp>
+
+#include "launch/aliasing.hpp"
+#include "launch/call_checks.hpp"
+#include "select/problem.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+// Arguments in the order of the kernel contract. Counts on argument i + 1 following argument i. Scalars that the kernel
+// holds already are left alone; memory is set each time, for a new object may have an old one's address.
+class Arguments {
+ public:
+  Arguments(cl_kernel kernel, ArgumentBits& held) : kernel_(kernel), held_(held) {}
+  Arguments& memory(cl_mem value) {
+    if (error_ == CL_SUCCESS) error_ = clSetKernelArg(kernel_, index_++, sizeof value, &value);
+    return *this;
+  }
+  Arguments& size(std::size_t value) { return scalar(static_cast<cl_int>(value)); }
+  Arguments& distance(std::size_t elements) { return scalar(static_cast<cl_ulong>(elements)); }
+  Arguments& real(double value, Precision precision) {
+    return precision == Precision::double_precision ? scalar(static_cast<cl_double>(value))
+                                                    : scalar(static_cast<cl_float>(value));
+  }
+  cl_int error() const { return error_; }
+
+  // What no kernel argument holds: as bits of a cl_int, cl_ulong or a number that a caller would pass it is the least
+  // likely, and passed all the same it is set each time.
+  static constexpr std::uint64_t kUnset = UINT64_MAX;
+  static constexpr std::size_t kMost = 32;
+
+ private:
+  template <typename T>
+  Arguments& scalar(const T& value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    std::uint64_t& held = held_[index_];
+    const cl_uint index = index_++;
+    if (error_ != CL_SUCCESS || (bits == held && bits != kUnset)) return *this;
+    error_ = clSetKernelArg(kernel_, index, sizeof value, &value);
+    held = error_ == CL_SUCCESS ? bits : kUnset;
+    return *this;
+  }
+
+  cl_kernel kernel_;
+  ArgumentBits& held_;
+  cl_uint index_ = 0;
+  cl_int error_ = CL_SUCCESS;
+};
+
+// An operand as the gemm kernel finds it: the caller's matrix, or its copy.
+struct Operand {
+  cl_mem memory;
+  std::size_t offset;
+  std::size_t ld;
+  std::size_t stride;
+};
+
+Operand operand(const Matrix& matrix, std::size_t ld, std::size_t stride, const cl::Memory& copy, std::size_t width,
+                std::size_t depth) {
+  if (!copy()) return {matrix.buffer, matrix.offset, ld, stride};
+  return {copy(), 0, width, width * depth};
+}
+
+// Columns and rows of the grid that a launch has to cover, in elements.
+std::pair<std::size_t, std::size_t> covered(cache::Role role, const Problem& p, const Workspace& w) {
+  if (role == cache::Role::copy_a) return {w.padded_m, w.padded_k};
+  if (role == cache::Role::copy_b) return {w.padded_n, w.padded_k};
+  if (role == cache::Role::reduce) return {p.m * p.n, 1};
+  return {p.n, p.m};
+}
+
+// Whether commands that depend on it can still come to their turn late because of it; one that failed would make all
+// that wait for it fail, too.
+bool pending(const cl::Event& event) {
+  if (!event()) return false;
+  cl_int status = CL_COMPLETE;
+  const cl_int error = clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return error != CL_SUCCESS || status > CL_COMPLETE;
+}
+
+std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+bool is_copy(cache::Role role) { return role == cache::Role::copy_a || role == cache::Role::copy_b; }
+
+}  // namespace
+
+Gemm::Gemm(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Gemm::Gemm(Gemm&&) noexcept = default;
+Gemm& Gemm::operator=(Gemm&&) noexcept = default;
+Gemm::~Gemm() = default;
+
+namespace {
+Status moved_from() { return {Code::invalid_argument, "the Gemm was moved from"}; }
+}  // namespace
+
+const Explanation& Gemm::explanation() const {
+  static const Explanation none;
+  return state_ ? state_->explanation : none;
+}
+
+cl_program Gemm::program() const { return state_ ? state_->program->program() : nullptr; }
+
+std::size_t Gemm::workspace_bytes() const { return state_ ? placed_bytes(state_->workspace, state_->alignment) : 0; }
+
+Result<Gemm> Gemm::clone() const {
+  if (!state_) return moved_from();
+  return exceptions_to_status([&] { return state_->clone(); });
+}
+
+bool Gemm::outdated(std::uint64_t epoch) const {
+  return !state_->explanation.waits_for.empty() && state_->epoch != epoch;
+}
+
+bool Gemm::waits_on_another(cl_command_queue queue) const {
+  return state_->last_queue != queue && pending(state_->last);
+}
+
+Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {
+  if (!state_) return moved_from();
+  return exceptions_to_status([&] { return state_->use_workspace(buffer, offset); });
+}
+
+Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                     cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
+  if (!state_) return moved_from();
+  return exceptions_to_status([&] {
+    return state_->enqueue(queue, alpha, a, b, beta, c, {wait_count, wait_count > 0 ? wait_list : nullptr, event});
+  });
+}
+
+Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& device, Found found,
+                                 const Problem& problem, bool caller_workspace, std::uint64_t epoch) {
+  auto gemm = std::make_unique<Gemm::State>();
+  gemm->program = std::move(found.program);
+  gemm->explanation = std::move(found.explanation);
+  gemm->context = context;
+  gemm->device = device;
+  gemm->epoch = epoch;
+  gemm->layout = problem.layout;
+  gemm->problem = row_major(problem);
+  gemm->extents = clbake::extents(gemm->problem);
+  cl_uint bits = 0;
+  const cl_int error = device.getInfo(CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits);
+  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  gemm->alignment = std::max<std::size_t>(bits / 8, 1);
+  const cache::Variant& variant = gemm->program->variant;
+  Status status = gemm->create_kernels();
+  if (status) status = gemm->create_offsets();
+  if (!status) return status;
+  Result<Workspace> workspace = size_workspace(device, variant, gemm->problem);
+  if (!workspace) return workspace.status().within(variant.name);
+  gemm->workspace = std::move(*workspace);
+  status = make_images(context, variant, gemm->problem, gemm->workspace);
+  if (status && !caller_workspace) status = own_buffers(context, gemm->workspace);
+  if (!status) return status.within(variant.name);
+  return Gemm(std::move(gemm));
+}
+
+Result<Gemm> Gemm::State::clone() const {
+  auto gemm = std::make_unique<Gemm::State>();
+  gemm->program = program;
+  gemm->explanation = explanation;
+  gemm->explanation.loaded = true;
+  gemm->context = context;
+  gemm->device = device;
+  gemm->problem = problem;
+  gemm->layout = layout;
+  gemm->extents = extents;
+  gemm->alignment = alignment;
+  gemm->offsets = offsets;  // read only: shared
+  gemm->epoch = epoch;
+  gemm->workspace = workspace;
+  gemm->workspace.a = gemm->workspace.b = cl::Memory();
+  gemm->workspace.parts = cl::Buffer();
+  Status status = gemm->create_kernels();
+  if (status) status = make_images(context, program->variant, problem, gemm->workspace);
+  if (status) status = own_buffers(context, gemm->workspace);
+  if (!status) return status.within(program->variant.name);
+  return Gemm(std::move(gemm));
+}
+
+Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
+  const std::size_t bytes = placed_bytes(workspace, alignment);
+  if (bytes == 0) return {};
+  if (offset % alignment != 0) {
+    return {Code::invalid_argument, "the workspace's offset of " + std::to_string(offset) +
+                                        " bytes is no multiple of the device's " + std::to_string(alignment)};
+  }
+  const Status fits = check_buffer("the workspace", {buffer, offset}, context, bytes, 1);
+  if (!fits) return fits;
+  Workspace placed = workspace;
+  const Status status = place_buffers(buffer, offset, alignment, placed);
+  if (status) workspace = std::move(placed);
+  return status;
+}
+
+bool Gemm::State::has_workspace() const {
+  const auto there = [](std::size_t bytes, const cl::Memory& memory) { return bytes == 0 || memory() != nullptr; };
+  return there(workspace.a_bytes, workspace.a) && there(workspace.b_bytes, workspace.b) &&
+         there(workspace.parts_bytes, workspace.parts);
+}
+
+Status Gemm::State::create_kernels() {
+  for (const cache::Launch& launch : program->variant.launches) {
+    cl_int error = CL_SUCCESS;
+    kernels.emplace_back(program->program, launch.kernel_name.c_str(), &error);
+    if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
+  }
+  set.assign(kernels.size(), ArgumentBits(Arguments::kMost, Arguments::kUnset));
+  return {};
+}
+
+Status Gemm::State::create_offsets() {
+  if (problem.offsets.empty()) return {};
+  std::vector<cl_ulong> numbers;
+  numbers.reserve(3 * problem.offsets.size());
+  for (const BatchOffsets& product : problem.offsets) {
+    numbers.insert(numbers.end(), {cl_ulong{product.a}, cl_ulong{product.b}, cl_ulong{product.c}});
+  }
+  cl_int error = CL_SUCCESS;
+  offsets = cl::Buffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
+                       numbers.data(), &error);
+  return error == CL_SUCCESS ? Status() : opencl_failure("clCreateBuffer", error);
+}
+
+Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
+  Status status = check_queue(queue, context, device);
+  if (status && !has_workspace()) status = {Code::invalid_argument, "no workspace: call use_workspace first"};
+  if (status) status = check_wait_list(events.wait_count, events.wait_list);
+  if (!status || problem.m == 0 || problem.n == 0 || problem.batch == 0) return status;
+  const std::size_t bytes = element_bytes(problem.precision);
+  const bool exchanged = layout == Layout::column_major;
+  if (call.reads_operands) {
+    status = check_buffer(exchanged ? "B" : "A", call.a, context, extents.a, bytes);
+    if (status) status = check_buffer(exchanged ? "A" : "B", call.b, context, extents.b, bytes);
+  }
+  if (status) status = check_buffer("C", call.c, context, extents.c, bytes);
+  return status && call.reads_operands ? check_apart(call) : status;
+}
+
+// Looks at each pair of starts once: the answer for one handle depends on nothing else.
+Status Gemm::State::check_apart(const Call& call) {
+  const std::size_t c = call.c.offset;
+  const auto shares = [&](const char* name) {
+    return Status(Code::invalid_argument,
+                  std::string("C and ") + name + " share elements of one buffer, or interleave over millions of rows");
+  };
+  const bool exchanged = layout == Layout::column_major;
+  const std::array<std::size_t, 2> a_starts{call.a.offset, c};
+  if (call.a.buffer == call.c.buffer && apart_a != a_starts) {
+    if (overlap(region_of_a(problem, call.a.offset), region_of_c(problem, c))) return shares(exchanged ? "B" : "A");
+    apart_a = a_starts;
+  }
+  const std::array<std::size_t, 2> b_starts{call.b.offset, c};
+  if (call.b.buffer == call.c.buffer && apart_b != b_starts) {
+    if (overlap(region_of_b(problem, call.b.offset), region_of_c(problem, c))) return shares(exchanged ? "A" : "B");
+    apart_b = b_starts;
+  }
+  return {};
+}
+
+cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
+  const Problem& p = problem;
+  const Workspace& w = workspace;
+  const bool split = program->variant.split_k > 1;
+  const Matrix& c = call.c;
+  Arguments arguments(kernels[launch](), set[launch]);
+  switch (program->variant.launches[launch].role) {
+    case cache::Role::copy_a:
+      arguments.size(p.m).size(p.k).memory(call.a.buffer).distance(call.a.offset).size(p.lda).distance(p.a_stride);
+      arguments.memory(offsets()).size(first_product).memory(w.a()).distance(w.padded_m * w.padded_k);
+      break;
+    case cache::Role::copy_b:
+      arguments.size(p.n).size(p.k).memory(call.b.buffer).distance(call.b.offset).size(p.ldb).distance(p.b_stride);
+      arguments.memory(offsets()).size(first_product).memory(w.b()).distance(w.padded_n * w.padded_k);
+      break;
+    case cache::Role::gemm: {
+      // Operands that are not read may be null; the kernel gets another buffer in their place.
+      const Operand a = operand(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.a, w.padded_m, w.padded_k);
+      const Operand b = operand(call.reads_operands ? call.b : c, p.ldb, p.b_stride, w.b, w.padded_n, w.padded_k);
+      // A slice's part is the plain product; the reduction applies alpha and beta.
+      arguments.size(p.m).size(p.n).size(call.reads_operands ? p.k : 0);
+      arguments.real(split && call.reads_operands ? 1 : call.alpha, p.precision);
+      arguments.memory(a.memory).distance(a.offset).size(a.ld).memory(b.memory).distance(b.offset).size(b.ld);
+      arguments.real(split ? 0 : call.beta, p.precision);
+      arguments.memory(split ? w.parts() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
+      arguments.distance(a.stride).distance(b.stride).distance(split ? p.m * p.n : p.c_stride);
+      arguments.memory(offsets()).size(first_product);
+      break;
+    }
+    case cache::Role::reduce:
+      arguments.size(p.m).size(p.n).real(call.alpha, p.precision).memory(w.parts()).distance(p.m * p.n);
+      arguments.real(call.beta, p.precision).memory(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
+      arguments.memory(offsets()).size(first_product);
+      break;
+  }
+  return arguments.error();
+}
+
+cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, std::size_t products, const Events& events) {
+  const cache::Launch& launch = program->variant.launches[index];
+  const auto [columns, rows] = covered(launch.role, problem, workspace);
+  const std::size_t slices = launch.role == cache::Role::gemm ? program->variant.split_k : 1;
+  const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
+  const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], ceil_div(rows, launch.tile_m) * local[1],
+                                 products * slices * local[2]};
+  return clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count, events.wait_list,
+                                events.event);
+}
+
+cl_int Gemm::State::widen_reduction(cl_command_queue queue, std::size_t elements) {
+  cl_int error = CL_SUCCESS;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    const cache::Launch& launch = program->variant.launches[i];
+    if (launch.role != cache::Role::reduce || error != CL_SUCCESS) continue;
+    const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
+    const std::size_t global[3] = {ceil_div(elements, launch.tile_n) * local[0], local[1], local[2]};
+    error = clEnqueueNDRangeKernel(queue, kernels[i](), 3, nullptr, global, local, 0, nullptr, nullptr);
+  }
+  return error;
+}
+
+// The usual case: one kernel, all products at once, nothing to order.
+Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const Events& events) {
+  cl_int error = set_arguments(0, call, 0);
+  if (error != CL_SUCCESS) return opencl_failure("clSetKernelArg", error);
+  error = launch(0, queue, problem.batch, events);
+  return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueNDRangeKernel", error);
+}
+
+// Every launch waits for the one before it, as the queue may be out of order; the first also for the latest call, which
+// may use the same workspace on another queue.
+Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, const Events& events) {
+  waits.assign(events.wait_list, events.wait_list + events.wait_count);
+  if (pending(last)) waits.push_back(last());
+  for (std::size_t first = 0; first < problem.batch; first += workspace.products) {
+    const std::size_t products = std::min(workspace.products, problem.batch - first);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+      if (is_copy(program->variant.launches[i].role) && !call.reads_operands) continue;
+      cl_int error = set_arguments(i, call, first);
+      if (error != CL_SUCCESS) return opencl_failure("clSetKernelArg", error);
+      cl_event done = nullptr;
+      error = launch(i, queue, products,
+                     {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
+      if (error != CL_SUCCESS) return opencl_failure("clEnqueueNDRangeKernel", error);
+      last = cl::Event(done);
+      last_queue = queue;
+      waits.assign(1, done);
+    }
+  }
+  return {};
+}
+
+Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const Events& events) {
+  Status status = enqueue_launches(queue, call, events);
+  if (status && events.event) {
+    *events.event = last();
+    clRetainEvent(last());
+  }
+  // The next call may wait for this one on another queue, which only a flush of this one allows; also for what was
+  // enqueued before a failure.
+  clFlush(queue);
+  return status;
+}
+
+Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                            const Events& events) {
+  // BLAS: alpha = 0 (as the kernel will see it) does not read A and B, so NaN in them does not spread.
+  if (problem.precision != Precision::double_precision) alpha = static_cast<float>(alpha);
+  if (layout == Layout::column_major) std::swap(a, b);
+  Call call{alpha, beta, a, b, c, problem.k > 0 && alpha != 0};
+  if (!call.reads_operands) call.alpha = 0;  // an infinite alpha times the empty sum would be NaN
+  const Status possible = check_call(queue, call, events);
+  if (!possible) return possible;
+  if (problem.m == 0 || problem.n == 0 || problem.batch == 0) {
+    const cl_int error = clEnqueueMarkerWithWaitList(queue, events.wait_count, events.wait_list, events.event);
+    return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueMarkerWithWaitList", error);
+  }
+  const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products;
+  return at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, events);
+}
+
+}  // namespace clbake

@@ -1,0 +1,78 @@
+// A prepared problem: the kernels of one loaded program, their workspace, and how to enqueue them.
+#pragma once
+
+#include "launch/workspace.hpp"
+#include "load/programs.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace clbake {
+
+// How an enqueued command hangs together with others: the last three arguments of OpenCL's enqueue calls.
+struct Events {
+  cl_uint wait_count;
+  const cl_event* wait_list;
+  cl_event* event;
+};
+
+// What one call passes to every kernel.
+struct Call {
+  double alpha = 0;
+  double beta = 0;
+  Matrix a, b, c;  // of the row-major problem
+  bool reads_operands = false;
+};
+
+// The same scalar argument need not be set twice: what a kernel's arguments hold.
+using ArgumentBits = std::vector<std::uint64_t>;
+
+struct Gemm::State {
+  std::shared_ptr<const Program> program;
+  Explanation explanation;
+  cl::Context context;
+  cl::Device device;
+  Problem problem;                    // row-major
+  Layout layout = Layout::row_major;  // the caller's: says whether A and B are exchanged
+  Extents extents;                    // of the row-major problem, all products
+  std::vector<cl::Kernel> kernels;    // one for each launch of the variant
+  std::vector<ArgumentBits> set;      // of each kernel
+  Workspace workspace;
+  std::size_t alignment = 1;  // bytes, of parts of a buffer
+  cl::Buffer offsets;         // three for each product; null: strides
+  // With several launches only: the last one of the latest call, which the next call's copies must not overtake.
+  cl::Event last;
+  cl_command_queue last_queue = nullptr;  // to compare only
+  std::vector<cl_event> waits;
+  // Starts of A, B and C in one buffer that were found to have nothing in common.
+  std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
+  std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};
+  std::uint64_t epoch = 0;  // of the library's programs when this was prepared: PlanCache
+
+  // Creates kernels and, unless the caller brings it, workspace. `problem` is the caller's. Fails with opencl or
+  // out_of_memory.
+  static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
+                             bool caller_workspace, std::uint64_t epoch);
+  static State& of(Gemm& gemm) { return *gemm.state_; }
+  // After an enqueue: the reduction of slices of k, if there is one, again, on a grid for so many elements of C. Those
+  // beyond C do nothing.
+  cl_int widen_reduction(cl_command_queue queue, std::size_t elements);
+  Result<Gemm> clone() const;
+  Status use_workspace(cl_mem buffer, std::size_t offset);
+  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c, const Events& events);
+
+ private:
+  Status create_kernels();
+  Status create_offsets();
+  Status check_call(cl_command_queue queue, const Call& call, const Events& events);
+  Status check_apart(const Call& call);
+  bool has_workspace() const;
+  cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
+  cl_int launch(std::size_t launch, cl_command_queue queue, std::size_t products, const Events& events);
+  Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
+  Status enqueue_launches(cl_command_queue queue, const Call& call, const Events& events);
+  Status enqueue_all(cl_command_queue queue, const Call& call, const Events& events);
+};
+
+}  // namespace clbake

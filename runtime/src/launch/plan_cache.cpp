@@ -1,0 +1,126 @@
+#include "launch/plan_cache.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+bool equal(const Problem& x, const Problem& y) {
+  const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
+  return x.precision == y.precision && x.layout == y.layout && x.trans_a == y.trans_a && x.trans_b == y.trans_b &&
+         x.m == y.m && x.n == y.n && x.k == y.k && x.lda == y.lda && x.ldb == y.ldb && x.ldc == y.ldc &&
+         x.batch == y.batch && x.a_stride == y.a_stride && x.b_stride == y.b_stride && x.c_stride == y.c_stride &&
+         std::equal(x.offsets.begin(), x.offsets.end(), y.offsets.begin(), y.offsets.end(), same);
+}
+
+// Tells most problems apart; `equal` decides. The constant is 2^64 / golden ratio: D. Knuth, The Art of Computer
+// Programming, volume 3, section 6.4.
+std::uint64_t hash_of(const Problem& p) {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = static_cast<std::uint64_t>(p.precision) * 8 + (p.layout == Layout::row_major ? 0 : 4) +
+                       (p.trans_a ? 2 : 0) + (p.trans_b ? 1 : 0);
+  for (const std::size_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.offsets.size()}) {
+    hash = (hash ^ value) * factor;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
+}  // namespace
+
+PlanCache::Shard& PlanCache::shard() {
+  static std::atomic<std::size_t> threads{0};
+  thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
+  return shards_[number % kShards];
+}
+
+std::unique_lock<std::mutex> PlanCache::Shard::lock() {
+  std::unique_lock<std::mutex> held(mutex, std::try_to_lock);
+  if (!held) {
+    held.lock();
+    ++waits;
+  }
+  return held;
+}
+
+PlanCache::Plan* PlanCache::Shard::find(std::uint64_t hash, const Problem& problem) {
+  const auto at = std::find_if(plans.begin(), plans.end(),
+                               [&](const Plan& plan) { return plan.hash == hash && equal(plan.problem, problem); });
+  return at == plans.end() ? nullptr : &*at;
+}
+
+std::size_t PlanCache::Shard::workspace_bytes() const {
+  std::size_t bytes = 0;
+  for (const Plan& plan : plans) bytes += plan.gemm ? plan.gemm->workspace_bytes() : 0;
+  return bytes;
+}
+
+void PlanCache::Shard::drop_workspaces(std::vector<std::optional<Gemm>>& gone) {
+  for (Plan& plan : plans) {
+    if (plan.gemm && plan.gemm->workspace_bytes() > 0) gone.emplace_back().swap(plan.gemm);
+  }
+}
+
+PlanCache::Plan& PlanCache::Shard::oldest() {
+  return *std::min_element(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.used < b.used; });
+}
+
+std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t epoch) {
+  const std::uint64_t hash = hash_of(problem);
+  std::optional<Gemm> gemm;
+  Shard& mine = shard();
+  {
+    const auto lock = mine.lock();
+    Plan* const plan = mine.find(hash, problem);
+    if (!plan) return gemm;
+    plan->used = ++mine.clock;
+    const bool usable = plan->gemm && !plan->gemm->outdated(epoch);
+    if (usable) ++mine.cached;
+    gemm.swap(plan->gemm);
+    if (usable) return gemm;
+  }
+  gemm.reset();  // an outdated one goes after the lock
+  return gemm;
+}
+
+void PlanCache::give(const Problem& problem, Gemm gemm) {
+  const std::uint64_t hash = hash_of(problem);
+  const std::size_t bytes = gemm.workspace_bytes();
+  std::optional<Gemm> spare(std::move(gemm));
+  std::vector<std::optional<Gemm>> gone;
+  Shard& mine = shard();
+  const auto lock = mine.lock();
+  // Large workspaces make room for each other; the latest one stays, however large it is.
+  if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(gone);
+  Plan* plan = mine.find(hash, problem);
+  if (!plan) {
+    plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
+    plan->problem = problem;  // also when the hash is the old one's: it tells most problems apart, not all
+    plan->hash = hash;
+  }
+  plan->used = ++mine.clock;
+  plan->gemm.swap(spare);
+}
+
+bool PlanCache::clear_workspaces() {
+  bool any = false;
+  for (Shard& shard : shards_) {
+    std::vector<std::optional<Gemm>> gone;
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    shard.drop_workspaces(gone);
+    any = any || !gone.empty();
+  }
+  return any;
+}
+
+void PlanCache::add_to(Counters& counters) {
+  for (Shard& shard : shards_) {
+    const std::lock_guard<std::mutex> lock(shard.mutex);
+    counters.cached += shard.cached;
+    counters.waits += shard.waits;
+  }
+}
+
+}  // namespace clbake

@@ -1,0 +1,155 @@
+#include "launch/workspace.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace clbake {
+namespace {
+
+// Batches are cut so that the workspace takes no more than this, unless one product needs more.
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+// The least maximum of a grid's third dimension among the drivers known: NVIDIA's.
+constexpr std::size_t kMaxGridDepth = 65535;
+
+std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
+
+bool copies(const cache::Variant& variant, cache::Role role) {
+  return std::any_of(variant.launches.begin(), variant.launches.end(),
+                     [&](const cache::Launch& launch) { return launch.role == role; });
+}
+
+// Neighbours in a row that one texel holds: KERNELS.md.
+std::size_t texel(Precision precision) { return precision == Precision::double_precision ? 2 : 4; }
+
+cl::ImageFormat image_format(Precision precision) {
+  switch (precision) {
+    case Precision::half_precision: return {CL_RGBA, CL_HALF_FLOAT};
+    case Precision::single_precision: return {CL_RGBA, CL_FLOAT};
+    case Precision::double_precision: break;
+  }
+  return {CL_RGBA, CL_UNSIGNED_INT32};
+}
+
+Status too_large(const char* what, std::size_t value, std::size_t limit) {
+  return {Code::out_of_memory, std::string(what) + " would be " + std::to_string(value) + ", the device's limit is " +
+                                   std::to_string(limit)};
+}
+
+class Sizer {
+ public:
+  Sizer(const cl::Device& device, const cache::Variant& variant, const Problem& problem)
+      : device_(device), v_(variant), p_(problem) {
+    w_.padded_m = round_up(p_.m, v_.block_m);
+    w_.padded_n = round_up(p_.n, v_.block_n);
+    w_.padded_k = round_up(p_.k, v_.block_k);
+    w_.products = std::min(std::max<std::size_t>(p_.batch, 1), kMaxGridDepth / v_.split_k);
+  }
+
+  Result<Workspace> run() {
+    const bool copy_a = copies(v_, cache::Role::copy_a);
+    const bool copy_b = copies(v_, cache::Role::copy_b);
+    const std::size_t element = element_bytes(p_.precision);
+    const std::size_t part = p_.precision == Precision::double_precision ? 8 : 4;  // parts are not rounded to half
+    for (const std::size_t padded : {w_.padded_m, w_.padded_n, w_.padded_k}) {
+      if (padded > INT_MAX && (copy_a || copy_b)) return too_large("a padded size", padded, INT_MAX);
+    }
+    Status status;
+    if (copy_a) status = v_.image_a ? fit_image(w_.padded_m) : fit_buffer(w_.padded_m * w_.padded_k, element);
+    if (status && copy_b) status = v_.image_b ? fit_image(w_.padded_n) : fit_buffer(w_.padded_n * w_.padded_k, element);
+    if (status && v_.split_k > 1) status = fit_buffer(p_.m * p_.n, part * v_.split_k);
+    if (!status) return status;
+    w_.products = std::max<std::size_t>(1, std::min(w_.products, kMostBytes / std::max<std::size_t>(bytes_, 1)));
+    // Never empty where there is one: OpenCL knows no buffer of no bytes.
+    const auto all = [&](std::size_t per_product) { return std::max<std::size_t>(per_product * w_.products, 8); };
+    if (copy_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
+    if (copy_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
+    if (v_.split_k > 1) w_.parts_bytes = all(p_.m * p_.n * part * v_.split_k);
+    return std::move(w_);
+  }
+
+ private:
+  // Lowers the number of products at a time to what a buffer can hold.
+  Status fit_buffer(std::size_t elements, std::size_t bytes_per_element) {
+    cl_ulong largest = 0;
+    const cl_int error = device_.getInfo(CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest);
+    if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+    const std::size_t most = largest / bytes_per_element / std::max<std::size_t>(elements, 1);
+    if (most == 0)
+      return too_large("the workspace of one product, in elements,", elements, largest / bytes_per_element);
+    w_.products = std::min(w_.products, most);
+    bytes_ += elements * bytes_per_element;
+    return {};
+  }
+
+  Status fit_image(std::size_t width) {
+    const std::size_t texels = width / texel(p_.precision);
+    std::size_t widest = 0;
+    std::size_t highest = 0;
+    cl_int error = device_.getInfo(CL_DEVICE_IMAGE2D_MAX_WIDTH, &widest);
+    if (error == CL_SUCCESS) error = device_.getInfo(CL_DEVICE_IMAGE2D_MAX_HEIGHT, &highest);
+    if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+    if (texels > widest) return too_large("the width of an operand's image in texels", texels, widest);
+    if (w_.padded_k > highest) return too_large("the height of an operand's image", w_.padded_k, highest);
+    w_.products = std::min(w_.products, highest / std::max<std::size_t>(w_.padded_k, 1));
+    return fit_buffer(width * w_.padded_k, element_bytes(p_.precision));
+  }
+
+  const cl::Device& device_;
+  const cache::Variant& v_;
+  const Problem& p_;
+  Workspace w_;
+  std::size_t bytes_ = 0;  // of one product's workspace
+};
+
+Status make_image(const cl::Context& context, const Problem& p, const Workspace& w, std::size_t width,
+                  cl::Memory& memory) {
+  cl_int error = CL_SUCCESS;
+  memory = cl::Image2D(context, CL_MEM_READ_WRITE, image_format(p.precision),
+                       std::max<std::size_t>(width / texel(p.precision), 1),
+                       std::max<std::size_t>(w.products * w.padded_k, 1), 0, nullptr, &error);
+  return error == CL_SUCCESS ? Status() : opencl_failure("clCreateImage", error);
+}
+
+// Makes the buffers one after the other: `make` (bytes -> cl::Buffer, error) knows where.
+template <typename Make>
+Status make_buffers(const char* call, Workspace& w, const Make& make) {
+  cl_int error = CL_SUCCESS;
+  if (w.a_bytes > 0) w.a = make(w.a_bytes, error);
+  if (error == CL_SUCCESS && w.b_bytes > 0) w.b = make(w.b_bytes, error);
+  if (error == CL_SUCCESS && w.parts_bytes > 0) w.parts = make(w.parts_bytes, error);
+  return error == CL_SUCCESS ? Status() : opencl_failure(call, error);
+}
+
+}  // namespace
+
+Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem) {
+  return Sizer(device, variant, problem).run();
+}
+
+Status make_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w) {
+  Status status;
+  if (variant.image_a) status = make_image(context, problem, w, w.padded_m, w.a);
+  if (status && variant.image_b) status = make_image(context, problem, w, w.padded_n, w.b);
+  return status;
+}
+
+Status own_buffers(const cl::Context& context, Workspace& w) {
+  return make_buffers("clCreateBuffer", w, [&](std::size_t bytes, cl_int& error) {
+    return cl::Buffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  });
+}
+
+Status place_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, Workspace& w) {
+  return make_buffers("clCreateSubBuffer", w, [&](std::size_t bytes, cl_int& error) {
+    const cl_buffer_region region{offset, bytes};
+    offset += round_up(bytes, alignment);
+    return cl::Buffer(clCreateSubBuffer(memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error));
+  });
+}
+
+std::size_t placed_bytes(const Workspace& w, std::size_t alignment) {
+  return round_up(w.a_bytes, alignment) + round_up(w.b_bytes, alignment) + round_up(w.parts_bytes, alignment);
+}
+
+}  // namespace clbake

@@ -1,0 +1,36 @@
+// Memory that the copies of A and B and the parts of a split sum need.
+#pragma once
+
+#include "load/program.hpp"
+
+namespace clbake {
+
+// For `products` products of a batch at a time.
+struct Workspace {
+  std::size_t products = 1;
+  std::size_t padded_m = 0;  // elements
+  std::size_t padded_n = 0;
+  std::size_t padded_k = 0;
+  std::size_t a_bytes = 0;  // of the buffers; 0: there is none, or it is an image
+  std::size_t b_bytes = 0;
+  std::size_t parts_bytes = 0;
+  cl::Memory a;  // null: the kernel reads the caller's matrix
+  cl::Memory b;
+  cl::Buffer parts;  // null: no split
+};
+
+// Sizes alone. Fails with out_of_memory when one product's copy is more than the device can hold.
+Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem);
+
+// Makes those operands' copies that are images. Fails with opencl or out_of_memory.
+Status make_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w);
+
+// Makes the buffers, or parts of `memory` from `offset` bytes on, each at a multiple of `alignment` bytes (the device's
+// CL_DEVICE_MEM_BASE_ADDR_ALIGN). Fails with opencl or out_of_memory.
+Status own_buffers(const cl::Context& context, Workspace& w);
+Status place_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, Workspace& w);
+
+// Bytes that place_buffers takes.
+std::size_t placed_bytes(const Workspace& w, std::size_t alignment);
+
+}  // namespace clbake

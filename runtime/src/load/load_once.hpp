@@ -1,0 +1,66 @@
+// A program that is loaded at most once, however many threads ask for it.
+#pragma once
+
+#include "load/program.hpp"
+
+#include <clbake/exceptions_to_status.hpp>
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace clbake {
+
+// Whether a failure says something of the program. Those of the machine may pass.
+inline bool is_permanent(Code code) { return code != Code::opencl && code != Code::out_of_memory; }
+
+using Loaded = Result<std::shared_ptr<const Program>>;
+
+class LoadOnce {
+ public:
+  // The program; null while there is none. Never waits for a driver.
+  std::shared_ptr<const Program> ready() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return program_;
+  }
+
+  // Why there will be none; ok when nobody asked yet, or there is one.
+  Status failure() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return failure_;
+  }
+
+  // The program, or why there is none; from `load` (-> Result<Program>) when nobody asked before. Others that ask
+  // meanwhile wait; no lock is held while `load` runs. A failure is kept, so that a broken program is not tried at
+  // every call; failures of the machine are not, they may pass.
+  template <typename Load>
+  Loaded get(const Load& load) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return !loading_; });
+    if (program_) return program_;
+    if (!failure_.ok()) return failure_;
+    loading_ = true;
+    lock.unlock();
+    Loaded loaded = exceptions_to_status([&]() -> Loaded {
+      Result<Program> program = load();
+      if (!program) return program.status();
+      return std::make_shared<const Program>(std::move(*program));
+    });
+    lock.lock();
+    loading_ = false;
+    if (loaded) program_ = *loaded;
+    if (is_permanent(loaded.status().code())) failure_ = loaded.status();
+    changed_.notify_all();
+    return loaded;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool loading_ = false;
+  std::shared_ptr<const Program> program_;
+  Status failure_;
+};
+
+}  // namespace clbake

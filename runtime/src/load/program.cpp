@@ -1,0 +1,168 @@
+#include "load/program.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+// A log in one line of at most 600 characters.
+std::string one_line(std::string log) {
+  std::replace(log.begin(), log.end(), '\0', ' ');
+  std::replace(log.begin(), log.end(), '\n', ' ');
+  const std::size_t limit = 600;
+  return log.size() <= limit ? log : log.substr(0, limit) + " ...";
+}
+
+// The launches of the contract, in their order: copies of A and of B, the product, and a reduction if k is split.
+bool roles_fit(const cache::Variant& variant) {
+  using cache::Role;
+  bool copy_a = false;
+  bool copy_b = false;
+  std::vector<Role> expected;
+  for (const cache::Launch& launch : variant.launches) {
+    copy_a = copy_a || launch.role == Role::copy_a;
+    copy_b = copy_b || launch.role == Role::copy_b;
+  }
+  if (copy_a) expected.push_back(Role::copy_a);
+  if (copy_b) expected.push_back(Role::copy_b);
+  expected.push_back(Role::gemm);
+  if (variant.split_k > 1) expected.push_back(Role::reduce);
+  const bool in_order = std::equal(expected.begin(), expected.end(), variant.launches.begin(), variant.launches.end(),
+                                   [](Role role, const cache::Launch& launch) { return role == launch.role; });
+  return in_order && (copy_a || !variant.image_a) && (copy_b || !variant.image_b) && variant.split_k <= kMaxSplit;
+}
+
+Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {
+  Result<cache::Variant> variant = bundle.variant(index);
+  if (!variant) return variant;
+  if (variant->contract == kContract && roles_fit(*variant)) return variant;
+  if (variant->contract == kContract) {
+    return {Code::malformed,
+            "variant " + variant->name + " has launches that kernel contract 2 does not know together"};
+  }
+  return {Code::unsupported_version, "variant " + variant->name + " obeys kernel contract " +
+                                         std::to_string(variant->contract) + "; this runtime knows " +
+                                         std::to_string(kContract)};
+}
+
+// The most work-items that a work-group of the kernel may have. A kernel that was compiled for the wanted size needs no
+// more than the device offers; what drivers answer for such a kernel may be less than what runs: the preferred multiple
+// on Mesa's rusticl 22.3, 256 on NVIDIA 580.
+std::size_t work_group_limit(const cl::Kernel& kernel, const cl::Device& device, const cache::Launch& launch,
+                             cl_int& error) {
+  const auto compiled_for = kernel.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(device, &error);
+  const bool fixed = error == CL_SUCCESS && std::equal(launch.local, launch.local + 3, compiled_for.begin());
+  return fixed ? device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>(&error)
+               : kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device, &error);
+}
+
+// Microseconds since the last call, or since it was made.
+class Stopwatch {
+ public:
+  double lap() {
+    const Clock::time_point start = std::exchange(start_, Clock::now());
+    return std::chrono::duration<double, std::micro>(start_ - start).count();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+Status check_kernel(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
+                    const cache::Launch& launch, double& kernel_us) {
+  cl_int error = CL_SUCCESS;
+  Stopwatch watch;
+  const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
+  kernel_us += watch.lap();
+  if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
+  const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
+  const std::size_t limit = work_group_limit(kernel, device, launch, error);
+  if (error != CL_SUCCESS || wanted <= limit) return {};
+  return {Code::invalid_argument, "variant " + variant.name + " needs " + std::to_string(wanted) +
+                                      " work-items in a work-group; the device allows " + std::to_string(limit)};
+}
+
+// Some drivers report success for a build that produced nothing: the kernels themselves are the proof.
+Status check_kernels(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
+                     double& kernel_us) {
+  Status status;
+  for (const cache::Launch& launch : variant.launches) {
+    if (status) status = check_kernel(program, device, variant, launch, kernel_us);
+  }
+  return status;
+}
+
+Status rejected(const cache::Variant& variant, const Status& why) {
+  if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
+  return {Code::driver_rejected, "program " + variant.name + ": " + why.message()};
+}
+
+}  // namespace
+
+Result<Program> load_entry(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
+                           const cache::EntryInfo& entry) {
+  Result<cache::Variant> variant = launchable_variant(bundle, entry.variant);
+  if (!variant) return variant.status();
+  const Result<cache::Bytes> bytes = bundle.program(entry);
+  if (!bytes) return bytes.status();
+
+  // Error code, per-device status, build status and the kernel are all looked at: drivers differ in which one tells.
+  const cl_device_id id = device();
+  const unsigned char* data = bytes->data();
+  const std::size_t size = bytes->size();
+  cl_int status = CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  Explanation explanation;
+  Stopwatch watch;
+  const cl::Program program(clCreateProgramWithBinary(context(), 1, &id, &size, &data, &status, &error));
+  explanation.create_us = watch.lap();
+  if (error != CL_SUCCESS || status != CL_SUCCESS) {
+    return rejected(*variant, opencl_failure("clCreateProgramWithBinary", error != CL_SUCCESS ? error : status));
+  }
+  error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
+  explanation.build_us = watch.lap();
+  if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clBuildProgram", error));
+  cl_build_status built = CL_BUILD_NONE;
+  error = program.getBuildInfo(device, CL_PROGRAM_BUILD_STATUS, &built);
+  if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clGetProgramBuildInfo", error));
+  if (built != CL_BUILD_SUCCESS) return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
+  const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
+  if (!usable) return rejected(*variant, usable);
+  explanation.origin = entry.form == cache::Form::native ? Origin::native : Origin::portable;
+  explanation.variant = variant->name;
+  return Program{program, std::move(*variant), std::move(explanation)};
+}
+
+Result<Program> compile_source(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
+                               std::uint32_t index, const std::string& more_options) {
+  Result<cache::Variant> variant = launchable_variant(bundle, index);
+  if (!variant) return variant.status();
+  const Result<cache::Source> source = bundle.source(variant->source);
+  if (!source) return source.status();
+
+  cl_int error = CL_SUCCESS;
+  Explanation explanation;
+  Stopwatch watch;
+  const cl::Program program(context, source->text, false, &error);
+  explanation.create_us = watch.lap();
+  if (error != CL_SUCCESS) return opencl_failure("clCreateProgramWithSource", error);
+  const cl_device_id id = device();
+  const std::string build_options = variant->build_options + more_options;
+  error = clBuildProgram(program(), 1, &id, build_options.c_str(), nullptr, nullptr);
+  explanation.build_us = watch.lap();
+  if (error != CL_SUCCESS) {
+    const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
+    return {Code::build_failed,
+            source->name + " as " + variant->name + ": clBuildProgram: " + opencl_error(error) + ": " + one_line(log)};
+  }
+  const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
+  if (!usable) return usable;
+  explanation.origin = Origin::source;
+  explanation.variant = variant->name;
+  return Program{program, std::move(*variant), std::move(explanation)};
+}
+
+}  // namespace clbake

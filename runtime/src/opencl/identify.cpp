@@ -1,0 +1,79 @@
+#include <clbake/clbake.hpp>
+#include <clbake/exceptions_to_status.hpp>
+
+#include "opencl/cl.hpp"
+
+#include <utility>
+
+namespace clbake {
+namespace {
+
+// From cl_nv_device_attribute_query; not in Khronos' core headers.
+constexpr cl_device_info kComputeCapabilityMajorNv = 0x4000;
+constexpr cl_device_info kComputeCapabilityMinorNv = 0x4001;
+
+// Text without the blanks that some drivers put around it.
+std::string trimmed(std::string text) {
+  const char* blanks = " \t\r\n";
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  text.erase(text.find_last_not_of(blanks) + 1);
+  text.erase(0, text.find_first_not_of(blanks));
+  return text;
+}
+
+// NVIDIA: the compute capability, as its compilers name it.
+std::string nvidia_architecture(const cl::Device& device) {
+  cl_uint major = 0;
+  cl_uint minor = 0;
+  if (clGetDeviceInfo(device(), kComputeCapabilityMajorNv, sizeof major, &major, nullptr) != CL_SUCCESS) return {};
+  if (clGetDeviceInfo(device(), kComputeCapabilityMinorNv, sizeof minor, &minor, nullptr) != CL_SUCCESS) return {};
+  return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
+// PoCL: the device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
+std::string pocl_architecture(const std::string& device_version) {
+  const std::string system = "-gnu-";
+  const std::size_t at = device_version.rfind(system);
+  return at == std::string::npos ? std::string() : device_version.substr(at + system.size());
+}
+
+std::string architecture(const cl::Device& device, const Target& target) {
+  if (target.platform_name.find("NVIDIA") != std::string::npos) return nvidia_architecture(device);
+  if (target.device_version.find("PoCL") != std::string::npos) return pocl_architecture(target.device_version);
+  if (target.device_name.rfind("gfx", 0) == 0) return target.device_name;  // AMD names the device by its ISA
+  return {};
+}
+
+Result<Target> identify_device(cl_device_id id) {
+  if (!id) return {Code::invalid_argument, "device is null"};
+  const cl::Device device(id, true);
+  cl_int error = CL_SUCCESS;
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>(&error));
+  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+
+  Target target;
+  target.platform_name = trimmed(platform.getInfo<CL_PLATFORM_NAME>(&error));
+  if (error == CL_SUCCESS) target.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>(&error));
+  if (error != CL_SUCCESS) return opencl_failure("clGetPlatformInfo", error);
+  const auto text = [&](cl_device_info what) {
+    std::string value;
+    if (error == CL_SUCCESS) error = device.getInfo(what, &value);
+    return trimmed(std::move(value));
+  };
+  target.vendor = text(CL_DEVICE_VENDOR);
+  target.device_name = text(CL_DEVICE_NAME);
+  target.device_version = text(CL_DEVICE_VERSION);
+  target.driver_version = text(CL_DRIVER_VERSION);
+  if (error == CL_SUCCESS) error = device.getInfo(CL_DEVICE_ADDRESS_BITS, &target.address_bits);
+  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  target.architecture = architecture(device, target);
+  return target;
+}
+
+}  // namespace
+
+Result<Target> identify(cl_device_id id) {
+  return exceptions_to_status([&] { return identify_device(id); });
+}
+
+}  // namespace clbake

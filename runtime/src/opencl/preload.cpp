@@ -1,0 +1,30 @@
+#include <clbake/clbake.hpp>
+#include <clbake/exceptions_to_status.hpp>
+
+#include "opencl/cl.hpp"
+
+#include <dlfcn.h>
+
+namespace clbake {
+namespace {
+
+// The name under which NVIDIA's OpenCL library looks for it. Already there when the first program comes, it is not
+// looked for again; and never closed, as the driver does not close it either.
+constexpr const char* kNvvm = "libnvidia-nvvm.so.4";
+
+Status preload_for(cl_platform_id id) {
+  if (!id) return {Code::invalid_argument, "platform is null"};
+  cl_int error = CL_SUCCESS;
+  const std::string name = cl::Platform(id).getInfo<CL_PLATFORM_NAME>(&error);
+  if (error != CL_SUCCESS) return opencl_failure("clGetPlatformInfo", error);
+  if (name.find("NVIDIA") == std::string::npos || dlopen(kNvvm, RTLD_NOW | RTLD_LOCAL)) return {};
+  return {Code::not_found, std::string(kNvvm) + " is not where libraries are looked for"};
+}
+
+}  // namespace
+
+Status preload(cl_platform_id platform) {
+  return exceptions_to_status([&] { return preload_for(platform); });
+}
+
+}  // namespace clbake

@@ -1,0 +1,101 @@
+#include "overlay/private_directory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+Status failure(const char* step, int error) {
+  return {error == ENOENT ? Code::not_found : Code::io, std::string(step) + ": " + std::strerror(error)};
+}
+
+// With a slash at its end a symbolic link would be followed.
+std::string without_last_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+Status make_with_parents(const std::string& path) {
+  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
+    const std::string part = path.substr(0, end);
+    // A parent that cannot be made shows in what is made inside it.
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && end == std::string::npos) return failure("mkdir", errno);
+    if (end == std::string::npos) return {};
+  }
+}
+
+bool others_can_write(const struct stat& info) { return (info.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
+
+Status check(int descriptor, bool writable) {
+  struct stat info = {};
+  if (::fstat(descriptor, &info) != 0) return failure("stat", errno);
+  if (info.st_uid != ::geteuid()) {
+    return {Code::io, "belongs to user " + std::to_string(info.st_uid) + ", and this is user " +
+                          std::to_string(::geteuid()) + ": not used as an overlay"};
+  }
+  if (others_can_write(info)) return {Code::io, "others than its owner can write to it: not used as an overlay"};
+  const bool fit = !writable || ::faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0;
+  return fit ? Status() : failure("cannot be written", errno);
+}
+
+Result<int> open_and_check(const std::string& path, bool create) {
+  if (create) {
+    const Status made = make_with_parents(path);
+    if (!made) return made;
+  }
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  // A symbolic link is said to be no directory on Linux, and a loop of links on other systems.
+  struct stat info = {};
+  const int error = errno;
+  const bool link = descriptor < 0 && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+  if (link) return {Code::io, "is a symbolic link: not used as an overlay"};
+  if (descriptor < 0) return failure("cannot be opened", error);
+  const Status fit = check(descriptor, create);
+  if (fit) return descriptor;
+  ::close(descriptor);
+  return fit;
+}
+
+}  // namespace
+
+Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool create) {
+  if (given.empty()) return {Code::invalid_argument, "the overlay's directory is not named"};
+  std::string path = without_last_slashes(given);
+  const Result<int> descriptor = open_and_check(path, create);
+  if (!descriptor) return descriptor.status().within(path);
+  return PrivateDirectory(std::move(path), *descriptor);
+}
+
+PrivateDirectory::PrivateDirectory(PrivateDirectory&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+PrivateDirectory& PrivateDirectory::operator=(PrivateDirectory&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+PrivateDirectory::~PrivateDirectory() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool PrivateDirectory::holds(const std::string& name, std::int64_t* used) const {
+  struct stat info = {};
+  if (::fstatat(descriptor_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
+  if (used) *used = std::int64_t{std::time(nullptr)} - info.st_mtime;
+  return S_ISREG(info.st_mode) && info.st_uid == ::geteuid() && !others_can_write(info);
+}
+
+void PrivateDirectory::touch(const std::string& name) const {
+  ::utimensat(descriptor_, name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+}
+
+void PrivateDirectory::remove(const std::string& name) const { ::unlinkat(descriptor_, name.c_str(), 0); }
+
+}  // namespace clbake

@@ -1,0 +1,98 @@
+#include "select/eligible_entries.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace clbake {
+namespace {
+
+// The number at the start of `text`, which loses it and one separator; 0 when there is none.
+unsigned long next_number(std::string_view& text) {
+  unsigned long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (!text.empty()) text.remove_prefix(1);
+  return error == std::errc() ? value : 0;
+}
+
+// Compares "580.65.06" and "580.159.04" number by number.
+bool older(std::string_view a, std::string_view b) {
+  while (!a.empty() || !b.empty()) {
+    const unsigned long x = next_number(a);
+    const unsigned long y = next_number(b);
+    if (x != y) return x < y;
+  }
+  return false;
+}
+
+bool same_maker(const Target& a, const Target& b) {
+  return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
+}
+
+// 90 of "sm_90"; 0 for anything else, "sm_90a" too, whose PTX no other architecture takes.
+unsigned long compute_capability(const Target& target) {
+  constexpr std::string_view prefix = "sm_";
+  std::string_view text = target.architecture;
+  if (text.substr(0, prefix.size()) != prefix) return 0;
+  text.remove_prefix(prefix.size());
+  unsigned long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, Status& none) {
+  if (entry) {
+    found.push_back(std::move(*entry));
+  } else if (none.ok() || none.code() == Code::no_entry) {
+    none = entry.status();
+  }
+}
+
+// Entries of the other targets that serve the device, those of the newest driver first.
+void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bundle, const Target& device,
+                   std::uint32_t variant, Tier tier) {
+  const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
+  std::vector<std::pair<std::string, cache::EntryInfo>> relatives;
+  for (std::uint32_t i = 0; i < bundle.bundle.target_count(); ++i) {
+    if (bundle.target && i == *bundle.target) continue;
+    const Result<Target> target = bundle.bundle.target(i);
+    if (!target) continue;
+    const bool serves =
+        tier == Tier::portable ? portable_serves(*target, device) : newer_driver_serves(*target, device);
+    if (!serves) continue;
+    Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form);
+    if (!entry || (tier == Tier::newer_driver && !entry->newer_driver)) continue;
+    relatives.emplace_back(target->driver_version, std::move(*entry));
+  }
+  std::stable_sort(relatives.begin(), relatives.end(),
+                   [](const auto& a, const auto& b) { return older(b.first, a.first); });
+  for (auto& relative : relatives) found.push_back(std::move(relative.second));
+}
+
+}  // namespace
+
+bool newer_driver_serves(const Target& made_for, const Target& device) {
+  return same_maker(made_for, device) && !device.architecture.empty() && made_for.architecture == device.architecture &&
+         !older(device.driver_version, made_for.driver_version);
+}
+
+bool portable_serves(const Target& made_for, const Target& device) {
+  const unsigned long from = compute_capability(made_for);
+  return same_maker(made_for, device) && from != 0 && from <= compute_capability(device) &&
+         !older(device.driver_version, made_for.driver_version);
+}
+
+std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const Target& device, std::uint32_t variant,
+                                               Tier tier, Status& none) {
+  std::vector<cache::EntryInfo> found;
+  none = bundle.target.status();
+  const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
+  if (bundle.target && tier != Tier::newer_driver)
+    add(found, bundle.bundle.find_entry(*bundle.target, variant, form), none);
+  if (tier != Tier::exact) add_relatives(found, bundle, device, variant, tier);
+  if (found.empty() && none.ok()) none = Status(Code::no_entry, "no program of another target serves this device");
+  return found;
+}
+
+}  // namespace clbake

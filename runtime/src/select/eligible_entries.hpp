@@ -1,0 +1,24 @@
+// Which entries of a bundle a device may load for a variant, and in which order. Looks into bundles only; calls no
+// driver.
+#pragma once
+
+#include "select/choose.hpp"
+
+namespace clbake {
+
+// The ways to a program, best first.
+enum class Tier {
+  exact,         // machine code made for exactly this device and driver
+  newer_driver,  // machine code made for an older driver and the same architecture; only when the application asks
+  portable,      // an intermediate language, which the driver compiles when it is loaded
+  overlay,       // compiled earlier, by this or another process; never among the offers
+  source,        // compiled now; never among the offers
+};
+constexpr Tier baked_tiers[] = {Tier::exact, Tier::newer_driver, Tier::portable};
+
+// The entries of one tier, best first. Empty, with the reason in `none`, when there is none. Damaged records of other
+// targets are left out.
+std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const Target& device, std::uint32_t variant,
+                                               Tier tier, Status& none);
+
+}  // namespace clbake

@@ -1,0 +1,349 @@
+// What a build makes of profiles: the winners and what backs them up, nothing else, for the device they were made for.
+#include "profile/tunings.hpp"
+
+#include <clbake/builder/bake_list.hpp>
+#include <clbake/builder/jobs.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+#include <set>
+
+namespace clbake::builder::test {
+namespace {
+
+using Names = std::set<std::string>;
+
+Names names_of(const BakeList& bake_list) {
+  Names names;
+  for (const kernels::Params& params : bake_list.variants) names.insert(kernels::name(params));
+  BOOST_TEST(names.size() == bake_list.variants.size());
+  return names;
+}
+
+Names baked_names(const std::string& bundle) {
+  const cache::Contents contents = contents_of(bundle);
+  Names names;
+  for (const cache::Entry& entry : contents.entries) names.insert(contents.variants[entry.variant].name);
+  return names;
+}
+
+// The default variants of made_up_device() for transposes like "nn", or those of a family only.
+Names defaults(const std::string& trans, const std::string& family = "") {
+  Names names;
+  for (const kernels::Params& params :
+       kernels::default_variants(kernels::DeviceType::cpu, Precision::single_precision, 0)) {
+    const std::string name = kernels::name(params);
+    if (contains(name, "-" + trans + "-") && name.rfind(family, 0) == 0) names.insert(name);
+  }
+  return names;
+}
+
+// `direct` and the one family's first point.
+Names backing(const std::string& trans) {
+  Names names = defaults(trans, "direct");
+  for (const kernels::Params& params :
+       kernels::default_variants(kernels::DeviceType::cpu, Precision::single_precision, 0)) {
+    const std::string name = kernels::name(params);
+    if (!contains(name, "-" + trans + "-") || params.family == kernels::Family::direct) continue;
+    names.insert(name);
+    break;
+  }
+  BOOST_TEST(names.size() == 2U);
+  return names;
+}
+
+Names joined(const std::vector<Names>& parts) {
+  Names all;
+  for (const Names& part : parts) all.insert(part.begin(), part.end());
+  return all;
+}
+
+// A fixture whose build has the made-up profile.
+struct TunedShop : BuildFixture {
+  TunedShop() {
+    options.precisions.clear();
+    options.profiles = {{"tuned.json", made_up_tuning()}};
+  }
+  BakeList bake_list() const { return required(bake_lists_for(options)).at(0); }
+  void check_refused(const std::vector<std::string>& parts) {
+    const Result<BuildReport> report = build();
+    BOOST_TEST(outcome(report) == "invalid argument");
+    for (const std::string& part : parts) {
+      BOOST_TEST(contains(report.status().message(), part), report.status().message());
+    }
+    BOOST_TEST(files().empty());
+  }
+};
+
+const Names kWinners = {kSmallWinner, kLargeWinner, kTransposedWinner};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(WinnersAndWhatBacksThemUpAreBakedAndNothingElse, TunedShop) {
+  const BuildReport report = required(build());
+  BOOST_TEST((baked_names(options.output) == joined({kWinners, backing("nn"), backing("tn")})));
+  BOOST_TEST(report.baked == 7U);
+  BOOST_REQUIRE_EQUAL(report.profiles.size(), 1U);
+  BOOST_TEST(report.profiles[0].device == "Device A");
+  BOOST_TEST(report.profiles[0].profile == "tuned.json (tuned on Device A, driver 1.0, 2026-11-21)");
+}
+
+BOOST_FIXTURE_TEST_CASE(TheBundleFollowsTheProfileAndServesTheRest, TunedShop) {
+  required(build());
+  const cache::Contents contents = contents_of(options.output);
+  BOOST_REQUIRE_EQUAL(contents.profiles.size(), 1U);
+  const std::vector<cache::Rule>& rules = contents.profiles[0].rules;
+  BOOST_REQUIRE_EQUAL(rules.size(), 3U);  // which leave nothing to the untuned ones
+  BOOST_TEST(contents.variants[rules[0].variant].name == kSmallWinner);
+  BOOST_TEST(rules[0].m_max == 128U);
+  BOOST_TEST(rules[0].n_min == 3U);
+  BOOST_TEST(rules[0].k_min == 7U);
+  BOOST_TEST(rules[0].k_max == UINT32_MAX);
+  BOOST_TEST(rules[0].batch_min == 2U);
+  BOOST_TEST(rules[0].batch_max == 64U);
+  BOOST_TEST(rules[0].gflops == static_cast<float>(gflops(*parse_shape("single nn 16x16x16 batch 8"), 20.25)));
+  BOOST_TEST(contents.variants[rules[1].variant].name == kLargeWinner);
+  BOOST_TEST(rules[1].gflops == static_cast<float>(gflops(*parse_shape("single nn 512x512x512"), 1264.5)));
+  BOOST_TEST(contents.variants[rules[2].variant].name == kTransposedWinner);
+  BOOST_TEST(rules[2].trans_a);
+}
+
+BOOST_FIXTURE_TEST_CASE(WhatNoRuleServesTheUntunedOnesDo, TunedShop) {
+  options.profiles[0].tuning.rules.resize(1);
+  required(build());
+  const cache::Contents contents = contents_of(options.output);
+  const std::vector<cache::Rule>& rules = contents.profiles.at(0).rules;
+  BOOST_REQUIRE(rules.size() >= 2);
+  BOOST_TEST(contents.variants[rules[0].variant].name == kSmallWinner);
+  for (std::size_t r = 1; r < rules.size(); ++r) {
+    BOOST_TEST(backing("nn").count(contents.variants[rules[r].variant].name) == 1U);
+    BOOST_TEST(rules[r].gflops == 0.0F);
+  }
+  BOOST_TEST((rules.back().m_max == UINT32_MAX && rules.back().n_max == UINT32_MAX));
+  BOOST_TEST((rules.back().k_max == UINT32_MAX && rules.back().batch_max == UINT32_MAX));
+}
+
+BOOST_FIXTURE_TEST_CASE(AWinnerThatFailsToBakeLeavesItsProblemsToTheOthers, TunedShop) {
+  misbehave("compile:crash:" + std::string(kTransposedWinner));
+  const BuildReport report = required(build());
+  BOOST_TEST(report.failed == 1U);
+  const cache::Contents contents = contents_of(options.output);
+  std::vector<std::string> transposed;
+  for (const cache::Rule& rule : contents.profiles.at(0).rules) {
+    if (rule.trans_a) transposed.push_back(contents.variants[rule.variant].name);
+  }
+  BOOST_REQUIRE(!transposed.empty());
+  for (const std::string& name : transposed) BOOST_TEST(backing("tn").count(name) == 1U, name);
+}
+
+BOOST_FIXTURE_TEST_CASE(WantedPrecisionsLimitAProfileAndAreServedBeyondIt, TunedShop) {
+  options.profiles.push_back({"double.json", tuning_of("register_tile-d-nn-60x128x512-6x16x1-v8")});
+  BOOST_TEST(names_of(bake_list()).count("register_tile-d-nn-60x128x512-6x16x1-v8") == 1U);
+  options.profiles[1].tuning.rules.push_back(tuning_of(kLoser).rules[0]);
+  options.profiles[1].tuning.rules.back().variant = 1;
+  options.profiles[1].tuning.variants.push_back(kLoser);
+  options.profiles.erase(options.profiles.begin());
+
+  options.precisions = {Precision::single_precision};
+  BOOST_TEST(
+      (names_of(bake_list()) == joined({{kLoser}, backing("nn"), defaults("nt"), defaults("tn"), defaults("tt")})));
+  options.precisions = {Precision::half_precision};
+  check_refused({"double.json: has no winner of the wanted precisions"});
+}
+
+BOOST_FIXTURE_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames, TunedShop) {
+  options.devices = {made_up_device("Device B")};
+  check_refused({"tuned.json: ", "Device A", "Device B", "--force"});
+  options.foreign_profiles = true;
+  const BuildReport report = required(build());
+  BOOST_TEST(report.baked == 7U);
+  BOOST_TEST(contains(report.profiles.at(0).profile, "tuned on Device A"));
+}
+
+BOOST_FIXTURE_TEST_CASE(PlatformAndVendorBelongToTheDevice, TunedShop) {
+  for (std::string Target::*const field : {&Target::platform_name, &Target::vendor, &Target::device_name}) {
+    options.profiles[0].tuning = made_up_tuning();
+    options.profiles[0].tuning.target.*field = "Somebody else's";
+    BOOST_TEST(outcome(bake_lists_for(options)) == "invalid argument");
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(AnotherDriverIsFineAndSaid, TunedShop) {
+  BOOST_REQUIRE_EQUAL(bake_list().remarks.size(), 1U);
+  BOOST_TEST(bake_list().remarks[0] ==
+             "not tuned and not baked: single nt, single tt; --precision bakes default variants for them");
+  options.precisions = {Precision::single_precision};
+  BOOST_TEST(bake_list().remarks.empty());
+  options.devices = {made_up_device("Device A", "2.0")};
+  BOOST_REQUIRE_EQUAL(bake_list().remarks.size(), 1U);
+  BOOST_TEST(bake_list().remarks[0] == "tuned.json: tuned with driver 1.0, here 2.0");
+  options.devices[0].target.platform_version = "OpenCL 3.1";
+  BOOST_TEST(contains(bake_list().remarks.at(0), "platform OpenCL 3.0 made up, here OpenCL 3.1"));
+}
+
+BOOST_FIXTURE_TEST_CASE(EachDeviceGetsTheProfileMadeForIt, TunedShop) {
+  const Device b = made_up_device("Device B");
+  options.devices.push_back(b);
+  check_refused({"tuned.json: ", "Device A", "Device B"});
+  options.profiles.push_back({"b.json", tuning_of(kLoser, 100, b)});
+  const std::vector<BakeList> bake_lists = required(bake_lists_for(options));
+  BOOST_TEST((names_of(bake_lists.at(0)) == joined({kWinners, backing("nn"), backing("tn")})));
+  BOOST_TEST((names_of(bake_lists.at(1)) == joined({{kLoser}, backing("nn")})));
+  options.devices = {b};
+  check_refused({"tuned.json: ", "Device A", "Device B"});
+}
+
+BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneKindAndDeviceAreToBeMerged, TunedShop) {
+  options.profiles.push_back({"more.json", tuning_of(kLoser)});
+  check_refused({"more.json: ", "single nn", "--merge"});
+  options.profiles[1].tuning = tuning_of("register_tile-s-nt-64x64x256-8x32x1-v16");
+  BOOST_TEST(
+      (names_of(bake_list()) ==
+       joined({kWinners, {"register_tile-s-nt-64x64x256-8x32x1-v16"}, backing("nn"), backing("tn"), backing("nt")})));
+}
+
+BOOST_FIXTURE_TEST_CASE(AProfileWithoutAWinnerIsRefused, TunedShop) {
+  options.profiles[0].tuning.rules.clear();
+  check_refused({"tuned.json: has no winner"});
+}
+
+BOOST_FIXTURE_TEST_CASE(AWinnerThatTheDeviceCannotRunIsNamedWithTheConstraint, TunedShop) {
+  const std::string needs_groups = "direct-s-nt-16x16x1-1x1x4-v1";  // 256 work-items
+  options.profiles = {{"tuned.json", tuning_of(needs_groups)}};
+  const BuildReport report = required(build());
+  BOOST_TEST(report.failed == 1U);
+  const JobReport& job = report_of(report, needs_groups);
+  BOOST_TEST((job.outcome == JobReport::Outcome::failed));
+  BOOST_TEST(contains(job.cause, "work-group"), job.cause);
+  BOOST_TEST(contains(steps().at(1).failure, needs_groups + " on Device A: "), steps().at(1).failure);
+  BOOST_TEST((baked_names(options.output) == defaults("nt")));
+
+  std::filesystem::remove(options.output);
+  options.strict = true;
+  BOOST_TEST(outcome(build()) == "build failed");
+  BOOST_TEST(!std::filesystem::exists(options.output));
+}
+
+BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedShop) {
+  Device device = made_up_device("Some CPU");
+  device.vector_bytes = 64;
+  options.profiles.clear();
+  options.devices = {device};
+  options.precisions = {Precision::single_precision};
+  Tuning tuning = made_up_tuning();
+  tuning.variants[1] = "direct-s-nn-16x16x1-1x1x4-v1";  // which this device cannot run: its problems go to the others
+  const std::vector<NamedTuning> shipped = {{"cpu-avx2", tuning_of(kLoser)}, {"cpu-avx512", tuning}};
+
+  const BakeList tuned = required(bake_lists_for(options, shipped)).at(0);
+  BOOST_TEST(tuned.profile == "shipped cpu-avx512 (tuned on Device A, driver 1.0, 2026-11-21)");
+  BOOST_TEST(tuned.unfit.empty());
+  BOOST_TEST(tuned.remarks.empty());
+  BOOST_TEST(tuned.rules.size() == 2U);
+  const Names names = names_of(tuned);
+  BOOST_TEST(names.size() == 2 + 2 + 2 + 3 + 3U);  // winners; behind them; the other two kinds
+  BOOST_TEST(names.count(kLargeWinner) == 1U);
+  BOOST_TEST(names.count(kTransposedWinner) == 1U);
+
+  device.vector_bytes = 32;
+  options.devices = {device};
+  BOOST_TEST(names_of(required(bake_lists_for(options, shipped)).at(0)).count(kLoser) == 1U);
+
+  device.vector_bytes = 16;
+  options.devices = {device};
+  const BakeList untuned = required(bake_lists_for(options, shipped)).at(0);
+  BOOST_TEST(untuned.profile == "none for other (not tuned: the families' default points)");
+  BOOST_TEST(untuned.rules.empty());
+  BOOST_TEST((names_of(untuned) == joined({defaults("nn"), defaults("nt"), defaults("tn"), defaults("tt")})));
+
+  options.devices[0].vector_bytes = 64;
+  options.precisions = {Precision::double_precision};
+  const BakeList other = required(bake_lists_for(options, shipped)).at(0);
+  BOOST_TEST(other.profile == "none for cpu-avx512 (not tuned: the families' default points)");
+  BOOST_TEST(other.rules.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(NamedVariantsHaveNoProfile, TunedShop) {
+  options.profiles.clear();
+  options.variants = {kernels::Params()};
+  BOOST_TEST(required(build()).profiles.empty());
+}
+
+BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {
+  OfflineTarget target;
+  target.name = "nvidia:sm_90";
+  target.device.target = {"NVIDIA CUDA", "", "NVIDIA Corporation", "", "", "525.60.13", "sm_90", 64};
+  target.device.type = kernels::DeviceType::gpu;
+  target.device.limits = {true, 1024, {1024, 1024, 64}, 49152, true, true};
+  target.tools = {{"clang", "/usr/bin/clang", "15.0.6", ""}};
+  Device h200;
+  h200.target = {"NVIDIA CUDA", "OpenCL 3.0", "NVIDIA Corporation", "NVIDIA H200", "3.0", "580.1", "sm_90", 64};
+  const std::string winner = "local_tile-s-nn-64x64x16-4x4x16-v4-load4-padding4";
+  BuildFixture shop;
+  shop.options.devices.clear();
+  shop.options.targets = {target};
+  shop.options.precisions.clear();
+  shop.options.profiles = {{"h200.json", tuning_of(winner, 100, h200)}};
+  required(shop.build());
+  const Names names = baked_names(shop.options.output);
+  BOOST_TEST(names.size() == 3U);
+  BOOST_TEST(names.count(winner + "-clang") == 1U);
+  const cache::Contents contents = contents_of(shop.options.output);
+  const cache::Rule& first = contents.profiles.at(0).rules.at(0);
+  BOOST_TEST(contents.variants[first.variant].name == winner + "-clang");
+  BOOST_TEST(first.gflops > 0);
+  BOOST_TEST(required(bake_lists_for(shop.options)).at(0).remarks.size() == 1U);  // on what the profile lacks
+
+  shop.options.targets[0].name = "nvidia:sm_80";
+  shop.options.targets[0].device.target.architecture = "sm_80";
+  const Result<BuildReport> refused = shop.build();
+  BOOST_TEST(outcome(refused) == "invalid argument");
+  BOOST_TEST(contains(refused.status().message(), "NVIDIA H200"));
+  BOOST_TEST(contains(refused.status().message(), "nvidia:sm_80"));
+}
+
+BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
+  const auto class_of = [](kernels::DeviceType kind, const std::string& vendor, std::uint32_t vector_bytes) {
+    Device device;
+    device.type = kind;
+    device.target.vendor = vendor;
+    device.vector_bytes = vector_bytes;
+    return device_class(device);
+  };
+  BOOST_TEST(class_of(kernels::DeviceType::cpu, "AuthenticAMD", 64) == "cpu-avx512");
+  BOOST_TEST(class_of(kernels::DeviceType::cpu, "GenuineIntel", 32) == "cpu-avx2");
+  BOOST_TEST(class_of(kernels::DeviceType::cpu, "ARM", 16) == "other");
+  BOOST_TEST(class_of(kernels::DeviceType::gpu, "NVIDIA Corporation", 4) == "nvidia");
+  BOOST_TEST(class_of(kernels::DeviceType::gpu, "Advanced Micro Devices, Inc.", 4) == "amd");
+  BOOST_TEST(class_of(kernels::DeviceType::gpu, "AMD", 4) == "amd");
+  BOOST_TEST(class_of(kernels::DeviceType::gpu, "Intel(R) Corporation", 4) == "intel-gpu");
+  BOOST_TEST(class_of(kernels::DeviceType::gpu, "ARM", 4) == "other");
+}
+
+// What is in builder/profiles/: readable, of a class that a device can have, and quick to bake.
+BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
+  std::size_t files = 0;
+  if (std::filesystem::exists(SHIPPED_PROFILES)) {
+    for (const auto& entry : std::filesystem::directory_iterator(SHIPPED_PROFILES)) {
+      if (entry.path().extension() != ".json") continue;
+      ++files;
+      required(read_tuning(entry.path()));
+    }
+  }
+  BOOST_TEST(shipped_profiles().size() == files);
+  const Names tuned_classes = {"cpu-avx512", "cpu-avx2", "nvidia"};
+  for (const NamedTuning& profile : shipped_profiles()) {
+    BOOST_TEST(tuned_classes.count(profile.file) == 1U, profile.file);
+    BOOST_TEST(tuning_text(profile.tuning) == tuning_text(brief(profile.tuning)), profile.file);
+    std::map<std::string, std::size_t> variants;  // by precision and transposes
+    for (const std::string& name : wanted_variants(profile.tuning)) {
+      const auto params = std::get<kernels::Params>(kernels::parse(name));
+      ++variants[std::to_string(static_cast<int>(params.precision)) + (params.trans_a ? "t" : "n") +
+                 (params.trans_b ? "t" : "n")];
+    }
+    for (const auto& [kind, count] : variants) BOOST_TEST(count + 2 <= 10U, profile.file << " " << kind);
+  }
+}
+
+}  // namespace clbake::builder::test

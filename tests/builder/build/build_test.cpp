@@ -1,0 +1,379 @@
+// What a build makes of workers that do their job and of workers that do not.
+#include "build_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace clbake::builder::test {
+namespace {
+
+using Outcome = JobReport::Outcome;
+
+// One variant in eight misbehaves: it is left out with this cause, the others are packed.
+void check_costs_one_variant(const std::string& rule, const std::string& cause) {
+  const std::string victim = "direct-s-nt-";
+  BuildFixture shop;
+  shop.options.timeout = std::chrono::seconds(1);
+  shop.misbehave(rule + ":" + victim);
+  const Result<BuildReport> report = shop.build();
+  BOOST_TEST_CONTEXT(rule) {
+    BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+    BOOST_TEST(report->failed == 1U);
+    BOOST_TEST(report->baked == kVariants - 1);
+    BOOST_TEST((report_of(*report, victim).outcome == Outcome::failed));
+    BOOST_TEST(contains(report_of(*report, victim).cause, cause), report_of(*report, victim).cause);
+    BOOST_TEST(contents_of(shop.options.output).entries.size() == kVariants - 1);
+    BOOST_TEST((shop.files() == std::vector<std::string>{"gemm.clbake"}));
+
+    std::size_t failures = 0;
+    for (const Progress& step : shop.steps()) {
+      if (step.failure.empty()) continue;
+      ++failures;
+      BOOST_TEST(contains(step.failure, victim), step.failure);
+      BOOST_TEST(contains(step.failure, cause), step.failure);
+    }
+    BOOST_TEST(failures == 1U);
+    BOOST_TEST(shop.steps().back().steps_done == shop.steps().back().steps);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(EveryVariantIsBakedProvenAndPacked) {
+  BuildFixture shop;
+  shop.options.precisions = {Precision::single_precision, Precision::double_precision};
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->baked == 2 * kVariants);
+  BOOST_TEST(report->reused == 0U);
+  BOOST_TEST(report->failed == 0U);
+  BOOST_TEST(report->not_jit_free == 0U);
+  BOOST_TEST(report->jobs.size() == 2 * kVariants);
+  BOOST_TEST(report->bytes == std::filesystem::file_size(shop.options.output));
+  BOOST_TEST((shop.files() == std::vector<std::string>{"gemm.clbake"}));
+
+  const cache::Contents contents = contents_of(shop.options.output);
+  BOOST_TEST(contents.entries.size() == 2 * kVariants);
+  BOOST_TEST(contents.variants.size() == 2 * kVariants);
+  BOOST_TEST(contents.sources.size() == 2U);
+  BOOST_TEST(contents.targets.size() == 1U);
+  BOOST_TEST((contents.targets[0] == made_up_device().target));
+  BOOST_TEST(contents.profiles.size() == 1U);
+  for (const cache::Entry& entry : contents.entries) {
+    BOOST_TEST(entry.proof.proven);
+    BOOST_TEST(entry.proof.jit_free);
+    BOOST_TEST(entry.proof.steady_us == 100.0F);
+    BOOST_TEST(contains(entry.proof.note, "proven by the fake worker"));
+    BOOST_TEST(entry.proof.tools.rfind("clbake ", 0) == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EachVariantIsCompiledAndProvenOnce) {
+  BuildFixture shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const std::vector<std::string> calls = shop.calls();
+  BOOST_TEST(calls.size() == 2 * kVariants);
+  BOOST_TEST((std::set<std::string>(calls.begin(), calls.end()).size() == calls.size()));
+}
+
+BOOST_AUTO_TEST_CASE(ProgressCountsUpToAllSteps) {
+  BuildFixture shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const std::vector<Progress>& steps = shop.steps();
+  BOOST_REQUIRE_EQUAL(steps.size(), 2 * kVariants + 1);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    BOOST_TEST(steps[i].steps_done == i);
+    BOOST_TEST(steps[i].steps == 2 * kVariants);
+    BOOST_TEST(steps[i].failure == "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ParallelismDoesNotChangeTheBundle) {
+  BuildFixture one;
+  one.options.parallel = 1;
+  BOOST_REQUIRE_EQUAL(outcome(one.build()), "ok");
+  BuildFixture many;
+  many.options.parallel = 7;
+  BOOST_REQUIRE_EQUAL(outcome(many.build()), "ok");
+  BOOST_TEST((read_file(one.options.output) == read_file(many.options.output)));
+}
+
+BOOST_AUTO_TEST_CASE(CrashWhileCompilingCostsOneVariant) {
+  check_costs_one_variant("compile:crash", "compile: killed by signal 6");
+}
+
+BOOST_AUTO_TEST_CASE(CrashWhileProvingCostsOneVariant) {
+  check_costs_one_variant("prove:crash", "prove: killed by signal 6");
+}
+
+BOOST_AUTO_TEST_CASE(HangWhileCompilingCostsOneVariant) {
+  check_costs_one_variant("compile:hang", "compile: no end after 1 s");
+}
+
+// Of width 8 are the made-up device's variants in single precision, of width 4 those in double.
+BOOST_AUTO_TEST_CASE(ADriverThatHangsOnAVectorWidthIsAskedForItThreeTimesOnly) {
+  BuildFixture shop;
+  shop.options.precisions = {Precision::single_precision, Precision::double_precision};
+  shop.options.parallel = 1;
+  shop.options.timeout = std::chrono::seconds(1);
+  shop.misbehave("compile:hang:-v8");
+  const BuildReport report = required(shop.build());
+  BOOST_TEST(report.baked == kVariants);
+  BOOST_TEST(report.failed == kVariants);
+  BOOST_TEST(shop.calls_of("compile ") == kVariants + 3);
+  BOOST_TEST(shop.calls_of("prove ") == kVariants);
+  const auto count = [&](const std::string& cause) {
+    return std::count_if(report.jobs.begin(), report.jobs.end(),
+                         [&](const JobReport& job) { return job.cause == cause; });
+  };
+  BOOST_TEST(count("compile: no end after 1 s") == 3);
+  BOOST_TEST(count("compile: skipped: 3 variants of vector width 8 in a row did not compile in time") == kVariants - 3);
+  BOOST_TEST(shop.steps().back().steps_done == shop.steps().back().steps);
+  shop.misbehave("");
+  BOOST_TEST(required(shop.build()).baked == kVariants);
+}
+
+// One that compiles now and then goes on, and so does another device.
+BOOST_AUTO_TEST_CASE(TimeoutsThatAreNotInARowSkipNothing) {
+  BuildFixture shop;
+  shop.options.parallel = 1;
+  shop.options.timeout = std::chrono::seconds(1);
+  shop.options.devices.push_back(made_up_device("Device B"));
+  shop.misbehave("compile:hang:register_tile-s-nn,compile:hang:register_tile-s-tt");
+  const BuildReport report = required(shop.build());
+  BOOST_TEST(report.failed == 8U);
+  BOOST_TEST(shop.calls_of("compile ") == 2 * kVariants);
+}
+
+BOOST_AUTO_TEST_CASE(HangWhileProvingCostsOneVariant) {
+  check_costs_one_variant("prove:hang", "prove: no end after 1 s");
+}
+
+BOOST_AUTO_TEST_CASE(TheLastLineOfTheWorkerIsTheCause) {
+  check_costs_one_variant("compile:message", "compile: the driver has lost its mind");
+  check_costs_one_variant("prove:message", "prove: the driver has lost its mind");
+}
+
+BOOST_AUTO_TEST_CASE(AWordlessFailureIsReportedByItsExitStatus) {
+  check_costs_one_variant("compile:exit-7", "compile: exit status 7");
+  check_costs_one_variant("prove:exit-7", "prove: exit status 7");
+}
+
+BOOST_AUTO_TEST_CASE(AWrongResultIsNotPacked) {
+  check_costs_one_variant("prove:wrong-result", "wrong result at 5 x 3 x 129");
+}
+
+BOOST_AUTO_TEST_CASE(NoOutputOfTheWorkerCostsOneVariant) {
+  check_costs_one_variant("compile:silent", ".compiled");
+  check_costs_one_variant("prove:silent", ".proven");
+}
+
+BOOST_AUTO_TEST_CASE(GarbageOfTheWorkerCostsOneVariant) {
+  check_costs_one_variant("compile:garbage", "not a bundle");
+  check_costs_one_variant("prove:garbage", "not a bundle");
+}
+
+BOOST_AUTO_TEST_CASE(AnotherVariantsOutputIsNotTakenForThisOne) {
+  check_costs_one_variant("compile:other-variant", "no proof of this variant");
+  check_costs_one_variant("prove:other-variant", "no proof of this variant");
+}
+
+BOOST_AUTO_TEST_CASE(OutputWithoutAProgramCostsOneVariant) {
+  check_costs_one_variant("compile:no-entry", "nothing was compiled");
+  check_costs_one_variant("prove:no-entry", "no proof of this variant");
+}
+
+BOOST_AUTO_TEST_CASE(AnUnprovenEntryIsNotPacked) {
+  check_costs_one_variant("prove:unproven", "no proof of this variant");
+}
+
+BOOST_AUTO_TEST_CASE(EveryVariantFailingIsAFailureWithNothingLeft) {
+  for (const char* rule : {"compile:message:", "prove:message:"}) {
+    BuildFixture shop;
+    shop.misbehave(rule);
+    const Result<BuildReport> report = shop.build();
+    BOOST_TEST(outcome(report) == "build failed");
+    BOOST_TEST(contains(report.status().message(), "the driver has lost its mind"), report.status().message());
+    BOOST_TEST(shop.files().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EveryVariantFailingLeavesTheEarlierBundle) {
+  BuildFixture shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const std::string before = read_file(shop.options.output);
+  shop.misbehave("compile:crash:");
+  shop.options.fresh = true;
+  BOOST_TEST(outcome(shop.build()) == "build failed");
+  BOOST_TEST((read_file(shop.options.output) == before));
+  BOOST_TEST((shop.files() == std::vector<std::string>{"gemm.clbake"}));
+}
+
+BOOST_AUTO_TEST_CASE(NoiseInAProofIsMeasuredAgain) {
+  BuildFixture shop;
+  shop.misbehave("prove:noise-once:direct-s-tt");
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->not_jit_free == 0U);
+  BOOST_TEST(report_of(*report, "direct-s-tt").proof.jit_free);
+  BOOST_TEST(shop.calls_of("prove direct-s-tt") == 2U);
+  BOOST_TEST(shop.calls_of("prove ") == kVariants + 1);
+}
+
+BOOST_AUTO_TEST_CASE(WhatStaysNotJitFreeIsPackedAndSaysSo) {
+  BuildFixture shop;
+  shop.misbehave("prove:not-jit-free:direct-s-tt");
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->baked == kVariants);
+  BOOST_TEST(report->not_jit_free == 1U);
+  BOOST_TEST(shop.calls_of("prove direct-s-tt") == 3U);
+
+  std::size_t not_jit_free = 0;
+  const cache::Contents contents = contents_of(shop.options.output);
+  for (const cache::Entry& entry : contents.entries) {
+    if (entry.proof.jit_free) continue;
+    ++not_jit_free;
+    BOOST_TEST(contains(contents.variants[entry.variant].name, "direct-s-tt"));
+  }
+  BOOST_TEST(not_jit_free == 1U);
+
+  // It may have been noise: the next build tries again, and only that.
+  shop.misbehave("");
+  const Result<BuildReport> again = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(again), "ok");
+  BOOST_TEST(again->not_jit_free == 0U);
+  BOOST_TEST(again->reused == kVariants - 1);
+  BOOST_TEST(shop.calls_of("prove direct-s-tt") == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(AnUnprovenEntryOfAnEarlierBundleIsNotTakenOver) {
+  BuildFixture shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  cache::Contents contents = contents_of(shop.options.output);
+  for (cache::Entry& entry : contents.entries) entry.proof.proven = false;
+  write_bundle(shop.options.output, contents);
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->baked == kVariants);
+  BOOST_TEST(report->reused == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(EntriesThatAreNotAskedForAnyMoreAreCounted) {
+  BuildFixture shop;
+  shop.options.precisions = {Precision::single_precision, Precision::double_precision};
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  shop.options.precisions = {Precision::single_precision};
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->dropped == kVariants);
+  BOOST_TEST(report->reused == kVariants);
+}
+
+BOOST_AUTO_TEST_CASE(AnIntermediateLanguageIsNotMeasuredAgain) {
+  BuildFixture shop;
+  shop.misbehave("compile:portable:direct-s-tt");
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->not_jit_free == 1U);
+  BOOST_TEST(shop.calls_of("prove direct-s-tt") == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(TwoEqualDevicesAreBakedOnce) {
+  BuildFixture shop;
+  shop.options.devices = {made_up_device(), made_up_device()};
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->baked == kVariants);
+  BOOST_TEST(shop.calls().size() == 2 * kVariants);
+  BOOST_TEST(contents_of(shop.options.output).targets.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(TwoDriversOfOneDeviceAreTwoTargets) {
+  BuildFixture shop;
+  shop.options.devices = {made_up_device("Device A", "1.0"), made_up_device("Device A", "2.0")};
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->baked == 2 * kVariants);
+  const cache::Contents contents = contents_of(shop.options.output);
+  BOOST_TEST(contents.targets.size() == 2U);
+  BOOST_TEST(contents.profiles.size() == 2U);
+  BOOST_TEST(contents.variants.size() == kVariants);  // shared
+  BOOST_TEST(contents.entries.size() == 2 * kVariants);
+}
+
+BOOST_AUTO_TEST_CASE(ADeviceWithoutDoublePrecisionGetsSingleOnly) {
+  BuildFixture shop;
+  shop.options.devices[0].limits.fp64 = false;
+  shop.options.precisions = {Precision::single_precision, Precision::double_precision};
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(report->baked == kVariants);
+
+  shop.options.precisions = {Precision::double_precision};
+  BOOST_TEST(outcome(shop.build()) == "invalid argument");
+  BOOST_TEST((shop.files() == std::vector<std::string>{"gemm.clbake"}));
+}
+
+BOOST_AUTO_TEST_CASE(NothingToBuildForIsRefused) {
+  BuildFixture shop;
+  shop.options.devices.clear();
+  BOOST_TEST(outcome(shop.build()) == "invalid argument");
+  shop.options.devices = {made_up_device()};
+  shop.options.precisions.clear();
+  BOOST_TEST(outcome(shop.build()) == "invalid argument");
+  BOOST_TEST(shop.files().empty());
+}
+
+BOOST_AUTO_TEST_CASE(AMissingWorkerIsNamed) {
+  BuildFixture shop;
+  shop.options.worker = shop.path("no-such-worker");
+  const Result<BuildReport> report = shop.build();
+  BOOST_TEST(outcome(report) == "input/output");
+  BOOST_TEST(contains(report.status().message(), "no-such-worker"), report.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(WantedVariantsReplaceTheDefaultOnes) {
+  BuildFixture fixture;
+  kernels::Params wanted;
+  wanted.precision = Precision::double_precision;
+  wanted.ks = 2;
+  fixture.options.precisions = {Precision::single_precision};
+  fixture.options.variants = {wanted};
+  const Result<BuildReport> report = fixture.build();
+  BOOST_REQUIRE_MESSAGE(report.ok(), report.status().message());
+  BOOST_REQUIRE(report->jobs.size() == 1U);
+  BOOST_TEST(report->jobs[0].variant == kernels::name(wanted));
+  const cache::Contents contents = contents_of(fixture.options.output);
+  BOOST_REQUIRE(contents.profiles.size() == 1U);
+  BOOST_TEST(contents.profiles[0].rules.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(AWantedVariantThatTheDeviceCannotRunWritesNothing) {
+  BuildFixture fixture;
+  kernels::Params wanted;
+  wanted.ml = wanted.nl = 16;
+  fixture.options.variants = {wanted};
+  const Result<BuildReport> report = fixture.build();
+  BOOST_TEST((report.status().code() == Code::invalid_argument));
+  for (const char* part : {"work-group-size", "16 * 16 = 256", "limit 1"}) {
+    BOOST_TEST(contains(report.status().message(), part), report.status().message());
+  }
+  BOOST_TEST(fixture.files().empty());
+}
+
+BOOST_AUTO_TEST_CASE(AStrictBuildWritesNothingWhenAVariantFails) {
+  BuildFixture shop;
+  shop.options.strict = true;
+  shop.misbehave("prove:wrong-result:direct-s-nn");
+  BOOST_TEST(outcome(shop.build()) == "build failed");
+  BOOST_TEST(!std::filesystem::exists(shop.options.output));
+  shop.misbehave("");
+  BOOST_TEST(required(shop.build()).baked + shop.calls_of("prove ") > 0U);
+  BOOST_TEST(shop.calls_of("compile ") == 0U);  // what was done was kept
+}
+
+}  // namespace clbake::builder::test

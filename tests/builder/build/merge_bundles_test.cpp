@@ -1,0 +1,151 @@
+// Several bundles as one: what is kept of equal and of contradicting things.
+#include "files.hpp"
+#include "samples.hpp"
+
+#include <clbake/builder/merge_bundles.hpp>
+#include <clbake/builder/scratch.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+
+namespace clbake::builder::test {
+namespace {
+
+using cache::Contents;
+using cache::test::describe;
+using cache::test::shuffled;
+using cache::test::small_contents;
+using tests::encoded;
+using tests::required;
+
+Contents normalized(const Contents& contents) {
+  const cache::Bytes bytes = encoded(contents);
+  return required(required(cache::Bundle::from_memory({bytes.data(), bytes.size()})).decode());
+}
+
+MergedBundle merged(const Contents& a, const Contents& b) { return merge_bundles({{"a", a}, {"b", b}}); }
+
+// The small contents with one entry only, as an overlay's file has it.
+Contents one_entry(std::uint8_t byte, bool proven) {
+  Contents contents = small_contents();
+  contents.entries.resize(1);
+  contents.entries[0].program = {byte};
+  contents.entries[0].proof = {};
+  contents.entries[0].proof.proven = proven;
+  contents.profiles.clear();
+  return contents;
+}
+
+int kept(const Contents& a, const Contents& b) {
+  const MergedBundle both = merged(a, b);
+  BOOST_TEST(both.left_out.empty());
+  BOOST_REQUIRE_EQUAL(both.contents.entries.size(), 1U);
+  return both.contents.entries[0].program[0];
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ABundleAndItselfAreTheBundle) {
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    const MergedBundle both = merged(small_contents(), shuffled(small_contents(), seed));
+    BOOST_TEST(both.left_out.empty());
+    BOOST_TEST(describe(normalized(both.contents)) == describe(small_contents()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(PartsOfABundleAreTheBundle) {
+  const Contents whole = small_contents();
+  std::vector<NamedBundle> parts;
+  for (std::size_t i = 0; i < whole.entries.size(); ++i) {
+    Contents part = shuffled(whole, static_cast<unsigned>(i));
+    const cache::Target target = whole.targets[whole.entries[i].target];
+    part.entries = {whole.entries[i]};
+    part.entries[0].target =
+        static_cast<std::uint32_t>(std::find(part.targets.begin(), part.targets.end(), target) - part.targets.begin());
+    const auto same_name = [&](const cache::Variant& v) {
+      return v.name == whole.variants[whole.entries[i].variant].name;
+    };
+    part.entries[0].variant = static_cast<std::uint32_t>(
+        std::find_if(part.variants.begin(), part.variants.end(), same_name) - part.variants.begin());
+    parts.push_back({std::to_string(i), std::move(part)});
+  }
+  const MergedBundle all = merge_bundles(parts);
+  BOOST_TEST(describe(normalized(all.contents)) == describe(whole));
+}
+
+BOOST_AUTO_TEST_CASE(TheProvenEntryWinsWhereverItStands) {
+  BOOST_TEST(kept(one_entry(1, false), one_entry(2, true)) == 2);
+  BOOST_TEST(kept(one_entry(1, true), one_entry(2, false)) == 1);
+  BOOST_TEST(kept(one_entry(1, true), one_entry(2, true)) == 1);
+  BOOST_TEST(kept(one_entry(1, false), one_entry(2, false)) == 1);
+  Contents jit_free = one_entry(2, true);
+  jit_free.entries[0].proof.jit_free = true;
+  BOOST_TEST(kept(one_entry(1, true), jit_free) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(TheRulesForAKindAreThoseOfTheFirstBundleThatHasAny) {
+  Contents other = small_contents();
+  for (cache::Profile& profile : other.profiles) {
+    for (cache::Rule& rule : profile.rules) rule.trans_a = rule.trans_b = false;
+  }
+  const auto rules_of = [](const MergedBundle& bundle) { return bundle.contents.profiles[0].rules; };
+  const std::vector<cache::Rule> own = rules_of(merged(other, other));
+  BOOST_TEST(own.size() == 2U);
+  BOOST_TEST((own[0].precision == Precision::single_precision));
+  BOOST_TEST(rules_of(merged(other, other)).size() == 2U);  // known kinds get no more
+  for (cache::Profile& profile : other.profiles) {
+    for (cache::Rule& rule : profile.rules) rule.precision = Precision::half_precision;
+  }
+  const std::vector<cache::Rule> both = rules_of(merged(small_contents(), other));
+  BOOST_TEST(both.size() == 4U);  // single and half precision can both be served
+  BOOST_TEST((both[0].precision == small_contents().profiles[0].rules[0].precision));
+  BOOST_TEST((both[3].precision == Precision::half_precision));
+  const MergedBundle second = merged(one_entry(1, true), small_contents());
+  BOOST_TEST(second.contents.profiles.size() == 2U);
+  BOOST_TEST(second.contents.profiles[0].rules.size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(AVariantThatIsAnotherOneIsLeftOutWithAllThatNeedsIt) {
+  Contents other = small_contents();
+  other.variants[2].build_options += " -DOTHER";
+  other.targets[0].device_name = "Device C";
+  const MergedBundle both = merged(small_contents(), other);
+  BOOST_REQUIRE_EQUAL(both.left_out.size(), 1U);
+  BOOST_TEST(both.left_out[0] == "b: variant tile-16 is another one than in a");
+  BOOST_TEST(both.contents.variants.size() == 3U);
+  BOOST_TEST(both.contents.entries.size() == 7U);  // of Device C's three entries one is of tile-16
+  const cache::Profile& profile = both.contents.profiles.back();
+  BOOST_TEST(both.contents.targets[profile.target].device_name == "Device C");
+  BOOST_REQUIRE_EQUAL(profile.rules.size(), 1U);
+  BOOST_TEST(both.contents.variants[profile.rules[0].variant].name == "direct-8");
+  BOOST_TEST(normalized(both.contents).entries.size() == 7U);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherSourceMakesAnotherVariant) {
+  Contents other = small_contents();
+  other.sources[1].text = "changed";
+  BOOST_TEST(merged(small_contents(), other).left_out.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(ADirectoryStandsForItsBundlesAndDamagedOnesAreNamed) {
+  const ScratchDirectory scratch = required(ScratchDirectory::create());
+  const std::string good = scratch.path() + "/b.clbake";
+  const std::string bad = scratch.path() + "/a.clbake";
+  tests::write_bundle(good, small_contents());
+  tests::write_file(bad, tests::read_file(good).substr(0, 1000));
+  tests::write_file(scratch.path() + "/c.clbake.tmp.1.0", "x");
+  tests::write_file(scratch.path() + "/d.rejected", "");
+  std::vector<NamedBundle> bundles;
+  std::vector<std::string> left_out;
+  BOOST_REQUIRE(read_bundles(scratch.path(), bundles, left_out).ok());
+  BOOST_REQUIRE_EQUAL(bundles.size(), 1U);
+  BOOST_TEST(bundles[0].file == good);
+  BOOST_REQUIRE_EQUAL(left_out.size(), 1U);
+  BOOST_TEST(left_out[0].find(bad + ": ") == 0U, left_out[0]);
+  // One that is named has to be good.
+  BOOST_TEST((read_bundles(bad, bundles, left_out).code() == Code::truncated));
+  BOOST_TEST((read_bundles(scratch.path() + "/none", bundles, left_out).code() == Code::not_found));
+  BOOST_TEST(bundles.size() == 1U);
+}
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,211 @@
+// Where a bundle may be written, and what happens when it may not.
+#include "build_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <sys/resource.h>
+#include <csignal>
+#include <filesystem>
+
+namespace clbake::builder::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nothing was run, and what was there is as it was.
+void check_refused(BuildFixture& shop, const std::string& code, const std::string& cause) {
+  const std::vector<std::string> before = shop.files();
+  const Result<BuildReport> report = shop.build();
+  BOOST_TEST(outcome(report) == code);
+  BOOST_TEST(contains(report.status().message(), cause), report.status().message());
+  BOOST_TEST(contains(report.status().message(), shop.options.output), report.status().message());
+  BOOST_TEST(shop.calls().empty());
+  BOOST_TEST((shop.files() == before));
+}
+
+// A disk on which no file can grow beyond `bytes`, for this process and its children.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);  // a write fails instead, as on a full disk
+    const rlimit small{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  ~SmallDisk() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+bool is_partial_output(const std::string& file) {
+  return file.rfind("gemm.clbake", 0) == 0 && file != "gemm.clbake.work";
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ATextFileIsRefusedAndStaysAsItIs) {
+  for (const std::string text : {"dear diary, today I baked nothing\n", "x"}) {
+    BuildFixture shop;
+    write_file(shop.options.output, text);
+    check_refused(shop, "invalid argument", "is not a bundle");
+    BOOST_TEST(read_file(shop.options.output) == text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedBundleIsRebuilt) {
+  BuildFixture shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const std::string good = read_file(shop.options.output);
+  std::vector<std::string> damaged = {good.substr(0, good.size() / 2), good.substr(0, 20)};
+  for (const std::size_t at : {std::size_t{20}, good.size() / 2, good.size() - 10}) {
+    damaged.push_back(good);
+    damaged.back()[at] = static_cast<char>(damaged.back()[at] ^ 4);
+  }
+  for (const std::string& bytes : damaged) {
+    write_file(shop.options.output, bytes);
+    BOOST_TEST(outcome(shop.build()) == "ok");
+    BOOST_TEST((read_file(shop.options.output) == good));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnEmptyFileIsReplaced) {
+  BuildFixture shop;
+  write_file(shop.options.output, "");
+  BOOST_TEST(outcome(shop.build()) == "ok");
+  BOOST_TEST(contents_of(shop.options.output).entries.size() == kVariants);
+}
+
+BOOST_AUTO_TEST_CASE(AMissingDirectoryIsAnIoFailure) {
+  BuildFixture shop;
+  shop.options.output = shop.path("no/such/directory/gemm.clbake");
+  check_refused(shop, "input/output", "No such file or directory");
+}
+
+BOOST_AUTO_TEST_CASE(AFileInThePlaceOfTheDirectoryIsAnIoFailure) {
+  BuildFixture shop;
+  write_file(shop.path("file"), "text");
+  shop.options.output = shop.path("file/gemm.clbake");
+  check_refused(shop, "input/output", "Not a directory");
+}
+
+BOOST_AUTO_TEST_CASE(ADirectoryAsOutputIsRefused) {
+  BuildFixture shop;
+  fs::create_directory(shop.options.output);
+  check_refused(shop, "invalid argument", "not a regular file");
+}
+
+BOOST_AUTO_TEST_CASE(ADeviceFileAsOutputIsRefused) {
+  BuildFixture shop;
+  shop.options.output = "/dev/null";
+  check_refused(shop, "invalid argument", "not a regular file");
+}
+
+BOOST_AUTO_TEST_CASE(AnEmptyNameIsRefused) {
+  const fs::path before = fs::current_path();
+  BuildFixture shop;
+  fs::current_path(shop.path(""));
+  shop.options.output.clear();
+  check_refused(shop, "invalid argument", "name");
+  fs::current_path(before);
+}
+
+BOOST_AUTO_TEST_CASE(AFileInThePlaceOfTheWorkDirectoryStaysAsItIs) {
+  BuildFixture shop;
+  write_file(shop.work_directory(), "mine");
+  check_refused(shop, "input/output", ".work");
+  BOOST_TEST(read_file(shop.work_directory()) == "mine");
+}
+
+BOOST_AUTO_TEST_CASE(AWorkDirectoryOfSomebodyElseIsRefusedAndStaysAsItIs) {
+  BuildFixture shop;
+  std::filesystem::create_directory(shop.work_directory());
+  write_file(shop.work_directory() + "/thesis.txt", "years of work");
+  BOOST_TEST(outcome(shop.build()) == "input/output");
+  BOOST_TEST(read_file(shop.work_directory() + "/thesis.txt") == "years of work");
+}
+
+BOOST_AUTO_TEST_CASE(ASecondBuildOfTheSameOutputIsRefused) {
+  BuildFixture shop;
+  const std::atomic<bool> never{false};
+  std::size_t refusals = 0;
+  const Result<BuildReport> report = build(shop.options, never, [&](const Progress&) {
+    const Result<BuildReport> second = build(shop.options, never, {});
+    BOOST_TEST(outcome(second) == "input/output");
+    BOOST_TEST(contains(second.status().message(), "another build"), second.status().message());
+    ++refusals;
+  });
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST(refusals == 2 * kVariants + 1);
+  BOOST_TEST(contents_of(shop.options.output).entries.size() == kVariants);
+}
+
+BOOST_AUTO_TEST_CASE(OutputsSideBySideDoNotDisturbEachOther) {
+  BuildFixture shop;
+  BuildOptions other = shop.options;
+  other.output = shop.path("other.clbake");
+  const std::atomic<bool> never{false};
+  bool first = true;
+  const Result<BuildReport> report = build(shop.options, never, [&](const Progress&) {
+    if (std::exchange(first, false)) BOOST_TEST(outcome(build(other, never, {})) == "ok");
+  });
+  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
+  BOOST_TEST((read_file(shop.options.output) == read_file(other.output)));
+}
+
+// Room for every file of the work directory, not for the bundle.
+BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingKeepsTheWorkAndLeavesNoPartialOutput) {
+  BuildFixture shop;
+  {
+    const SmallDisk disk(64UL * 1024);
+    const Result<BuildReport> report = shop.build();
+    BOOST_TEST(outcome(report) == "input/output");
+    BOOST_TEST(contains(report.status().message(), shop.options.output), report.status().message());
+    BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
+  }
+  for (const std::string& file : shop.files()) BOOST_TEST(!is_partial_output(file), file);
+  BOOST_TEST(fs::is_directory(shop.work_directory()));
+
+  BOOST_TEST(outcome(shop.build()) == "ok");
+  BOOST_TEST(shop.calls().empty());
+  BOOST_TEST((shop.files() == std::vector<std::string>{"gemm.clbake"}));
+}
+
+BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
+  BuildFixture shop;
+  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
+  const std::string before = read_file(shop.options.output);
+  shop.options.precisions.push_back(Precision::double_precision);
+  {
+    const SmallDisk disk(64UL * 1024);
+    BOOST_TEST(outcome(shop.build()) == "input/output");
+  }
+  BOOST_TEST((read_file(shop.options.output) == before));
+}
+
+BOOST_AUTO_TEST_CASE(AFullDiskFromTheStartIsAnIoFailure) {
+  BuildFixture shop;
+  const SmallDisk disk(256);
+  const Result<BuildReport> report = shop.build();
+  BOOST_TEST(outcome(report) == "input/output");
+  BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
+  for (const std::string& file : shop.files()) BOOST_TEST(!is_partial_output(file), file);
+}
+
+// Room for the jobs, not for what the workers have to leave.
+BOOST_AUTO_TEST_CASE(AFullDiskInTheWorkersEndsTheBuildAndIsNamed) {
+  BuildFixture shop;
+  const SmallDisk disk(16UL * 1024);
+  const Result<BuildReport> report = shop.build();
+  BOOST_REQUIRE_EQUAL(outcome(report), "input/output");
+  BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
+  for (const std::string& file : shop.files()) BOOST_TEST(!is_partial_output(file), file);
+}
+
+}  // namespace clbake::builder::test

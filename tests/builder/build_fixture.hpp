@@ -1,0 +1,78 @@
+// Surroundings for builds without an OpenCL device: a directory of their own, made-up devices, the fake worker.
+#pragma once
+
+#include "files.hpp"
+
+#include <clbake/builder/build.hpp>
+#include <clbake/builder/scratch.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace clbake::builder::test {
+
+using namespace clbake::tests;
+
+// A CPU whose limits leave the families direct and register_tile: 12 variants in each precision, 4 and 8.
+Device made_up_device(const std::string& name = "Device A", const std::string& driver = "1.0");
+
+constexpr std::size_t kVariants = 12;  // of one made-up device in one precision
+
+// Every field of every build starts from here: one device, single precision, two children at a time.
+class BuildFixture {
+ public:
+  BuildFixture();
+  ~BuildFixture();
+  BuildFixture(const BuildFixture&) = delete;
+  BuildFixture& operator=(const BuildFixture&) = delete;
+
+  BuildOptions options;
+
+  std::string path(const std::string& name) const { return directory_.path() + "/" + name; }
+  std::string work_directory() const { return options.output + ".work"; }
+
+  // "VERB:HOW:PART" of fake_worker.cpp; replaces what was set before.
+  void misbehave(const std::string& rules);
+
+  // Builds, and forgets earlier calls and steps. With `stop_after`, asks for cancellation as soon as that many steps
+  // are done.
+  Result<BuildReport> build(std::optional<std::size_t> stop_after = std::nullopt);
+
+  // Of the last build: what the worker was asked to do, as "VERB VARIANT" in the order of the calls ...
+  std::vector<std::string> calls() const;
+  std::size_t calls_of(const std::string& verb_and_part) const;
+  // ... and what the progress callback got.
+  const std::vector<Progress>& steps() const { return steps_; }
+
+  // The names of all files under the fixture's directory, but the log's.
+  std::vector<std::string> files() const;
+
+ private:
+  ScratchDirectory directory_;
+  std::vector<Progress> steps_;
+};
+
+// The report of one variant; stops the test when it is not there.
+const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant);
+
+// Whether a process, by its number in text, does anything still; one that has ended and that nobody waited for does
+// not.
+bool is_running(const std::string& pid);
+
+// Gives a killed process the time to end.
+bool ends(const std::string& pid);
+
+// Without line ends at its end.
+std::string trimmed(std::string text);
+
+// "ok", or the code's name.
+template <typename T>
+std::string outcome(const Result<T>& result) {
+  return std::string(name(result.status().code()));
+}
+inline std::string outcome(const Status& status) { return std::string(name(status.code())); }
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,203 @@
+// NVIDIA's machine code: how it is recognised, and ptxas, real and pretended, which makes it.
+#include "build_fixture.hpp"
+#include "compile/cubins.hpp"
+#include "compile/offline/offline_tools.hpp"
+
+#include "compile/nvidia/cubin.hpp"
+
+#include <sys/stat.h>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+
+namespace clbake::builder::test {
+namespace {
+
+using std::chrono::seconds;
+
+// An executable script in a directory of its own, called as ptxas is: -arch ARCHITECTURE -o OUTPUT INPUT.
+class Script {
+ public:
+  explicit Script(const std::string& text) : directory_(std::move(*ScratchDirectory::create())) {
+    const std::string version = "[ \"$1\" = --version ] && { echo 'release 99.1, V99.1.2'; exit; }\n";
+    write("ptxas", "#!/bin/sh\nhere=" + directory_.path() + "\n" + version + text);
+    chmod(path("ptxas").c_str(), 0700);
+  }
+
+  const std::string& directory() const { return directory_.path(); }
+  std::string path(const std::string& name) const { return directory_.path() + "/" + name; }
+  void write(const std::string& name, const std::string& text) const { write_file(path(name), text); }
+  void write(const std::string& name, const cache::Bytes& bytes) const {
+    write(name, std::string(bytes.begin(), bytes.end()));
+  }
+
+  Result<Cubin> assemble(seconds timeout = seconds(60)) const {
+    return assemble_with_ptxas(path("ptxas"), small_ptx(), "sm_90", timeout);
+  }
+
+ private:
+  ScratchDirectory directory_;
+};
+
+// Sets a variable of the environment, and puts it back.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    const char* before = std::getenv(name);
+    if (before) before_ = before;
+    setenv(name, value.c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+boost::test_tools::assertion_result has_ptxas(boost::unit_test::test_unit_id) { return !ptxas_tool().path.empty(); }
+
+boost::test_tools::assertion_result has_gpu(boost::unit_test::test_unit_id) {
+  return assemble_with_libcuda(small_ptx(), "sm_90").status().code() != Code::no_device;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(TheArchitectureIsReadFromBothLayouts) {
+  BOOST_TEST(cubin_architecture(handmade_cubin(80, 7)) == "sm_80");
+  BOOST_TEST(cubin_architecture(handmade_cubin(90, 7)) == "sm_90");
+  BOOST_TEST(cubin_architecture(handmade_cubin(90, 8)) == "sm_90");
+  BOOST_TEST(cubin_architecture(handmade_cubin(121, 8)) == "sm_121");
+  BOOST_TEST(cubin_architecture(handmade_cubin(0, 8)) == "");
+  BOOST_TEST(is_cubin(handmade_cubin(90, 9)));
+  BOOST_TEST(cubin_architecture(handmade_cubin(90, 9)) == "");  // a layout that nobody knows
+}
+
+BOOST_AUTO_TEST_CASE(NoCubinIsTakenForOne) {
+  const std::string texts[] = {"", "\x7f\x45LF", small_ptx(), std::string(500, '\0'), std::string(500, '\xff')};
+  for (const std::string& text : texts) {
+    const cache::Bytes bytes(text.begin(), text.end());
+    BOOST_TEST(!is_cubin(bytes));
+    BOOST_TEST(cubin_architecture(bytes) == "");
+  }
+  for (const std::size_t at : {0U, 1U, 2U, 3U, 4U, 5U, 18U, 19U}) {  // magic, 64 bits, little-endian, machine
+    cache::Bytes bytes = handmade_cubin(90);
+    bytes[at] ^= 0x40;
+    BOOST_TEST(!is_cubin(bytes), "byte " << at);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ACubinThatWasCutOffIsNone) {
+  const cache::Bytes whole = handmade_cubin(90);
+  BOOST_TEST(is_cubin(whole));
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    const cache::Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    BOOST_TEST(!is_cubin(part), size << " bytes");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TablesOutsideTheFileAreNoCubin) {
+  for (const std::size_t field : {32U, 40U}) {  // where the tables of programs and sections begin
+    cache::Bytes bytes = handmade_cubin(90);
+    bytes[54] = bytes[56] = 1;  // a program header of one byte
+    for (std::size_t i = 0; i < 8; ++i) bytes[field + i] = 0xff;
+    BOOST_TEST(!is_cubin(bytes));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(OtherNamesThanNvidiasAreNoArchitecture) {
+  for (const char* name : {"", "sm_", "gfx90a", "90", "sm_9x", "sm_-90", "sm_090", "sm_90b", "sm_90aa", "sm_9000"}) {
+    BOOST_TEST(outcome(assemble(small_ptx(), name)) == "invalid argument", name);
+    BOOST_TEST(outcome(assemble_with_ptxas("/no/such/ptxas", small_ptx(), name)) == "invalid argument", name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(PtxasGetsTheTextAndItsCubinComesBack) {
+  const Script script("echo $1 $2 $3 > $here/arguments; cp \"$5\" $here/seen; cp $here/made \"$4\"");
+  script.write("made", handmade_cubin(90));
+  const Result<Cubin> cubin = script.assemble();
+  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+  BOOST_TEST((cubin->bytes == handmade_cubin(90)));
+  BOOST_TEST(cubin->tool == "ptxas 99.1.2");
+  BOOST_TEST(read_file(script.path("arguments")) == "-arch sm_90 -o\n");
+  BOOST_TEST(read_file(script.path("seen")) ==
+             std::string(small_ptx().c_str()));  // without the zero, which ptxas refuses
+}
+
+BOOST_AUTO_TEST_CASE(WhatGoesWrongInPtxasIsTold) {
+  const auto message = [](const std::string& text, seconds timeout = seconds(60)) {
+    const Script script(text);
+    script.write("other", handmade_cubin(80));
+    const Result<Cubin> cubin = script.assemble(timeout);
+    BOOST_TEST(outcome(cubin) == "build failed");
+    return cubin.status().message();
+  };
+  BOOST_TEST(message("echo 'line 4; error: what'; echo aborted; exit 255") == "ptxas: line 4; error: what");
+  BOOST_TEST(message("exit 3") == "ptxas: exit status 3");
+  BOOST_TEST(message("echo words; kill -SEGV $$") == "ptxas: killed by signal 11 (Segmentation fault)");
+  BOOST_TEST(message("sleep 300", seconds(1)) == "ptxas: no end after 1 s");
+  const std::string wanted = " where one for sm_90 was asked for";
+  BOOST_TEST(message("exit 0") == "ptxas 99.1.2 made no cubin" + wanted);
+  BOOST_TEST(message("echo text > \"$4\"") == "ptxas 99.1.2 made no cubin" + wanted);
+  BOOST_TEST(message("cp $here/other \"$4\"") == "ptxas 99.1.2 made a cubin for sm_80" + wanted);
+}
+
+BOOST_AUTO_TEST_CASE(AToolWithoutAVersionIsNotPtxas) {
+  const Script script("exit 0");
+  script.write("ptxas", "#!/bin/sh\necho hello\n");
+  const Result<Cubin> cubin = script.assemble();
+  BOOST_TEST(outcome(cubin) == "build failed");
+  BOOST_TEST(cubin.status().message() == script.path("ptxas") + ": --version tells no version");
+}
+
+BOOST_AUTO_TEST_CASE(AMissingPtxasIsAnIoFailure) {
+  BOOST_TEST(outcome(assemble_with_ptxas("/no/such/ptxas", small_ptx(), "sm_90")) == "input/output");
+}
+
+BOOST_AUTO_TEST_CASE(TheFirstExecutablePtxasOfThePathIsFound) {
+  const Script first("exit 0");
+  const Script second("exit 0");
+  const Variable path("PATH", ":/no/such/directory:" + first.directory() + ":" + second.directory());
+  BOOST_TEST(ptxas_tool().path == first.path("ptxas"));
+  chmod(first.path("ptxas").c_str(), 0600);
+  BOOST_TEST(ptxas_tool().path == second.path("ptxas"));
+}
+
+// No driver has this architecture: the tool that is left is ptxas.
+BOOST_AUTO_TEST_CASE(WithoutADeviceOfTheArchitecturePtxasIsAsked) {
+  const Script script("cp $here/made \"$4\"");
+  script.write("made", handmade_cubin(255));
+  const Variable path("PATH", script.directory() + ":/usr/bin:/bin");
+  const Result<Cubin> cubin = assemble(small_ptx(), "sm_255");
+  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+  BOOST_TEST(cubin->tool == "ptxas 99.1.2");
+}
+
+BOOST_AUTO_TEST_CASE(RealPtxasMakesCubinsThatAreRecognised, *boost::unit_test::precondition(has_ptxas)) {
+  for (const char* architecture : {"sm_80", "sm_90"}) {
+    const Result<Cubin> cubin = assemble_with_ptxas(ptxas_tool().path, small_ptx(), architecture);
+    BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+    BOOST_TEST(cubin_architecture(cubin->bytes) == architecture);
+    BOOST_TEST(contains(cubin->tool, "ptxas 1"), cubin->tool);
+    cache::Bytes cut = cubin->bytes;
+    cut.pop_back();
+    BOOST_TEST(!is_cubin(cut));
+  }
+  const Result<Cubin> refused = assemble_with_ptxas(ptxas_tool().path, "no PTX", "sm_90");
+  BOOST_TEST(outcome(refused) == "build failed");
+  BOOST_TEST(contains(refused.status().message(), "line 1"), refused.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(TheRealDriversLibraryMakesCubins, *boost::unit_test::precondition(has_gpu)) {
+  const Result<Cubin> cubin = assemble(small_ptx(), "sm_90");
+  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+  BOOST_TEST(cubin_architecture(cubin->bytes) == "sm_90");
+  BOOST_TEST(contains(cubin->tool, "libcuda 1"), cubin->tool);
+  const std::string wrong = ".version 7.0\n.target sm_80\n.address_size 64\n.entry k() { nonsense; }\n";
+  const Result<Cubin> refused = assemble(wrong, "sm_90");
+  BOOST_TEST(outcome(refused) == "build failed");
+  BOOST_TEST(contains(refused.status().message(), "line 4"), refused.status().message());
+  BOOST_TEST(!contains(refused.status().message(), "\n"), refused.status().message());
+}
+
+}  // namespace clbake::builder::test

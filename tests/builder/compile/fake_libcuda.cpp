@@ -1,0 +1,74 @@
+// A libcuda.so.1 with one device of capability 9.0. The variable FAKE_LIBCUDA says what goes wrong, at each call.
+#include "compile/cubins.hpp"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+using clbake::builder::test::handmade_cubin;
+
+bool told(const char* word) {
+  const char* options = std::getenv("FAKE_LIBCUDA");
+  return options && std::strcmp(options, word) == 0;
+}
+
+// Contexts and links that exist now; a test looks at it.
+int alive = 0;
+char* log_buffer = nullptr;
+std::size_t log_bytes = 0;
+clbake::cache::Bytes made;
+
+}  // namespace
+
+extern "C" {
+
+int fake_libcuda_alive() { return alive; }
+
+int cuInit(unsigned) { return told("no driver") ? 100 : 0; }
+int cuDriverGetVersion(int* version) { return *version = 13020, 0; }
+int cuGetErrorName(int error, const char** name) {
+  *name = error == 218 ? "CUDA_ERROR_INVALID_PTX" : error == 100 ? "CUDA_ERROR_NO_DEVICE" : nullptr;
+  return *name ? 0 : 1;
+}
+int cuDeviceGetCount(int* count) { return *count = 2, 0; }
+int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  return *value = attribute == 75 ? 7 + 2 * device : 0, attribute == 75 || attribute == 76 ? 0 : 1;  // 7.0 and 9.0
+}
+int cuDevicePrimaryCtxRetain(void** context, int device) {
+  if (told("no context") || device != 1) return 999;
+  return *context = &alive, ++alive, 0;
+}
+int cuDevicePrimaryCtxRelease_v2(int) { return --alive, 0; }
+int cuCtxPushCurrent_v2(void*) { return told("no push") ? 999 : 0; }
+int cuCtxPopCurrent_v2(void** context) { return *context = &alive, 0; }
+
+int cuLinkCreate_v2(unsigned count, const int* options, void** values, void** state) {
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == 5) log_buffer = static_cast<char*>(values[i]);
+    if (options[i] == 6) log_bytes = reinterpret_cast<std::size_t>(values[i]);
+  }
+  return told("no link") ? 999 : (*state = &made, ++alive, 0);
+}
+
+int cuLinkAddData_v2(void*, int type, const char* data, std::size_t size, const char*, unsigned, int*, void**) {
+  const bool text = type == 1 && size > 0 && std::strlen(data) == size - 1;  // one zero, at the end
+  if (!text) return 999;
+  if (told("long log")) return std::memset(log_buffer, 'x', log_bytes), 218;
+  if (!told("refused")) return 0;
+  const char log[] = "line 4; error: what\nanother line\n";
+  return std::memcpy(log_buffer, log, sizeof log), 218;
+}
+
+int cuLinkComplete(void*, void** cubin, std::size_t* size) {
+  if (told("no completion")) return 999;
+  made = handmade_cubin(told("other") ? 80 : 90);
+  *cubin = told("nothing") ? nullptr : made.data();
+  *size = made.size();
+  return 0;
+}
+
+int cuLinkDestroy(void*) { return --alive, 0; }
+
+}  // extern "C"

@@ -1,0 +1,72 @@
+// NVIDIA's driver library as an assembler: fake_libcuda.cpp, which CTest puts into the library path, stands for it.
+#include "build_fixture.hpp"
+#include "compile/cubins.hpp"
+
+#include "compile/nvidia/cubin.hpp"
+
+#include <dlfcn.h>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+
+namespace clbake::builder::test {
+namespace {
+
+// What the library was left with: contexts and links that nobody released.
+int alive() {
+  void* library = dlopen("libcuda.so.1", RTLD_NOW);
+  BOOST_REQUIRE_MESSAGE(library, "LD_LIBRARY_PATH has to name the directory of the fake libcuda.so.1");
+  auto* count = reinterpret_cast<int (*)()>(dlsym(library, "fake_libcuda_alive"));
+  BOOST_REQUIRE_MESSAGE(count, "this is another libcuda.so.1");
+  return count();
+}
+
+Result<Cubin> assemble_while(const char* told, const std::string& architecture = "sm_90") {
+  setenv("FAKE_LIBCUDA", told, 1);
+  Result<Cubin> cubin = assemble_with_libcuda(small_ptx(), architecture);
+  BOOST_TEST(alive() == 0, told);
+  return cubin;
+}
+
+std::string failure(const char* told, const std::string& architecture = "sm_90") {
+  const Result<Cubin> cubin = assemble_while(told, architecture);
+  return outcome(cubin) + ": " + cubin.status().message();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(TheDriversLibraryAssembles) {
+  const Result<Cubin> cubin = assemble_while("");
+  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+  BOOST_TEST((cubin->bytes == handmade_cubin(90)));
+  BOOST_TEST(cubin->tool == "libcuda 13.2");
+}
+
+BOOST_AUTO_TEST_CASE(WithoutADeviceTheDriverIsNoTool) {
+  BOOST_TEST(failure("", "sm_80") == "no device: NVIDIA's driver has no device of architecture sm_80");
+  BOOST_TEST(failure("no driver") == "no device: cuInit: CUDA_ERROR_NO_DEVICE");
+  BOOST_TEST(failure("no context") == "no device: cuDevicePrimaryCtxRetain: CUDA error 999");
+  BOOST_TEST(failure("no push") == "no device: cuDevicePrimaryCtxRetain: CUDA error 999");
+  BOOST_TEST(failure("no link") == "no device: cuLinkCreate: CUDA error 999");
+}
+
+BOOST_AUTO_TEST_CASE(ARefusalIsToldWithTheFirstLineOfTheLog) {
+  BOOST_TEST(failure("refused") == "build failed: cuLinkAddData: CUDA_ERROR_INVALID_PTX: line 4; error: what");
+  BOOST_TEST(failure("no completion") == "build failed: cuLinkComplete: CUDA error 999");
+  const std::string full = failure("long log");
+  BOOST_TEST(full.size() > 4000U);
+  BOOST_TEST(full.size() < 4200U);
+}
+
+BOOST_AUTO_TEST_CASE(TheDriversWordForSuccessIsNotEnough) {
+  const std::string wanted = " where one for sm_90 was asked for";
+  BOOST_TEST(failure("nothing") == "build failed: libcuda 13.2 made no cubin" + wanted);
+  BOOST_TEST(failure("other") == "build failed: libcuda 13.2 made a cubin for sm_80" + wanted);
+}
+
+// What the driver refuses, no other tool is asked for: the driver would have to load it.
+BOOST_AUTO_TEST_CASE(ARefusalIsFinal) {
+  setenv("FAKE_LIBCUDA", "refused", 1);
+  BOOST_TEST(outcome(assemble(small_ptx(), "sm_90")) == "build failed");
+}
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,212 @@
+// The offline targets with made-up compilers: shell scripts in front of PATH that fail in every way.
+#include "build_fixture.hpp"
+#include "fake_compilers.hpp"
+
+#include <clbake/builder/offline.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+
+using namespace clbake;
+using namespace clbake::builder;
+using namespace clbake::builder::test;
+
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr std::chrono::seconds kTimeout{20};
+
+// Fake compilers, and PATH leads to nothing else.
+class Toolbox : public FakeCompilers {
+ public:
+  Toolbox() : path_(std::getenv("PATH")) { setenv("PATH", bin().c_str(), 1); }
+  ~Toolbox() { setenv("PATH", path_.c_str(), 1); }
+  Toolbox(const Toolbox&) = delete;
+  Toolbox& operator=(const Toolbox&) = delete;
+
+ private:
+  std::string path_;
+};
+
+OfflineTarget target_named(const std::string& name) {
+  for (OfflineTarget& target : required(offline_targets())) {
+    if (target.name == name) return target;
+  }
+  throw std::runtime_error("no target " + name);
+}
+
+Job job_for(const char* name, const char* variant = "direct-s-nn-16x16x1-1x1x4-v1") {
+  const OfflineTarget target = target_named(name);
+  const kernels::Params params = offline_variant(target, std::get<kernels::Params>(kernels::parse(variant)));
+  return make_job(target.device.target, kernels::generate(params), params);
+}
+
+// What compile_offline says of the default job.
+std::string complaint(const char* target = "nvidia:sm_90", std::chrono::seconds timeout = kTimeout) {
+  const Result<std::vector<cache::Entry>> entries = compile_offline(job_for(target), timeout);
+  BOOST_REQUIRE(!entries);
+  return std::string(name(entries.status().code())) + ": " + entries.status().message();
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(MissingToolsAreNamedWithWhoHasThem, Toolbox) {
+  BOOST_TEST(contains(target_named("nvidia:sm_90").obstacle, "clang is not installed; it is in Debian's clang-15"));
+  BOOST_TEST(contains(target_named("intel:dg2").obstacle, "ocloc is not installed; it is in Debian's intel-ocloc"));
+  BOOST_TEST(complaint("intel:dg2") == "not found: " + target_named("intel:dg2").obstacle);
+  const Result<std::vector<OfflineTarget>> named = offline_targets_named({"intel:dg2"});
+  BOOST_TEST(outcome(named) == "not found");
+  BOOST_TEST(contains(named.status().message(), "intel:dg2: ocloc"));
+}
+
+BOOST_FIXTURE_TEST_CASE(UnknownTargetsAreRefusedWithTheKnownOnes, Toolbox) {
+  const Result<std::vector<OfflineTarget>> named = offline_targets_named({"nvidia:sm_1"});
+  BOOST_TEST(outcome(named) == "invalid argument");
+  BOOST_TEST(contains(named.status().message(), "'nvidia:sm_1'"));
+  BOOST_TEST(contains(named.status().message(), "nvidia:sm_90, "));
+}
+
+BOOST_FIXTURE_TEST_CASE(TheToolkitSaysWhichDriverIsTheOldest, Toolbox) {
+  add_clang(kGoodClang);
+  const std::pair<const char*, const char*> drivers[] = {
+      {"11.8.89", "450.80.02"}, {"12.4.99", "525.60.13"}, {"13.0.88", "580.65.06"}};
+  for (const auto& [toolkit, driver] : drivers) {
+    add_ptxas(kGoodPtxas, toolkit);
+    const OfflineTarget target = required(offline_targets_named({"nvidia:sm_90"})).front();
+    BOOST_TEST(target.device.target.driver_version == driver);
+    BOOST_TEST(target.device.target.platform_name == "NVIDIA CUDA");
+    BOOST_TEST(target.device.target.architecture == "sm_90");
+    BOOST_TEST(tools_of(target) == std::string("clang 30.1.2, libclc, ptxas ") + toolkit);
+  }
+  add_ptxas(kGoodPtxas, "99.0.1");
+  BOOST_TEST(contains(target_named("nvidia:sm_90").obstacle, "CUDA 99.0.1"));
+}
+
+BOOST_FIXTURE_TEST_CASE(AnArchitectureThatPtxasLacksIsAnObstacle, Toolbox) {
+  add_clang(kGoodClang);
+  add_ptxas(kGoodPtxas);
+  BOOST_TEST(target_named("nvidia:sm_90").obstacle == "");
+  BOOST_TEST(contains(target_named("nvidia:sm_89").obstacle, "ptxas 12.4.99 does not know sm_89"));
+}
+
+BOOST_FIXTURE_TEST_CASE(BothFormsCarryTheWorkGroupSize, Toolbox) {
+  add_clang(kGoodClang);
+  add_ptxas("cp \"$5\" " + path("assembled.ptx") + "\n" + kGoodPtxas);
+  const std::vector<cache::Entry> entries = required(compile_offline(job_for("nvidia:sm_90"), kTimeout));
+  BOOST_REQUIRE_EQUAL(entries.size(), 2U);
+  BOOST_CHECK(entries[0].form == cache::Form::native);
+  BOOST_CHECK(entries[1].form == cache::Form::portable);
+  for (const cache::Entry& entry : entries) BOOST_TEST(!entry.proof.proven);
+  const std::string ptx(entries[1].program.begin(), entries[1].program.end());
+  BOOST_TEST(contains(ptx, ")\n.reqntid 16, 16, 1\n{"));
+  BOOST_TEST(ptx == read_file(path("assembled.ptx")));
+}
+
+BOOST_FIXTURE_TEST_CASE(AnArchitectureThatClangLacksGetsThatOfTheNewestOlderOne, Toolbox) {
+  add_clang("echo \"$*\" > " + path("arguments") + "\n" + kGoodClang);
+  add_ptxas("echo \"$*\" >> " + path("arguments") + "\n" + kGoodPtxas);
+  required(compile_offline(job_for("nvidia:sm_90"), kTimeout));
+  BOOST_TEST(contains(read_file(path("arguments")), "-target-cpu -Xclang sm_86 "));
+  BOOST_TEST(contains(read_file(path("arguments")), "-arch sm_90 "));
+  add_clang(kGoodClang, "sm_100");
+  BOOST_TEST(contains(complaint(), "clang knows no architecture up to sm_90"));
+}
+
+BOOST_FIXTURE_TEST_CASE(TheInstructionsOfMatrixUnitsAreForTheirArchitecture, Toolbox) {
+  const auto ptx_of = [&](const char* instruction, const char* clangs) {
+    add_clang(std::string("printf '.version 7.1\\n.target ") + clangs + "\\n.entry clbake_gemm(\\n)\\n{\\n" +
+                  instruction + "\\n}\\n' > kernel.ptx",
+              clangs);
+    add_ptxas(kGoodPtxas);
+    const cache::Bytes program = required(compile_offline(job_for("nvidia:sm_90"), kTimeout))[1].program;
+    return std::string(program.begin(), program.end());
+  };
+  const char* const matrix = "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%%fd1};";
+  BOOST_TEST(contains(ptx_of(matrix, "sm_86"), ".version 7.8\n.target sm_90\n.entry"));
+  BOOST_TEST(contains(ptx_of(matrix, "sm_90"), ".version 7.1\n.target sm_90\n.entry"));
+  BOOST_TEST(contains(ptx_of("ret;", "sm_86"), ".version 7.1\n.target sm_86\n.entry"));
+}
+
+BOOST_FIXTURE_TEST_CASE(AFailingCompilerIsQuotedWithItsFirstError, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang("echo warning: slow; echo common.cl:3: error: boom; echo 2 errors; exit 1");
+  BOOST_TEST(complaint() == "build failed: clang: common.cl:3: error: boom");
+  add_clang("echo 'what went wrong'; exit 3");
+  BOOST_TEST(complaint() == "build failed: clang: what went wrong");
+  add_clang(kGoodClang);
+  add_ptxas("echo 'ptxas fatal   : Unresolved extern'; exit 255");
+  BOOST_TEST(complaint() == "build failed: ptxas: ptxas fatal   : Unresolved extern");
+  add("ocloc", "echo 1:7:36: error: oops; echo Build failed with error code: -11; exit 245");
+  BOOST_TEST(complaint("intel:dg2") == "build failed: ocloc: 1:7:36: error: oops");
+}
+
+BOOST_FIXTURE_TEST_CASE(ACompilerThatHangsOrCrashesIsGivenUp, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang("exec sleep 600");
+  BOOST_TEST(complaint("nvidia:sm_90", std::chrono::seconds(1)) == "build failed: clang: no end after 1 s");
+  add_clang("kill -SEGV $$");
+  BOOST_TEST(contains(complaint(), "build failed: clang: killed by signal 11"));
+}
+
+BOOST_FIXTURE_TEST_CASE(ACompilerThatLiesAboutSuccessIsFound, Toolbox) {
+  add_ptxas(kGoodPtxas);
+  add_clang("exit 0");
+  BOOST_TEST(contains(complaint(), "clang left out the kernel clbake_gemm"));
+  add_clang("echo '.entry another() {}' > kernel.ptx");
+  BOOST_TEST(contains(complaint(), "clang left out the kernel clbake_gemm"));
+  add_clang(std::string(kGoodClang) + "\necho '.extern .func _Z11read_imagef' >> kernel.ptx");
+  BOOST_TEST(contains(complaint(), "libclc lacks a function that the kernel calls: .extern .func _Z11read_imagef"));
+  add_clang(kGoodClang);
+  for (const char* output : {"exit 0", ": > \"$4\"", "echo text > \"$4\""}) {
+    add_ptxas(output);
+    BOOST_TEST(contains(complaint(), "ptxas 12.4.99 made no cubin"));
+  }
+  add("ocloc", "exit 0");
+  BOOST_TEST(contains(complaint("intel:dg2"), "ocloc reported success but left no machine code"));
+}
+
+// What the target says and what is compiled for it, with an old and a new ocloc.
+BOOST_FIXTURE_TEST_CASE(EveryOclocIsAskedForItsDevices, Toolbox) {
+  const auto check = [&](const char* version, const char* platform, const Names& known, const Names& unknown) {
+    for (const std::string& name : known) {
+      BOOST_TEST_CONTEXT(name << " with " << version) {
+        const OfflineTarget target = required(offline_targets_named({"intel:" + name})).front();
+        BOOST_TEST(target.device.target.driver_version == version);
+        BOOST_TEST(target.device.target.platform_name == platform);
+        BOOST_TEST(tools_of(target) == std::string("ocloc ") + version);
+        const std::vector<cache::Entry> entries = required(compile_offline(job_for(target.name.c_str()), kTimeout));
+        BOOST_REQUIRE_EQUAL(entries.size(), 1U);
+        BOOST_TEST(entries[0].program.size() == 4U);
+      }
+    }
+    for (const std::string& name : unknown) {
+      const Result<std::vector<OfflineTarget>> refused = offline_targets_named({"intel:" + name});
+      BOOST_TEST(outcome(refused) == "not found");
+      BOOST_TEST(refused.status().message() == "intel:" + name + ": ocloc " + version + " does not know " + name);
+    }
+  };
+  add_ocloc_22_43();
+  check("22.43.24595", "Intel(R) OpenCL HD Graphics", {"skl", "icllp", "tgllp", "adlp", "dg1", "dg2", "pvc"},
+        {"mtl", "arl", "bmg", "lnl", "ptl"});
+  add_ocloc_26_27();
+  check("26.27.039122", "Intel(R) OpenCL Graphics",
+        {"tgllp", "adlp", "dg1", "dg2", "pvc", "mtl", "arl", "bmg", "lnl", "ptl"}, {"skl", "icllp"});
+}
+
+BOOST_FIXTURE_TEST_CASE(VariantsOfNvidiaAreClangs, Toolbox) {
+  const kernels::Params params;
+  BOOST_TEST(is_clangs(job_for("nvidia:sm_90").variant));
+  BOOST_TEST(!is_clangs(job_for("intel:dg2").variant));
+  BOOST_TEST(!is_clangs({}));
+  BOOST_TEST(kernels::name(offline_variant(target_named("nvidia:sm_90"), params)) == kernels::name(params) + "-clang");
+  BOOST_CHECK(offline_variant(target_named("intel:dg2"), params) == params);
+}
+
+BOOST_FIXTURE_TEST_CASE(ImagesAreNotForClang, Toolbox) {
+  add_clang(kGoodClang);
+  add_ptxas(kGoodPtxas);
+  const Job job = job_for("nvidia:sm_90", "stripe-s-nn-128x64x256-8x4x4-v4-aimage");
+  const Result<Ptx> ptx = clang_ptx(job.source, job.variant, "sm_90", kTimeout);
+  BOOST_TEST(outcome(ptx) == "invalid argument");
+}

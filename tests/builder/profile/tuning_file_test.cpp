@@ -1,0 +1,366 @@
+// PROFILE.json: what is written is read again; what cannot be meant is refused with file, field and cause.
+#include "profile/tunings.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <filesystem>
+#include <functional>
+#include <limits>
+
+namespace clbake::builder::test {
+namespace {
+
+// The text of the made-up tuning with one part replaced.
+std::string replaced(const std::string& part, const std::string& by) {
+  std::string text = tuning_text(made_up_tuning());
+  const std::size_t at = text.find(part);
+  if (at == std::string::npos) throw std::runtime_error("no " + part + " in " + text);
+  return text.replace(at, part.size(), by);
+}
+
+void check_refused(const std::string& text, const std::string& field, const std::string& cause) {
+  const Result<Tuning> read = parse_tuning(text, "some.json");
+  BOOST_TEST(outcome(read) == "malformed", field);
+  BOOST_TEST(read.status().message().rfind("some.json: " + field, 0) == 0U, read.status().message());
+  BOOST_TEST(contains(read.status().message(), cause), read.status().message());
+  BOOST_TEST(!contains(read.status().message(), "\n"));
+}
+
+const std::string kFirstRow = "[0,0,40.5,0.5,1,false]";
+const std::string kFirstRule = "[1,[0,128],[3,128],[7,null],[2,64]]";
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatIsWrittenIsReadAgain) {
+  const BuildFixture shop;
+  const std::string file = shop.path("tuned.json");
+  const Tuning tuning = made_up_tuning();
+  BOOST_REQUIRE_EQUAL(outcome(write_tuning(file, tuning)), "ok");
+  const Tuning read = required(read_tuning(file));
+  BOOST_TEST(read_file(file) == tuning_text(tuning));
+  BOOST_TEST(tuning_text(read) == tuning_text(tuning));
+  BOOST_TEST((shop.files() == std::vector<std::string>{"tuned.json"}));
+
+  BOOST_TEST((read.target == tuning.target));
+  BOOST_TEST(read.compute_units == 2U);
+  BOOST_TEST(read.command == tuning.command);
+  BOOST_TEST(read.date == tuning.date);
+  BOOST_TEST(read.seed == tuning.seed);
+  BOOST_TEST(read.shard == 2U);
+  BOOST_TEST(read.shards == 3U);
+  BOOST_TEST(read.elapsed_s == 598.25);
+  BOOST_TEST(read.complete);
+  BOOST_TEST(read.tried == 5U);
+  BOOST_TEST(read.variants == tuning.variants);
+  BOOST_TEST((read.shapes == tuning.shapes));
+  BOOST_REQUIRE_EQUAL(read.measurements.size(), 5U);
+  BOOST_TEST(read.measurements[4].variant == 3U);
+  BOOST_TEST(read.measurements[4].shape == 2U);
+  BOOST_TEST(read.measurements[4].median_us == 0.000123456);
+  BOOST_TEST(read.measurements[4].runs == 4294967295U);
+  BOOST_TEST(read.measurements[2].final);
+  BOOST_TEST(read.measurements[2].spread == 0.03125);
+  BOOST_TEST(read.failures.at(0).cause == tuning.failures[0].cause);
+  BOOST_TEST(read.curve.at(1).seconds == 2.75);
+  BOOST_TEST(read.winners.at(2).shape_class == "thin-n");
+  BOOST_TEST(read.winners.at(1).figures.variant == 2U);
+  BOOST_REQUIRE_EQUAL(read.rules.size(), 3U);
+  BOOST_TEST(read.rules[0].m_min == 0U);
+  BOOST_TEST(read.rules[0].m_max == 128U);
+  BOOST_TEST(read.rules[0].n_min == 3U);
+  BOOST_TEST(read.rules[0].k_max == UINT32_MAX);
+  BOOST_TEST(read.rules[0].batch_max == 64U);
+  BOOST_TEST(read.rules[1].n_max == UINT32_MAX);
+  BOOST_TEST(read.rules[1].batch_min == 0U);
+  BOOST_TEST(read.rules[2].trans_a);
+}
+
+BOOST_AUTO_TEST_CASE(AnEmptyTuningIsReadAgain) {
+  const Tuning nothing = required(parse_tuning(tuning_text({}), "x"));
+  BOOST_TEST(tuning_text(nothing) == tuning_text({}));
+}
+
+BOOST_AUTO_TEST_CASE(FiguresHaveSixDigits) {
+  Tuning tuning = tuning_of(kLargeWinner, 1264.123456789);
+  tuning.elapsed_s = 1.0 / 3;
+  const Tuning read = required(parse_tuning(tuning_text(tuning), "x"));
+  BOOST_TEST(read.measurements[0].median_us == 1264.12);
+  BOOST_TEST(read.elapsed_s == 0.333333);
+  BOOST_TEST(tuning_text(read) == tuning_text(tuning));
+}
+
+BOOST_AUTO_TEST_CASE(TextThatIsNotUtf8IsWrittenWithReplacements) {
+  Tuning tuning = made_up_tuning();
+  tuning.failures[0].cause = "half a letter: \xC3";
+  BOOST_TEST(required(parse_tuning(tuning_text(tuning), "x")).failures[0].cause == "half a letter: \xEF\xBF\xBD");
+}
+
+BOOST_AUTO_TEST_CASE(ThousandsOfMeasurementsStaySmall) {
+  Tuning tuning;
+  for (std::uint32_t v = 0; v < 100; ++v) {
+    tuning.variants.push_back("direct-s-nn-" + std::to_string(v + 1) + "x4x1-1x1x1-v1");
+    for (std::uint32_t s = 0; s < 40; ++s) {
+      if (v == 0) tuning.shapes.push_back(*parse_shape("single nn 512x512x" + std::to_string(s + 1)));
+      tuning.measurements.push_back({v, s, 1000.0 / (v + s + 3), 0.01234567, 9, false});
+    }
+  }
+  const std::string text = tuning_text(tuning);
+  BOOST_TEST(text.size() < 200000U);
+  BOOST_TEST(required(parse_tuning(text, "x")).measurements.size() == 4000U);
+}
+
+BOOST_AUTO_TEST_CASE(WhatCannotBeReadAgainIsNotWritten) {
+  const BuildFixture shop;
+  const std::string file = shop.path("tuned.json");
+  write_file(file, "before");
+  for (const double figure : {std::nan(""), -1.0, 0.0, std::numeric_limits<double>::infinity()}) {
+    Tuning tuning = tuning_of(kLargeWinner);
+    tuning.measurements[0].median_us = figure;
+    const Status status = write_tuning(file, tuning);
+    BOOST_TEST(outcome(status) == "malformed");
+    BOOST_TEST(contains(status.message(), file + ": measurements[0].median_us"), status.message());
+  }
+  BOOST_TEST(read_file(file) == "before");
+  BOOST_TEST(outcome(write_tuning(shop.path("no/such/folder.json"), made_up_tuning())) == "input/output");
+}
+
+BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
+  const BuildFixture shop;
+  const auto check = [&](const std::string& file, const std::string& code, const std::string& cause) {
+    const Result<Tuning> read = read_tuning(file);
+    BOOST_TEST(outcome(read) == code);
+    BOOST_TEST(contains(read.status().message(), file + ": "), read.status().message());
+    BOOST_TEST(contains(read.status().message(), cause), read.status().message());
+  };
+  check(shop.path("missing.json"), "not found", "No such file");
+  check(shop.path(""), "input/output", "not a regular file");
+  check("/dev/zero", "input/output", "not a regular file");
+  write_file(shop.path("empty.json"), "");
+  check(shop.path("empty.json"), "malformed", "is empty");
+  write_file(shop.path("large.json"), "{");
+  std::filesystem::resize_file(shop.path("large.json"), (64 << 20) + 1);
+  check(shop.path("large.json"), "malformed", "64 MiB");
+}
+
+BOOST_AUTO_TEST_CASE(ANameMayStandOnceInAnObject) {
+  check_refused(replaced("\"tried\": 5", "\"tried\": 5, \"seed\": 1"), "seed: ", "twice");
+  check_refused(replaced("\"address_bits\"", "\"vendor\":\"x\",\"address_bits\""), "target.vendor: ", "twice");
+  check_refused(replaced("\"gflops\"", "\"class\":\"x\",\"gflops\""), "winners[0].class: ", "twice");
+  check_refused(replaced("\"tried\"", "\"a\\n\\u001b[2J\": 0, \"tried\""), "?: ", "control character");
+  std::string many;
+  for (int i = 0; i < 50; ++i) many += "\"x" + std::to_string(i) + "\": 0, ";
+  check_refused(replaced("\"tried\"", many + "\"tried\""), "tried: ", "one name too many");
+}
+
+BOOST_AUTO_TEST_CASE(TimesAreOfThisWorld) {
+  for (const char* us : {"1e-320", "1e300"}) {
+    check_refused(replaced(kFirstRow, std::string("[0,0,") + us + ",0.5,1,false]"),
+                  "measurements[0].median_us: ", "is outside");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {
+  check_refused("Dear all,\n", "line 1, byte 1: ", "invalid literal");
+  check_refused("{\n  \"format\": \"clbake profile\",\n  oops", "line 3, byte 35: ", "");
+  check_refused(replaced("\"tried\": 5", "\"tried\": 1e999"), "", "1e999");
+  check_refused(replaced("\"tried\": 5", "\"tried\": NaN"), "line ", "invalid literal");
+  check_refused("{\"format\": \"clbake profile\"", "line 1, ", "the text ends too early");
+}
+
+BOOST_AUTO_TEST_CASE(ListsWithinListsAreRefusedBeforeTheyTakeMemory) {
+  check_refused(std::string(8000000, '['), "no clbake profile", "lists within lists");
+}
+
+BOOST_AUTO_TEST_CASE(ForeignFormatsAndVersionsAreNamed) {
+  check_refused("[]", "no clbake profile", "format");
+  check_refused("3", "no clbake profile", "format");
+  check_refused("{}", "no clbake profile", "format");
+  check_refused(replaced("\"clbake profile\"", "\"clbake bundle\""), "no clbake profile", "format");
+  check_refused(replaced("\"clbake profile\"", "17"), "no clbake profile", "format");
+  check_refused(replaced("\"version\": 1", "\"version\": \"1\""), "version", "whole number");
+  check_refused(replaced("  \"version\": 1,\n", ""), "version", "missing");
+  const Result<Tuning> newer = parse_tuning(replaced("\"version\": 1", "\"version\": 2"), "some.json");
+  BOOST_TEST(outcome(newer) == "unsupported version");
+  BOOST_TEST(contains(newer.status().message(), "some.json: version: 2 "), newer.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(EveryFieldIsNeeded) {
+  const std::string text = tuning_text(made_up_tuning());
+  std::vector<std::string> keys;
+  for (std::size_t at = text.find("\n  \""); at != std::string::npos; at = text.find("\n  \"", at + 1)) {
+    keys.push_back(text.substr(at + 4, text.find('"', at + 4) - at - 4));
+  }
+  BOOST_TEST(keys.size() == 22U);
+  for (const std::string key : {"platform_name", "driver_version", "architecture", "address_bits", "class", "shape",
+                                "variant", "median_us", "spread", "gflops", "runs", "final", "cause"}) {
+    keys.push_back(key);
+  }
+  for (const std::string& key : keys) {
+    const Result<Tuning> read = parse_tuning(replaced("\"" + key + "\":", "\"other\":"), "some.json");
+    BOOST_TEST(!read.ok(), key);
+    const std::string& message = read.status().message();
+    BOOST_TEST((contains(message, key) || contains(message, "other: is no field")), message);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WrongTypesAndValuesAreNamedWithTheirField) {
+  check_refused(replaced("\"tried\": 5", "\"tried\": \"5\""), "tried: ", "whole number");
+  check_refused(replaced("\"tried\": 5", "\"tried\": -5"), "tried: ", "whole number");
+  check_refused(replaced("\"tried\": 5", "\"tried\": 5.5"), "tried: ", "whole number");
+  check_refused(replaced("\"tried\": 5", "\"tried\": 4294967296"), "tried: ", "4294967296 is more than");
+  check_refused(replaced("\"tried\": 5", "\"tried\": null"), "tried: ", "whole number");
+  check_refused(replaced("\"complete\": true", "\"complete\": 1"), "complete: ", "neither true nor false");
+  check_refused(replaced("\"strategy\": \"staged\"", "\"strategy\": []"), "strategy: ", "no text");
+  check_refused(replaced("598.25", "-1"), "elapsed_s: ", "negative");
+  check_refused(replaced("598.25", "\"long\""), "elapsed_s: ", "no number");
+  check_refused(replaced("\"shard\": 2", "\"shard\": 0"), "shard: ", "outside 1 to 3");
+  check_refused(replaced("\"shard\": 2", "\"shard\": 4"), "shard: ", "outside 1 to 3");
+  check_refused(replaced("\"address_bits\":64", "\"address_bits\":\"64\""), "target.address_bits: ", "whole number");
+  check_refused(replaced("\"tried\"", "\"extra\": 1, \"tried\""), "extra: ", "no field");
+}
+
+BOOST_AUTO_TEST_CASE(WrongNamesAreNamedWithTheirField) {
+  check_refused(replaced("\"" + std::string(kLoser) + "\",", "\"register_tile-s-nn-64x64x256-8x32x1-v16-frob3\","),
+                "variants[0]: ", "'frob3' is no parameter");
+  check_refused(replaced("\"" + std::string(kLoser) + "\",", "\"direct-s-nn-3x4x1-2x2x1-v1\","),
+                "variants[0]: ", "divisibility");
+  check_refused(replaced("\"" + std::string(kLoser) + "\",", "\"direct-s-nn-0x0x0-0x0x0-v0\","),
+                "variants[0]: ", "range");
+  check_refused(replaced("\"" + std::string(kLoser) + "\",", "7,"), "variants[0]: ", "no text");
+  check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512\",\n"), "shapes[1]: ", "512x512");
+  check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512x512 batch 1\",\n"), "shapes[1]: ", "");
+  check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 16x16x16 batch 8\",\n"), "shapes[1]: ", "twice");
+  check_refused(replaced("{\"variant\":\"" + std::string(kFailing), "{\"variant\":\"direct-s-nn"),
+                "failures[0].variant: ", "family-precision");
+  Tuning twice = tuning_of(kLargeWinner);
+  twice.variants.push_back(kLargeWinner);
+  check_refused(tuning_text(twice), "variants[1]: ", "twice");
+}
+
+BOOST_AUTO_TEST_CASE(WrongMeasurementsAreNamedWithTheirField) {
+  const auto check = [](const std::string& row, const std::string& field, const std::string& cause) {
+    check_refused(replaced(kFirstRow, row), "measurements[0]" + field + ": ", cause);
+  };
+  check("[4,0,40.5,0.5,1,false]", ".variant", "4 is outside the list of 4");
+  check("[0,3,40.5,0.5,1,false]", ".shape", "3 is outside the list of 3");
+  check("[-1,0,40.5,0.5,1,false]", ".variant", "whole number");
+  check("[0,0,0,0.5,1,false]", ".median_us", "outside");
+  check("[0,0,-40,0.5,1,false]", ".median_us", "negative");
+  check("[0,0,null,0.5,1,false]", ".median_us", "no number");
+  check("[0,0,40.5,-0.5,1,false]", ".spread", "negative");
+  check("[0,0,40.5,0.5,0,false]", ".runs", "is 0");
+  check("[0,0,40.5,0.5,1,0]", ".final", "neither");
+  check("[0,0,40.5,0.5,1]", "", "no list of 6");
+  check("{}", "", "no list of 6");
+  check("[0,2,40.5,0.5,1,false]", "", "does not compute single tn");
+  check_refused(replaced("[0,1,2500", "[0,0,2500"), "measurements[1]: ", "twice");
+  check_refused(replaced("[1.5,1,0,1,", "[1.5,1,4,1,"), "curve[0].variant: ", "outside");
+  check_refused(replaced("[1.5,1,0,1,", "[1.5,1,0,2,"), "curve[0]: ", "does not compute");
+  check_refused(replaced("[1.5,1,0,1,107.374]", "[1.5,1,0,1]"), "curve[0]: ", "no list of 5");
+}
+
+BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {
+  check_refused(replaced("\"class\":\"batched\"", "\"class\":\"square\""), "winners[0].class: ", "batched");
+  check_refused(replaced("\"shape\":\"single nn 512", "\"shape\":\"single nn 513"), "winners[1].shape: ", "513");
+  check_refused(replaced("\"shape\":\"single nn 512x512x512\"", "\"shape\":\"single tn 2048x16x2048\""),
+                "winners[1]: ", "does not compute");
+  check_refused(replaced("\"median_us\":20.25", "\"median_us\":21.25"), "winners[0].gflops: ", "median_us");
+  check_refused(replaced("\"median_us\":20.25", "\"median_us\":0"), "winners[0].median_us: ", "outside");
+  Tuning twice = made_up_tuning();
+  twice.winners.push_back(twice.winners[0]);
+  check_refused(tuning_text(twice), "winners[3]: ", "twice");
+}
+
+BOOST_AUTO_TEST_CASE(WrongRulesAreNamedWithTheirField) {
+  const auto check = [](const std::string& rule, const std::string& field, const std::string& cause) {
+    check_refused(replaced(kFirstRule, rule), "rules[0]" + field + ": ", cause);
+  };
+  check("{}", "", "list of 4");
+  check("[1,[0,128],[3,128]]", "", "list of 4");
+  check("[1,[0,128],[3,128],[7,8],[2,64],5]", "", "list of 4");
+  check("[4,[0,128],[3,128],[7,8]]", ".variant", "4 is outside the list of 4");
+  check("[-1,[0,128],[3,128],[7,8]]", ".variant", "whole number");
+  check("[1,[5],[3,128],[7,8]]", ".m", "list of 2");
+  check("[1,5,[3,128],[7,8]]", ".m", "list of 2");
+  check("[1,[5,4],[3,128],[7,8]]", ".m", "ends before");
+  check("[1,[5,6],[\"a\",4],[7,8]]", ".n.min", "whole number");
+  check("[1,[5,6],[3,4],[null,8]]", ".k.min", "whole number");
+  check("[1,[5,6],[3,4],[7,8],[1,4294967296]]", ".batch.max", "more than");
+}
+
+// A low bit may turn a digit into another one, which nobody can see; anything else is found.
+BOOST_AUTO_TEST_CASE(DamageIsFoundOrGivesAProfile) {
+  const BuildFixture shop;
+  const std::string file = shop.path("tuned.json");
+  const std::string good = tuning_text(made_up_tuning());
+  std::size_t damaged = 0;
+  const auto check = [&](const std::string& text, bool must_be_found) {
+    write_file(file, text);
+    const Result<Tuning> read = read_tuning(file);
+    ++damaged;
+    if (read) {
+      BOOST_TEST(!must_be_found, text);
+      BOOST_TEST(required(parse_tuning(tuning_text(*read), "x")).variants.size() == 4U);
+    } else {
+      BOOST_TEST(read.status().message().rfind(file + ": ", 0) == 0U, read.status().message());
+      BOOST_TEST(read.status().message().size() > file.size() + 2);
+    }
+  };
+  for (std::size_t at = 0; at < good.size(); at += 97) {
+    for (const char byte : {'\0', '\x1F', '\xFF'}) {
+      std::string bad = good;
+      bad[at] = byte;
+      check(bad, true);
+    }
+    for (const int bit : {1, 2, 4, 8, 16, 32, 64}) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ bit);
+      check(bad, false);
+    }
+    check(good.substr(0, at), true);
+    check(good.substr(0, at) + good.substr(at + 1), false);
+  }
+  BOOST_TEST(damaged > 200U);
+}
+
+BOOST_AUTO_TEST_CASE(TheBriefFormHoldsRulesTheirSpeedsAndAWinnerOfEachClass) {
+  Tuning whole = made_up_tuning();
+  // A smaller one of a class that is there, before it, of a variant without a rule; and another kind's of this class.
+  whole.shapes.push_back(*parse_shape("single nn 500x500x500"));
+  whole.shapes.push_back(*parse_shape("single tn 512x512x512"));
+  whole.measurements.push_back({0, 3, 1000, 0, 9, true});
+  whole.measurements.push_back({3, 4, 1000, 0, 9, true});
+  whole.winners.insert(whole.winners.begin(), {"square", whole.measurements[5]});
+  whole.winners.push_back({"square", whole.measurements[6]});
+  // One that is not the largest of its class, but the fastest within its rule.
+  whole.shapes.push_back(*parse_shape("single nn 400x400x400"));
+  whole.measurements.push_back({2, 5, 1, 0, 9, true});
+  whole.winners.push_back({"square", whole.measurements[7]});
+  const Tuning small = required(parse_tuning(tuning_text(brief(whole)), "x"));
+  BOOST_TEST((small.variants == std::vector<std::string>{kSmallWinner, kLargeWinner, kTransposedWinner}));
+  BOOST_TEST(small.measurements.empty());
+  BOOST_TEST(small.failures.empty());
+  BOOST_TEST(small.curve.empty());
+  BOOST_TEST(small.tried == 5U);
+  BOOST_TEST((wanted_variants(small) == wanted_variants(whole)));
+  std::vector<std::string> won;
+  for (const Winner& w : small.winners) won.push_back(name(small.shapes[w.figures.shape]));
+  BOOST_TEST(
+      (won == std::vector<std::string>{"single nn 16x16x16 batch 8", "single nn 512x512x512", "single tn 2048x16x2048",
+                                       "single tn 512x512x512", "single nn 400x400x400"}));
+  BOOST_TEST(small.shapes.size() == 5U);
+  BOOST_TEST(small.variants[small.winners[1].figures.variant] == kLargeWinner);
+  BOOST_REQUIRE_EQUAL(small.rules.size(), whole.rules.size());
+  for (std::size_t i = 0; i < small.rules.size(); ++i) {
+    const cache::Rule& a = small.rules[i];
+    const cache::Rule& b = whole.rules[i];
+    BOOST_TEST(small.variants[a.variant] == whole.variants[b.variant]);
+    BOOST_TEST(speed_of(small, *fastest_within(small, a)) == speed_of(whole, *fastest_within(whole, b)));
+    BOOST_TEST((a.trans_a == b.trans_a && a.m_max == b.m_max && a.n_min == b.n_min && a.batch_max == b.batch_max));
+  }
+  BOOST_TEST(is_brief(small));
+  BOOST_TEST(!is_brief(whole));
+  BOOST_TEST(tuning_text(brief(small)) == tuning_text(small));
+}
+
+}  // namespace clbake::builder::test

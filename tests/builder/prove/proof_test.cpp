@@ -1,0 +1,189 @@
+// The proof can fail. Jobs go through the real worker in new processes with empty driver caches, as in a build.
+#include "handmade.hpp"
+
+#include <clbake/builder/process.hpp>
+#include "prove/launch_overhead.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+namespace clbake::builder::test {
+namespace {
+
+constexpr std::chrono::seconds kTimeout{120};
+constexpr int kAttempts = 5;  // noise can make an entry look not JIT-free, never the reverse
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// What a worker left, or what it said.
+struct Outcome {
+  std::string failure;  // empty: none
+  Job job;
+};
+
+const Job& compiled_floor();
+
+// `clbake worker VERB` on a job.
+Outcome work(const std::string& verb, const Job& job) {
+  const Result<ScratchDirectory> files = ScratchDirectory::create();
+  const Result<ScratchDirectory> cache = ScratchDirectory::create();
+  BOOST_REQUIRE(files.ok() && cache.ok());
+  const std::string input = files->path() + "/in";
+  const std::string output = files->path() + "/out";
+  BOOST_REQUIRE(write_job(input, job).ok());
+  std::vector<Command> commands(1);
+  commands[0].arguments = {CLBAKE_COMMAND, "worker", verb, input, output};
+  if (verb == "prove") {
+    const std::string floor = files->path() + "/floor";
+    BOOST_REQUIRE(write_job(floor, compiled_floor()).ok());
+    commands[0].arguments.insert(commands[0].arguments.end() - 1, floor);
+  }
+  commands[0].environment = driver_cache_environment(cache->path());
+  commands[0].log = files->path() + "/log";
+  const std::atomic<bool> never{false};
+  Outcome outcome;
+  const Status ran = run_all(commands, 1, kTimeout, never, [&](std::size_t, const Exit& exit) {
+    if (!exit.ok()) outcome.failure = describe(exit, commands[0], kTimeout);
+  });
+  BOOST_REQUIRE(ran.ok());
+  Result<Job> left = read_job(output);
+  BOOST_TEST(left.ok() == outcome.failure.empty());  // a failure leaves no output
+  if (left) outcome.job = std::move(*left);
+  return outcome;
+}
+
+const Job& compiled_floor() {
+  static const Outcome outcome = work("compile", overhead_job(device().target));
+  BOOST_REQUIRE_EQUAL(outcome.failure, "");
+  return outcome.job;
+}
+
+Job compiled(const std::string& verb, const std::string& defect = {}) {
+  const Outcome outcome = work(verb, handmade_job(defect));
+  BOOST_REQUIRE_EQUAL(outcome.failure, "");
+  BOOST_REQUIRE_EQUAL(outcome.job.entries.size(), 1U);
+  BOOST_TEST(!outcome.job.entries[0].proof.proven);
+  return outcome.job;
+}
+
+// The proof of a compiled job; of several attempts the first that is JIT-free.
+cache::Proof proof_of(const Job& job) {
+  cache::Proof proof;
+  for (int i = 0; i < kAttempts && !proof.jit_free; ++i) {
+    const Outcome outcome = work("prove", job);
+    BOOST_REQUIRE_EQUAL(outcome.failure, "");
+    proof = outcome.job.entries.at(0).proof;
+    BOOST_TEST(proof.proven);
+  }
+  return proof;
+}
+
+void check_not_proven(const std::string& defect, const std::string& cause) {
+  const Outcome outcome = work("prove", compiled("compile", defect));
+  BOOST_TEST(contains(outcome.failure, cause), defect << ": '" << outcome.failure << "'");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AFinalizedProgramIsProvenJitFree) {
+  const Job job = compiled("compile");
+  const cache::Proof proof = proof_of(job);
+  BOOST_TEST(proof.load_us() > 0.0F);
+  BOOST_TEST(proof.first_us > 0.0F);
+  BOOST_TEST(proof.steady_us > 0.0F);
+  BOOST_TEST(proof.tolerance > 0.0F);
+  BOOST_TEST(proof.max_error <= proof.tolerance);
+  if (on_pocl()) BOOST_TEST(proof.jit_free, proof.note);
+}
+
+BOOST_AUTO_TEST_CASE(APlainBinaryStillCompilesAtItsFirstLaunch) {
+  if (!on_pocl()) return;  // other drivers may leave nothing to compile
+  const Outcome outcome = work("prove", compiled("compile-plain"));
+  BOOST_REQUIRE_EQUAL(outcome.failure, "");
+  const cache::Proof& proof = outcome.job.entries.at(0).proof;
+  BOOST_TEST(proof.proven);
+  BOOST_TEST(!proof.jit_free);
+  BOOST_TEST(contains(proof.note, "as long as a compilation"), proof.note);
+}
+
+// As a driver would that mixes up its programs: the kernel has the wanted name and arguments.
+BOOST_AUTO_TEST_CASE(TheBinaryOfAnotherKernelIsFound) {
+  Job job = compiled("compile");
+  job.entries[0].program = compiled("compile", "WRONG_CORNER").entries[0].program;
+  const Outcome outcome = work("prove", job);
+  BOOST_TEST(contains(outcome.failure, "wrong result at"), outcome.failure);
+}
+
+BOOST_AUTO_TEST_CASE(WrongNumbersAreFound) { check_not_proven("WRONG_LAST_PRODUCT", "wrong result at"); }
+
+BOOST_AUTO_TEST_CASE(OneWrongElementIsFound) { check_not_proven("WRONG_CORNER", "wrong result at"); }
+
+BOOST_AUTO_TEST_CASE(AWriteIntoThePaddingOfCIsFound) { check_not_proven("WRITES_BESIDE", "wrote outside C"); }
+
+BOOST_AUTO_TEST_CASE(AWriteBehindCIsFound) { check_not_proven("WRITES_BEHIND", "wrote outside C"); }
+
+BOOST_AUTO_TEST_CASE(ReadingCWhereBetaIsZeroIsFound) { check_not_proven("READS_C", "wrong result at"); }
+
+BOOST_AUTO_TEST_CASE(ReadingBesideAIsFound) { check_not_proven("READS_BESIDE_A", "wrong result at"); }
+
+BOOST_AUTO_TEST_CASE(AnIgnoredOffsetIsFound) { check_not_proven("IGNORES_OFFSET", "wrong result at"); }
+
+BOOST_AUTO_TEST_CASE(AKernelThatCrashesTakesOnlyItsWorkerWithIt) {
+  if (!on_pocl()) return;  // a GPU may survive it
+  const Outcome outcome = work("compile", handmade_job("CRASHES"));
+  BOOST_TEST(outcome.failure != "");  // by signal, unless a sanitizer catches that
+}
+
+// A shell starts a worker that hangs in the driver, waits until it is well under way, and dies.
+BOOST_AUTO_TEST_CASE(AWorkerEndsWithItsParent) {
+  if (!on_pocl()) return;  // its cache shows when a program was compiled
+  const Result<ScratchDirectory> files = ScratchDirectory::create();
+  const Result<ScratchDirectory> cache = ScratchDirectory::create();
+  BOOST_REQUIRE(files.ok() && cache.ok());
+  BOOST_REQUIRE(write_job(files->path() + "/in", handmade_job("HANGS")).ok());
+  std::vector<Command> commands(1);
+  commands[0].arguments = {"/bin/sh", "-c",
+                           "cd '" + files->path() +
+                               "'; unset CLBAKE_PARENT; '" CLBAKE_COMMAND "' worker compile in out & echo $! > pid; " +
+                               "until [ -n \"$(ls '" + cache->path() + "')\" ]; do sleep 0.02; done; kill -KILL $$"};
+  commands[0].environment = driver_cache_environment(cache->path());
+  commands[0].log = files->path() + "/log";
+  const std::atomic<bool> never{false};
+  const auto done = [](std::size_t, const Exit& exit) { BOOST_TEST(exit.signal == SIGKILL); };
+  BOOST_TEST(run_all(commands, 1, kTimeout, never, done).ok());
+
+  pid_t worker = 0;
+  std::ifstream(files->path() + "/pid") >> worker;
+  BOOST_REQUIRE(worker > 0);
+  bool runs = true;
+  for (int i = 0; i < 2000 && runs; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::ifstream command("/proc/" + std::to_string(worker) + "/cmdline");
+    runs = command.get() != std::ifstream::traits_type::eof();  // empty once it has ended
+  }
+  BOOST_TEST(!runs);
+  if (runs) kill(worker, SIGKILL);
+}
+
+BOOST_AUTO_TEST_CASE(ASourceThatDoesNotCompileIsNamed) {
+  const Outcome outcome = work("compile", handmade_job("SYNTAX_ERROR"));
+  BOOST_TEST(contains(outcome.failure, "handmade.cl"), outcome.failure);
+}
+
+BOOST_AUTO_TEST_CASE(AMissingKernelIsAFailure) { BOOST_TEST(work("compile", handmade_job("NO_KERNEL")).failure != ""); }
+
+BOOST_AUTO_TEST_CASE(NothingCompiledIsNotProven) {
+  const Outcome outcome = work("prove", handmade_job());
+  BOOST_TEST(contains(outcome.failure, "nothing was compiled"), outcome.failure);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDevicesJobIsRefused) {
+  Job job = handmade_job();
+  job.target.device_name += " of somebody else";
+  const Outcome outcome = work("compile", job);
+  BOOST_TEST(contains(outcome.failure, "not in this machine"), outcome.failure);
+}
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,198 @@
+// The journal of a tuning on disk: whole, half-written, another one's, damaged.
+#include "tune/journal.hpp"
+#include "build_fixture.hpp"
+
+#include <sys/resource.h>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <filesystem>
+
+namespace clbake::builder::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSettings = R"({"seed":1,"text":"a \"b\""})";
+
+class Notebook {
+ public:
+  Notebook() : directory_(required(ScratchDirectory::create())), path(directory_.path() + "/tuning.journal") {}
+
+  Result<Journal> open(const std::string& settings = kSettings) const { return Journal::open(path, settings); }
+
+  // With these records behind the settings.
+  void write(const std::vector<JournalRecord>& records) const {
+    Journal journal = required(open());
+    for (const JournalRecord& record : records) BOOST_TEST(outcome(journal.add(record)) == "ok");
+  }
+
+  void append(const std::string& text) const { write_file(path, read_file(path) + text); }
+
+ private:
+  ScratchDirectory directory_;
+
+ public:
+  std::string path;
+};
+
+const JournalRecord kVisit{
+    "explore single nn 17", "direct-s-nn-4x16x1-4x16x1-v16", "", 12.5, {{1.5, 1.0 / 3}, {}, {7}}, {1}};
+const JournalRecord kFailed{"explore single nn 18", "b", "wrong result at \"5\"\n", 13, {}};
+const JournalRecord kRace{"finals 0 single nn 5x5x5", "a b", "", 14.25, {{2e-7}, {123456.78901234567}}};
+
+void check_equal(const JournalRecord* found, const JournalRecord& wanted) {
+  BOOST_REQUIRE(found != nullptr);
+  BOOST_TEST(found->key == wanted.key);
+  BOOST_TEST(found->variants == wanted.variants);
+  BOOST_TEST(found->failure == wanted.failure);
+  BOOST_TEST(found->at_s == wanted.at_s);
+  BOOST_TEST((found->us == wanted.us));
+  BOOST_TEST((found->late == wanted.late));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(RecordsAreThereAtOnceAndAfterReopeningToTheLastBit) {
+  const Notebook book;
+  {
+    Journal journal = required(book.open());
+    BOOST_TEST(journal.last_s() == 0.0);
+    for (const JournalRecord& record : {kVisit, kFailed, kRace}) {
+      BOOST_TEST(outcome(journal.add(record)) == "ok");
+      check_equal(journal.find(record.key, record.variants), record);
+      check_equal(required(book.open()).find(record.key, record.variants), record);  // in the file already
+    }
+  }
+  const Journal again = required(book.open());
+  for (const JournalRecord& record : {kVisit, kFailed, kRace}) {
+    check_equal(again.find(record.key, record.variants), record);
+  }
+  BOOST_TEST(again.last_s() == 14.25);
+}
+
+BOOST_AUTO_TEST_CASE(OtherKeysAndOtherVariantsAreUnknown) {
+  const Notebook book;
+  book.write({kRace});
+  const Journal journal = required(book.open());
+  BOOST_TEST(journal.find("finals 1 single nn 5x5x5", "a b") == nullptr);
+  BOOST_TEST(journal.find(kRace.key, "a") == nullptr);
+  BOOST_TEST(journal.find(kRace.key, "b a") == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(ALaterRecordOfAKeyReplacesTheEarlierOne) {
+  const Notebook book;
+  JournalRecord later = kRace;
+  later.variants = "c d";
+  later.us = {{1}, {2}};
+  book.write({kRace, later});
+  const Journal journal = required(book.open());
+  BOOST_TEST(journal.find(kRace.key, kRace.variants) == nullptr);
+  check_equal(journal.find(kRace.key, "c d"), later);
+}
+
+BOOST_AUTO_TEST_CASE(AHalfWrittenLastLineIsDroppedAndWrittenOver) {
+  const Notebook whole;
+  whole.write({kVisit, kFailed});
+  const std::string text = read_file(whole.path);
+  const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
+  for (std::size_t size = last; size < text.size(); size += 7) {
+    const Notebook book;
+    write_file(book.path, text.substr(0, size));
+    Journal journal = required(book.open());
+    check_equal(journal.find(kVisit.key, kVisit.variants), kVisit);
+    BOOST_TEST(journal.find(kFailed.key, kFailed.variants) == nullptr);
+    BOOST_TEST(outcome(journal.add(kFailed)) == "ok");
+    BOOST_TEST(read_file(book.path) == text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(HalfWrittenSettingsAreNone) {
+  for (const std::string& text : {std::string(), std::string(kSettings).substr(0, 5), std::string("other")}) {
+    const Notebook book;
+    write_file(book.path, text);
+    book.write({kVisit});
+    check_equal(required(book.open()).find(kVisit.key, kVisit.variants), kVisit);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(OtherSettingsAreRefusedAndTheFileIsKept) {
+  const Notebook book;
+  book.write({kVisit});
+  const std::string text = read_file(book.path);
+  const Result<Journal> other = book.open(R"({"seed":2})");
+  BOOST_TEST(outcome(other) == "invalid argument");
+  BOOST_TEST(contains(other.status().message(), book.path), other.status().message());
+  BOOST_TEST(contains(other.status().message(), "--fresh"), other.status().message());
+  BOOST_TEST(read_file(book.path) == text);
+}
+
+BOOST_AUTO_TEST_CASE(DamageNamesTheFileAndTheLineAndKeepsTheFile) {
+  for (const char* damage :
+       {"no JSON", "", "[]", "null", R"({"key":"k"})", R"({"key":1,"variants":"v","failure":"","at":1,"us":[]})",
+        R"({"key":"k","variants":"v","failure":"","at":"1","us":[]})",
+        R"({"key":"k","variants":"v","failure":"","at":1e300,"us":[]})",
+        R"({"key":"k","variants":"v","failure":"","at":-1,"us":[]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":{}})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1]],"late":[1]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1]],"late":["0"]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1]],"late":0})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[1]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[["1"]]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[0]]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[-1]]})",
+        R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1e999]]})"}) {
+    const Notebook book;
+    book.write({kVisit});
+    book.append(std::string(damage) + "\n");
+    const std::string text = read_file(book.path);
+    const Result<Journal> journal = book.open();
+    BOOST_TEST(outcome(journal) == "malformed", damage);
+    BOOST_TEST(contains(journal.status().message(), book.path + ": line 3"), journal.status().message());
+    BOOST_TEST(contains(journal.status().message(), "--fresh"), journal.status().message());
+    BOOST_TEST(read_file(book.path) == text);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WhatADriverSaidNeedNotBeUtf8) {
+  const Notebook book;
+  JournalRecord record = kFailed;
+  record.failure = "driver: \xff\xc3 \x01 end";
+  book.write({record});
+  const Journal journal = required(book.open());
+  const JournalRecord* found = journal.find(record.key, record.variants);
+  BOOST_REQUIRE(found != nullptr);
+  BOOST_TEST(contains(found->failure, "driver: "), found->failure);
+  BOOST_TEST(contains(found->failure, " \x01 end"), found->failure);
+}
+
+BOOST_AUTO_TEST_CASE(AFileThatCannotBeOpenedOrReadIsAnIoFailure) {
+  const Notebook book;
+  const Result<Journal> missing = Journal::open("/no/such/directory/journal", kSettings);
+  BOOST_TEST(outcome(missing) == "input/output");
+  BOOST_TEST(contains(missing.status().message(), "/no/such/directory/journal"), missing.status().message());
+  fs::create_directory(book.path);
+  BOOST_TEST(outcome(book.open()) == "input/output");
+}
+
+BOOST_AUTO_TEST_CASE(AFullDiskIsAnIoFailure) {
+  const Notebook book;
+  Journal journal = required(book.open());
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  BOOST_REQUIRE_EQUAL(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{fs::file_size(book.path) + 10, before.rlim_max};
+  BOOST_REQUIRE_EQUAL(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Status full = journal.add({"explore 1", "a", "", 1, {{1, 2, 3}}});
+  BOOST_REQUIRE_EQUAL(setrlimit(RLIMIT_FSIZE, &before), 0);
+  BOOST_TEST(outcome(full) == "input/output");
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsNoFileIsNotRead) {
+  const Notebook book;
+  fs::create_symlink("/dev/zero", book.path);  // has no end
+  const Result<Journal> endless = book.open();
+  BOOST_TEST(outcome(endless) == "input/output");
+  BOOST_TEST(contains(endless.status().message(), book.path), endless.status().message());
+}
+
+}  // namespace clbake::builder::test

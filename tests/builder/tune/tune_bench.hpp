@@ -1,0 +1,99 @@
+// What the tests of whole tunings share: a tuning of a small space with the fake worker.
+#pragma once
+
+#include "build_fixture.hpp"
+#include "tune/candidates.hpp"
+#include "tune/time_model.hpp"
+
+#include <clbake/builder/tune.hpp>
+#include <clbake/builder/tuning_file.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace clbake::builder::test {
+
+namespace fs = std::filesystem;
+
+using Names = std::vector<std::string>;
+
+// Of the small space, 336 points, a part is enough for most tests: so small that all of it are finalists.
+constexpr std::uint32_t kParts = 12;
+
+// A tuning of a small space: every point of the family direct for work-groups of one work-item.
+class Bench {
+ public:
+  Bench() {
+    options.devices = {made_up_device()};
+    options.precisions = {Precision::single_precision};
+    options.transposes = {{false, false}};
+    options.families = {kernels::Family::direct};
+    for (const char* shape : {"512x512x512", "16x1024x1024", "64x64x64", "64x64x64 batch 16"}) {
+      options.shapes.list.push_back(*parse_shape(std::string("single nn ") + shape));
+    }
+    options.shapes.probes = {0, 1};
+    options.strategy = Strategy::exhaustive;
+    options.budget = std::chrono::seconds(0);
+    options.work = shop.path("work");
+    options.worker = shop.options.worker;
+    options.parallel = 2;
+  }
+
+  TuneOptions options;
+  BuildFixture shop;
+
+  // Forgets earlier calls. With `stop_after`, asks for cancellation at that report of the progress.
+  Result<Tuning> tune(std::size_t stop_after = SIZE_MAX) {
+    fs::remove(shop.path("calls.log"));
+    std::atomic<bool> cancel{stop_after == 0};
+    reports = 0;
+    return builder::tune(options, cancel, [&](const TuneProgress&) {
+      if (++reports >= stop_after) cancel = true;
+    });
+  }
+
+  std::size_t reports = 0;  // of the last tuning
+
+  std::string journal() const { return options.work + "/tuning.journal"; }
+
+  // Every point that this tuning may try.
+  std::vector<kernels::Params> points() const {
+    static std::map<std::uint64_t, std::vector<kernels::Params>>
+        known;  // by the limit; going through all takes a second
+    const kernels::DeviceLimits& limits = options.devices.at(0).limits;
+    std::vector<kernels::Params>& all = known[limits.max_work_group_size];
+    if (all.empty()) {
+      CandidateStream stream(kernels::Family::direct, Precision::single_precision, false, false, limits, 0);
+      while (const std::optional<kernels::Params> p = stream.next()) all.push_back(*p);
+    }
+    std::vector<kernels::Params> list;
+    for (const kernels::Params& p : all) {
+      if (shard_of(p, options.shards) == options.shard) list.push_back(p);
+    }
+    return list;
+  }
+
+  // The rank-th best of them on a shape.
+  std::string best(const Shape& shape, std::size_t rank = 0) const {
+    std::vector<std::pair<double, std::string>> list;
+    for (const kernels::Params& p : points()) list.emplace_back(modelled_us(p, shape), kernels::name(p));
+    std::sort(list.begin(), list.end());
+    return list.at(rank).second;
+  }
+
+  const Shape& square() const { return options.shapes.list[0]; }
+};
+
+// A part of that space.
+class SmallBench : public Bench {
+ public:
+  SmallBench() {
+    options.shard = 2;
+    options.shards = kParts;
+  }
+};
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,469 @@
+// Whole tunings with the fake worker, whose times follow time_model.hpp: nothing here depends on speed.
+#include "tune/tune_bench.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace clbake::builder::test {
+namespace {
+
+// All that does not depend on the time of day, and on how often the tuning was interrupted.
+std::string is_permanent(Tuning tuning) {
+  tuning.date = "";
+  tuning.elapsed_s = 0;
+  tuning.complete = true;
+  for (Milestone& m : tuning.curve) m.seconds = 0;
+  return tuning_text(tuning);
+}
+
+std::string winner(const Tuning& tuning, const Shape& shape) {
+  for (const Winner& w : tuning.winners) {
+    if (tuning.shapes[w.figures.shape] == shape) return tuning.variants[w.figures.variant];
+  }
+  return {};
+}
+
+Names calls_of(const Bench& bench, const std::string& verb) {
+  Names list;
+  for (const std::string& call : bench.shop.calls()) {
+    if (call.rfind(verb + ' ', 0) == 0) list.push_back(call.substr(verb.size() + 1));
+  }
+  return list;
+}
+
+// How many orders were answered, according to the journal: a visit's give a list of times each, a race's one time each.
+std::size_t journaled_orders(const std::string& path) {
+  std::istringstream lines(read_file(path));
+  std::string line;
+  std::getline(lines, line);  // the settings
+  std::size_t count = 0;
+  while (std::getline(lines, line)) {
+    const auto record = nlohmann::json::parse(line);
+    const bool race = record["key"].get<std::string>().rfind("finals", 0) == 0;
+    for (const auto& us : record["us"]) count += race ? us.size() : 1;
+  }
+  return count;
+}
+
+void check_without(const Tuning& tuning, const std::string& variant, const std::string& cause) {
+  const auto failure = std::find_if(tuning.failures.begin(), tuning.failures.end(),
+                                    [&](const Failure& f) { return f.variant == variant; });
+  BOOST_REQUIRE((failure != tuning.failures.end()));
+  BOOST_TEST(contains(failure->cause, cause), failure->cause);
+  for (const Failure& f : tuning.failures) BOOST_TEST(f.variant == variant, f.variant + ": " + f.cause);
+  BOOST_TEST(tuning.failures.size() == 1U);
+  const auto is_it = [&](std::uint32_t v) { return tuning.variants.at(v) == variant; };
+  for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");
+  for (const Winner& w : tuning.winners) BOOST_TEST(!is_it(w.figures.variant), w.shape_class);
+  for (const cache::Rule& r : tuning.rules) BOOST_TEST(!is_it(r.variant), "a rule");
+  for (const Milestone& m : tuning.curve) BOOST_TEST(!is_it(m.variant), "a milestone");
+  for (const std::string& wanted : wanted_variants(tuning)) BOOST_TEST(wanted != variant);
+}
+
+}  // namespace
+
+// ---- What is searched ----
+
+BOOST_AUTO_TEST_CASE(AnExhaustiveSearchTriesEveryPointOnceAndFindsTheBestOfEachShape) {
+  SmallBench bench;
+  bench.options.shard = 1;
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST(tuning->complete);
+  BOOST_TEST(tuning->failures.empty());
+  std::set<std::string> wanted;
+  for (const kernels::Params& p : bench.points()) wanted.insert(kernels::name(p));
+  const Names calls = calls_of(bench, "time");
+  std::set<std::string> tried(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(wanted.size()));
+  BOOST_TEST((tried == wanted));
+  tried.insert(calls.begin(), calls.end());  // the default variants, at the end
+  BOOST_TEST(tuning->tried == tried.size());
+  for (const Shape& shape : bench.options.shapes.list) {
+    BOOST_TEST(winner(*tuning, shape) == bench.best(shape), name(shape));
+  }
+  BOOST_TEST(!tuning->rules.empty());
+  BOOST_TEST(!tuning->curve.empty());
+  BOOST_TEST(outcome(parse_tuning(tuning_text(*tuning), "text")) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(EqualSeedsTryTheSameVariantsInTheSameOrder) {
+  Names first;
+  for (const std::uint64_t seed : {1U, 1U, 2U}) {
+    SmallBench bench;
+    bench.options.seed = seed;
+    bench.options.parallel = 1;
+    BOOST_REQUIRE_EQUAL(outcome(bench.tune()), "ok");
+    const Names calls = calls_of(bench, "time");
+    if (first.empty()) first = calls;
+    BOOST_TEST((calls == first) == (seed == 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(HowManyCompileAtATimeDoesNotMatter, *boost::unit_test::label("slow")) {
+  for (const Strategy strategy : {Strategy::exhaustive, Strategy::staged, Strategy::random}) {
+    std::string first;
+    for (const unsigned parallel : {1U, 4U}) {
+      SmallBench bench;
+      bench.options.strategy = strategy;
+      bench.options.parallel = parallel;
+      const Result<Tuning> tuning = bench.tune();
+      BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+      if (first.empty()) first = is_permanent(*tuning);
+      BOOST_TEST((is_permanent(*tuning) == first), name(strategy));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TheStagedSearchFindsGoodPointsWithFarFewerTriesThanThereArePoints) {
+  Bench bench;
+  bench.options.strategy = Strategy::staged;
+  bench.options.devices[0].limits.max_work_group_size = 64;
+  for (std::uint64_t& size : bench.options.devices[0].limits.max_work_item_sizes) size = 64;
+  const std::size_t all = bench.points().size();
+  const Result<Tuning> tuning = bench.tune(250);
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST(!tuning->complete);
+  BOOST_TEST(tuning->tried * 30 < all);
+  for (const std::size_t probe : bench.options.shapes.probes) {
+    const Shape& shape = bench.options.shapes.list[probe];
+    const auto params = std::get<kernels::Params>(kernels::parse(winner(*tuning, shape)));
+    const auto ideal = std::get<kernels::Params>(kernels::parse(bench.best(shape)));
+    BOOST_TEST(modelled_us(params, shape) <= 2.2 * modelled_us(ideal, shape),
+               kernels::name(params) << " instead of " << kernels::name(ideal));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTuned, *boost::unit_test::label("slow")) {
+  SmallBench bench;
+  bench.options.precisions = {Precision::single_precision, Precision::double_precision};
+  bench.options.transposes = {{false, false}, {true, false}};
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST(tuning->winners.size() == 4 * bench.options.shapes.list.size());
+  std::set<std::string> kinds;
+  for (const cache::Rule& rule : tuning->rules) {
+    kinds.insert(kind_name(rule));
+    const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[rule.variant]));
+    BOOST_TEST((params.trans_a == rule.trans_a && params.trans_b == rule.trans_b));
+  }
+  BOOST_TEST((kinds == std::set<std::string>{"single nn", "single tn", "double nn", "double tn"}));
+}
+
+// ---- Parts of the space ----
+
+BOOST_AUTO_TEST_CASE(PartsOfTheSpaceTogetherAreTheWholeOfIt) {
+  Bench whole;
+  const Tuning unsharded = required(whole.tune());
+  std::vector<NamedTuning> parts;
+  Names tried;
+  for (std::uint32_t shard = 1; shard <= 3; ++shard) {
+    Bench bench;
+    bench.options.shard = shard;
+    bench.options.shards = 3;
+    parts.push_back({"part " + std::to_string(shard), required(bench.tune())});
+    const Names calls = calls_of(bench, "time");
+    const auto points = static_cast<std::ptrdiff_t>(bench.points().size());
+    tried.insert(tried.end(), calls.begin(), calls.begin() + points);
+  }
+  const std::set<std::string> different(tried.begin(), tried.end());
+  BOOST_TEST(different.size() == tried.size());
+  BOOST_TEST(different.size() == whole.points().size());
+  const Tuning merged = required(merge(parts, false));
+  BOOST_TEST(merged.winners.size() == unsharded.winners.size());
+  for (const std::size_t probe : whole.options.shapes.probes) {
+    const Shape& shape = whole.options.shapes.list[probe];
+    BOOST_TEST(winner(merged, shape) == winner(unsharded, shape), name(shape));
+  }
+}
+
+// How often the races of a journal timed a variant ("variant shape").
+std::map<std::string, std::size_t> turns_in(const std::string& path) {
+  std::istringstream lines(read_file(path));
+  std::string line;
+  std::getline(lines, line);  // the settings
+  std::map<std::string, std::size_t> turns;
+  while (std::getline(lines, line)) {
+    const auto record = nlohmann::json::parse(line);
+    const std::string key = record["key"];  // finals PASS SHAPE
+    if (key.rfind("finals ", 0) != 0) continue;
+    std::istringstream racers(record["variants"].get<std::string>());
+    std::string racer;
+    for (std::size_t i = 0; racers >> racer; ++i) {
+      if (i < record["us"].size()) turns[racer + key.substr(key.find(' ', 7))] += record["us"][i].size();
+    }
+  }
+  return turns;
+}
+
+BOOST_AUTO_TEST_CASE(EveryTurnOfARaceCountsOnce) {
+  SmallBench bench;
+  bench.options.shapes.grid = {*parse_shape("single nn 300x300x300"), *parse_shape("single nn 9x900x90")};
+  const Tuning tuning = required(bench.tune());
+  std::map<std::string, std::size_t> turns = turns_in(bench.journal());
+  std::size_t finals = 0;
+  for (const Measurement& m : tuning.measurements) {
+    if (!m.final) continue;
+    ++finals;
+    const std::string what = tuning.variants[m.variant] + ' ' + name(tuning.shapes[m.shape]);
+    BOOST_TEST(m.runs == turns[what], what);
+  }
+  BOOST_TEST(finals > 0U);
+}
+
+// ---- Interruptions ----
+
+void check_goes_on(Strategy strategy, const std::vector<double>& parts) {
+  SmallBench uninterrupted;
+  uninterrupted.options.shapes.grid = {*parse_shape("single nn 300x300x300"), *parse_shape("single nn 9x900x90")};
+  uninterrupted.options.strategy = strategy;
+  uninterrupted.options.parallel = 1;
+  const std::string wanted = is_permanent(required(uninterrupted.tune()));
+  const std::size_t orders = calls_of(uninterrupted, "order").size();
+  const auto reports = static_cast<double>(uninterrupted.reports);
+  for (const double part_done : parts) {
+    const auto stop_after = static_cast<std::size_t>(std::max(1.0, part_done * reports - 3));
+    BOOST_TEST_CONTEXT(name(strategy) << " stopped after " << stop_after << " of " << reports) {
+      SmallBench bench;
+      bench.options = uninterrupted.options;
+      bench.options.work = bench.shop.path("work");
+      const Result<Tuning> part = bench.tune(stop_after);
+      BOOST_REQUIRE_EQUAL(outcome(part), "ok");
+      BOOST_TEST(!part->complete);
+      BOOST_TEST(!part->winners.empty());
+      const std::size_t known = journaled_orders(bench.journal());
+      BOOST_TEST(known > 0U);
+      const Result<Tuning> tuning = bench.tune();
+      BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+      BOOST_TEST(tuning->complete);
+      BOOST_TEST(calls_of(bench, "order").size() == orders - known);
+      BOOST_TEST((is_permanent(*tuning) == wanted));
+      BOOST_TEST(tuning->elapsed_s >= part->elapsed_s);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnInterruptedTuningGoesOnAndTimesNothingTwice) { check_goes_on(Strategy::staged, {0.5}); }
+
+BOOST_AUTO_TEST_CASE(WhereverItWasInterrupted, *boost::unit_test::label("slow")) {
+  check_goes_on(Strategy::staged, {0, 1});
+  check_goes_on(Strategy::exhaustive, {0, 0.5, 1});
+}
+
+BOOST_AUTO_TEST_CASE(ManyInterruptionsAndOtherNumbersOfChildrenDoNotMatter, *boost::unit_test::label("slow")) {
+  SmallBench uninterrupted;
+  const std::string wanted = is_permanent(required(uninterrupted.tune()));
+  SmallBench bench;
+  Result<Tuning> tuning = bench.tune(5);
+  for (std::size_t i = 1; i < 100 && tuning.ok() && !tuning->complete; ++i) {
+    bench.options.parallel = 1 + static_cast<unsigned>(i % 3);
+    tuning = bench.tune(15 * i);
+  }
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST((is_permanent(*tuning) == wanted));
+}
+
+BOOST_AUTO_TEST_CASE(ATuningThatIsDoneIsReadFromItsJournal) {
+  SmallBench bench;
+  const Tuning tuning = required(bench.tune());
+  BOOST_TEST(is_permanent(required(bench.tune())) == is_permanent(tuning));
+  BOOST_TEST(calls_of(bench, "order").empty());
+}
+
+BOOST_AUTO_TEST_CASE(CancelledAtOnceItKnowsNothing) {
+  SmallBench bench;
+  const Result<Tuning> tuning = bench.tune(0);
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST(!tuning->complete);
+  BOOST_TEST(tuning->winners.empty());
+  BOOST_TEST(bench.shop.calls().empty());
+}
+
+BOOST_AUTO_TEST_CASE(WithTheBudgetUsedUpWhatIsKnownIsTheResult) {
+  SmallBench bench;
+  bench.options.budget = std::chrono::hours(1);
+  const Tuning part = required(bench.tune(bench.points().size() + 5));  // among the finalists
+  write_file(bench.journal(),
+             read_file(bench.journal()) + R"({"key":"the end","variants":"","failure":"","at":4000.0,"us":[]})" + "\n");
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST(bench.shop.calls().empty());
+  BOOST_TEST(tuning->complete);
+  BOOST_TEST(tuning->measurements.size() >= part.measurements.size());
+  BOOST_TEST(winner(*tuning, bench.square()) == bench.best(bench.square()));
+}
+
+BOOST_AUTO_TEST_CASE(ABudgetThatIsTooShortForAnythingFails) {
+  SmallBench bench;
+  bench.options.budget = std::chrono::duration<double>(1e-9);
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_TEST(outcome(tuning) == "build failed");
+  BOOST_TEST(contains(tuning.status().message(), "within the budget"), tuning.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(OtherOptionsAreRefusedUnlessStartingOver) {
+  SmallBench bench;
+  BOOST_TEST(outcome(bench.tune(5)) == "ok");
+  bench.options.seed = 2;
+  const Result<Tuning> other = bench.tune();
+  BOOST_TEST(outcome(other) == "invalid argument");
+  BOOST_TEST(contains(other.status().message(), bench.journal()), other.status().message());
+  bench.options.fresh = true;
+  SmallBench fresh;
+  fresh.options.seed = 2;
+  const std::string wanted = is_permanent(required(fresh.tune()));
+  SmallBench again;  // the last one decides where calls are logged
+  again.options = bench.options;
+  BOOST_TEST((is_permanent(required(again.tune())) == wanted));
+}
+
+BOOST_AUTO_TEST_CASE(TwoTuningsDoNotShareAWorkDirectory) {
+  SmallBench bench;
+  std::string second;
+  const std::atomic<bool> never{false};
+  const auto start_another = [&](const TuneProgress&) {
+    if (!second.empty()) return;
+    const Result<Tuning> other = builder::tune(bench.options, never, {});
+    second = outcome(other) + ": " + other.status().message();
+  };
+  BOOST_TEST(outcome(builder::tune(bench.options, never, start_another)) == "ok");
+  BOOST_TEST(contains(second, "input/output: " + bench.options.work), second);
+  BOOST_TEST(outcome(bench.tune()) == "ok");  // afterwards it is free
+}
+
+BOOST_AUTO_TEST_CASE(AForgottenTuningLeavesNothing) {
+  SmallBench bench;
+  BOOST_TEST(outcome(bench.tune(20)) == "ok");
+  forget_tuning(bench.options.work);
+  BOOST_TEST(!fs::exists(bench.options.work));
+  BOOST_TEST(outcome(bench.tune(20)) == "ok");
+  BOOST_TEST(bench.shop.calls().size() >= 10U);
+}
+
+// ---- Kernels that are wrong ----
+
+// How the would-be best variant misbehaves, and the cause that the profile names.
+void check_never_wins(const std::string& how, const std::string& cause) {
+  BOOST_TEST_CONTEXT(how) {
+    SmallBench bench;
+    bench.options.shapes.grid = {*parse_shape("single nn 300x300x300")};
+    if (how.rfind("hang", 0) == 0) bench.options.timeout = std::chrono::seconds(1);
+    const std::string wrong = bench.best(bench.square());
+    bench.shop.misbehave("time:" + how + ":" + wrong);
+    const Result<Tuning> tuning = bench.tune();
+    BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+    check_without(*tuning, wrong, cause);
+    BOOST_TEST(winner(*tuning, bench.square()) == bench.best(bench.square(), 1));
+    // Nor when the same command is given again.
+    bench.shop.misbehave("");
+    const Tuning again = required(bench.tune());
+    check_without(again, wrong, cause);
+    BOOST_TEST((is_permanent(again) == is_permanent(*tuning)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AWrongKernelNeverWins) {
+  check_never_wins("wrong-result", "wrong result at 5 x 3 x 129");
+  check_never_wins("wrong-result@300x300x300", "wrong result");
+  check_never_wins("crash@64x64x64", "signal 6");
+}
+
+BOOST_AUTO_TEST_CASE(NorDoesOneThatFailsInAnotherWay, *boost::unit_test::label("slow")) {
+  check_never_wins("wrong-result@batch", "wrong result");
+  check_never_wins("wrong-result@512x512x512", "wrong result");
+  check_never_wins("silent@16x1024x1024", "without a word");
+  check_never_wins("garbage", "a driver's greeting");
+  check_never_wins("garbage@64x64x64", "us 1 2 three");
+  check_never_wins("hang", "no end after 1 s");
+  check_never_wins("hang@64x64x64", "no end after 1 s");
+}
+
+BOOST_AUTO_TEST_CASE(WhatADeviceHasNoRoomForCostsThatShapeOnly) {
+  SmallBench bench;
+  const std::string unable = bench.best(bench.square());
+  bench.shop.misbehave("time:unable@batch:" + unable);
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+  BOOST_TEST(tuning->failures.empty());
+  BOOST_TEST(winner(*tuning, bench.square()) == unable);
+  for (const Measurement& m : tuning->measurements) {
+    BOOST_TEST((tuning->variants[m.variant] != unable || tuning->shapes[m.shape].batch == 1));
+  }
+}
+
+// All variants of the fake worker hang on it.
+void check_too_slow(Bench& bench, const Shape& slow) {
+  bench.options.timeout = std::chrono::seconds(1);
+  bench.shop.misbehave("time:hang@" + std::to_string(slow.m) + "x:direct");
+  const Tuning tuning = required(bench.tune());
+  BOOST_TEST(tuning.failures.empty());
+  for (const Measurement& m : tuning.measurements) BOOST_TEST(!(tuning.shapes[m.shape] == slow));
+  BOOST_TEST(winner(tuning, bench.square()) == bench.best(bench.square()));
+  const Tuning again = required(bench.tune());
+  BOOST_TEST(bench.shop.calls().empty());
+  BOOST_TEST((is_permanent(again) == is_permanent(tuning)));
+}
+
+BOOST_AUTO_TEST_CASE(AShapeThatIsTooSlowForAllCostsNoVariant) {
+  SmallBench bench;
+  const Shape slow = *parse_shape("single nn 2000x2000x2000");
+  bench.options.shapes.list.insert(bench.options.shapes.list.begin() + 2, slow);
+  check_too_slow(bench, slow);
+}
+
+BOOST_AUTO_TEST_CASE(NorInARace, *boost::unit_test::label("slow")) {
+  SmallBench bench;
+  bench.options.shapes.grid = {*parse_shape("single nn 2000x2000x2000"), *parse_shape("single nn 300x300x300")};
+  check_too_slow(bench, bench.options.shapes.grid[0]);
+}
+
+BOOST_AUTO_TEST_CASE(WhenEveryVariantFailsTheFirstCauseIsTold) {
+  SmallBench bench;
+  bench.shop.misbehave("time:message:direct");
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_TEST(outcome(tuning) == "build failed");
+  BOOST_TEST(contains(tuning.status().message(), "the driver has lost its mind"), tuning.status().message());
+}
+
+// ---- What cannot be done ----
+
+BOOST_AUTO_TEST_CASE(ImpossibleOptionsAreRefused) {
+  const auto refused = [](void (*change)(TuneOptions&)) {
+    Bench bench;
+    change(bench.options);
+    const Result<Tuning> tuning = bench.tune();
+    return outcome(tuning) == "invalid argument" && bench.shop.calls().empty() && !fs::exists(bench.options.work);
+  };
+  BOOST_TEST(refused([](TuneOptions& o) { o.devices.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.precisions.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.transposes.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.families.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.shapes.list.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.shapes.probes.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.shard = 0; }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.shard = 2; }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.shards = 0; }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.devices.push_back(made_up_device("Device B")); }));
+}
+
+BOOST_AUTO_TEST_CASE(AWorkDirectoryThatCannotBeMadeIsAnIoFailure) {
+  Bench bench;
+  write_file(bench.shop.path("file"), "");
+  bench.options.work = bench.shop.path("file") + "/work";
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_TEST(outcome(tuning) == "input/output");
+  BOOST_TEST(contains(tuning.status().message(), bench.options.work), tuning.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(AMissingWorkerIsAnIoFailure) {
+  Bench bench;
+  bench.options.worker = "/no/such/worker";
+  const Result<Tuning> tuning = bench.tune();
+  BOOST_TEST(outcome(tuning) == "input/output");
+  BOOST_TEST(contains(tuning.status().message(), "/no/such/worker"), tuning.status().message());
+}
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,152 @@
+// Libraries with an overlay: what a miss compiled, kept for the next process.
+#include "api/library_scene.hpp"
+#include "driver_main.hpp"
+
+#include <clbake/builder/scratch.hpp>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+using namespace clbake;
+using namespace clbake::builder;
+using namespace clbake::tests;
+
+namespace {
+
+ScratchDirectory scratch() {
+  Result<ScratchDirectory> directory = ScratchDirectory::create();
+  BOOST_REQUIRE_MESSAGE(directory.ok(), directory.status().message());
+  return std::move(*directory);
+}
+
+struct Run {
+  Explanation expected;  // before anything was loaded
+  Explanation explanation;
+  Counters counters;
+};
+
+// A library of its own, as in another process: one product, right.
+Run run_with(const Bundle& bundle, const OverlayOptions& overlay, Lines& lines) {
+  Options options;
+  const Result<std::shared_ptr<OverlayStore>> opened = open_overlay(overlay);
+  if (opened) options.overlay = *opened;
+  if (!opened) lines.all.push_back(opened.status().message());
+  options.log = keep_line;
+  options.log_data = &lines;
+  const Library library = library_of(bundle, options);
+  const Problem problem = small_problem();
+  Matrices m(problem);
+  const Result<Explanation> expected = library.explain(problem);
+  BOOST_REQUIRE_MESSAGE(expected.ok(), expected.status().message());
+  const Status status = run_once(library, problem, m);
+  BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
+  BOOST_TEST(m.error() < kTolerance);
+  const Result<Gemm> gemm = library.prepare(problem);
+  BOOST_REQUIRE(gemm.ok());
+  return {*expected, gemm->explanation(), library.counters()};
+}
+
+bool any_line_has(const Lines& lines, const std::string& part) {
+  return std::any_of(lines.all.begin(), lines.all.end(), [&](const std::string& line) { return has(line, part); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
+  std::string wanted;
+  const Bundle bundle = bundle_with_a_miss(wanted);
+  const ScratchDirectory directory = scratch();
+  OverlayOptions overlay;
+  overlay.directory = directory.path();
+  Lines lines;
+
+  overlay.mode = OverlayMode::read_only;
+  BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::source));
+  BOOST_TEST(std::filesystem::is_empty(directory.path()));
+  overlay.mode = OverlayMode::read_write;
+  BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::source));
+
+  const Run second = run_with(bundle, overlay, lines);
+  BOOST_TEST((second.explanation.origin == Origin::overlay));
+  BOOST_TEST((second.expected.origin == Origin::overlay));
+  BOOST_TEST(!second.expected.loaded);
+  BOOST_TEST(second.explanation.variant == wanted);
+  BOOST_TEST(name(second.explanation.miss) == name(Code::no_entry));
+  BOOST_TEST(second.counters.overlay == 1U);
+  BOOST_TEST(second.counters.source == 0U);
+  overlay.mode = OverlayMode::read_only;
+  BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::overlay));
+  BOOST_TEST(!any_line_has(lines, "keeps nothing"));
+}
+
+// PoCL 3.1 aborts when a binary is asked for beside a launch; here products run until everything is kept. Failed in
+// most runs while the overlay finalized the program that the application was using.
+BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
+  std::string wanted;
+  const Bundle bundle = bundle_with_a_miss(wanted);
+  const ScratchDirectory directory = scratch();
+  for (const char* round : {"a", "b", "c", "d"}) {
+    OverlayOptions overlay;
+    overlay.directory = directory.path() + "/" + round;
+    overlay.mode = OverlayMode::read_write;
+    const Result<std::shared_ptr<OverlayStore>> opened = open_overlay(overlay);
+    BOOST_REQUIRE_MESSAGE(opened.ok(), opened.status().message());
+    Options options;
+    options.overlay = *opened;
+    const Library library = library_of(bundle, options);
+    const Problem p = small_problem();
+    Matrices matrices(p);
+    BOOST_REQUIRE(run_once(library, p, matrices).ok());
+    std::atomic<bool> kept{false};
+    std::thread waits([&] {
+      library.finish();
+      kept = true;
+    });
+    std::size_t failed = 0;
+    while (!kept) failed += run_once(library, p, matrices).ok() ? 0 : 1;
+    waits.join();
+    BOOST_TEST(failed == 0U);
+    BOOST_TEST(library.counters().source == 1U);
+    BOOST_TEST(!std::filesystem::is_empty(overlay.directory));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(WhatADriverRefusesIsShownToItOnceAndHealed) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    for (cache::Entry& e : c.entries) e.program.assign(64, 'x');
+  });
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
+  BOOST_REQUIRE(bundle.ok());
+  const ScratchDirectory directory = scratch();
+  OverlayOptions overlay;
+  overlay.directory = directory.path();
+  overlay.mode = OverlayMode::read_write;
+  Lines lines;
+  const Run first = run_with(*bundle, overlay, lines);
+  BOOST_TEST((first.explanation.origin == Origin::source));
+  BOOST_TEST(first.counters.misses[static_cast<std::size_t>(Code::driver_rejected)] == 1U);
+  BOOST_TEST(!any_line_has(lines, "refused it before"));
+
+  const Run second = run_with(*bundle, overlay, lines);
+  BOOST_TEST((second.explanation.origin == Origin::overlay));
+  BOOST_TEST(has(second.explanation.miss_message, "refused it before"));
+}
+
+// Root may write anywhere: what nobody can use is a file in the directory's place, or a directory for all.
+BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeUsedFailsNoProduct) {
+  std::string wanted;
+  const Bundle bundle = bundle_with_a_miss(wanted);
+  const ScratchDirectory directory = scratch();
+  std::filesystem::permissions(directory.path(), std::filesystem::perms::all);
+  for (const std::string& path : {directory.path(), std::string("/dev/null/nothing"), std::string()}) {
+    OverlayOptions overlay;
+    overlay.directory = path;
+    overlay.mode = OverlayMode::read_write;
+    Lines lines;
+    BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::source));
+    BOOST_TEST(!lines.all.empty());
+    BOOST_TEST(has(lines.all.front(), path.empty() ? "directory" : path), lines.all.front());
+  }
+  BOOST_TEST(std::filesystem::is_empty(directory.path()));
+}

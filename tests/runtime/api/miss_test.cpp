@@ -1,0 +1,191 @@
+// What happens when a bundle does not fit the device, or is damaged: the right miss, then a right result.
+#include "api/baked_bundle.hpp"
+#include "driver_main.hpp"
+
+using namespace clbake;
+using namespace clbake::builder;
+using namespace clbake::tests;
+
+namespace {
+
+struct Served {
+  Explanation explanation;
+  bool right = false;
+};
+
+Result<Served> serve(const cache::Bytes& bytes, OnMiss on_miss, bool newer_driver = false) {
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
+  if (!bundle) return bundle.status();
+  Options options;
+  options.on_miss = on_miss;
+  options.newer_driver = newer_driver;
+  const Result<Library> library = Library::create(here().session.context(), here().device.id, {*bundle}, options);
+  if (!library) return library.status();
+  const Problem problem = tight_problem(Precision::single_precision, 37, 41, 43);
+  Result<Gemm> gemm = library->prepare(problem);
+  if (!gemm) return gemm.status();
+  Result<GemmRun> trial = GemmRun::create(here().session, here().device, problem);
+  if (!trial) return trial.status();
+  const Status ran = trial->run(*gemm).status();
+  if (!ran) return ran;
+  const Result<Check> check = trial->check();
+  if (!check) return check.status();
+  return Served{gemm->explanation(), check->ok()};
+}
+
+void require_miss_then_right(const cache::Bytes& bytes, Code reason) {
+  const Result<Served> refused = serve(bytes, OnMiss::fail);
+  BOOST_TEST(name(refused.status().code()) == name(reason), refused.status().message());
+  const Result<Served> served = serve(bytes, OnMiss::compile);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::source));
+  BOOST_TEST(name(served->explanation.miss) == name(reason));
+  BOOST_TEST(served->right);
+}
+
+// Flips one bit of the stored program that single-precision NN problems use.
+void damage_program(cache::Bytes& bytes) {
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
+  BOOST_REQUIRE(bundle.ok());
+  for (std::uint32_t i = 0; i < bundle->entry_count(); ++i) {
+    const Result<cache::EntryInfo> entry = bundle->entry(i);
+    BOOST_REQUIRE(entry.ok());
+    bytes[entry->program.offset + entry->program.stored_bytes / 2] ^= 1;
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AnIntactBundleServesItsBinary) {
+  const Result<Served> served = serve(changed_bundle([](cache::Contents&) {}), OnMiss::fail);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::native));
+  BOOST_TEST((served->explanation.miss == Code::ok));
+  BOOST_TEST(served->right);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDriverVersionIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (Target& t : c.targets) t.driver_version += ".1";
+                          }),
+                          Code::other_driver);
+}
+
+// The bundle as an older driver of the same architecture would have left it.
+cache::Bytes older_bundle(bool for_newer_drivers) {
+  return changed_bundle([&](cache::Contents& c) {
+    for (Target& t : c.targets) t.driver_version = "0.9";
+    for (cache::Entry& e : c.entries) e.newer_driver = for_newer_drivers;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(AnOlderDriversMachineCodeServesOnlyWhereBothSidesAllowIt) {
+  if (here().device.target.architecture.empty()) return;  // then no rule is wide enough
+  const Result<Served> served = serve(older_bundle(true), OnMiss::fail, true);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::native));
+  BOOST_TEST(name(served->explanation.miss) == name(Code::other_driver));
+  BOOST_TEST(served->explanation.baked_for == "0.9");
+  BOOST_TEST(served->right);
+  require_miss_then_right(older_bundle(true), Code::other_driver);
+  BOOST_TEST(name(serve(older_bundle(false), OnMiss::fail, true).status().code()) == name(Code::other_driver));
+}
+
+BOOST_AUTO_TEST_CASE(MachineCodeOfAnotherArchitectureNeverServes) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    for (Target& t : c.targets) t.architecture += "x";
+    for (cache::Entry& e : c.entries) e.newer_driver = true;
+  });
+  BOOST_TEST(name(serve(bytes, OnMiss::fail, true).status().code()) == name(Code::no_target));
+}
+
+BOOST_AUTO_TEST_CASE(APortableProgramServesAndSaysSo) {
+  const Result<Served> served = serve(changed_bundle([](cache::Contents& c) {
+                                        for (cache::Entry& e : c.entries) e.form = cache::Form::portable;
+                                      }),
+                                      OnMiss::fail);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::portable));
+  BOOST_TEST(name(served->explanation.miss) == name(Code::no_entry));
+  BOOST_TEST(served->explanation.baked_for == "");
+  BOOST_TEST(served->right);
+}
+
+BOOST_AUTO_TEST_CASE(APortableProgramServesWhereMachineCodeIsRefused) {
+  const Result<Served> served = serve(changed_bundle([](cache::Contents& c) {
+                                        std::vector<cache::Entry> refused = c.entries;
+                                        for (cache::Entry& e : refused) e.program.assign(64, 'x');
+                                        for (cache::Entry& e : c.entries) e.form = cache::Form::portable;
+                                        c.entries.insert(c.entries.end(), refused.begin(), refused.end());
+                                      }),
+                                      OnMiss::fail);
+  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
+  BOOST_TEST((served->explanation.origin == Origin::portable));
+  BOOST_TEST(name(served->explanation.miss) == name(Code::driver_rejected));
+  BOOST_TEST(served->right);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherPlatformVersionIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (Target& t : c.targets) t.platform_version += " LLVM 99";
+                          }),
+                          Code::other_driver);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherDeviceIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (Target& t : c.targets) t.device_name += " II";
+                          }),
+                          Code::no_target);
+}
+
+BOOST_AUTO_TEST_CASE(AVariantThatWasNotBakedIsAMissAndCompiles) {
+  require_miss_then_right(changed_bundle([](cache::Contents& c) { c.entries.clear(); }), Code::no_entry);
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedProgramNeverReachesTheDriver) {
+  cache::Bytes bytes = changed_bundle([](cache::Contents&) {});
+  damage_program(bytes);
+  require_miss_then_right(bytes, Code::checksum);
+}
+
+BOOST_AUTO_TEST_CASE(AProgramThatTheDriverRefusesIsCompiledFromSource) {
+  // Valid by every checksum, and no program: only text reaches the driver, which refuses it without harm.
+  require_miss_then_right(changed_bundle([](cache::Contents& c) {
+                            for (cache::Entry& e : c.entries) e.program.assign(64, 'x');
+                          }),
+                          Code::driver_rejected);
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownKernelContractIsRefused) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    for (cache::Variant& v : c.variants) v.contract = 99;
+  });
+  const Result<Served> served = serve(bytes, OnMiss::compile);
+  BOOST_TEST(name(served.status().code()) == name(Code::unsupported_version));
+}
+
+BOOST_AUTO_TEST_CASE(ARuleThatNamesAnotherPrecisionsVariantIsRefused) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    for (std::uint32_t v = 0; v < c.variants.size(); ++v) {
+      if (c.variants[v].precision != Precision::double_precision) continue;
+      for (cache::Rule& rule : c.profiles.front().rules) rule.variant = v;
+    }
+  });
+  BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::malformed));
+}
+
+BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    c.entries.clear();
+    for (cache::Source& s : c.sources) s.text = "this is not OpenCL C\n";
+  });
+  const Result<Served> served = serve(bytes, OnMiss::compile);
+  BOOST_TEST(name(served.status().code()) == name(Code::build_failed));
+  BOOST_TEST(served.status().message().find('\n') == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(ABundleWithoutProfileIsAMissOfItsOwn) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) { c.profiles.clear(); });
+  BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::no_variant));
+}

@@ -1,0 +1,170 @@
+// What a process compiled becomes an entry of the overlay without a child process, and the next one has nothing to
+// compile.
+#include "overlay/overlay_samples.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/finalize.hpp>
+
+#include "finalize/poclbin.hpp"
+#include "handmade.hpp"
+#include "opencl/cl.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <thread>
+
+namespace clbake::test {
+namespace {
+
+using builder::tight_problem;
+using builder::test::device;
+
+template <typename T>
+T required(Result<T> result) {
+  BOOST_REQUIRE_MESSAGE(result.ok(), result.status().message());
+  return std::move(*result);
+}
+
+// A job's bundle in a library.
+struct Served {
+  explicit Served(const builder::Job& job, const Options& options = {})
+      : bytes(required(builder::encode_job(job, cache::Packing::plain))),
+        session(required(builder::Session::open(device()))),
+        library(required(Library::create(session.context(), device().id,
+                                         {required(Bundle::from_memory({bytes.data(), bytes.size()}))}, options))) {}
+  Gemm prepare(const Problem& problem) const { return required(library.prepare(problem, "handmade")); }
+
+  cache::Bytes bytes;
+  builder::Session session;
+  Library library;
+};
+
+const Problem kSmall = tight_problem(Precision::single_precision, 20, 30, 40);
+
+std::vector<cache::Entry> finalized(const builder::Job& job, int* launches = nullptr) {
+  const Served served(job);
+  const Gemm gemm = served.prepare(kSmall);
+  BOOST_REQUIRE((gemm.explanation().origin == Origin::source));
+  const auto launch = [&] {
+    if (launches) ++*launches;
+    return launch_every_shape(served.session.context(), device().id, job.variant,
+                              [&](const Problem& problem) { return served.library.prepare(problem, "handmade"); });
+  };
+  return required(finalize({device().target, job.variant, gemm.program(), launch}));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
+  if (!builder::test::on_pocl()) {
+    BOOST_TEST_MESSAGE("not on PoCL");
+    return;
+  }
+  int launches = 0;
+  const std::vector<cache::Entry> entries = finalized(builder::test::handmade_job(), &launches);
+  BOOST_TEST(launches == 1);
+  BOOST_REQUIRE(entries.size() == 1U);
+  BOOST_TEST((entries[0].form == cache::Form::native));
+  BOOST_TEST(!entries[0].proof.proven);
+  const std::vector<std::string>& shapes = entries[0].proof.specialisations;
+  for (const char* shape : {"gemm 0-0-0", "gemm 8-8-1-goffs0", "gemm 8-8-1-goffs0-smallgrid"}) {
+    BOOST_TEST((std::find(shapes.begin(), shapes.end(), shape) != shapes.end()), shape);
+  }
+}
+
+// The functions that PoCL has compiled of a program that nobody has compiled before.
+std::vector<std::string> compiled_functions(bool only_build) {
+  builder::Job job = builder::test::handmade_job();
+  job.variant.build_options += " -DUNSEEN=" + std::to_string(std::random_device()());
+  Options options;
+  options.only_build = only_build;
+  const Served served(job, options);
+  const cache::Bytes binary = required(program_binary(served.prepare(kSmall).program()));
+  std::vector<std::string> names;
+  const PoclBinary parsed = required(parse_poclbin({binary.data(), binary.size()}));
+  for (const PoclKernel& kernel : parsed.kernels) {
+    for (const PoclFunction& function : kernel.functions) names.push_back(kernel.name + " " + function.shape);
+  }
+  return names;
+}
+
+BOOST_AUTO_TEST_CASE(AMissLeavesPoclNothingToCompile) {
+  if (!builder::test::on_pocl() || device().target.platform_version.find("PoCL 3.1") == std::string::npos) {
+    BOOST_TEST_MESSAGE("not on PoCL 3.1, whose containers are known");
+    return;
+  }
+  const auto usual = [](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), "gemm 8-8-1-goffs0-smallgrid") != names.end();
+  };
+  BOOST_TEST(usual(compiled_functions(false)));
+  BOOST_TEST(!usual(compiled_functions(true)));
+}
+
+// PoCL 3.1 aborts the process in five of six such runs where programs are not launched when they are loaded.
+BOOST_AUTO_TEST_CASE(GridsMayGrowWhileOthersRun) {
+  const Served served(builder::test::handmade_job());
+  constexpr std::size_t threads = 8, sizes = 100, most = 8000;
+  const auto buffer = [&] {
+    return cl::Buffer(cl::Context(served.session.context(), true), CL_MEM_READ_WRITE, most * 64 * sizeof(float));
+  };
+  std::atomic<std::size_t> done{0};
+  std::vector<std::thread> all;
+  for (std::size_t t = 0; t < threads; ++t) {
+    all.emplace_back([&, t] {
+      const cl::CommandQueue queue(cl::Context(served.session.context(), true), cl::Device(device().id, true));
+      const cl::Buffer a = buffer(), b = buffer(), c = buffer();
+      for (std::size_t i = 0; i < sizes; ++i) {
+        const std::size_t n = 16 + (i * threads + t) * (most - 16) / (sizes * threads);
+        const Problem problem = tight_problem(Precision::single_precision, 64, n, 64);
+        Result<Gemm> gemm = served.library.prepare(problem, "handmade");
+        const bool ran = gemm && gemm->enqueue(queue(), 1, {a()}, {b()}, 0, {c()}).ok();
+        done += ran && queue.finish() == CL_SUCCESS;
+      }
+    });
+  }
+  for (std::thread& thread : all) thread.join();
+  BOOST_TEST(done == threads * sizes);
+}
+
+BOOST_AUTO_TEST_CASE(AFailedLaunchIsTheResult) {
+  const Served served(builder::test::handmade_job());
+  const Gemm gemm = served.prepare(kSmall);
+  const cache::Variant variant = builder::test::handmade_job().variant;
+  const auto fail = [] { return Status(Code::opencl, "no launch today"); };
+  if (!builder::test::on_pocl()) return;  // others need not launch
+  BOOST_TEST(finalize({device().target, variant, gemm.program(), fail}).status().message() == "no launch today");
+}
+
+BOOST_AUTO_TEST_CASE(ALaunchThatCannotBePreparedIsTheResult) {
+  const Served served(builder::test::handmade_job());
+  const Status status = launch_every_shape(served.session.context(), device().id, builder::test::handmade_job().variant,
+                                           [](const Problem&) -> Result<Gemm> {
+                                             return {Code::no_variant, "nothing to prepare"};
+                                           });
+  BOOST_TEST(status.message() == "nothing to prepare");
+}
+
+BOOST_AUTO_TEST_CASE(TheNextProcessIsServedFromTheOverlay) {
+  const builder::Job job = builder::test::handmade_job();
+  const builder::ScratchDirectory scratch = required(builder::ScratchDirectory::create());
+  const OverlayOptions options = {scratch.path() + "/overlay", OverlayMode::read_write};
+  const OverlayKey key = overlay_key(job.target, job.source, job.variant);
+  const std::vector<cache::Entry> entries = finalized(job);
+  const Status put = required(Overlay::open(options)).put(key, entries);
+  BOOST_REQUIRE_MESSAGE(put.ok(), put.message());
+
+  const Bundle kept = required(required(Overlay::open(options)).find(key));
+  builder::Job next = job;
+  next.entries = required(kept.decode()).entries;
+  const Served served(next);
+  Gemm gemm = served.prepare(kSmall);
+  const bool native = entries[0].form == cache::Form::native;
+  BOOST_TEST((gemm.explanation().origin == (native ? Origin::native : Origin::portable)));
+  builder::GemmRun trial = required(builder::GemmRun::create(served.session, device(), kSmall));
+  required(trial.run(gemm));
+  BOOST_TEST(required(trial.check()).ok());
+}
+
+}  // namespace clbake::test

@@ -1,0 +1,496 @@
+// The overlay's entries: what is found, what is refused, what damage does, what goes first when there is too much.
+#include "overlay/overlay_samples.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+namespace fs = std::filesystem;
+
+namespace clbake::test {
+namespace {
+
+constexpr uid_t kNobody = 65534;
+
+// A directory for one test, in which "overlay" is for the overlay's.
+class Place {
+ public:
+  Place() {
+    std::string pattern = (fs::temp_directory_path() / "clbake-overlay-test-XXXXXX").string();
+    BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    root_ = pattern;
+  }
+  ~Place() {
+    std::error_code ignored;
+    fs::remove_all(root_, ignored);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  std::string path(const std::string& name = "overlay") const { return root_ + "/" + name; }
+  OverlayOptions options(OverlayMode mode = OverlayMode::read_write) const { return {path(), mode, 1U << 20U}; }
+  Overlay open(OverlayMode mode = OverlayMode::read_write) const { return required(Overlay::open(options(mode))); }
+  std::string entry(const OverlayKey& key) const { return path() + "/" + key.hash + ".clbake"; }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(path()), fs::directory_iterator()));
+  }
+
+  template <typename T>
+  static T required(Result<T> result) {
+    BOOST_REQUIRE_MESSAGE(result.ok(), result.status().message());
+    return std::move(*result);
+  }
+
+ private:
+  std::string root_;
+};
+
+std::string outcome(const Status& status) { return std::string(name(status.code())); }
+
+// "ok" only when what was found is the sample.
+std::string finding(const Overlay& overlay, std::uint64_t number) {
+  const Result<Bundle> bundle = overlay.find(sample_key(number));
+  if (!bundle) return outcome(bundle.status());
+  const Result<cache::EntryInfo> entry = bundle->find_entry(0, 0);
+  if (!entry) return "without its entry";
+  const Result<cache::Bytes> program = bundle->program(*entry);
+  return program && is_sample(*program, number) ? "ok" : "wrong bytes";
+}
+
+void put(const Overlay& overlay, std::uint64_t number, std::size_t words = 500) {
+  const Status status = overlay.put(sample_key(number), sample_entries(number, 1, words));
+  BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
+}
+
+void check_refused(const OverlayOptions& options, const std::string& code, const std::string& cause) {
+  const Result<Overlay> overlay = Overlay::open(options);
+  BOOST_TEST(outcome(overlay.status()) == code);
+  const std::string& message = overlay.status().message();
+  BOOST_TEST(message.find(options.directory.substr(0, options.directory.find_last_not_of('/') + 1)) == 0U, message);
+  BOOST_TEST(message.find(cause) != std::string::npos, message);
+}
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+  BOOST_REQUIRE_EQUAL(::chmod(path.c_str(), 0600), 0);
+}
+
+void make_hours_old(const std::string& path, int hours) {
+  const timespec then = {std::time(nullptr) - std::time_t{3600} * hours, 0};
+  const timespec both[2] = {then, then};
+  BOOST_REQUIRE_EQUAL(::utimensat(AT_FDCWD, path.c_str(), both, 0), 0);
+}
+
+std::int64_t seconds_old(const std::string& path) {
+  struct stat info = {};
+  BOOST_REQUIRE_EQUAL(::stat(path.c_str(), &info), 0);
+  return std::time(nullptr) - info.st_mtime;
+}
+
+unsigned permissions(const std::string& path) {
+  struct stat info = {};
+  BOOST_REQUIRE_EQUAL(::stat(path.c_str(), &info), 0);
+  return info.st_mode & 07777U;
+}
+
+// Runs `work` as a user without rights, if this one is root.
+void without_rights(const std::function<void()>& work) {
+  const bool root = ::geteuid() == 0;
+  if (root) BOOST_REQUIRE_EQUAL(::seteuid(kNobody), 0);
+  work();
+  if (root) BOOST_REQUIRE_EQUAL(::seteuid(0), 0);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatWasPutIsFoundByEveryProcessThatMayRead) {
+  const Place place;
+  const Overlay overlay = place.open();
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+  put(overlay, 1);
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(finding(place.open(), 1) == "ok");
+  BOOST_TEST(finding(place.open(OverlayMode::read_only), 1) == "ok");
+  BOOST_TEST(finding(overlay, 2) == "no entry");
+}
+
+BOOST_AUTO_TEST_CASE(BothFormsOfAProgramAreKept) {
+  const Place place;
+  const Overlay overlay = place.open();
+  std::vector<cache::Entry> entries = sample_entries(1, 1);
+  entries.push_back(sample_entries(1, 2)[0]);
+  entries[1].form = cache::Form::portable;
+  BOOST_REQUIRE(overlay.put(sample_key(1), entries).ok());
+  const Bundle bundle = Place::required(overlay.find(sample_key(1)));
+  BOOST_TEST(bundle.entry_count() == 2U);
+  BOOST_TEST((Place::required(bundle.find_entry(0, 0, cache::Form::portable)).form == cache::Form::portable));
+  BOOST_TEST((Place::required(bundle.target(0)) == sample_key(1).target));
+}
+
+BOOST_AUTO_TEST_CASE(ANewEntryReplacesTheOldOne) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1, 100);
+  const Bundle old = Place::required(overlay.find(sample_key(1)));
+  put(overlay, 1, 200);
+  BOOST_TEST(Place::required(overlay.find(sample_key(1))).entry(0)->program_bytes == 1600U);
+  BOOST_TEST(place.files() == 1U);
+  BOOST_TEST(old.verify().ok());
+}
+
+BOOST_AUTO_TEST_CASE(EveryFieldOfTheKeyCounts) {
+  const OverlayKey key = sample_key(1);
+  const std::function<void(OverlayKey&)> changes[] = {
+      [](OverlayKey& k) { k.target.platform_name += "x"; }, [](OverlayKey& k) { k.target.platform_version += "x"; },
+      [](OverlayKey& k) { k.target.vendor += "x"; }, [](OverlayKey& k) { k.target.device_name += "x"; },
+      [](OverlayKey& k) { k.target.device_version += "x"; }, [](OverlayKey& k) { k.target.driver_version += "x"; },
+      [](OverlayKey& k) { k.target.architecture += "x"; }, [](OverlayKey& k) { k.target.address_bits = 32; },
+      [](OverlayKey& k) { k.source.name += "x"; }, [](OverlayKey& k) { k.source.text += "x"; },
+      [](OverlayKey& k) { k.variant.name += "x"; }, [](OverlayKey& k) { k.variant.build_options += "x"; },
+      [](OverlayKey& k) { k.variant.family += "x"; }, [](OverlayKey& k) { k.variant.contract = 3; },
+      [](OverlayKey& k) { k.variant.trans_a = true; }, [](OverlayKey& k) { k.variant.trans_b = true; },
+      [](OverlayKey& k) { k.variant.image_a = true; }, [](OverlayKey& k) { k.variant.image_b = true; },
+      [](OverlayKey& k) { k.variant.block_m = 2; }, [](OverlayKey& k) { k.variant.block_n = 2; },
+      [](OverlayKey& k) { k.variant.block_k = 2; }, [](OverlayKey& k) { k.variant.split_k = 2; },
+      [](OverlayKey& k) { k.variant.launches[0].tile_m = 2; }, [](OverlayKey& k) { k.variant.launches[0].tile_n = 2; },
+      [](OverlayKey& k) { k.variant.launches[0].local[2] = 2; },
+      [](OverlayKey& k) { k.variant.launches[0].kernel_name += "x"; },
+      [](OverlayKey& k) { k.variant.launches.push_back(k.variant.launches[0]); },
+      [](OverlayKey& k) { k.variant.precision = Precision::half_precision; },
+      // Text that moves from one field to the next.
+      [](OverlayKey& k) { k.target.platform_name = "Made", k.target.platform_version = " Up"; }};
+  std::vector<std::string> hashes = {key.hash};
+  for (const auto& change : changes) {
+    OverlayKey other = key;
+    change(other);
+    hashes.push_back(overlay_key(other.target, other.source, other.variant).hash);
+  }
+  BOOST_TEST(key.hash.size() == 32U);
+  std::sort(hashes.begin(), hashes.end());
+  BOOST_TEST((std::adjacent_find(hashes.begin(), hashes.end()) == hashes.end()));
+  OverlayKey same = key;
+  same.variant.source = 9;
+  BOOST_TEST(overlay_key(same.target, same.source, same.variant).hash == key.hash);
+}
+
+BOOST_AUTO_TEST_CASE(DirectoryAndFilesArePrivate) {
+  const Place place;
+  OverlayOptions options = place.options();
+  options.directory = place.path("a/b/c/");
+  const mode_t mask = ::umask(0);
+  const Overlay overlay = Place::required(Overlay::open(options));
+  put(overlay, 1);
+  ::umask(mask);
+  BOOST_TEST(permissions(place.path("a")) == 0700U);
+  BOOST_TEST(permissions(place.path("a/b/c")) == 0700U);
+  BOOST_TEST(permissions(place.path("a/b/c/" + sample_key(1).hash + ".clbake")) == 0600U);
+}
+
+BOOST_AUTO_TEST_CASE(ReadOnlyCreatesAndChangesNothing) {
+  const Place place;
+  check_refused(place.options(OverlayMode::read_only), "not found", "No such file");
+  BOOST_TEST(!fs::exists(place.path()));
+  put(place.open(), 1);
+  make_hours_old(place.entry(sample_key(1)), 5);
+  const Overlay overlay = place.open(OverlayMode::read_only);
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(seconds_old(place.entry(sample_key(1))) >= 5 * 3600);
+  BOOST_TEST(overlay.put(sample_key(2), sample_entries(2, 1)).ok());
+  BOOST_TEST(overlay.reject(sample_key(2), 5).ok());
+  BOOST_TEST(place.files() == 1U);
+  write(place.entry(sample_key(1)), "damaged");
+  BOOST_TEST(finding(overlay, 1) == "not a bundle");
+  BOOST_TEST(place.files() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(AnOverlayThatIsOffOrNowhereIsRefused) {
+  const Place place;
+  check_refused(place.options(OverlayMode::off), "invalid argument", "off");
+  check_refused({"", OverlayMode::read_write}, "invalid argument", "not named");
+  check_refused({"/proc/no-such-directory/overlay", OverlayMode::read_write}, "not found", "No such file");
+}
+
+BOOST_AUTO_TEST_CASE(DirectoriesThatOthersCanWriteToAreRefused) {
+  const Place place;
+  fs::create_directory(place.path());
+  for (const mode_t mode : {0777U, 01777U, 0770U, 0720U, 0702U}) {
+    BOOST_REQUIRE_EQUAL(::chmod(place.path().c_str(), mode), 0);
+    check_refused(place.options(), "input/output", "others than its owner can write");
+    check_refused(place.options(OverlayMode::read_only), "input/output", "others than its owner can write");
+  }
+  BOOST_REQUIRE_EQUAL(::chmod(place.path().c_str(), 0755), 0);
+  put(place.open(), 1);
+}
+
+BOOST_AUTO_TEST_CASE(DirectoriesOfOtherUsersAreRefused) {
+  const Place place;
+  OverlayOptions options = place.options(OverlayMode::read_only);
+  options.directory = "/";
+  if (::geteuid() == 0) {
+    fs::create_directory(place.path());
+    BOOST_REQUIRE_EQUAL(::chown(place.path().c_str(), kNobody, kNobody), 0);
+    BOOST_REQUIRE_EQUAL(::chmod(place.path().c_str(), 0700), 0);
+    options = place.options();
+  }
+  check_refused(options, "input/output", "belongs to user");
+}
+
+BOOST_AUTO_TEST_CASE(SymbolicLinksAreRefused) {
+  const Place place;
+  fs::create_directory(place.path("elsewhere"));
+  BOOST_REQUIRE_EQUAL(::chmod(place.path("elsewhere").c_str(), 0700), 0);
+  fs::create_symlink("elsewhere", place.path());
+  check_refused(place.options(), "input/output", "symbolic link");
+  OverlayOptions slash = place.options();
+  slash.directory += "//";
+  check_refused(slash, "input/output", "symbolic link");
+  fs::remove(place.path());
+  fs::create_symlink("nowhere", place.path());
+  check_refused(place.options(), "input/output", "symbolic link");
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsNoDirectoryIsRefused) {
+  const Place place;
+  write(place.path(), "a file");
+  check_refused(place.options(), "input/output", "Not a directory");
+}
+
+BOOST_AUTO_TEST_CASE(DirectoriesThatCannotBeWrittenAreRefusedForWriting) {
+  const Place place;
+  fs::create_directory(place.path());
+  BOOST_REQUIRE_EQUAL(::chmod(place.path("").c_str(), 0755), 0);
+  BOOST_REQUIRE_EQUAL(::chmod(place.path().c_str(), 0500), 0);
+  if (::geteuid() == 0) BOOST_REQUIRE_EQUAL(::chown(place.path().c_str(), kNobody, kNobody), 0);
+  OverlayOptions inside = place.options();
+  inside.directory += "/new";
+  without_rights([&] {
+    check_refused(place.options(), "input/output", "cannot be written: Permission denied");
+    check_refused(inside, "input/output", "Permission denied");
+    BOOST_TEST(finding(place.open(OverlayMode::read_only), 1) == "no entry");
+  });
+}
+
+BOOST_AUTO_TEST_CASE(ADirectoryThatWentAwayIsReported) {
+  const Place place;
+  const Overlay overlay = place.open();
+  fs::remove_all(place.path());
+  const Status status = overlay.put(sample_key(1), sample_entries(1, 1));
+  BOOST_TEST(outcome(status) == "input/output");
+  BOOST_TEST(status.message().find(place.path()) == 0U, status.message());
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+}
+
+BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndWhatWasThereStays) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1);
+  // A limit on the size of files fails as a full disk does: a short write, then an error.
+  rlimit before = {};
+  BOOST_REQUIRE_EQUAL(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Status replaced = overlay.put(sample_key(1), sample_entries(1, 2));
+  const Status added = overlay.put(sample_key(2), sample_entries(2, 2));
+  BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  BOOST_TEST(outcome(replaced) == "input/output");
+  BOOST_TEST(outcome(added) == "input/output");
+  BOOST_TEST(added.message().find(place.entry(sample_key(2))) == 0U, added.message());
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(place.files() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(NothingAndTooMuchAreRefused) {
+  const Place place;
+  const Overlay overlay = place.open();
+  BOOST_TEST(outcome(overlay.put(sample_key(1), {})) == "invalid argument");
+  BOOST_TEST(outcome(overlay.put(sample_key(1), sample_entries(1, 1, 1U << 19U))) == "invalid argument");
+  BOOST_TEST(place.files() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(TornFilesAreMissesAndGo) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1);
+  const std::string path = place.entry(sample_key(1));
+  const std::string whole = content_of(path);
+  for (std::size_t size = 0; size < whole.size(); size += 97) {
+    write(path, whole.substr(0, size));
+    BOOST_TEST(finding(overlay, 1) == "truncated");
+    BOOST_TEST(!fs::exists(path));
+  }
+  put(overlay, 1);
+  BOOST_TEST(finding(overlay, 1) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(EveryFlippedBitIsAMissAndTheFileGoes) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1, 20);
+  const std::string path = place.entry(sample_key(1));
+  const std::string whole = content_of(path);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+    write(path, damaged);
+    const std::string found = finding(overlay, 1);
+    BOOST_TEST((found != "ok" && found != "wrong bytes" && found != "no entry"),
+               found + ", byte " + std::to_string(at));
+    // What a newer clbake might have written stays.
+    BOOST_TEST(fs::exists(path) == (found == "unsupported version"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnotherEntryUnderThisNameIsAMissAndGoes) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1);
+  fs::rename(place.entry(sample_key(1)), place.entry(sample_key(2)));
+  BOOST_TEST(finding(overlay, 2) == "malformed");
+  BOOST_TEST(place.files() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(FilesThatOthersCouldWriteAreNotUsed) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1);
+  const std::string path = place.entry(sample_key(1));
+  BOOST_REQUIRE_EQUAL(::chmod(path.c_str(), 0622), 0);
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+  fs::rename(path, place.path("real"));
+  BOOST_REQUIRE_EQUAL(::chmod(place.path("real").c_str(), 0600), 0);
+  fs::create_symlink(place.path("real"), path);
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+  fs::remove(path);
+  BOOST_REQUIRE_EQUAL(::mkfifo(path.c_str(), 0600), 0);
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+  put(overlay, 1);  // in its place
+  BOOST_TEST(finding(overlay, 1) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(WhatWasNotUsedForTheLongestTimeGoesFirst) {
+  const Place place;
+  OverlayOptions options = place.options();
+  options.max_bytes = std::uint64_t{3} * 4096;  // three files: each is of less than a block
+  const Overlay overlay = Place::required(Overlay::open(options));
+  for (const int number : {1, 2, 3}) {
+    put(overlay, static_cast<std::uint64_t>(number), 100);
+    make_hours_old(place.entry(sample_key(static_cast<std::uint64_t>(number))), 10 - number);
+  }
+  BOOST_TEST(place.files() == 3U);
+  BOOST_TEST(finding(overlay, 1) == "ok");  // which is its latest use now
+  put(overlay, 4, 100);
+  BOOST_TEST(finding(overlay, 2) == "no entry");
+  put(overlay, 5, 100);
+  BOOST_TEST(finding(overlay, 3) == "no entry");
+  for (const std::uint64_t number : {1U, 4U, 5U}) BOOST_TEST(finding(overlay, number) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(WhatWasJustPutStaysWhateverTheClockSaid) {
+  const Place place;
+  OverlayOptions options = place.options();
+  options.max_bytes = 4096;
+  const Overlay overlay = Place::required(Overlay::open(options));
+  put(overlay, 1, 100);
+  make_hours_old(place.entry(sample_key(1)), -5);
+  put(overlay, 2, 100);
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+  BOOST_TEST(finding(overlay, 2) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(UseIsNotedOncePerHour) {
+  const Place place;
+  const Overlay overlay = place.open();
+  put(overlay, 1);
+  const std::string path = place.entry(sample_key(1));
+  const timespec before[2] = {{std::time(nullptr) - 1800, 0}, {std::time(nullptr) - 1800, 0}};
+  BOOST_REQUIRE_EQUAL(::utimensat(AT_FDCWD, path.c_str(), before, 0), 0);
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(seconds_old(path) >= 1800);
+  make_hours_old(path, 2);
+  BOOST_TEST(finding(overlay, 1) == "ok");
+  BOOST_TEST(seconds_old(path) < 1800);
+}
+
+BOOST_AUTO_TEST_CASE(AbandonedFilesGoAndThoseOfOthersStay) {
+  const Place place;
+  OverlayOptions options = place.options();
+  options.max_bytes = 4096;
+  const Overlay overlay = Place::required(Overlay::open(options));
+  const std::string abandoned = place.entry(sample_key(1)) + ".tmp.1.0";
+  const std::string being_written = place.entry(sample_key(2)) + ".tmp.1.0";
+  write(abandoned, "x");
+  write(being_written, "x");
+  write(place.path("overlay/README"), std::string(100000, 'x'));
+  write(place.path("overlay/gemm.clbake"), std::string(100000, 'x'));
+  make_hours_old(abandoned, 2);
+  make_hours_old(place.path("overlay/README"), 2);
+  make_hours_old(place.path("overlay/gemm.clbake"), 2);
+  put(overlay, 3, 100);
+  BOOST_TEST(!fs::exists(abandoned));
+  BOOST_TEST(fs::exists(being_written));
+  BOOST_TEST(fs::exists(place.path("overlay/README")));
+  BOOST_TEST(fs::exists(place.path("overlay/gemm.clbake")));
+  BOOST_TEST(finding(overlay, 3) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(ARejectedProgramIsRememberedForItsDriver) {
+  const Place place;
+  const Overlay overlay = place.open();
+  const OverlayKey key = sample_key(1);
+  BOOST_TEST(!overlay.rejected(key, 0x123));
+  BOOST_REQUIRE(overlay.reject(key, 0x123).ok());
+  BOOST_TEST(overlay.rejected(key, 0x123));
+  BOOST_TEST(place.open(OverlayMode::read_only).rejected(key, 0x123));
+  BOOST_TEST(!overlay.rejected(key, 0x124));
+  cache::Target updated = key.target;
+  updated.driver_version = "1.1";
+  BOOST_TEST(!overlay.rejected(overlay_key(updated, key.source, key.variant), 0x123));
+  BOOST_TEST(finding(overlay, 1) == "no entry");
+  BOOST_TEST(place.files() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(MarksCountAndGoLikeEntries) {
+  const Place place;
+  OverlayOptions options = place.options();
+  options.max_bytes = std::uint64_t{2} * 4096;
+  const Overlay overlay = Place::required(Overlay::open(options));
+  const OverlayKey key = sample_key(1);
+  for (const std::uint64_t checksum : {1U, 2U, 3U}) BOOST_REQUIRE(overlay.reject(key, checksum).ok());
+  BOOST_TEST(place.files() == 2U);
+  BOOST_TEST(overlay.rejected(key, 3));
+}
+
+BOOST_AUTO_TEST_CASE(TheUsersDirectoryFollowsTheEnvironment) {
+  ::setenv("XDG_CACHE_HOME", "/caches", 1);
+  ::setenv("HOME", "/home/me", 1);
+  BOOST_TEST(Place::required(user_cache_directory("my-app")) == "/caches/my-app/clbake");
+  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  BOOST_TEST(Place::required(user_cache_directory("my-app")) == "/home/me/.cache/my-app/clbake");
+  ::unsetenv("XDG_CACHE_HOME");
+  BOOST_TEST(Place::required(user_cache_directory("my-app")) == "/home/me/.cache/my-app/clbake");
+  for (const std::string& bad :
+       {std::string(), std::string("."), std::string(".."), std::string("a/b"), std::string("a\0b", 3)}) {
+    BOOST_TEST(outcome(user_cache_directory(bad).status()) == "invalid argument");
+  }
+  ::unsetenv("HOME");
+  BOOST_TEST(outcome(user_cache_directory("my-app").status()) == "not found");
+}
+
+}  // namespace clbake::test

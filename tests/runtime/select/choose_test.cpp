@@ -1,0 +1,121 @@
+// Which variant a bundle's profile chooses, and what a rule that cannot be followed costs.
+#include "select/choose.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+namespace clbake {
+namespace {
+
+cache::Variant variant(const char* name, Precision precision) {
+  cache::Variant v;
+  v.name = name;
+  v.precision = precision;
+  v.launches.resize(1);
+  return v;
+}
+
+cache::Rule rule(std::uint32_t variant, std::uint32_t m_max, std::uint32_t batch_min) {
+  cache::Rule r;
+  r.variant = variant;
+  r.m_max = m_max;
+  r.batch_min = batch_min;
+  return r;
+}
+
+// Small problems use "a", batches "b"; those of more than 1000 rows name the double-precision "d".
+cache::Bytes bundle_bytes() {
+  cache::Contents contents;
+  contents.targets.resize(1);
+  contents.sources = {{"a.cl", ""}};
+  contents.variants = {variant("a", Precision::single_precision), variant("b", Precision::single_precision),
+                       variant("d", Precision::double_precision)};
+  contents.profiles = {{0, {rule(1, 100, 2), rule(0, 1000, 0), rule(2, 2000, 0)}}};
+  return *cache::encode(contents);
+}
+
+Problem problem(std::size_t m, std::size_t batch = 1) {
+  Problem p;
+  p.m = m;
+  p.n = p.k = 10;
+  p.batch = batch;
+  return p;
+}
+
+// The name of the chosen variant, or the failure's.
+std::string chosen(const DeviceBundle& bundle, const Problem& p) {
+  const Result<std::uint32_t> index = choose(bundle, p, {});
+  if (!index) return std::string(name(index.status().code()));
+  return bundle.bundle.variant(*index)->name;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
+  const cache::Bytes bytes = bundle_bytes();
+  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  BOOST_TEST(chosen(bundle, problem(100)) == "a");
+  BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");
+  BOOST_TEST(chosen(bundle, problem(101, 2)) == "a");
+  BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");  // a second time, when the rule is known to be right
+  BOOST_TEST(chosen(bundle, problem(2001)) == "no variant");
+}
+
+BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
+  const cache::Bytes bytes = bundle_bytes();
+  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  Problem half = problem(10);
+  half.precision = Precision::half_precision;
+  BOOST_TEST(choose(bundle, half, {}).status().message() ==
+             "the bundle was built without half precision: it has no variant for half nn 10 x 10 x 10");
+  BOOST_TEST(choose(bundle, problem(2001), {}).status().message() ==
+             "no rule of the profile fits single nn 2001 x 10 x 10");
+  Problem transposed = problem(10);
+  transposed.trans_b = true;
+  BOOST_TEST(choose(bundle, transposed, {}).status().message() ==
+             "the bundle was built without these transposes: it has no variant for single nt 10 x 10 x 10");
+}
+
+BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {
+  const cache::Bytes bytes = bundle_bytes();
+  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
+  BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
+  BOOST_TEST(chosen(bundle, problem(1000)) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedVariantFailsTheRulesThatNameIt) {
+  cache::Bytes bytes = bundle_bytes();
+  const Bundle opened = *Bundle::from_memory({bytes.data(), bytes.size()});
+  const DeviceBundle bundle = bundle_for(opened, Target());
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {  // until the variant "a" can no longer be read
+    bytes[i] ^= 1;
+    if (opened.variant(0).status().code() == Code::checksum && opened.variant(1)) {
+      ++damaged;
+      BOOST_TEST(chosen(bundle_for(opened, Target()), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(bundle_for(opened, Target()), problem(100, 2)) == "b");
+    }
+    bytes[i] ^= 1;
+  }
+  BOOST_TEST(damaged > 0U);
+  BOOST_TEST(chosen(bundle, problem(1000)) == "a");
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedProfileFailsWithItsReason) {
+  cache::Bytes bytes = bundle_bytes();
+  const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
+  std::size_t damaged = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] ^= 1;
+    if (bundle.profile(0).status().code() == Code::checksum) {
+      ++damaged;
+      BOOST_TEST(chosen(bundle_for(bundle, Target()), problem(1000)) == "checksum");
+    }
+    bytes[i] ^= 1;
+  }
+  BOOST_TEST(damaged > 0U);
+}
+
+}  // namespace clbake

@@ -1,0 +1,125 @@
+// Which programs may be handed to which device.
+#include "select/eligible_entries.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+namespace clbake {
+namespace {
+
+Target h200(const std::string& driver, const std::string& architecture = "sm_90") {
+  return {"NVIDIA CUDA",        "OpenCL 3.0 CUDA",
+          "NVIDIA Corporation", "NVIDIA H200",
+          "OpenCL 3.0 CUDA",    driver,
+          architecture,         64};
+}
+
+cache::Entry entry(std::uint32_t target, cache::Form form, bool newer_driver) {
+  cache::Entry e;
+  e.target = target;
+  e.form = form;
+  e.program = {static_cast<std::uint8_t>(target), static_cast<std::uint8_t>(form)};
+  e.newer_driver = newer_driver;
+  return e;
+}
+
+// One variant with these entries.
+Bundle bundle_of(std::vector<Target> targets, std::vector<cache::Entry> entries) {
+  static std::vector<std::unique_ptr<cache::Bytes>> kept;  // a bundle reads in place
+  cache::Contents contents;
+  contents.targets = std::move(targets);
+  contents.sources = {{"a.cl", ""}};
+  contents.variants.resize(1);
+  contents.variants[0].name = "variant";
+  contents.variants[0].launches.resize(1);
+  contents.entries = std::move(entries);
+  kept.push_back(std::make_unique<cache::Bytes>(*cache::encode(contents)));
+  return *Bundle::from_memory({kept.back()->data(), kept.back()->size()});
+}
+
+// The drivers that the offered entries were made for, in their order.
+std::vector<std::string> offered(const Bundle& bundle, const Target& device, Tier tier, Status& none) {
+  std::vector<std::string> drivers;
+  for (const cache::EntryInfo& e : eligible_entries(bundle_for(bundle, device), device, 0, tier, none)) {
+    drivers.push_back(bundle.target(e.target)->driver_version);
+  }
+  return drivers;
+}
+
+std::vector<std::string> offered(const Bundle& bundle, const Target& device, Tier tier) {
+  Status none;
+  std::vector<std::string> drivers = offered(bundle, device, tier, none);
+  BOOST_TEST((!drivers.empty() || !none.ok()));  // nothing without a reason
+  return drivers;
+}
+
+using Drivers = std::vector<std::string>;
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(MachineCodeServesTheSameArchitectureAndNoOlderDriver) {
+  const Target made = h200("580.65.06");
+  BOOST_TEST(newer_driver_serves(made, h200("580.65.06")));
+  BOOST_TEST(newer_driver_serves(made, h200("580.159.04")));
+  BOOST_TEST(newer_driver_serves(made, h200("600.1")));
+  BOOST_TEST(newer_driver_serves(made, h200("580.65.06.1")));
+  BOOST_TEST(!newer_driver_serves(made, h200("580.65.05")));
+  BOOST_TEST(!newer_driver_serves(made, h200("580.65")));
+  BOOST_TEST(!newer_driver_serves(made, h200("99.159.04")));
+  BOOST_TEST(!newer_driver_serves(made, h200("580.159.04", "sm_80")));
+  BOOST_TEST(!newer_driver_serves(made, h200("580.159.04", "sm_100")));
+  BOOST_TEST(!newer_driver_serves(h200("1", ""), h200("2", "")));
+  Target other = h200("600.1");
+  other.vendor = "Somebody else";
+  BOOST_TEST(!newer_driver_serves(made, other));
+  other = h200("600.1");
+  other.address_bits = 32;
+  BOOST_TEST(!newer_driver_serves(made, other));
+}
+
+BOOST_AUTO_TEST_CASE(PortableCodeServesLaterArchitecturesToo) {
+  const Target made = h200("535.1", "sm_80");
+  BOOST_TEST(portable_serves(made, h200("535.1", "sm_80")));
+  BOOST_TEST(portable_serves(made, h200("550.1", "sm_90")));
+  BOOST_TEST(portable_serves(made, h200("580.1", "sm_100")));
+  BOOST_TEST(!portable_serves(made, h200("580.1", "sm_75")));
+  BOOST_TEST(!portable_serves(made, h200("530.1", "sm_90")));
+  BOOST_TEST(!portable_serves(h200("1", "sm_90a"), h200("1", "sm_100")));
+  BOOST_TEST(!portable_serves(h200("1", ""), h200("1", "")));
+  BOOST_TEST(!portable_serves(h200("1", "sm_"), h200("1", "sm_90")));
+}
+
+BOOST_AUTO_TEST_CASE(EachTierOffersItsOwn) {
+  using cache::Form;
+  const std::vector<Target> targets = {h200("550.1"),          h200("560.2"), h200("560.10"),
+                                       h200("580.1", "sm_80"), h200("575.1"), h200("590.1")};
+  const Bundle bundle =
+      bundle_of(targets, {entry(0, Form::native, true), entry(0, Form::portable, false), entry(1, Form::native, true),
+                          entry(2, Form::native, true), entry(3, Form::native, true), entry(3, Form::portable, false),
+                          entry(4, Form::native, false), entry(5, Form::native, true)});
+  const Target here = h200("580.1");
+  BOOST_TEST(offered(bundle, here, Tier::exact) == Drivers(), boost::test_tools::per_element());
+  // Not 575.1, whose entry is for that driver only, not 580.1 of another architecture, not the later 590.1.
+  BOOST_TEST(offered(bundle, here, Tier::newer_driver) == (Drivers{"560.10", "560.2", "550.1"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(offered(bundle, here, Tier::portable) == (Drivers{"580.1", "550.1"}), boost::test_tools::per_element());
+  BOOST_TEST(offered(bundle, h200("550.1"), Tier::exact) == Drivers{"550.1"}, boost::test_tools::per_element());
+  BOOST_TEST(offered(bundle, h200("550.1"), Tier::portable) == Drivers{"550.1"}, boost::test_tools::per_element());
+  BOOST_TEST(offered(bundle, h200("580.1", "sm_75"), Tier::newer_driver) == Drivers(),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(TheReasonIsThatOfTheDevicesOwnTarget) {
+  using cache::Form;
+  const Bundle bundle = bundle_of({h200("550.1"), h200("560.1")}, {entry(0, Form::portable, false)});
+  Status none;
+  offered(bundle, h200("550.1"), Tier::exact, none);
+  BOOST_TEST(name(none.code()) == name(Code::no_entry));
+  offered(bundle, h200("570.1"), Tier::exact, none);
+  BOOST_TEST(name(none.code()) == name(Code::other_driver));
+  offered(bundle, h200("560.1"), Tier::newer_driver, none);
+  BOOST_TEST(name(none.code()) == name(Code::no_entry));
+}
+
+}  // namespace clbake

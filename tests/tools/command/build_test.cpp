@@ -1,0 +1,277 @@
+// `clbake build` with this machine's devices: where it refuses to write, and how it is interrupted.
+#include "command.hpp"
+#include "profile/tunings.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+namespace clbake::tool::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Lines of progress when stderr is no terminal: "[3/24] compiled X, 0:05 left". The number of the last one.
+std::size_t steps_done(const std::string& output) {
+  const std::size_t at = output.rfind('[');
+  return at == std::string::npos ? 0 : std::stoul(output.substr(at + 1));
+}
+
+std::vector<std::string> compiled(const std::string& work_directory) {
+  std::vector<std::string> names;
+  if (!fs::exists(work_directory)) return names;
+  for (const auto& entry : fs::directory_iterator(work_directory)) {
+    if (entry.path().extension() == ".compiled") names.push_back(entry.path().filename());
+  }
+  return names;
+}
+
+// Whether a process has `text` on its command line.
+bool is_named(const std::string& text) {
+  std::error_code gone;
+  for (const auto& process : fs::directory_iterator("/proc", gone)) {
+    if (contains(read_file(process.path() / "cmdline"), text)) return true;
+  }
+  return false;
+}
+
+// Tries for ten seconds.
+bool comes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 2000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  return condition();
+}
+
+// Starts a build, interrupts it after its first step; the number of compiled variants that it kept.
+std::size_t interrupt(const std::string& output, int signal) {
+  Running build({"build", "--device", "0", "--precision", "single", "--jobs", "1", "-o", output});
+  BOOST_REQUIRE_MESSAGE(build.wait_for("[1/"), build.output());
+  build.send(signal);
+  BOOST_TEST(build.wait() == 130);
+  BOOST_TEST(contains(build.output(), "clbake build: interrupted"), build.output());
+  BOOST_TEST(!fs::exists(output));
+  BOOST_TEST(fs::is_directory(output + ".work"));
+  const std::size_t kept = compiled(output + ".work").size();
+  BOOST_TEST(kept >= steps_done(build.output()));
+  return kept;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AnInterruptedBuildKeepsWhatIsDoneAndGoesOn) {
+  baked_bundle();  // or skipped
+  const Directory directory;
+  const std::string output = directory.path("new.clbake");
+  const std::size_t first = interrupt(output, SIGINT);
+  BOOST_TEST(first >= 1U);
+
+  // The next one counts what is there before it compiles anything: with nothing to wait for, all at once.
+  Running again({"build", "--device", "0", "--precision", "single", "--jobs", "1", "-o", output});
+  BOOST_REQUIRE_MESSAGE(again.wait_for("[" + std::to_string(first + 1) + "/"), again.output());
+  again.send(SIGTERM);
+  BOOST_TEST(again.wait() == 130);
+  BOOST_TEST(compiled(output + ".work").size() >= first + 1);
+  for (const std::string& file : directory.files()) BOOST_TEST(file == "new.clbake.work");
+}
+
+BOOST_AUTO_TEST_CASE(AKilledBuildLeavesNoOutputAndNoProcesses) {
+  baked_bundle();
+  const Directory directory;
+  const std::string output = directory.path("new.clbake");
+  {
+    Running build({"build", "--device", "0", "--precision", "single", "--jobs", "2", "-o", output});
+    BOOST_REQUIRE_MESSAGE(build.wait_for("[1/"), build.output());
+    build.send(SIGKILL);
+    BOOST_TEST(build.wait() == 128 + SIGKILL);
+  }
+  BOOST_TEST(comes_true([&] { return !is_named(output); }));  // as the workers do on their command lines
+  BOOST_TEST(!fs::exists(output));
+  interrupt(output, SIGINT);  // the next one can take the lock
+}
+
+BOOST_AUTO_TEST_CASE(ARebuildOfWhatIsBakedTakesEverythingOver) {
+  const Directory directory;
+  // What noise made look not JIT-free would be proven again, rightly.
+  cache::Contents contents = baked_contents();
+  for (cache::Entry& entry : contents.entries) entry.proof.jit_free = true;
+  const Result<cache::Bytes> bytes = cache::encode(contents);
+  BOOST_REQUIRE(bytes.ok());
+  const std::string output = directory.write("copy.clbake", *bytes);
+  const Outcome outcome = clbake({"build", "-o", output});
+  BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+  BOOST_TEST(contains(outcome.out, "(0 baked"), outcome.out);
+  BOOST_TEST((read_file(output) == std::string(bytes->begin(), bytes->end())));
+  BOOST_TEST((directory.files() == std::vector<std::string>{"copy.clbake"}));
+}
+
+BOOST_AUTO_TEST_CASE(ATextFileAsOutputIsRefusedAndStays) {
+  baked_bundle();
+  const Directory directory;
+  const std::string output = directory.write("letter.txt", std::string("Dear all,\n"));
+  check_refused(clbake({"build", "-o", output}), 1, {"clbake build", output, "not a bundle"});
+  BOOST_TEST(read_file(output) == "Dear all,\n");
+  BOOST_TEST((directory.files() == std::vector<std::string>{"letter.txt"}));
+}
+
+BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenIsNamed) {
+  baked_bundle();
+  const Directory directory;
+  const std::string file = directory.write("file", std::string("text"));
+  const std::vector<std::string> outputs = {directory.path("missing/new.clbake"), file + "/new.clbake",
+                                            directory.path(""), "/proc/new.clbake", "/dev/null"};
+  for (const std::string& output : outputs) check_refused(clbake({"build", "-o", output}), 1, {"clbake build", output});
+  check_refused(clbake({"build", "-o", ""}), 1, {"clbake build", "name"});
+  BOOST_TEST((directory.files() == std::vector<std::string>{"file"}));
+  BOOST_TEST(read_file(file) == "text");
+}
+
+// Root may write everywhere: nothing to test then.
+boost::test_tools::assertion_result not_root(boost::unit_test::test_unit_id) {
+  boost::test_tools::assertion_result result(geteuid() != 0);
+  result.message() << "root may write everywhere";
+  return result;
+}
+
+BOOST_AUTO_TEST_CASE(AnOutputFolderWithoutTheRightToWriteIsNamed, *boost::unit_test::precondition(not_root)) {
+  baked_bundle();
+  const Directory directory;
+  const std::string output = directory.path("closed/new.clbake");
+  fs::create_directory(directory.path("closed"));
+  fs::permissions(directory.path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
+  check_refused(clbake({"build", "-o", output}), 1, {"clbake build", output, "Permission denied"});
+  fs::permissions(directory.path("closed"), fs::perms::owner_all);
+}
+
+BOOST_AUTO_TEST_CASE(AFullDiskIsNamedAndLeavesNoPartialOutput) {
+  baked_bundle();
+  const Directory directory;
+  const std::string output = directory.path("new.clbake");
+  const Outcome outcome = shell("ulimit -f 2; exec \"$CLBAKE\" build -o '" + output + "'");
+  check_refused(outcome, 1, {"clbake build", output, "File too large"});
+  for (const std::string& file : directory.files()) BOOST_TEST(file == "new.clbake.work");
+}
+
+// Everything is taken over; only the bundle itself does not fit.
+BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
+  const Directory directory;
+  const std::string output = directory.path("new.clbake");
+  cache::Contents contents = baked_contents();
+  contents.profiles.clear();
+  const std::string before = read_file(directory.write("new.clbake", encoded(contents)));
+  const Outcome outcome = shell("ulimit -f 64; exec \"$CLBAKE\" build -o '" + output + "'");
+  check_refused(outcome, 1, {"clbake build", output, "File too large"});
+  BOOST_TEST((read_file(output) == before));
+  for (const std::string& file : directory.files())
+    BOOST_TEST((file == "new.clbake" || file == "new.clbake.work"), file);
+}
+
+builder::Device first_device() {
+  const nlohmann::json target = json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target");
+  builder::Device device;
+  for (const auto& [key, field] :
+       std::vector<std::pair<const char*, std::string Target::*>>{{"platform_name", &Target::platform_name},
+                                                                  {"platform_version", &Target::platform_version},
+                                                                  {"vendor", &Target::vendor},
+                                                                  {"device_name", &Target::device_name},
+                                                                  {"device_version", &Target::device_version},
+                                                                  {"driver_version", &Target::driver_version},
+                                                                  {"architecture", &Target::architecture}}) {
+    device.target.*field = target.at(key);
+  }
+  device.target.address_bits = target.at("address_bits");
+  return device;
+}
+
+// A variant that was baked for the first device and does not back winners up, so that a profile with it as the only
+// winner asks for three variants that are all baked already.
+std::string some_winner(const builder::Device& device) {
+  std::vector<std::string> backing;
+  for (const kernels::DeviceType kind : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
+    for (const std::uint32_t vector_bytes : {32U, 64U}) {
+      const auto defaults = kernels::default_variants(kind, Precision::single_precision, vector_bytes);
+      backing.push_back(kernels::name(defaults.at(4)));  // nn of the first family behind `direct`
+    }
+  }
+  const cache::Contents contents = baked_contents();
+  for (const cache::Entry& entry : contents.entries) {
+    const cache::Variant& variant = contents.variants[entry.variant];
+    const bool candidate = contains(variant.name, "-s-nn-") && variant.family != "direct";
+    const bool backs = std::count(backing.begin(), backing.end(), variant.name) > 0;
+    if (contents.targets[entry.target] == device.target && candidate && !backs) return variant.name;
+  }
+  throw std::runtime_error("no variant of single nn that could be a winner was baked");
+}
+
+BOOST_AUTO_TEST_CASE(AProfilesWinnersAreBakedForTheDeviceItWasMadeFor) {
+  baked_bundle();
+  const builder::Device device = first_device();
+  const std::string winner = some_winner(device);
+  const Directory directory;
+  builder::Tuning tuning = builder::test::tuning_of(winner, 1000, device);
+  tuning.target.driver_version = "some older one";
+  const std::string profile = directory.write("tuned.json", tuning_text(tuning));
+  const std::string output = directory.path("tuned.clbake");
+  fs::copy_file(baked_bundle(), output);
+  const Outcome outcome = clbake({"build", "--profile", profile, "-o", output, "--json"});
+  const nlohmann::json report = json_of(outcome);
+  BOOST_TEST(contains(outcome.err, "clbake build: " + profile + ": tuned with driver some older one, here "));
+  BOOST_TEST(report.at("baked") == 0);
+  BOOST_TEST(report.at("reused") == 3);
+  BOOST_TEST(report.at("profiles").size() == 1U);
+  BOOST_TEST(contains(report.at("profiles").at(0).at("profile").get<std::string>(), profile + " (tuned on "));
+
+  const nlohmann::json inside = json_of(clbake({"inspect", output, "--json"}));
+  BOOST_TEST(inside.at("entries").size() == 3U);
+  const nlohmann::json& rule = inside.at("profiles").at(0).at("rules").at(0);
+  BOOST_TEST(rule.at("variant") == winner);
+  BOOST_TEST(rule.at("gflops").get<double>() == 268.435, boost::test_tools::tolerance(1e-4));
+  BOOST_TEST(contains(clbake({"inspect", output}).out, "268.4 GFLOP/s"));
+  const Outcome run = clbake({"run", output, "--m", "64", "--n", "64", "--k", "64", "--no-compile", "--json"});
+  BOOST_TEST(json_of(run).at("variant") == winner);
+}
+
+BOOST_AUTO_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames) {
+  baked_bundle();
+  const builder::Device device = first_device();
+  const std::string here = device.target.device_name;
+  builder::Tuning tuning = builder::test::tuning_of(some_winner(device), 1000, device);
+  tuning.target.device_name = "Device B";
+  const Directory directory;
+  const std::string profile = directory.write("tuned.json", tuning_text(tuning));
+  for (const Arguments& more : {Arguments{}, {"--device", "0"}}) {
+    Arguments all = {"build", "--profile", profile, "-o", directory.path("x.clbake")};
+    all.insert(all.end(), more.begin(), more.end());
+    check_refused(clbake(all), 1, {"clbake build: " + profile, "Device B", here, "--force"});
+  }
+  const std::string output = directory.path("tuned.clbake");
+  fs::copy_file(baked_bundle(), output);
+  const Outcome forced = clbake({"build", "--device", "0", "--profile", profile, "--force", "-o", output, "--json"});
+  BOOST_TEST(json_of(forced).at("reused") == 3);
+}
+
+BOOST_AUTO_TEST_CASE(WithoutAProfileTheBuildSaysWhichOneIsShipped) {
+  const Directory directory;
+  const std::string output = directory.path("copy.clbake");
+  fs::copy_file(baked_bundle(), output);
+  const Outcome outcome = clbake({"build", "-o", output});
+  BOOST_TEST(contains(outcome.out, ": shipped "), outcome.out);
+  const nlohmann::json report = json_of(clbake({"build", "-o", output, "--json"}));
+  BOOST_TEST(report.at("profiles").size() >= 1U);
+  BOOST_TEST(report.at("profiles").at(0).at("profile").get<std::string>().rfind("shipped ", 0) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownDeviceIsNamedWithTheDevicesThereAre) {
+  const std::string name =
+      json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target").at("device_name").get<std::string>();
+  const Directory directory;
+  check_refused(clbake({"build", "--device", "no such device", "-o", directory.path("new.clbake")}), 1,
+                {"clbake build", "--device", "'no such device'", name});
+  BOOST_TEST(directory.files().empty());
+}
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,120 @@
+// Profiles on the command line: `tune --merge` and the refusals of `build --profile`. Needs no OpenCL device: files are
+// read before any driver is asked.
+#include "command.hpp"
+#include "profile/tunings.hpp"
+
+namespace clbake::tool::test {
+namespace {
+
+using builder::tuning_text;
+using builder::test::made_up_device;
+using builder::test::made_up_tuning;
+using builder::test::tuning_of;
+
+// By the verb that takes it, and always in the same words behind the verb.
+void check_refused_by_both(const std::string& file, const std::vector<std::string>& parts) {
+  const Directory directory;
+  std::vector<std::string> all = parts;
+  all.push_back(file + ": ");
+  all.emplace_back("clbake build: ");
+  check_refused(clbake({"build", "--profile", file, "-o", directory.path("x.clbake")}, no_platform()), 1, all);
+  all.back() = "clbake tune: --merge: ";
+  const std::string good = directory.write("good.json", tuning_text(tuning_of(builder::test::kLoser)));
+  check_refused(clbake({"tune", "--merge", good, file, "-o", directory.path("x.json")}, no_platform()), 1, all);
+  BOOST_TEST((directory.files() == std::vector<std::string>{"good.json"}));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AProfileThatCannotBeReadIsNamedWithItsCause) {
+  const Directory directory;
+  const std::string good = tuning_text(made_up_tuning());
+  const auto damaged = [&](const std::string& part, const std::string& by) {
+    std::string text = good;
+    const std::size_t at = text.find(part);
+    BOOST_REQUIRE(at != std::string::npos);
+    return directory.write("bad.json", text.replace(at, part.size(), by));
+  };
+  check_refused_by_both(directory.path("missing.json"), {"No such file"});
+  check_refused_by_both(directory.path(""), {"not a regular file"});
+  check_refused_by_both(directory.write("empty.json", std::string()), {"is empty"});
+  check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)), {"line ", "ends too early"});
+  check_refused_by_both(directory.write("letter.txt", std::string("Dear all,\n")), {"line 1, byte 1"});
+  check_refused_by_both(directory.write("other.json", std::string("{\"devices\": []}")), {"no clbake profile"});
+  check_refused_by_both(damaged("\"version\": 1", "\"version\": 2"), {"version 1"});
+  check_refused_by_both(damaged("-v16\"", "-v16-frob4\""), {"winners[0].variant"});
+  check_refused_by_both(damaged("[0,0,40.5,", "[0,9,40.5,"), {"measurements[0].shape: ", "9"});
+}
+
+BOOST_AUTO_TEST_CASE(ProfilesAreMerged) {
+  const Directory directory;
+  const std::string a = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser, 100)));
+  const std::string b = directory.write("b.json", tuning_text(tuning_of(builder::test::kLargeWinner, 50)));
+  for (const Arguments& files : {Arguments{a, b}, Arguments{a + "," + b}}) {
+    const std::string output = directory.path("c" + std::to_string(files.size()) + ".json");
+    Arguments all = {"tune", "--merge"};
+    all.insert(all.end(), files.begin(), files.end());
+    all.insert(all.end(), {"-o", output});
+    const Outcome outcome = clbake(all, no_platform());
+    BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    BOOST_TEST(contains(outcome.out, "2 profiles, 2 variants on 1 shapes"), outcome.out);
+    const builder::Tuning merged = required(builder::read_tuning(output));
+    BOOST_TEST(merged.command == "clbake tune --merge " + a + "," + b + " -o " + output);
+    BOOST_TEST(merged.tool.rfind("clbake ", 0) == 0U);
+    BOOST_TEST(merged.strategy == "merged");
+    BOOST_REQUIRE_EQUAL(merged.winners.size(), 1U);
+    BOOST_TEST(merged.variants[merged.winners[0].figures.variant] == builder::test::kLargeWinner);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ProfilesOfDifferentDevicesAreMergedByForceOnly) {
+  const Directory directory;
+  const std::string a = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
+  const std::string b =
+      directory.write("b.json", tuning_text(tuning_of(builder::test::kLargeWinner, 50, made_up_device("Device B"))));
+  const std::string output = directory.path("c.json");
+  check_refused(clbake({"tune", "--merge", a, b, "-o", output}), 1, {a, b, "device_name", "'Device A'", "'Device B'"});
+  BOOST_TEST((directory.files() == std::vector<std::string>{"a.json", "b.json"}));
+  BOOST_TEST(clbake({"tune", "--merge", a, b, "--force", "-o", output}).status == 0);
+  BOOST_TEST(contains(required(builder::read_tuning(output)).command, " --force "));
+}
+
+BOOST_AUTO_TEST_CASE(AReportReplacesReportsOnly) {
+  const Directory directory;
+  const std::string profile = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
+  const auto draw = [&](const std::string& page) { return clbake({"tune", "--from", profile, "--report", page}); };
+  const std::string page = directory.path("a.html");
+  BOOST_TEST(draw(page).status == 0);
+  BOOST_TEST(draw(page).status == 0);
+  for (const char* text : {"My notes.", "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<title>Notes</title>\n"}) {
+    const std::string notes = directory.write("notes.html", text);
+    check_refused(draw(notes), 1, {"--report", notes, "it stays as it is"});
+    BOOST_TEST(read_file(notes) == text);
+  }
+  BOOST_TEST(draw(directory.write("empty.html", "")).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(WrongUsageIsNamedWithItsOption) {
+  const Directory directory;
+  const std::string a = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
+  check_refused(clbake({"tune", "--merge", ",", "-o", directory.path("c.json")}), 2, {"clbake tune: --merge"});
+  check_refused(clbake({"tune", "--brief", "-o", directory.path("c.json")}), 2, {"clbake tune: --force and --brief"});
+  check_refused(clbake({"tune", "--from", a}), 2, {"clbake tune: --from", "--report"});
+  for (const char* shard : {"0/2", "3/2", "1", "a/b", "1/2/3"}) {
+    check_refused(clbake({"tune", "--shard", shard, "-o", directory.path("c.json")}), 2,
+                  {"clbake tune: --shard", shard});
+  }
+  for (const char* budget : {"0", "ten", "10x", "1e99"}) {
+    check_refused(clbake({"tune", "--budget", budget, "-o", directory.path("c.json")}), 2,
+                  {"clbake tune: --budget", budget});
+  }
+  check_refused(clbake({"tune", "--strategy", "best", "-o", directory.path("c.json")}), 2, {"--strategy", "best"});
+  check_refused(clbake({"tune", "--family", "fast", "-o", directory.path("c.json")}), 2, {"--family", "fast"});
+  check_refused(clbake({"tune", "--merge", a, a}), 2, {"clbake tune", "--output"});
+  check_refused(clbake({"build", "-o", "x", "--profile", a, "--variant", "tutorial-1"}), 2,
+                {"clbake build: --profile", "--variant"});
+  check_refused(clbake({"build", "-o", "x", "--profile", ","}), 2, {"clbake build: --profile"});
+  check_refused(clbake({"build", "-o", "x", "--force"}), 2, {"clbake build: --force", "--profile"});
+}
+
+}  // namespace clbake::tool::test

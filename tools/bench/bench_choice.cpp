@@ -1,0 +1,183 @@
+// `clbake bench choice`: how good the runtime's choice is for problems that nobody timed when the profile was made.
+#include "bench/choice_trial.hpp"
+#include "bench/race.hpp"
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "cli/progress_bar.hpp"
+#include "command/verbs.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+namespace clbake::tool {
+namespace {
+
+namespace po = boost::program_options;
+
+struct DrawOptions {
+  std::vector<Precision> precisions;
+  std::vector<Transposes> transposes;
+  std::size_t shapes = 0;
+  std::size_t min = 0;
+  std::size_t max = 0;
+  std::size_t limit = 0;  // of m * n * k
+  std::uint32_t seed = 1;
+};
+
+// Random problems, each size log-uniform from min to max. Own arithmetic on the generator's bits: the standard's
+// distributions differ from library to library.
+std::vector<Problem> draw(const DrawOptions& o) {
+  // At least one draw in a thousand must hit, but for a lot of tries at the beginning.
+  const std::size_t most_draws = 1000000 + 1000 * o.shapes;
+  std::mt19937 random(o.seed);
+  const auto size = [&] {
+    const double part = static_cast<double>(random()) / 4294967296.0;
+    const double low = static_cast<double>(o.min);
+    const double x = low * std::pow((static_cast<double>(o.max) + 1) / low, part);
+    return std::clamp(static_cast<std::size_t>(x), o.min, o.max);
+  };
+  std::vector<Problem> problems;
+  for (std::size_t draws = 0; problems.size() < o.shapes && draws < most_draws; ++draws) {
+    const Precision precision = o.precisions[random() % o.precisions.size()];
+    const Transposes t = o.transposes[random() % o.transposes.size()];
+    const std::size_t m = size(), n = size(), k = size();
+    if (m > o.limit / n / k) continue;
+    problems.push_back(builder::tight_problem(precision, m, n, k, t.a, t.b));
+  }
+  if (problems.size() < o.shapes) {
+    throw UsageError("--limit: hardly any sizes from --min to --max have at most " + std::to_string(o.limit) +
+                     " multiplications");
+  }
+  return problems;
+}
+
+DrawOptions draw_options(const Cli& cli) {
+  DrawOptions o;
+  o.precisions = cli.precisions("precision");
+  o.transposes = transposes_of(cli.has("trans") ? cli.text("trans") : "nn");
+  o.shapes = cli.size("shapes", 60, 1, 100000);
+  o.min = cli.size("min", 16, 1, 65536);
+  o.max = cli.size("max", 4096, 1, 65536);
+  if (o.min > o.max) throw UsageError("--min: " + std::to_string(o.min) + " is more than --max");
+  o.limit = cli.size("limit", SIZE_MAX, 1);
+  o.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
+  return o;
+}
+
+struct Summary {
+  double geometric_mean = 1;
+  double minimum = 1;
+};
+
+Summary summary_of(const std::vector<ChoiceTrial>& rows) {
+  Summary summary;
+  double logarithms = 0;
+  for (const ChoiceTrial& row : rows) {
+    logarithms += std::log(row.ratio);
+    summary.minimum = std::min(summary.minimum, row.ratio);
+  }
+  summary.geometric_mean = std::exp(logarithms / static_cast<double>(rows.size()));
+  return summary;
+}
+
+Json to_json(const ChoiceTrial& row) {
+  const Problem& p = row.problem;
+  return {{"precision", clbake::name(p.precision)},
+          {"trans", trans_name(p)},
+          {"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"variants", row.variants},
+          {"choice", row.choice},
+          {"choice_us", row.choice_us},
+          {"best", row.best},
+          {"best_us", row.best_us},
+          {"ratio", row.ratio}};
+}
+
+void print_table(const std::vector<ChoiceTrial>& rows, const Target& target, std::size_t rounds) {
+  std::printf(
+      "%s; driver %s; medians over %zu rounds; ratio: the best one's time over the choice's in the same round, the\n"
+      "median of all rounds; 1: no variant of the bundle is faster\n\n",
+      target.device_name.c_str(), target.driver_version.c_str(), 2 * rounds);
+  int width = 6;
+  for (const ChoiceTrial& row : rows) width = std::max(width, static_cast<int>(row.choice.size()));
+  std::printf("| precision | op | %-18s | %-*s | %12s | %12s | %5s | best\n", "m x n x k", width, "choice", "median us",
+              "best us", "ratio");
+  std::printf("|-----------|----|--------------------|%s|-------------:|-------------:|------:|------\n",
+              std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
+  for (const ChoiceTrial& row : rows) {
+    const Problem& p = row.problem;
+    const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+    std::printf("| %-9s | %s | %-18s | %-*s | %12.1f | %12.1f | %5.2f | %s\n", clbake::name(p.precision),
+                trans_name(p).c_str(), size.c_str(), width, row.choice.c_str(), row.choice_us, row.best_us, row.ratio,
+                row.best == row.choice ? "the choice" : row.best.c_str());
+  }
+}
+
+}  // namespace
+
+int bench_choice(const std::vector<std::string>& arguments) {
+  Cli cli(
+      "bench choice FILE [OPTIONS]",
+      "Draws random problems and times all variants of the bundle for each: how near does the one that the profile\n"
+      "chooses come to the best one?");
+  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
+  cli.options()("precision", po::value<std::string>(),
+                "half, single, double, separated by commas; default single,double");
+  cli.options()("trans", po::value<std::string>(), "nn, nt, tn, tt, separated by commas; default nn");
+  cli.options()("shapes", po::value<std::string>(), "how many problems; default 60");
+  cli.options()("min", po::value<std::string>(), "least m, n and k; default 16");
+  cli.options()("max", po::value<std::string>(), "largest m, n and k, which are log-uniform in between; default 4096");
+  cli.options()("limit", po::value<std::string>(), "draw problems of more multiplications again; default: none");
+  cli.options()("seed", po::value<std::string>(), "of the problems; default 1");
+  cli.options()("rounds", po::value<std::string>(), "turns of each variant, and twice as many of the best; default 5");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  const DrawOptions options = draw_options(cli);
+  const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
+  const std::vector<Problem> problems = draw(options);
+
+  Options no_compiler;
+  no_compiler.on_miss = OnMiss::fail;
+  const Result<Workbench> bench = open_workbench(cli.file(), cli.text("device"), no_compiler);
+  if (!bench) return fail("bench choice", bench.status());
+  const Result<Choosing> choosing = time_choosing(bench->bundle, bench->library.target(), problems);
+  if (!choosing) return fail("bench choice", choosing.status().within(cli.file()));
+  ProgressBar bar;
+  std::vector<ChoiceTrial> rows;
+  for (const Problem& problem : problems) {
+    const Result<ChoiceTrial> row = try_choice(*bench, problem, rounds);
+    if (!row) return fail("bench choice", row.status().within(cli.file()));
+    rows.push_back(*row);
+    bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
+  }
+  bar.clear();
+  const Summary summary = summary_of(rows);
+  if (cli.has("json")) {
+    Json list = Json::array();
+    for (const ChoiceTrial& row : rows) list.push_back(to_json(row));
+    print({{"device", bench->device.target.device_name},
+           {"seed", options.seed},
+           {"rounds", rounds},
+           {"rules", choosing->rules},
+           {"choosing_ns", choosing->ns},
+           {"geometric_mean", summary.geometric_mean},
+           {"minimum", summary.minimum},
+           {"rows", list}});
+  } else {
+    print_table(rows, bench->device.target, rounds);
+    std::printf(
+        "\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing by %zu rules "
+        "takes %.0f ns.\n",
+        100 * summary.geometric_mean, 100 * summary.minimum, choosing->rules, choosing->ns);
+  }
+  return kSuccess;
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,123 @@
+// `clbake bench load`: what loading the programs of a bundle costs once a process has loaded one.
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "command/verbs.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+namespace po = boost::program_options;
+
+// Microseconds; the driver's part by its three calls, and the whole of Library::prepare.
+struct Load {
+  std::string variant;
+  std::vector<double> create, build, kernel, driver, prepare;
+};
+
+// Loads one program from the bundle, with a library of its own, so that it is loaded again.
+Result<Explanation> load_once(const Bundle& bundle, const builder::Session& session, const builder::Device& device,
+                              const cache::Variant& v, double& prepare_us) {
+  Options options;
+  options.on_miss = OnMiss::fail;
+  options.only_build = true;
+  const Result<Library> library = Library::create(session.context(), device.id, {bundle}, options);
+  if (!library) return library.status();
+  const Problem problem = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
+  const auto start = std::chrono::steady_clock::now();
+  const Result<Gemm> gemm = library->prepare(problem, v.name);
+  prepare_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  if (!gemm) return gemm.status();
+  return gemm->explanation();
+}
+
+// Variant after variant in each round; the first program of the process is a row of its own.
+Result<std::vector<Load>> measure(const Bundle& bundle, const builder::Session& session, const builder::Device& device,
+                                  std::uint32_t target, std::size_t rounds) {
+  std::vector<Load> loads = {{"(the first program of the process)", {}, {}, {}, {}, {}}};
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::size_t row = 1;
+    for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+      const Result<cache::Variant> variant = bundle.variant(i);
+      if (!variant) return variant.status();
+      if (!bundle.find_entry(target, i)) continue;
+      double prepare_us = 0;
+      const Result<Explanation> e = load_once(bundle, session, device, *variant, prepare_us);
+      if (!e) return e.status().within(variant->name);
+      if (loads.size() == row) loads.push_back({variant->name, {}, {}, {}, {}, {}});
+      Load& load = loads[0].create.empty() ? loads[0] : loads[row];
+      load.create.push_back(e->create_us);
+      load.build.push_back(e->build_us);
+      load.kernel.push_back(e->kernel_us);
+      load.driver.push_back(e->create_us + e->build_us + e->kernel_us);
+      load.prepare.push_back(prepare_us);
+      ++row;
+    }
+  }
+  loads.erase(std::remove_if(loads.begin(), loads.end(), [](const Load& load) { return load.create.empty(); }),
+              loads.end());
+  return loads;
+}
+
+Json to_json(const Load& load) {
+  return {{"variant", load.variant},
+          {"loads", load.create.size()},
+          {"create_us", builder::median(load.create)},
+          {"build_us", builder::median(load.build)},
+          {"kernel_us", builder::median(load.kernel)},
+          {"driver_us", builder::median(load.driver)},
+          {"prepare_us", builder::median(load.prepare)}};
+}
+
+void print_table(const Json& rows) {
+  std::size_t width = 7;
+  for (const Json& row : rows) width = std::max(width, row["variant"].get<std::string>().size());
+  std::printf("%-*s %9s %9s %9s %9s %9s\n", static_cast<int>(width), "variant", "create us", "build us", "kernel us",
+              "driver us", "prepare");
+  for (const Json& row : rows) {
+    std::printf("%-*s %9.1f %9.1f %9.1f %9.1f %9.1f\n", static_cast<int>(width),
+                row["variant"].get<std::string>().c_str(), row["create_us"].get<double>(),
+                row["build_us"].get<double>(), row["kernel_us"].get<double>(), row["driver_us"].get<double>(),
+                row["prepare_us"].get<double>());
+  }
+}
+
+}  // namespace
+
+int bench_load(const std::vector<std::string>& arguments) {
+  Cli cli("bench load FILE [OPTIONS]",
+          "Loads every program of the bundle for a device again and again in one process: medians of the driver's\n"
+          "calls, and of Library::prepare as a whole. The first program of the process is a row of its own. The "
+          "driver's cache is\n"
+          "the user's.");
+  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
+  cli.options()("rounds", po::value<std::string>(), "default 7");
+  cli.options()("json", "print JSON");
+  if (const auto status = cli.parse(arguments)) return *status;
+  const std::size_t rounds = cli.size("rounds", 7, 2, 10000);
+  const Result<Bundle> bundle = open_verified(cli.file());
+  if (!bundle) return fail("bench load", bundle.status());
+  const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
+  if (!device) return fail("bench load", device.status());
+  const Result<std::uint32_t> target = bundle->find_target(device->target);
+  if (!target) return fail("bench load", target.status().within(cli.file()));
+  const Result<builder::Session> session = builder::Session::open(*device);
+  if (!session) return fail("bench load", session.status());
+  const Result<std::vector<Load>> loads = measure(*bundle, *session, *device, *target, rounds);
+  if (!loads) return fail("bench load", loads.status());
+  Json rows = Json::array();
+  for (const Load& load : *loads) rows.push_back(to_json(load));
+  if (cli.has("json")) {
+    print({{"device", device->target.device_name}, {"rounds", rounds}, {"rows", rows}});
+  } else {
+    print_table(rows);
+  }
+  return kSuccess;
+}
+
+}  // namespace clbake::tool

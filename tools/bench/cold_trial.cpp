@@ -1,0 +1,205 @@
+#include "bench/cold_trial.hpp"
+
+#include "bench/peers/peers.hpp"
+#include "cli/json.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+
+namespace clbake::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Step = std::function<Status()>;
+
+// As many as fit into the time, at least one: a simulator takes seconds for each.
+constexpr std::size_t kSteadyRuns = 20;
+constexpr std::chrono::seconds kSteadyTime{2};
+// A process that is timed as a whole has nobody who ends it when the driver hangs.
+constexpr unsigned kProcessSeconds = 180;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+// The figures of a trial; its steps are timed one after the other.
+class Steps {
+ public:
+  explicit Steps(const ColdJob& job)
+      : mark_(std::chrono::nanoseconds(std::strtoll(job.spawned.c_str(), nullptr, 10))) {}
+
+  // What was done since the last mark belongs to no step.
+  void mark() { mark_ = Clock::now(); }
+
+  void end(const char* step) {
+    figures_[step] = ms_since(mark_);
+    mark();
+  }
+
+  void none(const char* step) { figures_[step] = 0.0; }
+
+  // The first run, which completes the first result, its check, and the steady runs.
+  Status finish(const Step& run, const Step& check) {
+    const Status first = run();
+    if (!first) return first;
+    end("first_launch_ms");
+    figures_["first_result_ms"] = figures_["load_ms"].get<double>() + figures_["first_launch_ms"].get<double>();
+    const Status right = check();
+    if (!right) return right;
+    std::vector<double> steady;
+    const auto start = Clock::now();
+    do {
+      mark();
+      const Status again = run();
+      if (!again) return again;
+      steady.push_back(ms_since(mark_));
+    } while (steady.size() < kSteadyRuns && Clock::now() - start < kSteadyTime);
+    figures_["steady_ms"] = builder::median(steady);
+    return {};
+  }
+
+  Json& figures() { return figures_; }
+
+ private:
+  Clock::time_point mark_;
+  Json figures_;
+};
+
+Status write(const Json& json, const std::string& path) {
+  const std::string text = json.dump();
+  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+std::uint32_t number(const std::string& text) {
+  return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
+}
+
+Problem problem_of(const ColdJob& job) {
+  const std::size_t n = number(job.size);
+  return builder::tight_problem(Precision::single_precision, n, n, n);
+}
+
+Result<builder::Device> device_in(const ColdJob& job) {
+  const Result<Bundle> bundle = Bundle::open(job.bundle);
+  if (!bundle) return bundle.status();
+  const Result<Target> wanted = bundle->target(number(job.target));
+  if (!wanted) return wanted.status();
+  return builder::device_of(*wanted);
+}
+
+Result<Gemm> load(const ColdJob& job, const builder::Session& session, const builder::Device& device,
+                  const std::string& variant) {
+  const Result<Bundle> bundle = Bundle::open(job.bundle);
+  if (!bundle) return bundle.status();
+  Options options;
+  options.only_build = !variant.empty();  // rows that stand for the driver alone
+  const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
+  if (!library) return library.status();
+  return library->prepare(problem_of(job), variant);
+}
+
+// A peer's context: on a queue of the bundle's device, or on a device of its own.
+Status attach(Peer& peer, const ColdJob& job, Steps& steps) {
+  if (!peer.uses_opencl()) {
+    steps.none("platform_ms");
+    steps.mark();
+    const Status attached = peer.attach(nullptr);
+    steps.end("context_ms");
+    return attached;
+  }
+  const Result<builder::Device> device = device_in(job);
+  if (!device) return device.status();
+  steps.end("platform_ms");
+  const Result<builder::Session> session = builder::Session::open(*device);
+  if (!session) return session.status();
+  const Status attached = peer.attach(&*session);
+  steps.end("context_ms");
+  return attached;
+}
+
+// One product of constant matrices, to its end.
+Status multiply_once(const ColdJob& job, const builder::Session& session, const builder::Device& device) {
+  Result<Gemm> gemm = load(job, session, device, {});
+  if (!gemm) return gemm.status();
+  const Extents e = extents(problem_of(job));
+  std::vector<float> ones(std::max(e.a, e.b), 1.0F);
+  const cl::Context context(session.context(), true);
+  cl_int errors[3] = {};
+  const cl_mem_flags filled = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
+  const cl::Buffer a(context, filled, e.a * sizeof(float), ones.data(), &errors[0]);
+  const cl::Buffer b(context, filled, e.b * sizeof(float), ones.data(), &errors[1]);
+  const cl::Buffer c(context, CL_MEM_READ_WRITE, e.c * sizeof(float), nullptr, &errors[2]);
+  for (const cl_int error : errors) {
+    if (error != CL_SUCCESS) return {Code::out_of_memory, "clCreateBuffer: OpenCL error " + std::to_string(error)};
+  }
+  cl_event event = nullptr;
+  const Status status = gemm->enqueue(session.queue(), 1.0, {a()}, {b()}, 0.0, {c()}, 0, nullptr, &event);
+  return status ? builder::finish(session.queue(), event) : status;
+}
+
+}  // namespace
+
+Status cold_trial(const ColdJob& job, const std::string& variant) {
+  Steps steps(job);
+  steps.end("start_ms");
+  const Result<builder::Device> device = device_in(job);
+  if (!device) return device.status();
+  steps.end("platform_ms");
+  const Result<builder::Session> session = builder::Session::open(*device);
+  if (!session) return session.status();
+  steps.end("context_ms");
+  Result<builder::GemmRun> trial = builder::GemmRun::create(*session, *device, problem_of(job));
+  if (!trial) return trial.status();
+  steps.mark();
+  Result<Gemm> gemm = load(job, *session, *device, variant);
+  if (!gemm) return gemm.status();
+  steps.end("load_ms");
+  const auto check = [&]() -> Status {
+    const Result<builder::Check> checked = trial->check();
+    if (!checked) return checked.status();
+    return checked->ok() ? Status() : Status(Code::wrong_result, "the first result is wrong");
+  };
+  const Status timed = steps.finish([&] { return trial->run(*gemm).status(); }, check);
+  if (!timed) return timed;
+  const Explanation& e = gemm->explanation();
+  steps.figures()["origin"] = name(e.origin);
+  steps.figures()["variant"] = e.variant;
+  return write(steps.figures(), job.output);
+}
+
+Status cold_peer(const ColdJob& job, const std::string& name, const std::string& threads) {
+  Steps steps(job);
+  Result<std::unique_ptr<Peer>> peer = make_peer(name, number(threads));
+  if (!peer) return peer.status();
+  steps.end("start_ms");
+  const Status attached = attach(**peer, job, steps);
+  if (!attached) return attached;
+  const Problem problem = problem_of(job);
+  const Status ready = (*peer)->set(problem);
+  if (!ready) return ready;
+  steps.none("load_ms");
+  steps.mark();
+  const Status timed = steps.finish([&] { return (*peer)->run(); }, [&] { return check_single(**peer, problem); });
+  return timed ? write(steps.figures(), job.output) : timed;
+}
+
+Status cold_process(const ColdJob& job, bool product) {
+  alarm(kProcessSeconds);
+  const Result<builder::Device> device = device_in(job);
+  if (!device) return device.status();
+  const Result<builder::Session> session = builder::Session::open(*device);
+  if (!session) return session.status();
+  return product ? multiply_once(job, *session, *device) : Status();
+}
+
+}  // namespace clbake::tool

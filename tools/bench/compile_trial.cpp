@@ -1,0 +1,72 @@
+#include "bench/compile_trial.hpp"
+
+#include "cli/json.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/cache/writer.hpp>
+#include <clbake/finalize.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace clbake::tool {
+namespace {
+
+// Microseconds by which the first launch is longer than the second.
+Result<double> compiled_at_launch(const builder::Session& session, const builder::Device& device,
+                                  const Library& library, const cache::Variant& variant, const Problem& problem) {
+  Result<builder::GemmRun> trial = builder::GemmRun::create(session, device, problem);
+  if (!trial) return trial.status();
+  Result<Gemm> gemm = library.prepare(problem, variant.name);
+  if (!gemm) return gemm.status();
+  const Result<double> first = trial->run(*gemm);
+  if (!first) return first;
+  const Result<double> second = trial->run(*gemm);
+  if (!second) return second;
+  return std::max(0.0, *first - *second);
+}
+
+Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
+  const Result<builder::Device> device = builder::device_of(job.target);
+  if (!device) return device.status();
+  const Result<builder::Session> session = builder::Session::open(*device);
+  if (!session) return session.status();
+  Options options;
+  options.only_build = true;  // the launches are timed apart
+  const Result<Library> library = Library::create(session->context(), device->id, {bundle}, options);
+  if (!library) return library.status();
+  const cache::Variant& v = job.variant;
+  const Problem small = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
+  const Result<Gemm> gemm = library->prepare(small, v.name);
+  if (!gemm) return gemm.status();
+  std::vector<Problem> shapes = large_grids(v);
+  shapes.insert(shapes.begin(), small);
+  double launch_us = 0;
+  for (const Problem& shape : shapes) {
+    const Result<double> us = compiled_at_launch(*session, *device, *library, v, shape);
+    if (!us) return us.status();
+    launch_us += *us;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Result<cache::Bytes> binary = program_binary(gemm->program());
+  const std::chrono::duration<double, std::milli> query = std::chrono::steady_clock::now() - start;
+  if (!binary) return binary.status();
+  return Json{
+      {"build_ms", gemm->explanation().build_us / 1e3}, {"launch_ms", launch_us / 1e3}, {"binary_ms", query.count()}};
+}
+
+}  // namespace
+
+Status compile_trial(const std::string& path, const std::string& output) {
+  const Result<builder::Job> job = builder::read_job(path);
+  if (!job) return job.status();
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  const Result<Json> json = measure(*job, *bundle);
+  if (!json) return json.status();
+  const std::string text = json->dump();
+  return cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,131 @@
+// cuBLAS through its C interface and the CUDA runtime, both opened when asked for.
+#include "bench/peers/peers.hpp"
+
+#include <dlfcn.h>
+
+namespace clbake::tool {
+namespace {
+
+// From cublas_api.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host to device,
+// 2 = device to host.
+template <typename T>
+using CublasGemm = int (*)(void*, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int);
+
+struct Cuda {
+  int (*malloc)(void**, std::size_t) = nullptr;
+  int (*free)(void*) = nullptr;
+  int (*memcpy)(void*, const void*, std::size_t, int) = nullptr;
+  int (*synchronize)() = nullptr;
+  int (*create)(void**) = nullptr;
+  int (*destroy)(void*) = nullptr;
+  CublasGemm<float> sgemm = nullptr;
+  CublasGemm<double> dgemm = nullptr;
+};
+
+template <typename Function>
+bool find(void* library, const char* name, Function& function) {
+  function = library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
+  return function != nullptr;
+}
+
+void* open_first(const std::vector<const char*>& names) {
+  void* library = nullptr;
+  for (const char* name : names) {
+    if (!library) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  }
+  return library;
+}
+
+bool load(Cuda& cuda) {
+  void* runtime = open_first({"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
+  void* blas = open_first({"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"});
+  return find(runtime, "cudaMalloc", cuda.malloc) && find(runtime, "cudaFree", cuda.free) &&
+         find(runtime, "cudaMemcpy", cuda.memcpy) && find(runtime, "cudaDeviceSynchronize", cuda.synchronize) &&
+         find(blas, "cublasCreate_v2", cuda.create) && find(blas, "cublasDestroy_v2", cuda.destroy) &&
+         find(blas, "cublasSgemm_v2", cuda.sgemm) && find(blas, "cublasDgemm_v2", cuda.dgemm);
+}
+
+class Cublas : public Peer {
+ public:
+  explicit Cublas(const Cuda& cuda) : cuda_(cuda) {}
+  ~Cublas() override {
+    release();
+    if (handle_) cuda_.destroy(handle_);
+  }
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+  const char* name() const override { return "cublas"; }
+
+  Status attach(const builder::Session* /*session*/) override {
+    const int status = cuda_.create(&handle_);
+    return status == 0 ? Status() : Status(Code::no_device, "cublas: no device, status " + std::to_string(status));
+  }
+
+  Status set(const Problem& problem) override {
+    release();
+    problem_ = problem;
+    const Extents e = extents(problem);
+    const bool filled = problem.precision == Precision::double_precision
+                            ? fill<double>(a_, e.a) && fill<double>(b_, e.b) && fill<double>(c_, e.c)
+                            : fill<float>(a_, e.a) && fill<float>(b_, e.b) && fill<float>(c_, e.c);
+    return filled ? Status() : Status(Code::out_of_memory, "cublas: no room for the matrices");
+  }
+
+  Status run() override {
+    const int status = problem_.precision == Precision::double_precision ? multiply<double>(cuda_.dgemm)
+                                                                         : multiply<float>(cuda_.sgemm);
+    if (status == 0 && cuda_.synchronize() == 0) return {};
+    return {Code::wrong_result, "cublas: status " + std::to_string(status)};
+  }
+
+  Result<std::vector<float>> single_result() const override {
+    std::vector<float> c(extents(problem_).c);
+    const int status = cuda_.memcpy(c.data(), c_, c.size() * sizeof(float), 2);
+    if (status != 0) return {Code::out_of_memory, "cublas: cudaMemcpy: status " + std::to_string(status)};
+    return c;
+  }
+
+ private:
+  template <typename T>
+  bool fill(void*& matrix, std::size_t count) {
+    const std::vector<T> data = random_elements<T>(count);
+    const std::size_t bytes = count * sizeof(T);
+    return cuda_.malloc(&matrix, bytes) == 0 && cuda_.memcpy(matrix, data.data(), bytes, 1) == 0;
+  }
+
+  // cuBLAS is column-major: the same problem with A and B, m and n exchanged.
+  template <typename T>
+  int multiply(CublasGemm<T> gemm) const {
+    const Problem& p = problem_;
+    const T one{1};
+    const T zero{0};
+    const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
+    return gemm(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one,
+                static_cast<const T*>(b_), as_int(p.ldb), static_cast<const T*>(a_), as_int(p.lda), &zero,
+                static_cast<T*>(c_), as_int(p.ldc));
+  }
+
+  void release() {
+    for (void** matrix : {&a_, &b_, &c_}) {
+      if (*matrix) cuda_.free(*matrix);
+      *matrix = nullptr;
+    }
+  }
+
+  Cuda cuda_;
+  Problem problem_;
+  void* handle_ = nullptr;
+  void* a_ = nullptr;
+  void* b_ = nullptr;
+  void* c_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Peer>> make_cublas() {
+  Cuda cuda;
+  if (!load(cuda)) return {Code::not_found, "cublas is not installed"};
+  return std::unique_ptr<Peer>(std::make_unique<Cublas>(cuda));
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,244 @@
+#include "bench/peers/peers.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/reference.hpp>
+
+#include <dlfcn.h>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+
+namespace clbake::tool {
+namespace {
+
+void* open_library(const std::vector<const char*>& names) {
+  for (const char* name : names) {
+    if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
+  }
+  return nullptr;
+}
+
+template <typename Function>
+Function symbol(void* library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+// The C interface of BLAS: 101 = row-major, 111 = not transposed, 112 = transposed.
+using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
+using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
+                       int);
+
+template <typename T>
+struct HostMatrices {
+  std::vector<T> a, b, c;
+};
+
+class OpenBlas : public Peer {
+ public:
+  OpenBlas(Sgemm sgemm, Dgemm dgemm) : sgemm_(sgemm), dgemm_(dgemm) {}
+  const char* name() const override { return "openblas"; }
+  Status attach(const builder::Session* /*session*/) override { return {}; }
+  Status set(const Problem& problem) override {
+    problem_ = problem;
+    single_ = {};
+    double_ = {};
+    return problem.precision == Precision::single_precision ? fill(single_) : fill(double_);
+  }
+  Status run() override {
+    if (problem_.precision == Precision::single_precision) {
+      multiply(sgemm_, single_);
+    } else {
+      multiply(dgemm_, double_);
+    }
+    return {};
+  }
+  Result<std::vector<float>> single_result() const override { return single_.c; }
+
+ private:
+  template <typename T>
+  Status fill(HostMatrices<T>& host) const {
+    const Extents e = extents(problem_);
+    host = {random_elements<T>(e.a), random_elements<T>(e.b), std::vector<T>(e.c)};
+    return {};
+  }
+  template <typename Function, typename T>
+  void multiply(Function gemm, HostMatrices<T>& h) const {
+    const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
+    const Problem& p = problem_;
+    gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, as_int(p.m), as_int(p.n), as_int(p.k), T{1}, h.a.data(),
+         as_int(p.lda), h.b.data(), as_int(p.ldb), T{0}, h.c.data(), as_int(p.ldc));
+  }
+
+  Sgemm sgemm_;
+  Dgemm dgemm_;
+  Problem problem_;
+  HostMatrices<float> single_;
+  HostMatrices<double> double_;
+};
+
+// CLBlast's C interface (clblast_c.h): the same constants as above.
+template <typename T>
+using ClblastGemm = int (*)(int, int, int, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t,
+                            cl_mem, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, cl_command_queue*,
+                            cl_event*);
+
+using ClblastOverride = int (*)(cl_device_id, const char*, int, std::size_t, const char**, const std::size_t*);
+
+class Clblast : public Peer {
+ public:
+  Clblast(ClblastGemm<float> sgemm, ClblastGemm<double> dgemm, ClblastOverride override_parameters,
+          std::vector<ClblastParameters> tuned)
+      : sgemm_(sgemm), dgemm_(dgemm), override_(override_parameters), tuned_(std::move(tuned)) {}
+  ~Clblast() override { release(); }
+  Clblast(const Clblast&) = delete;
+  Clblast& operator=(const Clblast&) = delete;
+  const char* name() const override { return "clblast"; }
+  bool uses_opencl() const override { return true; }
+  Status attach(const builder::Session* session) override {
+    session_ = *session;
+    for (const ClblastParameters& parameters : tuned_) {
+      const Status applied = apply(parameters);
+      if (!applied) return applied;
+    }
+    return {};
+  }
+  Status set(const Problem& problem) override {
+    release();
+    problem_ = problem;
+    return problem.precision == Precision::single_precision ? fill<float>() : fill<double>();
+  }
+  Status run() override {
+    return problem_.precision == Precision::single_precision ? multiply<float>(sgemm_) : multiply<double>(dgemm_);
+  }
+  Result<std::vector<float>> single_result() const override {
+    std::vector<float> c(extents(problem_).c);
+    const cl_int error =
+        clEnqueueReadBuffer(session_.queue(), c_, CL_TRUE, 0, c.size() * sizeof(float), c.data(), 0, nullptr, nullptr);
+    if (error != CL_SUCCESS)
+      return {Code::opencl, "clblast: clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
+    return c;
+  }
+
+ private:
+  Status apply(const ClblastParameters& parameters) const {
+    std::vector<const char*> names;
+    std::vector<std::size_t> values;
+    for (const auto& [name, value] : parameters.values) {
+      names.push_back(name.c_str());
+      values.push_back(value);
+    }
+    cl_device_id device = nullptr;
+    clGetCommandQueueInfo(session_.queue(), CL_QUEUE_DEVICE, sizeof(device), &device, nullptr);
+    const int status =
+        override_(device, parameters.kernel.c_str(), parameters.precision, names.size(), names.data(), values.data());
+    if (status == 0) return {};
+    return {Code::invalid_argument, "clblast: refuses the parameters for " + parameters.kernel + " in " +
+                                        std::to_string(parameters.precision) + " bits: status " +
+                                        std::to_string(status)};
+  }
+  template <typename T>
+  cl_mem make(std::size_t count) {
+    std::vector<T> data = random_elements<T>(count);
+    return clCreateBuffer(session_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof(T), data.data(),
+                          nullptr);
+  }
+  template <typename T>
+  Status fill() {
+    const Extents e = extents(problem_);
+    a_ = make<T>(e.a);
+    b_ = make<T>(e.b);
+    c_ = make<T>(e.c);
+    if (a_ && b_ && c_) return {};
+    return {Code::out_of_memory, "clblast: no room for the matrices"};
+  }
+  template <typename T>
+  Status multiply(ClblastGemm<T> gemm) {
+    const Problem& p = problem_;
+    cl_command_queue queue = session_.queue();
+    cl_event event = nullptr;
+    const int status = gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, p.m, p.n, p.k, T{1}, a_, 0, p.lda, b_, 0,
+                            p.ldb, T{0}, c_, 0, p.ldc, &queue, &event);
+    if (status != 0) return {Code::opencl, "clblast: status " + std::to_string(status)};
+    return builder::finish(queue, event);
+  }
+  void release() {
+    for (cl_mem* buffer : {&a_, &b_, &c_}) {
+      if (*buffer) clReleaseMemObject(*buffer);
+      *buffer = nullptr;
+    }
+  }
+
+  ClblastGemm<float> sgemm_;
+  ClblastGemm<double> dgemm_;
+  ClblastOverride override_;
+  std::vector<ClblastParameters> tuned_;
+  builder::Session session_;
+  Problem problem_;
+  cl_mem a_ = nullptr;
+  cl_mem b_ = nullptr;
+  cl_mem c_ = nullptr;
+};
+
+Status not_installed(const char* name) { return {Code::not_found, std::string(name) + " is not installed"}; }
+
+Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
+  // Read by the library when it is loaded. Some packaged versions take newer AVX-512 CPUs for older ones.
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+  }
+  setenv("OPENBLAS_NUM_THREADS", std::to_string(threads).c_str(), 0);
+  void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
+  if (!library) return not_installed("openblas");
+  const auto sgemm = symbol<Sgemm>(library, "cblas_sgemm");
+  const auto dgemm = symbol<Dgemm>(library, "cblas_dgemm");
+  if (!sgemm || !dgemm) return not_installed("openblas with cblas");
+  return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(sgemm, dgemm));
+}
+
+Result<std::unique_ptr<Peer>> make_clblast(const std::vector<ClblastParameters>& tuned) {
+  void* library = open_library({"libclblast.so.1", "libclblast.so"});
+  if (!library) return not_installed("clblast");
+  const auto sgemm = symbol<ClblastGemm<float>>(library, "CLBlastSgemm");
+  const auto dgemm = symbol<ClblastGemm<double>>(library, "CLBlastDgemm");
+  const auto override_parameters = symbol<ClblastOverride>(library, "CLBlastOverrideParameters");
+  if (!sgemm || !dgemm) return not_installed("clblast with its C interface");
+  if (!tuned.empty() && !override_parameters) return not_installed("clblast with CLBlastOverrideParameters");
+  return std::unique_ptr<Peer>(std::make_unique<Clblast>(sgemm, dgemm, override_parameters, tuned));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads,
+                                        const std::vector<ClblastParameters>& tuned) {
+  if (name == "openblas") return make_openblas(threads);
+  if (name == "clblast") return make_clblast(tuned);
+  if (name == "cublas") return make_cublas();
+  if (name == "launch") return make_launch();
+  return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas and launch"};
+}
+
+template <typename T>
+std::vector<T> random_elements(std::size_t count) {
+  std::mt19937 random(1);
+  std::vector<T> data(count);
+  for (T& x : data) x = static_cast<T>(static_cast<double>(random()) / 2147483648.0 - 1.0);
+  return data;
+}
+
+template std::vector<float> random_elements(std::size_t count);
+template std::vector<double> random_elements(std::size_t count);
+
+Status check_single(const Peer& peer, const Problem& problem) {
+  const Result<std::vector<float>> c = peer.single_result();
+  if (!c) return c.status();
+  const Extents e = extents(problem);
+  const std::vector<float> a = random_elements<float>(e.a);
+  const std::vector<float> b = random_elements<float>(e.b);
+  std::vector<std::size_t> rows(problem.m);
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const builder::HostOperands<float> operands{problem, 1.0F, 0.0F, a, 0, b, 0, *c, 0};
+  if (builder::max_error(operands, *c, rows) <= builder::tolerance(problem.precision, problem.k)) return {};
+  return {Code::wrong_result, std::string(peer.name()) + ": wrong result"};
+}
+
+}  // namespace clbake::tool

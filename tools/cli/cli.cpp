@@ -1,0 +1,171 @@
+#include "cli/cli.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+namespace clbake::tool {
+namespace {
+
+constexpr Precision kPrecisions[] = {Precision::half_precision, Precision::single_precision,
+                                     Precision::double_precision};
+
+}  // namespace
+
+namespace po = boost::program_options;
+
+int fail(const std::string& line) {
+  std::fprintf(stderr, "%s\n", line.c_str());
+  return kFailure;
+}
+
+int fail(const char* verb, const Status& status) {
+  return fail("clbake " + std::string(verb) + ": " + status.message());
+}
+
+Cli::Cli(std::string synopsis, std::string summary)
+    : synopsis_(std::move(synopsis)), summary_(std::move(summary)), options_("options", 110) {
+  options_.add_options()("help,h", "show this text");
+}
+
+std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
+  const bool or_device = synopsis_.find(" FILE|DEVICE ") != std::string::npos;
+  const bool several = synopsis_.find(" FILE... ") != std::string::npos;
+  const bool takes_file = or_device || several || synopsis_.find(" FILE ") != std::string::npos;
+  const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
+  po::options_description all;
+  all.add(options_);
+  po::positional_options_description positional;
+  if (takes_file) {
+    all.add_options()("FILE", po::value<std::vector<std::string>>());
+    positional.add("FILE", -1);
+  }
+  try {
+    // Without guessing: an abbreviated option would change its meaning when another one is added.
+    const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(), values_);
+    if (has("help")) {
+      std::cout << "usage: clbake " << synopsis_ << "\n" << summary_ << "\n\n" << options_;
+      return kSuccess;
+    }
+    po::notify(values_);
+    if (!takes_file) return std::nullopt;
+    if (has("FILE")) files_ = values_["FILE"].as<std::vector<std::string>>();
+    const std::string missing =
+        or_device ? "the bundle's FILE or the DEVICE is missing" : "the bundle's FILE is missing";
+    if (files_.empty()) throw UsageError(missing);
+    if (files_.size() != 1 && !several) throw UsageError("more than one FILE given");
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "clbake %s: %s; see 'clbake %s --help'\n", verb.c_str(), error.what(), verb.c_str());
+    return kUsage;
+  }
+}
+
+std::string Cli::text(const char* option) const {
+  return has(option) ? values_[option].as<std::string>() : std::string();
+}
+
+std::vector<std::string> Cli::list(const char* option) const {
+  std::vector<std::string> all;
+  if (!has(option)) return all;
+  for (const std::string& given : values_[option].as<std::vector<std::string>>()) {
+    const std::vector<std::string> parts = split(given, ',');
+    if (parts.empty()) throw UsageError("--" + std::string(option) + ": '" + given + "' names nothing");
+    all.insert(all.end(), parts.begin(), parts.end());
+  }
+  return all;
+}
+
+std::size_t Cli::size(const char* option, std::size_t fallback, std::size_t least, std::size_t most) const {
+  if (!has(option)) return fallback;
+  const std::string given = text(option);
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(given.c_str(), &end, 10);
+  const bool digits_only = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits_only || errno != 0)
+    throw UsageError("--" + std::string(option) + ": '" + given + "' is not a whole number");
+  if (value < least || value > most) {
+    throw UsageError("--" + std::string(option) + ": " + given + " is not between " + std::to_string(least) + " and " +
+                     std::to_string(most));
+  }
+  return static_cast<std::size_t>(value);
+}
+
+double Cli::number(const char* option, double fallback) const {
+  if (!has(option)) return fallback;
+  const std::string given = text(option);
+  char* end = nullptr;
+  const double value = std::strtod(given.c_str(), &end);
+  if (given.empty() || *end != '\0' || !std::isfinite(value)) {
+    throw UsageError("--" + std::string(option) + ": '" + given + "' is not a finite number");
+  }
+  return value;
+}
+
+std::vector<Precision> Cli::precisions(const char* option) const {
+  if (!has(option)) return {Precision::single_precision, Precision::double_precision};
+  std::vector<Precision> wanted;
+  for (const std::string& name : split(text(option), ',')) {
+    const auto known = std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+                                    [&](Precision precision) { return clbake::name(precision) == name; });
+    if (known == std::end(kPrecisions)) {
+      throw UsageError("--" + std::string(option) + ": '" + name + "' is none of half, single and double");
+    }
+    if (std::find(wanted.begin(), wanted.end(), *known) == wanted.end()) wanted.push_back(*known);
+  }
+  if (wanted.empty()) throw UsageError("--" + std::string(option) + ": no precision given");
+  return wanted;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  std::string part;
+  while (std::getline(stream, part, separator)) {
+    if (!part.empty()) parts.push_back(part);
+  }
+  return parts;
+}
+
+std::string behind_links(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_symlink(path, error)) return path;
+  const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
+  return error ? path : file.string();
+}
+
+Result<Bundle> open_verified(const std::string& path) {
+  Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle;
+  const Status intact = bundle->verify();
+  if (!intact) return intact.within(path);
+  return bundle;
+}
+
+Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec) {
+  const Result<std::vector<builder::Device>> all = builder::list_devices();
+  if (!all) return all.status();
+  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
+  if (!selected) return selected.status().within("--device");
+  for (const builder::Device& device : *selected) {
+    if (bundle.find_target(device.target)) return device;
+  }
+  for (const builder::Device& device : *selected) {
+    for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
+      const Result<Target> target = bundle.target(t);
+      const bool serves =
+          target && (newer_driver_serves(*target, device.target) || portable_serves(*target, device.target));
+      if (serves) return device;
+    }
+  }
+  return selected->front();
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,66 @@
+#include "cli/progress_bar.hpp"
+
+#include <unistd.h>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+constexpr double kSecondsBetweenLines = 10;  // of work that ends at a time, where no bar is drawn
+
+std::string duration(double seconds) {
+  const auto whole = std::lround(seconds);
+  char text[32];
+  std::snprintf(text, sizeof text, "%ld:%02ld", whole / 60, whole % 60);
+  return text;
+}
+
+}  // namespace
+
+ProgressBar::ProgressBar() : terminal_(isatty(STDERR_FILENO) != 0), start_(std::chrono::steady_clock::now()) {}
+
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
+  if (drawn_) std::fprintf(stderr, "\r\033[K");
+  drawn_ = false;
+}
+
+void ProgressBar::show(std::size_t done, std::size_t total, const std::string& last) {
+  if (total == 0) return;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+  const double share = static_cast<double>(done) / static_cast<double>(total);
+  const std::string left = done == 0 ? "-:--" : duration(elapsed.count() * (1 / share - 1));
+  if (!terminal_ && done == 0) return;
+  draw(share, std::to_string(done) + "/" + std::to_string(total), left, last);
+}
+
+void ProgressBar::show_time(double elapsed, double budget, const std::string& last) {
+  if (!terminal_ && elapsed < next_line_) return;
+  next_line_ = elapsed + kSecondsBetweenLines;
+  const bool ends = budget > 0;
+  draw(ends ? std::min(1.0, elapsed / budget) : 0, duration(elapsed),
+       ends ? duration(std::max(0.0, budget - elapsed)) : "-:--", last);
+}
+
+void ProgressBar::draw(double share, const std::string& done, const std::string& left, const std::string& last) {
+  if (!terminal_) {
+    std::fprintf(stderr, "[%s] %s, %s left\n", done.c_str(), last.c_str(), left.c_str());
+    return;
+  }
+  constexpr std::size_t width = 30;
+  const auto filled = static_cast<std::size_t>(share * width);
+  const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
+  std::fprintf(stderr, "\r\033[K[%s] %s  %s left  %.60s", bar.c_str(), done.c_str(), left.c_str(), last.c_str());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressBar::message(const std::string& line) {
+  clear();
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,64 @@
+#include "report/tune_report.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <fstream>
+
+namespace clbake::tool {
+namespace embedded {
+
+// Written at build time from the files of these names beside this one.
+extern const char tune_report_html[];
+extern const char tune_report_css[];
+extern const char tune_report_js[];
+
+}  // namespace embedded
+
+namespace {
+
+// JSON that can stand in a <script>. In JSON '<' is only ever part of a string, where it may be written like this; the
+// serializer writes all that is not ASCII as \u.... (U+2028 as well), and U+FFFD for what is not UTF-8.
+std::string script_text(const nlohmann::ordered_json& json) {
+  std::string text;
+  for (const char c : json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// The template has each of its places once.
+void fill(std::string& page, const std::string& place, const std::string& text) {
+  page.replace(page.find(place), place.size(), text);
+}
+
+}  // namespace
+
+Result<std::string> report_html(const builder::Tuning& tuning) {
+  const Result<nlohmann::ordered_json> data = report_data(tuning);
+  if (!data) return data.status();
+  std::string page = embedded::tune_report_html;
+  fill(page, "/* tune_report.css */", embedded::tune_report_css);
+  fill(page, "/* tune_report.js */", embedded::tune_report_js);
+  fill(page, "/* data */", script_text(*data));  // the last: text of others may hold a place's name
+  return page;
+}
+
+bool is_report(const std::string& path) {
+  const std::string page = embedded::tune_report_html;
+  const std::string title = "<title>";
+  std::string begin(page.find(title) + page.substr(page.find(title)).find('\n'), '\0');  // to the title's end
+  std::ifstream in(path, std::ios::binary);
+  return in.read(begin.data(), static_cast<std::streamsize>(begin.size())) && page.compare(0, begin.size(), begin) == 0;
+}
+
+Status write_report(const std::string& path, const builder::Tuning& tuning) {
+  const Result<std::string> page = report_html(tuning);
+  if (!page) return page.status();
+  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(page->data()), page->size()});
+}
+
+}  // namespace clbake::tool
