@@ -21,10 +21,13 @@ constexpr std::uint32_t Variant::*kBlockingFactors[] = {&Variant::block_m, &Vari
 constexpr std::uint32_t Rule::*kBounds[] = {&Rule::m_min, &Rule::m_max, &Rule::n_min,     &Rule::n_max,
                                             &Rule::k_min, &Rule::k_max, &Rule::batch_min, &Rule::batch_max};
 
-// trans_a and trans_b of a variant or rule.
-template <typename T>
-std::uint32_t transposes(const T& value) {
-  return (value.trans_a ? format::kTransA : 0) | (value.trans_b ? format::kTransB : 0);
+std::uint32_t transposes(const GemmKind& kind) {
+  return (kind.trans_a ? format::kTransA : 0) | (kind.trans_b ? format::kTransB : 0);
+}
+
+void set_transposes(GemmKind& kind, std::uint32_t flags) {
+  kind.trans_a = (flags & format::kTransA) != 0;
+  kind.trans_b = (flags & format::kTransB) != 0;
 }
 
 Status check_precision(Precision precision) {
@@ -80,8 +83,7 @@ Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
   rule.precision = static_cast<Precision>(fields.u32());
   const std::uint32_t flags = fields.u32();
   if (Status status = check_flags(flags, format::kTransA | format::kTransB); !status) return status;
-  rule.trans_a = (flags & format::kTransA) != 0;
-  rule.trans_b = (flags & format::kTransB) != 0;
+  set_transposes(rule, flags);
   for (const auto bound : kBounds) rule.*bound = fields.u32();
   rule.variant = fields.u32();
   rule.gflops = fields.f32();
@@ -154,8 +156,7 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   if (Status status = check_precision(variant.precision); !status) return status;
   const std::uint32_t known_flags = format::kTransA | format::kTransB | format::kImageA | format::kImageB;
   if (Status status = check_flags(flags, known_flags); !status) return status;
-  variant.trans_a = (flags & format::kTransA) != 0;
-  variant.trans_b = (flags & format::kTransB) != 0;
+  set_transposes(variant, flags);
   variant.image_a = (flags & format::kImageA) != 0;
   variant.image_b = (flags & format::kImageB) != 0;
   if (Status status = parse_launches(fields, variant); !status) return status;

@@ -1,29 +1,15 @@
-// What the benchmarks share: problem sizes and transposes as users write them, and timing in turns.
+// What the benchmarks share: timing in turns, and figures of it.
 #pragma once
 
 #include <clbake/clbake.hpp>
+
+#include "cli/arguments.hpp"
 
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace clbake::tool {
-
-struct Size {
-  std::size_t m, n, k;
-};
-
-// "256,512" or "1000x20x300", mixed. Throws UsageError.
-std::vector<Size> sizes_of(const std::string& text);
-
-std::string name(const Size& size);  // "1000x20x300"
-
-struct Transposes {
-  bool a, b;
-};
-
-// "nn,tn", each once. Throws UsageError.
-std::vector<Transposes> transposes_of(const std::string& text);
 
 std::string trans_name(const Problem& problem);  // "tn"
 

@@ -1,5 +1,5 @@
 // `clbake tune`: search, merge, report.
-#include "bench/race.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
 #include "command/tune_merge.hpp"
@@ -24,24 +24,6 @@ std::atomic<bool> interrupted{false};
 
 void on_signal(int) { interrupted = true; }
 
-// "90", "90s", "10m", "1.5h" in seconds.
-double seconds_of(const std::string& text) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
-  const double seconds = value * factor;
-  if (used == 0 || !(seconds >= 1) || !(seconds <= 1e7)) {
-    throw UsageError("--budget: '" + text + "' is no time from one second on, such as 90s, 10m or 2h");
-  }
-  return seconds;
-}
-
 builder::Strategy strategy_of(const std::string& text) {
   for (const builder::Strategy s :
        {builder::Strategy::staged, builder::Strategy::random, builder::Strategy::exhaustive}) {
@@ -59,22 +41,6 @@ std::vector<kernels::Family> families_of(const std::vector<std::string>& names) 
     if (std::find(families.begin(), families.end(), *at) == families.end()) families.push_back(*at);
   }
   return families;
-}
-
-// "2/4".
-void set_shard(const std::string& text, builder::TuneOptions& options) {
-  const std::vector<std::string> parts = split(text, '/');
-  const auto digits = [](const std::string& part) {
-    return !part.empty() && part.size() <= 4 && part.find_first_not_of("0123456789") == std::string::npos;
-  };
-  if (parts.size() != 2 || !digits(parts[0]) || !digits(parts[1])) {
-    throw UsageError("--shard: '" + text + "' is not I/N, such as 2/4");
-  }
-  options.shard = static_cast<std::uint32_t>(std::stoul(parts[0]));
-  options.shards = static_cast<std::uint32_t>(std::stoul(parts[1]));
-  if (options.shard < 1 || options.shard > options.shards) {
-    throw UsageError("--shard: '" + text + "': there are shards 1/N to N/N");
-  }
 }
 
 // A preset's name comes before a file's.
@@ -339,7 +305,11 @@ int tune(const std::vector<std::string>& arguments) {
     options.budget = std::chrono::duration<double>(0);
   }
   if (cli.has("family")) options.families = families_of(cli.list("family"));
-  if (cli.has("shard")) set_shard(cli.text("shard"), options);
+  if (cli.has("shard")) {
+    const Shard shard = shard_of(cli.text("shard"));
+    options.shard = shard.index;
+    options.shards = shard.count;
+  }
   options.seed = cli.size("seed", 1);
   options.parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
   options.timeout = std::chrono::seconds(cli.size("timeout", 20, 1, 86400));

@@ -1,0 +1,96 @@
+#include "cli/arguments.hpp"
+
+#include "cli/cli.hpp"
+
+#include <algorithm>
+
+namespace clbake::tool {
+namespace {
+
+// Unlike split() it keeps empty parts: "512x" is no size.
+std::vector<std::string> factors(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == 'x') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+std::size_t whole_number(const std::string& text, const std::string& size) {
+  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
+    throw UsageError("--sizes: '" + size + "' is neither N nor MxNxK");
+  }
+  return std::stoul(text);
+}
+
+}  // namespace
+
+std::vector<Size> sizes_of(const std::string& text) {
+  std::vector<Size> sizes;
+  for (const std::string& part : split(text, ',')) {
+    const std::vector<std::string> numbers = factors(part);
+    if (numbers.size() != 1 && numbers.size() != 3) throw UsageError("--sizes: '" + part + "' is neither N nor MxNxK");
+    const Size size{whole_number(numbers.front(), part), whole_number(numbers[numbers.size() / 2], part),
+                    whole_number(numbers.back(), part)};
+    if (size.m == 0 || size.n == 0 || size.k == 0) throw UsageError("--sizes: '" + part + "' has nothing to time");
+    sizes.push_back(size);
+  }
+  if (sizes.empty()) throw UsageError("--sizes: no size given");
+  return sizes;
+}
+
+std::string name(const Size& size) {
+  return std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k);
+}
+
+std::vector<Transposes> transposes_of(const std::string& text) {
+  std::vector<Transposes> list;
+  for (const std::string& part : split(text, ',')) {
+    if (part.size() != 2 || part.find_first_not_of("nt") != std::string::npos) {
+      throw UsageError("--trans: '" + part + "' is none of nn, nt, tn, tt");
+    }
+    const Transposes wanted{part[0] == 't', part[1] == 't'};
+    const auto same = [&](const Transposes& t) { return t.a == wanted.a && t.b == wanted.b; };
+    if (std::none_of(list.begin(), list.end(), same)) list.push_back(wanted);
+  }
+  if (list.empty()) throw UsageError("--trans: no transposes given");
+  return list;
+}
+
+double seconds_of(const std::string& text) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
+  const double seconds = value * factor;
+  if (used == 0 || !(seconds >= 1) || !(seconds <= 1e7)) {
+    throw UsageError("--budget: '" + text + "' is not a time of at least one second, such as 90s, 10m or 2h");
+  }
+  return seconds;
+}
+
+Shard shard_of(const std::string& text) {
+  const std::vector<std::string> parts = split(text, '/');
+  const auto digits = [](const std::string& part) {
+    return !part.empty() && part.size() <= 4 && part.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (parts.size() != 2 || !digits(parts[0]) || !digits(parts[1])) {
+    throw UsageError("--shard: '" + text + "' is not I/N, such as 2/4");
+  }
+  const Shard shard{static_cast<std::uint32_t>(std::stoul(parts[0])), static_cast<std::uint32_t>(std::stoul(parts[1]))};
+  if (shard.index < 1 || shard.index > shard.count) {
+    throw UsageError("--shard: '" + text + "': shards are numbered from 1/N to N/N");
+  }
+  return shard;
+}
+
+}  // namespace clbake::tool

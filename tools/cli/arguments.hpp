@@ -1,0 +1,35 @@
+// Values of options as users write them. Each function throws UsageError for any other text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+struct Size {
+  std::size_t m, n, k;
+};
+
+// "256,512" or "1000x20x300", mixed.
+std::vector<Size> sizes_of(const std::string& text);
+
+std::string name(const Size& size);  // "1000x20x300"
+
+struct Transposes {
+  bool a, b;
+};
+
+// "nn,tn", each once.
+std::vector<Transposes> transposes_of(const std::string& text);
+
+// "90", "90s", "10m" or "1.5h" in seconds; from 1 to 10,000,000.
+double seconds_of(const std::string& text);
+
+// "2/4": the second of four shards.
+struct Shard {
+  std::uint32_t index, count;  // 1 <= index <= count
+};
+Shard shard_of(const std::string& text);
+
+}  // namespace clbake::tool
