@@ -4,6 +4,7 @@
 #include "cli/progress_bar.hpp"
 #include "cli/worker_call.hpp"
 #include "command/verbs.hpp"
+#include "report/cold_picture.hpp"
 #include "report/cold_report.hpp"
 #include "select/choose.hpp"
 
@@ -168,50 +169,89 @@ Status run_trials(ColdReport& report, std::size_t trials, const std::string& scr
   return {};
 }
 
+// Measures all rows of a bundle's report.
+Status measure(ColdReport& report, Target& target, const Cli& cli, const std::vector<std::string>& peers,
+               std::size_t trials) {
+  const Result<Bundle> bundle = open_verified(cli.file());
+  if (!bundle) return bundle.status();
+  const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
+  if (!device) return device.status();
+  target = device->target;
+  const Result<std::uint32_t> index = bundle->find_target(target);
+  if (!index) return index.status().within(cli.file());
+  const Status installed = check_installed(peers, device->compute_units);
+  if (!installed) return installed;
+  const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();
+  if (!scratch) return scratch.status();
+  Result<std::vector<ColdRow>> rows = own_rows(cli.file(), *bundle, *index, report.size, scratch->path());
+  if (!rows) return rows.status();
+  report.rows = std::move(*rows);
+  for (ColdRow& row : peer_rows(peers, cli.file(), *index, device->compute_units)) {
+    report.rows.push_back(std::move(row));
+  }
+  return run_trials(report, trials, scratch->path());
+}
+
+// --from: draws what was measured earlier.
+Status draw_earlier(const Cli& cli, const std::string& svg) {
+  if (svg.empty()) throw UsageError("--from: needs --svg");
+  if (!cli.file().empty()) throw UsageError("--from: measures nothing, so it takes no FILE");
+  for (const char* option : {"device", "peer", "trials", "size", "json"}) {
+    if (cli.has(option)) throw UsageError("--from: measures nothing, so it takes no --" + std::string(option));
+  }
+  const Result<std::string> picture = cold_picture_of(cli.text("from"));
+  if (!picture) return picture.status().within("--from");
+  return write_cold_picture(svg, *picture).within("--svg");
+}
+
+Status draw(const Json& report, const std::string& svg) {
+  const Result<std::string> picture = cold_picture(report);
+  if (!picture) return picture.status().within("--svg");
+  return write_cold_picture(svg, *picture).within("--svg");
+}
+
 }  // namespace
 
 int bench_cold(const std::vector<std::string>& arguments) {
   namespace po = boost::program_options;
   Cli cli(
-      "bench cold FILE [OPTIONS]",
+      "bench cold [FILE] [OPTIONS]",
       "Times the first correct result of a product, step by step in fresh processes: compiled from source with an\n"
       "empty and with the driver's warm cache, from the binary as the driver gives it, and from the bundle; beside\n"
-      "other libraries, and beside a whole process that makes a context only.");
+      "other libraries, and beside a whole process that makes a context only. With --from it measures nothing, and\n"
+      "draws an earlier measurement.");
   cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
   cli.options()("peer", po::value<std::string>(), "clblast, openblas, cublas, separated by commas; default: none");
   cli.options()("trials", po::value<std::string>(), "processes for each row; default 7");
   cli.options()("size", po::value<std::string>(), "m = n = k of the product; default 512");
+  cli.options()("svg", po::value<std::string>(), "write a picture of the first results, too");
+  cli.options()("from", po::value<std::string>(), "with --svg: draw this output of --json");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t trials = cli.size("trials", 7, 1, 10000);
   const std::vector<std::string> peers = cli.has("peer") ? peers_of(cli.text("peer")) : std::vector<std::string>();
   ColdReport report;
   report.size = cli.size("size", 512, 1, 16384);
+  const std::string svg = cli.has("svg") ? behind_links(cli.text("svg")) : std::string();
+  if (cli.has("svg") && svg.empty()) throw UsageError("--svg: names no file");
+  if (cli.has("from")) {
+    const Status drawn = draw_earlier(cli, svg);
+    return drawn ? kSuccess : fail("bench cold", drawn);
+  }
+  if (cli.file().empty()) throw UsageError("the bundle's FILE is missing");
 
-  const Result<Bundle> bundle = open_verified(cli.file());
-  if (!bundle) return fail("bench cold", bundle.status());
-  const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
-  if (!device) return fail("bench cold", device.status());
-  const Result<std::uint32_t> target = bundle->find_target(device->target);
-  if (!target) return fail("bench cold", target.status().within(cli.file()));
-  const Status installed = check_installed(peers, device->compute_units);
-  if (!installed) return fail("bench cold", installed);
-  const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();
-  if (!scratch) return fail("bench cold", scratch.status());
-  Result<std::vector<ColdRow>> rows = own_rows(cli.file(), *bundle, *target, report.size, scratch->path());
-  if (!rows) return fail("bench cold", rows.status());
-  report.rows = std::move(*rows);
-  for (ColdRow& row : peer_rows(peers, cli.file(), *target, device->compute_units)) {
-    report.rows.push_back(std::move(row));
-  }
-  const Status ran = run_trials(report, trials, scratch->path());
-  if (!ran) return fail("bench cold", ran);
+  Target target;
+  Status done = svg.empty() ? Status() : check_picture_path(svg).within("--svg");
+  if (done) done = measure(report, target, cli, peers, trials);
+  if (!done) return fail("bench cold", done);
+  const Json json = to_json(report, target);
   if (cli.has("json")) {
-    print(to_json(report, device->target));
+    print(json);
   } else {
-    print_text(report, device->target);
+    print_text(report, target);
   }
-  return kSuccess;
+  if (!svg.empty()) done = draw(json, svg);
+  return done ? kSuccess : fail("bench cold", done);
 }
 
 }  // namespace clbake::tool

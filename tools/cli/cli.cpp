@@ -36,7 +36,8 @@ Cli::Cli(std::string synopsis, std::string summary)
 std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   const bool or_device = synopsis_.find(" FILE|DEVICE ") != std::string::npos;
   const bool several = synopsis_.find(" FILE... ") != std::string::npos;
-  const bool takes_file = or_device || several || synopsis_.find(" FILE ") != std::string::npos;
+  const bool optional = synopsis_.find(" [FILE] ") != std::string::npos;
+  const bool takes_file = or_device || several || optional || synopsis_.find(" FILE ") != std::string::npos;
   const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
   po::options_description all;
   all.add(options_);
@@ -58,8 +59,8 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     if (has("FILE")) files_ = values_["FILE"].as<std::vector<std::string>>();
     const std::string missing =
         or_device ? "the bundle's FILE or the DEVICE is missing" : "the bundle's FILE is missing";
-    if (files_.empty()) throw UsageError(missing);
-    if (files_.size() != 1 && !several) throw UsageError("more than one FILE given");
+    if (files_.empty() && !optional) throw UsageError(missing);
+    if (files_.size() > 1 && !several) throw UsageError("more than one FILE given");
     return std::nullopt;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "clbake %s: %s; see 'clbake %s --help'\n", verb.c_str(), error.what(), verb.c_str());

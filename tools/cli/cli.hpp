@@ -22,7 +22,8 @@ int fail(const char* verb, const Status& status);
 class Cli {
  public:
   // `synopsis`: what stands behind "usage: clbake ", for example "inspect FILE [OPTIONS]". A synopsis with " FILE "
-  // or " FILE|DEVICE " takes one positional argument, required; one with " FILE... " one or more.
+  // or " FILE|DEVICE " takes one positional argument, required; one with " [FILE] " at most one; one with " FILE... "
+  // one or more.
   Cli(std::string synopsis, std::string summary);
 
   boost::program_options::options_description_easy_init options() { return options_.add_options(); }

@@ -181,6 +181,26 @@ BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(AnEarlierMeasurementIsDrawnWithoutADevice) {
+  const Directory directory;
+  const std::string json = directory.write("cold.json", std::string(R"({"m": 8, "n": 8, "k": 8, "precision": "single",
+    "rows": [{"path": "bundle", "first_result_ms": 2, "first_result_ms_min": 1, "first_result_ms_max": 3, "trials": 7,
+              "device": "Device"}]})"));
+  const std::string svg = directory.path("first.svg");
+  const Outcome outcome = clbake({"bench", "cold", "--from", json, "--svg", svg}, no_platform());
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(outcome.err == "");
+  BOOST_TEST(contains(read_file(svg), "clbake bundle"));
+
+  check_refused(clbake({"bench", "cold", "--from", json}), 2, {"--from", "--svg"});
+  check_refused(clbake({"bench", "cold", "--from", json, "--svg", svg, "x"}), 2, {"--from", "FILE"});
+  check_refused(clbake({"bench", "cold", "--from", json, "--svg", svg, "--trials", "3"}), 2, {"--from", "--trials"});
+  check_refused(clbake({"bench", "cold", "--from", svg, "--svg", svg}), 1, {"--from", svg, "is not JSON"});
+  check_refused(clbake({"bench", "cold", "--from", json, "--svg", json}), 1, {"--svg", json, "stays as it is"});
+  check_refused(clbake({"bench", "cold", "x", "--svg", json}), 1, {"--svg", json, "stays as it is"});
+  check_refused(clbake({"bench", "cold", "x", "--svg", ""}), 2, {"--svg"});
+}
+
 BOOST_AUTO_TEST_CASE(AVariantThatCannotBeReadIsNamedWithItsPart) {
   const auto build = [](const std::string& variants) { return clbake({"build", "-o", "x", "--variant", variants}); };
   check_refused(build("direct-s-nn-8x8x1-1x1x1-w1"), 2, {"clbake build: --variant", "'w1'"});
