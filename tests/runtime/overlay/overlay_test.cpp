@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(ANewEntryReplacesTheOldOne) {
   put(overlay, 1, 100);
   const Bundle old = Place::required(overlay.find(sample_key(1)));
   put(overlay, 1, 200);
-  BOOST_TEST(Place::required(overlay.find(sample_key(1))).entry(0)->program_bytes == 1600U);
+  BOOST_TEST(Place::required(overlay.find(sample_key(1))).entry(0)->program.raw_bytes == 1600U);
   BOOST_TEST(place.files() == 1U);
   BOOST_TEST(old.verify().ok());
 }
