@@ -5,3 +5,4 @@ build_packages=("${compiler_packages[@]}" "${library_packages[@]}" libboost-prog
 test_packages=(binutils make libboost-test-dev libxxhash-dev oclgrind clang-15 libclc-15)
 cpu_driver_packages=(pocl-opencl-icd)
 lint_packages=(clang-format clang-tidy doxygen git)
+fuzz_packages=(clang libclang-rt-14-dev)

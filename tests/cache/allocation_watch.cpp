@@ -1,4 +1,4 @@
-// In a file of its own: where the compiler can inline the replaced operators, it takes them for a mismatch.
+// A file of its own: where GCC can inline the replaced operators it warns of mismatched new and delete.
 #include "allocation_watch.hpp"
 
 #include <atomic>
@@ -18,7 +18,7 @@ std::size_t largest_allocation() { return largest; }
 
 }  // namespace clbake::cache::test
 
-// All forms: a sanitizer would pair one that is left with its own counterpart.
+// All forms: a sanitizer would pair a missing one with its own counterpart.
 void* operator new(std::size_t size, const std::nothrow_t& /*tag*/) noexcept {
   std::size_t seen = largest.load();
   while (seen < size && !largest.compare_exchange_weak(seen, size)) {

@@ -1,5 +1,5 @@
-// Bundles that lie: fields changed by hand with all checksums made right again, so that the checks behind the checksums
-// are reached. REQUIRES throughout: made from a bundle that `encode` wrote.
+// Forged bundles: fields are changed and all checksums recomputed, to reach the checks behind the checksums. REQUIRES
+// throughout: the original was written by `encode`.
 #pragma once
 
 #include <clbake/cache/xxh64.hpp>
@@ -40,7 +40,7 @@ class Forge {
     store64(p + format::kRecordChecksumAt, xxh64(p, format::kRecordChecksumAt, seed));
   }
 
-  // Makes the checksums of an uncompressed blob and of its record right.
+  // Recomputes the checksums of an uncompressed blob and of its record.
   void seal_blob(format::SectionType type, std::size_t i) {
     std::uint8_t* p = record(type, i);
     const std::uint64_t checksum = xxh64(blob(type, i), load32(p + format::blob::kStoredBytesAt), 0);
@@ -75,7 +75,7 @@ class Forge {
     return *this;
   }
 
-  // Changes a field of a record and makes everything right again.
+  // Changes a field of a record and recomputes all checksums.
   Forge& set32(format::SectionType type, std::size_t i, std::size_t at, std::uint32_t value) {
     store32(record(type, i) + at, value);
     seal_record(type, i);

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(SmallBundleGivesBackWhatWasWritten) {
   BOOST_TEST(bundle->verify().message() == "");
   const Result<Contents> contents = bundle->decode();
   BOOST_REQUIRE_EQUAL(contents.status().message(), "");
-  // The order of targets in the file is that of their hashes; a second encoding brings both sides into it.
+  // Targets are sorted by their hashes in the file; a second encoding sorts both sides.
   const Bytes again = encoded(*contents);
   BOOST_TEST((again == small_bundle()));
   Contents expected = small_contents();

@@ -1,4 +1,4 @@
-// Bundles for the tests of cache/, and ways to look at them.
+// Bundles for the tests of cache/, and how to compare them.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -9,11 +9,11 @@
 namespace clbake::cache::test {
 
 // Two targets of one device under two drivers and one of another device, two sources, three variants, two profiles and
-// five entries, two of which share a program. In the order of the file, so that `decode` gives back the same.
+// five entries, two of which share a program. In the order of the file, so that `decode` returns the same.
 // Frozen: the golden file of version 1.0 holds it.
 Contents small_contents();
 
-// Contents encoded; stops the test when that fails.
+// `encode`; throws when it fails.
 Bytes encoded(const Contents& contents);
 
 // The encoded small contents, made once.
@@ -26,7 +26,7 @@ Result<Bundle> open_bytes(const Bytes& bytes);
 // Every field as text: equal texts are equal contents, and a difference can be read.
 std::string describe(const Contents& contents);
 
-// The same contents with all lists in an order given by the seed, indices adapted.
+// The same contents with all lists shuffled and the indices renumbered.
 Contents shuffled(const Contents& contents, unsigned seed);
 
 // "ok", or the code's name: what tests compare.

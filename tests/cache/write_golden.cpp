@@ -1,4 +1,4 @@
-// Writes the golden bundle of the version at hand, once, when a version is released: write_golden FILE
+// write_golden FILE: writes the golden bundle of the current version, once, when the version is released.
 #include "samples.hpp"
 
 #include <clbake/cache/writer.hpp>

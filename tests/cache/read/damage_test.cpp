@@ -1,4 +1,4 @@
-// Damage of every kind that storage and transfer do: always a typed error, never a wrong program.
+// Damage by storage and transfer: always a typed error, never a wrong program.
 #include "samples.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -18,7 +18,7 @@ bool is_damage(const Status& status) {
   return codes.count(status.code()) > 0;
 }
 
-// Looks up everything of the original in damaged bytes; counts the answers that are neither right nor damage.
+// Looks up all entries of the original in damaged bytes; counts the answers that are neither right nor an error.
 class Oracle {
  public:
   Oracle() : bundle_(open_bytes(small_bundle()).value()) {
@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(HeaderDamageIsReportedAsSpecified) {
     return outcome(open_bytes(bytes));
   };
   BOOST_TEST(with(0, 0x0B) == "not a bundle");  // bit 7 lost
-  BOOST_TEST(with(8, 2) == "checksum");         // the major version: damage is told from a newer bundle
+  BOOST_TEST(with(8, 2) == "checksum");         // the major version: damage, not a newer bundle
   BOOST_TEST(with(12, 0) == "checksum");
   BOOST_TEST(with(16, 0) == "checksum");
   BOOST_TEST(with(128, 9) == "checksum");  // the section table
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(RandomNoiseIsRefused) {
 BOOST_AUTO_TEST_CASE(SwappedRecordsAreDamage) {
   const Bundle bundle = open_bytes(small_bundle()).value();
   Bytes bytes = small_bundle();
-  // The records of the index follow each other; each is intact by itself.
+  // Swaps the first two records of the index; each is intact by itself.
   const std::size_t index = 512 + 64 * (bundle.target_count() + bundle.source_count() + bundle.variant_count() +
                                         std::size_t{bundle.profile_count()});
   std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(index),
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(DamagedIndexNeverHidesAnEntryAndNeverInventsOne) {
   std::mt19937 random(2);
   std::size_t wrong = 0, found = 0;
   for (int round = 0; round < 200; ++round) {
-    // The keys: what a search looks at before anything is verified.
+    // The keys: a search compares them before it verifies anything.
     const std::size_t record = index + 64 * (random() % intact.entry_count());
     for (std::size_t i = 0; i < 12; ++i) bytes[record + i] = static_cast<std::uint8_t>(random() % 3);
     for (std::uint32_t key = 0; key < 900; ++key) {

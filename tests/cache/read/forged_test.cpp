@@ -1,4 +1,4 @@
-// Bundles whose checksums are all right and whose fields are not: newer versions, and files made to do harm.
+// Bundles with valid checksums and invalid fields: newer versions, and hostile files.
 #include "allocation_watch.hpp"
 #include "forge.hpp"
 
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(HugeSizesAreRefusedWithoutAllocating) {
     BOOST_TEST(Forge().set32(SectionType::sources, 0, format::blob::kRawBytesAt, narrow).verify() == "malformed");
     BOOST_TEST(Forge().set32(SectionType::index, 0, format::blob::kStoredBytesAt, narrow).verify() == "malformed");
   }
-  // Within the limits, yet not what the frame says.
+  // Within the limits, but not the size that the frame declares.
   BOOST_TEST(Forge().set32(SectionType::index, 0, format::blob::kRawBytesAt, 256U << 20U).verify() == "malformed");
   BOOST_TEST(largest_allocation() < 65536U);
 }
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(RandomlyForgedFieldsNeverCrash) {
         store64(forge.record(type, i) + format::blob::kStoredChecksumAt, xxh64(p, size, 0));
       }
       forge.seal_record(type, i);
-      // Later changes must find their way through the file.
+      // A changed record may point anywhere: later changes would not find their blob.
       if (!body) break;
     }
     forge.seal();

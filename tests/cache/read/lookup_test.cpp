@@ -1,4 +1,4 @@
-// What each search answers, and what it answers when there is nothing.
+// What each search returns, for what is in the bundle and for what is not.
 #include "samples.hpp"
 
 #include <clbake/cache/writer.hpp>
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(IndexPastTheEndIsAnInvalidArgument) {
 }
 
 BOOST_AUTO_TEST_CASE(UnevenBundleAnswersLikeASet) {
-  // Targets with all, few, clustered and no variants: what misleads a search that expects evenness.
+  // Targets with few, clustered and no variants mislead a search that expects evenly spread keys.
   constexpr std::uint32_t kVariants = 400;
   Contents c;
   const auto targets = static_cast<std::uint32_t>(small_contents().targets.size());

@@ -1,4 +1,4 @@
-// What the writer refuses, and what a failed write leaves behind: nothing.
+// What the writer refuses; a failed write leaves nothing behind.
 #include "samples.hpp"
 
 #include <clbake/cache/writer.hpp>
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What encode says of the small contents after a change.
+// The outcome of encoding the small contents after a change.
 std::string encoding_after(const std::function<void(Contents&)>& change) {
   Contents contents = small_contents();
   change(contents);
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(AmbiguousContentsAreRefused) {
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[1].name = c.variants[0].name; }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.entries[1].form = Form::native; }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.profiles[1].target = 0; }) == "invalid argument");
-  // Two targets that are equal are one, and then have two profiles.
+  // Equal targets become one, which then has two profiles.
   BOOST_TEST(encoding_after([](Contents& c) { c.targets[2] = c.targets[0]; }) == "invalid argument");
 }
 
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndTheOldFileStays) {
   const Directory directory;
   const std::string path = directory.file("a.clbake");
   BOOST_REQUIRE(write_file(path, {small_bundle().data(), 9}).ok());
-  // A limit on the size of files fails as a full disk does: a short write, then an error.
+  // A limit on the size of files acts like a full disk: a short write, then an error.
   rlimit before = {};
   BOOST_REQUIRE_EQUAL(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);

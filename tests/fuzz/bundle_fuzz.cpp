@@ -1,0 +1,76 @@
+// Bundles are read from files and from memory that others made. Whatever the bytes, reading ends with a value or a
+// Status; and what a full verification accepts can be decoded, written again, and says the same then.
+//
+// Each input is read twice: as it is, and with its checksums made right, without which hardly any mutation would get
+// past the first record.
+#include "fuzz.hpp"
+#include "seal.hpp"
+
+#include <clbake/cache/reader.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
+
+namespace {
+
+using namespace clbake;
+using namespace clbake::cache;
+using clbake::fuzz::expect;
+
+constexpr std::uint32_t kMost = 8;  // records of each section that are looked at, and one more past the end
+
+// Every read of single records and every search, whose answers must fit each other.
+void read_records(const Bundle& bundle) {
+  for (std::uint32_t i = 0; i <= std::min(bundle.target_count(), kMost); ++i) {
+    const Result<Target> target = bundle.target(i);
+    const Result<std::uint32_t> found = bundle.find_target(target ? *target : Target());
+    expect(!found || *bundle.target(*found) == (target ? *target : Target()), "find_target finds an equal target");
+    const Result<Profile> profile = bundle.find_profile(i);
+    expect(!profile || profile->target == i, "find_profile finds the target's profile");
+    for (std::uint32_t v = 0; v <= std::min(bundle.variant_count(), kMost); ++v) {
+      for (const Form form : {Form::native, Form::portable}) {
+        const Result<EntryInfo> entry = bundle.find_entry(i, v, form);
+        expect(!entry || (entry->target == i && entry->variant == v && entry->form == form),
+               "find_entry finds an entry of the target, variant and form");
+      }
+    }
+  }
+  for (std::uint32_t i = 0; i <= std::min(bundle.source_count(), kMost); ++i) (void)bundle.source(i);
+  for (std::uint32_t i = 0; i <= std::min(bundle.variant_count(), kMost); ++i) (void)bundle.variant(i);
+  for (std::uint32_t i = 0; i <= std::min(bundle.profile_count(), kMost); ++i) (void)bundle.profile(i);
+  for (std::uint32_t i = 0; i <= std::min(bundle.entry_count(), kMost); ++i) {
+    const Result<EntryInfo> entry = bundle.entry(i);
+    if (!entry) continue;
+    const Result<Bytes> program = bundle.program(*entry);
+    expect(!program || program->size() == entry->program.raw_bytes, "a program has the declared size");
+  }
+}
+
+// What is verified can be written again; written twice it is the same bytes.
+void write_again(const Bundle& bundle) {
+  const Result<Contents> contents = bundle.decode();
+  expect(contents.ok(), "a verified bundle can be decoded");
+  const Result<Bytes> written = encode(*contents, Packing::plain);
+  expect(written.ok(), "a verified bundle can be written");
+  const Result<Bundle> again = Bundle::from_memory({written->data(), written->size()});
+  expect(again.ok() && again->verify().ok(), "a written bundle is valid");
+  const Result<Bytes> twice = encode(*again->decode(), Packing::plain);
+  expect(twice.ok() && *twice == *written, "equal contents give equal bytes");
+}
+
+void read(ByteView bytes) {
+  const Result<Bundle> bundle = Bundle::from_memory(bytes);
+  if (!bundle) return;
+  read_records(*bundle);
+  if (bundle->verify()) write_again(*bundle);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  read({data, size});
+  Bytes sealed(data, data + size);
+  fuzz::seal(sealed);
+  read({sealed.data(), sealed.size()});
+  return 0;
+}

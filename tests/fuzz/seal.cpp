@@ -1,0 +1,121 @@
+#include "seal.hpp"
+
+#include <clbake/cache/xxh64.hpp>
+
+#include "coding.hpp"
+#include "format.hpp"
+
+#include <zstd.h>
+
+namespace clbake::fuzz {
+namespace {
+
+using namespace cache;
+using format::SectionType;
+
+constexpr std::uint64_t kMaxUnpacked = 1 << 16;  // larger blobs keep their raw checksum: unpacking them takes too long
+
+class Sealer {
+ public:
+  explicit Sealer(Bytes& bytes) : bytes_(bytes) {}
+
+  void run() {
+    if (bytes_.size() < format::header::kBytes) return;
+    store64(bytes_.data() + format::header::kFileBytesAt, bytes_.size());
+    const std::uint64_t table = load64(bytes_.data() + format::header::kTableOffsetAt);
+    const std::uint64_t count = load32(bytes_.data() + format::header::kSectionCountAt);
+    const std::uint64_t table_bytes = count * format::section::kBytes;
+    const bool readable = count <= format::kMaxSections && inside(table, table_bytes);
+    if (readable) seal_sections(table, table_bytes);
+    if (readable) store64(bytes_.data() + format::header::kTableChecksumAt, checksum(table, table_bytes, 0));
+    store64(bytes_.data() + format::header::kChecksumAt, checksum(0, format::header::kChecksumAt, 0));
+  }
+
+ private:
+  bool inside(std::uint64_t offset, std::uint64_t size) const {
+    return offset <= bytes_.size() && size <= bytes_.size() - offset;
+  }
+  std::uint64_t checksum(std::uint64_t offset, std::uint64_t size, std::uint64_t seed) const {
+    return xxh64(bytes_.data() + offset, static_cast<std::size_t>(size), seed);
+  }
+
+  struct Records {
+    std::uint64_t offset = 0;
+    std::uint64_t count = 0;
+  };
+
+  void seal_sections(std::uint64_t table, std::uint64_t table_bytes) {
+    for (std::uint64_t at = table; at < table + table_bytes; at += format::section::kBytes) {
+      const std::uint32_t type = load32(bytes_.data() + at + format::section::kTypeAt);
+      const std::uint64_t offset = load64(bytes_.data() + at + format::section::kOffsetAt);
+      const std::uint64_t size = load64(bytes_.data() + at + format::section::kBytesAt);
+      if (type == 0 || type > format::kSectionTypes || !inside(offset, size)) continue;
+      records_[type] = {offset, size / format::kRecordBytes};
+    }
+    for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,
+                                   SectionType::profiles, SectionType::index}) {
+      for_each_record(type, [&](std::uint8_t* record, std::uint64_t /*i*/) { seal_blob(record); });
+    }
+    for_each_record(SectionType::proofs, [&](std::uint8_t* record, std::uint64_t i) { seal_proof(record, i); });
+    for (std::uint64_t at = table; at < table + table_bytes; at += format::section::kBytes) {
+      std::uint8_t* p = bytes_.data() + at;
+      const std::uint64_t offset = load64(p + format::section::kOffsetAt);
+      const std::uint64_t size = load64(p + format::section::kBytesAt);
+      if (!inside(offset, size)) continue;
+      store64(p + format::section::kChecksumAt, checksum(offset, size, load32(p + format::section::kTypeAt)));
+    }
+  }
+
+  template <typename SealOne>
+  void for_each_record(SectionType type, SealOne seal_one) {
+    const Records records = records_[static_cast<std::size_t>(type)];
+    for (std::uint64_t i = 0; i < records.count; ++i) {
+      std::uint8_t* record = bytes_.data() + records.offset + i * format::kRecordBytes;
+      seal_one(record, i);
+      const std::uint64_t seed = format::record_seed(type, static_cast<std::uint32_t>(i));
+      store64(record + format::kRecordChecksumAt, xxh64(record, format::kRecordChecksumAt, seed));
+    }
+  }
+
+  void seal_blob(std::uint8_t* record) const {
+    namespace at = format::blob;
+    const std::uint64_t offset = load64(record + at::kOffsetAt);
+    const std::uint32_t stored = load32(record + at::kStoredBytesAt);
+    if (!inside(offset, stored)) return;
+    store64(record + at::kStoredChecksumAt, checksum(offset, stored, 0));
+    if (load16(record + at::kMethodAt) == 0) store64(record + at::kRawChecksumAt, checksum(offset, stored, 0));
+    if (load16(record + at::kMethodAt) == 1) seal_raw(record, offset, stored);
+  }
+
+  // The raw checksum of a zstd blob, and the size that its frame declares.
+  void seal_raw(std::uint8_t* record, std::uint64_t offset, std::uint32_t stored) const {
+    const std::uint64_t declared = ZSTD_getFrameContentSize(bytes_.data() + offset, stored);
+    if (declared > kMaxUnpacked) return;
+    Bytes raw(static_cast<std::size_t>(declared));
+    const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), bytes_.data() + offset, stored);
+    if (ZSTD_isError(size) != 0) return;
+    store32(record + format::blob::kRawBytesAt, static_cast<std::uint32_t>(declared));
+    store64(record + format::blob::kRawChecksumAt, xxh64(raw.data(), size, 0));
+  }
+
+  void seal_proof(std::uint8_t* record, std::uint64_t i) const {
+    namespace at = format::proof;
+    const Records bodies = records_[static_cast<std::size_t>(SectionType::bodies)];
+    const std::uint64_t offset = bodies.offset + load32(record + at::kTextsOffsetAt);
+    const std::uint32_t size = load32(record + at::kTextsBytesAt);
+    if (inside(offset, size)) store64(record + at::kTextsChecksumAt, checksum(offset, size, 0));
+    const Records index = records_[static_cast<std::size_t>(SectionType::index)];
+    if (i >= index.count) return;
+    const std::uint8_t* entry = bytes_.data() + index.offset + i * format::kRecordBytes;
+    store64(record + at::kProgramChecksumAt, load64(entry + format::blob::kRawChecksumAt));
+  }
+
+  Bytes& bytes_;
+  Records records_[format::kSectionTypes + 1];
+};
+
+}  // namespace
+
+void seal(Bytes& bundle) { Sealer(bundle).run(); }
+
+}  // namespace clbake::fuzz
