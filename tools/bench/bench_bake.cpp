@@ -96,7 +96,7 @@ int bench_bake(const std::vector<std::string>& arguments) {
 
   const Result<std::vector<builder::Device>> all = builder::list_devices();
   if (!all) return fail("bench bake", all.status());
-  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
+  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, cli.text("device"));
   if (!selected) return fail("bench bake", selected.status().within("--device"));
   const builder::Device& device = selected->front();
   const std::vector<kernels::Params> variants = variants_to_bake(device, count);

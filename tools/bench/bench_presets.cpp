@@ -46,8 +46,8 @@ Result<Ground> find_ground(const std::string& file_or_device, const std::string&
   if (std::filesystem::exists(file_or_device, error)) return ground_of_bundle(file_or_device, spec);
   const Result<std::vector<builder::Device>> all = builder::list_devices();
   if (!all) return all.status();
-  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, file_or_device);
-  if (!selected) return Status(Code::no_device, "no such file, and " + selected.status().message());
+  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, file_or_device);
+  if (!selected) return Status(selected.status().code(), "no such file, and " + selected.status().message());
   return Ground{selected->front(), {}};
 }
 

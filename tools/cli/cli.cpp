@@ -15,6 +15,15 @@ namespace {
 constexpr Precision kPrecisions[] = {Precision::half_precision, Precision::single_precision,
                                      Precision::double_precision};
 
+// Whether a program of the bundle for another target runs on the device, too.
+bool serves(const Bundle& bundle, const Target& device) {
+  for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
+    const Result<Target> target = bundle.target(t);
+    if (target && (newer_driver_serves(*target, device) || portable_serves(*target, device))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 namespace po = boost::program_options;
@@ -159,14 +168,10 @@ Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec
     if (bundle.find_target(device.target)) return device;
   }
   for (const builder::Device& device : *selected) {
-    for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
-      const Result<Target> target = bundle.target(t);
-      const bool serves =
-          target && (newer_driver_serves(*target, device.target) || portable_serves(*target, device.target));
-      if (serves) return device;
-    }
+    if (serves(bundle, device.target)) return device;
   }
-  return selected->front();
+  const Result<std::vector<builder::Device>> only = builder::select_one_target(*all, spec);
+  return only ? only->front() : Result<builder::Device>(only.status().within("--device"));
 }
 
 }  // namespace clbake::tool

@@ -67,7 +67,7 @@ std::string behind_links(const std::string& path);
 Result<Bundle> open_verified(const std::string& path);
 
 // The device to use: of those that SPEC selects the first that the bundle has a target for, else the first that a
-// program for another target can serve, else the first.
+// program for another target can serve. When the bundle does not decide, a SPEC must not select different devices.
 Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec);
 
 }  // namespace clbake::tool

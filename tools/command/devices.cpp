@@ -12,6 +12,9 @@ int devices(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const Result<std::vector<builder::Device>> found = builder::list_devices();
   if (!found) return fail("devices", found.status());
+  for (const std::string& driver : builder::unloadable_drivers()) {
+    std::fprintf(stderr, "clbake devices: cannot load the OpenCL driver %s\n", driver.c_str());
+  }
 
   Json list = Json::array();
   for (std::size_t i = 0; i < found->size(); ++i) {
@@ -28,7 +31,7 @@ int devices(const std::vector<std::string>& arguments) {
     std::printf("   platform      %s, %s\n", t.platform_name.c_str(), t.platform_version.c_str());
     std::printf("   device        %s, %s\n", t.vendor.c_str(), t.device_version.c_str());
     std::printf("   driver        %s\n", t.driver_version.c_str());
-    std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not told)" : t.architecture.c_str(),
+    std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not reported)" : t.architecture.c_str(),
                 t.address_bits);
   }
   if (cli.has("json")) print({{"devices", list}});

@@ -99,7 +99,7 @@ Result<std::optional<builder::Device>> counted_device(const std::string& spec, s
     return std::optional<builder::Device>();
   }
   if (!all) return all.status();
-  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
+  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
   if (!selected) return selected.status().within("--device");
   return std::optional<builder::Device>(selected->front());
 }

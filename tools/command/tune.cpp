@@ -56,19 +56,18 @@ Status set_shapes(const std::string& text, builder::TuneOptions& options) {
   return {};
 }
 
-// The first selected device, and those that are identical to it.
+// The first selected device and those identical to it.
 Status set_devices(const std::string& spec, builder::TuneOptions& options) {
   const Result<std::vector<builder::Device>> all = builder::list_devices();
   if (!all) return all.status();
-  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
+  Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
   if (!selected) return selected.status().within("--device");
-  for (const builder::Device& device : *selected) {
-    if (device.target == selected->front().target) {
-      options.devices.push_back(device);
-    } else {
-      std::fprintf(stderr, "clbake tune: tunes %s; %s is another device: a tuning of its own (--device)\n",
-                   selected->front().target.device_name.c_str(), device.target.device_name.c_str());
-    }
+  options.devices = std::move(*selected);
+  const Target& tuned = options.devices.front().target;
+  for (const builder::Device& device : *all) {
+    if (!spec.empty() || device.target == tuned) continue;
+    std::fprintf(stderr, "clbake tune: tunes %s, not %s: each needs a tuning of its own (--device)\n",
+                 tuned.device_name.c_str(), device.target.device_name.c_str());
   }
   return {};
 }

@@ -32,19 +32,10 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   return limits;
 }
 
-// Of a device of NVIDIA whose architecture the driver does not tell, that it takes PTX is all that is known.
+// 1, PTX of some version, for a device of NVIDIA whose driver does not report the architecture; 0 for other vendors.
 std::uint32_t ptx_of(const Target& target) {
   if (target.platform_name.find("NVIDIA") == std::string::npos) return 0;
   return std::max(1U, static_cast<std::uint32_t>(generation(target.architecture)));
-}
-
-std::string known_devices(const std::vector<Device>& devices) {
-  std::string text;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    text += (i ? ", " : "") + std::to_string(i) + " = " + devices[i].target.platform_name + ": " +
-            devices[i].target.device_name;
-  }
-  return text;
 }
 
 bool is_number(const std::string& text) {
@@ -53,9 +44,31 @@ bool is_number(const std::string& text) {
 
 bool matches(const Device& device, std::size_t index, const std::string& spec) {
   if (is_number(spec)) return spec == std::to_string(index);
-  const std::string part = lower(spec);
-  return lower(device.target.platform_name).find(part) != std::string::npos ||
-         lower(device.target.device_name).find(part) != std::string::npos;
+  const std::string& platform = device.target.platform_name;
+  const std::string alias = platform == "Portable Computing Language" ? "PoCL" : "";
+  return lower(platform + '\n' + alias + '\n' + device.target.device_name).find(lower(spec)) != std::string::npos;
+}
+
+// "0 = NVIDIA CUDA: NVIDIA H200, 1 = ...", the devices of `all` that SPEC selects.
+std::string listing(const std::vector<Device>& all, const std::string& spec) {
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!matches(all[i], i, spec)) continue;
+    const Target& target = all[i].target;
+    text += (text.empty() ? "" : ", ") + std::to_string(i) + " = " + target.platform_name + ": " + target.device_name;
+  }
+  return text;
+}
+
+Status no_device(bool no_platform) {
+  std::string unloadable;
+  for (const std::string& driver : unloadable_drivers()) {
+    unloadable += (unloadable.empty() ? "" : "; ") + ("cannot load the OpenCL driver " + driver);
+  }
+  if (!unloadable.empty()) return {Code::no_device, unloadable};
+  if (!no_platform) return {Code::no_device, "no OpenCL platform of this machine has a device with a compiler"};
+  return {Code::no_device,
+          "no OpenCL platform: no driver is installed, or none found its device (for CPUs: Debian's pocl-opencl-icd)"};
 }
 
 }  // namespace
@@ -84,9 +97,7 @@ Result<std::vector<Device>> list_devices() {
       found.push_back(std::move(d));
     }
   }
-  if (platforms.empty()) return {Code::no_device, "no OpenCL platform is installed (for CPUs: pocl-opencl-icd)"};
-  if (found.empty()) return {Code::no_device, "no OpenCL platform of this machine has a device with a compiler"};
-  return found;
+  return found.empty() ? no_device(platforms.empty()) : Result<std::vector<Device>>(std::move(found));
 }
 
 Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const std::string& spec) {
@@ -96,7 +107,21 @@ Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const
     if (matches(all[i], i, spec)) selected.push_back(all[i]);
   }
   if (!selected.empty()) return selected;
-  return {Code::no_device, "no device matches '" + spec + "'; there are: " + known_devices(all)};
+  return {Code::no_device, "no device matches '" + spec + "'; the devices are: " + listing(all, "")};
+}
+
+Result<std::vector<Device>> select_one_target(const std::vector<Device>& all, const std::string& spec) {
+  Result<std::vector<Device>> selected = select_devices(all, spec);
+  if (!selected) return selected;
+  const Target first = selected->front().target;
+  const auto differs = [&](const Device& device) { return !(device.target == first); };
+  const auto others = std::remove_if(selected->begin(), selected->end(), differs);
+  if (others != selected->end() && !spec.empty()) {
+    return {Code::invalid_argument,
+            "'" + spec + "' matches different devices: " + listing(all, spec) + "; give an index or more of the name"};
+  }
+  selected->erase(others, selected->end());
+  return selected;
 }
 
 Result<Device> device_of(const Target& target) {
@@ -105,7 +130,7 @@ Result<Device> device_of(const Target& target) {
   for (Device& device : *devices) {
     if (device.target == target) return device;
   }
-  return {Code::no_device, "the job's device is not in this machine: " + target.device_name};
+  return {Code::no_device, "this machine lacks the job's device: " + target.device_name};
 }
 
 struct Session::State {

@@ -1,7 +1,10 @@
 // Which devices a SPEC means.
 #include "build_fixture.hpp"
 
+#include <clbake/builder/scratch.hpp>
+
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 
 namespace clbake::builder::test {
 namespace {
@@ -58,6 +61,53 @@ BOOST_AUTO_TEST_CASE(NoMatchNamesTheSpecAndTheDevicesThereAre) {
     BOOST_TEST(contains(message, part), message);
   }
   BOOST_TEST(!contains(message, "\n"));
+}
+
+BOOST_AUTO_TEST_CASE(PoclsPlatformGoesByItsShortName) {
+  std::vector<Device> all = devices();
+  all[2].target.platform_name = "Portable Computing Language";
+  for (const char* spec : {"PoCL", "pocl", "Portable"}) {
+    const std::vector<Device> found = required(select_devices(all, spec));
+    BOOST_REQUIRE_EQUAL(found.size(), 1U);
+    BOOST_TEST(found[0].target.device_name == "Radeon 70");
+  }
+  BOOST_TEST((selected("PoCL") == Names{"no device"}));
+}
+
+BOOST_AUTO_TEST_CASE(DifferentDevicesAreAmbiguousWhereOneIsWanted) {
+  std::vector<Device> all = devices();
+  all.push_back(all[2]);  // a second one of the same target
+  BOOST_TEST(required(select_one_target(all, "")).front().target.device_name == "GeForce 9");
+  BOOST_TEST(required(select_one_target(all, "")).size() == 1U);
+  BOOST_TEST(required(select_one_target(all, "Radeon 70")).size() == 2U);
+  BOOST_TEST(required(select_one_target(all, "1")).front().target.device_name == "Radeon 7");
+  BOOST_TEST(outcome(select_one_target(all, "intel")) == "no device");
+  const Result<std::vector<Device>> ambiguous = select_one_target(all, "amd");
+  BOOST_TEST(outcome(ambiguous) == "invalid argument");
+  const std::string& message = ambiguous.status().message();
+  BOOST_TEST(contains(message, "'amd' matches different devices: 1 = AMD Accelerated: Radeon 7, 2 = "), message);
+  BOOST_TEST(!contains(message, "GeForce"));
+}
+
+BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsNamedWithItsIcdFile) {
+  const ScratchDirectory vendors = required(ScratchDirectory::create());
+  const auto file = [&](const std::string& name, const std::string& text) {
+    write_file(vendors.path() + "/" + name, text);
+    return vendors.path() + "/" + name;
+  };
+  const std::string missing = file("a.icd", "libclbake_missing_driver.so\n");
+  const std::string empty = file("b.icd", "");
+  file("c.icd", "libm.so.6\n");
+  file("readme.txt", "libclbake_missing_driver.so\n");
+  setenv("OCL_ICD_VENDORS", vendors.path().c_str(), 1);
+  const std::vector<std::string> several = unloadable_drivers();
+  setenv("OCL_ICD_VENDORS", missing.c_str(), 1);
+  const std::vector<std::string> one = unloadable_drivers();
+  unsetenv("OCL_ICD_VENDORS");
+  BOOST_REQUIRE_EQUAL(several.size(), 2U);
+  BOOST_TEST(contains(several[0], missing + ": libclbake_missing_driver.so: cannot open"), several[0]);
+  BOOST_TEST(several[1] == empty + " names no library");
+  BOOST_TEST((one == Names{several[0]}));
 }
 
 }  // namespace clbake::builder::test

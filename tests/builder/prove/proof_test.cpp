@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(AnotherDevicesJobIsRefused) {
   Job job = handmade_job();
   job.target.device_name += " of somebody else";
   const Outcome outcome = work("compile", job);
-  BOOST_TEST(contains(outcome.failure, "not in this machine"), outcome.failure);
+  BOOST_TEST(contains(outcome.failure, "lacks the job's device"), outcome.failure);
 }
 
 }  // namespace clbake::builder::test

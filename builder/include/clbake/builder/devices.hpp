@@ -1,4 +1,4 @@
-// The OpenCL devices of this machine, as the builder sees them.
+// The OpenCL devices of this machine.
 #pragma once
 
 #include <clbake/clbake.hpp>
@@ -15,22 +15,29 @@ struct Device {
   Target target;
   kernels::DeviceType type = kernels::DeviceType::cpu;
   kernels::DeviceLimits limits;
-  std::uint32_t vector_bytes = 0;  // of the vectors that the driver makes
+  std::uint32_t vector_bytes = 0;  // of the device's native float vector
   std::uint32_t compute_units = 0;
 };
 
-// Every available device with a compiler, in the order of platforms and devices; the index in this list is what a
-// SPEC counts. Fails with no_device when there is no platform or no device.
+// Every available device with a compiler, in the order of platforms and devices; a SPEC's index refers to this list.
+// Fails with no_device when there is no platform or no device; the message names drivers that cannot be loaded.
 Result<std::vector<Device>> list_devices();
 
-// The devices of `all` that SPEC selects: an index, or a part of the platform's or the device's name (case is
-// ignored); empty selects all. Fails with no_device, naming the SPEC and the devices there are.
+// The installed OpenCL drivers whose library cannot be loaded: for each its .icd file and the dynamic linker's message.
+std::vector<std::string> unloadable_drivers();
+
+// The devices of `all` that SPEC selects: an index, or a part of the platform's or the device's name (case is ignored;
+// PoCL's platform also goes by "PoCL"); empty selects all. Fails with no_device, listing the devices.
 Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const std::string& spec);
 
-// The device of this machine that is the target in every field.
+// The same for a command that works on one target: the first selected device and those with an equal target. Fails with
+// invalid_argument, listing them, when a SPEC that is not empty selects devices of different targets.
+Result<std::vector<Device>> select_one_target(const std::vector<Device>& all, const std::string& spec);
+
+// The device of this machine whose target equals `target`. Fails with no_device.
 Result<Device> device_of(const Target& target);
 
-// A context and a queue for one device; released when the last copy goes.
+// A context and a queue for one device; copies share them, the last one releases them.
 class Session {
  public:
   static Result<Session> open(const Device& device);

@@ -109,7 +109,7 @@ std::vector<OfflineTarget> nvidia_targets(const ScratchDirectory& directory) {
 
 // NEO's name for its platform: with "HD" up to 2022 (seen in 22.43), without it later (seen in 24.26 and 26.27).
 const char* neo_platform(const std::string& version) {
-  return std::atoi(version.c_str()) <= 22 ? "Intel(R) OpenCL HD Graphics" : "Intel(R) OpenCL Graphics";
+  return std::strtol(version.c_str(), nullptr, 10) <= 22 ? "Intel(R) OpenCL HD Graphics" : "Intel(R) OpenCL Graphics";
 }
 
 // The file that `ocloc query OCL_DRIVER_VERSION` leaves ends in a NUL, in 22.43 in a dot and a NUL.
