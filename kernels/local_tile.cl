@@ -323,15 +323,23 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __global const element* a_source = tile.a;
   __global const element* b_source = tile.b;
   int left = tile.depth;
-  const bool a_aligned = A_PACKED ? true : aligned(a_source, A_LINE_STEP);
-  const bool b_aligned = B_PACKED ? true : aligned(b_source, B_LINE_STEP);
-  const bool whole = tile.rows == ML && tile.columns == NL && a_aligned && b_aligned;
+#if A_PACKED
+#define A_ALIGNED true
+#else
+#define A_ALIGNED aligned(a_source, A_LINE_STEP)
+#endif
+#if B_PACKED
+#define B_ALIGNED true
+#else
+#define B_ALIGNED aligned(b_source, B_LINE_STEP)
+#endif
+  const bool whole = tile.rows == ML && tile.columns == NL && A_ALIGNED && B_ALIGNED;
   realw a_staged[LOADS(A_LINES, A_LINE)];
   realw b_staged[LOADS(B_LINES, B_LINE)];
-#define LOAD_TILES()                                                                                     \
-  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PACKED ? left > 0 : left >= KL && whole, \
-            A_TRANSPOSED ? tile.rows : left, A_TRANSPOSED ? left : tile.rows, item);                     \
-  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PACKED ? left > 0 : left >= KL && whole, \
+#define LOAD_TILES()                                                                                       \
+  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PACKED ? left > 0 : (whole && left >= KL), \
+            A_TRANSPOSED ? tile.rows : left, A_TRANSPOSED ? left : tile.rows, item);                       \
+  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PACKED ? left > 0 : (whole && left >= KL), \
             B_TRANSPOSED ? tile.columns : left, B_TRANSPOSED ? left : tile.columns, item)
 
   Fragments current = {{0}, {0}};
