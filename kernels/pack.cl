@@ -98,14 +98,14 @@ static inline void write_square(const __local real tile[PACK_TILE][PACK_TILE + 1
 }
 
 #if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
-PACK_KERNEL(clbake_copy_a, __global element* target) {
+PACK_KERNEL(clbake_pack_a, __global element* target) {
   READ_SQUARE_A
   write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_A, first_p, first_i, k, extent, ML);
 }
 #endif
 
 #if LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
-PACK_KERNEL(clbake_copy_b, __global element* target) {
+PACK_KERNEL(clbake_pack_b, __global element* target) {
   READ_SQUARE_B
   write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_B, first_p, first_i, k, extent, NL);
 }

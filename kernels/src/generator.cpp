@@ -74,8 +74,8 @@ Kernel generate(const Params& params) {
   kernel.source_name = std::string(name(params.family)) + ".cl";
   kernel.source = assemble_source(params.family, kernel.source_name);
   kernel.build_options = build_options(params);
-  if (params.layout_a != Layout::row_major) kernel.launches.push_back(pack_launch(Role::copy_a, "clbake_copy_a"));
-  if (params.layout_b != Layout::row_major) kernel.launches.push_back(pack_launch(Role::copy_b, "clbake_copy_b"));
+  if (params.layout_a != Layout::row_major) kernel.launches.push_back(pack_launch(Role::pack_a, "clbake_pack_a"));
+  if (params.layout_b != Layout::row_major) kernel.launches.push_back(pack_launch(Role::pack_b, "clbake_pack_b"));
   const WorkGroup group = work_group_size(params);
   kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k > 1) {

@@ -1,4 +1,4 @@
-// Batches, strided and by offsets, of one variant of each way to launch: one kernel, with copies, with a split sum.
+// Batches, by strides and by offsets, through each kind of launch: a single kernel, packed operands, split-k.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
 
@@ -24,23 +24,23 @@ std::vector<kernels::Params> variants() {
   kernels::Params half = direct;
   half.precision = Precision::half_precision;
   half.trans_a = true;
-  kernels::Params copies = tiles();
-  copies.layout_a = kernels::Layout::column_block;
-  copies.layout_b = kernels::Layout::padded;
+  kernels::Params packed = tiles();
+  packed.layout_a = kernels::Layout::column_block;
+  packed.layout_b = kernels::Layout::padded;
   kernels::Params split = tiles();
   split.split_k = 3;
-  kernels::Params both = copies;
+  kernels::Params both = packed;
   both.split_k = 2;
   both.trans_b = true;
   both.layout_a = kernels::Layout::row_block;
   both.precision = Precision::half_precision;
-  return {direct, half, copies, split, both};
+  return {direct, half, packed, split, both};
 }
 
 Problem problem_of(const cache::Variant& v, Layout layout) {
   Problem p = tight_problem(v.precision, 21, 35, 44, v.trans_a, v.trans_b, layout);
   if (layout == Layout::column_major) {
-    // The variant is row-major: the caller's transposes are exchanged.
+    // The runtime exchanges A and B, and so their transposes.
     p = tight_problem(v.precision, 21, 35, 44, v.trans_b, v.trans_a, layout);
   }
   p.lda += 2;
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(LargeBatchesAreCutIntoLaunches) {
   for_each_variant([](const FromSource& compiled, Layout layout) {
     if (layout == Layout::column_major) return;
     Problem p = tight_problem(compiled.variant.precision, 1, 1, 2, compiled.variant.trans_a, compiled.variant.trans_b);
-    p.batch = 65535 + 3;  // more than a grid may be deep on every device
+    p.batch = 65535 + 3;  // more than the third dimension of a grid allows on every device
     p.a_stride = 1;
     p.c_stride = 1;
     check(compiled, p);

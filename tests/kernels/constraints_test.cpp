@@ -12,7 +12,7 @@ using namespace clbake::kernels;
 
 namespace {
 
-// OpenCL 1.2's smallest local memory, and the work-group size that every GPU and CPU driver of today reaches.
+// The least local memory that OpenCL 1.2 allows, and a work-group size that every driver offers.
 DeviceLimits smallest_device() { return {true, 256, {256, 256, 64}, 32768, true}; }
 
 Params local_tile() {
@@ -37,7 +37,7 @@ Params stripe() {
   return p;
 }
 
-// The one violation of p; its reason holds every one of the texts.
+// p has exactly one violation, and its reason contains all `texts`.
 void check_violated(const Params& p, const DeviceLimits& device, std::string_view constraint,
                     std::initializer_list<const char*> texts) {
   const std::vector<Violation> violations = check(p, device);
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(SlicesOfKAreFew) {
   check_violated(p, smallest_device(), "range", {"split_k is 65", "1 to 64"});
 }
 
-BOOST_AUTO_TEST_CASE(CopiesAndReductionsNeedTheirWorkGroup) {
+BOOST_AUTO_TEST_CASE(PackAndReduceKernelsNeedTheirWorkGroup) {
   DeviceLimits device = smallest_device();
   device.max_work_group_size = 32;
   Params p;
@@ -359,7 +359,7 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsCoverTwoFamiliesAndEveryTranspose) {
         names.insert(name(p));
         kinds.insert(std::string(name(p.family)) + (p.trans_a ? "-t" : "-n") + (p.trans_b ? "t" : "n"));
       }
-      BOOST_TEST(variants.size() == 12U);  // two of the family that is made for the device
+      BOOST_TEST(variants.size() == 12U);  // direct, and two of the family made for the device type
       BOOST_TEST(names.size() == 12U);
       BOOST_TEST(kinds.size() == 8U);
     }

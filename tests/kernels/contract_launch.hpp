@@ -69,8 +69,8 @@ class Launcher {
     c_ = {buffer(c), call_.c.offset, call_.c.ld, call_.c.stride};
     for (const kernels::Launch& launch : built_.kernel.launches) {
       switch (launch.role) {
-        case kernels::Role::copy_a: pack(launch, call_.m, built_.params.ml, built_.params.layout_a, a_); break;
-        case kernels::Role::copy_b: pack(launch, call_.n, built_.params.nl, built_.params.layout_b, b_); break;
+        case kernels::Role::pack_a: pack(launch, call_.m, built_.params.ml, built_.params.layout_a, a_); break;
+        case kernels::Role::pack_b: pack(launch, call_.n, built_.params.nl, built_.params.layout_b, b_); break;
         case kernels::Role::gemm: multiply(launch); break;
         case kernels::Role::reduce: reduce(launch); break;
       }

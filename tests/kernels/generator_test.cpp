@@ -73,15 +73,15 @@ BOOST_AUTO_TEST_CASE(LaunchFollowsFromTheTiles) {
   BOOST_TEST(launch.local[2] == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(CopiesComeBeforeTheProductAndAReductionAfterIt) {
+BOOST_AUTO_TEST_CASE(PackingComesBeforeTheProductAndTheReductionAfterIt) {
   Params p;
   p.family = Family::stripe;
   p.layout_a = Layout::column_block;
   p.layout_b = Layout::image;
   p.split_k = 4;
   const Kernel kernel = generate(p);
-  const std::vector<std::pair<Role, std::string>> expected = {{Role::copy_a, "clbake_copy_a"},
-                                                              {Role::copy_b, "clbake_copy_b"},
+  const std::vector<std::pair<Role, std::string>> expected = {{Role::pack_a, "clbake_pack_a"},
+                                                              {Role::pack_b, "clbake_pack_b"},
                                                               {Role::gemm, "clbake_gemm"},
                                                               {Role::reduce, "clbake_reduce"}};
   BOOST_REQUIRE_EQUAL(kernel.launches.size(), expected.size());

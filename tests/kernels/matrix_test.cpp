@@ -1,5 +1,5 @@
-// Families x precisions x transposes x layouts at edge sizes: one small point of the space for each way through a
-// family's code, compiled from source. More of stripe's ways are in stripe_test.cpp.
+// Families x precisions x transposes x layouts at edge sizes: a small point of the space for each way through a
+// family's code, compiled from source. stripe_test.cpp has more of stripe.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
 
@@ -18,7 +18,7 @@ Params point(const std::string& name) {
   return std::get<Params>(parsed);
 }
 
-// The point in every precision and, in single, with all transposes, as far as the device admits them.
+// Checks the point in every precision that the device has; in single with all transposes.
 void check_everywhere(const std::string& name) {
   Params p = point(name);
   for (const Precision precision : all_precisions) {
@@ -27,7 +27,7 @@ void check_everywhere(const std::string& name) {
       p.trans_a = (transposes & 1) != 0;
       p.trans_b = (transposes & 2) != 0;
       const bool all = precision == Precision::single_precision;
-      if (!all && p.trans_a != p.trans_b) continue;  // what a transpose changes does not depend on the precision
+      if (!all && p.trans_a != p.trans_b) continue;  // transposes work alike in all precisions
       if (!kernels::admits(devices()->front().limits, p)) continue;
       const Result<FromSource> compiled = from_source(devices()->front(), p);
       BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
   check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2");
   check_everywhere("local_tile-s-nn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-noprefetch-load2-mapblocked");
   check_everywhere("local_tile-s-nn-16x16x4-1x4x3-v2-arbl-brbl-padding2");
-  // Only where there are matrix units for doubles.
+  // Only on devices with matrix units for doubles.
   check_everywhere("local_tile-d-nn-16x32x16-2x4x8-v2-mapmma");
   check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-acbl-bpad-split2-buffers2-load2-padding2-mapmma-fragments2");
 }

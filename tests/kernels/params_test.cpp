@@ -11,7 +11,7 @@ using namespace clbake::kernels;
 
 namespace {
 
-// What parse says of a name that it refuses.
+// The message with which parse refuses a name.
 std::string refusal(std::string_view text) {
   const auto parsed = parse(text);
   BOOST_REQUIRE_MESSAGE(std::holds_alternative<std::string>(parsed), text << " was read");

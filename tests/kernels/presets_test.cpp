@@ -1,4 +1,4 @@
-// The named points: what the tutorial says about its kernels, in our words.
+// Presets have the work-groups, local memory and factors that the tutorial and the paper state.
 #include <clbake/kernels/constraints.hpp>
 #include <clbake/kernels/presets.hpp>
 
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(ThePapersSetsAreAsPublished) {
   BOOST_TEST(name_of("paper-sgemm-row-nn") == "stripe-s-nn-128x64x256-8x4x4-v4-aimage");
 }
 
-// The device that the paper measured on had no less.
+// The device that the paper measured on offered at least this much.
 BOOST_AUTO_TEST_CASE(ThePapersSetsFitTheSmallestDeviceWithImages) {
   const DeviceLimits device{true, 256, {256, 256, 64}, 32768, true};
   for (const Preset& preset : presets()) {

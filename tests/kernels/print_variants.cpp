@@ -1,5 +1,5 @@
-// print_variants DIRECTORY NAME...: writes the source of each variant to DIRECTORY/NAME.cl and prints a line with the
-// name and the build options. For tools/lint, which lets clang read them.
+// print_variants DIRECTORY NAME...: writes each variant's source to DIRECTORY/NAME.cl and prints its name and build
+// options in a line. For tools/lint, which compiles them with clang.
 #include <clbake/kernels/generator.hpp>
 
 #include <cstdio>

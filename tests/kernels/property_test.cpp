@@ -1,6 +1,6 @@
-// Random points of the whole space on random problems. What the constraints admit must build and be right.
+// Random points of the space on random problems. Whatever the constraints admit must build and compute correctly.
 //
-// CLBAKE_TEST_SEED replays a run (the seed is printed), CLBAKE_TEST_POINTS sets the points for each family and
+// CLBAKE_TEST_SEED repeats a run (the seed is printed); CLBAKE_TEST_POINTS is the number of points for each family and
 // precision.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
@@ -29,7 +29,7 @@ std::size_t seed() {
   return chosen;
 }
 
-// Plain arithmetic on the generator's bits, so that a seed means the same with every standard library.
+// Uses the generator's bits directly, so that a seed gives the same numbers with every standard library.
 class Dice {
  public:
   explicit Dice(std::size_t number) : bits_(static_cast<std::uint32_t>(number)) {}

@@ -1,4 +1,4 @@
-// Counting and drawing agree with asking `check` about every point.
+// Counting and drawing agree with calling `check` on every point.
 #include <clbake/kernels/defaults.hpp>
 #include <clbake/kernels/presets.hpp>
 #include <clbake/kernels/space.hpp>
@@ -19,7 +19,7 @@ struct NamedLimits {
   DeviceLimits limits;
 };
 
-// Devices on which each of the constraints bites: few work-items, little local memory, no images, no double precision.
+// Between them, these devices break every constraint: few work-items, little local memory, no images, no doubles.
 const std::vector<NamedLimits> kDevices = {
     {"PoCL", {true, 4096, {4096, 4096, 4096}, 1048576, true}},
     {"small GPU", {true, 256, {256, 256, 64}, 32768, true}},
@@ -43,7 +43,7 @@ Space thinned(const Space& full, std::size_t most, unsigned seed) {
   return thin;
 }
 
-// Of options that many points have, only those that meet the blocking factors: the product stays small.
+// The space with one value for each of the named axes, which keeps the number of points small.
 Space without(Space space, const std::set<std::string_view>& names) {
   for (Axis& axis : space.axes) {
     if (names.count(axis.parameter.name) > 0) axis.values.resize(1);
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(EveryParameterOfAFamilyIsAnAxisOnce) {
   }
 }
 
-// The options vary, the blocking factors little: which options meet which constraint.
+// Options vary, blocking factors hardly.
 BOOST_AUTO_TEST_CASE(CountsAreThoseOfEveryPointAndItsFirstViolation) {
   for (const NamedLimits& device : kDevices) {
     for (const Family family : all_families) {
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(CountsAreThoseOfEveryPointAndItsFirstViolation) {
   }
 }
 
-// The blocking factors vary, the options do not.
+// Blocking factors vary, options do not.
 BOOST_AUTO_TEST_CASE(CountsOfBlockingFactorsAreThoseOfEveryPoint) {
   const std::set<std::string_view> options = {"trans_a", "trans_b", "split_k",  "layout_a", "layout_b",
                                               "local_a", "map",     "prefetch", "fragments"};

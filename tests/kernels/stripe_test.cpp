@@ -1,5 +1,5 @@
-// The paper's family and what goes with it, compiled from source: presets, layouts and their copies, local memory,
-// images, split-k and half precision, against the reference at the edges of their tiles.
+// The stripe family, compiled from source: presets, packed layouts, local memory, images, split-k and half precision,
+// against the host's reference at the edges of tiles.
 #include "gemm_checks.hpp"
 
 #include <clbake/builder/jobs.hpp>
@@ -21,7 +21,7 @@ using kernels::Params;
 
 namespace {
 
-// The first device that CLBAKE_TEST_DEVICE selects: an index or a part of a name; without it the first of all.
+// The first device that CLBAKE_TEST_DEVICE (an index or a part of a name) selects; without it the first of all.
 Result<std::vector<Device>>& devices() {
   static Result<std::vector<Device>> found = [] {
     Result<std::vector<Device>> all = list_devices();
@@ -33,13 +33,13 @@ Result<std::vector<Device>>& devices() {
 
 const Device& device() { return devices()->front(); }
 
-// One for all variants: making a context takes longer than most of them. Of main, as some drivers do not bear to be
-// called when static objects go.
+// One for all variants, because making a context takes longer than running most of them. Owned by main: some drivers
+// crash when called from destructors of static objects.
 const Session* the_session = nullptr;
 const Session& session() { return *the_session; }
 
 struct Prepared {
-  std::shared_ptr<const cache::Bytes> bytes;  // which the bundle does not copy
+  std::shared_ptr<const cache::Bytes> bytes;  // referred to by the bundle
   std::string variant;
   Surroundings where;
 };
@@ -74,7 +74,7 @@ Precision runtime_precision(Precision p) {
   return Precision::double_precision;
 }
 
-// A few sizes on every side of the tile's edges, the last with rows that no vector is aligned with.
+// A few sizes around the tile's edges; some with unaligned rows.
 void check_edges(const Params& p) {
   const std::optional<Prepared> prepared = prepare(p);
   if (!prepared) return;
@@ -102,7 +102,7 @@ void check_edges(const Params& p) {
   }
 }
 
-// Three products in one call, which share the copies.
+// Three products in one call, which share the workspace.
 void check_batch(const Params& p) {
   const std::optional<Prepared> prepared = prepare(p);
   if (!prepared) return;
@@ -154,7 +154,7 @@ constexpr kernels::Layout all_layouts[] = {kernels::Layout::row_major, kernels::
 
 BOOST_AUTO_TEST_SUITE(stripe_family)
 
-// In all four types; where both operands are copied only the copies differ, and two types show both ways of each.
+// With all transposes; where both operands are packed, two pairs of transposes show both ways of packing each.
 BOOST_AUTO_TEST_CASE(PresetsAreRight) {
   for (const kernels::Preset& preset : kernels::presets()) {
     if (preset.params.family != kernels::Family::stripe) continue;
@@ -166,10 +166,10 @@ BOOST_AUTO_TEST_CASE(PresetsAreRight) {
   }
 }
 
-// Each with ROW_MAJOR, and half of the other pairs: the operands are read independently of each other. The pairs of
-// equal layouts are in the tests below.
+// Each layout with ROW_MAJOR, and half of the other pairs, as operands are read independently. Pairs of equal layouts
+// are in the tests below.
 BOOST_AUTO_TEST_CASE(LayoutsGoTogether) {
-  unsigned turn = 0;  // through the types, and through the uses of local memory at another pace
+  unsigned turn = 0;  // varies the transposes, and at another pace local memory
   for (const kernels::Layout a : all_layouts) {
     for (const kernels::Layout b : all_layouts) {
       const bool row_major = a == kernels::Layout::row_major || b == kernels::Layout::row_major;
@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(EveryVectorWidthIsRight) {
 BOOST_AUTO_TEST_CASE(FactorsNeedNotBePowersOfTwo) {
   Params p = stripe();
   p.ml = 18;
-  p.ms = 6;  // pieces of two rows, as the vector width does not divide it
+  p.ms = 6;  // pieces of two rows, because the vector width does not divide it
   p.nl = 36;
   p.ns = 12;
   p.kl = 15;
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(FactorsNeedNotBePowersOfTwo) {
   check_edges(p);
 }
 
-// Texels of two numbers in double; a vector may be narrower than a texel.
+// A texel has two doubles; a vector may be narrower than a texel.
 BOOST_AUTO_TEST_CASE(ImagesAreRight) {
   for (const std::uint32_t width : {1U, 2U}) {
     for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(HalfPrecisionIsRight) {
   check_edges(p);
 }
 
-BOOST_AUTO_TEST_CASE(BatchesShareTheCopies) {
+BOOST_AUTO_TEST_CASE(BatchesShareTheWorkspace) {
   for (const kernels::Layout layout : all_layouts) {
     Params p = stripe();
     p.layout_a = p.layout_b = layout;

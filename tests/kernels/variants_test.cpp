@@ -1,5 +1,5 @@
-// The default variants of the kind of device that this machine has not: a CPU runs a GPU's kernels, if slowly, so
-// they are compiled from source and checked like those of the baked bundle.
+// The default variants of the device type that this machine lacks: a CPU runs a GPU's kernels, slowly, so they are
+// compiled from source and checked like those of the baked bundle.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
 

@@ -5,8 +5,8 @@ namespace {
 
 cache::Role role_of(kernels::Role role) {
   switch (role) {
-    case kernels::Role::copy_a: return cache::Role::copy_a;
-    case kernels::Role::copy_b: return cache::Role::copy_b;
+    case kernels::Role::pack_a: return cache::Role::pack_a;
+    case kernels::Role::pack_b: return cache::Role::pack_b;
     case kernels::Role::reduce: return cache::Role::reduce;
     case kernels::Role::gemm: break;
   }

@@ -62,16 +62,16 @@ struct Operand {
   std::size_t stride;
 };
 
-Operand operand(const Matrix& matrix, std::size_t ld, std::size_t stride, const cl::Memory& copy, std::size_t width,
+Operand operand(const Matrix& matrix, std::size_t ld, std::size_t stride, const cl::Memory& packed, std::size_t width,
                 std::size_t depth) {
-  if (!copy()) return {matrix.buffer, matrix.offset, ld, stride};
-  return {copy(), 0, width, width * depth};
+  if (!packed()) return {matrix.buffer, matrix.offset, ld, stride};
+  return {packed(), 0, width, width * depth};
 }
 
 // Columns and rows of the grid that a launch has to cover, in elements.
 std::pair<std::size_t, std::size_t> covered(cache::Role role, const Problem& p, const Workspace& w) {
-  if (role == cache::Role::copy_a) return {w.padded_m, w.padded_k};
-  if (role == cache::Role::copy_b) return {w.padded_n, w.padded_k};
+  if (role == cache::Role::pack_a) return {w.padded_m, w.padded_k};
+  if (role == cache::Role::pack_b) return {w.padded_n, w.padded_k};
   if (role == cache::Role::reduce) return {p.m * p.n, 1};
   return {p.n, p.m};
 }
@@ -87,7 +87,7 @@ bool pending(const cl::Event& event) {
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
-bool is_copy(cache::Role role) { return role == cache::Role::copy_a || role == cache::Role::copy_b; }
+bool is_pack(cache::Role role) { return role == cache::Role::pack_a || role == cache::Role::pack_b; }
 
 }  // namespace
 
@@ -178,7 +178,7 @@ Result<Gemm> Gemm::State::clone() const {
   gemm->epoch = epoch;
   gemm->workspace = workspace;
   gemm->workspace.a = gemm->workspace.b = cl::Memory();
-  gemm->workspace.parts = cl::Buffer();
+  gemm->workspace.partials = cl::Buffer();
   Status status = gemm->create_kernels();
   if (status) status = make_images(context, program->variant, problem, gemm->workspace);
   if (status) status = own_buffers(context, gemm->workspace);
@@ -204,7 +204,7 @@ Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
 bool Gemm::State::has_workspace() const {
   const auto there = [](std::size_t bytes, const cl::Memory& memory) { return bytes == 0 || memory() != nullptr; };
   return there(workspace.a_bytes, workspace.a) && there(workspace.b_bytes, workspace.b) &&
-         there(workspace.parts_bytes, workspace.parts);
+         there(workspace.partials_bytes, workspace.partials);
 }
 
 Status Gemm::State::create_kernels() {
@@ -273,11 +273,11 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
   const Matrix& c = call.c;
   Arguments arguments(kernels[launch](), set[launch]);
   switch (program->variant.launches[launch].role) {
-    case cache::Role::copy_a:
+    case cache::Role::pack_a:
       arguments.size(p.m).size(p.k).memory(call.a.buffer).distance(call.a.offset).size(p.lda).distance(p.a_stride);
       arguments.memory(offsets()).size(first_product).memory(w.a()).distance(w.padded_m * w.padded_k);
       break;
-    case cache::Role::copy_b:
+    case cache::Role::pack_b:
       arguments.size(p.n).size(p.k).memory(call.b.buffer).distance(call.b.offset).size(p.ldb).distance(p.b_stride);
       arguments.memory(offsets()).size(first_product).memory(w.b()).distance(w.padded_n * w.padded_k);
       break;
@@ -285,18 +285,18 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
       // Operands that are not read may be null; the kernel gets another buffer in their place.
       const Operand a = operand(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.a, w.padded_m, w.padded_k);
       const Operand b = operand(call.reads_operands ? call.b : c, p.ldb, p.b_stride, w.b, w.padded_n, w.padded_k);
-      // A slice's part is the plain product; the reduction applies alpha and beta.
+      // Partial sums are plain products; the reduction applies alpha and beta.
       arguments.size(p.m).size(p.n).size(call.reads_operands ? p.k : 0);
       arguments.real(split && call.reads_operands ? 1 : call.alpha, p.precision);
       arguments.memory(a.memory).distance(a.offset).size(a.ld).memory(b.memory).distance(b.offset).size(b.ld);
       arguments.real(split ? 0 : call.beta, p.precision);
-      arguments.memory(split ? w.parts() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
+      arguments.memory(split ? w.partials() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
       arguments.distance(a.stride).distance(b.stride).distance(split ? p.m * p.n : p.c_stride);
       arguments.memory(offsets()).size(first_product);
       break;
     }
     case cache::Role::reduce:
-      arguments.size(p.m).size(p.n).real(call.alpha, p.precision).memory(w.parts()).distance(p.m * p.n);
+      arguments.size(p.m).size(p.n).real(call.alpha, p.precision).memory(w.partials()).distance(p.m * p.n);
       arguments.real(call.beta, p.precision).memory(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
       arguments.memory(offsets()).size(first_product);
       break;
@@ -343,7 +343,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, c
   for (std::size_t first = 0; first < problem.batch; first += workspace.products) {
     const std::size_t products = std::min(workspace.products, problem.batch - first);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-      if (is_copy(program->variant.launches[i].role) && !call.reads_operands) continue;
+      if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
       cl_int error = set_arguments(i, call, first);
       if (error != CL_SUCCESS) return opencl_failure("clSetKernelArg", error);
       cl_event done = nullptr;

@@ -14,7 +14,7 @@ constexpr std::size_t kMaxGridDepth = 65535;
 
 std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
 
-bool copies(const cache::Variant& variant, cache::Role role) {
+bool packs(const cache::Variant& variant, cache::Role role) {
   return std::any_of(variant.launches.begin(), variant.launches.end(),
                      [&](const cache::Launch& launch) { return launch.role == role; });
 }
@@ -47,24 +47,24 @@ class Sizer {
   }
 
   Result<Workspace> run() {
-    const bool copy_a = copies(v_, cache::Role::copy_a);
-    const bool copy_b = copies(v_, cache::Role::copy_b);
+    const bool pack_a = packs(v_, cache::Role::pack_a);
+    const bool pack_b = packs(v_, cache::Role::pack_b);
     const std::size_t element = element_bytes(p_.precision);
-    const std::size_t part = p_.precision == Precision::double_precision ? 8 : 4;  // parts are not rounded to half
+    const std::size_t real = p_.precision == Precision::double_precision ? 8 : 4;  // bytes; partial sums are not half
     for (const std::size_t padded : {w_.padded_m, w_.padded_n, w_.padded_k}) {
-      if (padded > INT_MAX && (copy_a || copy_b)) return too_large("a padded size", padded, INT_MAX);
+      if (padded > INT_MAX && (pack_a || pack_b)) return too_large("a padded size", padded, INT_MAX);
     }
     Status status;
-    if (copy_a) status = v_.image_a ? fit_image(w_.padded_m) : fit_buffer(w_.padded_m * w_.padded_k, element);
-    if (status && copy_b) status = v_.image_b ? fit_image(w_.padded_n) : fit_buffer(w_.padded_n * w_.padded_k, element);
-    if (status && v_.split_k > 1) status = fit_buffer(p_.m * p_.n, part * v_.split_k);
+    if (pack_a) status = v_.image_a ? fit_image(w_.padded_m) : fit_buffer(w_.padded_m * w_.padded_k, element);
+    if (status && pack_b) status = v_.image_b ? fit_image(w_.padded_n) : fit_buffer(w_.padded_n * w_.padded_k, element);
+    if (status && v_.split_k > 1) status = fit_buffer(p_.m * p_.n, real * v_.split_k);
     if (!status) return status;
     w_.products = std::max<std::size_t>(1, std::min(w_.products, kMostBytes / std::max<std::size_t>(bytes_, 1)));
     // Never empty where there is one: OpenCL knows no buffer of no bytes.
     const auto all = [&](std::size_t per_product) { return std::max<std::size_t>(per_product * w_.products, 8); };
-    if (copy_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
-    if (copy_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
-    if (v_.split_k > 1) w_.parts_bytes = all(p_.m * p_.n * part * v_.split_k);
+    if (pack_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
+    if (pack_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
+    if (v_.split_k > 1) w_.partials_bytes = all(p_.m * p_.n * real * v_.split_k);
     return std::move(w_);
   }
 
@@ -117,7 +117,7 @@ Status make_buffers(const char* call, Workspace& w, const Make& make) {
   cl_int error = CL_SUCCESS;
   if (w.a_bytes > 0) w.a = make(w.a_bytes, error);
   if (error == CL_SUCCESS && w.b_bytes > 0) w.b = make(w.b_bytes, error);
-  if (error == CL_SUCCESS && w.parts_bytes > 0) w.parts = make(w.parts_bytes, error);
+  if (error == CL_SUCCESS && w.partials_bytes > 0) w.partials = make(w.partials_bytes, error);
   return error == CL_SUCCESS ? Status() : opencl_failure(call, error);
 }
 
@@ -149,7 +149,7 @@ Status place_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, W
 }
 
 std::size_t placed_bytes(const Workspace& w, std::size_t alignment) {
-  return round_up(w.a_bytes, alignment) + round_up(w.b_bytes, alignment) + round_up(w.parts_bytes, alignment);
+  return round_up(w.a_bytes, alignment) + round_up(w.b_bytes, alignment) + round_up(w.partials_bytes, alignment);
 }
 
 }  // namespace clbake

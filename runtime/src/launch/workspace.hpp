@@ -1,4 +1,4 @@
-// Memory that the copies of A and B and the parts of a split sum need.
+// Memory for packed operands and for the partial sums of split-k.
 #pragma once
 
 #include "load/program.hpp"
@@ -13,16 +13,16 @@ struct Workspace {
   std::size_t padded_k = 0;
   std::size_t a_bytes = 0;  // of the buffers; 0: there is none, or it is an image
   std::size_t b_bytes = 0;
-  std::size_t parts_bytes = 0;
-  cl::Memory a;  // null: the kernel reads the caller's matrix
+  std::size_t partials_bytes = 0;
+  cl::Memory a;  // packed; null: the kernel reads the caller's matrix
   cl::Memory b;
-  cl::Buffer parts;  // null: no split
+  cl::Buffer partials;  // null: no split-k
 };
 
-// Sizes alone. Fails with out_of_memory when one product's copy is more than the device can hold.
+// Sizes alone. Fails with out_of_memory when the device cannot hold the workspace of one product.
 Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem);
 
-// Makes those operands' copies that are images. Fails with opencl or out_of_memory.
+// Makes the packed operands that are images. Fails with opencl or out_of_memory.
 Status make_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w);
 
 // Makes the buffers, or parts of `memory` from `offset` bytes on, each at a multiple of `alignment` bytes (the device's

@@ -18,20 +18,20 @@ std::string one_line(std::string log) {
 // The launches of the contract, in their order: copies of A and of B, the product, and a reduction if k is split.
 bool roles_fit(const cache::Variant& variant) {
   using cache::Role;
-  bool copy_a = false;
-  bool copy_b = false;
+  bool pack_a = false;
+  bool pack_b = false;
   std::vector<Role> expected;
   for (const cache::Launch& launch : variant.launches) {
-    copy_a = copy_a || launch.role == Role::copy_a;
-    copy_b = copy_b || launch.role == Role::copy_b;
+    pack_a = pack_a || launch.role == Role::pack_a;
+    pack_b = pack_b || launch.role == Role::pack_b;
   }
-  if (copy_a) expected.push_back(Role::copy_a);
-  if (copy_b) expected.push_back(Role::copy_b);
+  if (pack_a) expected.push_back(Role::pack_a);
+  if (pack_b) expected.push_back(Role::pack_b);
   expected.push_back(Role::gemm);
   if (variant.split_k > 1) expected.push_back(Role::reduce);
   const bool in_order = std::equal(expected.begin(), expected.end(), variant.launches.begin(), variant.launches.end(),
                                    [](Role role, const cache::Launch& launch) { return role == launch.role; });
-  return in_order && (copy_a || !variant.image_a) && (copy_b || !variant.image_b) && variant.split_k <= kMaxSplit;
+  return in_order && (pack_a || !variant.image_a) && (pack_b || !variant.image_b) && variant.split_k <= kMaxSplit;
 }
 
 Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {

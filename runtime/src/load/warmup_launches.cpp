@@ -90,7 +90,7 @@ std::vector<Problem> large_grids(const cache::Variant& v) {
   const cache::Launch& launch = product_launch(v);
   const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
   const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
-  if (has(v, cache::Role::copy_a) || has(v, cache::Role::copy_b)) {
+  if (has(v, cache::Role::pack_a) || has(v, cache::Role::pack_b)) {
     return {thin_product(v, rows, 1), thin_product(v, 1, columns)};
   }
   // A device may limit the groups in y to 65,535 (NVIDIA's do), which work-groups one item high would exceed.
@@ -103,7 +103,7 @@ namespace {
 std::vector<Problem> usual_grids(const cache::Variant& v) {
   const Problem flat = thin_product(v, 1, kUsualSize);
   const Problem tall = thin_product(v, kUsualSize, 1);
-  if (has(v, cache::Role::copy_a) || has(v, cache::Role::copy_b)) return {flat, tall};
+  if (has(v, cache::Role::pack_a) || has(v, cache::Role::pack_b)) return {flat, tall};
   const cache::Launch& launch = product_launch(v);  // work-items for an element: local / tile
   const bool more_in_x = launch.local[0] * launch.tile_m >= launch.local[1] * launch.tile_n;
   return {more_in_x ? flat : tall};

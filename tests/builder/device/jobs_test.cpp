@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(AJobKnowsCopiesImagesAndSlices) {
   BOOST_TEST(job.variant.image_a);
   BOOST_TEST(!job.variant.image_b);
   BOOST_TEST(job.variant.split_k == 3U);
-  const std::vector<cache::Role> roles = {cache::Role::copy_a, cache::Role::copy_b, cache::Role::gemm,
+  const std::vector<cache::Role> roles = {cache::Role::pack_a, cache::Role::pack_b, cache::Role::gemm,
                                           cache::Role::reduce};
   BOOST_REQUIRE_EQUAL(job.variant.launches.size(), roles.size());
   for (std::size_t i = 0; i < roles.size(); ++i) BOOST_TEST((job.variant.launches[i].role == roles[i]));
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(SameWorkLooksAtEveryField) {
       [](Job& j) { j.variant.block_n += 1; },
       [](Job& j) { j.variant.block_k += 1; },
       [](Job& j) { j.variant.split_k += 1; },
-      [](Job& j) { j.variant.launches[0].role = cache::Role::copy_a; },
+      [](Job& j) { j.variant.launches[0].role = cache::Role::pack_a; },
       [](Job& j) { j.variant.launches.push_back(j.variant.launches[0]); },
       [](Job& j) { j.variant.launches[0].kernel_name += "1"; },
       [](Job& j) { j.variant.launches[0].local[2] += 1; },

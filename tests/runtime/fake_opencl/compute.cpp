@@ -1,4 +1,4 @@
-// The kernels of kernels/KERNELS.md, computed by plain loops. Copies are always in the order of the layout PADDED.
+// The kernels of kernels/KERNELS.md, computed by plain loops. Operands are always packed in the layout PAD.
 #include "fake_opencl/objects.hpp"
 
 #include <algorithm>
@@ -134,11 +134,11 @@ void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
     const std::size_t number = product + r.size(18);
     const std::size_t first = std::min(k, z % of(v.split_k) * slice_depth);
     const std::size_t end = alpha == 0 ? first : std::min(k, first + slice_depth);
-    const std::size_t a_at = v.layout_a == 0 ? r.distance(5) + r.start(17, 0, number, 14) : product * r.distance(14);
-    const std::size_t b_at = v.layout_b == 0 ? r.distance(8) + r.start(17, 1, number, 15) : product * r.distance(15);
+    const std::size_t a_at = !v.packed_a ? r.distance(5) + r.start(17, 0, number, 14) : product * r.distance(14);
+    const std::size_t b_at = !v.packed_b ? r.distance(8) + r.start(17, 1, number, 15) : product * r.distance(15);
     const std::size_t c_at = v.split_k == 1 ? r.distance(12) + r.start(17, 2, number, 16) : z * r.distance(16);
-    const bool a_by_columns = v.layout_a != 0 || v.trans_a;
-    const bool b_by_rows = v.layout_b != 0 || !v.trans_b;
+    const bool a_by_columns = v.packed_a || v.trans_a;
+    const bool b_by_rows = v.packed_b || !v.trans_b;
     for (std::size_t i = 0; i < rows; ++i) {
       for (std::size_t j = 0; j < columns; ++j) {
         double sum = 0;
@@ -198,8 +198,8 @@ void compute(Role role, const Macros& v, const Arguments& arguments, const std::
   const Reader reader(v, arguments);
   switch (role) {
     case Role::gemm: return gemm(v, reader, groups);
-    case Role::copy_a: return copy(v, reader, groups, 0, of(v.ml), v.trans_a == 0);
-    case Role::copy_b: return copy(v, reader, groups, 1, of(v.nl), v.trans_b != 0);
+    case Role::pack_a: return copy(v, reader, groups, 0, of(v.ml), v.trans_a == 0);
+    case Role::pack_b: return copy(v, reader, groups, 1, of(v.nl), v.trans_b != 0);
     case Role::reduce: return reduce(v, reader, groups);
   }
 }

@@ -13,18 +13,29 @@ struct Named {
   Role role;
 };
 constexpr Named kKernels[] = {{"clbake_gemm", Role::gemm},
-                              {"clbake_copy_a", Role::copy_a},
-                              {"clbake_copy_b", Role::copy_b},
+                              {"clbake_pack_a", Role::pack_a},
+                              {"clbake_pack_b", Role::pack_b},
                               {"clbake_reduce", Role::reduce}};
 
-// The value of a macro among build options.
-int macro(const std::string& options, const std::string& name, int otherwise) {
-  const std::string wanted = "-D" + name + "=";
-  std::string text = " " + options;
+// The text that defines a macro among build options; empty without it.
+std::string definition(const std::string& options, const std::string& name) {
+  const std::string wanted = " -D" + name + "=";
+  std::string text = " " + options + " ";
   for (std::size_t at = text.find("-D "); at != std::string::npos; at = text.find("-D ")) text.erase(at + 2, 1);
-  const std::size_t at = text.find(" " + wanted);
-  return at == std::string::npos ? otherwise
-                                 : static_cast<int>(std::strtol(text.c_str() + at + 1 + wanted.size(), nullptr, 10));
+  const std::size_t at = text.find(wanted);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + wanted.size();
+  return text.substr(begin, text.find(' ', begin) - begin);
+}
+
+int macro(const std::string& options, const std::string& name, int otherwise) {
+  const std::string text = definition(options, name);
+  return text.empty() ? otherwise : static_cast<int>(std::strtol(text.c_str(), nullptr, 10));
+}
+
+bool packed(const std::string& options, const std::string& name) {
+  const std::string layout = definition(options, name);
+  return !layout.empty() && layout != "ROW_MAJOR";
 }
 
 Macros macros_of(const std::string& options) {
@@ -32,8 +43,8 @@ Macros macros_of(const std::string& options) {
   m.precision = macro(options, "PRECISION", m.precision);
   m.trans_a = macro(options, "TRANS_A", m.trans_a);
   m.trans_b = macro(options, "TRANS_B", m.trans_b);
-  m.layout_a = macro(options, "LAYOUT_A", m.layout_a);
-  m.layout_b = macro(options, "LAYOUT_B", m.layout_b);
+  m.packed_a = packed(options, "LAYOUT_A");
+  m.packed_b = packed(options, "LAYOUT_B");
   m.split_k = macro(options, "SPLIT_K", m.split_k);
   m.ml = macro(options, "ML", m.ml);
   m.nl = macro(options, "NL", m.nl);
@@ -44,8 +55,8 @@ Macros macros_of(const std::string& options) {
 bool has(const Macros& macros, Role role) {
   switch (role) {
     case Role::gemm: return true;
-    case Role::copy_a: return macros.layout_a != 0;
-    case Role::copy_b: return macros.layout_b != 0;
+    case Role::pack_a: return macros.packed_a;
+    case Role::pack_b: return macros.packed_b;
     case Role::reduce: return macros.split_k > 1;
   }
   return false;

@@ -63,7 +63,8 @@ struct Memory : Object {
 
 // What a program was compiled with: macros of common.cl.
 struct Macros {
-  int precision = 32, trans_a = 0, trans_b = 0, layout_a = 0, layout_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1;
+  int precision = 32, trans_a = 0, trans_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1;
+  bool packed_a = false, packed_b = false;
 };
 
 struct Program : Object {
@@ -82,7 +83,7 @@ struct Program : Object {
   Build builds[kDevices];
 };
 
-enum class Role { gemm, copy_a, copy_b, reduce };
+enum class Role { gemm, pack_a, pack_b, reduce };
 
 struct Arguments {
   static constexpr std::size_t kMost = 19;

@@ -39,14 +39,14 @@ cache::Variant plain(const char* name, const Problem& problem) {
 
 cache::Variant with_all_launches(const char* name, const Problem& problem) {
   cache::Variant variant = plain(name, problem);
-  variant.build_options += " -D LAYOUT_A=1 -D LAYOUT_B=4 -D SPLIT_K=3";
+  variant.build_options += " -D LAYOUT_A=PAD -D LAYOUT_B=IMAGE -D SPLIT_K=3";
   variant.image_b = true;
   variant.block_m = 4;
   variant.block_n = 8;
   variant.block_k = 2;
   variant.split_k = 3;
-  variant.launches = {launch(cache::Role::copy_a, "clbake_copy_a", 64, 16, 16),
-                      launch(cache::Role::copy_b, "clbake_copy_b", 64, 16, 16), variant.launches[0],
+  variant.launches = {launch(cache::Role::pack_a, "clbake_pack_a", 64, 16, 16),
+                      launch(cache::Role::pack_b, "clbake_pack_b", 64, 16, 16), variant.launches[0],
                       launch(cache::Role::reduce, "clbake_reduce", 64, 1, 64)};
   return variant;
 }

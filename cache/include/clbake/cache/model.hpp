@@ -35,7 +35,7 @@ struct Target {
 };
 
 // What one kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
-enum class Role : std::uint32_t { gemm = 1, copy_a = 2, copy_b = 3, reduce = 4 };
+enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4 };
 
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
 struct Launch {

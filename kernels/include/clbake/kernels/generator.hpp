@@ -9,7 +9,7 @@ namespace clbake::kernels {
 inline constexpr std::uint32_t contract_version = 2;
 
 // What a kernel of a variant does. KERNELS.md lists the arguments of each role.
-enum class Role { gemm, copy_a, copy_b, reduce };
+enum class Role { gemm, pack_a, pack_b, reduce };
 
 struct Launch {
   Role role = Role::gemm;
