@@ -1,5 +1,7 @@
 #include "reference_kernel.hpp"
 
+#include "test_device.hpp"
+
 #include <map>
 #include <stdexcept>
 
@@ -57,7 +59,8 @@ kernels::Kernel reference_kernel(Precision precision, bool trans_a, bool trans_b
 }
 
 builder::Job reference_job(const std::string& defect) {
-  builder::Job job = builder::make_job({}, reference_kernel(Precision::single_precision, false, false), {});
+  builder::Job job =
+      builder::make_job(device().target, reference_kernel(Precision::single_precision, false, false), {});
   job.variant.family = "reference";
   if (!defect.empty()) {
     job.source.text = edited(job.source.text, kDefects.at(defect));

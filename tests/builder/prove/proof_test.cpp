@@ -1,7 +1,9 @@
 // The proof can fail. Jobs go through the real worker in new processes with empty driver caches, as in a build.
-#include "handmade.hpp"
+#include "reference_kernel.hpp"
+#include "test_device.hpp"
 
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/scratch.hpp>
 #include "prove/launch_overhead.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -11,6 +13,10 @@
 
 namespace clbake::builder::test {
 namespace {
+
+using tests::device;
+using tests::on_pocl;
+using tests::reference_job;
 
 constexpr std::chrono::seconds kTimeout{120};
 constexpr int kAttempts = 5;  // noise can make an entry look not JIT-free, never the reverse
@@ -61,7 +67,7 @@ const Job& compiled_floor() {
 }
 
 Job compiled(const std::string& verb, const std::string& defect = {}) {
-  const Outcome outcome = work(verb, handmade_job(defect));
+  const Outcome outcome = work(verb, reference_job(defect));
   BOOST_REQUIRE_EQUAL(outcome.failure, "");
   BOOST_REQUIRE_EQUAL(outcome.job.entries.size(), 1U);
   BOOST_TEST(!outcome.job.entries[0].proof.proven);
@@ -132,7 +138,7 @@ BOOST_AUTO_TEST_CASE(AnIgnoredOffsetIsFound) { check_not_proven("IGNORES_OFFSET"
 
 BOOST_AUTO_TEST_CASE(AKernelThatCrashesTakesOnlyItsWorkerWithIt) {
   if (!on_pocl()) return;  // a GPU may survive it
-  const Outcome outcome = work("compile", handmade_job("CRASHES"));
+  const Outcome outcome = work("compile", reference_job("CRASHES"));
   BOOST_TEST(outcome.failure != "");  // by signal, unless a sanitizer catches that
 }
 
@@ -142,7 +148,7 @@ BOOST_AUTO_TEST_CASE(AWorkerEndsWithItsParent) {
   const Result<ScratchDirectory> files = ScratchDirectory::create();
   const Result<ScratchDirectory> cache = ScratchDirectory::create();
   BOOST_REQUIRE(files.ok() && cache.ok());
-  BOOST_REQUIRE(write_job(files->path() + "/in", handmade_job("HANGS")).ok());
+  BOOST_REQUIRE(write_job(files->path() + "/in", reference_job("HANGS")).ok());
   std::vector<Command> commands(1);
   commands[0].arguments = {"/bin/sh", "-c",
                            "cd '" + files->path() +
@@ -168,19 +174,21 @@ BOOST_AUTO_TEST_CASE(AWorkerEndsWithItsParent) {
 }
 
 BOOST_AUTO_TEST_CASE(ASourceThatDoesNotCompileIsNamed) {
-  const Outcome outcome = work("compile", handmade_job("SYNTAX_ERROR"));
-  BOOST_TEST(contains(outcome.failure, "handmade.cl"), outcome.failure);
+  const Outcome outcome = work("compile", reference_job("SYNTAX_ERROR"));
+  BOOST_TEST(contains(outcome.failure, "reference.cl"), outcome.failure);
 }
 
-BOOST_AUTO_TEST_CASE(AMissingKernelIsAFailure) { BOOST_TEST(work("compile", handmade_job("NO_KERNEL")).failure != ""); }
+BOOST_AUTO_TEST_CASE(AMissingKernelIsAFailure) {
+  BOOST_TEST(work("compile", reference_job("NO_KERNEL")).failure != "");
+}
 
 BOOST_AUTO_TEST_CASE(NothingCompiledIsNotProven) {
-  const Outcome outcome = work("prove", handmade_job());
+  const Outcome outcome = work("prove", reference_job());
   BOOST_TEST(contains(outcome.failure, "nothing was compiled"), outcome.failure);
 }
 
 BOOST_AUTO_TEST_CASE(AnotherDevicesJobIsRefused) {
-  Job job = handmade_job();
+  Job job = reference_job();
   job.target.device_name += " of somebody else";
   const Outcome outcome = work("compile", job);
   BOOST_TEST(contains(outcome.failure, "lacks the job's device"), outcome.failure);

@@ -1,7 +1,9 @@
 // Trials on a real device: what they accept, and that they see each way to be wrong.
-#include "handmade.hpp"
+#include "reference_kernel.hpp"
+#include "test_device.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/scratch.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -10,6 +12,9 @@
 
 namespace clbake::builder::test {
 namespace {
+
+using tests::device;
+using tests::reference_job;
 
 template <typename T>
 T required(Result<T> result) {
@@ -27,7 +32,7 @@ const Library& library(const std::string& defect) {
   static std::map<std::string, Library> libraries;
   const auto found = libraries.find(defect);
   if (found != libraries.end()) return found->second;
-  const Job job = handmade_job(defect);
+  const Job job = reference_job(defect);
   const ScratchDirectory scratch = required(ScratchDirectory::create());
   const std::string path = scratch.path() + "/job";
   if (!write_job(path, job)) throw std::runtime_error("write_job");
@@ -36,7 +41,7 @@ const Library& library(const std::string& defect) {
 }
 
 Gemm gemm(const std::string& defect, const Problem& problem) {
-  return required(library(defect).prepare(problem, handmade_job(defect).variant.name));
+  return required(library(defect).prepare(problem, reference_job(defect).variant.name));
 }
 
 Problem padded(std::size_t m, std::size_t n, std::size_t k, Layout layout = Layout::row_major) {

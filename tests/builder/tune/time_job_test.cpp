@@ -1,6 +1,8 @@
 // The worker that times a variant, on a real device: it times what is right, and nothing else.
-#include "handmade.hpp"
+#include "reference_kernel.hpp"
+#include "test_device.hpp"
 
+#include <clbake/builder/scratch.hpp>
 #include <clbake/builder/timing.hpp>
 #include "process/line_channel.hpp"
 
@@ -12,6 +14,9 @@
 namespace clbake::builder::test {
 namespace {
 
+using tests::device;
+using tests::reference_job;
+
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kLong{60};  // never reached unless something is broken
@@ -22,12 +27,12 @@ T required(Result<T> result) {
   return std::move(*result);
 }
 
-// `clbake worker time` for a handmade kernel.
+// `clbake worker time` for the reference kernel.
 class Timer {
  public:
   explicit Timer(const std::string& defect, std::size_t unit = 0) : directory_(required(ScratchDirectory::create())) {
     const std::string job = directory_.path() + "/job";
-    if (!write_job(job, handmade_job(defect))) throw std::runtime_error("write_job");
+    if (!write_job(job, reference_job(defect))) throw std::runtime_error("write_job");
     command_.arguments = {CLBAKE_COMMAND, "worker", "time", job, std::to_string(unit)};
     command_.environment = driver_cache_environment(directory_.path());
     command_.log = directory_.path() + "/log";

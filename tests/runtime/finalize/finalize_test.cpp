@@ -3,11 +3,13 @@
 #include "overlay/overlay_samples.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/scratch.hpp>
 #include <clbake/finalize.hpp>
 
 #include "finalize/poclbin.hpp"
-#include "handmade.hpp"
 #include "opencl/cl.hpp"
+#include "reference_kernel.hpp"
+#include "test_device.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -19,7 +21,7 @@ namespace clbake::test {
 namespace {
 
 using builder::tight_problem;
-using builder::test::device;
+using tests::device;
 
 template <typename T>
 T required(Result<T> result) {
@@ -34,7 +36,7 @@ struct Served {
         session(required(builder::Session::open(device()))),
         library(required(Library::create(session.context(), device().id,
                                          {required(Bundle::from_memory({bytes.data(), bytes.size()}))}, options))) {}
-  Gemm prepare(const Problem& problem) const { return required(library.prepare(problem, "handmade")); }
+  Gemm prepare(const Problem& problem) const { return required(library.prepare(problem, "reference")); }
 
   cache::Bytes bytes;
   builder::Session session;
@@ -50,7 +52,7 @@ std::vector<cache::Entry> finalized(const builder::Job& job, int* launches = nul
   const auto launch = [&] {
     if (launches) ++*launches;
     return launch_every_shape(served.session.context(), device().id, job.variant,
-                              [&](const Problem& problem) { return served.library.prepare(problem, "handmade"); });
+                              [&](const Problem& problem) { return served.library.prepare(problem, "reference"); });
   };
   return required(finalize({device().target, job.variant, gemm.program(), launch}));
 }
@@ -58,12 +60,12 @@ std::vector<cache::Entry> finalized(const builder::Job& job, int* launches = nul
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
-  if (!builder::test::on_pocl()) {
+  if (!tests::on_pocl()) {
     BOOST_TEST_MESSAGE("not on PoCL");
     return;
   }
   int launches = 0;
-  const std::vector<cache::Entry> entries = finalized(builder::test::handmade_job(), &launches);
+  const std::vector<cache::Entry> entries = finalized(tests::reference_job(), &launches);
   BOOST_TEST(launches == 1);
   BOOST_REQUIRE(entries.size() == 1U);
   BOOST_TEST((entries[0].form == cache::Form::native));
@@ -76,7 +78,7 @@ BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
 
 // The functions that PoCL has compiled of a program that nobody has compiled before.
 std::vector<std::string> compiled_functions(bool only_build) {
-  builder::Job job = builder::test::handmade_job();
+  builder::Job job = tests::reference_job();
   job.variant.build_options += " -DUNSEEN=" + std::to_string(std::random_device()());
   Options options;
   options.only_build = only_build;
@@ -91,7 +93,7 @@ std::vector<std::string> compiled_functions(bool only_build) {
 }
 
 BOOST_AUTO_TEST_CASE(AMissLeavesPoclNothingToCompile) {
-  if (!builder::test::on_pocl() || device().target.platform_version.find("PoCL 3.1") == std::string::npos) {
+  if (!tests::on_pocl() || device().target.platform_version.find("PoCL 3.1") == std::string::npos) {
     BOOST_TEST_MESSAGE("not on PoCL 3.1, whose containers are known");
     return;
   }
@@ -104,7 +106,7 @@ BOOST_AUTO_TEST_CASE(AMissLeavesPoclNothingToCompile) {
 
 // PoCL 3.1 aborts the process in five of six such runs where programs are not launched when they are loaded.
 BOOST_AUTO_TEST_CASE(GridsMayGrowWhileOthersRun) {
-  const Served served(builder::test::handmade_job());
+  const Served served(tests::reference_job());
   constexpr std::size_t threads = 8, sizes = 100, most = 8000;
   const auto buffer = [&] {
     return cl::Buffer(cl::Context(served.session.context(), true), CL_MEM_READ_WRITE, most * 64 * sizeof(float));
@@ -118,7 +120,7 @@ BOOST_AUTO_TEST_CASE(GridsMayGrowWhileOthersRun) {
       for (std::size_t i = 0; i < sizes; ++i) {
         const std::size_t n = 16 + (i * threads + t) * (most - 16) / (sizes * threads);
         const Problem problem = tight_problem(Precision::single_precision, 64, n, 64);
-        Result<Gemm> gemm = served.library.prepare(problem, "handmade");
+        Result<Gemm> gemm = served.library.prepare(problem, "reference");
         const bool ran = gemm && gemm->enqueue(queue(), 1, {a()}, {b()}, 0, {c()}).ok();
         done += ran && queue.finish() == CL_SUCCESS;
       }
@@ -129,17 +131,17 @@ BOOST_AUTO_TEST_CASE(GridsMayGrowWhileOthersRun) {
 }
 
 BOOST_AUTO_TEST_CASE(AFailedLaunchIsTheResult) {
-  const Served served(builder::test::handmade_job());
+  const Served served(tests::reference_job());
   const Gemm gemm = served.prepare(kSmall);
-  const cache::Variant variant = builder::test::handmade_job().variant;
+  const cache::Variant variant = tests::reference_job().variant;
   const auto fail = [] { return Status(Code::opencl, "no launch today"); };
-  if (!builder::test::on_pocl()) return;  // others need not launch
+  if (!tests::on_pocl()) return;  // others need not launch
   BOOST_TEST(finalize({device().target, variant, gemm.program(), fail}).status().message() == "no launch today");
 }
 
 BOOST_AUTO_TEST_CASE(ALaunchThatCannotBePreparedIsTheResult) {
-  const Served served(builder::test::handmade_job());
-  const Status status = launch_every_shape(served.session.context(), device().id, builder::test::handmade_job().variant,
+  const Served served(tests::reference_job());
+  const Status status = launch_every_shape(served.session.context(), device().id, tests::reference_job().variant,
                                            [](const Problem&) -> Result<Gemm> {
                                              return {Code::no_variant, "nothing to prepare"};
                                            });
@@ -147,7 +149,7 @@ BOOST_AUTO_TEST_CASE(ALaunchThatCannotBePreparedIsTheResult) {
 }
 
 BOOST_AUTO_TEST_CASE(TheNextProcessIsServedFromTheOverlay) {
-  const builder::Job job = builder::test::handmade_job();
+  const builder::Job job = tests::reference_job();
   const builder::ScratchDirectory scratch = required(builder::ScratchDirectory::create());
   const OverlayOptions options = {scratch.path() + "/overlay", OverlayMode::read_write};
   const OverlayKey key = overlay_key(job.target, job.source, job.variant);
