@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <type_traits>
 
 namespace clbake::kernels {
@@ -67,7 +68,13 @@ bool read_family(std::string_view text, Params& p) {
   return false;
 }
 
+// Of all_precisions, in their order.
 constexpr std::string_view precision_letters = "hsd";
+
+char letter(Precision precision) {
+  const auto* at = std::find(std::begin(all_precisions), std::end(all_precisions), precision);
+  return precision_letters[static_cast<std::size_t>(at - std::begin(all_precisions))];
+}
 
 bool read_precision(std::string_view text, Params& p) {
   if (text.size() != 1 || precision_letters.find(text[0]) == std::string_view::npos) return false;
@@ -146,7 +153,7 @@ std::string name(const Params& params) {
     return to_string(m) + "x" + to_string(n) + "x" + to_string(k);
   };
   std::string text(name(params.family));
-  text.append("-").append(1, precision_letters[static_cast<std::size_t>(params.precision)]).append("-");
+  text.append("-").append(1, letter(params.precision)).append("-");
   text += params.trans_a ? 't' : 'n';
   text += params.trans_b ? 't' : 'n';
   text += "-" + block(params.ml, params.nl, params.kl) + "-" + block(params.ms, params.ns, params.ks);

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
   BOOST_TEST((entries[0].form == cache::Form::native));
   BOOST_TEST(!entries[0].proof.proven);
   const std::vector<std::string>& shapes = entries[0].proof.specialisations;
-  for (const char* shape : {"gemm 0-0-0", "gemm 8-8-1-goffs0", "gemm 8-8-1-goffs0-smallgrid"}) {
+  for (const char* shape : {"clbake_gemm 0-0-0", "clbake_gemm 8-8-1-goffs0", "clbake_gemm 8-8-1-goffs0-smallgrid"}) {
     BOOST_TEST((std::find(shapes.begin(), shapes.end(), shape) != shapes.end()), shape);
   }
 }
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(AMissLeavesPoclNothingToCompile) {
     return;
   }
   const auto usual = [](const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), "gemm 8-8-1-goffs0-smallgrid") != names.end();
+    return std::find(names.begin(), names.end(), "clbake_gemm 8-8-1-goffs0-smallgrid") != names.end();
   };
   BOOST_TEST(usual(compiled_functions(false)));
   BOOST_TEST(!usual(compiled_functions(true)));
