@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <variant>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -174,15 +175,13 @@ std::vector<T> run(const Built& built, const Call& call, const Operands<T>& with
   return Launcher<T>(queue(), built, call).run(with.a, with.b, with.c);
 }
 
+// Calls `use` with a number of the type of the precision's elements.
 template <typename Use>
 void with_element(Precision precision, const Use& use) {
-  if (precision == Precision::half_precision) {
-    use(Half());
-  } else if (precision == Precision::single_precision) {
-    use(float());
-  } else {
-    use(double());
-  }
+  std::variant<Half, float, double> element;
+  if (precision == Precision::single_precision) element = float();
+  if (precision == Precision::double_precision) element = double();
+  std::visit(use, element);
 }
 
 // Every variant leaves in C what the reference leaves there.
