@@ -4,28 +4,31 @@
 #include "launch/call_checks.hpp"
 #include "launch/gemm.hpp"
 #include "launch/plan_cache.hpp"
-#include "load/programs.hpp"
-#include "select/problem.hpp"
+#include "load/policy.hpp"
 
 #include <utility>
 
 namespace clbake {
 
 struct Library::State {
-  State(cl::Context context, cl::Device device, Target target, const std::vector<Bundle>& bundles,
-        const Options& options)
-      : programs(std::move(context), std::move(device), std::move(target), bundles, options) {}
+  explicit State(Setup created) : setup(std::move(created)), policy(setup) {}
 
   PlanCache plans;
-  Programs programs;
+  const Setup setup;
+  Policy policy;
 
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options);
-  Result<Request> request(const Problem& problem, const std::string& variant) const;
+  Result<Request> request(const Problem& problem, const std::string& variant) const {
+    return make_request(setup.bundles, problem, variant);
+  }
+  // Counts and logs every failure.
   Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options);
+  Result<Gemm> try_prepare(const Request& request, const PrepareOptions& options);
   // With another variant than the chosen one, whose workspace does not fit.
-  Result<Gemm> prepare_with_less(const Request& request, const Problem& problem, const PrepareOptions& options);
-  Result<Gemm> make(Found found, const Problem& problem, const PrepareOptions& options, std::uint64_t epoch);
+  Result<Gemm> prepare_with_less(const Request& request, const PrepareOptions& options);
+  Result<Gemm> make(Found found, const Request& request, const PrepareOptions& options, std::uint64_t epoch);
+  Status load(const Problem& problem);
 };
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -37,59 +40,69 @@ Result<Library> Library::create(cl_context context, cl_device_id device, const s
 
 Result<Library> Library::State::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                        const Options& options) {
-  if (!context) return {Code::invalid_argument, "context is null"};
+  if (!context) return {Argument::context, "context is null"};
   Result<Target> target = identify(device);
   if (!target) return target.status();
   const Status member = check_device(context, device);
   if (!member) return member;
-  return Library(std::make_shared<State>(cl::Context(context, true), cl::Device(device, true), std::move(*target),
-                                         bundles, options));
+  Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}};
+  for (const Bundle& bundle : bundles) setup.bundles.push_back(bundle_for(bundle, setup.target));
+  return Library(std::make_shared<State>(std::move(setup)));
 }
 
-Result<Request> Library::State::request(const Problem& problem, const std::string& variant) const {
-  const Status possible = check(problem);
-  if (!possible) return possible;
-  return programs.request(row_major(problem), variant);
-}
-
-Result<Gemm> Library::State::make(Found found, const Problem& problem, const PrepareOptions& options,
+Result<Gemm> Library::State::make(Found found, const Request& request, const PrepareOptions& options,
                                   std::uint64_t epoch) {
-  return Gemm::State::create(programs.context(), programs.device(), std::move(found), problem, options.caller_workspace,
-                             epoch);
+  return Gemm::State::create(setup.context, setup.device, std::move(found), request.problem, request.layout,
+                             options.caller_workspace, epoch);
 }
 
 Result<Gemm> Library::State::prepare(const Problem& problem, const PrepareOptions& options) {
-  const Result<Request> wanted = request(problem, options.variant);
-  if (!wanted) return wanted.status();
-  const std::uint64_t epoch = programs.epoch();
-  Result<Found> found = programs.find(*wanted);
+  Result<Gemm> gemm = exceptions_to_status([&]() -> Result<Gemm> {
+    const Result<Request> wanted = request(problem, options.variant);
+    return wanted ? try_prepare(*wanted, options) : wanted.status();
+  });
+  if (!gemm) policy.count_failure(gemm.status());
+  return gemm;
+}
+
+Result<Gemm> Library::State::try_prepare(const Request& request, const PrepareOptions& options) {
+  const std::uint64_t epoch = policy.epoch();
+  Result<Found> found = policy.find(request);
   if (!found) return found.status();
   const auto short_of_memory = [](const Result<Gemm>& made) { return made.status().code() == Code::out_of_memory; };
-  Result<Gemm> gemm = make(*found, problem, options, epoch);
-  if (short_of_memory(gemm) && plans.clear_workspaces()) gemm = make(std::move(*found), problem, options, epoch);
-  if (!short_of_memory(gemm) || wanted->named) return gemm;
-  Result<Gemm> smaller = prepare_with_less(*wanted, problem, options);
+  Result<Gemm> gemm = make(*found, request, options, epoch);
+  if (short_of_memory(gemm) && plans.clear_workspaces()) gemm = make(std::move(*found), request, options, epoch);
+  if (!short_of_memory(gemm) || request.named) return gemm;
+  Result<Gemm> smaller = prepare_with_less(request, options);
   return smaller ? std::move(smaller) : std::move(gemm);
 }
 
-Result<Gemm> Library::State::prepare_with_less(const Request& request, const Problem& problem,
-                                               const PrepareOptions& options) {
+Result<Gemm> Library::State::prepare_with_less(const Request& request, const PrepareOptions& options) {
   const Candidate& chosen = request.candidates.front();
-  for (const std::uint32_t other : capable_variants(programs.bundles()[chosen.bundle].bundle, request.problem)) {
+  for (const std::uint32_t other : capable_variants(setup.bundles[chosen.bundle].bundle, request.problem)) {
     if (other == chosen.variant) continue;
-    Result<Found> found = programs.find({request.problem, {{chosen.bundle, other}}, true});
+    Result<Found> found = policy.find({request.problem, request.layout, {{chosen.bundle, other}}, true});
     if (!found) continue;
     found->explanation.reason = "the chosen variant needs more workspace than there is";
-    Result<Gemm> gemm = make(std::move(*found), problem, options, programs.epoch());
+    Result<Gemm> gemm = make(std::move(*found), request, options, policy.epoch());
     if (gemm) return gemm;
   }
   return Status(Code::out_of_memory, "no variant of the bundle needs less");
 }
 
-const Target& Library::target() const { return state_->programs.target(); }
+Status Library::State::load(const Problem& problem) {
+  const Status status = exceptions_to_status([&] {
+    const Result<Request> wanted = request(problem, {});
+    return wanted ? policy.find(*wanted).status() : wanted.status();
+  });
+  if (!status) policy.count_failure(status);
+  return status;
+}
+
+const Target& Library::target() const { return state_->setup.target; }
 
 Result<Gemm> Library::prepare(const Problem& problem, const PrepareOptions& options) const {
-  return exceptions_to_status([&] { return state_->prepare(problem, options); });
+  return state_->prepare(problem, options);
 }
 
 Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
@@ -100,7 +113,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
                      Matrix c, cl_uint wait_count, const cl_event* wait_list, cl_event* event) const {
   return exceptions_to_status([&]() -> Status {
     State& s = *state_;
-    std::optional<Gemm> plan = s.plans.take(problem, s.programs.epoch());
+    std::optional<Gemm> plan = s.plans.take(problem, s.policy.epoch());
     if (plan && plan->waits_on_another(queue)) plan.reset();  // its workspace would make this call wait for that one
     if (!plan) {
       Result<Gemm> prepared = s.prepare(problem, {});
@@ -108,7 +121,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
       plan = std::move(*prepared);
     }
     Status status = plan->enqueue(queue, alpha, a, b, beta, c, wait_count, wait_list, event);
-    static_cast<void>(exceptions_to_status([&] {  // without memory to keep the plan the product is there all the same
+    static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call
       s.plans.give(problem, std::move(*plan));
       return Status();
     }));
@@ -117,22 +130,19 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
 }
 
 Status Library::warm(const std::vector<Problem>& problems) const {
-  return exceptions_to_status([&] {
-    Status first;
-    for (const Problem& problem : problems) {
-      const Result<Request> wanted = state_->request(problem, {});
-      const Status status = wanted ? state_->programs.find(*wanted).status() : wanted.status();
-      if (first.ok()) first = status;
-    }
-    return first;
-  });
+  Status first;
+  for (const Problem& problem : problems) {
+    Status status = state_->load(problem);
+    if (first.ok()) first = std::move(status);
+  }
+  return first;
 }
 
 Result<Explanation> Library::explain(const Problem& problem) const {
   return exceptions_to_status([&]() -> Result<Explanation> {
     const Result<Request> wanted = state_->request(problem, {});
     if (!wanted) return wanted.status();
-    return state_->programs.explain(*wanted);
+    return state_->policy.explain(*wanted);
   });
 }
 
@@ -150,11 +160,11 @@ Result<std::size_t> Library::workspace_bytes(const Problem& problem) const {
 }
 
 Counters Library::counters() const {
-  Counters counters = state_->programs.counters().read();
+  Counters counters = state_->policy.counters().read();
   state_->plans.add_to(counters);
   return counters;
 }
 
-void Library::finish() const { state_->programs.finish(); }
+void Library::finish() const { state_->policy.finish(); }
 
 }  // namespace clbake

@@ -31,7 +31,7 @@ one_way() {
            sed -E 's/^([^:]+):[0-9]+:#include ["<]([^">]+)[">]/\1:\2/' | grep -v ':clbake/builder/half.hpp$')
 }
 one_way builder/src process device run compile profile prove build tune
-one_way runtime/src opencl select finalize overlay load launch . c
+one_way runtime/src opencl select program finalize launch overlay load . c
 
 # Quoted includes name files of the same folder: tests those of their own part, or of the internals they test.
 while IFS=: read -r file include; do

@@ -1,4 +1,8 @@
 // `clbake bench cold`: how long to the first correct result, by several ways to a program, and by other libraries.
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/scratch.hpp>
+#include <clbake/choice.hpp>
 #include "bench/peers/peers.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
@@ -6,11 +10,6 @@
 #include "command/verbs.hpp"
 #include "report/cold_picture.hpp"
 #include "report/cold_report.hpp"
-#include "select/choose.hpp"
-
-#include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/jobs.hpp>
-#include <clbake/builder/scratch.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -49,7 +48,9 @@ Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target, st
   const Result<Target> wanted = bundle.target(target);
   if (!wanted) return wanted.status();
   const Problem problem = builder::tight_problem(Precision::single_precision, size, size, size);
-  const Result<std::uint32_t> chosen = choose(bundle_for(bundle, *wanted), problem, {});
+  const Result<ProfileChoice> profile = ProfileChoice::create(bundle, *wanted);
+  if (!profile) return profile.status();
+  const Result<std::uint32_t> chosen = profile->variant(problem);
   if (!chosen) return chosen.status();
   const Result<cache::Variant> variant = bundle.variant(*chosen);
   if (!variant) return variant.status();

@@ -1,9 +1,7 @@
 #include "bench/choice_trial.hpp"
 
-#include "select/choose.hpp"
-#include "select/problem.hpp"
-
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/choice.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -156,8 +154,8 @@ Result<ChoiceTrial> try_choice(const Workbench& bench, const Problem& problem, s
 Result<Choosing> time_choosing(const Bundle& bundle, const Target& device, const std::vector<Problem>& problems) {
   constexpr std::size_t kPasses = 9;
   constexpr std::size_t kChoices = 100000;  // of a pass, about
-  const DeviceBundle baked = bundle_for(bundle, device);
-  if (!baked.choices) return baked.choices.status();
+  const Result<ProfileChoice> choice = ProfileChoice::create(bundle, device);
+  if (!choice) return choice.status();
   std::vector<double> passes;
   const std::size_t repeats = kChoices / problems.size() + 1;
   for (std::size_t pass = 0; pass < kPasses; ++pass) {
@@ -166,14 +164,14 @@ Result<Choosing> time_choosing(const Bundle& bundle, const Target& device, const
       for (const Problem& problem : problems) {
         const Status possible = check(problem);
         if (!possible) return possible;
-        const Result<std::uint32_t> variant = choose(baked, row_major(problem), {});
+        const Result<std::uint32_t> variant = choice->variant(problem);
         if (!variant) return variant.status();
       }
     }
     const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
     passes.push_back(spent.count() / static_cast<double>(repeats * problems.size()));
   }
-  return Choosing{builder::median(passes), baked.choices->of_rule.size()};
+  return Choosing{builder::median(passes), choice->rules()};
 }
 
 }  // namespace clbake::tool

@@ -324,20 +324,7 @@ double median(std::vector<double> values) {
 
 Problem tight_problem(Precision precision, std::size_t m, std::size_t n, std::size_t k, bool trans_a, bool trans_b,
                       Layout layout) {
-  const bool column_major = layout == Layout::column_major;
-  const auto at_least_one = [](std::size_t x) { return std::max<std::size_t>(1, x); };
-  Problem p;
-  p.precision = precision;
-  p.layout = layout;
-  p.trans_a = trans_a;
-  p.trans_b = trans_b;
-  p.m = m;
-  p.n = n;
-  p.k = k;
-  p.lda = at_least_one(trans_a != column_major ? m : k);
-  p.ldb = at_least_one(trans_b != column_major ? k : n);
-  p.ldc = at_least_one(column_major ? m : n);
-  return p;
+  return make_problem({precision, trans_a, trans_b}, m, n, k, layout);
 }
 
 }  // namespace clbake::builder

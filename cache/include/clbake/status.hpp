@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cassert>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace clbake {
 // Codes 20 to 49 are also the reasons for a miss: why a program did not come from a bundle.
 enum class Code : int {
   ok = 0,
-  invalid_argument = 1,  // the message names the argument
+  invalid_argument = 1,  // Status::argument() and the message name the argument
   out_of_memory = 2,     // an allocation on the host or the device failed
   cancelled = 3,         // stopped on request; finished work is kept
 
@@ -66,24 +67,91 @@ constexpr std::string_view name(Code code) {
   return "unknown";
 }
 
+// The argument that a call refused. The numbers keep their meaning between releases.
+enum class Argument : std::int16_t {
+  none = 0,  // the failure is not about an argument
+
+  // Fields of a Problem.
+  precision = 1,
+  layout = 2,
+  m = 3,
+  n = 4,
+  k = 5,
+  lda = 6,
+  ldb = 7,
+  ldc = 8,
+  batch = 9,
+  a_stride = 10,
+  b_stride = 11,
+  c_stride = 12,
+  offsets = 13,
+
+  // Buffers of a call. a, b and c: null, not a buffer, or of another context.
+  a = 20,
+  b = 21,
+  c = 22,
+  a_size = 23,  // the matrix reaches past the end of its buffer
+  b_size = 24,
+  c_size = 25,
+  c_alias = 26,      // C shares elements with A or B
+  c_read_only = 27,  // kernels may not write to C's buffer
+  workspace = 28,    // missing, too small or not aligned
+
+  queue = 30,      // null, or of another context or device
+  wait_list = 31,  // null, or with a null event
+
+  context = 40,
+  device = 41,
+  platform = 42,
+  bundle = 43,
+  library = 44,
+  gemm = 45,     // null, or moved from
+  options = 46,  // an enumeration has none of its values
+  struct_size = 47,
+  output = 48,     // where a result should go is null
+  directory = 49,  // of the overlay
+  other = 50,      // the message names it
+};
+
 // Success, or a code and a message of one line. Cheap to move; success allocates nothing.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(Code code, std::string message, int opencl_code = 0)
+      : code_(static_cast<std::int16_t>(code)), opencl_code_(opencl_code), message_(std::move(message)) {}
+  // Code::invalid_argument.
+  Status(Argument argument, std::string message, int opencl_code = 0)
+      : Status(Code::invalid_argument, std::move(message), opencl_code) {
+    argument_ = argument;
+  }
 
-  bool ok() const { return code_ == Code::ok; }
+  bool ok() const { return code() == Code::ok; }
   explicit operator bool() const { return ok(); }
-  Code code() const { return code_; }
+  Code code() const { return static_cast<Code>(code_); }
   const std::string& message() const { return message_; }
+
+  // Which argument was refused; none unless code() is invalid_argument.
+  Argument argument() const { return argument_; }
+
+  // What the OpenCL call returned that failed, for example CL_OUT_OF_RESOURCES (-5); 0 when none did.
+  int opencl_code() const { return opencl_code_; }
 
   // The same failure with the message "prefix: message"; the prefix names a file or an option, say.
   Status within(std::string_view prefix) const {
-    return ok() ? Status() : Status(code_, std::string(prefix) + ": " + message_);
+    return ok() ? Status() : with_message(std::string(prefix) + ": " + message_);
+  }
+
+  // The same failure with another message.
+  Status with_message(std::string message) const {
+    Status status(code(), std::move(message), opencl_code_);
+    status.argument_ = argument_;
+    return status;
   }
 
  private:
-  Code code_ = Code::ok;
+  std::int16_t code_ = 0;  // a Code; 16 bits, so that a Status is no larger than a pointer and a string
+  Argument argument_ = Argument::none;
+  std::int32_t opencl_code_ = 0;
   std::string message_;
 };
 
@@ -93,7 +161,9 @@ class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}
   Result(Status failure) : status_(std::move(failure)) { assert(!status_.ok()); }
-  Result(Code code, std::string message) : status_(code, std::move(message)) {}
+  Result(Code code, std::string message, int opencl_code = 0) : status_(code, std::move(message), opencl_code) {}
+  Result(Argument argument, std::string message, int opencl_code = 0)
+      : status_(argument, std::move(message), opencl_code) {}
 
   bool ok() const { return value_.has_value(); }
   explicit operator bool() const { return ok(); }

@@ -16,13 +16,20 @@
  * The same library as clbake/clbake.hpp, where each function's C++ counterpart says more: semantics, thread rules,
  * failures. Every function that can fail returns a clbake_code and fills in `error`, which may be NULL, when it is not
  * CLBAKE_OK; results are written only on success. Objects that a function makes are the caller's to release; NULL may
- * be released. Any other null pointer where an object is wanted is CLBAKE_INVALID_ARGUMENT. */
+ * be released. Any other null pointer where an object is wanted is CLBAKE_INVALID_ARGUMENT.
+ *
+ * Structs begin with their size, which their _init function sets; later versions add fields at the end. A function
+ * refuses a struct of another size (CLBAKE_ARGUMENT_STRUCT_SIZE), but fills in one of a newer header as far as it knows
+ * the fields. clbake_error and clbake_batch_offsets never change their size. */
 #ifndef CLBAKE_CLBAKE_H
 #define CLBAKE_CLBAKE_H
+
+#include <clbake/version.h>
 
 #include <CL/cl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,10 +59,53 @@ typedef enum clbake_code {
   CLBAKE_WRONG_RESULT = 53
 } clbake_code;
 
-/* The message is one line, cut where it is longer. */
+/* clbake::Argument: see clbake/status.hpp. */
+typedef enum clbake_argument {
+  CLBAKE_ARGUMENT_NONE = 0,
+  CLBAKE_ARGUMENT_PRECISION = 1,
+  CLBAKE_ARGUMENT_LAYOUT = 2,
+  CLBAKE_ARGUMENT_M = 3,
+  CLBAKE_ARGUMENT_N = 4,
+  CLBAKE_ARGUMENT_K = 5,
+  CLBAKE_ARGUMENT_LDA = 6,
+  CLBAKE_ARGUMENT_LDB = 7,
+  CLBAKE_ARGUMENT_LDC = 8,
+  CLBAKE_ARGUMENT_BATCH = 9,
+  CLBAKE_ARGUMENT_A_STRIDE = 10,
+  CLBAKE_ARGUMENT_B_STRIDE = 11,
+  CLBAKE_ARGUMENT_C_STRIDE = 12,
+  CLBAKE_ARGUMENT_OFFSETS = 13,
+  CLBAKE_ARGUMENT_A = 20,
+  CLBAKE_ARGUMENT_B = 21,
+  CLBAKE_ARGUMENT_C = 22,
+  CLBAKE_ARGUMENT_A_SIZE = 23,
+  CLBAKE_ARGUMENT_B_SIZE = 24,
+  CLBAKE_ARGUMENT_C_SIZE = 25,
+  CLBAKE_ARGUMENT_C_ALIAS = 26,
+  CLBAKE_ARGUMENT_C_READ_ONLY = 27,
+  CLBAKE_ARGUMENT_WORKSPACE = 28,
+  CLBAKE_ARGUMENT_QUEUE = 30,
+  CLBAKE_ARGUMENT_WAIT_LIST = 31,
+  CLBAKE_ARGUMENT_CONTEXT = 40,
+  CLBAKE_ARGUMENT_DEVICE = 41,
+  CLBAKE_ARGUMENT_PLATFORM = 42,
+  CLBAKE_ARGUMENT_BUNDLE = 43,
+  CLBAKE_ARGUMENT_LIBRARY = 44,
+  CLBAKE_ARGUMENT_GEMM = 45,
+  CLBAKE_ARGUMENT_OPTIONS = 46,
+  CLBAKE_ARGUMENT_STRUCT_SIZE = 47,
+  CLBAKE_ARGUMENT_OUTPUT = 48,
+  CLBAKE_ARGUMENT_DIRECTORY = 49,
+  CLBAKE_ARGUMENT_OTHER = 50
+} clbake_argument;
+
+/* Needs no initialisation. 1024 bytes in every version: a later field takes its room from the message, which is one
+ * line, cut where it is longer. */
 typedef struct clbake_error {
   clbake_code code;
-  char message[1020];
+  char message[1012];
+  clbake_argument argument; /* the argument that was refused, with CLBAKE_INVALID_ARGUMENT */
+  cl_int opencl_code;       /* what the OpenCL call returned that failed; 0 when none did */
 } clbake_error;
 
 typedef struct clbake_bundle clbake_bundle;
@@ -67,10 +117,10 @@ typedef struct clbake_overlay clbake_overlay;
 
 clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error);
 
-/* Reads in place: the bytes must stay, unchanged, as long as the bundle and every library made with it. */
+/* Reads in place: the bytes must stay unchanged as long as the bundle and every library made with it live. */
 clbake_code clbake_bundle_from_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
 
-/* The same with a copy of the bytes: they may go at once. */
+/* Copies the bytes; the caller may free them at once. */
 clbake_code clbake_bundle_copy_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
 
 void clbake_bundle_release(clbake_bundle* bundle);
@@ -84,8 +134,9 @@ clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode,
                                 clbake_overlay** overlay, clbake_error* error);
 void clbake_overlay_release(clbake_overlay* overlay);
 
-/* Where the user's caches are: writes the path and a zero to `path`, which holds `size` bytes. The only function that
- * reads the environment. Also fails with CLBAKE_INVALID_ARGUMENT when `size` is too small. */
+/* Writes the path of the user's cache directory for the application, with its terminating zero, to `path`, which holds
+ * `size` bytes. The only function that reads the environment. Also fails with CLBAKE_INVALID_ARGUMENT when `size` is
+ * too small. */
 clbake_code clbake_user_cache_directory(const char* application, char* path, size_t size, clbake_error* error);
 
 /* ---- Problems: clbake::Problem. ---- */
@@ -98,6 +149,7 @@ typedef struct clbake_batch_offsets {
 } clbake_batch_offsets;
 
 typedef struct clbake_problem {
+  size_t struct_size;
   clbake_precision precision;
   clbake_layout layout;
   int trans_a, trans_b;                /* 0: no */
@@ -107,8 +159,19 @@ typedef struct clbake_problem {
   const clbake_batch_offsets* offsets; /* `batch` of them instead of the strides; or NULL. Read during the call only. */
 } clbake_problem;
 
-/* One row-major product of packed matrices, neither of them transposed. */
-void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n, size_t k);
+/* One row-major product of matrices without gaps between their rows, neither of them transposed. */
+static inline void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n,
+                                       size_t k) {
+  memset(problem, 0, sizeof *problem);
+  problem->struct_size = sizeof *problem;
+  problem->precision = precision;
+  problem->m = m;
+  problem->n = n;
+  problem->k = k;
+  problem->lda = k > 0 ? k : 1;
+  problem->ldb = problem->ldc = n > 0 ? n : 1;
+  problem->batch = 1;
+}
 
 /* ---- The library: clbake::Library. Any number of threads at once. ---- */
 
@@ -116,8 +179,8 @@ typedef enum clbake_on_miss { CLBAKE_COMPILE = 0, CLBAKE_FAIL = 1, CLBAKE_FALLBA
 typedef enum clbake_log_level { CLBAKE_INFO = 0, CLBAKE_WARNING = 1 } clbake_log_level;
 typedef void (*clbake_log)(clbake_log_level level, const char* message, void* data);
 
-/* All zero: the defaults. */
 typedef struct clbake_options {
+  size_t struct_size;
   clbake_on_miss on_miss;
   int newer_driver; /* 0: no */
   int only_build;   /* 0: no */
@@ -126,11 +189,17 @@ typedef struct clbake_options {
   const clbake_overlay* overlay; /* or NULL. May be released once the library is created. */
 } clbake_options;
 
+/* The defaults. */
+static inline void clbake_options_init(clbake_options* options) {
+  memset(options, 0, sizeof *options);
+  options->struct_size = sizeof *options;
+}
+
 /* options: NULL for the defaults. */
 clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles, size_t count,
                                   const clbake_options* options, clbake_library** library, clbake_error* error);
 
-/* The same library once more, to be released as well: one for each thread makes it safe to release in any order. */
+/* Adds a reference, which must be released as well. With one for each thread, they may release in any order. */
 clbake_library* clbake_library_retain(clbake_library* library);
 void clbake_library_release(clbake_library* library);
 
@@ -152,6 +221,7 @@ typedef enum clbake_origin {
 
 /* clbake::Explanation; texts are cut where they are longer. */
 typedef struct clbake_explanation {
+  size_t struct_size;
   clbake_origin origin;
   clbake_code miss;
   int loaded;
@@ -164,6 +234,11 @@ typedef struct clbake_explanation {
   double create_us, build_us, kernel_us;
 } clbake_explanation;
 
+static inline void clbake_explanation_init(clbake_explanation* explanation) {
+  memset(explanation, 0, sizeof *explanation);
+  explanation->struct_size = sizeof *explanation;
+}
+
 clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
                                    clbake_explanation* explanation, clbake_error* error);
 
@@ -173,11 +248,18 @@ int clbake_library_contains(clbake_library* library, const clbake_problem* probl
 clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, size_t* bytes,
                                            clbake_error* error);
 
+/* clbake::Counters. */
 typedef struct clbake_counters {
+  size_t struct_size;
   uint64_t loaded, native, portable, overlay, source, fallback, failed, cached, waits;
   uint64_t misses[64]; /* by clbake_code */
   uint64_t create_us, build_us, kernel_us;
 } clbake_counters;
+
+static inline void clbake_counters_init(clbake_counters* counters) {
+  memset(counters, 0, sizeof *counters);
+  counters->struct_size = sizeof *counters;
+}
 
 clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error);
 void clbake_library_finish(clbake_library* library);
@@ -201,6 +283,9 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
 /* ---- Beside a library. Any thread. ---- */
 
 clbake_code clbake_preload(cl_platform_id platform, clbake_error* error);
+
+/* CLBAKE_VERSION_NUMBER of the library that the program runs with. */
+int clbake_version(void);
 
 /* The code's name, for example "checksum". */
 const char* clbake_code_name(clbake_code code);

@@ -1,6 +1,10 @@
-// Turns a program that the driver compiled into entries of a bundle: brings it to the state in which the driver has
-// nothing left to compile, as far as that goes inside the process, and takes its binary. For the overlay and the
-// builder; an application needs none of this.
+// Turns a program that the driver compiled into entries of a bundle: makes the driver compile all that it leaves for
+// later, as far as a process can, and takes the binary. For the overlay and the builder; an application does not need
+// it.
+//
+// What "later" is depends on the driver: PoCL compiles at the first launch of each shape (finalize_pocl.cpp), Mali's
+// when kernels are created, others at any time before the first launch ends. So all kernels are launched at every shape
+// before the binary is taken, except where launches cannot change it: NVIDIA's PTX and the SPIR-V of Mesa's rusticl.
 #pragma once
 
 #include <clbake/clbake.hpp>
@@ -14,18 +18,19 @@ namespace clbake {
 struct Compiled {
   const Target& target;  // of the device that it was compiled for
   const cache::Variant& variant;
-  cl_program program = nullptr;  // owned by the caller; nobody has asked for its binary yet, else PoCL gives that again
-  // Launches all its kernels at every shape that a user's launch can take; called at most once.
+  cl_program program =
+      nullptr;  // owned by the caller; its binary has not been queried, as PoCL repeats its first answer
+  // Launches all its kernels at every shape that a user's launch can have; called at most once.
   std::function<Status()> launch_every_shape;
 };
 
-// One entry, native or portable, or what the driver has: form, program and, of the proof, specialisations and tools are
-// set; it is not proven. It is not JIT-free on NVIDIA (PTX: machine code of it is the builder's) and on Mesa's rusticl
-// (SPIR-V, all that it keeps).
-// May take as long as the driver needs to compile for every shape, on PoCL 0.3 s and more for each kernel: not for a
-// thread that somebody waits for. Nobody may use the program meanwhile, nor on PoCL one of equal source and
-// options: 3.1 aborts the process when a binary is asked for while one of its kernels runs. Fails with driver_rejected
-// when the driver has no binary, with what launch_every_shape failed with, opencl or out_of_memory.
+// One entry, native or portable, with its form, program and, of the proof, specialisations and tools; it is not proven.
+// It is not JIT-free on NVIDIA (PTX, from which the builder makes machine code) and on Mesa's rusticl (SPIR-V, all that
+// the driver keeps).
+// Takes as long as the driver needs to compile for every shape, on PoCL 0.3 s and more for each kernel: not for a
+// thread that a user waits for. Nothing else may use the program meanwhile, nor on PoCL one of equal source and
+// options: 3.1 aborts the process when a binary is queried while one of its kernels runs. Fails with driver_rejected
+// when the driver has no binary, like launch_every_shape, or with opencl or out_of_memory.
 Result<std::vector<cache::Entry>> finalize(const Compiled& compiled);
 
 // The driver's binary of the program as the only entry, as it is. Fails with driver_rejected or opencl.
@@ -34,19 +39,19 @@ Result<std::vector<cache::Entry>> entry_of_binary(cl_program program);
 // The driver's binary of the program. Fails with driver_rejected when the driver has none, or with opencl.
 Result<cache::Bytes> program_binary(cl_program program);
 
-// What the bytes are: PTX text, SPIR-V and LLVM's bitcode still have to be compiled by whoever loads them.
+// Portable for PTX text, SPIR-V and LLVM bitcode, which a driver compiles when it loads them; native for all else.
 cache::Form form_of(const cache::Bytes& program);
 
-// The launch that multiplies; copies may come before and a reduction after it. Requires a variant of contract 2.
+// The launch of the gemm kernel, among those that copy operands and reduce. Requires a variant of contract 2.
 const cache::Launch& product_launch(const cache::Variant& variant);
 
-// Problems, as small as can be, with k = 1, for which the grids of all launches reach the size class from which PoCL
-// compiles another work-group function: 65,535 work-items in x or y (PoCL's "smallgrid"; 3.1 and 5.0 never count z).
+// Problems, as small as possible, with k = 1, for which the grids of all launches are large for PoCL, which compiles
+// another work-group function for 65,535 work-items or more in x or y (its "smallgrid"; 3.1 and 5.0 never count z).
 std::vector<Problem> large_grids(const cache::Variant& variant);
 
-// Launches the variant's kernels at every shape that a user's launch can take: small grid and large grid, at the
-// variant's local size, offset zero; on a queue of its own and on matrices of zeros, some MB, and waits for the end.
-// `prepare` makes a Gemm of the program in question for any problem. Fails like it, with opencl or with out_of_memory.
+// Launches the variant's kernels at every shape that a user's launch can have: small grid and large grid, at the
+// variant's local size, offset zero; on a queue of its own and on some MB of zeros, and waits for the end.
+// `prepare` makes a Gemm of the program for any problem. Fails like it, with opencl or with out_of_memory.
 Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
                           const std::function<Result<Gemm>(const Problem&)>& prepare);
 

@@ -8,7 +8,7 @@
 //   where.mode = clbake::OverlayMode::read_write;
 //   auto overlay = clbake::open_overlay(where);
 //   clbake::Options options;
-//   if (overlay) options.overlay = *overlay;  // else tell overlay.status(), and go on without
+//   if (overlay) options.overlay = *overlay;  // else report overlay.status(), and continue without
 #pragma once
 
 #include <clbake/status.hpp>
@@ -20,34 +20,35 @@
 namespace clbake {
 
 enum class OverlayMode {
-  off,         // there is none
-  read_only,   // what is there serves; nothing is written, touched or removed
-  read_write,  // what was compiled is added, what is damaged removed, and the directory created if it is not there
+  off,         // no overlay
+  read_only,   // its programs serve; nothing is written, touched or removed
+  read_write,  // compiled programs are added and damaged files removed; the directory is created if it does not exist
 };
 
-// The programs of an overlay are trusted code. So the directory must belong to the user of the process, nobody else may
-// be able to write to it, and it may be no symbolic link (its parents may); it is created with permissions 0700. A
-// directory that breaks this is refused when it is opened; one that cannot be written to any more, or is full, is told
-// to Options::log. No product fails for it.
+// The programs of an overlay are trusted code. So the directory must belong to the user of the process, be writable by
+// nobody else and not be a symbolic link (its parents may be); it is created with permissions 0700. open_overlay
+// refuses a directory that breaks these rules. Later failures, such as a full disk, go to Options::log; no product
+// fails because of its overlay.
 struct OverlayOptions {
-  std::string directory;  // a relative path begins where the process is when the overlay is opened
+  std::string directory;  // a relative path is resolved when the overlay is opened
   OverlayMode mode = OverlayMode::off;
-  // What the files may take together, each rounded up to whole blocks of 4 KiB. Of more, those that were not used for
-  // the longest time are removed.
+  // Limit for all files together, each rounded up to whole blocks of 4 KiB. The least recently used are removed first.
   std::uint64_t max_bytes = std::uint64_t{256} << 20;
 };
 
 class OverlayStore;
 
-// An open overlay, for the Options of any number of libraries. Fails with invalid_argument (mode off, no directory
-// named), not_found, io or out_of_memory; the message begins with the directory. No product fails for it: go on
-// without. A program that never calls this does not carry the code of overlays.
+// An open overlay, for the Options of any number of libraries. Fails with invalid_argument (mode off, empty directory),
+// not_found, io or out_of_memory; the message begins with the directory. An application can continue without an
+// overlay. A program that never calls this does not contain the overlay's code.
 Result<std::shared_ptr<OverlayStore>> open_overlay(const OverlayOptions& options);
 
-// Where the user's caches are: "$XDG_CACHE_HOME/<application>/clbake", or "$HOME/.cache/<application>/clbake" when the
-// former is not set or no absolute path. Creates nothing. This is the only function of the library that reads the
-// environment: call it while no other thread changes that. Fails with not_found when neither variable helps, and with
-// invalid_argument when `application` is not the name of a directory (empty, ".", "..", or with a slash or a zero).
+// The user's cache directory for the application: "$XDG_CACHE_HOME/<application>/clbake", or
+// "$HOME/.cache/<application>/clbake" when the former is not set or not an absolute path. Creates nothing. The only
+// function of the library that reads the environment: no other thread may change it meanwhile. Fails with not_found
+// when neither variable is an absolute path, and with invalid_argument when `application` cannot name a directory
+// (empty, ".",
+// "..", or with a slash or a zero).
 Result<std::string> user_cache_directory(const std::string& application);
 
 }  // namespace clbake

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+using clbake::Argument;
 using clbake::Code;
 using clbake::Result;
 using clbake::Status;
@@ -66,18 +67,26 @@ clbake::Problem problem_of(const clbake_problem& from) {
   return p;
 }
 
-// What the C structs can say wrongly and the C++ ones cannot.
+// A struct that a function fills in.
+template <typename Struct>
+Status check_output(const Struct* to, const char* name) {
+  return to ? check_size(to->struct_size, sizeof *to, name, true) : null_output(name);
+}
+
+// What can be wrong in the C structs but not in the C++ ones.
 Status check(const clbake_problem* p) {
   if (!p) return null("problem");
+  const Status sized = check_size(p->struct_size, sizeof *p, "problem");
+  if (!sized) return sized;
   const int precision = number(p->precision);
   if (precision != CLBAKE_HALF && precision != CLBAKE_SINGLE && precision != CLBAKE_DOUBLE) {
-    return {Code::invalid_argument, "precision is neither half, single nor double"};
+    return {Argument::precision, "precision is neither half, single nor double"};
   }
   const int layout = number(p->layout);
   if (layout != CLBAKE_ROW_MAJOR && layout != CLBAKE_COLUMN_MAJOR) {
-    return {Code::invalid_argument, "layout is neither row-major nor column-major"};
+    return {Argument::layout, "layout is neither row-major nor column-major"};
   }
-  if (p->offsets && p->batch > INT32_MAX) return {Code::invalid_argument, "batch is more than 2^31 - 1"};
+  if (p->offsets && p->batch > INT32_MAX) return {Argument::batch, "batch is more than 2^31 - 1"};
   return {};
 }
 
@@ -90,11 +99,13 @@ void pass_on(clbake::LogLevel level, const char* message, void* data) {
 Result<clbake::Options> options_of(const clbake_options* from) {
   clbake::Options options;
   if (!from) return options;
+  const Status sized = check_size(from->struct_size, sizeof *from, "options");
+  if (!sized) return sized;
   switch (number(from->on_miss)) {
     case CLBAKE_COMPILE: options.on_miss = clbake::OnMiss::compile; break;
     case CLBAKE_FAIL: options.on_miss = clbake::OnMiss::fail; break;
     case CLBAKE_FALLBACK: options.on_miss = clbake::OnMiss::fallback; break;
-    default: return {Code::invalid_argument, "on_miss is none of the policies"};
+    default: return {Argument::options, "on_miss is none of the policies"};
   }
   if (from->overlay) options.overlay = from->overlay->store;
   options.newer_driver = from->newer_driver != 0;
@@ -122,7 +133,7 @@ void copy_explanation(const clbake::Explanation& from, clbake_explanation& to) {
 clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!path) return null("path");
-    if (!bundle) return null("bundle");
+    if (!bundle) return null_output("bundle");
     return give(clbake::Bundle::open(path), bundle);
   });
 }
@@ -131,7 +142,7 @@ clbake_code clbake_bundle_from_memory(const void* bytes, std::size_t size, clbak
                                       clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!bytes) return null("bytes");
-    if (!bundle) return null("bundle");
+    if (!bundle) return null_output("bundle");
     return give(clbake::Bundle::from_memory({static_cast<const std::uint8_t*>(bytes), size}), bundle);
   });
 }
@@ -140,35 +151,22 @@ clbake_code clbake_bundle_copy_memory(const void* bytes, std::size_t size, clbak
                                       clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!bytes) return null("bytes");
-    if (!bundle) return null("bundle");
+    if (!bundle) return null_output("bundle");
     return give(clbake::Bundle::copy_of({static_cast<const std::uint8_t*>(bytes), size}), bundle);
   });
 }
 
 void clbake_bundle_release(clbake_bundle* bundle) { delete bundle; }
 
-void clbake_problem_init(clbake_problem* problem, clbake_precision precision, std::size_t m, std::size_t n,
-                         std::size_t k) {
-  if (!problem) return;
-  *problem = clbake_problem{};
-  std::memcpy(&problem->precision, &precision, sizeof precision);  // may be none of its values: `check` says so later
-  problem->m = m;
-  problem->n = n;
-  problem->k = k;
-  problem->lda = std::max<std::size_t>(k, 1);
-  problem->ldb = problem->ldc = std::max<std::size_t>(n, 1);
-  problem->batch = 1;
-}
-
 clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles,
                                   std::size_t count, const clbake_options* from, clbake_library** library,
                                   clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
-    if (count > 0 && !bundles) return null("bundles");
+    if (!library) return null_output("library");
+    if (count > 0 && !bundles) return null("bundles", Argument::bundle);
     std::vector<clbake::Bundle> list;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!bundles[i]) return null("a bundle of the list");
+      if (!bundles[i]) return null("a bundle of the list", Argument::bundle);
       list.push_back(bundles[i]->bundle);
     }
     Result<clbake::Options> options = options_of(from);
@@ -200,7 +198,7 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
                                 double beta, cl_mem c, std::size_t c_offset, cl_uint wait_count,
                                 const cl_event* wait_list, cl_event* event, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
+    if (!library) return null_library();
     const Status possible = check(problem);
     if (!possible) return possible;
     return library->library.gemm(queue, problem_of(*problem), alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset},
@@ -211,7 +209,7 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
 clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, std::size_t count,
                                 clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
+    if (!library) return null_library();
     if (count > 0 && !problems) return null("problems");
     std::vector<clbake::Problem> list;
     for (std::size_t i = 0; i < count; ++i) {
@@ -226,8 +224,9 @@ clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* p
 clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
                                    clbake_explanation* explanation, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
-    if (!explanation) return null("explanation");
+    if (!library) return null_library();
+    const Status writable = check_output(explanation, "explanation");
+    if (!writable) return writable;
     const Status possible = check(problem);
     if (!possible) return possible;
     const Result<clbake::Explanation> e = library->library.explain(problem_of(*problem));
@@ -238,6 +237,7 @@ clbake_code clbake_library_explain(clbake_library* library, const clbake_problem
 
 int clbake_library_contains(clbake_library* library, const clbake_problem* problem) {
   clbake_explanation e;
+  clbake_explanation_init(&e);
   return clbake_library_explain(library, problem, &e, nullptr) == CLBAKE_OK && e.origin == CLBAKE_NATIVE &&
                  e.miss == CLBAKE_OK
              ? 1
@@ -247,8 +247,8 @@ int clbake_library_contains(clbake_library* library, const clbake_problem* probl
 clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, std::size_t* bytes,
                                            clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
-    if (!bytes) return null("bytes");
+    if (!library) return null_library();
+    if (!bytes) return null_output("bytes");
     const Status possible = check(problem);
     if (!possible) return possible;
     const Result<std::size_t> size = library->library.workspace_bytes(problem_of(*problem));
@@ -259,11 +259,22 @@ clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake
 
 clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
-    if (!counters) return null("counters");
+    if (!library) return null_library();
+    const Status writable = check_output(counters, "counters");
+    if (!writable) return writable;
     const clbake::Counters c = library->library.counters();
-    *counters = {c.loaded, c.native, c.portable, c.overlay,   c.source,   c.fallback, c.failed,
-                 c.cached, c.waits,  {},         c.create_us, c.build_us, c.kernel_us};
+    counters->loaded = c.loaded;
+    counters->native = c.native;
+    counters->portable = c.portable;
+    counters->overlay = c.overlay;
+    counters->source = c.source;
+    counters->fallback = c.fallback;
+    counters->failed = c.failed;
+    counters->cached = c.cached;
+    counters->waits = c.waits;
+    counters->create_us = c.create_us;
+    counters->build_us = c.build_us;
+    counters->kernel_us = c.kernel_us;
     std::copy(c.misses.begin(), c.misses.end(), counters->misses);
     return {};
   });
@@ -276,8 +287,8 @@ void clbake_library_finish(clbake_library* library) {
 clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
                                 int caller_workspace, clbake_gemm** gemm, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null("library");
-    if (!gemm) return null("gemm");
+    if (!library) return null_library();
+    if (!gemm) return null_output("gemm");
     const Status possible = check(problem);
     if (!possible) return possible;
     clbake::PrepareOptions options;
@@ -289,8 +300,8 @@ clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* p
 
 clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!gemm) return null("gemm");
-    if (!clone) return null("clone");
+    if (!gemm) return null_gemm();
+    if (!clone) return null_output("clone");
     return give(gemm->gemm.clone(), clone);
   });
 }
@@ -300,13 +311,14 @@ void clbake_gemm_release(clbake_gemm* gemm) { delete gemm; }
 std::size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm) { return gemm ? gemm->gemm.workspace_bytes() : 0; }
 
 clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, std::size_t offset_bytes, clbake_error* error) {
-  return run(error, [&] { return gemm ? gemm->gemm.use_workspace(buffer, offset_bytes) : null("gemm"); });
+  return run(error, [&] { return gemm ? gemm->gemm.use_workspace(buffer, offset_bytes) : null_gemm(); });
 }
 
 clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!gemm) return null("gemm");
-    if (!explanation) return null("explanation");
+    if (!gemm) return null_gemm();
+    const Status writable = check_output(explanation, "explanation");
+    if (!writable) return writable;
     copy_explanation(gemm->gemm.explanation(), *explanation);
     return {};
   });
@@ -318,7 +330,7 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
   return run(error, [&] {
     return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, wait_count,
                                      wait_list, event)
-                : null("gemm");
+                : null_gemm();
   });
 }
 
@@ -327,5 +339,7 @@ clbake_code clbake_preload(cl_platform_id platform, clbake_error* error) {
 }
 
 void clbake_overlay_release(clbake_overlay* overlay) { delete overlay; }
+
+int clbake_version(void) { return clbake::version(); }
 
 const char* clbake_code_name(clbake_code code) { return clbake::name(static_cast<Code>(code)).data(); }

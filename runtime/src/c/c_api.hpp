@@ -28,6 +28,8 @@ inline clbake_code report(const Status& status, clbake_error* error) {
   const auto code = static_cast<clbake_code>(status.code());
   if (status.ok() || !error) return code;
   error->code = code;
+  error->argument = static_cast<clbake_argument>(status.argument());
+  error->opencl_code = status.opencl_code();
   copy_text(error->message, status.message().empty() ? std::string(name(status.code())) : status.message());
   return code;
 }
@@ -48,6 +50,19 @@ int number(const Enum& value) {
   return n;
 }
 
-inline Status null(const char* argument) { return {Code::invalid_argument, std::string(argument) + " is null"}; }
+inline Status null(const char* name, Argument argument = Argument::other) {
+  return {argument, std::string(name) + " is null"};
+}
+inline Status null_output(const char* name) { return null(name, Argument::output); }
+inline Status null_library() { return null("library", Argument::library); }
+inline Status null_gemm() { return null("gemm", Argument::gemm); }
+
+// Whether a struct of the caller's has the size of this library's. `at_least`: for one that the library writes to; what
+// it knows comes first, so that a larger one of a newer header does as well.
+inline Status check_size(std::size_t given, std::size_t known, const char* name, bool at_least = false) {
+  if (given == known || (at_least && given > known)) return {};
+  return {Argument::struct_size, std::string(name) + ".struct_size is " + std::to_string(given) + ", not " +
+                                     std::to_string(known) + ": call its _init function, with headers of this version"};
+}
 
 }  // namespace clbake::c

@@ -1,12 +1,14 @@
 // PoCL compiles a work-group function for each launch shape (local size, grid of 65,535 work-items or more, offset) at
-// the first launch of that shape, and packs those that exist when the binary is first asked for; a later query answers
-// with the binary of the first. So every shape is launched before. Whatever was compiled in the same cache directory
-// for the same program is packed as well, by earlier processes too: a worker of the builder has a fresh directory, and
-// in an overlay an entry may hold functions that nobody needs.
+// the first launch of that shape. The binary that it returns holds the functions that exist when it is first asked for;
+// later queries return the same binary. So every shape is launched before the first query.
 //
-// The binary always holds a function that serves every launch. For work-groups of one item a specialised one is no
-// faster, so nothing has to be launched. And it holds bitcode, with which a load takes three times as long: both are
-// seen to by slim_poclbin, where it knows the container.
+// PoCL also packs functions that its cache directory holds for the same program, those of earlier processes too. The
+// builder's worker therefore starts with an empty directory; an overlay's entry may hold functions that nobody needs.
+//
+// Besides the specialised functions the binary always holds one that serves every launch. For work-groups of one item a
+// specialised function is no faster than that one, so nothing is launched for them. The binary also holds bitcode,
+// which makes a load take three times as long: slim_poclbin removes it, and the specialised functions that are not
+// needed, from the containers whose layout it knows.
 #include "finalize/finalize_pocl.hpp"
 
 #include "finalize/poclbin.hpp"
@@ -25,7 +27,7 @@ bool one_item_groups(const cache::Variant& variant) {
   });
 }
 
-// "gemm 1-1-1-goffs0": a kernel's functions, for a person.
+// "gemm 1-1-1-goffs0" for each function, for a person.
 std::vector<std::string> functions_in(const cache::Bytes& program) {
   std::vector<std::string> names;
   const Result<PoclBinary> parsed = parse_poclbin({program.data(), program.size()});

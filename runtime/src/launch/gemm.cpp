@@ -76,13 +76,11 @@ std::pair<std::size_t, std::size_t> covered(cache::Role role, const Problem& p, 
   return {p.n, p.m};
 }
 
-// Whether commands that depend on it can still come to their turn late because of it; one that failed would make all
-// that wait for it fail, too.
-bool pending(const cl::Event& event) {
-  if (!event()) return false;
+// CL_COMPLETE, a negative error, or a positive number while it has not ended; positive also when nobody knows.
+cl_int status_of(const cl::Event& event) {
   cl_int status = CL_COMPLETE;
   const cl_int error = clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return error != CL_SUCCESS || status > CL_COMPLETE;
+  return error == CL_SUCCESS ? status : CL_QUEUED;
 }
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
@@ -97,7 +95,7 @@ Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 Gemm::~Gemm() = default;
 
 namespace {
-Status moved_from() { return {Code::invalid_argument, "the Gemm was moved from"}; }
+Status moved_from() { return {Argument::gemm, "the Gemm was moved from"}; }
 }  // namespace
 
 const Explanation& Gemm::explanation() const {
@@ -119,7 +117,8 @@ bool Gemm::outdated(std::uint64_t epoch) const {
 }
 
 bool Gemm::waits_on_another(cl_command_queue queue) const {
-  return state_->last_queue != queue && pending(state_->last);
+  const std::vector<cl::Event>& launches = state_->in_flight;
+  return state_->last_queue != queue && !launches.empty() && status_of(launches.back()) > CL_COMPLETE;
 }
 
 Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {
@@ -136,16 +135,16 @@ Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, d
 }
 
 Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& device, Found found,
-                                 const Problem& problem, bool caller_workspace, std::uint64_t epoch) {
+                                 const Problem& problem, Layout layout, bool caller_workspace, std::uint64_t epoch) {
   auto gemm = std::make_unique<Gemm::State>();
   gemm->program = std::move(found.program);
   gemm->explanation = std::move(found.explanation);
   gemm->context = context;
   gemm->device = device;
   gemm->epoch = epoch;
-  gemm->layout = problem.layout;
-  gemm->problem = row_major(problem);
-  gemm->extents = clbake::extents(gemm->problem);
+  gemm->layout = layout;
+  gemm->problem = problem;
+  gemm->extents = row_major_extents(problem);
   cl_uint bits = 0;
   const cl_int error = device.getInfo(CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits);
   if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
@@ -190,10 +189,10 @@ Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
   const std::size_t bytes = placed_bytes(workspace, alignment);
   if (bytes == 0) return {};
   if (offset % alignment != 0) {
-    return {Code::invalid_argument, "the workspace's offset of " + std::to_string(offset) +
-                                        " bytes is no multiple of the device's " + std::to_string(alignment)};
+    return {Argument::workspace, "the workspace's offset of " + std::to_string(offset) +
+                                     " bytes is no multiple of the device's " + std::to_string(alignment)};
   }
-  const Status fits = check_buffer("the workspace", {buffer, offset}, context, bytes, 1);
+  const Status fits = check_buffer(kWorkspace, {buffer, offset}, context, bytes, 1);
   if (!fits) return fits;
   Workspace placed = workspace;
   const Status status = place_buffers(buffer, offset, alignment, placed);
@@ -232,16 +231,16 @@ Status Gemm::State::create_offsets() {
 
 Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
   Status status = check_queue(queue, context, device);
-  if (status && !has_workspace()) status = {Code::invalid_argument, "no workspace: call use_workspace first"};
+  if (status && !has_workspace()) status = {Argument::workspace, "no workspace: call use_workspace first"};
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
   if (!status || problem.m == 0 || problem.n == 0 || problem.batch == 0) return status;
   const std::size_t bytes = element_bytes(problem.precision);
   const bool exchanged = layout == Layout::column_major;
   if (call.reads_operands) {
-    status = check_buffer(exchanged ? "B" : "A", call.a, context, extents.a, bytes);
-    if (status) status = check_buffer(exchanged ? "A" : "B", call.b, context, extents.b, bytes);
+    status = check_buffer(exchanged ? kBufferB : kBufferA, call.a, context, extents.a, bytes);
+    if (status) status = check_buffer(exchanged ? kBufferA : kBufferB, call.b, context, extents.b, bytes);
   }
-  if (status) status = check_buffer("C", call.c, context, extents.c, bytes);
+  if (status) status = check_buffer(kBufferC, call.c, context, extents.c, bytes);
   return status && call.reads_operands ? check_apart(call) : status;
 }
 
@@ -249,7 +248,7 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
 Status Gemm::State::check_apart(const Call& call) {
   const std::size_t c = call.c.offset;
   const auto shares = [&](const char* name) {
-    return Status(Code::invalid_argument,
+    return Status(Argument::c_alias,
                   std::string("C and ") + name + " share elements of one buffer, or interleave over millions of rows");
   };
   const bool exchanged = layout == Layout::column_major;
@@ -335,11 +334,24 @@ Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const 
   return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueNDRangeKernel", error);
 }
 
+// A failed launch is only forgotten together with all that depend on it, and those have ended too when the last has: a
+// wait for a failed event would make the next call fail.
+void Gemm::State::forget_finished() {
+  if (in_flight.empty()) return;
+  if (status_of(in_flight.back()) <= CL_COMPLETE) return in_flight.clear();
+  in_flight.erase(in_flight.begin(), std::find_if(in_flight.begin(), in_flight.end(), [](const cl::Event& event) {
+                    return status_of(event) != CL_COMPLETE;
+                  }));
+}
+
 // Every launch waits for the one before it, as the queue may be out of order; the first also for the latest call, which
 // may use the same workspace on another queue.
 Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, const Events& events) {
+  forget_finished();
+  const std::size_t launches = ceil_div(problem.batch, workspace.products) * kernels.size();
+  if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
-  if (pending(last)) waits.push_back(last());
+  if (!in_flight.empty()) waits.push_back(in_flight.back()());
   for (std::size_t first = 0; first < problem.batch; first += workspace.products) {
     const std::size_t products = std::min(workspace.products, problem.batch - first);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
@@ -350,7 +362,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, c
       error = launch(i, queue, products,
                      {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
       if (error != CL_SUCCESS) return opencl_failure("clEnqueueNDRangeKernel", error);
-      last = cl::Event(done);
+      in_flight.emplace_back(done);
       last_queue = queue;
       waits.assign(1, done);
     }
@@ -361,8 +373,8 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, c
 Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const Events& events) {
   Status status = enqueue_launches(queue, call, events);
   if (status && events.event) {
-    *events.event = last();
-    clRetainEvent(last());
+    *events.event = in_flight.back()();
+    clRetainEvent(*events.event);
   }
   // The next call may wait for this one on another queue, which only a flush of this one allows; also for what was
   // enqueued before a failure.

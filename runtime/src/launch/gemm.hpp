@@ -2,7 +2,7 @@
 #pragma once
 
 #include "launch/workspace.hpp"
-#include "load/programs.hpp"
+#include "program/program.hpp"
 
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace clbake {
 
-// How an enqueued command hangs together with others: the last three arguments of OpenCL's enqueue calls.
+// Event dependencies of a command: the last three arguments of OpenCL's enqueue calls.
 struct Events {
   cl_uint wait_count;
   const cl_event* wait_list;
@@ -25,7 +25,7 @@ struct Call {
   bool reads_operands = false;
 };
 
-// The same scalar argument need not be set twice: what a kernel's arguments hold.
+// The scalars that a kernel's arguments hold, as bits: what has not changed is not set again.
 using ArgumentBits = std::vector<std::uint64_t>;
 
 struct Gemm::State {
@@ -41,21 +41,22 @@ struct Gemm::State {
   Workspace workspace;
   std::size_t alignment = 1;  // bytes, of parts of a buffer
   cl::Buffer offsets;         // three for each product; null: strides
-  // With several launches only: the last one of the latest call, which the next call's copies must not overtake.
-  cl::Event last;
-  cl_command_queue last_queue = nullptr;  // to compare only
-  std::vector<cl_event> waits;
-  // Starts of A, B and C in one buffer that were found to have nothing in common.
+  // With several launches only: the launches of calls that may not have ended, oldest first. The next call waits for
+  // the last one, as it may use the same workspace. The ones before it are kept for PoCL 3.1: when an event fails, it
+  // passes the failure on along the chain, and aborts the process where nobody else holds a dependent event.
+  std::vector<cl::Event> in_flight;
+  cl_command_queue last_queue = nullptr;  // of the latest call; to compare only
+  std::vector<cl_event> waits;            // of the next launch; a member so that a call allocates nothing
+  // Starts of A or B, and of C, that the aliasing check has passed for one buffer: the check may sort all rows.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
   std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};
   std::uint64_t epoch = 0;  // of the library's programs when this was prepared: PlanCache
 
-  // Creates kernels and, unless the caller brings it, workspace. `problem` is the caller's. Fails with opencl or
-  // out_of_memory.
+  // Creates kernels and, unless the caller brings it, workspace. `problem` is row-major, `layout` the caller's. Fails
+  // with opencl or out_of_memory.
   static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
-                             bool caller_workspace, std::uint64_t epoch);
-  static State& of(Gemm& gemm) { return *gemm.state_; }
-  // After an enqueue: the reduction of slices of k, if there is one, again, on a grid for so many elements of C. Those
+                             Layout layout, bool caller_workspace, std::uint64_t epoch);
+  // After an enqueue: launches the reduction, if there is one, again on a grid for so many elements of C. Work-items
   // beyond C do nothing.
   cl_int widen_reduction(cl_command_queue queue, std::size_t elements);
   Result<Gemm> clone() const;
@@ -70,6 +71,7 @@ struct Gemm::State {
   bool has_workspace() const;
   cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
   cl_int launch(std::size_t launch, cl_command_queue queue, std::size_t products, const Events& events);
+  void forget_finished();
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
   Status enqueue_launches(cl_command_queue queue, const Call& call, const Events& events);
   Status enqueue_all(cl_command_queue queue, const Call& call, const Events& events);

@@ -1,7 +1,7 @@
 // Memory for packed operands and for the partial sums of split-k.
 #pragma once
 
-#include "load/program.hpp"
+#include "program/program.hpp"
 
 namespace clbake {
 

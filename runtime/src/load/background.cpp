@@ -13,10 +13,10 @@ Background::~Background() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Background::add(ShutdownPolicy urge, std::function<void()> work) {
+void Background::add(ShutdownPolicy policy, std::function<void()> work) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  waiting_.push_back({urge, std::move(work)});
+  waiting_.push_back({policy, std::move(work)});
   changed_.notify_all();
 }
 
@@ -32,11 +32,11 @@ void Background::run() {
     if (waiting_.empty()) return;
     Work work = std::move(waiting_.front());
     waiting_.pop_front();
-    if (stop_ && work.urge == ShutdownPolicy::may_be_dropped) continue;
+    if (stop_ && work.policy == ShutdownPolicy::may_be_dropped) continue;
     busy_ = true;
     lock.unlock();
     work.run();
-    work.run = nullptr;  // what it holds may need the lock
+    work.run = nullptr;  // its destructor may call add()
     lock.lock();
     busy_ = false;
     changed_.notify_all();

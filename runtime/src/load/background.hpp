@@ -1,4 +1,4 @@
-// The library's own thread: does one piece of work after the other. Started when there is work for the first time.
+// The library's own thread: runs one piece of work after another. Starts with the first piece.
 #pragma once
 
 #include <condition_variable>
@@ -14,15 +14,15 @@ class Background {
   Background() = default;
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
-  // Waits for the work in progress and for what has to be done, drops the rest.
+  // Waits for the work in progress and for all work that has to be done; drops the rest.
   ~Background();
 
   enum class ShutdownPolicy { may_be_dropped, has_to_be_done };
 
-  // May throw what std::thread throws; the work is then not kept. Any thread, the work's own too.
-  void add(ShutdownPolicy urge, std::function<void()> work);
+  // Any thread, the library's own included. May throw what std::thread throws; the work is then not kept.
+  void add(ShutdownPolicy policy, std::function<void()> work);
 
-  // Waits until nothing is left. Not to be called by the work itself.
+  // Waits until no work is left. The work itself must not call it.
   void finish();
 
  private:
@@ -31,7 +31,7 @@ class Background {
   std::mutex mutex_;
   std::condition_variable changed_;
   struct Work {
-    ShutdownPolicy urge;
+    ShutdownPolicy policy;
     std::function<void()> run;
   };
   std::deque<Work> waiting_;

@@ -1,7 +1,7 @@
 // A program that is loaded at most once, however many threads ask for it.
 #pragma once
 
-#include "load/program.hpp"
+#include "program/program.hpp"
 
 #include <clbake/exceptions_to_status.hpp>
 

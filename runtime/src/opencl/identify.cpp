@@ -45,7 +45,7 @@ std::string architecture(const cl::Device& device, const Target& target) {
 }
 
 Result<Target> identify_device(cl_device_id id) {
-  if (!id) return {Code::invalid_argument, "device is null"};
+  if (!id) return {Argument::device, "device is null"};
   const cl::Device device(id, true);
   cl_int error = CL_SUCCESS;
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>(&error));

@@ -58,7 +58,7 @@ std::string opencl_error(cl_int error) {
 
 Status opencl_failure(const char* call, cl_int error) {
   return {is_allocation_failure(error) ? Code::out_of_memory : Code::opencl,
-          std::string(call) + ": " + opencl_error(error)};
+          std::string(call) + ": " + opencl_error(error), error};
 }
 
 }  // namespace clbake

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kNvvm = "libnvidia-nvvm.so.4";
 
 Status preload_for(cl_platform_id id) {
-  if (!id) return {Code::invalid_argument, "platform is null"};
+  if (!id) return {Argument::platform, "platform is null"};
   cl_int error = CL_SUCCESS;
   const std::string name = cl::Platform(id).getInfo<CL_PLATFORM_NAME>(&error);
   if (error != CL_SUCCESS) return opencl_failure("clGetPlatformInfo", error);

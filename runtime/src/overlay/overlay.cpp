@@ -41,7 +41,7 @@ bool is_waste(Code code) {
 
 Result<Overlay> Overlay::open(const OverlayOptions& options) {
   return exceptions_to_status([&]() -> Result<Overlay> {
-    if (options.mode == OverlayMode::off) return {Code::invalid_argument, options.directory + ": the overlay is off"};
+    if (options.mode == OverlayMode::off) return {Argument::options, options.directory + ": the overlay is off"};
     Result<PrivateDirectory> directory =
         PrivateDirectory::open(options.directory, options.mode == OverlayMode::read_write);
     if (!directory) return directory.status();
@@ -60,7 +60,7 @@ Result<Bundle> Overlay::find(const OverlayKey& key) const {
 
 // The failure of a file, whose name the message begins with.
 Status Overlay::within_directory(const Status& status) const {
-  return status ? Status() : Status(status.code(), directory_.path() + "/" + status.message());
+  return status ? Status() : status.with_message(directory_.path() + "/" + status.message());
 }
 
 Result<Bundle> Overlay::read(const OverlayKey& key) const {

@@ -65,7 +65,7 @@ Result<int> open_and_check(const std::string& path, bool create) {
 }  // namespace
 
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool create) {
-  if (given.empty()) return {Code::invalid_argument, "the overlay's directory is not named"};
+  if (given.empty()) return {Argument::directory, "the overlay's directory is not named"};
   std::string path = without_last_slashes(given);
   const Result<int> descriptor = open_and_check(path, create);
   if (!descriptor) return descriptor.status().within(path);

@@ -22,7 +22,7 @@ bool names_a_directory(std::string_view name) {
 Result<std::string> user_cache_directory(const std::string& application) {
   return exceptions_to_status([&]() -> Result<std::string> {
     if (!names_a_directory(application)) {
-      return {Code::invalid_argument, "application: \"" + application + "\" cannot name a directory"};
+      return {Argument::other, "application: \"" + application + "\" cannot name a directory"};
     }
     std::string caches = absolute_path("XDG_CACHE_HOME");
     if (caches.empty()) {

@@ -36,17 +36,17 @@ Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem,
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
     if (!variant || variant->name != name) continue;  // a damaged neighbour is no reason to fail
-    if (computes(*variant, problem)) return i;
+    if (variant->kind() == problem.kind()) return i;
     return {Code::no_variant, "variant " + name + " does not compute " + describe(problem)};
   }
   return {Code::no_variant, "the bundle has no variant named " + name};
 }
 
-// That a rule for this kind of problem may name the variant.
+// Whether a rule for this kind of problem may name the variant.
 Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
   const Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant.status();
-  if (computes(*variant, problem)) return {};
+  if (variant->kind() == problem.kind()) return {};
   return {Code::malformed, "a rule of the profile names " + variant->name + " for " + describe(problem)};
 }
 
@@ -55,7 +55,7 @@ std::string no_rule(const Bundle& bundle, const Problem& problem) {
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
     if (!variant) continue;
-    if (computes(*variant, problem)) return "no rule of the profile fits " + describe(problem);
+    if (variant->kind() == problem.kind()) return "no rule of the profile fits " + describe(problem);
     precision = precision || variant->precision == problem.precision;
   }
   if (precision) return "the bundle was built without these transposes: it has no variant for " + describe(problem);
@@ -64,10 +64,6 @@ std::string no_rule(const Bundle& bundle, const Problem& problem) {
 }
 
 }  // namespace
-
-bool computes(const cache::Variant& variant, const Problem& p) {
-  return variant.precision == p.precision && variant.trans_a == p.trans_a && variant.trans_b == p.trans_b;
-}
 
 Choices::Choices(const cache::Profile& profile) : index(profile.rules), of_rule(profile.rules.size()) {
   for (std::size_t i = 0; i < of_rule.size(); ++i) of_rule[i].variant = profile.rules[i].variant;
@@ -104,11 +100,11 @@ Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem,
   return choice.variant;
 }
 
-std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const Problem& problem) {
+std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind) {
   std::vector<std::uint32_t> found;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
-    if (variant && computes(*variant, problem)) found.push_back(i);
+    if (variant && variant->kind() == kind) found.push_back(i);
   }
   return found;
 }

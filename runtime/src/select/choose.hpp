@@ -1,5 +1,12 @@
-// Which variant of which bundle serves a problem. Looks into bundles only; calls no driver.
+// Which variant of a bundle serves a problem. Looks into bundles only; calls no driver.
+//
+// A bundle's profile is a list of rules: ranges of m, n, k and batch for one kind of problem, and the variant for them.
+// The builder fitted them to measurements (builder/TUNING.md), so the runtime decides nothing itself: the first rule
+// that fits wins. A device without a profile of its own takes that of the most similar target: the same device, the
+// same architecture, the same platform, any, in this order.
 #pragma once
+
+#include <clbake/choice.hpp>
 
 #include "select/rule_index.hpp"
 
@@ -10,8 +17,8 @@
 
 namespace clbake {
 
-// The variant that a rule names. Whether that exists and computes what the rule is for is looked up when the rule is
-// used for the first time, and not again: a start pays for no rule that it does not need.
+// The variant that a rule names. Whether it exists and computes what the rule is for is checked when the rule is first
+// used, and not again: opening a bundle does not pay for rules that are never used.
 struct Choice {
   std::uint32_t variant = 0;
   mutable std::atomic<bool> checked{false};
@@ -27,26 +34,19 @@ struct Choices {
 // A bundle and what it has for one device.
 struct DeviceBundle {
   Bundle bundle;
-  Result<std::uint32_t> target;  // the device's target in the bundle, or the reason why it is not there
-  Result<Choices> choices;       // by the target's own profile; without one, by that of the most similar target
-  std::string profile_of;        // that target, for a person
+  Result<std::uint32_t> target;  // the device's target in the bundle, or why there is none
+  Result<Choices> choices;       // of the target's own profile or, without one, of the most similar target's
+  std::string profile_of;        // the device of that target, for a person
 };
 
-// Looks the device up in a bundle. A damaged record shows as the bundle's failed target or choices.
+// Looks the device up in a bundle. A damaged record appears as a failed target or failed choices.
 DeviceBundle bundle_for(const Bundle& bundle, const Target& device);
 
-// The variant of the bundle's bundle for a row-major problem: the one named, or, when `name` is empty, the profile's
-// choice. Fails with no_variant, or with what is wrong with the record.
+// The bundle's variant for a row-major problem: the one of this name or, when `name` is empty, the profile's choice.
+// Fails with no_variant, or with what is wrong with the record.
 Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name);
 
 // Why the profile chooses what `choose` returned, for a person.
 std::string why(const DeviceBundle& bundle, const Problem& problem);
-
-// Whether the variant is made for the problem's precision and transposes.
-bool computes(const cache::Variant& variant, const Problem& problem);
-
-// All variants of the bundle that compute this kind of problem (precision and transposes), in the bundle's order;
-// damaged records are left out.
-std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const Problem& problem);
 
 }  // namespace clbake

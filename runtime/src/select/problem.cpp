@@ -10,17 +10,16 @@
 namespace clbake {
 namespace {
 
-Status too_large(const char* field, std::size_t value) {
-  return {Code::invalid_argument, std::string(field) + " = " + std::to_string(value) + " is more than the " +
-                                      std::to_string(INT_MAX) + " that a kernel can count"};
+Status too_large(Argument argument, const char* field, std::size_t value) {
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than the " +
+                        std::to_string(INT_MAX) + " that a kernel can count"};
 }
 
-Status check_leading_dimension(const char* field, std::size_t value, std::size_t length) {
-  if (value > INT_MAX) return too_large(field, value);
-  const std::size_t least = length > 0 ? length : 1;
+Status check_leading_dimension(Argument argument, const char* field, std::size_t value, std::size_t least) {
+  if (value > INT_MAX) return too_large(argument, field, value);
   if (value >= least) return {};
-  return {Code::invalid_argument, std::string(field) + " = " + std::to_string(value) + " is less than the " +
-                                      std::to_string(least) + " elements of a stored row or column"};
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is less than the " + std::to_string(least) +
+                        " elements of a stored row or column"};
 }
 
 // Elements from the first to the last of a rows x cols matrix. At most 2^62: both factors are below 2^31.
@@ -31,31 +30,31 @@ std::size_t extent(std::size_t rows, std::size_t cols, std::size_t ld) {
 // Distances of matrices are limited so that sums of them with a matrix's extent do not overflow.
 constexpr std::size_t kMaxDistance = std::size_t{1} << 62;
 
-Status check_distance(const char* field, std::size_t value, std::size_t most = kMaxDistance) {
+Status check_distance(Argument argument, const char* field, std::size_t value, std::size_t most = kMaxDistance) {
   if (value <= most) return {};
-  return {Code::invalid_argument, std::string(field) + " = " + std::to_string(value) + " is more than the " +
-                                      std::to_string(most) + " elements that can be addressed"};
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than the " + std::to_string(most) +
+                        " elements that can be addressed"};
 }
 
 Status check_batch(const Problem& p) {
-  if (p.batch > INT_MAX) return too_large("batch", p.batch);
+  if (p.batch > INT_MAX) return too_large(Argument::batch, "batch", p.batch);
   if (p.offsets.empty()) {
     if (p.batch <= 1) return {};
-    if (p.c_stride == 0) return {Code::invalid_argument, "c_stride = 0: all products would write to the same C"};
+    if (p.c_stride == 0) return {Argument::c_stride, "c_stride = 0: all products would write to the same C"};
     const std::size_t most = kMaxDistance / p.batch;
-    Status status = check_distance("a_stride", p.a_stride, most);
-    if (status) status = check_distance("b_stride", p.b_stride, most);
-    return status ? check_distance("c_stride", p.c_stride, most) : status;
+    Status status = check_distance(Argument::a_stride, "a_stride", p.a_stride, most);
+    if (status) status = check_distance(Argument::b_stride, "b_stride", p.b_stride, most);
+    return status ? check_distance(Argument::c_stride, "c_stride", p.c_stride, most) : status;
   }
   if (p.offsets.size() != p.batch) {
-    return {Code::invalid_argument,
+    return {Argument::offsets,
             "offsets has " + std::to_string(p.offsets.size()) + " members, batch is " + std::to_string(p.batch)};
   }
   Status status;
   for (const BatchOffsets& product : p.offsets) {
-    if (status) status = check_distance("an offset of A", product.a);
-    if (status) status = check_distance("an offset of B", product.b);
-    if (status) status = check_distance("an offset of C", product.c);
+    if (status) status = check_distance(Argument::offsets, "an offset of A", product.a);
+    if (status) status = check_distance(Argument::offsets, "an offset of B", product.b);
+    if (status) status = check_distance(Argument::offsets, "an offset of C", product.c);
   }
   return status;
 }
@@ -71,23 +70,38 @@ std::size_t last_matrix(const Problem& p, std::size_t stride, std::size_t BatchO
 Status check_problem(const Problem& p) {
   if (p.precision != Precision::half_precision && p.precision != Precision::single_precision &&
       p.precision != Precision::double_precision) {
-    return {Code::invalid_argument, "precision is neither half, single nor double"};
+    return {Argument::precision, "precision is neither half, single nor double"};
   }
   if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
-    return {Code::invalid_argument, "layout is neither row-major nor column-major"};
+    return {Argument::layout, "layout is neither row-major nor column-major"};
   }
-  if (p.m > INT_MAX) return too_large("m", p.m);
-  if (p.n > INT_MAX) return too_large("n", p.n);
-  if (p.k > INT_MAX) return too_large("k", p.k);
-  // A stored row of A holds k elements (m when transposed); column-major exchanges the two.
-  const bool column_major = p.layout == Layout::column_major;
-  Status status = check_leading_dimension("lda", p.lda, p.trans_a != column_major ? p.m : p.k);
-  if (status) status = check_leading_dimension("ldb", p.ldb, p.trans_b != column_major ? p.k : p.n);
-  if (status) status = check_leading_dimension("ldc", p.ldc, column_major ? p.m : p.n);
+  if (p.m > INT_MAX) return too_large(Argument::m, "m", p.m);
+  if (p.n > INT_MAX) return too_large(Argument::n, "n", p.n);
+  if (p.k > INT_MAX) return too_large(Argument::k, "k", p.k);
+  const Problem tight = make_problem(p.kind(), p.m, p.n, p.k, p.layout);
+  Status status = check_leading_dimension(Argument::lda, "lda", p.lda, tight.lda);
+  if (status) status = check_leading_dimension(Argument::ldb, "ldb", p.ldb, tight.ldb);
+  if (status) status = check_leading_dimension(Argument::ldc, "ldc", p.ldc, tight.ldc);
   return status ? check_batch(p) : status;
 }
 
 }  // namespace
+
+Problem make_problem(const GemmKind& kind, std::size_t m, std::size_t n, std::size_t k, Layout layout) {
+  Problem p;
+  p.kind() = kind;
+  p.layout = layout;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  // A stored row of A holds k elements (m when transposed); column-major exchanges the two.
+  const bool column_major = layout == Layout::column_major;
+  const auto at_least_one = [](std::size_t length) { return length > 0 ? length : 1; };
+  p.lda = at_least_one(p.trans_a != column_major ? m : k);
+  p.ldb = at_least_one(p.trans_b != column_major ? k : n);
+  p.ldc = at_least_one(column_major ? m : n);
+  return p;
+}
 
 Problem row_major(const Problem& problem) {
   if (problem.layout == Layout::row_major) return problem;
@@ -109,6 +123,8 @@ Status check(const Problem& p) {
   return exceptions_to_status([&] { return check_problem(p); });
 }
 
+int version() { return CLBAKE_VERSION_NUMBER; }
+
 const char* name(Origin origin) {
   switch (origin) {
     case Origin::native: return "native";
@@ -119,8 +135,7 @@ const char* name(Origin origin) {
   return "source";
 }
 
-Extents extents(const Problem& problem) {
-  const Problem p = row_major(problem);
+Extents row_major_extents(const Problem& p) {
   Extents e;
   e.a = p.trans_a ? extent(p.k, p.m, p.lda) : extent(p.m, p.k, p.lda);
   e.b = p.trans_b ? extent(p.n, p.k, p.ldb) : extent(p.k, p.n, p.ldb);
@@ -129,6 +144,11 @@ Extents extents(const Problem& problem) {
   if (e.a > 0) e.a += last_matrix(p, p.a_stride, &BatchOffsets::a);
   if (e.b > 0) e.b += last_matrix(p, p.b_stride, &BatchOffsets::b);
   if (e.c > 0) e.c += last_matrix(p, p.c_stride, &BatchOffsets::c);
+  return e;
+}
+
+Extents extents(const Problem& problem) {
+  Extents e = row_major_extents(row_major(problem));
   if (problem.layout == Layout::column_major) std::swap(e.a, e.b);
   return e;
 }

@@ -9,4 +9,7 @@ namespace clbake {
 // and C^T = op(B)^T * op(A)^T: so A and B, and m and n, change places. The caller exchanges the matrices as well.
 Problem row_major(const Problem& problem);
 
+// extents() of a problem that is row-major already.
+Extents row_major_extents(const Problem& problem);
+
 }  // namespace clbake

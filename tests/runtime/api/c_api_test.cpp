@@ -116,7 +116,8 @@ BOOST_AUTO_TEST_CASE(NullArgumentsAreNamed) {
 BOOST_AUTO_TEST_CASE(ImpossibleProblemsAreNamed) {
   clbake_error error{};
   clbake_library* library = library_from(path());
-  clbake_explanation explanation{};
+  clbake_explanation explanation;
+  clbake_explanation_init(&explanation);
   clbake_problem problem;
   const auto refused = [&](const char* field) {
     check_refused(clbake_library_explain(library, &problem, &explanation, &error), error, field);

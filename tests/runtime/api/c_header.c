@@ -36,6 +36,8 @@ int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queu
   clbake_bundle_release(bundle);
   clbake_problem_init(&problem, CLBAKE_SINGLE, size, size, size);
   if (clbake_gemm_prepare(library, &problem, NULL, 0, &gemm, &error) != CLBAKE_OK) return fail(&error);
+  clbake_explanation_init(&explanation);
+  clbake_counters_init(&counters);
   if (clbake_gemm_explanation(gemm, &explanation, &error) != CLBAKE_OK) return fail(&error);
   if (clbake_gemm_enqueue(gemm, queue, 2.0, in, 0, in, 0, 0.0, out, 0, 0, NULL, NULL, &error) != CLBAKE_OK)
     return fail(&error);

@@ -1,4 +1,4 @@
-#include "load/program.hpp"
+#include "program/program.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -97,7 +97,7 @@ Status check_kernels(const cl::Program& program, const cl::Device& device, const
 
 Status rejected(const cache::Variant& variant, const Status& why) {
   if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
-  return {Code::driver_rejected, "program " + variant.name + ": " + why.message()};
+  return {Code::driver_rejected, "program " + variant.name + ": " + why.message(), why.opencl_code()};
 }
 
 }  // namespace
@@ -156,7 +156,8 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   if (error != CL_SUCCESS) {
     const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
     return {Code::build_failed,
-            source->name + " as " + variant->name + ": clBuildProgram: " + opencl_error(error) + ": " + one_line(log)};
+            source->name + " as " + variant->name + ": clBuildProgram: " + opencl_error(error) + ": " + one_line(log),
+            error};
   }
   const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return usable;

@@ -5,6 +5,8 @@
 
 #include "opencl/cl.hpp"
 
+#include <memory>
+
 namespace clbake {
 
 // The kernel contract (kernels/KERNELS.md) that this runtime can launch.
@@ -16,6 +18,12 @@ inline constexpr std::uint32_t kMaxSplit = 64;
 struct Program {
   cl::Program program;
   cache::Variant variant;
+  Explanation explanation;
+};
+
+// A program that serves one call, with what that call is told about it.
+struct Found {
+  std::shared_ptr<const Program> program;
   Explanation explanation;
 };
 

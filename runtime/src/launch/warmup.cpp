@@ -1,0 +1,187 @@
+#include "launch/warmup.hpp"
+
+#include <clbake/exceptions_to_status.hpp>
+#include <clbake/finalize.hpp>
+
+#include "launch/gemm.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <set>
+#include <string>
+
+namespace clbake {
+namespace {
+
+// From this many work-items in a dimension on, PoCL counts a grid as large.
+constexpr std::size_t kLargeGrid = 65535;
+
+// Rows or columns that few matrices exceed.
+constexpr std::size_t kUsualSize = 16384;
+// Elements of C that few products with a split k exceed; the reduction has a work-item for each. They take two cores
+// 6 ms.
+constexpr std::size_t kUsualReduced = std::size_t{1} << 22;
+
+// Bytes behind each matrix, so that a kernel that writes past its C does not overwrite host memory. Finding it is the
+// proof's job.
+constexpr std::size_t kSlack = 4096;
+
+using Prepare = std::function<Result<Gemm>(const Problem&)>;
+
+bool has(const cache::Variant& variant, cache::Role role) {
+  return std::any_of(variant.launches.begin(), variant.launches.end(),
+                     [&](const cache::Launch& launch) { return launch.role == role; });
+}
+
+// k = 1. Requires m, n > 0.
+Problem thin_product(const cache::Variant& variant, std::size_t m, std::size_t n) {
+  return make_problem(variant.kind(), m, n, 1);
+}
+
+// Launches the product of a problem on zeros, and what `then` enqueues after it; waits for both.
+class Launcher {
+ public:
+  Launcher(cl_context context, cl_device_id device) : Launcher(cl::Context(context, true), cl::Device(device, true)) {}
+  Launcher(const cl::Context& context, const cl::Device& device)
+      : context_(context), queue_(context_, device, 0, &error_) {}
+
+  template <typename Then>
+  Status run(const cache::Variant& variant, const Problem& problem, const Prepare& prepare, const Then& then) {
+    if (error_ != CL_SUCCESS) return opencl_failure("clCreateCommandQueue", error_);
+    Result<Gemm> gemm = prepare(problem);
+    // The device does not allow an image of this size: no user can launch this grid.
+    const bool images = variant.image_a || variant.image_b;
+    if (!gemm && gemm.status().code() == Code::out_of_memory && images) return {};
+    if (!gemm) return gemm.status();
+    const Extents elements = extents(problem);
+    const cl::Buffer a = zeros(elements.a * element_bytes(problem.precision));
+    const cl::Buffer b = zeros(elements.b * element_bytes(problem.precision));
+    const cl::Buffer c = zeros(elements.c * element_bytes(problem.precision));
+    if (error_ != CL_SUCCESS) return opencl_failure("clCreateBuffer, to launch every shape", error_);
+    const Status enqueued = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
+    if (enqueued) error_ = then(*gemm, queue_());
+    const cl_int error = queue_.finish();  // even after a failure: the buffers go next
+    return enqueued && error != CL_SUCCESS ? opencl_failure("clFinish", error) : enqueued;
+  }
+
+ private:
+  cl::Buffer zeros(std::size_t matrix_bytes) {
+    const std::size_t bytes = matrix_bytes + kSlack;
+    cl_int error = CL_SUCCESS;
+    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &error);
+    if (error == CL_SUCCESS) error = queue_.enqueueFillBuffer(buffer, cl_uchar{0}, 0, bytes);
+    if (error_ == CL_SUCCESS) error_ = error;
+    return buffer;
+  }
+
+  cl::Context context_;
+  cl_int error_ = CL_SUCCESS;
+  cl::CommandQueue queue_;
+};
+
+// Runs `work` while no other thread of the process does so for the same name; no lock is held meanwhile. `work` must
+// not throw.
+template <typename Work>
+void one_at_a_time(const std::string& name, const Work& work) {
+  struct Gate {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<std::string> busy;
+  };
+  static Gate& gate = *new Gate;  // never destroyed: threads may come here until the process has ended
+  std::unique_lock<std::mutex> lock(gate.mutex);
+  gate.changed.wait(lock, [&] { return gate.busy.count(name) == 0; });
+  gate.busy.insert(name);
+  lock.unlock();
+  work();
+  lock.lock();
+  gate.busy.erase(name);
+  gate.changed.notify_all();
+}
+
+}  // namespace
+
+const cache::Launch& product_launch(const cache::Variant& variant) {
+  return *std::find_if(variant.launches.begin(), variant.launches.end(),
+                       [](const cache::Launch& launch) { return launch.role == cache::Role::gemm; });
+}
+
+std::vector<Problem> large_grids(const cache::Variant& v) {
+  const cache::Launch& launch = product_launch(v);
+  const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
+  const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
+  if (has(v, cache::Role::pack_a) || has(v, cache::Role::pack_b)) {
+    return {thin_product(v, rows, 1), thin_product(v, 1, columns)};
+  }
+  // A device may limit the groups in y to 65,535 (NVIDIA's do), which work-groups one item high would exceed.
+  return {rows < columns && launch.local[1] > 1 ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};
+}
+
+namespace {
+
+// The widest grids of matrices of the usual size, with as few elements as can be.
+std::vector<Problem> usual_grids(const cache::Variant& v) {
+  const Problem flat = thin_product(v, 1, kUsualSize);
+  const Problem tall = thin_product(v, kUsualSize, 1);
+  if (has(v, cache::Role::pack_a) || has(v, cache::Role::pack_b)) return {flat, tall};
+  const cache::Launch& launch = product_launch(v);  // work-items for an element: local / tile
+  const bool more_in_x = launch.local[0] * launch.tile_m >= launch.local[1] * launch.tile_n;
+  return {more_in_x ? flat : tall};
+}
+
+}  // namespace
+
+Result<Gemm> WarmUp::prepare(const cl::Context& context, const cl::Device& device,
+                             const std::shared_ptr<const Program>& program, const Problem& problem) {
+  return Gemm::State::create(context, device, {program, program->explanation}, problem, Layout::row_major, false, 0);
+}
+
+// Work-items beyond C do nothing: the product stays the same.
+cl_int WarmUp::widen_reduction(Gemm& gemm, cl_command_queue queue) {
+  return gemm.state_->widen_reduction(queue, kUsualReduced);
+}
+
+Status WarmUp::launch_usual(const cl::Context& context, const cl::Device& device, const Program& program) {
+  Launcher launcher(context, device);
+  const auto same = std::make_shared<const Program>(program);
+  const Prepare prepared = [&](const Problem& problem) { return prepare(context, device, same, problem); };
+  Status status;
+  for (const Problem& problem : usual_grids(program.variant)) {
+    if (status) status = launcher.run(program.variant, problem, prepared, widen_reduction);
+  }
+  return status;
+}
+
+double WarmUp::usual_shape(const cl::Context& context, const cl::Device& device, const Program& program) {
+  const auto start = std::chrono::steady_clock::now();
+  Status launched;
+  one_at_a_time(program.variant.build_options,
+                [&] { launched = exceptions_to_status([&] { return launch_usual(context, device, program); }); });
+  const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
+  return launched ? us.count() : 0;
+}
+
+Status WarmUp::every_shape(const cl::Context& context, const cl::Device& device,
+                           const std::shared_ptr<const Program>& program) {
+  return launch_every_shape(context(), device(), program->variant,
+                            [&](const Problem& problem) { return prepare(context, device, program, problem); });
+}
+
+Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
+                          const Prepare& prepare) {
+  return exceptions_to_status([&] {
+    std::vector<Problem> problems = large_grids(variant);
+    problems.insert(problems.begin(), thin_product(variant, 1, 1));
+    Launcher launcher(context, device);
+    const auto nothing_more = [](Gemm&, cl_command_queue) { return CL_SUCCESS; };
+    Status status;
+    for (const Problem& problem : problems) {
+      if (status) status = launcher.run(variant, problem, prepare, nothing_more);
+    }
+    return status;
+  });
+}
+
+}  // namespace clbake

@@ -1,0 +1,36 @@
+// Launches on matrices of zeros, made before a user's first product so that no driver compiles, or fails, inside it.
+//
+// PoCL compiles a work-group function at the first launch of each shape: local size, and whether the grid has 65,535
+// work-items or more in x or y. Loading a program is not enough; only a launch leaves nothing to compile. And PoCL 3.1
+// may abort the process when a kernel is launched on a larger grid than ever before while it runs on a smaller one:
+// what it keeps for the larger grid is released in place of the other. One launch on the grid of a large matrix avoids
+// both for nearly all products. What is not covered: more than 16,384 rows or columns and, where k is split, a C of
+// more than 4 million elements. Larger grids here would delay every first product for the sake of few.
+#pragma once
+
+#include "opencl/cl.hpp"
+#include "program/program.hpp"
+
+#include <memory>
+
+namespace clbake {
+
+class WarmUp {
+ public:
+  // Launches the program's kernels on the widest grid that matrices of 16,384 rows or columns need, the reduction on
+  // one for 4 million elements, and waits. PoCL keeps its state for each process, so only one thread at a time does
+  // this for one program; others wait. Returns the microseconds it took, 0 when it failed.
+  static double usual_shape(const cl::Context& context, const cl::Device& device, const Program& program);
+
+  // launch_every_shape() of clbake/finalize.hpp for a loaded program.
+  static Status every_shape(const cl::Context& context, const cl::Device& device,
+                            const std::shared_ptr<const Program>& program);
+
+ private:
+  static Result<Gemm> prepare(const cl::Context& context, const cl::Device& device,
+                              const std::shared_ptr<const Program>& program, const Problem& problem);
+  static cl_int widen_reduction(Gemm& gemm, cl_command_queue queue);
+  static Status launch_usual(const cl::Context& context, const cl::Device& device, const Program& program);
+};
+
+}  // namespace clbake

@@ -1,0 +1,99 @@
+#include "load/overlay_programs.hpp"
+
+#include <clbake/finalize.hpp>
+
+#include "finalize/finalize_pocl.hpp"
+#include "launch/warmup.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace clbake {
+
+Result<OverlayKey> OverlayPrograms::key_of(const Candidate& candidate) const {
+  const Bundle& bundle = setup_.bundles[candidate.bundle].bundle;
+  Result<cache::Variant> variant = bundle.variant(candidate.variant);
+  if (!variant) return variant.status();
+  Result<cache::Source> source = bundle.source(variant->source);
+  if (!source) return source.status();
+  return overlay_key(setup_.target, std::move(*source), std::move(*variant));
+}
+
+Result<Program> OverlayPrograms::load_unless_rejected(const Candidate& candidate, const Bundle& bundle,
+                                                      const cache::EntryInfo& entry) const {
+  const OverlayStore* const overlay = setup_.options.overlay.get();
+  if (!overlay) return load_entry(setup_.context, setup_.device, bundle, entry);
+  const Result<OverlayKey> key = key_of(candidate);
+  if (!key) return key.status();
+  if (overlay->rejected(*key, entry.program.raw_checksum)) {
+    return {Code::driver_rejected, "program " + key->variant.name + ": the driver refused it before"};
+  }
+  Result<Program> program = load_entry(setup_.context, setup_.device, bundle, entry);
+  if (program.status().code() != Code::driver_rejected) return program;
+  const Status noted = overlay->reject(*key, entry.program.raw_checksum);
+  if (noted) return program;
+  // Part of the miss instead of a log line: other threads wait for this load, and `log` may call the library.
+  return program.status().with_message(program.status().message() +
+                                       "; the overlay could not note it: " + noted.message());
+}
+
+Result<Program> OverlayPrograms::load(const Candidate& candidate) const {
+  const Result<OverlayKey> key = key_of(candidate);
+  if (!key) return key.status();
+  const Result<Bundle> bundle = setup_.options.overlay->find(*key);
+  if (!bundle) return bundle.status();
+  Status reason(Code::no_entry, "the overlay's file has no program");
+  for (const cache::Form form : {cache::Form::native, cache::Form::portable}) {
+    const Result<cache::EntryInfo> entry = bundle->find_entry(0, 0, form);
+    if (!entry) continue;
+    Result<Program> program = load_unless_rejected(candidate, *bundle, *entry);
+    if (program) program->explanation.origin = Origin::overlay;
+    if (program) return program;
+    reason = program.status();
+  }
+  return reason;
+}
+
+bool OverlayPrograms::has(const Candidate& candidate) const {
+  if (!setup_.options.overlay) return false;
+  const Result<OverlayKey> key = key_of(candidate);
+  return key && setup_.options.overlay->find(*key).ok();
+}
+
+void OverlayPrograms::keep_later(const Candidate& candidate, std::shared_ptr<const Program> program) const {
+  if (!setup_.options.overlay || !setup_.options.overlay->writable()) return;
+  const Status added = exceptions_to_status([&] {
+    background_.add(Background::ShutdownPolicy::has_to_be_done, [this, candidate, program = std::move(program)] {
+      const Status kept = exceptions_to_status([&] { return keep(candidate, program); });
+      if (!kept) setup_.log(LogLevel::warning, "the overlay could not keep the program: " + kept.message());
+    });
+    return Status();
+  });
+  if (!added) setup_.log(LogLevel::warning, "the overlay could not keep the program: no thread could be started");
+}
+
+// Compiles the program a second time, for finalizing: PoCL 3.1 aborts the process when a program's binary is queried
+// while one of its kernels runs, or one of another program with the same source and options. So each gets an option of
+// its own. The option counts from 1, so that PoCL's own cache already has most of them in the next process.
+Loaded OverlayPrograms::compile_apart(const Candidate& candidate) const {
+  static std::atomic<unsigned> count{0};
+  const std::string option = " -DCLBAKE_OVERLAY=" + std::to_string(++count);
+  Result<Program> program =
+      compile_source(setup_.context, setup_.device, setup_.bundles[candidate.bundle].bundle, candidate.variant, option);
+  if (!program) return program.status();
+  return std::make_shared<const Program>(std::move(*program));
+}
+
+Status OverlayPrograms::keep(const Candidate& candidate, std::shared_ptr<const Program> program) const {
+  Result<OverlayKey> key = key_of(candidate);
+  if (!key) return key.status();
+  if (is_pocl(setup_.target)) {
+    const Loaded apart = compile_apart(candidate);
+    if (!apart) return apart.status();
+    program = *apart;
+  }
+  const auto launch = [&] { return WarmUp::every_shape(setup_.context, setup_.device, program); };
+  return setup_.options.overlay->keep(*key, Compiled{setup_.target, program->variant, program->program(), launch});
+}
+
+}  // namespace clbake

@@ -1,0 +1,66 @@
+// Which program serves a request: the tiers in their order, then what Options::on_miss says.
+//
+//   1. machine code for exactly this device and driver, of any bundle
+//   2. machine code for an older driver, when Options::newer_driver allows it
+//   3. a portable program, which the driver compiles
+//   4. the overlay
+//   5. on_miss: fail with the reason; or serve another variant and compile the wanted one in the background; or compile
+//
+// A tier is tried for all bundles before the next one: what counts is how little is left to compile, not which bundle
+// it is from.
+#pragma once
+
+#include "load/program_store.hpp"
+
+#include <set>
+
+namespace clbake {
+
+// All members may be called by any number of threads at once. No lock is held across a call of a driver, the log or a
+// bundle.
+class Policy {
+ public:
+  explicit Policy(const Setup& setup) : setup_(setup), store_(setup, background_, counters_) {}
+
+  // A program for the request; counts and logs a miss. The caller counts a failure (count_failure).
+  Result<Found> find(const Request& request);
+
+  // What `find` would do now, without loading or counting anything; with OnMiss::fallback: what its later calls will.
+  Result<Explanation> explain(const Request& request) const;
+
+  // Counts and logs a call that nothing served, whatever failed.
+  void count_failure(const Status& failure);
+
+  AtomicCounters& counters() { return counters_; }
+
+  // Grows whenever a program is ready that an earlier `find` had to do without.
+  std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
+
+  void finish() { background_.finish(); }
+
+ private:
+  Result<Found> serve(const Request& request, Status& miss);
+  Result<Found> baked(const Request& request, Status& miss);
+  Result<Found> overlaid(const Request& request);
+  Result<Found> compiled(const Request& request);
+  Result<Found> any_compiled(const Request& request, const Status& failure);
+  // OnMiss::fallback
+  Result<Found> serve_fallback(const Request& request);
+  Result<Found> any_baked(const Request& request);
+  bool compiled_already(const Request& request) const;
+  void compile_later(const Request& request);
+  void forget_compiling(const Candidate& candidate);
+  // explain.cpp
+  Result<Explanation> explain_baked(const Request& request, const Candidate& candidate, Tier tier) const;
+  Result<Explanation> explain_miss(const Request& request, const Candidate& candidate, Tier tier) const;
+
+  const Setup& setup_;
+  AtomicCounters counters_;
+  std::atomic<std::uint64_t> epoch_{0};
+  std::mutex mutex_;               // guards compiling_
+  std::set<Candidate> compiling_;  // queued for the background, running there, or done
+  ProgramStore store_;
+  Background background_;  // last, so that it stops first: its work uses all of the above
+};
+
+}  // namespace clbake

@@ -1,0 +1,103 @@
+#include "load/program_store.hpp"
+
+#include "finalize/finalize_pocl.hpp"
+#include "launch/warmup.hpp"
+
+#include <vector>
+
+namespace clbake {
+namespace {
+
+Found found(std::shared_ptr<const Program> program, const Candidate& candidate, bool loaded) {
+  Found f{std::move(program), {}};
+  f.explanation = f.program->explanation;
+  f.explanation.bundle = candidate.bundle;
+  f.explanation.loaded = loaded;
+  return f;
+}
+
+}  // namespace
+
+std::shared_ptr<LoadOnce> ProgramStore::slot(const Key& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<LoadOnce>& slot = slots_[key];
+  if (!slot) slot = std::make_shared<LoadOnce>();
+  return slot;
+}
+
+std::shared_ptr<LoadOnce> ProgramStore::slot_if_any(const Key& key) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto at = slots_.find(key);
+  return at == slots_.end() ? nullptr : at->second;
+}
+
+std::shared_ptr<const Program> ProgramStore::ready(const Candidate& candidate, Tier tier) const {
+  const std::shared_ptr<LoadOnce> slot = slot_if_any({candidate, tier});
+  return slot ? slot->ready() : nullptr;
+}
+
+Status ProgramStore::failure(const Candidate& candidate, Tier tier) const {
+  const std::shared_ptr<LoadOnce> slot = slot_if_any({candidate, tier});
+  return slot ? slot->failure() : Status();
+}
+
+Result<Found> ProgramStore::any_ready(const GemmKind& kind) const {
+  std::vector<std::pair<Candidate, std::shared_ptr<LoadOnce>>> all;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [key, slot] : slots_) all.emplace_back(key.first, slot);
+  }
+  for (const auto& [candidate, slot] : all) {
+    std::shared_ptr<const Program> program = slot->ready();
+    if (program && program->variant.kind() == kind) return found(std::move(program), candidate, true);
+  }
+  return {Code::no_variant, "no program that could do the problem is loaded"};
+}
+
+bool ProgramStore::in_overlay(const Candidate& candidate) const {
+  if (ready(candidate, Tier::overlay)) return true;
+  return failure(candidate, Tier::overlay).ok() && overlay_.has(candidate);
+}
+
+Result<Found> ProgramStore::get(const Candidate& candidate, Tier tier) {
+  bool loaded = true;
+  const Loaded program = slot({candidate, tier})->get([&] {
+    loaded = false;
+    return load(candidate, tier);
+  });
+  if (!program) return program.status();
+  if (!loaded) counters_.add_times((*program)->explanation);
+  if (!loaded && tier == Tier::source) overlay_.keep_later(candidate, *program);
+  return found(*program, candidate, loaded);
+}
+
+Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const {
+  const auto loaded = [&] {
+    if (tier == Tier::overlay) return overlay_.load(candidate);
+    if (tier != Tier::source) return load_baked(candidate, tier);
+    return compile_source(setup_.context, setup_.device, setup_.bundles[candidate.bundle].bundle, candidate.variant);
+  };
+  Result<Program> program = loaded();
+  if (program && is_pocl(setup_.target) && !setup_.options.only_build) {
+    // Best effort: the product itself may succeed where this launch failed.
+    program->explanation.build_us += WarmUp::usual_shape(setup_.context, setup_.device, *program);
+  }
+  return program;
+}
+
+Result<Program> ProgramStore::load_baked(const Candidate& candidate, Tier tier) const {
+  const DeviceBundle& bundle = setup_.bundles[candidate.bundle];
+  Status reason;
+  for (const cache::EntryInfo& entry : eligible_entries(bundle, setup_.target, candidate.variant, tier, reason)) {
+    Result<Program> program = overlay_.load_unless_rejected(candidate, bundle.bundle, entry);
+    reason = program.status();
+    if (!program) continue;
+    const Result<Target> made_for = bundle.bundle.target(entry.target);
+    const bool other_driver = made_for && made_for->driver_version != setup_.target.driver_version;
+    if (other_driver) program->explanation.baked_for = made_for->driver_version;
+    return program;
+  }
+  return reason;
+}
+
+}  // namespace clbake

@@ -1,0 +1,56 @@
+// The programs of a library, each loaded at most once, however many threads ask for it.
+#pragma once
+
+#include "load/background.hpp"
+#include "load/counters.hpp"
+#include "load/load_once.hpp"
+#include "load/overlay_programs.hpp"
+#include "load/setup.hpp"
+#include "select/eligible_entries.hpp"
+#include "select/request.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace clbake {
+
+// Knows how to load a program from each tier; which tier to try is the policy's business. All members may be called by
+// any number of threads at once. No lock is held across a call of a driver, the log or a bundle.
+class ProgramStore {
+ public:
+  // All three must outlive the store.
+  ProgramStore(const Setup& setup, Background& background, AtomicCounters& counters)
+      : setup_(setup), counters_(counters), overlay_(setup, background) {}
+
+  // The program, from memory or loaded now. Adds the driver's time to the counters, and gives what was compiled to the
+  // overlay. A permanent failure is remembered; one of the machine is tried again at the next call.
+  Result<Found> get(const Candidate& candidate, Tier tier);
+
+  // Without loading anything: the program, null while there is none; or why there will be none, ok while that is open.
+  std::shared_ptr<const Program> ready(const Candidate& candidate, Tier tier) const;
+  Status failure(const Candidate& candidate, Tier tier) const;
+
+  // Any loaded program that computes this kind of problem. Fails with no_variant.
+  Result<Found> any_ready(const GemmKind& kind) const;
+
+  // Whether the overlay has a program for it that the driver has not refused.
+  bool in_overlay(const Candidate& candidate) const;
+
+ private:
+  using Key = std::pair<Candidate, Tier>;
+
+  std::shared_ptr<LoadOnce> slot(const Key& key);
+  std::shared_ptr<LoadOnce> slot_if_any(const Key& key) const;
+  Result<Program> load(const Candidate& candidate, Tier tier) const;
+  Result<Program> load_baked(const Candidate& candidate, Tier tier) const;
+
+  const Setup& setup_;
+  AtomicCounters& counters_;
+  OverlayPrograms overlay_;
+  mutable std::mutex mutex_;  // guards slots_
+  std::map<Key, std::shared_ptr<LoadOnce>> slots_;
+};
+
+}  // namespace clbake

@@ -1,0 +1,24 @@
+// What a library was created with. Constant for the library's life; every class of this folder reads it.
+#pragma once
+
+#include "opencl/cl.hpp"
+#include "select/choose.hpp"
+
+#include <string>
+#include <vector>
+
+namespace clbake {
+
+struct Setup {
+  cl::Context context;
+  cl::Device device;
+  Target target;
+  Options options;
+  std::vector<DeviceBundle> bundles;
+
+  void log(LogLevel level, const std::string& message) const {
+    if (options.log) options.log(level, message.c_str(), options.log_data);
+  }
+};
+
+}  // namespace clbake

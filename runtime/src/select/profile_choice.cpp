@@ -1,0 +1,23 @@
+#include <clbake/choice.hpp>
+#include <clbake/exceptions_to_status.hpp>
+
+#include "select/choose.hpp"
+#include "select/problem.hpp"
+
+namespace clbake {
+
+Result<ProfileChoice> ProfileChoice::create(const Bundle& bundle, const Target& device) {
+  return exceptions_to_status([&]() -> Result<ProfileChoice> {
+    auto found = std::make_shared<const DeviceBundle>(bundle_for(bundle, device));
+    if (!found->choices) return found->choices.status();
+    return ProfileChoice(std::move(found));
+  });
+}
+
+Result<std::uint32_t> ProfileChoice::variant(const Problem& problem) const {
+  return exceptions_to_status([&] { return choose(*bundle_, row_major(problem), {}); });
+}
+
+std::size_t ProfileChoice::rules() const { return bundle_->choices->of_rule.size(); }
+
+}  // namespace clbake

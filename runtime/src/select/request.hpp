@@ -1,0 +1,34 @@
+// What to find a program for: a problem and, of each bundle, the variant that would serve it. Looks into bundles only;
+// calls no driver.
+#pragma once
+
+#include "select/choose.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace clbake {
+
+// A variant of one of the library's bundles.
+struct Candidate {
+  std::size_t bundle = 0;
+  std::uint32_t variant = 0;
+};
+bool operator<(const Candidate& a, const Candidate& b);
+
+struct Request {
+  Problem problem;                    // row-major
+  Layout layout = Layout::row_major;  // the caller's
+  std::vector<Candidate> candidates;  // in the order of the bundles; not empty
+  bool named = false;                 // asked for by name: no other variant will do
+};
+
+// The candidates for the caller's problem: the variants of that name or, when `name` is empty, the profiles' choices.
+// Fails with invalid_argument (an impossible problem), or with the first bundle's reason when no bundle has a variant.
+Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Problem& problem, const std::string& name);
+
+// Why the request's variant of this bundle was chosen, for a person.
+std::string reason_for(const Request& request, const DeviceBundle& bundle);
+
+}  // namespace clbake
