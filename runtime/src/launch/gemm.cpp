@@ -13,8 +13,8 @@
 namespace clbake {
 namespace {
 
-// Arguments in the order of the kernel contract. Counts on argument i + 1 following argument i. Scalars that the kernel
-// holds already are left alone; memory is set each time, for a new object may have an old one's address.
+// Sets arguments in the order of the kernel contract, one after another. Scalars that the kernel holds already are not
+// set again; memory is, as a new object may have an old one's address.
 class Arguments {
  public:
   Arguments(cl_kernel kernel, ArgumentBits& held) : kernel_(kernel), held_(held) {}
@@ -30,8 +30,7 @@ class Arguments {
   }
   cl_int error() const { return error_; }
 
-  // What no kernel argument holds: as bits of a cl_int, cl_ulong or a number that a caller would pass it is the least
-  // likely, and passed all the same it is set each time.
+  // Marks an argument that is not set. A scalar with these bits is simply set each time.
   static constexpr std::uint64_t kUnset = UINT64_MAX;
   static constexpr std::size_t kMost = 32;
 
@@ -54,7 +53,7 @@ class Arguments {
   cl_int error_ = CL_SUCCESS;
 };
 
-// An operand as the gemm kernel finds it: the caller's matrix, or its copy.
+// An operand as the gemm kernel reads it: the caller's matrix, or its copy.
 struct Operand {
   cl_mem memory;
   std::size_t offset;
@@ -244,7 +243,7 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
   return status && call.reads_operands ? check_apart(call) : status;
 }
 
-// Looks at each pair of starts once: the answer for one handle depends on nothing else.
+// Checks each pair of starts once: for one handle the answer depends on nothing else.
 Status Gemm::State::check_apart(const Call& call) {
   const std::size_t c = call.c.offset;
   const auto shares = [&](const char* name) {

@@ -81,7 +81,7 @@ std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t epoch)
     gemm.swap(plan->gemm);
     if (usable) return gemm;
   }
-  gemm.reset();  // an outdated one goes after the lock
+  gemm.reset();  // outdated; destroyed without the lock
   return gemm;
 }
 
@@ -97,7 +97,7 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
   Plan* plan = mine.find(hash, problem);
   if (!plan) {
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
-    plan->problem = problem;  // also when the hash is the old one's: it tells most problems apart, not all
+    plan->problem = problem;  // even if the hash is the same: another problem may have it
     plan->hash = hash;
   }
   plan->used = ++mine.clock;

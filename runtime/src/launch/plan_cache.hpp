@@ -1,4 +1,13 @@
-// The handles that Library::gemm keeps from call to call.
+// The plans that Library::gemm keeps from call to call. A plan is a problem and the Gemm prepared for it.
+//
+// Preparing chooses a variant and creates kernels; a call whose plan is kept neither prepares nor
+// allocates. A Gemm may be used by one thread at a time, so `take` removes it from the cache and `give` puts it back:
+// no lock is held while drivers are called, and a second thread that wants the same problem meanwhile prepares its own.
+//
+// One cache behind one lock would make threads wait for each other and share cache lines at every call. So threads are
+// assigned in turn to shards: kShards threads started one after another never meet at a lock. The price is that each
+// shard prepares a problem of its own. Plans go when they were used least recently, when the epoch of the library's
+// programs shows that a better program is ready, and when their workspaces exceed a limit.
 #pragma once
 
 #include "launch/gemm.hpp"
@@ -11,18 +20,17 @@
 
 namespace clbake {
 
-// A handle that is in use is in no cache: its user has it alone, and no lock is held while drivers are called. Threads
-// take their turn at kShards shards, so that as many threads that began one after the other never meet at a lock, nor
-// write to one cache line.
+// Any number of threads at once.
 class PlanCache {
  public:
-  // A handle for the problem that was prepared at this epoch of the library's programs, or later.
+  // Removes and returns the Gemm of the problem's plan, unless it waits for a program and was prepared before this
+  // epoch.
   std::optional<Gemm> take(const Problem& problem, std::uint64_t epoch);
 
-  // Keeps the handle for the thread's next call. What has to go for it goes after the lock.
+  // Keeps the Gemm for the thread's next call. May throw std::bad_alloc.
   void give(const Problem& problem, Gemm gemm);
 
-  // Drops the plans that have workspaces; whether there were any.
+  // Drops all Gemms that have workspaces. Returns whether there were any.
   bool clear_workspaces();
 
   void add_to(Counters& counters);  // cached and waits
@@ -34,7 +42,7 @@ class PlanCache {
     std::uint64_t hash = 0;
     std::uint64_t used = 0;
     Problem problem;
-    std::optional<Gemm> gemm;
+    std::optional<Gemm> gemm;  // none while a call uses it
   };
   struct alignas(64) Shard {
     std::mutex mutex;
@@ -45,8 +53,8 @@ class PlanCache {
     Plan* find(std::uint64_t hash, const Problem& problem);
     Plan& oldest();
     std::size_t workspace_bytes() const;
-    void drop_workspaces(std::vector<std::optional<Gemm>>& gone);  // to go after the lock
-    std::unique_lock<std::mutex> lock();                           // counts when it has to wait
+    void drop_workspaces(std::vector<std::optional<Gemm>>& gone);  // the caller destroys them after it unlocks
+    std::unique_lock<std::mutex> lock();                           // counts a wait
   };
   Shard& shard();  // this thread's
 

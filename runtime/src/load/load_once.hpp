@@ -1,4 +1,4 @@
-// A program that is loaded at most once, however many threads ask for it.
+// One program, loaded at most once.
 #pragma once
 
 #include "program/program.hpp"
@@ -12,7 +12,7 @@
 
 namespace clbake {
 
-// Whether a failure says something of the program. Those of the machine may pass.
+// Whether a failure is about the program. Failures of the machine may pass.
 inline bool is_permanent(Code code) { return code != Code::opencl && code != Code::out_of_memory; }
 
 using Loaded = Result<std::shared_ptr<const Program>>;
@@ -25,15 +25,14 @@ class LoadOnce {
     return program_;
   }
 
-  // Why there will be none; ok when nobody asked yet, or there is one.
+  // Why there will be none; ok before the first `get`, and when there is one.
   Status failure() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return failure_;
   }
 
-  // The program, or why there is none; from `load` (-> Result<Program>) when nobody asked before. Others that ask
-  // meanwhile wait; no lock is held while `load` runs. A failure is kept, so that a broken program is not tried at
-  // every call; failures of the machine are not, they may pass.
+  // The program, or why there is none; the first call runs `load` (-> Result<Program>) without a lock while others
+  // wait. A permanent failure is kept, so that a broken program is not tried at every call.
   template <typename Load>
   Loaded get(const Load& load) {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -1,4 +1,4 @@
-// OpenCL for the runtime's own sources: CLHPP owns the handles; its macros never reach a public header.
+// OpenCL for the runtime's own sources. CLHPP manages the handles; its macros must not reach a public header.
 #pragma once
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120

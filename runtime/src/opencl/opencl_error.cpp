@@ -3,7 +3,7 @@
 namespace clbake {
 namespace {
 
-// Names of the OpenCL 1.2 specification's table of error codes, those that the calls used here can return.
+// Names of the OpenCL 1.2 error codes that the calls used here can return.
 const char* error_name(cl_int error) {
   switch (error) {
 #define CLBAKE_NAME(code) \

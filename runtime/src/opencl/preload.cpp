@@ -8,8 +8,8 @@
 namespace clbake {
 namespace {
 
-// The name under which NVIDIA's OpenCL library looks for it. Already there when the first program comes, it is not
-// looked for again; and never closed, as the driver does not close it either.
+// The name by which NVIDIA's OpenCL library loads it. Loaded here already, it costs the first program nothing. Never
+// closed, as the driver does not close it either.
 constexpr const char* kNvvm = "libnvidia-nvvm.so.4";
 
 Status preload_for(cl_platform_id id) {

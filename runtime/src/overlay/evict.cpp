@@ -1,4 +1,4 @@
-// What an overlay may take, kept by whoever wrote last.
+// Keeps the size of an overlay within its limit, after each write.
 #include "overlay/private_directory.hpp"
 
 #include <dirent.h>
@@ -68,7 +68,7 @@ Listing list(int directory) {
   return listing;
 }
 
-// The entries and marks that are there; abandoned temporary files go.
+// Lists the entries and marks; removes abandoned temporary files.
 void take_stock(const PrivateDirectory& directory, DIR* listing, std::vector<File>& files) {
   while (const dirent* item = ::readdir(listing)) {
     File file;
@@ -76,13 +76,13 @@ void take_stock(const PrivateDirectory& directory, DIR* listing, std::vector<Fil
     const bool temporary = is_temporary_name(file.name);
     if (!temporary && !is_entry_name(file.name) && !is_mark_name(file.name)) continue;
     struct stat info = {};
-    if (::fstatat(directory.descriptor(), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;  // it went away
+    if (::fstatat(directory.descriptor(), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+      continue;  // removed meanwhile
     if (temporary) {
       if (std::time(nullptr) - info.st_mtime > kAbandonedSeconds) directory.remove(file.name);
       continue;
     }
-    file.bytes =
-        (static_cast<std::uint64_t>(info.st_size) / kBlock + 1) * kBlock;  // a mark's are none, its name takes room
+    file.bytes = (static_cast<std::uint64_t>(info.st_size) / kBlock + 1) * kBlock;  // an empty mark counts as one block
     file.used = info.st_mtim;
     files.push_back(std::move(file));
   }

@@ -32,7 +32,7 @@ Status check_content(const Bundle& bundle, const OverlayKey& key) {
   return same ? Status() : foreign("holds something else than its name says");
 }
 
-// Whether nobody will ever be able to use the file: not so when memory or rights lacked, or a newer clbake wrote it.
+// Whether the file is of no use to any process; one that lacks memory or permissions here, or is of a newer clbake, is.
 bool is_waste(Code code) {
   return code == Code::not_a_bundle || code == Code::truncated || code == Code::checksum || code == Code::malformed;
 }

@@ -1,4 +1,14 @@
-// The overlay's entries: bundles of one variant that this or another process compiled. No OpenCL here.
+// The overlay: a directory of compiled programs that processes share without locks. No OpenCL here.
+//
+// Each file is a bundle of one variant, named by a hash of all that its program depends on: target, source and variant
+// (overlay_key.hpp). So a reader needs one open and no index, a changed source or driver has another name, and `clbake
+// merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of it or
+// nothing, and of two writers the last one wins. A program that a driver refused is noted by an
+// empty file of its own, so that later processes do not offer it again.
+//
+// The size is kept by whoever wrote last: it removes the least recently used files (evict.cpp). "Used" is the time of
+// the file's modification, touched at most once an hour. A damaged file is removed when it is found. No process relies
+// on a file that it saw before: any other may have removed it, and the answer is to compile.
 #pragma once
 
 #include <clbake/cache/reader.hpp>
@@ -14,31 +24,31 @@ namespace clbake {
 using cache::Bundle;
 
 // An open overlay. Move-only; all const members may be called from any number of threads at once, and any number of
-// processes may use the same directory meanwhile. No failure leaves anything behind, and none is a reason to fail a
-// product: the caller goes on without what it asked for, and tells the Status.
+// processes may use the same directory meanwhile. A failure leaves no file behind and must not fail a product: the
+// caller reports the Status and continues without.
 class Overlay {
  public:
-  // Fails with invalid_argument (mode off, no directory named), not_found, io or out_of_memory; the message begins with
+  // Fails with invalid_argument (mode off, empty directory), not_found, io or out_of_memory; the message begins with
   // the directory. See OverlayOptions for what a directory has to be.
   static Result<Overlay> open(const OverlayOptions& options);
 
-  // The bundle of this target (its index there is 0), variant (0) and source (0): its one or two entries and all else
-  // were verified, and it is what was asked for, not only what its name says. Fails with no_entry when there is none,
-  // or with what is wrong with the file, which is removed in read_write mode if it is damaged or not ours. Makes now
-  // its last use, unless that is less than an hour ago.
+  // The bundle of the key's target, variant and source, each at index 0, with one or two entries. Everything is
+  // verified, and its content compared with the key, as two keys may have one hash. Fails with no_entry when there is
+  // none, or with what is wrong with the file; read_write mode removes it if it is damaged or not the key's. Touches a
+  // file that was not used for an hour.
   Result<Bundle> find(const OverlayKey& key) const;
 
-  // Adds the entries, whose target and variant are those of the key, in the place of what was there; then removes what
-  // is too much (OverlayOptions::max_bytes). Compresses, writes and syncs, tens of milliseconds: not for a thread that
-  // somebody waits for. Does nothing in read_only mode. Fails with invalid_argument (no entry; more than max_bytes), io
-  // (full, not writable any more) or out_of_memory; what was there before is there then.
+  // Replaces the key's file by one of these entries; then evicts down to OverlayOptions::max_bytes. Compresses, writes
+  // and syncs, tens of milliseconds: not for a thread that a user waits for. Does nothing in read_only mode. Fails with
+  // invalid_argument (no entry; more than max_bytes), io (full, not writable) or out_of_memory; the old file then
+  // stays.
   Status put(const OverlayKey& key, std::vector<cache::Entry> entries) const;
 
-  // Remembers that the driver of the key's target refused the program with this checksum
+  // Notes that the driver of the key's target refused the program with this checksum
   // (EntryInfo::program.raw_checksum), whichever bundle it came from. Does nothing in read_only mode. Fails like put.
   Status reject(const OverlayKey& key, std::uint64_t program_checksum) const;
 
-  // Whether that was remembered.
+  // Whether that was noted.
   bool rejected(const OverlayKey& key, std::uint64_t program_checksum) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace clbake {
 namespace {
 
-// The fields in their order, each text behind its length, so that no two keys give the same text.
+// The fields in their order, each text after its length, so that no two keys give the same text.
 class Fields {
  public:
   Fields& add(std::uint64_t number) {
@@ -55,7 +55,7 @@ std::string hexadecimal(std::uint64_t number) {
 
 OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant) {
   Fields fields;
-  fields.add("clbake overlay 1");  // another number when what lies in the files changes
+  fields.add("clbake overlay 1");  // change the number when the content of the files changes
   add(fields, target);
   fields.add(source.name).add(source.text);
   add(fields, variant);

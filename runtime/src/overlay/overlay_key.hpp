@@ -1,4 +1,4 @@
-// What an overlay's entry is found by.
+// The key of an overlay's entry.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -11,8 +11,8 @@ namespace clbake {
 struct OverlayKey {
   cache::Target target;
   cache::Source source;
-  cache::Variant variant;  // its index of a source means nothing
-  std::string hash;        // of all of these, 32 hexadecimal digits: the begin of the names of its files
+  cache::Variant variant;  // its `source` is ignored
+  std::string hash;        // of all of these, 32 hexadecimal digits: its file names begin with it
 };
 
 OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant);

@@ -1,4 +1,4 @@
-// The directory of an overlay: who may use it, and what lies in it.
+// The directory of an overlay: its permissions, its files, and which of them are evicted.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -13,8 +13,8 @@ namespace clbake {
 // Move-only. All const members may be called from any number of threads at once.
 class PrivateDirectory {
  public:
-  // `create`: makes the directory and its parents, with permissions 0700, where they are not there, and asks that it
-  // can be written to. Fails with not_found or io; the message begins with the path.
+  // `create`: creates the directory and missing parents with permissions 0700, and requires that it is writable. Fails
+  // with not_found or io; the message begins with the path.
   static Result<PrivateDirectory> open(const std::string& path, bool create);
   PrivateDirectory(PrivateDirectory&& other) noexcept;
   PrivateDirectory& operator=(PrivateDirectory&& other) noexcept;
@@ -27,10 +27,10 @@ class PrivateDirectory {
   // since its last use: how long ago it was written or touched.
   bool holds(const std::string& name, std::int64_t* used = nullptr) const;
 
-  // Makes now the file's last use. That this may fail is no loss worth a word.
+  // Marks the file as used now. Best effort; failure is ignored.
   void touch(const std::string& name) const;
 
-  // A file that is not there any more was removed by somebody else, which is as good.
+  // Best effort: another process may have removed the file already.
   void remove(const std::string& name) const;
 
  private:
@@ -39,14 +39,14 @@ class PrivateDirectory {
   int descriptor_ = -1;
 };
 
-// The names of an overlay's files. Whatever else lies in the directory is none of ours: never read, counted or removed.
+// The names of an overlay's files. Other files in the directory are never read, counted or removed.
 bool is_entry_name(const std::string& name);      // "<32 hexadecimal digits>.clbake"
 bool is_mark_name(const std::string& name);       // "<32 hexadecimal digits>-<16 of them>.rejected"
-bool is_temporary_name(const std::string& name);  // either, and ".tmp." and more: of a write that is not done
+bool is_temporary_name(const std::string& name);  // either, then ".tmp." and more: a write in progress
 
-// Removes the temporary files of writers that must have died, and then the files that were not used for the longest
-// time until those that are left, each rounded up to whole blocks of 4 KiB, take no more than `max_bytes`; `newest` is
-// spared. Other processes may do the same, and write and read, meanwhile.
+// Removes temporary files older than an hour, whose writers must have died; then the least recently used files until
+// the rest, each rounded up to whole blocks of 4 KiB, takes no more than `max_bytes`. `newest` is never removed. Other
+// processes may evict, write and read meanwhile.
 Status evict(const PrivateDirectory& directory, std::uint64_t max_bytes, const std::string& newest);
 
 }  // namespace clbake

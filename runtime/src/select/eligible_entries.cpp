@@ -53,7 +53,8 @@ void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, S
 void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bundle, const Target& device,
                    std::uint32_t variant, Tier tier) {
   const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
-  std::vector<std::pair<std::string, cache::EntryInfo>> relatives;
+  std::vector<std::string> versions;  // of the entries' drivers, from `first` on
+  const std::size_t first = found.size();
   for (std::uint32_t i = 0; i < bundle.bundle.target_count(); ++i) {
     if (bundle.target && i == *bundle.target) continue;
     const Result<Target> target = bundle.bundle.target(i);
@@ -63,11 +64,12 @@ void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bun
     if (!serves) continue;
     Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form);
     if (!entry || (tier == Tier::newer_driver && !entry->newer_driver)) continue;
-    relatives.emplace_back(target->driver_version, std::move(*entry));
+    const auto next = std::find_if(versions.begin(), versions.end(),
+                                   [&](const std::string& version) { return older(version, target->driver_version); });
+    const auto position = next - versions.begin();
+    versions.insert(next, target->driver_version);
+    found.insert(found.begin() + static_cast<std::ptrdiff_t>(first) + position, std::move(*entry));
   }
-  std::stable_sort(relatives.begin(), relatives.end(),
-                   [](const auto& a, const auto& b) { return older(b.first, a.first); });
-  for (auto& relative : relatives) found.push_back(std::move(relative.second));
 }
 
 }  // namespace

@@ -11,8 +11,8 @@ enum class Tier {
   exact,         // machine code made for exactly this device and driver
   newer_driver,  // machine code made for an older driver and the same architecture; only when the application asks
   portable,      // an intermediate language, which the driver compiles when it is loaded
-  overlay,       // compiled earlier, by this or another process; never among the offers
-  source,        // compiled now; never among the offers
+  overlay,       // compiled earlier, by this or another process; not in a bundle
+  source,        // compiled now; not in a bundle
 };
 constexpr Tier baked_tiers[] = {Tier::exact, Tier::newer_driver, Tier::portable};
 

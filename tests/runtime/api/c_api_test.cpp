@@ -70,6 +70,109 @@ BOOST_AUTO_TEST_CASE(CodesAreTheSameNumbers) {
   BOOST_TEST(static_cast<int>(CLBAKE_DOUBLE) == static_cast<int>(Precision::double_precision));
 }
 
+BOOST_AUTO_TEST_CASE(ArgumentsAreTheSameNumbers) {
+  const auto same = [](clbake_argument c, Argument argument) {
+    BOOST_TEST(static_cast<int>(c) == static_cast<int>(argument));
+  };
+  same(CLBAKE_ARGUMENT_NONE, Argument::none);
+  same(CLBAKE_ARGUMENT_PRECISION, Argument::precision);
+  same(CLBAKE_ARGUMENT_LAYOUT, Argument::layout);
+  same(CLBAKE_ARGUMENT_M, Argument::m);
+  same(CLBAKE_ARGUMENT_N, Argument::n);
+  same(CLBAKE_ARGUMENT_K, Argument::k);
+  same(CLBAKE_ARGUMENT_LDA, Argument::lda);
+  same(CLBAKE_ARGUMENT_LDB, Argument::ldb);
+  same(CLBAKE_ARGUMENT_LDC, Argument::ldc);
+  same(CLBAKE_ARGUMENT_BATCH, Argument::batch);
+  same(CLBAKE_ARGUMENT_A_STRIDE, Argument::a_stride);
+  same(CLBAKE_ARGUMENT_B_STRIDE, Argument::b_stride);
+  same(CLBAKE_ARGUMENT_C_STRIDE, Argument::c_stride);
+  same(CLBAKE_ARGUMENT_OFFSETS, Argument::offsets);
+  same(CLBAKE_ARGUMENT_A, Argument::a);
+  same(CLBAKE_ARGUMENT_B, Argument::b);
+  same(CLBAKE_ARGUMENT_C, Argument::c);
+  same(CLBAKE_ARGUMENT_A_SIZE, Argument::a_size);
+  same(CLBAKE_ARGUMENT_B_SIZE, Argument::b_size);
+  same(CLBAKE_ARGUMENT_C_SIZE, Argument::c_size);
+  same(CLBAKE_ARGUMENT_C_ALIAS, Argument::c_alias);
+  same(CLBAKE_ARGUMENT_C_READ_ONLY, Argument::c_read_only);
+  same(CLBAKE_ARGUMENT_WORKSPACE, Argument::workspace);
+  same(CLBAKE_ARGUMENT_QUEUE, Argument::queue);
+  same(CLBAKE_ARGUMENT_WAIT_LIST, Argument::wait_list);
+  same(CLBAKE_ARGUMENT_CONTEXT, Argument::context);
+  same(CLBAKE_ARGUMENT_DEVICE, Argument::device);
+  same(CLBAKE_ARGUMENT_PLATFORM, Argument::platform);
+  same(CLBAKE_ARGUMENT_BUNDLE, Argument::bundle);
+  same(CLBAKE_ARGUMENT_LIBRARY, Argument::library);
+  same(CLBAKE_ARGUMENT_GEMM, Argument::gemm);
+  same(CLBAKE_ARGUMENT_OPTIONS, Argument::options);
+  same(CLBAKE_ARGUMENT_STRUCT_SIZE, Argument::struct_size);
+  same(CLBAKE_ARGUMENT_OUTPUT, Argument::output);
+  same(CLBAKE_ARGUMENT_DIRECTORY, Argument::directory);
+  same(CLBAKE_ARGUMENT_OTHER, Argument::other);
+  BOOST_TEST(clbake_version() == CLBAKE_VERSION_NUMBER);
+}
+
+// An older caller's struct is smaller, a newer one's larger, an uninitialised one's is any size.
+BOOST_AUTO_TEST_CASE(StructsOfAnotherSizeAreRefusedAndNotWritten) {
+  BOOST_TEST(sizeof(clbake_error) == 1024U);  // for ever
+  clbake_error error{};
+  clbake_library* library = library_from(path());
+  clbake_problem problem;
+  clbake_explanation explanation;
+  clbake_counters counters;
+  clbake_options options;
+  clbake_problem_init(&problem, CLBAKE_SINGLE, 4, 4, 4);
+  clbake_explanation_init(&explanation);
+  clbake_counters_init(&counters);
+  clbake_options_init(&options);
+  const auto refused = [&](clbake_code code, const char* name) {
+    check_refused(code, error, std::string(name) + ".struct_size");
+    BOOST_TEST(static_cast<int>(error.argument) == static_cast<int>(CLBAKE_ARGUMENT_STRUCT_SIZE));
+  };
+  for (const std::size_t size : {std::size_t{0}, sizeof problem - 8, sizeof problem + 8}) {
+    problem.struct_size = size;
+    refused(clbake_library_explain(library, &problem, &explanation, &error), "problem");
+    refused(clbake_library_warm(library, &problem, 1, &error), "problem");
+  }
+  problem.struct_size = sizeof problem;
+  clbake_library* another = nullptr;
+  for (const std::size_t size : {std::size_t{0}, sizeof options - 8, sizeof options + 8}) {
+    options.struct_size = size;
+    refused(clbake_library_create(here().session.context(), here().device.id, nullptr, 0, &options, &another, &error),
+            "options");
+  }
+  BOOST_TEST(another == nullptr);
+  explanation.struct_size = sizeof explanation - 8;
+  counters.struct_size = sizeof counters - 8;
+  refused(clbake_library_explain(library, &problem, &explanation, &error), "explanation");
+  refused(clbake_library_counters(library, &counters, &error), "counters");
+  BOOST_TEST(std::strlen(explanation.variant) == 0U);
+  // What a newer header added lies behind what this library writes.
+  explanation.struct_size = sizeof explanation + 8;
+  BOOST_TEST(static_cast<int>(clbake_library_explain(library, &problem, &explanation, &error)) ==
+             static_cast<int>(CLBAKE_OK));
+  BOOST_TEST(explanation.struct_size == sizeof explanation + 8);
+  BOOST_TEST(std::strlen(explanation.variant) > 0U);
+  clbake_library_release(library);
+}
+
+BOOST_AUTO_TEST_CASE(AnErrorTellsTheProgramWhatItTellsAPerson) {
+  clbake_error error{};
+  clbake_library* library = library_from(path());
+  clbake_problem problem;
+  clbake_problem_init(&problem, CLBAKE_SINGLE, 4, 4, 4);
+  problem.ldb = 3;
+  check_refused(clbake_library_warm(library, &problem, 1, &error), error, "ldb");
+  BOOST_TEST(static_cast<int>(error.argument) == static_cast<int>(CLBAKE_ARGUMENT_LDB));
+  BOOST_TEST(error.opencl_code == 0);
+  clbake_counters counters;
+  clbake_counters_init(&counters);
+  BOOST_TEST(static_cast<int>(clbake_library_counters(library, &counters, &error)) == static_cast<int>(CLBAKE_OK));
+  BOOST_TEST(counters.failed == 1U);
+  clbake_library_release(library);
+}
+
 BOOST_AUTO_TEST_CASE(NullArgumentsAreNamed) {
   clbake_error error{};
   clbake_bundle* bundle = nullptr;

@@ -242,3 +242,30 @@ BOOST_AUTO_TEST_CASE(ALibraryThatWasMovedIsOneStill) {
   library = library_of(baked());
   BOOST_TEST(run_once(other, p, matrices).ok());
 }
+
+// A real driver passes the failure on along the chain of launches: PoCL 3.1 used to abort the process there.
+BOOST_AUTO_TEST_CASE(AFailedEventBeforeAVariantOfSeveralKernelsFailsTheCallAlone) {
+  const Bundle bundle = baked();
+  const Library library = library_of(bundle);
+  const Problem problem = small_problem();
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    BOOST_REQUIRE(variant.ok());
+    if (variant->kind() != problem.kind() || variant->launches.size() < 2) continue;
+    Result<Gemm> gemm = library.prepare(problem, variant->name);
+    BOOST_REQUIRE_MESSAGE(gemm.ok(), gemm.status().message());
+    Matrices matrices(problem);
+    cl_event gate = clCreateUserEvent(here().session.context(), nullptr);
+    cl_event done = nullptr;
+    cl_command_queue queue = here().session.queue();
+    BOOST_TEST(gemm->enqueue(queue, 1, {matrices.a}, {matrices.b}, 0, {matrices.c}, 1, &gate, &done).ok());
+    BOOST_TEST(clSetUserEventStatus(gate, -1) == CL_SUCCESS);
+    BOOST_TEST(clWaitForEvents(1, &done) != CL_SUCCESS);
+    clReleaseEvent(done);
+    clReleaseEvent(gate);
+    BOOST_TEST(gemm->enqueue(queue, 1, {matrices.a}, {matrices.b}, 0, {matrices.c}).ok());
+    BOOST_TEST(matrices.error() < kTolerance);
+    return;
+  }
+  BOOST_TEST_MESSAGE("the bundle has no variant of several kernels for single precision");
+}

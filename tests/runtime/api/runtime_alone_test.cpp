@@ -229,40 +229,54 @@ BOOST_AUTO_TEST_CASE(MisuseIsRefusedWithTheArgumentsName) {
   Result<Gemm> gemm = library->prepare(p.problem);
   BOOST_REQUIRE(gemm.ok());
   cl_command_queue queue = environment().queue;
-  const auto refused = [](const Status& status, const char* argument) {
+  const auto refused = [](const Status& status, const char* name, Argument argument) {
     BOOST_TEST((status.code() == Code::invalid_argument));
-    BOOST_TEST(status.message().find(argument) == 0U, status.message());
+    BOOST_TEST(status.message().find(name) == 0U, status.message());
+    BOOST_TEST((status.argument() == argument), status.message());
   };
   const Matrix a{p.a_buffer};
   const Matrix b{p.b_buffer};
   const Matrix c{p.c_buffer};
-  refused(gemm->enqueue(nullptr, 1, a, b, 0, c), "queue");
-  refused(gemm->enqueue(queue, 1, {}, b, 0, c), "A");
-  refused(gemm->enqueue(queue, 1, a, {}, 0, c), "B");
-  refused(gemm->enqueue(queue, 1, a, b, 0, {}), "C");
-  refused(gemm->enqueue(queue, 1, {p.a_buffer, 1}, b, 0, c), "A");
-  refused(gemm->enqueue(queue, 1, a, {p.b_buffer, 1}, 0, c), "B");
-  refused(gemm->enqueue(queue, 1, a, b, 0, {p.c_buffer, 1}), "C");
-  refused(gemm->enqueue(queue, 1, a, b, 0, {p.c_buffer, SIZE_MAX}), "C");
+  refused(gemm->enqueue(nullptr, 1, a, b, 0, c), "queue", Argument::queue);
+  refused(gemm->enqueue(queue, 1, {}, b, 0, c), "A", Argument::a);
+  refused(gemm->enqueue(queue, 1, a, {}, 0, c), "B", Argument::b);
+  refused(gemm->enqueue(queue, 1, a, b, 0, {}), "C", Argument::c);
+  refused(gemm->enqueue(queue, 1, {p.a_buffer, 1}, b, 0, c), "A", Argument::a_size);
+  refused(gemm->enqueue(queue, 1, a, {p.b_buffer, 1}, 0, c), "B", Argument::b_size);
+  refused(gemm->enqueue(queue, 1, a, b, 0, {p.c_buffer, 1}), "C", Argument::c_size);
+  refused(gemm->enqueue(queue, 1, a, b, 0, {p.c_buffer, SIZE_MAX}), "C", Argument::c_size);
 
   cl_context other = clCreateContext(nullptr, 1, &environment().device, nullptr, nullptr, nullptr);
   cl_command_queue foreign = clCreateCommandQueue(other, environment().device, 0, nullptr);
-  refused(gemm->enqueue(foreign, 1, a, b, 0, c), "queue");
+  refused(gemm->enqueue(foreign, 1, a, b, 0, c), "queue", Argument::queue);
   clReleaseCommandQueue(foreign);
   cl_mem abroad = clCreateBuffer(other, CL_MEM_READ_WRITE, p.c.size() * sizeof(float), nullptr, nullptr);
-  refused(gemm->enqueue(queue, 1, a, b, 0, {abroad}), "C");
+  refused(gemm->enqueue(queue, 1, a, b, 0, {abroad}), "C", Argument::c);
   clReleaseMemObject(abroad);
   clReleaseContext(other);
-  refused(gemm->enqueue(queue, 1, a, b, 0, c, 3, nullptr), "wait_list");
+  refused(gemm->enqueue(queue, 1, a, b, 0, c, 3, nullptr), "wait_list", Argument::wait_list);
   const cl_event none[2] = {};
-  refused(gemm->enqueue(queue, 1, a, b, 0, c, 2, none), "wait_list[0]");
+  refused(gemm->enqueue(queue, 1, a, b, 0, c, 2, none), "wait_list[0]", Argument::wait_list);
+
+  cl_mem read_only =
+      clCreateBuffer(environment().context, CL_MEM_READ_ONLY, p.c.size() * sizeof(float), nullptr, nullptr);
+  refused(gemm->enqueue(queue, 1, a, b, 0, {read_only}), "C", Argument::c_read_only);
+  refused(gemm->enqueue(queue, 0, {}, {}, 0, {read_only, 1}), "C", Argument::c_read_only);  // before its size
+  BOOST_TEST(gemm->enqueue(queue, 0, {read_only}, b, 0, c).ok());
+  clFinish(queue);
+  clReleaseMemObject(read_only);
+  refused(gemm->enqueue(queue, 1, {p.c_buffer}, b, 0, c), "C and A", Argument::c_alias);
+
+  Gemm moved = std::move(*gemm);
+  // NOLINTNEXTLINE(bugprone-use-after-move): that is the misuse
+  refused(gemm->enqueue(queue, 1, a, b, 0, c), "the Gemm", Argument::gemm);
 
   Problem impossible = p.problem;
   impossible.ldc = 3;
-  refused(library->prepare(impossible).status(), "ldc");
+  refused(library->prepare(impossible).status(), "ldc", Argument::ldc);
   impossible = p.problem;
   impossible.layout = static_cast<Layout>(5);
-  refused(library->prepare(impossible).status(), "layout");
+  refused(library->prepare(impossible).status(), "layout", Argument::layout);
 }
 
 BOOST_AUTO_TEST_CASE(AnImageIsNoMatrix) {

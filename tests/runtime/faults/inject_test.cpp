@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 using namespace clbake;
 using namespace clbake::test;
@@ -131,6 +133,7 @@ bool run_with_failure(std::size_t at, cl_int error) {
                             : is_allocation_failure(error)           ? Code::out_of_memory
                                                                      : Code::opencl;
       BOOST_TEST(name(failure.code()) == name(expected));
+      BOOST_TEST(failure.opencl_code() == error);
     }
     for (const auto& its : operands) {
       BOOST_TEST_INFO("call " << at << ", " << fake::name(failed) << " returns " << error);
@@ -205,5 +208,76 @@ BOOST_AUTO_TEST_CASE(WhatWasLaunchedBeforeAFailureIsFlushed) {
   BOOST_TEST(second.error(scene.queue) < kTolerance);
   clFinish(scene.unordered_queue);
   fake::set_lazy(false);
+  for (const std::string& complaint : fake::complaints()) BOOST_TEST_ERROR(complaint);
+}
+
+// With every policy, whether the problem, the choice, the program or the kernels are at fault.
+BOOST_AUTO_TEST_CASE(EveryFailedPrepareIsCountedAndLogged) {
+  bundle_bytes();
+  for (const OnMiss on_miss : {OnMiss::compile, OnMiss::fail, OnMiss::fallback}) {
+    const Scene scene;
+    std::vector<std::string> warnings;
+    Options options;
+    options.on_miss = on_miss;
+    options.log_data = &warnings;
+    options.log = [](LogLevel level, const char* message, void* data) {
+      if (level == LogLevel::warning) static_cast<std::vector<std::string>*>(data)->emplace_back(message);
+    };
+    const Result<Library> library = open_library(scene, options);
+    BOOST_REQUIRE(library.ok());
+    std::uint64_t failures = 0;
+    const auto require_counted = [&](const Status& status, Code code) {
+      ++failures;
+      BOOST_TEST(name(status.code()) == name(code));
+      BOOST_TEST(library->counters().failed == failures);
+      BOOST_REQUIRE(warnings.size() == failures);
+      BOOST_TEST(warnings.back() == status.message());
+    };
+    const auto misses = [&](Code code) { return library->counters().misses[static_cast<std::size_t>(code)]; };
+    const Problem unknown = make_problem({Precision::half_precision}, 4, 4, 4);
+    Problem impossible = problem_of(Case::native);
+    impossible.lda = 0;
+    require_counted(library->prepare(unknown).status(), Code::no_variant);
+    require_counted(library->warm({unknown}), Code::no_variant);
+    BOOST_TEST(misses(Code::no_variant) == 2U);
+    const Matrix none;
+    require_counted(library->gemm(scene.queue, unknown, 1, none, none, 0, none), Code::no_variant);
+    require_counted(library->prepare(impossible).status(), Code::invalid_argument);
+    require_counted(library->prepare(problem_of(Case::native), "no-such-variant").status(), Code::no_variant);
+    BOOST_TEST(misses(Code::no_variant) == 4U);
+    BOOST_TEST(library->prepare(problem_of(Case::native)).ok());  // loads the program: what fails next is its kernel
+    fake::fail(fake::Function::clCreateKernel, 0, CL_OUT_OF_HOST_MEMORY);
+    require_counted(library->prepare(problem_of(Case::native)).status(), Code::out_of_memory);
+    fake::fail_nothing();
+    BOOST_TEST(library->prepare(problem_of(Case::native)).ok());
+    BOOST_TEST(library->counters().failed == failures);
+  }
+}
+
+// PoCL 3.1 aborts the process when a failure passes through an event that nobody holds any more.
+BOOST_AUTO_TEST_CASE(TheEventsOfAVariantOfSeveralKernelsLiveUntilTheCallHasEnded) {
+  bundle_bytes();
+  const Scene scene;
+  const Problem problem = problem_of(Case::launches);
+  const Operands failing(scene, problem);
+  const Operands second(scene, problem);
+  {
+    const Result<Library> library = open_library(scene);
+    BOOST_REQUIRE(library.ok());
+    Result<Gemm> gemm = prepare(*library, problem);
+    BOOST_REQUIRE(gemm.ok());
+    const int before = fake::alive(fake::Kind::event);
+    cl_event gate = clCreateUserEvent(scene.context, nullptr);
+    fake::forget_calls();
+    BOOST_TEST(enqueue(*gemm, scene.queue, failing, 1, &gate).ok());
+    const auto launches = static_cast<int>(fake::calls(fake::Function::clEnqueueNDRangeKernel));
+    BOOST_TEST(launches == 4);
+    BOOST_TEST(fake::alive(fake::Kind::event) == before + 1 + launches);
+    BOOST_TEST(clSetUserEventStatus(gate, -1) == CL_SUCCESS);
+    clReleaseEvent(gate);
+    BOOST_TEST(enqueue(*gemm, scene.queue, second).ok());
+    BOOST_TEST(second.error(scene.queue) < kTolerance);
+    BOOST_TEST(fake::alive(fake::Kind::event) == before + launches);
+  }
   for (const std::string& complaint : fake::complaints()) BOOST_TEST_ERROR(complaint);
 }

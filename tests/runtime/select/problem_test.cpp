@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <climits>
 #include <cstdint>
+#include <string>
 
 using namespace clbake;
 
@@ -20,13 +21,81 @@ Problem small_problem() {
   return p;
 }
 
-void require_refused(const Problem& p, const std::string& field) {
+// The argument that `check` refuses; its name begins the message.
+Argument require_refused(const Problem& p, const std::string& field) {
   const Status status = check(p);
   BOOST_TEST((status.code() == Code::invalid_argument));
+  BOOST_TEST(status.opencl_code() == 0);
   BOOST_TEST(status.message().find(field) == 0U, status.message());
+  return status.argument();
+}
+
+void require_argument(const Problem& p, const std::string& field, Argument argument) {
+  BOOST_TEST((require_refused(p, field) == argument), field);
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(AMadeProblemHasTheLeastLeadingDimensions) {
+  for (const Layout layout : {Layout::row_major, Layout::column_major}) {
+    for (const bool trans_a : {false, true}) {
+      for (const bool trans_b : {false, true}) {
+        const Problem p = make_problem({Precision::double_precision, trans_a, trans_b}, 3, 4, 5, layout);
+        BOOST_TEST(check(p).ok());
+        BOOST_TEST((p.precision == Precision::double_precision && p.layout == layout && p.batch == 1));
+        BOOST_TEST((p.m == 3 && p.n == 4 && p.k == 5 && p.trans_a == trans_a && p.trans_b == trans_b));
+        // No gap: the extents are the numbers of elements.
+        BOOST_TEST((extents(p).a == 15 && extents(p).b == 20 && extents(p).c == 12));
+      }
+    }
+  }
+  BOOST_TEST(check(make_problem({}, 0, 0, 0)).ok());
+}
+
+// Each field wrong together with all that come after it: the documented order decides which one is named.
+BOOST_AUTO_TEST_CASE(TheFirstWrongFieldIsNamedAsAnArgument) {
+  const std::size_t too_many = std::size_t{INT_MAX} + 1;
+  Problem p = small_problem();
+  p.batch = 2;
+  p.offsets = {{0, 0, 0}};
+  require_argument(p, "offsets", Argument::offsets);
+  p.batch = too_many;
+  require_argument(p, "batch", Argument::batch);
+  p.ldc = 1;
+  require_argument(p, "ldc", Argument::ldc);
+  p.ldb = 1;
+  require_argument(p, "ldb", Argument::ldb);
+  p.lda = 1;
+  require_argument(p, "lda", Argument::lda);
+  p.k = too_many;
+  require_argument(p, "k", Argument::k);
+  p.n = too_many;
+  require_argument(p, "n", Argument::n);
+  p.m = too_many;
+  require_argument(p, "m", Argument::m);
+  p.layout = static_cast<Layout>(5);
+  require_argument(p, "layout", Argument::layout);
+  p.precision = static_cast<Precision>(9);
+  require_argument(p, "precision", Argument::precision);
+
+  p = small_problem();
+  p.batch = 2;
+  p.a_stride = p.b_stride = SIZE_MAX;
+  require_argument(p, "c_stride", Argument::c_stride);
+  p.c_stride = SIZE_MAX;
+  require_argument(p, "a_stride", Argument::a_stride);
+  p.a_stride = 0;
+  require_argument(p, "b_stride", Argument::b_stride);
+  p.b_stride = 0;
+  require_argument(p, "c_stride", Argument::c_stride);
+}
+
+BOOST_AUTO_TEST_CASE(TheVersionIsTheProjects) {
+  const std::string numbers = std::to_string(CLBAKE_VERSION_MAJOR) + "." + std::to_string(CLBAKE_VERSION_MINOR) + "." +
+                              std::to_string(CLBAKE_VERSION_PATCH);
+  BOOST_TEST(numbers == PROJECT_VERSION);
+  BOOST_TEST(version() == CLBAKE_VERSION_NUMBER);
+}
 
 BOOST_AUTO_TEST_CASE(TightLeadingDimensionsAreAccepted) {
   Problem p = small_problem();
@@ -122,8 +191,9 @@ BOOST_AUTO_TEST_CASE(EmptyMatricesNeedNoElements) {
 }
 
 BOOST_AUTO_TEST_CASE(NullHandlesAreRefused) {
-  BOOST_TEST((identify(nullptr).status().code() == Code::invalid_argument));
-  BOOST_TEST((Library::create(nullptr, nullptr, {}).status().code() == Code::invalid_argument));
+  BOOST_TEST((identify(nullptr).status().argument() == Argument::device));
+  BOOST_TEST((Library::create(nullptr, nullptr, {}).status().argument() == Argument::context));
+  BOOST_TEST((preload(nullptr).argument() == Argument::platform));
 }
 
 BOOST_AUTO_TEST_CASE(ImpossibleBatchesAreRefusedByName) {
