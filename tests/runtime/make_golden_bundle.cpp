@@ -2,7 +2,6 @@
 // device it is a miss, so it shows what a runtime without generator and builder can do.
 #include <clbake/builder/jobs.hpp>
 #include <clbake/cache/writer.hpp>
-#include "profile/default_profile.hpp"
 
 #include <cstdio>
 
@@ -16,6 +15,7 @@ int main(int argc, char** argv) {
   nowhere.device_name = "No Device";
   nowhere.address_bits = 64;
   contents.targets = {nowhere};
+  cache::Profile profile;
   for (const auto precision : {Precision::single_precision, Precision::double_precision}) {
     for (const kernels::Params& params : kernels::default_variants(kernels::DeviceType::gpu, precision)) {
       if (params.family != kernels::Family::direct) continue;
@@ -26,9 +26,13 @@ int main(int argc, char** argv) {
       entry.variant = static_cast<std::uint32_t>(contents.variants.size() - 1);
       entry.program = {'n', 'o', 't', ' ', 'a', ' ', 'p', 'r', 'o', 'g', 'r', 'a', 'm'};
       contents.entries.push_back(entry);
+      cache::Rule rule;
+      rule.kind() = job.variant.kind();
+      rule.variant = entry.variant;
+      profile.rules.push_back(rule);
     }
   }
-  contents.profiles = {builder::default_profile(contents, 0, kernels::DeviceType::gpu)};
+  contents.profiles = {profile};
   const Result<cache::Bytes> bytes = cache::encode(contents);
   const Status status = bytes ? cache::write_file(argv[1], {bytes->data(), bytes->size()}) : bytes.status();
   if (!status) std::fprintf(stderr, "%s\n", status.message().c_str());

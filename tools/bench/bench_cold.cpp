@@ -1,8 +1,4 @@
 // `clbake bench cold`: how long to the first correct result, by several ways to a program, and by other libraries.
-#include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/jobs.hpp>
-#include <clbake/builder/scratch.hpp>
-#include <clbake/choice.hpp>
 #include "bench/peers/peers.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
@@ -10,6 +6,11 @@
 #include "command/verbs.hpp"
 #include "report/cold_picture.hpp"
 #include "report/cold_report.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/scratch.hpp>
+#include <clbake/choice.hpp>
 
 #include <algorithm>
 #include <chrono>
