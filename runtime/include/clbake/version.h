@@ -1,4 +1,5 @@
-/* The version of clbake's headers. A test keeps it equal to the version of the CMake project. */
+/* The version of these headers.
+ * A test keeps it equal to the version of the CMake project. */
 #ifndef CLBAKE_VERSION_H
 #define CLBAKE_VERSION_H
 
