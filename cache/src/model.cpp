@@ -21,6 +21,12 @@ bool Target::operator==(const Target& other) const {
   return fields(*this) == fields(other);
 }
 
+Target any_device(bool is_cpu) {
+  Target target;
+  target.device_name = is_cpu ? "any CPU" : "any GPU";
+  return target;
+}
+
 bool same_but_source(const Variant& a, const Variant& b) {
   const auto fields = [](const Variant& v) {
     return std::tie(v.name, v.family, v.precision, v.trans_a, v.trans_b, v.image_a, v.image_b, v.contract, v.block_m,

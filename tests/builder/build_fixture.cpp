@@ -1,5 +1,8 @@
 #include "build_fixture.hpp"
 
+#include "build/keep.hpp"
+#include "profile/default_targets.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -72,6 +75,11 @@ std::vector<std::string> BuildFixture::files() const {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+cache::Contents baked_contents_of(const std::string& path) {
+  return select_kinds(contents_of(path),
+                      [](const Target& target, const GemmKind&) { return !is_default_target(target); });
 }
 
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant) {

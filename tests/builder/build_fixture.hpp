@@ -55,6 +55,9 @@ class BuildFixture {
   std::vector<Progress> steps_;
 };
 
+// The bundle there, without the defaults that every bundle holds (profile/default_targets.hpp).
+cache::Contents baked_contents_of(const std::string& path);
+
 // The report of one variant; stops the test when it is not there.
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant);
 

@@ -29,9 +29,8 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
     std::printf("profile%s: %s\n", of.c_str(), profile.profile.c_str());
   }
   if (report.failed > 0) std::printf("left out: %zu variants that failed, each named above\n", report.failed);
-  if (report.dropped > 0) {
-    std::printf("dropped: %zu entries of the earlier bundle that this build was not asked for\n", report.dropped);
-  }
+  if (report.kept > 0) std::printf("kept: %zu entries of the earlier bundle that are not of this build\n", report.kept);
+  if (report.dropped > 0) std::printf("dropped: %zu entries of the earlier bundle\n", report.dropped);
   if (report.not_jit_free > 0) {
     std::printf("not JIT-free: %zu of %zu entries; 'clbake inspect %s --json' says why\n", report.not_jit_free, entries,
                 file.c_str());
@@ -57,6 +56,7 @@ Json report_json(const builder::BuildReport& report, const std::string& file) {
           {"failed", report.failed},
           {"not_jit_free", report.not_jit_free},
           {"not_proven", report.not_proven},
+          {"kept", report.kept},
           {"dropped", report.dropped},
           {"remarks", report.remarks},
           {"jobs", jobs}};
@@ -122,7 +122,9 @@ Status choose_devices(const Cli& cli, builder::BuildOptions& options) {
 int build(const std::vector<std::string>& arguments) {
   namespace po = boost::program_options;
   Cli cli("build [OPTIONS] -o FILE.clbake", "Compiles, finalizes, proves and packs every variant into one bundle.");
-  cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
+  cli.options()("output,o", po::value<std::string>()->required(),
+                "the bundle to write; if it exists, what it has proven already is not baked again, and what it holds "
+                "for other devices, drivers, precisions or transposes stays");
   cli.options()("device", po::value<std::string>(),
                 "SPEC: an index of 'clbake devices', or part of a platform's or device's name; default: all devices, "
                 "with --profile those that it was made for; with --target none");
@@ -139,7 +141,8 @@ int build(const std::vector<std::string>& arguments) {
   cli.options()("force", "take the profiles for other devices, too, than those that they were made for");
   cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
   cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
-  cli.options()("fresh", "bake everything anew, take nothing over from the earlier bundle");
+  cli.options()("fresh", "bake everything that is asked for anew");
+  cli.options()("replace", "drop what the earlier bundle holds beside what is asked for");
   cli.options()("strict", "fail, and write nothing, when a variant fails, instead of leaving it out");
   cli.options()("json", "print JSON");
   if (const auto status = cli.parse(arguments)) return *status;
@@ -155,6 +158,7 @@ int build(const std::vector<std::string>& arguments) {
   if (cli.has("force") && !cli.has("profile")) throw UsageError("--force: is about a --profile, and none is given");
   options.foreign_profiles = cli.has("force");
   options.fresh = cli.has("fresh");
+  options.replace = cli.has("replace");
   options.worker = builder::own_path();
   options.parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
   options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
@@ -175,7 +179,7 @@ int build(const std::vector<std::string>& arguments) {
     if (!progress.failure.empty()) bar.message("clbake build: left out: " + progress.failure);
     bar.show(progress.steps_done, progress.steps, progress.last);
   };
-  const Result<builder::BuildReport> report = builder::build(options, interrupted, show);
+  const Result<builder::BuildReport> report = builder::build(options, *bake_lists, interrupted, show);
   if (report.status().code() == Code::cancelled) {
     bar.message("clbake build: interrupted; what is done is kept, the same command goes on from there");
     return kInterrupted;

@@ -121,8 +121,12 @@ std::string ranges(const Json& rule) {
   return text.empty() ? "any size" : text;
 }
 
-void print_profiles(const Json& profiles) {
+// any_device(): default variants, for what the bundle was not baked for.
+bool is_default(const Json& target) { return target["platform_name"] == ""; }
+
+void print_profiles(const Json& profiles, const Json& targets) {
   for (const Json& profile : profiles) {
+    if (is_default(targets[profile["target"].get<std::size_t>()])) continue;
     std::printf("\nprofile of target %d: %zu rules, the first that fits counts\n", profile["target"].get<int>(),
                 profile["rules"].size());
     for (const Json& rule : profile["rules"]) {
@@ -140,6 +144,11 @@ void print_table(const Json& json) {
               json["stored_bytes"].get<unsigned long long>(), json["ratio"].get<double>());
   for (std::size_t i = 0; i < json["targets"].size(); ++i) {
     const Json& t = json["targets"][i];
+    if (is_default(t)) {
+      std::printf("target %zu: %s; default variants as source, compiled where nothing else serves\n", i,
+                  t["device_name"].get<std::string>().c_str());
+      continue;
+    }
     const std::string device = t["device_name"];  // empty: any device of the architecture
     std::printf("target %zu: %s; %s; driver %s; %s\n", i,
                 device.empty() ? t["platform_name"].get<std::string>().c_str() : device.c_str(),
@@ -156,7 +165,7 @@ void print_table(const Json& json) {
                 figure(e["max_error"], "%.1e").c_str(), e["bytes"].get<unsigned long long>(),
                 e["stored_bytes"].get<unsigned long long>());
   }
-  print_profiles(json["profiles"]);
+  print_profiles(json["profiles"], json["targets"]);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
 
-#include <clbake/builder/offline.hpp>
+#include <clbake/builder/offline_targets.hpp>
 
 #include <cstdio>
 

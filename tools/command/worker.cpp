@@ -6,9 +6,9 @@
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
-#include <clbake/builder/build.hpp>
 #include <clbake/builder/compile.hpp>
-#include <clbake/builder/offline.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/prove.hpp>
 #include <clbake/builder/timing.hpp>
@@ -20,8 +20,7 @@ Status work(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
   if (a.size() == 3 && a[0] == "compile-time") return compile_trial(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
-  if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
-  if (a.size() == 4 && a[0] == "prove") return builder::prove_job(a[1], a[2], a[3]);
+  if (a.size() == 4 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2], a[3]);
   if (a.size() == 3 && a[0] == "time") return builder::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 7 && a[0] == "cold") return cold_trial({a[1], a[2], a[3], a[4], a[5]}, a[6]);
   if (a.size() == 8 && a[0] == "cold-peer") return cold_peer({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
@@ -30,11 +29,20 @@ Status work(const std::vector<std::string>& a) {
   return {Code::invalid_argument, "not a job of the worker"};
 }
 
+Status prove(const std::vector<std::string>& a, bool& near_miss) {
+  const Result<bool> proven = builder::prove_job(a[1], a[2], a[3]);
+  near_miss = proven && *proven;
+  return proven.status();
+}
+
 }  // namespace
 
 int worker(const std::vector<std::string>& arguments) {
   builder::end_with_parent();
-  const Status status = work(arguments);
+  bool near_miss = false;
+  const Status status =
+      arguments.size() == 4 && arguments[0] == "prove" ? prove(arguments, near_miss) : work(arguments);
+  if (status && near_miss) return builder::kWorkerNearMissExit;
   if (status) return kSuccess;
   fail(status.message());
   if (status.code() == Code::wrong_result) return builder::kWorkerWrongExit;

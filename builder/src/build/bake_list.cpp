@@ -95,8 +95,8 @@ std::string tuned_on(const Tuning& tuning) {
          (day.empty() ? "" : ", " + day) + ")";
 }
 
-BakeList shipped_recipe(const Site& site, const std::vector<Precision>& precisions,
-                        const std::vector<NamedTuning>& shipped) {
+BakeList shipped_bake_list(const Site& site, const std::vector<Precision>& precisions,
+                           const std::vector<NamedTuning>& shipped) {
   const std::string device = device_class(site.device);
   const auto found =
       std::find_if(shipped.begin(), shipped.end(), [&](const NamedTuning& profile) { return profile.file == device; });
@@ -153,7 +153,7 @@ std::string driver_change(const NamedTuning& profile, const Site& site) {
   return text.empty() ? text : profile.file + ": tuned with " + text;
 }
 
-Result<BakeList> profile_recipe(const Site& site, const BuildOptions& options) {
+Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options) {
   std::vector<const NamedTuning*> usable;
   for (const NamedTuning& profile : options.profiles) {
     if (made_for(profile.tuning.target, site.device.target)) usable.push_back(&profile);
@@ -185,10 +185,10 @@ Result<BakeList> profile_recipe(const Site& site, const BuildOptions& options) {
   return bake_list;
 }
 
-Result<BakeList> recipe_for(const Site& site, const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
   Result<BakeList> bake_list = !options.variants.empty()  ? named_variants(site, options.variants)
-                               : options.profiles.empty() ? shipped_recipe(site, options.precisions, shipped)
-                                                          : profile_recipe(site, options);
+                               : options.profiles.empty() ? shipped_bake_list(site, options.precisions, shipped)
+                                                          : profile_bake_list(site, options);
   if (bake_list) bake_list->type = site.device.type;
   return bake_list;
 }
@@ -221,7 +221,7 @@ Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options, const 
   if (!profiles) return profiles;
   std::vector<BakeList> bake_lists;
   for (const Site& site : sites) {
-    Result<BakeList> bake_list = recipe_for(site, options, options.untuned ? std::vector<NamedTuning>() : shipped);
+    Result<BakeList> bake_list = bake_list_for(site, options, options.untuned ? std::vector<NamedTuning>() : shipped);
     if (!bake_list) return bake_list.status();
     bake_lists.push_back(std::move(*bake_list));
   }

@@ -1,6 +1,6 @@
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/cache/reader.hpp>
-#include "profile/default_profile.hpp"
+#include "profile/default_targets.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -41,8 +41,12 @@ class Merger {
     const cache::Contents& from = bundle.contents;
     targets_.clear();
     variants_.clear();
+    std::vector<bool> has_entries(from.variants.size());
+    for (const cache::Entry& entry : from.entries) has_entries[entry.variant] = true;
     for (const cache::Target& target : from.targets) targets_.push_back(index_of(merged_.contents.targets, target));
-    for (const cache::Variant& variant : from.variants) variants_.push_back(add_variant(variant, from, bundle.file));
+    for (std::size_t v = 0; v < from.variants.size(); ++v) {
+      variants_.push_back(add_variant(from.variants[v], from, bundle.file, has_entries[v]));
+    }
     for (const cache::Profile& profile : from.profiles) add_profile(profile);
     for (cache::Entry& entry : bundle.contents.entries) add_entry(std::move(entry));
   }
@@ -50,21 +54,26 @@ class Merger {
   MergedBundle take() { return std::move(merged_); }
 
  private:
-  // Where the variant is now; nothing when it cannot be.
+  // The variant's index in the merged bundle; nothing when another one has its name. One that only has a source
+  // contradicts nothing: the rules that name it are as good with the other one.
   std::optional<std::uint32_t> add_variant(const cache::Variant& variant, const cache::Contents& from,
-                                           const std::string& file) {
+                                           const std::string& file, bool has_entries) {
     cache::Contents& into = merged_.contents;
     const cache::Source& source = from.sources[variant.source];
-    const auto [known, is_new] =
-        by_name_.try_emplace(variant.name, Known{static_cast<std::uint32_t>(into.variants.size()), file});
-    if (is_new) {
-      into.variants.push_back(variant);
-      into.variants.back().source = index_of(into.sources, source);
-      return known->second.index;
+    auto [at, is_new] =
+        by_name_.try_emplace(variant.name, Known{static_cast<std::uint32_t>(into.variants.size()), file, has_entries});
+    Known& known = at->second;
+    if (is_new) into.variants.emplace_back();
+    cache::Variant& present = into.variants[known.index];
+    if (is_new || (has_entries && !known.has_entries)) {
+      known = {known.index, file, has_entries};
+      present = variant;
+      present.source = index_of(into.sources, source);
+      return known.index;
     }
-    const cache::Variant& present = into.variants[known->second.index];
-    if (same_but_source(present, variant) && into.sources[present.source] == source) return known->second.index;
-    merged_.left_out.push_back(file + ": variant " + variant.name + " is another one than in " + known->second.file);
+    const bool same = same_but_source(present, variant) && into.sources[present.source] == source;
+    if (same || !has_entries) return known.index;
+    merged_.left_out.push_back(file + ": variant " + variant.name + " is another one than in " + known.file);
     return std::nullopt;
   }
 
@@ -102,7 +111,8 @@ class Merger {
 
   struct Known {
     std::uint32_t index;  // into the merged variants
-    std::string file;     // the first that has it
+    std::string file;     // the first that has it, or the first that has entries of it
+    bool has_entries;
   };
   MergedBundle merged_;
   std::map<std::string, Known> by_name_;
@@ -148,7 +158,9 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
 MergedBundle merge_bundles(std::vector<NamedBundle> bundles) {
   Merger merger;
   for (NamedBundle& bundle : bundles) merger.add(std::move(bundle));
-  return merger.take();
+  MergedBundle merged = merger.take();
+  add_default_targets(merged.contents);
+  return merged;
 }
 
 }  // namespace clbake::builder

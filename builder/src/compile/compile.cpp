@@ -2,7 +2,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
 #include "compile/finalize.hpp"
-#include "prove/launch_overhead.hpp"
+#include "compile/overhead_job.hpp"
 
 namespace clbake::builder {
 namespace {

@@ -1,5 +1,8 @@
 #include <clbake/builder/jobs.hpp>
 
+#include <algorithm>
+#include <functional>
+
 namespace clbake::builder {
 namespace {
 
@@ -76,19 +79,43 @@ Result<Job> read_job(const std::string& path) {
              std::move(contents->entries)};
 }
 
-Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
-  Result<cache::Contents> contents = bundle.decode();
-  if (!contents) return contents.status();
+std::vector<Job> jobs_of(const cache::Contents& contents) {
   std::vector<Job> jobs;
-  const cache::Entry* last = nullptr;  // a bundle's entries are sorted: the forms of one variant are neighbours
-  for (cache::Entry& entry : contents->entries) {
-    const cache::Variant& variant = contents->variants[entry.variant];
+  const cache::Entry* last = nullptr;  // the forms of one variant are neighbours
+  for (const cache::Entry& entry : contents.entries) {
+    const cache::Variant& variant = contents.variants[entry.variant];
     const bool same = last && last->target == entry.target && last->variant == entry.variant;
-    if (!same) jobs.push_back({contents->targets[entry.target], contents->sources[variant.source], variant, {}});
-    jobs.back().entries.push_back(std::move(entry));
-    last = &jobs.back().entries.back();
+    if (!same) jobs.push_back({contents.targets[entry.target], contents.sources[variant.source], variant, {}});
+    jobs.back().entries.push_back(entry);
+    last = &entry;
   }
   return jobs;
+}
+
+Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
+  const Result<cache::Contents> contents = bundle.decode();
+  if (!contents) return contents.status();
+  return jobs_of(*contents);
+}
+
+std::uint32_t add_job(cache::Contents& contents, const Job& job) {
+  const auto index_of = [](auto& list, const auto& item, const auto& same) {
+    const auto found = std::find_if(list.begin(), list.end(), [&](const auto& other) { return same(other, item); });
+    if (found != list.end()) return static_cast<std::uint32_t>(found - list.begin());
+    list.push_back(item);
+    return static_cast<std::uint32_t>(list.size() - 1);
+  };
+  const std::uint32_t target = index_of(contents.targets, job.target, std::equal_to<>());
+  cache::Variant variant = job.variant;
+  variant.source = index_of(contents.sources, job.source, std::equal_to<>());
+  const std::uint32_t index = index_of(
+      contents.variants, variant, [](const cache::Variant& a, const cache::Variant& b) { return a.name == b.name; });
+  for (cache::Entry entry : job.entries) {
+    entry.target = target;
+    entry.variant = index;
+    contents.entries.push_back(std::move(entry));
+  }
+  return index;
 }
 
 }  // namespace clbake::builder

@@ -4,6 +4,11 @@
 #include <filesystem>
 
 namespace clbake::builder {
+namespace {
+
+bool exited_with(const Exit& exit, int code) { return exit.signal == 0 && !exit.timed_out && exit.code == code; }
+
+}  // namespace
 
 std::string makers(const cache::Proof& proof) { return proof.tools.substr(0, proof.tools.find(kProvenOn)); }
 
@@ -24,6 +29,19 @@ void sign(Job& job) {
     if (tools.rfind(kTool, 0) != 0) tools.insert(0, kTool + std::string(tools.empty() ? "" : ", "));
   }
 }
+
+void mark_unproven(Job& job, const std::string& tools) {
+  for (cache::Entry& entry : job.entries) {
+    entry.proof = {};
+    entry.proof.tools = tools;
+    entry.proof.note = "not proven: compiled for " + job.target.architecture + ", which was not here";
+  }
+  sign(job);
+}
+
+bool is_full_disk(const Exit& exit) { return exited_with(exit, kWorkerIoExit); }
+bool is_wrong_result(const Exit& exit) { return exited_with(exit, kWorkerWrongExit); }
+bool is_near_miss(const Exit& exit) { return exited_with(exit, kWorkerNearMissExit); }
 
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
                        const ScratchDirectory& cache, const std::string& log) {

@@ -10,10 +10,6 @@ namespace clbake::builder {
 // The first of a proof's tools.
 inline constexpr const char* kTool = "clbake " CLBAKE_VERSION;
 
-// A compiler that runs at the first launch runs in every new process; noise comes and goes. So an entry that looks not
-// JIT-free is timed again.
-inline constexpr int kProofAttempts = 3;
-
 // In the tools of an entry that was proven on a device that its target does not name: what follows is that device.
 inline constexpr const char* kProvenOn = ", proven on ";
 
@@ -27,6 +23,14 @@ bool noise_possible(const Job& job);
 
 // Puts this version of clbake in front of the tools of every entry.
 void sign(Job& job);
+
+// Clears the proofs of programs that `tools` compiled for a device that is not here, and signs them.
+void mark_unproven(Job& job, const std::string& tools);
+
+// What a worker's exit status says.
+bool is_full_disk(const Exit& exit);
+bool is_wrong_result(const Exit& exit);
+bool is_near_miss(const Exit& exit);
 
 // `arguments` are the worker's verb and files, the output last: what an earlier run left there is removed. `cache`
 // takes the driver's caches.

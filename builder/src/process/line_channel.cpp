@@ -16,7 +16,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a child that says more has lost its mind
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // of a child that works
 
 std::optional<std::string> take_line(std::string& received) {
   const std::size_t end = received.find('\n');
@@ -98,7 +98,7 @@ std::optional<Exit> LineChannel::ended() {
   if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_) {
     return std::nullopt;
   }
-  read_available();  // what it said last
+  read_available();  // its last lines
   if (received_.find('\n') != std::string::npos) return std::nullopt;
   kill(-pid_, SIGKILL);  // whatever it left behind, while its number is not free for others
   int status = 0;
@@ -113,7 +113,7 @@ void LineChannel::wait(const std::vector<const LineChannel*>& all, int milliseco
   for (const LineChannel* one : all) {
     if (!one->silent_) files.push_back({one->socket_, POLLIN, 0});
   }
-  if (files.size() < all.size()) milliseconds = std::min(milliseconds, 1);  // its end makes no sound
+  if (files.size() < all.size()) milliseconds = std::min(milliseconds, 1);  // poll() does not report its end
   poll(files.data(), files.size(), milliseconds);
 }
 

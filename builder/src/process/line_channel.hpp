@@ -1,4 +1,4 @@
-// A child process that is talked to, in lines of text.
+// A conversation with a child process, in lines of text.
 #pragma once
 
 #include <clbake/builder/process.hpp>
@@ -25,10 +25,10 @@ class LineChannel {
   // The next line of the child that has arrived; nothing when there is none now. Never waits.
   std::optional<std::string> receive();
 
-  // How the child ended, once it has and every line of it was heard. Never waits.
+  // How the child ended, once it has and all its lines were received. Never waits.
   std::optional<Exit> ended();
 
-  // Waits until one of them has something to hear or has ended, or until `milliseconds` are over.
+  // Waits until one of them has sent something or has ended, at most `milliseconds`.
   static void wait(const std::vector<const LineChannel*>& all, int milliseconds);
 
  private:
@@ -40,7 +40,7 @@ class LineChannel {
   bool silent_ = false;  // the child has closed its end
 };
 
-// The child's end, over its standard input. receive() waits; nothing when the caller has gone.
+// The child's end, over its standard input. receive() waits; it returns nothing once the parent has closed its end.
 class ParentChannel {
  public:
   void send(const std::string& line);

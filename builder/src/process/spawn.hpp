@@ -1,4 +1,4 @@
-// Starting child processes, and how they ended: what process.cpp and conversation.cpp share.
+// Starts child processes, for process.cpp and line_channel.cpp.
 #pragma once
 
 #include <clbake/builder/process.hpp>

@@ -42,7 +42,7 @@ Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
   }
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     if (!is_ours(entry.path())) {
-      return {Code::io, path + ": is needed for unfinished work, but holds a file of somebody else: " +
+      return {Code::io, path + ": is needed for unfinished work, but contains a foreign file: " +
                             entry.path().filename().string()};
     }
   }

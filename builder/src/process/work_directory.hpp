@@ -7,11 +7,10 @@
 
 namespace clbake::builder {
 
-// Made when it is not there, and locked as long as the object lives, so that two builds or tunings of one output do not
-// mix.
+// Created if necessary, and locked as long as the object lives, so that two builds or tunings of one output do not mix.
 class WorkDirectory {
  public:
-  // Fails with io when the directory cannot be made, another one holds it, or it holds files that none made.
+  // Fails with io when the directory cannot be created, another process holds it, or it contains foreign files.
   static Result<WorkDirectory> open(const std::string& path);
   WorkDirectory(WorkDirectory&& other) noexcept;
   WorkDirectory& operator=(WorkDirectory&&) = delete;

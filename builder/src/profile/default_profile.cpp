@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace clbake::builder {
 namespace {
@@ -54,18 +55,6 @@ std::uint32_t choose(const cache::Contents& contents, const std::vector<std::uin
   return variants.front();  // of a family that this version does not know
 }
 
-// The target's variants of one precision and one pair of transposes.
-std::vector<std::uint32_t> variants_of(const cache::Contents& contents, std::uint32_t target, Precision precision,
-                                       bool trans_a, bool trans_b) {
-  std::vector<std::uint32_t> found;
-  for (const cache::Entry& entry : contents.entries) {
-    const cache::Variant& v = contents.variants[entry.variant];
-    const bool fits = v.precision == precision && v.trans_a == trans_a && v.trans_b == trans_b;
-    if (entry.target == target && fits) found.push_back(entry.variant);
-  }
-  return found;
-}
-
 // Rules for one kind of problem; a class that the classes behind it would serve alike needs no rule.
 template <std::size_t count>
 void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants, cache::Rule rule,
@@ -82,28 +71,29 @@ void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>
 
 }  // namespace
 
-cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType kind) {
-  cache::Profile profile;
-  profile.target = target;
-  for (const Precision precision :
-       {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
-    for (const bool trans_a : {false, true}) {
-      for (const bool trans_b : {false, true}) {
-        const std::vector<std::uint32_t> variants = variants_of(contents, target, precision, trans_a, trans_b);
-        if (variants.empty()) continue;
-        cache::Rule rule;
-        rule.precision = precision;
-        rule.trans_a = trans_a;
-        rule.trans_b = trans_b;
-        if (kind == kernels::DeviceType::cpu) {
-          add_rules(contents, variants, rule, kCpuClasses, profile.rules);
-        } else {
-          add_rules(contents, variants, rule, kGpuClasses, profile.rules);
-        }
-      }
+std::vector<cache::Rule> default_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
+                                       kernels::DeviceType type) {
+  std::map<GemmKind, std::vector<std::uint32_t>> by_kind;
+  for (const std::uint32_t v : variants) by_kind[contents.variants[v].kind()].push_back(v);
+  std::vector<cache::Rule> rules;
+  for (const auto& [kind, members] : by_kind) {
+    cache::Rule rule;
+    rule.kind() = kind;
+    if (type == kernels::DeviceType::cpu) {
+      add_rules(contents, members, rule, kCpuClasses, rules);
+    } else {
+      add_rules(contents, members, rule, kGpuClasses, rules);
     }
   }
-  return profile;
+  return rules;
+}
+
+cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
+  std::vector<std::uint32_t> variants;
+  for (const cache::Entry& entry : contents.entries) {
+    if (entry.target == target) variants.push_back(entry.variant);
+  }
+  return {target, default_rules(contents, variants, type)};
 }
 
 void RuleList::add(const cache::Rule& rule) {

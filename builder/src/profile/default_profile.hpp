@@ -14,6 +14,10 @@ namespace clbake::builder {
 // several variants of a family the one whose proof was fastest serves.
 cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type);
 
+// The same rules for any variants, by their index.
+std::vector<cache::Rule> default_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
+                                       kernels::DeviceType type);
+
 // Rules in the order of their adding, without those that could never decide because an earlier one has the same
 // problems, or takes all sizes of m, n and k. Time goes with the logarithm of their number for each.
 class RuleList {

@@ -1,6 +1,5 @@
 #include "prove/launch_overhead.hpp"
-#include <clbake/kernels/generator.hpp>
-#include "compile/finalize.hpp"
+#include "compile/overhead_job.hpp"
 
 #include <chrono>
 
@@ -11,60 +10,14 @@
 namespace clbake::builder {
 namespace {
 
-constexpr const char* kFamily = "floor";
-constexpr const char* kKernel = "do_nothing";
-// The local size is fixed, as those of the variants are.
-constexpr const char* kSource =
-    "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void do_nothing(__global uint* out) { out[0] = 1; }\n";
-
 Status failure(const char* call, cl_int error) {
-  return {Code::opencl, std::string("the driver's floor: ") + call + ": error " + std::to_string(error)};
-}
-
-// One launch, enqueue to finish, in microseconds.
-Result<double> launch(const cl::Program& program, const Session& session) {
-  cl_int error = CL_SUCCESS;
-  cl::Kernel kernel(program, kKernel, &error);
-  if (error != CL_SUCCESS) return failure("clCreateKernel", error);
-  const cl::Context context(session.context(), true);
-  const cl::CommandQueue queue(session.queue(), true);
-  const cl::Buffer out(context, CL_MEM_READ_WRITE, sizeof(cl_uint), nullptr, &error);
-  if (error == CL_SUCCESS) error = kernel.setArg(0, out);
-  if (error != CL_SUCCESS) return failure("clSetKernelArg", error);
-  const auto start = std::chrono::steady_clock::now();
-  error = queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
-  if (error == CL_SUCCESS) error = queue.finish();
-  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-  if (error != CL_SUCCESS) return failure("clEnqueueNDRangeKernel", error);
-  return took.count();
+  return {Code::opencl, std::string("launch overhead: ") + call + ": error " + std::to_string(error)};
 }
 
 }  // namespace
 
-Job overhead_job(const Target& target) {
-  Job job;
-  job.target = target;
-  job.source = {"floor.cl", kSource};
-  job.variant.name = kFamily;
-  job.variant.family = kFamily;
-  job.variant.contract = kernels::contract_version;
-  job.variant.launches = {{cache::Role::gemm, kKernel, {1, 1, 1}, 1, 1}};
-  return job;
-}
-
-bool is_overhead_job(const Job& job) { return job.variant.family == kFamily; }
-
-Result<std::vector<cache::Entry>> compile_overhead_job(const Job& job, const Device& device, const Session& session) {
-  cl_int error = CL_SUCCESS;
-  const cl::Program program(cl::Context(session.context(), true), job.source.text, false, &error);
-  if (error == CL_SUCCESS) error = program.build({cl::Device(device.id, true)});
-  if (error != CL_SUCCESS) return failure("clBuildProgram", error);
-  const auto launch_once = [&] { return launch(program, session).status(); };
-  return finalize_in_child({device.target, job.variant, program(), launch_once}, job.source);
-}
-
 Result<LaunchOverhead> measure_launch_overhead(const Job& compiled, const Device& device, const Session& session) {
-  if (compiled.entries.empty()) return {Code::no_entry, "the driver's floor: nothing was compiled"};
+  if (compiled.entries.empty()) return {Code::no_entry, "launch overhead: nothing was compiled"};
   const cache::Bytes& bytes = compiled.entries.front().program;
   const std::vector<cl::Device> devices = {cl::Device(device.id, true)};
   cl_int error = CL_SUCCESS;
@@ -72,10 +25,10 @@ Result<LaunchOverhead> measure_launch_overhead(const Job& compiled, const Device
   const cl::Program program(cl::Context(session.context(), true), devices, {bytes}, nullptr, &error);
   if (error == CL_SUCCESS) error = program.build(devices);
   if (error != CL_SUCCESS) return failure("clCreateProgramWithBinary", error);
-  const cl::Kernel kernel(program, kKernel, &error);
+  const cl::Kernel kernel(program, kOverheadKernel, &error);
   const std::chrono::duration<double, std::micro> load = std::chrono::steady_clock::now() - start;
   if (error != CL_SUCCESS) return failure("clCreateKernel", error);
-  const Result<double> first = launch(program, session);
+  const Result<double> first = launch_overhead_kernel(program(), session);
   if (!first) return first.status();
   return LaunchOverhead{load.count(), *first};
 }

@@ -1,6 +1,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/prove.hpp>
 #include <clbake/finalize.hpp>
+#include "device/worker_calls.hpp"
 #include "prove/launch_overhead.hpp"
 
 #include <algorithm>
@@ -19,13 +20,20 @@ constexpr std::size_t kTimedSize = 320;
 struct Timing {
   double first_us = 0;
   double steady_us = 0;
-  // By how much the first launch was longer than later ones may be.
-  double excess_us() const {
-    return first_us - steady_us - std::min((kFirstLaunchRatio - 1) * steady_us, kFirstLaunchSlackUs);
+  // What a first launch may take if nothing is compiled in it.
+  double limit_us(const LaunchOverhead& overhead) const {
+    return steady_us + std::min((kFirstLaunchRatio - 1) * steady_us, kFirstLaunchSlackUs) +
+           std::clamp(overhead.first_us, kOverheadLeastUs, kOverheadLimitUs);
   }
-  bool jit_free(const LaunchOverhead& floor) const {
-    return excess_us() <= std::clamp(floor.first_us, kOverheadLeastUs, kOverheadLimitUs);
-  }
+  double overrun_us(const LaunchOverhead& overhead) const { return first_us - limit_us(overhead); }
+};
+
+// A measurement that a compilation would lengthen.
+struct Limited {
+  const char* what;
+  double us;
+  double limit_us;
+  double overrun_us() const { return us - limit_us; }
 };
 
 // What is being proven, one entry of the job, and its surroundings.
@@ -33,7 +41,7 @@ struct Bench {
   const cache::Variant& variant;
   const Device& device;
   const Session& session;
-  const LaunchOverhead& floor;
+  const LaunchOverhead& overhead;
   Library library;  // serves this entry and nothing else
 };
 
@@ -46,8 +54,8 @@ std::string describe(const Problem& p) {
 }
 
 // Runs once more from the original C and compares; the worst error goes into the proof.
-Status check_once(GemmRun& trial, const Problem& problem, cache::Proof& proof) {
-  const Result<Check> check = trial.check();
+Status check_once(GemmRun& gemm_run, const Problem& problem, cache::Proof& proof) {
+  const Result<Check> check = gemm_run.check();
   if (!check) return check.status();
   if (!check->ok()) {
     std::ostringstream text;
@@ -67,15 +75,15 @@ Status check_once(GemmRun& trial, const Problem& problem, cache::Proof& proof) {
 // First launch, check, steady launches. The program is loaded by then; the launch is the first of its grid class.
 Result<Timing> time_problem(Bench& bench, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
                             std::size_t runs, cache::Proof& proof) {
-  Result<GemmRun> trial = GemmRun::create(bench.session, bench.device, problem, options);
-  if (!trial) return trial.status();
-  const Result<double> first = trial->run(gemm);
+  Result<GemmRun> gemm_run = GemmRun::create(bench.session, bench.device, problem, options);
+  if (!gemm_run) return gemm_run.status();
+  const Result<double> first = gemm_run->run(gemm);
   if (!first) return first.status();
-  const Status right = check_once(*trial, problem, proof);
+  const Status right = check_once(*gemm_run, problem, proof);
   if (!right) return right;
   std::vector<double> times;
   for (std::size_t i = 0; i < runs; ++i) {
-    const Result<double> us = trial->run(gemm);
+    const Result<double> us = gemm_run->run(gemm);
     if (!us) return us.status();
     times.push_back(*us);
   }
@@ -112,19 +120,19 @@ Status check_edges(Bench& bench, cache::Proof& proof) {
       Result<Gemm> gemm = bench.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();
-      Result<GemmRun> trial = GemmRun::create(bench.session, bench.device, problem, options);
-      if (!trial) return trial.status();
-      const Status ran = trial->run(*gemm).status();
+      Result<GemmRun> gemm_run = GemmRun::create(bench.session, bench.device, problem, options);
+      if (!gemm_run) return gemm_run.status();
+      const Status ran = gemm_run->run(*gemm).status();
       if (!ran) return ran;
-      const Status right = check_once(*trial, problem, proof);
+      const Status right = check_once(*gemm_run, problem, proof);
       if (!right) return right;
     }
   }
   return {};
 }
 
-// The large grids: short launches, so that a compilation beside them stands out. The one that speaks most against the
-// program.
+// The large grids: short launches, so that a compilation beside them stands out. Returns the one that is closest to its
+// limit or furthest above it.
 Result<Timing> time_large_grid(Bench& bench, const Timing& small, cache::Proof& proof) {
   const cache::Variant& v = bench.variant;
   std::optional<Timing> worst;
@@ -136,27 +144,27 @@ Result<Timing> time_large_grid(Bench& bench, const Timing& small, cache::Proof& 
     options.beta = 0.5;
     const Result<Timing> timing = time_problem(bench, *gemm, large, options, kLargeRuns, proof);
     if (!timing) return timing;
-    if (!worst || timing->excess_us() > worst->excess_us()) worst = *timing;
+    if (!worst || timing->overrun_us(bench.overhead) > worst->overrun_us(bench.overhead)) worst = *timing;
   }
   return worst.value_or(small);
 }
 
-std::string note(const Bench& bench, const cache::Entry& entry, const Timing& small, const Timing& large) {
+std::string note(const Bench& bench, const cache::Entry& entry, const Timing& large, const Limited& worst) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(0) << "large grid: first " << large.first_us << " us, steady "
-       << large.steady_us << " us; the driver's floor: load " << bench.floor.load_us << " us, first launch "
-       << bench.floor.first_us << " us";
+       << large.steady_us << " us; a kernel that does nothing: load " << bench.overhead.load_us << " us, first launch "
+       << bench.overhead.first_us << " us";
   if (entry.form == cache::Form::portable) {
     text << "; the driver keeps an intermediate language, which it compiles at every load";
-  } else if (entry.proof.load_us() > kLoadLimitUs) {
-    text << "; loading takes as long as a compilation";
-  } else if (!small.jit_free(bench.floor) || !large.jit_free(bench.floor)) {
-    text << "; the first launch takes as long as a compilation";
+  } else if (worst.overrun_us() > 0) {
+    text << "; not JIT-free: " << worst.what << " took " << worst.us << " us, and " << worst.limit_us
+         << " us is the limit";
   }
   return text.str();
 }
 
-Status prove(Bench& bench, cache::Entry& entry) {
+// True when a compilation would have taken longer than what is above the limits: it may have been noise.
+Result<bool> prove(Bench& bench, cache::Entry& entry) {
   const cache::Variant& v = bench.variant;
   cache::Proof proof;
   proof.tools = entry.proof.tools;
@@ -178,49 +186,67 @@ Status prove(Bench& bench, cache::Entry& entry) {
   proof.first_us = static_cast<float>(small->first_us);
   proof.steady_us = static_cast<float>(small->steady_us);
   proof.proven = true;
-  proof.jit_free = entry.form == cache::Form::native && proof.load_us() <= kLoadLimitUs &&
-                   small->jit_free(bench.floor) && large->jit_free(bench.floor);
+  const Limited limits[] = {{"loading", proof.load_us(), kLoadLimitUs},
+                            {"the first launch", small->first_us, small->limit_us(bench.overhead)},
+                            {"the first launch of a large grid", large->first_us, large->limit_us(bench.overhead)}};
+  const Limited& worst = *std::max_element(std::begin(limits), std::end(limits), [](const auto& a, const auto& b) {
+    return a.overrun_us() < b.overrun_us();
+  });
+  const bool native = entry.form == cache::Form::native;
+  proof.jit_free = native && worst.overrun_us() <= 0;
+  proof.note = note(bench, entry, *large, worst);
   entry.proof = std::move(proof);
-  entry.proof.note = note(bench, entry, *small, *large);
-  return {};
+  return native && worst.overrun_us() > 0 && worst.overrun_us() < kCheapestCompilationUs;
 }
 
-// The entry alone, so that no other form of it can serve in its place.
-Status prove_alone(const Job& job, cache::Entry& entry, const Device& device, const Session& session,
-                   const LaunchOverhead& floor) {
-  const Result<cache::Bytes> bytes =
-      encode_job({job.target, job.source, job.variant, {entry}}, cache::Packing::compressed);
-  if (!bytes) return bytes.status();
-  const Result<Bundle> bundle = Bundle::from_memory({bytes->data(), bytes->size()});
+// The entry alone, so that no other form of it can serve in its place. The worker's own file serves when the entry is
+// the only one in it; else its bytes are encoded once more, in memory.
+Result<bool> prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const Device& device,
+                         const Session& session, const LaunchOverhead& overhead) {
+  Result<Bundle> bundle = file;
+  cache::Bytes alone;
+  if (job.entries.size() > 1) {
+    Result<cache::Bytes> bytes = encode_job({job.target, job.source, job.variant, {entry}}, cache::Packing::plain);
+    if (!bytes) return bytes.status();
+    alone = std::move(*bytes);
+    bundle = Bundle::from_memory({alone.data(), alone.size()});
+  }
   if (!bundle) return bundle.status();
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;  // the first launch is what is to be timed
   Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
-  Bench bench{job.variant, device, session, floor, std::move(*library)};
+  Bench bench{job.variant, device, session, overhead, std::move(*library)};
   return prove(bench, entry);
 }
 
 }  // namespace
 
-Status prove_job(const std::string& path, const std::string& floor_path, const std::string& output) {
+Result<bool> prove_job(const std::string& path, const std::string& overhead_path, const std::string& output) {
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   if (job->entries.empty()) return {Code::no_entry, path + ": nothing was compiled"};
-  const Result<Job> overhead_job = read_job(floor_path);
+  const Result<Bundle> file = Bundle::open(path);
+  if (!file) return file.status();
+  const Result<Job> overhead_job = read_job(overhead_path);
   if (!overhead_job) return overhead_job.status();
   const Result<Device> device = device_of(job->target);
   if (!device) return device.status();
   const Result<Session> session = Session::open(*device);
   if (!session) return session.status();
-  const Result<LaunchOverhead> floor = measure_launch_overhead(*overhead_job, *device, *session);
-  if (!floor) return floor.status();
+  const Result<LaunchOverhead> overhead = measure_launch_overhead(*overhead_job, *device, *session);
+  if (!overhead) return overhead.status();
+  bool near_miss = false;
   for (cache::Entry& entry : job->entries) {
-    const Status proven = prove_alone(*job, entry, *device, *session, *floor);
+    const Result<bool> proven = prove_alone(*job, *file, entry, *device, *session, *overhead);
     if (!proven) return proven;
+    near_miss = near_miss || *proven;
   }
-  return write_job(output, *job);
+  sign(*job);
+  const Status written = write_job(output, *job);
+  if (!written) return written;
+  return near_miss;
 }
 
 }  // namespace clbake::builder

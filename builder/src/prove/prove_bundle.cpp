@@ -1,7 +1,8 @@
 #include <clbake/builder/prove_bundle.hpp>
 #include <clbake/cache/writer.hpp>
 #include "profile/default_profile.hpp"
-#include "prove/launch_overhead.hpp"
+#include "profile/default_targets.hpp"
+#include "prove/proof_runner.hpp"
 
 #include "device/worker_calls.hpp"
 #include "process/work_directory.hpp"
@@ -87,9 +88,7 @@ class Proving {
  private:
   Result<ProveReport> run_alone();
   Status open();
-  Status compile_overhead_job(const Device& device);
-  Status prove(const Task& task);
-  Result<Job> attempt(const Task& task, std::string& cause, bool& wrong);
+  Status prove(ProofRunner& runner, const Task& task);
   void keep(const Task& task, const Job& proven);
   void take_out(const Task& task);
   static void renew_profile(cache::Contents& contents, const Task& task);
@@ -105,7 +104,6 @@ class Proving {
   cache::Contents contents_;
   std::vector<Task> tasks_;
   std::vector<const Task*> kept_;  // those that were proven
-  std::vector<Target> floors_;     // compiled; the place in the list is the file's number
   ProveReport report_;
   std::optional<ScratchDirectory> files_;
   std::string path(const std::string& name) const { return files_->path() + "/" + name; }
@@ -119,14 +117,14 @@ Status Proving::open() {
   Result<cache::Contents> contents = bundle->decode();
   if (!contents) return contents.status().within(options_.file);
   contents_ = std::move(*contents);
-  const Result<std::vector<Job>> jobs = jobs_of(*bundle);
-  if (!jobs) return jobs.status().within(options_.file);
+  add_default_targets(contents_);  // of a bundle that no build made
+  const std::vector<Job> jobs = jobs_of(contents_);
   for (const Device& device : options_.devices) {
     const auto first = static_cast<std::ptrdiff_t>(tasks_.size());
-    for (const Job& job : *jobs) {
+    for (const Job& job : jobs) {
       Task task{job.target, device, {device.target, job.source, job.variant, {}}};
       for (const cache::Entry& entry : job.entries) {
-        const bool wanted = options_.again || !is_proven(*jobs, job.variant.name, entry.form, device.target);
+        const bool wanted = options_.again || !is_proven(jobs, job.variant.name, entry.form, device.target);
         if (!wanted || !loadable(entry, job.target, device.target)) continue;
         task.job.entries.push_back(entry);
         task.job.entries.back().proof.tools = makers(entry.proof);
@@ -142,69 +140,25 @@ Status Proving::open() {
                               " entries are not proven, and no device of this machine can load one of them"};
 }
 
-Status Proving::compile_overhead_job(const Device& device) {
-  if (std::find(floors_.begin(), floors_.end(), device.target) != floors_.end()) return {};
-  const std::string number = std::to_string(floors_.size());
-  const Status written = write_job(path("floor.job"), overhead_job(device.target));
-  if (!written) return written;
-  const Result<ScratchDirectory> cache = ScratchDirectory::create();
-  if (!cache) return cache.status();
-  std::vector<Command> commands = {worker_command(
-      options_.worker, {"compile", path("floor.job"), path("floor" + number)}, *cache, path("floor.log"))};
-  Status result;
-  const Status ran = run_all(commands, 1, options_.timeout, cancel_, [&](std::size_t, const Exit& exit) {
-    if (!exit.ok()) result = Status(Code::opencl, describe(exit, commands[0], options_.timeout));
-  });
-  floors_.push_back(device.target);
-  return ran ? result.within(device.target.device_name + ": a kernel that does nothing") : ran;
-}
-
-// The proven job, or the cause why it is none, and whether that is a wrong result. A failure is a cancellation, or
-// concerns files.
-Result<Job> Proving::attempt(const Task& task, std::string& cause, bool& wrong) {
-  const auto floor = std::find(floors_.begin(), floors_.end(), task.device.target) - floors_.begin();
-  const Result<ScratchDirectory> cache = ScratchDirectory::create();
-  if (!cache) return cache.status();
+Status Proving::prove(ProofRunner& runner, const Task& task) {
   const Status written = write_job(path("compiled"), task.job);
   if (!written) return written;
-  std::vector<Command> commands = {worker_command(
-      options_.worker, {"prove", path("compiled"), path("floor" + std::to_string(floor)), path("proven")}, *cache,
-      path("prove.log"))};
-  cause.clear();
-  const Status ran = run_all(commands, 1, options_.timeout, cancel_, [&](std::size_t, const Exit& exit) {
-    if (!exit.ok()) cause = describe(exit, commands[0], options_.timeout);
-    wrong = exit.signal == 0 && !exit.timed_out && exit.code == kWorkerWrongExit;
-  });
-  if (!ran) return ran;
-  if (!cause.empty()) return task.job;
-  Result<Job> proven = read_job(path("proven"));
-  if (proven && (!same_work(*proven, task.job) || !all_proven(*proven))) cause = "the worker left no proof of it";
-  if (!proven) cause = proven.status().message();
-  return cause.empty() ? proven : Result<Job>(task.job);
-}
-
-Status Proving::prove(const Task& task) {
-  std::string cause;
-  bool wrong = false;
-  Result<Job> proven = attempt(task, cause, wrong);
-  for (int i = 1; i < kProofAttempts && proven && cause.empty() && noise_possible(*proven); ++i) {
-    proven = attempt(task, cause, wrong);
-  }
-  if (!proven) return proven.status();
+  Result<ProofOutcome> outcome = runner.prove(task.job, path("compiled"), path("proven"), path("prove.log"));
+  if (!outcome) return outcome.status();
   JobReport job;
   job.device = task.device.target.device_name;
   job.variant = task.job.variant.name;
-  job.outcome = cause.empty() ? JobReport::Outcome::baked : JobReport::Outcome::failed;
-  job.cause = cause;
-  if (cause.empty()) {
-    sign(*proven);
-    job.proof = proven->entries.front().proof;
-    keep(task, *proven);
+  job.cause = outcome->cause;
+  if (outcome->cause.empty()) {
+    job.outcome = JobReport::Outcome::baked;
+    job.proof = outcome->job.entries.front().proof;
+    keep(task, outcome->job);
     ++report_.proven;
     report_.not_jit_free += job.proof.jit_free ? 0 : 1;
   } else {
+    job.outcome = JobReport::Outcome::failed;
     ++report_.failed;
-    if (wrong) take_out(task);
+    if (outcome->wrong) take_out(task);
   }
   report_.jobs.push_back(std::move(job));
   return {};
@@ -327,12 +281,12 @@ Result<ProveReport> Proving::run_alone() {
   Result<ScratchDirectory> files = ScratchDirectory::create();
   if (!files) return files.status();
   files_.emplace(std::move(*files));
+  ProofRunner runner(options_.worker, options_.timeout, cancel_, files_->path(), true);
   Progress state;
   state.steps = tasks_.size();
   if (progress_) progress_(state);
   for (const Task& task : tasks_) {
-    status = compile_overhead_job(task.device);
-    if (status) status = prove(task);
+    status = prove(runner, task);
     if (!status) break;
     const JobReport& last = report_.jobs.back();
     const bool failed = last.outcome == JobReport::Outcome::failed;

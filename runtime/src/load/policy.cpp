@@ -1,5 +1,6 @@
 #include "load/policy.hpp"
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -131,7 +132,10 @@ Result<Found> Policy::find(const Request& request) {
   counters_.add_served(e);
   if (e.miss != Code::ok && (!e.loaded || !e.waits_for.empty())) {
     counters_.add_miss(e.miss);
-    setup_.log(LogLevel::info, e.variant + " is served from " + name(e.origin) + ": " + e.miss_message);
+    const bool is_new = e.origin == Origin::source && !e.loaded;
+    const std::string took = is_new ? ", compiled in " + std::to_string(std::lround(e.build_us / 1000)) + " ms" : "";
+    setup_.log(is_new ? LogLevel::warning : LogLevel::info,
+               e.variant + " is served from " + name(e.origin) + took + ": " + e.miss_message + " (" + e.reason + ")");
   }
   return program;
 }

@@ -10,9 +10,10 @@ int similarity(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name ? 1 : 0;
 }
 
-Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& device) {
+// Of the targets that have at least something in common with the device, if `related`.
+Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& device, bool related) {
   Result<cache::Profile> best = Status(Code::no_variant, "the bundle has no profile");
-  int best_similarity = -1;
+  int best_similarity = related ? 0 : -1;
   for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
     Result<cache::Profile> profile = bundle.profile(i);
     if (!profile) return profile;
@@ -28,8 +29,16 @@ Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& 
 }
 
 std::string describe(const Problem& p) {
-  return std::string(name(p.precision)) + " " + (p.trans_a ? 't' : 'n') + (p.trans_b ? 't' : 'n') + " " +
-         std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+  std::string text = name(p.precision);
+  text += p.trans_a ? " t" : " n";
+  text += p.trans_b ? "t" : "n";
+  const char* separator = " ";
+  for (const std::size_t size : {p.m, p.n, p.k}) {
+    text += separator;
+    text += std::to_string(size);
+    separator = " x ";
+  }
+  return text;
 }
 
 Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem, const std::string& name) {
@@ -63,41 +72,65 @@ std::string no_rule(const Bundle& bundle, const Problem& problem) {
          describe(problem);
 }
 
+Result<cache::Profile> profile_of(const Bundle& bundle, const Result<std::uint32_t>& target) {
+  if (!target) return target.status();
+  return bundle.find_profile(*target);
+}
+
+Result<Choices> choices_of(const Result<cache::Profile>& profile) {
+  if (!profile) return profile.status();
+  return Choices(*profile);
+}
+
+// The variant that the first fitting rule names.
+Result<std::uint32_t> follow(const Bundle& bundle, const Result<Choices>& choices, const Problem& problem) {
+  if (!choices) return choices.status();
+  const std::uint32_t rule = choices->index.find(problem);
+  if (rule == RuleIndex::kNone) return {Code::no_variant, no_rule(bundle, problem)};
+  const Choice& choice = choices->of_rule[rule];
+  if (!choice.checked.load(std::memory_order_relaxed)) {
+    const Status checked = check_variant(bundle, choice.variant, problem);
+    if (!checked) return checked;
+    choice.checked.store(true, std::memory_order_relaxed);
+  }
+  return choice.variant;
+}
+
 }  // namespace
 
 Choices::Choices(const cache::Profile& profile) : index(profile.rules), of_rule(profile.rules.size()) {
   for (std::size_t i = 0; i < of_rule.size(); ++i) of_rule[i].variant = profile.rules[i].variant;
 }
 
-DeviceBundle bundle_for(const Bundle& bundle, const Target& device) {
+DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu) {
+  const Result<cache::Profile> defaults = profile_of(bundle, bundle.find_target(cache::any_device(is_cpu)));
   Result<std::uint32_t> target = bundle.find_target(device);
-  Result<cache::Profile> profile = Status(Code::no_variant, "the bundle has no profile");
-  if (target) profile = bundle.find_profile(*target);
-  if (!target || profile.status().code() == Code::no_variant) profile = most_similar_profile(bundle, device);
-  if (!profile) return {bundle, std::move(target), profile.status(), {}};
-  const Result<Target> made_for = bundle.target(profile->target);
-  return {bundle, std::move(target), Choices(*profile), made_for ? made_for->device_name : "an unknown device"};
+  Result<cache::Profile> profile = profile_of(bundle, target);
+  if (!target || profile.status().code() == Code::no_variant) {
+    profile = most_similar_profile(bundle, device, defaults.ok());
+  }
+  std::string made_for;
+  if (profile) {
+    const Result<Target> known = bundle.target(profile->target);
+    made_for = known ? known->device_name : "an unknown device";
+  }
+  return {bundle, std::move(target), choices_of(profile), std::move(made_for), choices_of(defaults)};
 }
 
 std::string why(const DeviceBundle& bundle, const Problem& problem) {
-  if (!bundle.choices) return {};
-  const std::string rule = std::to_string(bundle.choices->index.find(problem));
-  return "rule " + rule + " of the profile of " + bundle.profile_of +
+  const std::uint32_t rule = bundle.choices ? bundle.choices->index.find(problem) : RuleIndex::kNone;
+  if (rule == RuleIndex::kNone) return "the default for this type of device";
+  return "rule " + std::to_string(rule) + " of the profile of " + bundle.profile_of +
          (bundle.target ? "" : ", the most similar device");
 }
 
 Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name) {
   if (!name.empty()) return find_by_name(bundle.bundle, problem, name);
-  if (!bundle.choices) return bundle.choices.status();
-  const std::uint32_t rule = bundle.choices->index.find(problem);
-  if (rule == RuleIndex::kNone) return {Code::no_variant, no_rule(bundle.bundle, problem)};
-  const Choice& choice = bundle.choices->of_rule[rule];
-  if (!choice.checked.load(std::memory_order_relaxed)) {
-    const Status checked = check_variant(bundle.bundle, choice.variant, problem);
-    if (!checked) return checked;
-    choice.checked.store(true, std::memory_order_relaxed);
-  }
-  return choice.variant;
+  return follow(bundle.bundle, bundle.choices, problem);
+}
+
+Result<std::uint32_t> choose_default(const DeviceBundle& bundle, const Problem& problem) {
+  return follow(bundle.bundle, bundle.defaults, problem);
 }
 
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind) {

@@ -37,16 +37,20 @@ struct DeviceBundle {
   Result<std::uint32_t> target;  // the device's target in the bundle, or why there is none
   Result<Choices> choices;       // of the target's own profile or, without one, of the most similar target's
   std::string profile_of;        // the device of that target, for a person
+  Result<Choices> defaults;      // for every device of its type: used where `choices` has no rule
 };
 
-// Looks the device up in a bundle. A damaged record appears as a failed target or failed choices.
-DeviceBundle bundle_for(const Bundle& bundle, const Target& device);
+// Looks the device up in a bundle. A damaged record appears as a failed target, or failed choices or defaults.
+DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu);
 
 // The bundle's variant for a row-major problem: the one of this name or, when `name` is empty, the profile's choice.
 // Fails with no_variant, or with what is wrong with the record.
 Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name);
 
-// Why the profile chooses what `choose` returned, for a person.
+// The default of the device's type for the problem, which the bundle holds as source. Fails like `choose`.
+Result<std::uint32_t> choose_default(const DeviceBundle& bundle, const Problem& problem);
+
+// Why the bundle chooses what `choose` or `choose_default` returned, for a person.
 std::string why(const DeviceBundle& bundle, const Problem& problem);
 
 }  // namespace clbake

@@ -8,7 +8,7 @@ namespace clbake {
 
 Result<ProfileChoice> ProfileChoice::create(const Bundle& bundle, const Target& device) {
   return exceptions_to_status([&]() -> Result<ProfileChoice> {
-    auto found = std::make_shared<const DeviceBundle>(bundle_for(bundle, device));
+    auto found = std::make_shared<const DeviceBundle>(bundle_for(bundle, device, true));
     if (!found->choices) return found->choices.status();
     return ProfileChoice(std::move(found));
   });

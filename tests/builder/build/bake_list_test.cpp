@@ -23,7 +23,7 @@ Names names_of(const BakeList& bake_list) {
 }
 
 Names baked_names(const std::string& bundle) {
-  const cache::Contents contents = contents_of(bundle);
+  const cache::Contents contents = baked_contents_of(bundle);
   Names names;
   for (const cache::Entry& entry : contents.entries) names.insert(contents.variants[entry.variant].name);
   return names;
@@ -61,8 +61,8 @@ Names joined(const std::vector<Names>& parts) {
 }
 
 // A fixture whose build has the made-up profile.
-struct TunedShop : BuildFixture {
-  TunedShop() {
+struct TunedFixture : BuildFixture {
+  TunedFixture() {
     options.precisions.clear();
     options.profiles = {{"tuned.json", made_up_tuning()}};
   }
@@ -81,7 +81,7 @@ const Names kWinners = {kSmallWinner, kLargeWinner, kTransposedWinner};
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_CASE(WinnersAndWhatBacksThemUpAreBakedAndNothingElse, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(WinnersAndWhatBacksThemUpAreBakedAndNothingElse, TunedFixture) {
   const BuildReport report = required(build());
   BOOST_TEST((baked_names(options.output) == joined({kWinners, backing("nn"), backing("tn")})));
   BOOST_TEST(report.baked == 7U);
@@ -90,9 +90,9 @@ BOOST_FIXTURE_TEST_CASE(WinnersAndWhatBacksThemUpAreBakedAndNothingElse, TunedSh
   BOOST_TEST(report.profiles[0].profile == "tuned.json (tuned on Device A, driver 1.0, 2026-11-21)");
 }
 
-BOOST_FIXTURE_TEST_CASE(TheBundleFollowsTheProfileAndServesTheRest, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(TheBundleFollowsTheProfileAndServesTheRest, TunedFixture) {
   required(build());
-  const cache::Contents contents = contents_of(options.output);
+  const cache::Contents contents = baked_contents_of(options.output);
   BOOST_REQUIRE_EQUAL(contents.profiles.size(), 1U);
   const std::vector<cache::Rule>& rules = contents.profiles[0].rules;
   BOOST_REQUIRE_EQUAL(rules.size(), 3U);  // which leave nothing to the untuned ones
@@ -110,10 +110,10 @@ BOOST_FIXTURE_TEST_CASE(TheBundleFollowsTheProfileAndServesTheRest, TunedShop) {
   BOOST_TEST(rules[2].trans_a);
 }
 
-BOOST_FIXTURE_TEST_CASE(WhatNoRuleServesTheUntunedOnesDo, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(WhatNoRuleServesTheUntunedOnesDo, TunedFixture) {
   options.profiles[0].tuning.rules.resize(1);
   required(build());
-  const cache::Contents contents = contents_of(options.output);
+  const cache::Contents contents = baked_contents_of(options.output);
   const std::vector<cache::Rule>& rules = contents.profiles.at(0).rules;
   BOOST_REQUIRE(rules.size() >= 2);
   BOOST_TEST(contents.variants[rules[0].variant].name == kSmallWinner);
@@ -125,11 +125,11 @@ BOOST_FIXTURE_TEST_CASE(WhatNoRuleServesTheUntunedOnesDo, TunedShop) {
   BOOST_TEST((rules.back().k_max == UINT32_MAX && rules.back().batch_max == UINT32_MAX));
 }
 
-BOOST_FIXTURE_TEST_CASE(AWinnerThatFailsToBakeLeavesItsProblemsToTheOthers, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(AWinnerThatFailsToBakeLeavesItsProblemsToTheOthers, TunedFixture) {
   misbehave("compile:crash:" + std::string(kTransposedWinner));
   const BuildReport report = required(build());
   BOOST_TEST(report.failed == 1U);
-  const cache::Contents contents = contents_of(options.output);
+  const cache::Contents contents = baked_contents_of(options.output);
   std::vector<std::string> transposed;
   for (const cache::Rule& rule : contents.profiles.at(0).rules) {
     if (rule.trans_a) transposed.push_back(contents.variants[rule.variant].name);
@@ -138,7 +138,7 @@ BOOST_FIXTURE_TEST_CASE(AWinnerThatFailsToBakeLeavesItsProblemsToTheOthers, Tune
   for (const std::string& name : transposed) BOOST_TEST(backing("tn").count(name) == 1U, name);
 }
 
-BOOST_FIXTURE_TEST_CASE(WantedPrecisionsLimitAProfileAndAreServedBeyondIt, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(WantedPrecisionsLimitAProfileAndAreServedBeyondIt, TunedFixture) {
   options.profiles.push_back({"double.json", tuning_of("register_tile-d-nn-60x128x512-6x16x1-v8")});
   BOOST_TEST(names_of(bake_list()).count("register_tile-d-nn-60x128x512-6x16x1-v8") == 1U);
   options.profiles[1].tuning.rules.push_back(tuning_of(kLoser).rules[0]);
@@ -153,7 +153,7 @@ BOOST_FIXTURE_TEST_CASE(WantedPrecisionsLimitAProfileAndAreServedBeyondIt, Tuned
   check_refused({"double.json: has no winner of the wanted precisions"});
 }
 
-BOOST_FIXTURE_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames, TunedFixture) {
   options.devices = {made_up_device("Device B")};
   check_refused({"tuned.json: ", "Device A", "Device B", "--force"});
   options.foreign_profiles = true;
@@ -162,7 +162,7 @@ BOOST_FIXTURE_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames, TunedShop
   BOOST_TEST(contains(report.profiles.at(0).profile, "tuned on Device A"));
 }
 
-BOOST_FIXTURE_TEST_CASE(PlatformAndVendorBelongToTheDevice, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(PlatformAndVendorBelongToTheDevice, TunedFixture) {
   for (std::string Target::*const field : {&Target::platform_name, &Target::vendor, &Target::device_name}) {
     options.profiles[0].tuning = made_up_tuning();
     options.profiles[0].tuning.target.*field = "Somebody else's";
@@ -170,7 +170,7 @@ BOOST_FIXTURE_TEST_CASE(PlatformAndVendorBelongToTheDevice, TunedShop) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(AnotherDriverIsFineAndSaid, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(AnotherDriverIsFineAndSaid, TunedFixture) {
   BOOST_REQUIRE_EQUAL(bake_list().remarks.size(), 1U);
   BOOST_TEST(bake_list().remarks[0] ==
              "not tuned and not baked: single nt, single tt; --precision bakes default variants for them");
@@ -183,7 +183,7 @@ BOOST_FIXTURE_TEST_CASE(AnotherDriverIsFineAndSaid, TunedShop) {
   BOOST_TEST(contains(bake_list().remarks.at(0), "platform OpenCL 3.0 made up, here OpenCL 3.1"));
 }
 
-BOOST_FIXTURE_TEST_CASE(EachDeviceGetsTheProfileMadeForIt, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(EachDeviceGetsTheProfileMadeForIt, TunedFixture) {
   const Device b = made_up_device("Device B");
   options.devices.push_back(b);
   check_refused({"tuned.json: ", "Device A", "Device B"});
@@ -195,7 +195,7 @@ BOOST_FIXTURE_TEST_CASE(EachDeviceGetsTheProfileMadeForIt, TunedShop) {
   check_refused({"tuned.json: ", "Device A", "Device B"});
 }
 
-BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneKindAndDeviceAreToBeMerged, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneKindAndDeviceAreToBeMerged, TunedFixture) {
   options.profiles.push_back({"more.json", tuning_of(kLoser)});
   check_refused({"more.json: ", "single nn", "--merge"});
   options.profiles[1].tuning = tuning_of("register_tile-s-nt-64x64x256-8x32x1-v16");
@@ -204,12 +204,12 @@ BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneKindAndDeviceAreToBeMerged, TunedShop) {
        joined({kWinners, {"register_tile-s-nt-64x64x256-8x32x1-v16"}, backing("nn"), backing("tn"), backing("nt")})));
 }
 
-BOOST_FIXTURE_TEST_CASE(AProfileWithoutAWinnerIsRefused, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(AProfileWithoutAWinnerIsRefused, TunedFixture) {
   options.profiles[0].tuning.rules.clear();
   check_refused({"tuned.json: has no winner"});
 }
 
-BOOST_FIXTURE_TEST_CASE(AWinnerThatTheDeviceCannotRunIsNamedWithTheConstraint, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(AWinnerThatTheDeviceCannotRunIsNamedWithTheConstraint, TunedFixture) {
   const std::string needs_groups = "direct-s-nt-16x16x1-1x1x4-v1";  // 256 work-items
   options.profiles = {{"tuned.json", tuning_of(needs_groups)}};
   const BuildReport report = required(build());
@@ -226,7 +226,7 @@ BOOST_FIXTURE_TEST_CASE(AWinnerThatTheDeviceCannotRunIsNamedWithTheConstraint, T
   BOOST_TEST(!std::filesystem::exists(options.output));
 }
 
-BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedFixture) {
   Device device = made_up_device("Some CPU");
   device.vector_bytes = 64;
   options.profiles.clear();
@@ -264,7 +264,7 @@ BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedShop)
   BOOST_TEST(other.rules.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(NamedVariantsHaveNoProfile, TunedShop) {
+BOOST_FIXTURE_TEST_CASE(NamedVariantsHaveNoProfile, TunedFixture) {
   options.profiles.clear();
   options.variants = {kernels::Params()};
   BOOST_TEST(required(build()).profiles.empty());
@@ -280,24 +280,24 @@ BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {
   Device h200;
   h200.target = {"NVIDIA CUDA", "OpenCL 3.0", "NVIDIA Corporation", "NVIDIA H200", "3.0", "580.1", "sm_90", 64};
   const std::string winner = "local_tile-s-nn-64x64x16-4x4x16-v4-load4-padding4";
-  BuildFixture shop;
-  shop.options.devices.clear();
-  shop.options.targets = {target};
-  shop.options.precisions.clear();
-  shop.options.profiles = {{"h200.json", tuning_of(winner, 100, h200)}};
-  required(shop.build());
-  const Names names = baked_names(shop.options.output);
+  BuildFixture fixture;
+  fixture.options.devices.clear();
+  fixture.options.targets = {target};
+  fixture.options.precisions.clear();
+  fixture.options.profiles = {{"h200.json", tuning_of(winner, 100, h200)}};
+  required(fixture.build());
+  const Names names = baked_names(fixture.options.output);
   BOOST_TEST(names.size() == 3U);
   BOOST_TEST(names.count(winner + "-clang") == 1U);
-  const cache::Contents contents = contents_of(shop.options.output);
+  const cache::Contents contents = baked_contents_of(fixture.options.output);
   const cache::Rule& first = contents.profiles.at(0).rules.at(0);
   BOOST_TEST(contents.variants[first.variant].name == winner + "-clang");
   BOOST_TEST(first.gflops > 0);
-  BOOST_TEST(required(bake_lists_for(shop.options)).at(0).remarks.size() == 1U);  // on what the profile lacks
+  BOOST_TEST(required(bake_lists_for(fixture.options)).at(0).remarks.size() == 1U);  // on what the profile lacks
 
-  shop.options.targets[0].name = "nvidia:sm_80";
-  shop.options.targets[0].device.target.architecture = "sm_80";
-  const Result<BuildReport> refused = shop.build();
+  fixture.options.targets[0].name = "nvidia:sm_80";
+  fixture.options.targets[0].device.target.architecture = "sm_80";
+  const Result<BuildReport> refused = fixture.build();
   BOOST_TEST(outcome(refused) == "invalid argument");
   BOOST_TEST(contains(refused.status().message(), "NVIDIA H200"));
   BOOST_TEST(contains(refused.status().message(), "nvidia:sm_80"));

@@ -4,6 +4,8 @@
 
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/scratch.hpp>
+#include "build/keep.hpp"
+#include "profile/default_targets.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -23,7 +25,14 @@ Contents normalized(const Contents& contents) {
   return required(required(cache::Bundle::from_memory({bytes.data(), bytes.size()})).decode());
 }
 
-MergedBundle merged(const Contents& a, const Contents& b) { return merge_bundles({{"a", a}, {"b", b}}); }
+// Without the defaults that every bundle gets.
+MergedBundle merged(std::vector<NamedBundle> bundles) {
+  MergedBundle all = merge_bundles(std::move(bundles));
+  all.contents = select_kinds(all.contents,
+                              [](const cache::Target& target, const GemmKind&) { return !is_default_target(target); });
+  return all;
+}
+MergedBundle merged(const Contents& a, const Contents& b) { return merged({{"a", a}, {"b", b}}); }
 
 // The small contents with one entry only, as an overlay's file has it.
 Contents one_entry(std::uint8_t byte, bool proven) {
@@ -69,7 +78,7 @@ BOOST_AUTO_TEST_CASE(PartsOfABundleAreTheBundle) {
         std::find_if(part.variants.begin(), part.variants.end(), same_name) - part.variants.begin());
     parts.push_back({std::to_string(i), std::move(part)});
   }
-  const MergedBundle all = merge_bundles(parts);
+  const MergedBundle all = merged(parts);
   BOOST_TEST(describe(normalized(all.contents)) == describe(whole));
 }
 
@@ -125,6 +134,28 @@ BOOST_AUTO_TEST_CASE(AnotherSourceMakesAnotherVariant) {
   Contents other = small_contents();
   other.sources[1].text = "changed";
   BOOST_TEST(merged(small_contents(), other).left_out.size() == 1U);
+}
+
+// As the default variants of two versions of clbake are.
+BOOST_AUTO_TEST_CASE(AVariantWithoutEntriesGivesWayToAnotherOneOfItsName) {
+  Contents source_only = small_contents();
+  source_only.variants[2].build_options += " -DOTHER";
+  source_only.entries.clear();
+  for (const bool first : {true, false}) {
+    const MergedBundle both = first ? merged(source_only, small_contents()) : merged(small_contents(), source_only);
+    BOOST_TEST(both.left_out.empty());
+    BOOST_TEST(describe(normalized(both.contents)) == describe(small_contents()));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AMergedBundleHoldsTheDefaultsOfBothTypesOfDevice) {
+  const Contents once = merge_bundles({{"a", small_contents()}}).contents;
+  for (const bool is_cpu : {true, false}) {
+    BOOST_TEST(std::count(once.targets.begin(), once.targets.end(), cache::any_device(is_cpu)) == 1);
+  }
+  BOOST_TEST(once.profiles.size() == small_contents().profiles.size() + 2);
+  const Contents twice = merge_bundles({{"a", once}, {"b", once}}).contents;
+  BOOST_TEST(describe(normalized(twice)) == describe(normalized(once)));
 }
 
 BOOST_AUTO_TEST_CASE(ADirectoryStandsForItsBundlesAndDamagedOnesAreNamed) {

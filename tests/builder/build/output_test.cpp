@@ -13,14 +13,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Nothing was run, and what was there is as it was.
-void check_refused(BuildFixture& shop, const std::string& code, const std::string& cause) {
-  const std::vector<std::string> before = shop.files();
-  const Result<BuildReport> report = shop.build();
+void check_refused(BuildFixture& fixture, const std::string& code, const std::string& cause) {
+  const std::vector<std::string> before = fixture.files();
+  const Result<BuildReport> report = fixture.build();
   BOOST_TEST(outcome(report) == code);
   BOOST_TEST(contains(report.status().message(), cause), report.status().message());
-  BOOST_TEST(contains(report.status().message(), shop.options.output), report.status().message());
-  BOOST_TEST(shop.calls().empty());
-  BOOST_TEST((shop.files() == before));
+  BOOST_TEST(contains(report.status().message(), fixture.options.output), report.status().message());
+  BOOST_TEST(fixture.calls().empty());
+  BOOST_TEST((fixture.files() == before));
 }
 
 // A disk on which no file can grow beyond `bytes`, for this process and its children.
@@ -52,160 +52,160 @@ bool is_partial_output(const std::string& file) {
 
 BOOST_AUTO_TEST_CASE(ATextFileIsRefusedAndStaysAsItIs) {
   for (const std::string text : {"dear diary, today I baked nothing\n", "x"}) {
-    BuildFixture shop;
-    write_file(shop.options.output, text);
-    check_refused(shop, "invalid argument", "is not a bundle");
-    BOOST_TEST(read_file(shop.options.output) == text);
+    BuildFixture fixture;
+    write_file(fixture.options.output, text);
+    check_refused(fixture, "invalid argument", "is not a bundle");
+    BOOST_TEST(read_file(fixture.options.output) == text);
   }
 }
 
 BOOST_AUTO_TEST_CASE(ADamagedBundleIsRebuilt) {
-  BuildFixture shop;
-  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
-  const std::string good = read_file(shop.options.output);
+  BuildFixture fixture;
+  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
+  const std::string good = read_file(fixture.options.output);
   std::vector<std::string> damaged = {good.substr(0, good.size() / 2), good.substr(0, 20)};
   for (const std::size_t at : {std::size_t{20}, good.size() / 2, good.size() - 10}) {
     damaged.push_back(good);
     damaged.back()[at] = static_cast<char>(damaged.back()[at] ^ 4);
   }
   for (const std::string& bytes : damaged) {
-    write_file(shop.options.output, bytes);
-    BOOST_TEST(outcome(shop.build()) == "ok");
-    BOOST_TEST((read_file(shop.options.output) == good));
+    write_file(fixture.options.output, bytes);
+    BOOST_TEST(outcome(fixture.build()) == "ok");
+    BOOST_TEST((read_file(fixture.options.output) == good));
   }
 }
 
 BOOST_AUTO_TEST_CASE(AnEmptyFileIsReplaced) {
-  BuildFixture shop;
-  write_file(shop.options.output, "");
-  BOOST_TEST(outcome(shop.build()) == "ok");
-  BOOST_TEST(contents_of(shop.options.output).entries.size() == kVariants);
+  BuildFixture fixture;
+  write_file(fixture.options.output, "");
+  BOOST_TEST(outcome(fixture.build()) == "ok");
+  BOOST_TEST(baked_contents_of(fixture.options.output).entries.size() == kVariants);
 }
 
 BOOST_AUTO_TEST_CASE(AMissingDirectoryIsAnIoFailure) {
-  BuildFixture shop;
-  shop.options.output = shop.path("no/such/directory/gemm.clbake");
-  check_refused(shop, "input/output", "No such file or directory");
+  BuildFixture fixture;
+  fixture.options.output = fixture.path("no/such/directory/gemm.clbake");
+  check_refused(fixture, "input/output", "No such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(AFileInThePlaceOfTheDirectoryIsAnIoFailure) {
-  BuildFixture shop;
-  write_file(shop.path("file"), "text");
-  shop.options.output = shop.path("file/gemm.clbake");
-  check_refused(shop, "input/output", "Not a directory");
+  BuildFixture fixture;
+  write_file(fixture.path("file"), "text");
+  fixture.options.output = fixture.path("file/gemm.clbake");
+  check_refused(fixture, "input/output", "Not a directory");
 }
 
 BOOST_AUTO_TEST_CASE(ADirectoryAsOutputIsRefused) {
-  BuildFixture shop;
-  fs::create_directory(shop.options.output);
-  check_refused(shop, "invalid argument", "not a regular file");
+  BuildFixture fixture;
+  fs::create_directory(fixture.options.output);
+  check_refused(fixture, "invalid argument", "not a regular file");
 }
 
 BOOST_AUTO_TEST_CASE(ADeviceFileAsOutputIsRefused) {
-  BuildFixture shop;
-  shop.options.output = "/dev/null";
-  check_refused(shop, "invalid argument", "not a regular file");
+  BuildFixture fixture;
+  fixture.options.output = "/dev/null";
+  check_refused(fixture, "invalid argument", "not a regular file");
 }
 
 BOOST_AUTO_TEST_CASE(AnEmptyNameIsRefused) {
   const fs::path before = fs::current_path();
-  BuildFixture shop;
-  fs::current_path(shop.path(""));
-  shop.options.output.clear();
-  check_refused(shop, "invalid argument", "name");
+  BuildFixture fixture;
+  fs::current_path(fixture.path(""));
+  fixture.options.output.clear();
+  check_refused(fixture, "invalid argument", "name");
   fs::current_path(before);
 }
 
 BOOST_AUTO_TEST_CASE(AFileInThePlaceOfTheWorkDirectoryStaysAsItIs) {
-  BuildFixture shop;
-  write_file(shop.work_directory(), "mine");
-  check_refused(shop, "input/output", ".work");
-  BOOST_TEST(read_file(shop.work_directory()) == "mine");
+  BuildFixture fixture;
+  write_file(fixture.work_directory(), "mine");
+  check_refused(fixture, "input/output", ".work");
+  BOOST_TEST(read_file(fixture.work_directory()) == "mine");
 }
 
 BOOST_AUTO_TEST_CASE(AWorkDirectoryOfSomebodyElseIsRefusedAndStaysAsItIs) {
-  BuildFixture shop;
-  std::filesystem::create_directory(shop.work_directory());
-  write_file(shop.work_directory() + "/thesis.txt", "years of work");
-  BOOST_TEST(outcome(shop.build()) == "input/output");
-  BOOST_TEST(read_file(shop.work_directory() + "/thesis.txt") == "years of work");
+  BuildFixture fixture;
+  std::filesystem::create_directory(fixture.work_directory());
+  write_file(fixture.work_directory() + "/thesis.txt", "years of work");
+  BOOST_TEST(outcome(fixture.build()) == "input/output");
+  BOOST_TEST(read_file(fixture.work_directory() + "/thesis.txt") == "years of work");
 }
 
 BOOST_AUTO_TEST_CASE(ASecondBuildOfTheSameOutputIsRefused) {
-  BuildFixture shop;
+  BuildFixture fixture;
   const std::atomic<bool> never{false};
   std::size_t refusals = 0;
-  const Result<BuildReport> report = build(shop.options, never, [&](const Progress&) {
-    const Result<BuildReport> second = build(shop.options, never, {});
+  const Result<BuildReport> report = build(fixture.options, never, [&](const Progress&) {
+    const Result<BuildReport> second = build(fixture.options, never, {});
     BOOST_TEST(outcome(second) == "input/output");
     BOOST_TEST(contains(second.status().message(), "another build"), second.status().message());
     ++refusals;
   });
   BOOST_REQUIRE_EQUAL(outcome(report), "ok");
   BOOST_TEST(refusals == 2 * kVariants + 1);
-  BOOST_TEST(contents_of(shop.options.output).entries.size() == kVariants);
+  BOOST_TEST(baked_contents_of(fixture.options.output).entries.size() == kVariants);
 }
 
 BOOST_AUTO_TEST_CASE(OutputsSideBySideDoNotDisturbEachOther) {
-  BuildFixture shop;
-  BuildOptions other = shop.options;
-  other.output = shop.path("other.clbake");
+  BuildFixture fixture;
+  BuildOptions other = fixture.options;
+  other.output = fixture.path("other.clbake");
   const std::atomic<bool> never{false};
   bool first = true;
-  const Result<BuildReport> report = build(shop.options, never, [&](const Progress&) {
+  const Result<BuildReport> report = build(fixture.options, never, [&](const Progress&) {
     if (std::exchange(first, false)) BOOST_TEST(outcome(build(other, never, {})) == "ok");
   });
   BOOST_REQUIRE_EQUAL(outcome(report), "ok");
-  BOOST_TEST((read_file(shop.options.output) == read_file(other.output)));
+  BOOST_TEST((read_file(fixture.options.output) == read_file(other.output)));
 }
 
 // Room for every file of the work directory, not for the bundle.
 BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingKeepsTheWorkAndLeavesNoPartialOutput) {
-  BuildFixture shop;
+  BuildFixture fixture;
   {
     const SmallDisk disk(64UL * 1024);
-    const Result<BuildReport> report = shop.build();
+    const Result<BuildReport> report = fixture.build();
     BOOST_TEST(outcome(report) == "input/output");
-    BOOST_TEST(contains(report.status().message(), shop.options.output), report.status().message());
+    BOOST_TEST(contains(report.status().message(), fixture.options.output), report.status().message());
     BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
   }
-  for (const std::string& file : shop.files()) BOOST_TEST(!is_partial_output(file), file);
-  BOOST_TEST(fs::is_directory(shop.work_directory()));
+  for (const std::string& file : fixture.files()) BOOST_TEST(!is_partial_output(file), file);
+  BOOST_TEST(fs::is_directory(fixture.work_directory()));
 
-  BOOST_TEST(outcome(shop.build()) == "ok");
-  BOOST_TEST(shop.calls().empty());
-  BOOST_TEST((shop.files() == std::vector<std::string>{"gemm.clbake"}));
+  BOOST_TEST(outcome(fixture.build()) == "ok");
+  BOOST_TEST(fixture.calls().empty());
+  BOOST_TEST((fixture.files() == std::vector<std::string>{"gemm.clbake"}));
 }
 
 BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
-  BuildFixture shop;
-  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
-  const std::string before = read_file(shop.options.output);
-  shop.options.precisions.push_back(Precision::double_precision);
+  BuildFixture fixture;
+  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
+  const std::string before = read_file(fixture.options.output);
+  fixture.options.precisions.push_back(Precision::double_precision);
   {
     const SmallDisk disk(64UL * 1024);
-    BOOST_TEST(outcome(shop.build()) == "input/output");
+    BOOST_TEST(outcome(fixture.build()) == "input/output");
   }
-  BOOST_TEST((read_file(shop.options.output) == before));
+  BOOST_TEST((read_file(fixture.options.output) == before));
 }
 
 BOOST_AUTO_TEST_CASE(AFullDiskFromTheStartIsAnIoFailure) {
-  BuildFixture shop;
+  BuildFixture fixture;
   const SmallDisk disk(256);
-  const Result<BuildReport> report = shop.build();
+  const Result<BuildReport> report = fixture.build();
   BOOST_TEST(outcome(report) == "input/output");
   BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
-  for (const std::string& file : shop.files()) BOOST_TEST(!is_partial_output(file), file);
+  for (const std::string& file : fixture.files()) BOOST_TEST(!is_partial_output(file), file);
 }
 
 // Room for the jobs, not for what the workers have to leave.
 BOOST_AUTO_TEST_CASE(AFullDiskInTheWorkersEndsTheBuildAndIsNamed) {
-  BuildFixture shop;
+  BuildFixture fixture;
   const SmallDisk disk(16UL * 1024);
-  const Result<BuildReport> report = shop.build();
+  const Result<BuildReport> report = fixture.build();
   BOOST_REQUIRE_EQUAL(outcome(report), "input/output");
   BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
-  for (const std::string& file : shop.files()) BOOST_TEST(!is_partial_output(file), file);
+  for (const std::string& file : fixture.files()) BOOST_TEST(!is_partial_output(file), file);
 }
 
 }  // namespace clbake::builder::test

@@ -2,7 +2,8 @@
 #include "build_fixture.hpp"
 #include "fake_compilers.hpp"
 
-#include <clbake/builder/offline.hpp>
+#include <clbake/builder/offline_targets.hpp>
+#include "compile/offline/offline_compile.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>

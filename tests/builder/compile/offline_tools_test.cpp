@@ -2,9 +2,10 @@
 // whose compilers are not here is skipped, too.
 #include "files.hpp"
 
-#include <clbake/builder/offline.hpp>
+#include <clbake/builder/offline_targets.hpp>
 #include <clbake/kernels/defaults.hpp>
 #include "compile/nvidia/cubin.hpp"
+#include "compile/offline/offline_compile.hpp"
 
 #define BOOST_TEST_NO_MAIN
 #include <algorithm>

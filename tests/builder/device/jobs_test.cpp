@@ -159,18 +159,18 @@ BOOST_AUTO_TEST_CASE(ADamagedJobIsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(ABundleOfSeveralVariantsIsNoJob) {
-  BuildFixture shop;
-  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
-  const Result<Job> read = read_job(shop.options.output);
+  BuildFixture fixture;
+  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
+  const Result<Job> read = read_job(fixture.options.output);
   BOOST_TEST(outcome(read) == "malformed");
-  BOOST_TEST(contains(read.status().message(), shop.options.output), read.status().message());
+  BOOST_TEST(contains(read.status().message(), fixture.options.output), read.status().message());
 }
 
 BOOST_AUTO_TEST_CASE(EveryEntryOfABundleIsAJob) {
-  BuildFixture shop;
-  shop.options.devices = {made_up_device("A"), made_up_device("B")};
-  BOOST_REQUIRE_EQUAL(outcome(shop.build()), "ok");
-  const Result<Bundle> bundle = Bundle::open(shop.options.output);
+  BuildFixture fixture;
+  fixture.options.devices = {made_up_device("A"), made_up_device("B")};
+  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
+  const Result<Bundle> bundle = Bundle::open(fixture.options.output);
   BOOST_REQUIRE_EQUAL(outcome(bundle), "ok");
   const Result<std::vector<Job>> jobs = jobs_of(*bundle);
   BOOST_REQUIRE_EQUAL(outcome(jobs), "ok");

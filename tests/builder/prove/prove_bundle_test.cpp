@@ -55,7 +55,7 @@ struct Foreign : BuildFixture {
   }
 
   std::size_t proven_entries(const std::string& driver) const {
-    const cache::Contents contents = contents_of(options.output);
+    const cache::Contents contents = baked_contents_of(options.output);
     return static_cast<std::size_t>(
         std::count_if(contents.entries.begin(), contents.entries.end(), [&](const cache::Entry& entry) {
           return entry.proof.proven && contents.targets[entry.target].driver_version == driver;
@@ -71,7 +71,7 @@ BOOST_FIXTURE_TEST_CASE(EntriesAreProvenAndBelongToTheDeviceThen, Foreign) {
   BOOST_TEST(report.failed == 0U);
   BOOST_TEST(report.left == 0U);
   BOOST_TEST(steps_seen == kOffline);
-  const cache::Contents contents = contents_of(options.output);
+  const cache::Contents contents = baked_contents_of(options.output);
   BOOST_REQUIRE_EQUAL(contents.targets.size(), 2U);
   BOOST_TEST(contents.entries.size() == 2 * kOffline);
   BOOST_TEST(contents.profiles.size() == 2U);
@@ -108,9 +108,10 @@ BOOST_FIXTURE_TEST_CASE(TheDeviceFollowsTheTunedRulesOfWhatItProved, Foreign) {
   tuning.winners.push_back({shape_class(tuning.shapes[1]), {1, 1, 10, 0.01, 9, false}});
   options.precisions.clear();
   options.profiles = {{"h200.json", tuning}};
+  options.replace = true;
   BOOST_TEST(required(build()).jobs.size() == 4U);
   const auto rules_of = [&](const std::string& device) {
-    const cache::Contents contents = contents_of(options.output);
+    const cache::Contents contents = baked_contents_of(options.output);
     std::vector<std::string> said;
     for (const cache::Profile& profile : contents.profiles) {
       if (contents.targets[profile.target].device_name != device) continue;
@@ -127,7 +128,7 @@ BOOST_FIXTURE_TEST_CASE(TheDeviceFollowsTheTunedRulesOfWhatItProved, Foreign) {
   BOOST_TEST(contains(tuned[1], large + "-clang 4294967295 "));
 
   BOOST_TEST(outcome(prove(1)) == "cancelled");
-  const cache::Contents half = contents_of(options.output);
+  const cache::Contents half = baked_contents_of(options.output);
   for (const cache::Profile& profile : half.profiles) {
     for (const cache::Rule& r : profile.rules) {  // names nothing that is still to be proven
       BOOST_TEST(std::any_of(half.entries.begin(), half.entries.end(), [&](const cache::Entry& entry) {
@@ -165,7 +166,7 @@ BOOST_FIXTURE_TEST_CASE(WhatFailsStaysUnproven, Foreign) {
   BOOST_TEST(report.taken_out == 1U);
   BOOST_TEST(report.left == 3U);
   BOOST_TEST(proven_entries("525.60.13") == kOffline - 4);
-  BOOST_TEST(contents_of(options.output).entries.size() == 2 * kOffline - 5);
+  BOOST_TEST(baked_contents_of(options.output).entries.size() == 2 * kOffline - 5);
   misbehave("");
   BOOST_TEST(required(prove()).proven == 3U);  // those alone; what was wrong is gone
 }
@@ -183,9 +184,10 @@ BOOST_FIXTURE_TEST_CASE(ABuildOfTheSameKeepsTheProofs, Foreign) {
   const BuildReport report = required(build());
   BOOST_TEST(report.reused == kOffline);
   BOOST_TEST(report.not_proven == 0U);
-  BOOST_TEST(report.dropped == kOffline);  // those of the device, which was not asked for
+  BOOST_TEST(report.kept == kOffline);  // those of the device
+  BOOST_TEST(report.dropped == 0U);
   BOOST_TEST(proven_entries("525.60.13") == kOffline);
-  BOOST_TEST(required(prove()).proven == kOffline);  // the device's again
+  BOOST_TEST(required(prove()).jobs.empty());
 }
 
 BOOST_FIXTURE_TEST_CASE(AnInterruptionKeepsWhatIsProven, Foreign) {
@@ -202,11 +204,18 @@ BOOST_FIXTURE_TEST_CASE(NoiseIsProvenAgain, Foreign) {
   BOOST_TEST(calls_of("prove ") == kOffline + 1);
 }
 
+BOOST_FIXTURE_TEST_CASE(ANearMissIsProvenAgainAsInABuild, Foreign) {
+  misbehave("prove:near-miss-5:direct-s-nn");
+  const ProveReport report = required(prove());
+  BOOST_TEST(report.not_jit_free == 0U);
+  BOOST_TEST(calls_of("prove direct-s-nn") == 6U);
+}
+
 BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
   const Target here = prove_options.devices[0].target;
   // The kinds of problems that the device's own profile serves, and with how many variants.
   const auto served = [&] {
-    const cache::Contents contents = contents_of(options.output);
+    const cache::Contents contents = baked_contents_of(options.output);
     std::set<std::pair<bool, bool>> kinds;
     std::set<std::uint32_t> variants;
     for (const cache::Profile& profile : contents.profiles) {
@@ -226,7 +235,7 @@ BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
 }
 
 BOOST_FIXTURE_TEST_CASE(WhatWasMadeForTheDeviceItselfStays, Foreign) {
-  cache::Contents contents = contents_of(options.output);
+  cache::Contents contents = baked_contents_of(options.output);
   cache::Entry own = contents.entries[0];
   own.target = 1;
   own.program = {1, 2, 3};
@@ -237,7 +246,7 @@ BOOST_FIXTURE_TEST_CASE(WhatWasMadeForTheDeviceItselfStays, Foreign) {
   const cache::Bytes bytes = required(cache::encode(contents));
   BOOST_REQUIRE(cache::write_file(options.output, {bytes.data(), bytes.size()}).ok());
   BOOST_TEST(required(prove()).proven == kOffline - 1);
-  const cache::Contents after = contents_of(options.output);
+  const cache::Contents after = baked_contents_of(options.output);
   BOOST_TEST(std::count_if(after.entries.begin(), after.entries.end(), [&](const cache::Entry& entry) {
                return entry.program == own.program && entry.proof.tools == own.proof.tools;
              }) == 1);

@@ -5,6 +5,7 @@
 #include <clbake/cache/writer.hpp>
 
 #define BOOST_TEST_NO_MAIN
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <functional>
@@ -30,12 +31,14 @@ inline Here& here() {
   return *opened;
 }
 
-// The direct family's variant for the rule's kind of problem; the number of variants when there is none.
+// The direct family's variant with entries for the rule's kind of problem; the number of variants when there is none.
 inline std::uint32_t direct_variant(const cache::Contents& contents, const cache::Rule& rule) {
   std::uint32_t v = 0;
   for (; v < contents.variants.size(); ++v) {
     const cache::Variant& variant = contents.variants[v];
-    if (variant.family == "direct" && variant.precision == rule.precision && variant.trans_a == rule.trans_a &&
+    const bool baked = std::any_of(contents.entries.begin(), contents.entries.end(),
+                                   [&](const cache::Entry& entry) { return entry.variant == v; });
+    if (baked && variant.family == "direct" && variant.precision == rule.precision && variant.trans_a == rule.trans_a &&
         variant.trans_b == rule.trans_b) {
       break;
     }

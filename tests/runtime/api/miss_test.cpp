@@ -169,7 +169,9 @@ BOOST_AUTO_TEST_CASE(ARuleThatNamesAnotherPrecisionsVariantIsRefused) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
     for (std::uint32_t v = 0; v < c.variants.size(); ++v) {
       if (c.variants[v].precision != Precision::double_precision) continue;
-      for (cache::Rule& rule : c.profiles.front().rules) rule.variant = v;
+      for (cache::Profile& profile : c.profiles) {
+        for (cache::Rule& rule : profile.rules) rule.variant = v;
+      }
     }
   });
   BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::malformed));
@@ -188,4 +190,29 @@ BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
 BOOST_AUTO_TEST_CASE(ABundleWithoutProfileIsAMissOfItsOwn) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) { c.profiles.clear(); });
   BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::no_variant));
+}
+
+// Neither is it "no variant", nor does it happen in silence.
+BOOST_AUTO_TEST_CASE(AKindThatWasNotBakedIsServedByTheDefaultOfTheDevicesType) {
+  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
+    c.entries.clear();
+    for (cache::Profile& profile : c.profiles) {
+      const cache::Target& target = c.targets[profile.target];
+      if (target != cache::any_device(true) && target != cache::any_device(false)) profile.rules.clear();
+    }
+  });
+  require_miss_then_right(bytes, Code::no_entry);
+  BOOST_TEST(serve(bytes, OnMiss::compile)->explanation.reason == "the default for this type of device");
+  std::vector<std::string> warnings;
+  Options options;
+  options.log_data = &warnings;
+  options.log = [](LogLevel level, const char* message, void* data) {
+    if (level == LogLevel::warning) static_cast<std::vector<std::string>*>(data)->emplace_back(message);
+  };
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
+  const Result<Library> library = Library::create(here().session.context(), here().device.id, {*bundle}, options);
+  BOOST_REQUIRE(library->prepare(tight_problem(Precision::single_precision, 5, 6, 7)).ok());
+  BOOST_REQUIRE_EQUAL(warnings.size(), 1U);
+  BOOST_TEST(warnings[0].find(" is served from source, compiled in ") != std::string::npos, warnings[0]);
+  BOOST_TEST(warnings[0].find("(the default for this type of device)") != std::string::npos, warnings[0]);
 }

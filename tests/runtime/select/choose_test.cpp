@@ -50,11 +50,65 @@ std::string chosen(const DeviceBundle& bundle, const Problem& p) {
   return bundle.bundle.variant(*index)->name;
 }
 
+// A profile of an NVIDIA GPU in single precision, and the defaults of both types of device in double as well.
+cache::Bytes bundle_with_defaults() {
+  cache::Contents contents;
+  contents.targets = {cache::any_device(true), cache::any_device(false), Target()};
+  contents.targets[2].platform_name = "NVIDIA CUDA";
+  contents.targets[2].device_name = "NVIDIA H200";
+  contents.sources = {{"a.cl", ""}};
+  for (const char* name : {"cpu", "gpu", "tuned"})
+    contents.variants.push_back(variant(name, Precision::single_precision));
+  for (const char* name : {"cpu-d", "gpu-d"}) contents.variants.push_back(variant(name, Precision::double_precision));
+  cache::Rule in_double;
+  in_double.precision = Precision::double_precision;
+  const auto rules = [&](std::uint32_t single_variant, std::uint32_t double_variant) {
+    in_double.variant = double_variant;
+    return std::vector<cache::Rule>{rule(single_variant, UINT32_MAX, 0), in_double};
+  };
+  contents.profiles = {{0, rules(0, 3)}, {1, rules(1, 4)}, {2, {rule(2, UINT32_MAX, 0)}}};
+  return *cache::encode(contents);
+}
+
+// What the bundle's profiles choose, or else the default; the name, or the failure's.
+std::string chosen_or_default(const DeviceBundle& bundle, const Problem& p) {
+  Result<std::uint32_t> index = choose(bundle, p, {});
+  if (!index) index = choose_default(bundle, p);
+  if (!index) return std::string(name(index.status().code()));
+  return bundle.bundle.variant(*index)->name;
+}
+
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatNoProfileIsAboutGetsTheDefaultOfTheDevicesType) {
+  const cache::Bytes bytes = bundle_with_defaults();
+  const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
+  Problem in_double = problem(10);
+  in_double.precision = Precision::double_precision;
+  Problem half = problem(10);
+  half.precision = Precision::half_precision;
+  Target other;
+  other.platform_name = "Portable Computing Language";
+  const DeviceBundle cpu = bundle_for(bundle, other, true);
+  BOOST_TEST(chosen(cpu, problem(10)) == "no variant");  // not what an H200 was tuned to
+  BOOST_TEST(chosen_or_default(cpu, problem(10)) == "cpu");
+  BOOST_TEST(chosen_or_default(cpu, in_double) == "cpu-d");
+  BOOST_TEST(chosen_or_default(cpu, half) == "no variant");
+  BOOST_TEST(why(cpu, problem(10)) == "the default for this type of device");
+  BOOST_TEST(chosen_or_default(bundle_for(bundle, other, false), problem(10)) == "gpu");
+
+  other.platform_name = "NVIDIA CUDA";
+  other.device_name = "NVIDIA L4";
+  const DeviceBundle relative = bundle_for(bundle, other, false);
+  BOOST_TEST(chosen_or_default(relative, problem(10)) == "tuned");
+  BOOST_TEST(why(relative, problem(10)) == "rule 0 of the profile of NVIDIA H200, the most similar device");
+  BOOST_TEST(chosen_or_default(relative, in_double) == "gpu-d");
+  BOOST_TEST(why(relative, in_double) == "the default for this type of device");
+}
 
 BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target(), true);
   BOOST_TEST(chosen(bundle, problem(100)) == "a");
   BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");
   BOOST_TEST(chosen(bundle, problem(101, 2)) == "a");
@@ -64,7 +118,7 @@ BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target(), true);
   Problem half = problem(10);
   half.precision = Precision::half_precision;
   BOOST_TEST(choose(bundle, half, {}).status().message() ==
@@ -79,7 +133,7 @@ BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
 
 BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target());
+  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target(), true);
   BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
   BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
   BOOST_TEST(chosen(bundle, problem(1000)) == "a");
@@ -88,14 +142,14 @@ BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {
 BOOST_AUTO_TEST_CASE(ADamagedVariantFailsTheRulesThatNameIt) {
   cache::Bytes bytes = bundle_bytes();
   const Bundle opened = *Bundle::from_memory({bytes.data(), bytes.size()});
-  const DeviceBundle bundle = bundle_for(opened, Target());
+  const DeviceBundle bundle = bundle_for(opened, Target(), true);
   std::size_t damaged = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {  // until the variant "a" can no longer be read
     bytes[i] ^= 1;
     if (opened.variant(0).status().code() == Code::checksum && opened.variant(1)) {
       ++damaged;
-      BOOST_TEST(chosen(bundle_for(opened, Target()), problem(1000)) == "checksum");
-      BOOST_TEST(chosen(bundle_for(opened, Target()), problem(100, 2)) == "b");
+      BOOST_TEST(chosen(bundle_for(opened, Target(), true), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(bundle_for(opened, Target(), true), problem(100, 2)) == "b");
     }
     bytes[i] ^= 1;
   }
@@ -111,7 +165,7 @@ BOOST_AUTO_TEST_CASE(ADamagedProfileFailsWithItsReason) {
     bytes[i] ^= 1;
     if (bundle.profile(0).status().code() == Code::checksum) {
       ++damaged;
-      BOOST_TEST(chosen(bundle_for(bundle, Target()), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(bundle_for(bundle, Target(), true), problem(1000)) == "checksum");
     }
     bytes[i] ^= 1;
   }

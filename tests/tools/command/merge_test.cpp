@@ -26,10 +26,13 @@ BOOST_AUTO_TEST_CASE(BundlesAndADirectoryBecomeOneBundle) {
   BOOST_TEST(json["bundles"] == 2);
   BOOST_TEST(json["entries"] == 5);
   BOOST_TEST(json["left_out"].empty());
-  BOOST_TEST((read_file(output) == std::string(small_bundle().begin(), small_bundle().end())));
+  BOOST_TEST(contents_of(output).entries.size() == 5U);
+  const std::string once = read_file(output);
   const Outcome text = clbake({"merge", output, "-o", output});  // in its own place, too
   BOOST_TEST(text.status == 0);
-  BOOST_TEST(text.out == output + ": 1 bundles, 3 targets, 3 variants, 5 entries\n");
+  BOOST_TEST(contains(text.out, output + ": 1 bundles, 5 targets, "), text.out);  // with any CPU and any GPU
+  BOOST_TEST(contains(text.out, " variants, 5 entries\n"), text.out);
+  BOOST_TEST((read_file(output) == once));
 }
 
 BOOST_AUTO_TEST_CASE(WhatIsLeftOutIsNamed) {

@@ -73,7 +73,10 @@ BOOST_AUTO_TEST_CASE(InspectShowsTargetsEntriesAndSizes) {
   check_positive(json, {"file_bytes", "bytes", "stored_bytes", "ratio"});
   BOOST_TEST(json.at("stored_bytes").get<double>() <= json.at("file_bytes").get<double>());
   BOOST_REQUIRE(!json.at("targets").empty());
-  for (const Json& target : json.at("targets")) check_target(target);
+  for (const Json& target : json.at("targets")) {
+    const std::string device = target.at("device_name");
+    if (device != "any CPU" && device != "any GPU") check_target(target);
+  }
   BOOST_REQUIRE(!json.at("entries").empty());
   for (const Json& entry : json.at("entries")) {
     BOOST_TEST(entry.at("target").get<std::size_t>() < json.at("targets").size());
@@ -147,7 +150,7 @@ BOOST_AUTO_TEST_CASE(AnotherDriverIsAMissThatCompiles) {
 BOOST_AUTO_TEST_CASE(AnotherDeviceIsAMissThatCompiles) {
   const Directory directory;
   const std::string file = changed_bundle(directory, [](cache::Contents& c) {
-    for (cache::Target& target : c.targets) target.device_name = "a device that nobody has";
+    for (cache::Target& target : c.targets) target.device_name += ", but another one";
   });
   check_miss(file, "no target", "device");
 }

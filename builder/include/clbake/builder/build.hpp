@@ -2,7 +2,7 @@
 // packed.
 #pragma once
 
-#include <clbake/builder/offline.hpp>
+#include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include <atomic>
@@ -14,6 +14,8 @@
 
 namespace clbake::builder {
 
+struct BakeList;
+
 struct BuildOptions {
   std::vector<Device> devices;
   std::vector<OfflineTarget> targets;     // devices that are not here; none of them may have an obstacle
@@ -23,20 +25,15 @@ struct BuildOptions {
   bool foreign_profiles = false;          // for other devices, too
   bool untuned = false;                   // the default variants instead of a shipped profile
   std::string output;
-  // Executable whose `worker compile JOB OUT`, `worker prove JOB FLOOR OUT` and, for targets,
-  // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
+  // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
+  // `worker compile-offline JOB TOOLS OUT` do the compiler's and the driver's part.
   std::string worker;
   std::chrono::seconds timeout{180};  // for one child
   unsigned parallel = 0;              // compilations at a time; 0 = one for each core
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
+  bool replace = false;               // keep nothing of an earlier bundle at `output` that is not asked for
   bool strict = false;                // a variant that fails fails the build: nothing is written
 };
-
-// Exit status of a worker that could not read or write a file (EX_IOERR of sysexits.h): the disk, not the driver.
-inline constexpr int kWorkerIoExit = 74;
-
-// That of one whose program computed something else than the reference (EX_DATAERR).
-inline constexpr int kWorkerWrongExit = 65;
 
 // How one variant on one device ended.
 struct JobReport {
@@ -69,15 +66,18 @@ struct BuildReport {
   std::size_t failed = 0;
   std::size_t not_jit_free = 0;   // variants that were proven
   std::size_t not_proven = 0;     // variants of offline targets that no device has proven
-  std::size_t dropped = 0;        // entries of the earlier bundle that were not asked for: not in the new one
+  std::size_t kept = 0;           // entries of the earlier bundle for other targets, precisions or transposes
+  std::size_t dropped = 0;        // entries of the earlier bundle that are not in the new one
   std::size_t bytes = 0;          // of the bundle
   std::set<std::string> remarks;  // what users have to know of a platform
 };
 
 // Steps: what an earlier bundle at `output` or an interrupted build's directory `output`.work already proves is taken
 // over (same target, source, options, tool version); the rest is compiled in parallel, then proven one at a time.
-// The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step and then
-// holds exactly what was asked for. A worker whose disk is full ends the build, which the next one continues.
+// The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step. For each
+// device and each precision and pair of transposes of which a variant was baked it then holds what was asked for; what
+// an earlier bundle there holds for others stays, unless options.replace, and is lost only with a bundle that cannot be
+// read, which a remark says. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
 // A winner of `profiles` that breaks a constraint of its device is a variant that failed.
 // Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is no bundle), io
@@ -85,6 +85,10 @@ struct BuildReport {
 // work directory).
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
+
+// The same with the result of bake_lists_for(options).
+Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
+                          const std::atomic<bool>& cancel, const std::function<void(const Progress&)>& progress);
 
 // Whether a bundle may be written there: what exists must be one of ours, for a slip of the hand must not cost
 // somebody's file. Fails with invalid_argument.

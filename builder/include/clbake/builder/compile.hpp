@@ -1,4 +1,4 @@
-// The compiling worker.
+// The compiling workers.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -10,5 +10,10 @@ namespace clbake::builder {
 // Worker, in a process of its own: compiles the only variant of the bundle `job` for the bundle's only target,
 // finalizes it unless `plain`, and writes the same bundle with the program or programs in it (not proven) to `output`.
 Status compile_job(const std::string& job, const std::string& output, bool plain);
+
+// The worker's part, in a process of its own: reads the job file, compiles it and writes it with its programs to
+// `output`; `tools` are tools_of() the target, for the proofs. Killing the worker's process group kills the compiler,
+// too.
+Status compile_offline_job(const std::string& job, const std::string& tools, const std::string& output);
 
 }  // namespace clbake::builder

@@ -11,6 +11,13 @@
 
 namespace clbake::builder {
 
+// Exit statuses of a worker, of those in sysexits.h: its program computed something else than the reference
+// (EX_DATAERR); a file could not be read or written (EX_IOERR), which is the disk's fault and not the driver's; the
+// proof is in the output, but should be repeated (EX_TEMPFAIL).
+inline constexpr int kWorkerWrongExit = 65;
+inline constexpr int kWorkerIoExit = 74;
+inline constexpr int kWorkerNearMissExit = 75;
+
 // The only variant of a one-variant bundle, with all it refers to.
 struct Job {
   Target target;
@@ -34,7 +41,11 @@ Status write_job(const std::string& path, const Job& job);
 // Verifies every byte. Fails like Bundle::open, or with malformed when the bundle holds more than one variant.
 Result<Job> read_job(const std::string& path);
 
-// The entries of a bundle as jobs: one job for each target and variant.
+// The entries of a bundle, sorted as `encode` sorts them, as jobs: one for each target and variant.
+std::vector<Job> jobs_of(const cache::Contents& contents);
 Result<std::vector<Job>> jobs_of(const Bundle& bundle);
+
+// Adds a job's variant and entries; equal targets, sources and variants of one name are shared. The variant's index.
+std::uint32_t add_job(cache::Contents& contents, const Job& job);
 
 }  // namespace clbake::builder

@@ -28,7 +28,7 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
 // Equal targets, sources and variants become one. Of two entries for one target, variant and form the proven one is
 // kept; if both are or none is, the JIT-free one; else the first. The profile of a target is that of the first bundle
 // that has one. A variant with the name of another one in an earlier bundle, and something else in it, is left out with
-// its entries and rules.
+// its entries and rules; one without entries gives way instead. The default variants for what no bundle has are added.
 MergedBundle merge_bundles(std::vector<NamedBundle> bundles);
 
 }  // namespace clbake::builder

@@ -48,8 +48,8 @@ struct TimedExit {
   double ms = 0;  // from just before the process was started until its end was reaped
 };
 
-// Runs one command and blocks until its end, so that `ms` is exact; run_all looks every 2 ms. Nobody ends a process
-// that hangs: it has to do that itself (alarm). Fails with io when it cannot be started.
+// Runs one command and blocks until its end, so that `ms` is exact; run_all looks every 2 ms. There is no timeout: a
+// process that may hang sets an alarm. Fails with io when it cannot be started.
 Result<TimedExit> run_timed(const Command& command);
 
 // The path of the running executable.

@@ -2,8 +2,8 @@
 
 #include "compile/nvidia/libcuda.hpp"
 #include "compile/offline/offline_tools.hpp"
+#include "device/cuda_architecture.hpp"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace clbake::builder {
@@ -29,16 +29,6 @@ bool holds_table(const cache::Bytes& bytes, std::size_t offset_at, std::size_t s
   const std::uint64_t offset = number_at(bytes, offset_at, 8);
   const std::uint64_t size = number_at(bytes, sizes_at, 2) * number_at(bytes, sizes_at + 2, 2);
   return offset <= bytes.size() && size <= bytes.size() - offset;
-}
-
-// 10 * major + minor of "sm_90" or "sm_90a"; 0 for anything else.
-int capability_of(const std::string& architecture) {
-  const char* digits = architecture.c_str() + 3;
-  char* end = nullptr;
-  if (architecture.rfind("sm_", 0) != 0 || *digits < '1' || *digits > '9') return 0;
-  const long value = std::strtol(digits, &end, 10);
-  const bool plain = *end == '\0' || ((*end == 'a' || *end == 'f') && end[1] == '\0');
-  return plain && value < 1000 ? static_cast<int>(value) : 0;
 }
 
 Status unknown_architecture(const std::string& architecture) {
@@ -99,14 +89,14 @@ std::string cubin_architecture(const cache::Bytes& bytes) {
 }
 
 Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& architecture) {
-  const int capability = capability_of(architecture);
+  const int capability = cuda_capability(architecture, true);
   if (capability == 0) return unknown_architecture(architecture);
   return checked(link_with_libcuda(ptx, capability), capability);
 }
 
 Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
                                   std::chrono::seconds timeout) {
-  const int capability = capability_of(architecture);
+  const int capability = cuda_capability(architecture, true);
   if (capability == 0) return unknown_architecture(architecture);
   return checked(run_ptxas({"ptxas", ptxas, {}, {}}, ptx, architecture, timeout), capability);
 }

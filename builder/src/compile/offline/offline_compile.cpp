@@ -1,6 +1,11 @@
+#include "compile/offline/offline_compile.hpp"
+
+#include <clbake/builder/compile.hpp>
 #include "compile/offline/offline_tools.hpp"
 
 #include "compile/nvidia/cubin.hpp"
+#include "device/cuda_architecture.hpp"
+#include "device/worker_calls.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -25,7 +30,7 @@ Result<std::string> nearest(const std::string& known, const std::string& wanted)
   std::istringstream words(known);
   std::string best;
   for (std::string word; words >> word;) {
-    if (generation(word) <= generation(wanted) && generation(word) > generation(best)) best = word;
+    if (cuda_capability(word) <= cuda_capability(wanted) && cuda_capability(word) > cuda_capability(best)) best = word;
   }
   if (!best.empty()) return best;
   return {Code::build_failed, "clang knows no architecture up to " + wanted};
@@ -117,7 +122,7 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   std::string ptx = file_text(scratch.path() + "/" + kPtx);
   Status status = add_work_group_sizes(ptx, variant.launches);
   if (status) status = complete(ptx);
-  if (generation(*cpu) < 90) raise_architecture(ptx);
+  if (cuda_capability(*cpu) < 90) raise_architecture(ptx);
   if (!status) return status;
   return ptx;
 }
@@ -173,15 +178,6 @@ Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::sec
 
 }  // namespace
 
-unsigned long generation(const std::string& architecture) {
-  const char* const prefix = "sm_";
-  if (architecture.rfind(prefix, 0) != 0) return 0;
-  const std::string number = architecture.substr(std::strlen(prefix));
-  const bool digits =
-      !number.empty() && number.size() <= 4 && number.find_first_not_of("0123456789") == std::string::npos;
-  return digits ? std::stoul(number) : 0;
-}
-
 bool is_clangs(const cache::Variant& variant) {
   const std::variant<kernels::Params, std::string> params = kernels::parse(variant.name);
   const auto* read = std::get_if<kernels::Params>(&params);
@@ -204,13 +200,14 @@ Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::s
   return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
 }
 
-Status compile_offline_job(const std::string& path, const std::string& output) {
+Status compile_offline_job(const std::string& path, const std::string& tools, const std::string& output) {
   constexpr std::chrono::hours forever{24};  // the worker's caller enforces the time limit
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   Result<std::vector<cache::Entry>> entries = compile_offline(*job, forever);
   if (!entries) return entries.status();
   job->entries = std::move(*entries);
+  mark_unproven(*job, tools);
   return write_job(output, *job);
 }
 

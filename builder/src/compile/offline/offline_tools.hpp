@@ -1,8 +1,10 @@
 // The compilers behind the offline targets: where they are, and how to run them.
 #pragma once
 
-#include <clbake/builder/offline.hpp>
+#include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/scratch.hpp>
+
+#include <chrono>
 
 namespace clbake::builder {
 
@@ -32,8 +34,5 @@ Status write_text(const std::string& path, const std::string& text);
 
 // The word of `text` that follows `prefix`, up to a blank or comma; empty when there is none.
 std::string word_behind(const std::string& text, const std::string& prefix);
-
-// 90 of "sm_90"; 0 for "sm_90a", whose code runs on that architecture only, and for what is none.
-unsigned long generation(const std::string& architecture);
 
 }  // namespace clbake::builder

@@ -34,6 +34,10 @@ struct Target {
   bool operator!=(const Target& other) const { return !(*this == other); }
 };
 
+// The target whose profile is for every CPU, or every other device: what a runtime compiles where no other profile of
+// the bundle has a rule. Only its name is set, and it has no entries.
+Target any_device(bool is_cpu);
+
 // What one kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
 enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4 };
 

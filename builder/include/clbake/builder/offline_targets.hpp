@@ -6,9 +6,8 @@
 // The result cannot be run here, so it is not proven.
 #pragma once
 
-#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/devices.hpp>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -45,29 +44,5 @@ std::string tools_of(const OfflineTarget& target);
 
 // The variant that is compiled for the target: for NVIDIA always with clang's front end.
 kernels::Params offline_variant(const OfflineTarget& target, kernels::Params params);
-
-// Whether the variant's front end is clang.
-bool is_clangs(const cache::Variant& variant);
-
-struct Ptx {
-  std::string text;
-  std::string tool;  // "clang 15.0.6"
-};
-
-// Compiles a variant's source to PTX for an architecture ("sm_90"): a portable program for NVIDIA's driver and ptxas.
-// Every kernel states its work-group size in `.reqntid`, as in the driver's own PTX.
-// For an architecture that clang does not know yet, the PTX is for the newest older one that it knows. Fails with
-// not_found (no clang or no libclc), invalid_argument (the variant reads images), build_failed (the compiler's first
-// error, or it ran longer than `timeout`), io.
-Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
-                      std::chrono::seconds timeout);
-
-// The worker's part, in a process of its own: reads the job file, compiles it and writes it with its programs to
-// `output`. Killing the worker's process group kills the compiler, too.
-Status compile_offline_job(const std::string& job, const std::string& output);
-
-// The programs of a job for an offline target, not proven: first the native one, then for NVIDIA the PTX as the
-// portable one. Fails like clang_ptx, and with invalid_argument when the job's target is not an offline target.
-Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout);
 
 }  // namespace clbake::builder

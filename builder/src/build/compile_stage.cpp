@@ -1,0 +1,147 @@
+#include "build/stages.hpp"
+
+#include "device/worker_calls.hpp"
+
+#include <map>
+#include <thread>
+
+namespace clbake::builder {
+namespace {
+
+// A driver that hangs on one variant tends to hang on every variant of that vector width, as LLVM 14 in PoCL 3.0 does
+// at width 16. After kTimeouts in a row, none of the same device and width is compiled any more: each would cost a
+// whole timeout.
+class HangingWidths {
+ public:
+  void ended(const Task& task, const Exit& exit) {
+    if (exit.timed_out) {
+      ++in_a_row_[key(task)];
+    } else {
+      in_a_row_.erase(key(task));
+    }
+  }
+
+  // Why the task is not compiled; empty when it is.
+  std::string skips(const Task& task) const {
+    const auto found = in_a_row_.find(key(task));
+    if (found == in_a_row_.end() || found->second < kTimeouts) return {};
+    return "skipped: " + std::to_string(found->second) + " variants of vector width " +
+           std::to_string(task.vector_width) + " in a row did not compile in time";
+  }
+
+ private:
+  static constexpr unsigned kTimeouts = 3;
+  using Key = std::pair<std::size_t, std::uint32_t>;
+  static Key key(const Task& task) { return {task.bake_list, task.vector_width}; }
+  std::map<Key, unsigned> in_a_row_;
+};
+
+class CompileStage {
+ public:
+  CompileStage(std::vector<Task>& tasks, const StageContext& context) : tasks_(tasks), context_(context) {}
+
+  Status run() {
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    const unsigned parallel = context_.options.parallel ? context_.options.parallel : cores;
+    for (unsigned i = 0; i < parallel; ++i) add_next();
+    const Status ran = run_all(commands_, parallel, context_.options.timeout, context_.cancel,
+                               [&](std::size_t index, const Exit& exit) { ended(index, exit); });
+    return ran ? disk_ : ran;
+  }
+
+ private:
+  // Each command is made when its turn comes, so that earlier ones decide whether it is worth it.
+  void add_next() {
+    for (; disk_ && next_ < tasks_.size(); ++next_) {
+      Task& task = tasks_[next_];
+      if (!task.pending()) continue;
+      const std::string skipped = hanging_.skips(task);
+      if (!skipped.empty()) task.fail("compile: " + skipped);
+      if (!skipped.empty() || is_compiled(task)) {
+        count(task);
+        continue;
+      }
+      disk_ = add_command(task);
+      if (disk_) owners_.push_back(next_++);
+      return;
+    }
+  }
+
+  // Whether an interrupted build has compiled it. An offline target's task would not be pending then.
+  bool is_compiled(const Task& task) const {
+    if (task.offline() || context_.options.fresh) return false;
+    const Result<Job> compiled = read_job(task.compiled_file());
+    return compiled && !compiled->entries.empty() && same_work(*compiled, task.job);
+  }
+
+  Status add_command(const Task& task) {
+    const Status written = write_job(task.source_file(), task.job);
+    if (!written) return written;
+    Result<ScratchDirectory> scratch = ScratchDirectory::create(context_.work_directory);
+    if (!scratch) return scratch.status();
+    std::vector<std::string> arguments = {"compile", task.source_file(), task.compiled_file()};
+    if (task.offline()) arguments = {"compile-offline", task.source_file(), task.tools, task.compiled_file()};
+    commands_.push_back(worker_command(context_.options.worker, arguments, *scratch, task.log_file()));
+    if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", scratch->path());
+    scratch_.push_back(std::move(*scratch));
+    return {};
+  }
+
+  void ended(std::size_t index, const Exit& exit) {
+    Task& task = tasks_[owners_[index]];
+    hanging_.ended(task, exit);
+    if (!exit.ok()) {
+      const std::string cause = describe(exit, commands_[index], context_.options.timeout);
+      task.fail("compile: " + cause);
+      if (is_full_disk(exit)) disk_ = Status(Code::io, cause);
+    } else if (task.offline()) {
+      accept(task);
+    }
+    count(task);
+    add_next();
+  }
+
+  // The end of an offline target's task: there is no device to prove it with.
+  static void accept(Task& task) {
+    Result<Job> compiled = read_job(task.compiled_file());
+    if (!compiled) return task.fail("compile: " + compiled.status().message());
+    if (!same_work(*compiled, task.job) || compiled->entries.empty()) {
+      return task.fail("compile: the worker left no program of this variant");
+    }
+    task.accept(std::move(compiled->entries), JobReport::Outcome::baked);
+  }
+
+  void count(const Task& task) {
+    if (!task.failed()) return context_.steps.done("compiled " + task.report.variant);
+    if (!task.offline()) context_.steps.skip_one();  // nothing to prove
+    context_.steps.done("failed " + task.report.variant, task.report.variant + ": " + task.report.cause);
+  }
+
+  std::vector<Task>& tasks_;
+  const StageContext& context_;
+  HangingWidths hanging_;
+  std::vector<Command> commands_;
+  std::vector<std::size_t> owners_;  // of the commands: indices of tasks
+  std::vector<ScratchDirectory> scratch_;
+  std::size_t next_ = 0;  // the task whose turn it is
+  Status disk_;           // not ok once a file could not be written
+};
+
+}  // namespace
+
+void Steps::done(const std::string& last, const std::string& failure) {
+  ++state_.steps_done;
+  state_.last = last;
+  tell(failure);
+}
+
+void Steps::tell(const std::string& failure) {
+  state_.failure = failure;
+  if (report_) report_(state_);
+}
+
+Status compile_tasks(std::vector<Task>& tasks, const StageContext& context) {
+  return CompileStage(tasks, context).run();
+}
+
+}  // namespace clbake::builder

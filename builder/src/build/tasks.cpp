@@ -1,0 +1,62 @@
+#include "build/tasks.hpp"
+
+#include "device/worker_calls.hpp"
+
+#include <algorithm>
+
+namespace clbake::builder {
+namespace {
+
+void add_task(Plan& plan, Task task, const kernels::Params& params, const Device& device,
+              const std::string& work_directory) {
+  task.job = make_job(device.target, kernels::generate(params), params);
+  // Two wanted variants that differ in the front end are one where there is no choice of it.
+  const auto same = [&](const Task& other) { return same_work(other.job, task.job); };
+  if (std::any_of(plan.tasks.begin(), plan.tasks.end(), same)) return;
+  // With the version: an interrupted build of another one may have finalized otherwise.
+  task.stem = work_directory + "/" CLBAKE_VERSION "-" + std::to_string(task.bake_list) + "-" + task.job.variant.name;
+  task.report.variant = task.job.variant.name;
+  task.vector_width = params.vector_width;
+  plan.tasks.push_back(std::move(task));
+}
+
+}  // namespace
+
+void Task::accept(std::vector<cache::Entry> entries, JobReport::Outcome outcome) {
+  job.entries = std::move(entries);
+  report.outcome = outcome;
+  report.proof = job.entries.front().proof;
+}
+
+void Task::fail(const std::string& cause) {
+  report.outcome = JobReport::Outcome::failed;
+  report.cause = cause;
+}
+
+Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
+                const std::string& work_directory) {
+  Plan plan;
+  const auto add = [&](const Device& device, const OfflineTarget* offline, std::size_t number) {
+    const auto is_twin = [&](const Task& task) { return task.job.target == device.target; };
+    if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_twin)) return;
+    const BakeList& bake_list = bake_lists[number];
+    const std::string name = offline ? offline->name : device.target.device_name;
+    if (!bake_list.profile.empty()) plan.profiles.push_back({name, bake_list.profile});
+    for (const kernels::Params& params : bake_list.variants) {
+      Task task;
+      task.bake_list = number;
+      task.report.device = name;
+      if (offline) task.tools = tools_of(*offline);
+      add_task(plan, std::move(task), params, device, work_directory);
+    }
+    for (const auto& [variant, constraint] : bake_list.unfit) {
+      plan.unfit.push_back({name, variant, JobReport::Outcome::failed, constraint, {}});
+    }
+  };
+  std::size_t number = 0;
+  for (const Device& device : options.devices) add(device, nullptr, number++);
+  for (const OfflineTarget& target : options.targets) add(target.device, &target, number++);
+  return plan;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,30 @@
+// Compilation by tools that need neither device nor driver: clbake/builder/offline_targets.hpp.
+#pragma once
+
+#include <clbake/builder/jobs.hpp>
+
+#include <chrono>
+
+namespace clbake::builder {
+
+// Whether the variant's front end is clang.
+bool is_clangs(const cache::Variant& variant);
+
+struct Ptx {
+  std::string text;
+  std::string tool;  // "clang 15.0.6"
+};
+
+// Compiles a variant's source to PTX for an architecture ("sm_90"): a portable program for NVIDIA's driver and ptxas.
+// Every kernel states its work-group size in `.reqntid`, as in the driver's own PTX.
+// For an architecture that clang does not know yet, the PTX is for the newest older one that it knows. Fails with
+// not_found (no clang or no libclc), invalid_argument (the variant reads images), build_failed (the compiler's first
+// error, or it ran longer than `timeout`), io.
+Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
+                      std::chrono::seconds timeout);
+
+// The programs of a job for an offline target, not proven: first the native one, then for NVIDIA the PTX as the
+// portable one. Fails like clang_ptx, and with invalid_argument when the job's target is not an offline target.
+Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout);
+
+}  // namespace clbake::builder

@@ -1,0 +1,48 @@
+#include "profile/default_targets.hpp"
+
+#include <clbake/builder/jobs.hpp>
+#include "profile/default_profile.hpp"
+
+#include <algorithm>
+
+namespace clbake::builder {
+namespace {
+
+// Of AVX2, which nearly every CPU that runs OpenCL has.
+constexpr std::uint32_t kVectorBytes = 32;
+
+std::uint32_t index_of_target(cache::Contents& contents, const cache::Target& target) {
+  const auto found = std::find(contents.targets.begin(), contents.targets.end(), target);
+  const auto index = static_cast<std::uint32_t>(found - contents.targets.begin());
+  if (found == contents.targets.end()) contents.targets.push_back(target);
+  return index;
+}
+
+cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
+  std::vector<std::uint32_t> variants;
+  for (const Precision precision : all_precisions) {
+    for (const kernels::Params& params : kernels::default_variants(type, precision, kVectorBytes)) {
+      // A CPU has no use for it: register_tile runs everywhere as well.
+      if (type == kernels::DeviceType::cpu && params.family == kernels::Family::direct) continue;
+      variants.push_back(add_job(contents, make_job(contents.targets[target], kernels::generate(params), params)));
+    }
+  }
+  return {target, default_rules(contents, variants, type)};
+}
+
+}  // namespace
+
+void add_default_targets(cache::Contents& contents) {
+  for (const auto type : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
+    const std::uint32_t target = index_of_target(contents, cache::any_device(type == kernels::DeviceType::cpu));
+    const bool present = std::any_of(contents.profiles.begin(), contents.profiles.end(),
+                                     [&](const cache::Profile& profile) { return profile.target == target; });
+    if (!present) contents.profiles.push_back(defaults_of(contents, target, type));
+  }
+}
+
+bool is_default_target(const cache::Target& target) {
+  return target == cache::any_device(true) || target == cache::any_device(false);
+}
+
+}  // namespace clbake::builder
