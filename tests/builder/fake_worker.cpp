@@ -8,11 +8,11 @@
 #include "tune/time_model.hpp"
 
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/timing.hpp>
 #include <clbake/cache/writer.hpp>
 #include "compile/overhead_job.hpp"
 #include "device/worker_calls.hpp"
 #include "process/line_channel.hpp"
+#include "tune/timing/timing_order.hpp"
 
 #include <sys/resource.h>
 #include <chrono>

@@ -11,7 +11,7 @@
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/prove.hpp>
-#include <clbake/builder/timing.hpp>
+#include <clbake/builder/time_job.hpp>
 
 namespace clbake::tool {
 namespace {

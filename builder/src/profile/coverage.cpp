@@ -8,7 +8,7 @@ namespace clbake::builder {
 namespace {
 
 constexpr double kMostNoise = 0.1;
-// The slowdown that is assumed where a variant was not timed to the end: it was no good there, or nobody knows.
+// The slowdown that is assumed where a variant was stopped early or not timed.
 constexpr double kUnknown = 1.5;
 
 }  // namespace
@@ -35,7 +35,7 @@ const Measurement* Times::find(std::uint32_t variant, std::uint32_t shape) const
   return at != list.end() && (*at)->variant == variant ? *at : nullptr;
 }
 
-// Finals and others were not measured in turns: where there are finals, only they are compared.
+// Times of a race cannot be compared with those before it: where there was a race, only its times count.
 bool Times::counts(const Measurement& measurement) const {
   const Measurement* winner = winners_[measurement.shape];
   return measurement.runs > 1 && winner && measurement.final == winner->final;
@@ -49,9 +49,8 @@ double Times::slowdown(std::uint32_t variant, std::uint32_t shape) const {
   const Measurement* m = find(variant, shape);
   const Measurement* winner = winners_[shape];
   if (!m || !winner || m->final != winner->final) return std::log(kUnknown);
-  // Given up after one call: it was slow, and so much at least.
+  // Stopped after one call: at least so slow.
   if (m->runs < 2) return std::log(std::max(kUnknown, m->median_us / winner->median_us));
-  // What may be noise is no difference.
   const double noise = (m->spread + winner->spread) / std::sqrt(static_cast<double>(std::min(m->runs, winner->runs)));
   return std::max(0.0, std::log(m->median_us / winner->median_us) - std::min(noise, kMostNoise));
 }

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t kAny = UINT32_MAX;
 
-// Problems of a size class: m, n and k from 0 to the limits, unless a class before fits. Of the first of the families
-// that is there it gets the variant with the smallest or the largest tile.
+// Problems with m, n and k up to the limits that no earlier class has. They get the variant with the smallest or the
+// largest tile of the first family that was baked.
 struct SizeClass {
   std::uint32_t m, n, k;
   std::array<const char*, 4> families;
@@ -55,7 +55,7 @@ std::uint32_t choose(const cache::Contents& contents, const std::vector<std::uin
   return variants.front();  // of a family that this version does not know
 }
 
-// Rules for one kind of problem; a class that the classes behind it would serve alike needs no rule.
+// Rules for one precision and pair of transposes. A class that the last one would serve alike needs no rule.
 template <std::size_t count>
 void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants, cache::Rule rule,
                const SizeClass (&classes)[count], std::vector<cache::Rule>& rules) {

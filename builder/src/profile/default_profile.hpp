@@ -1,4 +1,4 @@
-// Which variant serves which problem, as long as nothing was tuned.
+// Which variant serves which problem where nothing was tuned.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -9,17 +9,17 @@
 
 namespace clbake::builder {
 
-// The profile of contents.targets[target] from the variants that have an entry there: small problems go to the
-// direct family, others to the family made for the kind of device; what is missing is replaced by what is there. Of
-// several variants of a family the one whose proof was fastest serves.
+// The profile of contents.targets[target] from the variants that have an entry there: small problems of GPUs go to the
+// family direct, others to the family made for the device type, with small or large tiles; a family that was not baked
+// is replaced by the next best.
 cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type);
 
 // The same rules for any variants, by their index.
 std::vector<cache::Rule> default_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
                                        kernels::DeviceType type);
 
-// Rules in the order of their adding, without those that could never decide because an earlier one has the same
-// problems, or takes all sizes of m, n and k. Time goes with the logarithm of their number for each.
+// Rules in the order in which they were added, without those that could never decide because an earlier one has the
+// same problems, or all sizes of m, n and k. Adding one takes time logarithmic in their number.
 class RuleList {
  public:
   void add(const cache::Rule& rule);

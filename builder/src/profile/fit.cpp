@@ -1,5 +1,23 @@
-// From measurements to winners and rules. TUNING.md says why it is done this way and how good the rules are for shapes
-// that were never timed.
+// From measurements to the choice of the runtime: few variants, and rules that name one for every shape.
+//
+// What. The winners of all shapes would be too many programs, and would say nothing about the shapes between. So for
+// each precision and pair of transposes:
+//   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
+//     most, as long as it gains 1 % on average or 25 % on one shape.
+//   - The sizes m, n and k are cut into cells at powers of two. In each cell a variant is good enough when its expected
+//     time is within 2 % of the best (Shepard's interpolation between the shapes that were timed), unless it was over
+//     10 % slower than another one on a shape of that very cell.
+//   - The variant that is good enough in most cells becomes the last rule, for all that no other rule names. The other
+//     cells are covered with boxes, each the largest found in all of whose cells one variant is good enough.
+// Batches have rules of their own, which come first.
+//
+// Why so. Weights fall with the sixth power of the distance, so that near shapes decide and far ones break ties. A set
+// of variants that are good enough, rather than the best one, makes boxes large and rules few, and differences within
+// the noise do not become rules.
+//
+// What was tried and was worse: cells without regard to what was measured in them chose, outvoted by the shapes around,
+// variants that were slow on a shape of the cell; timing only powers of two said nothing about sizes that leave an
+// edge. builder/TUNING.md has how good the choice is for shapes that were never timed.
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/tuning.hpp>
 #include <clbake/kernels/defaults.hpp>
@@ -16,13 +34,13 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kMostVariants = 8;  // of a kind, and as many more for its batches
-// A variant has to gain so much over those that are chosen already: on the average of all shapes, or on one of them.
+constexpr std::size_t kMaxVariants = 8;  // for single products, and as many more for batches
+// What a further variant has to gain: on the average of all shapes, or on one of them.
 constexpr double kMeanGain = 0.01;
 constexpr double kSingleGain = 0.25;
-// An expected difference of speed that is not worth a rule, and a measured one.
-constexpr double kNearly = 0.02;
-constexpr double kNearlyMeasured = 0.1;
+// Logarithms of time against the best up to which a variant is good enough in a cell: expected, and measured there.
+constexpr double kGoodExpected = 0.02;
+constexpr double kGoodMeasured = 0.1;
 // Below this distance (in powers of two) shapes count as the same.
 constexpr double kNear = 1;
 
@@ -36,40 +54,41 @@ std::vector<std::uint32_t> bounds() {
   return list;
 }
 
-// The size that stands for (before, bound]; powers of two. Three quarters of the way: the bound itself, a size that
-// many have, is near, and so are most of those that are not much smaller.
-double typical(const std::vector<std::uint32_t>& bounds, std::size_t i) {
+// The logarithm (base 2) of the size that stands for the cell (bounds[i - 1], bounds[i]]. Three quarters of the way up:
+// near the bound, which is the most common size, and not far from most others.
+double representative(const std::vector<std::uint32_t>& bounds, std::size_t i) {
   const double low = i == 0 ? 0.0 : std::log2(static_cast<double>(bounds[i - 1]) + 1);
   const double high = i + 1 == bounds.size() ? low + 1 : std::log2(static_cast<double>(bounds[i]));
   return low + 0.75 * (high - low);
 }
 
-struct Place {
-  double m = 0, n = 0, k = 0;  // powers of two
+// A shape by the logarithms (base 2) of its sizes.
+struct Point {
+  double m = 0, n = 0, k = 0;
 };
 
-// Measurements of one kind, of single products or of batches, as a table.
+// The measurements that rules are made from: of one precision and pair of transposes, of single products or of batches.
 struct Table {
   std::vector<std::uint32_t> shapes;          // indices into Tuning::shapes
-  std::vector<std::uint32_t> variants;        // those that were chosen
-  std::vector<Place> places;                  // of the shapes
+  std::vector<std::uint32_t> variants;        // the chosen ones
+  std::vector<Point> points;                  // of the shapes
   std::vector<std::vector<double>> slowdown;  // [variant][shape]: logarithm of time against the best variant
 };
 
-double squared_distance(const Place& a, const Place& b) {
+double squared_distance(const Point& a, const Point& b) {
   const double m = a.m - b.m;
   const double n = a.n - b.n;
   const double k = a.k - b.k;
   return m * m + n * n + k * k;
 }
 
-// What the variants are expected to lose at a place: the shapes around it vote with weights that fall with the sixth
+// Expected slowdown of the variants at a point: the mean over the timed shapes, with weights that fall with the sixth
 // power of their distance (Shepard's interpolation).
-std::vector<double> expected_at(const Table& table, const Place& place) {
+std::vector<double> expected_at(const Table& table, const Point& point) {
   std::vector<double> expected(table.variants.size(), 0);
   double weights = 0;
   for (std::size_t s = 0; s < table.shapes.size(); ++s) {
-    const double d = squared_distance(place, table.places[s]) + kNear * kNear;
+    const double d = squared_distance(point, table.points[s]) + kNear * kNear;
     const double weight = 1 / (d * d * d);
     weights += weight;
     for (std::size_t v = 0; v < expected.size(); ++v) expected[v] += table.slowdown[v][s] * weight;
@@ -78,45 +97,41 @@ std::vector<double> expected_at(const Table& table, const Place& place) {
   return expected;
 }
 
-// ---- Cells to boxes ----
-
-// For each cell a set of variants, any of which will do there. Those that were much slower than another one on a shape
-// of the cell will not, unless that is true of all; of the rest those that are expected to be nearly the fastest.
+// The cells, each with the set of variants that are good enough there, and how boxes of cells become rules.
 class Grid {
  public:
   Grid(std::vector<std::uint32_t> bounds, const Table& table)
       : bounds_(std::move(bounds)), side_(bounds_.size()), variants_(table.variants) {
     std::vector<std::vector<std::size_t>> timed(side_ * side_ * side_);  // in each cell
     for (std::size_t s = 0; s < table.shapes.size(); ++s) {
-      const Place& place = table.places[s];
-      timed[index(cell_of(place.m), cell_of(place.n), cell_of(place.k))].push_back(s);
+      const Point& point = table.points[s];
+      timed[index(cell_of(point.m), cell_of(point.n), cell_of(point.k))].push_back(s);
     }
     for (std::size_t m = 0; m < side_; ++m) {
       for (std::size_t n = 0; n < side_; ++n) {
         for (std::size_t k = 0; k < side_; ++k) {
-          const Place place{typical(bounds_, m), typical(bounds_, n), typical(bounds_, k)};
-          fit_.push_back(fitting(table, place, timed[index(m, n, k)]));
+          const Point point{representative(bounds_, m), representative(bounds_, n), representative(bounds_, k)};
+          good_.push_back(good_enough(table, point, timed[index(m, n, k)]));
         }
       }
     }
-    done_.assign(fit_.size(), false);
+    done_.assign(good_.size(), false);
   }
 
-  // The variant that will do in most cells is the rule for all that no other rule names. For the other cells boxes of a
-  // variant that will do in all of the box, each the largest found.
+  // Boxes for the cells where the most common variant is not good enough, and that variant for all the rest.
   std::vector<cache::Rule> rules(const cache::Rule& kind) {
     const std::size_t common = commonest();
     std::vector<cache::Rule> list;
-    for (std::size_t at = 0; at < fit_.size(); ++at) {
-      if (done_[at] || fit_[at][common]) continue;
+    for (std::size_t at = 0; at < good_.size(); ++at) {
+      if (done_[at] || good_[at][common]) continue;
       std::size_t best = 0;
       Box box{};
       std::size_t most = 0;  // cells that need a rule
       for (std::size_t v = 0; v < variants_.size(); ++v) {
-        if (!fit_[at][v]) continue;
+        if (!good_[at][v]) continue;
         const Box grown = grow(at, v);
         std::size_t need = 0;
-        for_each(grown, [&](std::size_t cell) { need += done_[cell] || fit_[cell][common] ? 0U : 1U; });
+        for_each(grown, [&](std::size_t cell) { need += done_[cell] || good_[cell][common] ? 0U : 1U; });
         if (need <= most) continue;
         most = need;
         best = v;
@@ -132,24 +147,24 @@ class Grid {
   }
 
  private:
-  using Set = std::bitset<2 * kMostVariants>;
+  using Set = std::bitset<2 * kMaxVariants>;
   struct Box {
     std::size_t low[3];
     std::size_t high[3];  // inclusive
   };
 
-  static Set fitting(const Table& table, const Place& place, const std::vector<std::size_t>& timed) {
-    Set able;
+  static Set good_enough(const Table& table, const Point& point, const std::vector<std::size_t>& timed) {
+    Set able;  // not measured to be slow in this cell; all, if all were
     for (std::size_t v = 0; v < table.variants.size(); ++v) {
       able[v] = std::all_of(timed.begin(), timed.end(),
-                            [&](std::size_t s) { return table.slowdown[v][s] <= least(table, s) + kNearlyMeasured; });
+                            [&](std::size_t s) { return table.slowdown[v][s] <= least(table, s) + kGoodMeasured; });
     }
     if (able.none()) able.set();
-    const std::vector<double> expected = expected_at(table, place);
+    const std::vector<double> expected = expected_at(table, point);
     double best = HUGE_VAL;
     for (std::size_t v = 0; v < expected.size(); ++v) best = able[v] ? std::min(best, expected[v]) : best;
     Set set;
-    for (std::size_t v = 0; v < expected.size(); ++v) set[v] = able[v] && expected[v] <= best + kNearly;
+    for (std::size_t v = 0; v < expected.size(); ++v) set[v] = able[v] && expected[v] <= best + kGoodExpected;
     return set;
   }
 
@@ -179,7 +194,7 @@ class Grid {
 
   std::size_t commonest() const {
     std::vector<std::size_t> counts(variants_.size(), 0);
-    for (const Set& set : fit_) {
+    for (const Set& set : good_) {
       for (std::size_t v = 0; v < counts.size(); ++v) counts[v] += set[v] ? 1U : 0U;
     }
     return static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
@@ -188,7 +203,7 @@ class Grid {
   // Cells of rules before it may lie in the box: the first rule that fits wins.
   bool fits(const Box& box, std::size_t variant) const {
     bool all = true;
-    for_each(box, [&](std::size_t at) { all = all && (done_[at] || fit_[at][variant]); });
+    for_each(box, [&](std::size_t at) { all = all && (done_[at] || good_[at][variant]); });
     return all;
   }
 
@@ -223,7 +238,7 @@ class Grid {
   std::vector<std::uint32_t> bounds_;
   std::size_t side_;
   std::vector<std::uint32_t> variants_;
-  std::vector<Set> fit_;
+  std::vector<Set> good_;
   std::vector<bool> done_;
 };
 
@@ -259,7 +274,7 @@ Table make_table(const Tuning& tuning, const Times& times, const std::vector<std
   Table table{shapes, variants, {}, {}};
   for (const std::uint32_t s : shapes) {
     const Shape& shape = tuning.shapes[s];
-    table.places.push_back({std::log2(static_cast<double>(shape.m)), std::log2(static_cast<double>(shape.n)),
+    table.points.push_back({std::log2(static_cast<double>(shape.m)), std::log2(static_cast<double>(shape.n)),
                             std::log2(static_cast<double>(shape.k))});
   }
   for (const std::uint32_t v : variants) {
@@ -277,8 +292,8 @@ using Shapes = std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>
 std::vector<std::uint32_t> choose_variants(const Tuning& tuning, const Times& times, const Shapes& shapes) {
   const auto& [single, batched] = shapes;
   const std::vector<std::uint32_t> defaults = default_variants(tuning);
-  std::vector<std::uint32_t> chosen = times.cover(single, kMostVariants, kMeanGain, kSingleGain, defaults);
-  const std::vector<std::uint32_t> more = times.cover(batched, kMostVariants, kMeanGain, kSingleGain, defaults, chosen);
+  std::vector<std::uint32_t> chosen = times.cover(single, kMaxVariants, kMeanGain, kSingleGain, defaults);
+  const std::vector<std::uint32_t> more = times.cover(batched, kMaxVariants, kMeanGain, kSingleGain, defaults, chosen);
   chosen.insert(chosen.end(), more.begin(), more.end());
   return chosen;
 }

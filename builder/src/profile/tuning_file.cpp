@@ -21,7 +21,7 @@ constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// Six digits: more than any clock gives.
+// Six digits: more than timing resolves.
 double rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
@@ -123,8 +123,8 @@ std::string lines(const Json& json) {
   return text + "\n}\n";
 }
 
-// The winners that rules take their speed from, and of each class of each kind the one of the most operations.
-std::vector<Winner> most_telling(const Tuning& tuning) {
+// The winners that rules take their speed from, and the one with the most operations of each class of each kind.
+std::vector<Winner> brief_winners(const Tuning& tuning) {
   std::set<const Winner*> wanted;
   for (const cache::Rule& rule : tuning.rules) wanted.insert(fastest_within(tuning, rule));
   std::map<std::pair<std::string, std::string>, const Winner*> largest;
@@ -141,17 +141,17 @@ std::vector<Winner> most_telling(const Tuning& tuning) {
   return list;
 }
 
-// Removes the others, and tells where each one went.
+// Removes what is not needed, and returns the new index of each element.
 template <typename T>
 std::vector<std::uint32_t> keep(std::vector<T>& list, const std::vector<bool>& needed) {
-  std::vector<std::uint32_t> places(list.size());
+  std::vector<std::uint32_t> new_index(list.size());
   std::vector<T> kept;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    places[i] = static_cast<std::uint32_t>(kept.size());
+    new_index[i] = static_cast<std::uint32_t>(kept.size());
     if (needed[i]) kept.push_back(std::move(list[i]));
   }
   list = std::move(kept);
-  return places;
+  return new_index;
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ Tuning brief(const Tuning& tuning) {
   less.failures.clear();
   less.curve.clear();
   less.measurements.clear();
-  less.winners = most_telling(tuning);
+  less.winners = brief_winners(tuning);
   std::vector<bool> needed(tuning.variants.size());
   for (const cache::Rule& rule : less.rules) needed[rule.variant] = true;
   std::vector<bool> won(tuning.shapes.size());

@@ -42,7 +42,7 @@ Status check_pair(const NamedTuning& first, const NamedTuning& second) {
   const Tuning& a = first.tuning;
   const Tuning& b = second.tuning;
   const auto refuse = [&](const std::string& cause) {
-    return Status(Code::invalid_argument, second.file + ": " + cause + "; --force joins them all the same");
+    return Status(Code::invalid_argument, second.file + ": " + cause + "; --force joins them anyway");
   };
   const std::string differs = difference(a, b);
   if (!differs.empty()) return refuse(differs + " as in " + first.file);
@@ -56,7 +56,7 @@ Status check_pair(const NamedTuning& first, const NamedTuning& second) {
   return again ? refuse("is shard " + shard_name(b) + " as " + first.file + " is") : Status();
 }
 
-// Whether `a` says more than `b` of the same variant and shape.
+// Whether `a` is the more reliable measurement of the same variant and shape.
 bool better(const Measurement& a, const Measurement& b) {
   const auto rank = [](const Measurement& m) { return std::tuple(!m.final, UINT32_MAX - m.runs, m.median_us); };
   return rank(a) < rank(b);
@@ -88,7 +88,7 @@ class Union {
     }
   }
 
-  // What failed in one of the profiles has not earned to win by the others.
+  // A variant that failed in one profile is left out, whatever the others measured.
   Tuning take() {
     for (const auto& [what, m] : measurements_) {
       if (failed_.count(merged_.variants[m.variant]) == 0) merged_.measurements.push_back(m);
@@ -104,7 +104,7 @@ class Union {
   std::set<std::string> failed_;
 };
 
-// Whether every shard of every division is there.
+// Whether no shard of a division is missing.
 bool all_shards(const std::vector<NamedTuning>& profiles) {
   std::map<std::uint32_t, std::set<std::uint32_t>> shards;  // by the number of parts
   for (const NamedTuning& profile : profiles) shards[profile.tuning.shards].insert(profile.tuning.shard);

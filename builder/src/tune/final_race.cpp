@@ -1,4 +1,4 @@
-#include "tune/search.hpp"
+#include "tune/final_race.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 
@@ -11,140 +11,178 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kRaced = 10;   // variants of a kind
-constexpr double kMeanGain = 0.005;  // a racer has to promise less than a winner has to gain (conclude.cpp)
+constexpr std::size_t kRacers = 10;  // besides the default variants and the specialists
+constexpr double kMeanGain = 0.005;  // a racer has to gain less than a winner (profile/fit.cpp)
 constexpr double kSingleGain = 0.1;
+constexpr unsigned kFirstRounds = 3;  // of pass 0
 constexpr unsigned kRounds = 5;
-constexpr unsigned kFirstRounds = 3;  // of the first race
-constexpr unsigned kLongRounds = 2;   // of calls that are long enough to be measured well in few rounds
+constexpr unsigned kLongRounds = 2;  // of shapes on which a call is long enough to be measured well in few rounds
 constexpr double kLongUs = 10000;
 constexpr double kTurnUs = 2000;
-constexpr double kOutOfRace = 2;  // times the best
+constexpr double kHopeless = 2;  // times the best: no further rounds on this shape
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
-  return text;
-}
+using Turns = std::vector<std::vector<double>>;  // microseconds of the calls, by racer
 
-bool managed(const std::vector<std::vector<double>>& turns) {
+bool any_finished(const Turns& turns) {
   return std::any_of(turns.begin(), turns.end(), [](const auto& us) { return !us.empty(); });
 }
 
-}  // namespace
+// One race of one precision and pair of transposes.
+class FinalRace {
+ public:
+  FinalRace(SearchContext& context, std::size_t pass, const std::vector<std::uint32_t>& racers,
+            std::set<std::pair<std::size_t, std::uint32_t>>& done)
+      : context_(context),
+        results_(context.results),
+        table_(results_.table),
+        pass_(pass),
+        racers_(racers),
+        done_(done) {
+    for (const std::uint32_t v : racers) {
+      params_.push_back(table_.params(v));
+      names_.push_back(table_.tuning.variants[v]);
+      results_.count_tried(names_.back());
+      all_names_ += (all_names_.empty() ? "" : " ") + names_.back();
+    }
+    turns_.resize(racers.size());
+  }
 
-// The default variants, which every bundle holds, those that are made for few shapes, whatever a glance at them said,
-// and the few that promise to be faster.
-std::vector<std::uint32_t> Search::racers(const TuneKind& kind) {
-  std::vector<std::uint32_t> list;
-  const auto add = [&](const kernels::Params& p) {
-    if (!measured_.excluded(kernels::name(p))) list.push_back(measured_.variant(p));
-  };
-  if (options_.shard == 1) {  // one part of them is enough
-    for (const kernels::Params& p : defaults(kind)) add(p);
-    for (const kernels::Params& p : specialists(kind)) {
-      if (tried_.count(kernels::name(p)) > 0) add(p);
+  // Takes in which racers failed in this race before an interruption, and the shapes that the journal knows.
+  void resume(const std::vector<std::uint32_t>& shapes) {
+    for (const std::string& name : names_) {
+      const JournalRecord* known = context_.journal.find(race_failure_key(pass_, name), name);
+      if (known && !table_.excluded(name)) results_.fail(name, known->failure);
+    }
+    for (const std::uint32_t shape : shapes) {
+      if (done_.count({pass_, shape}) > 0) continue;
+      const JournalRecord* known = context_.journal.find(key_of(shape), all_names_);
+      if (known) {
+        take_in(shape, known->us);
+      } else if (!results_.too_slow(shape)) {
+        shapes_.push_back(shape);
+        orders_.push_back({table_.tuning.shapes[shape], 1, kTurnUs, 0, true});
+      }
     }
   }
-  for (const std::uint32_t v : Times(measured_.tuning).cover(kind.shapes, kRaced, kMeanGain, kSingleGain, list)) {
+
+  Status run(double until) {
+    if (orders_.empty() || params_.empty() || context_.clock.now() >= until) return {};
+    TimingPool::RaceCallbacks callbacks;
+    callbacks.turn = [this](std::size_t v, std::size_t order, const std::vector<double>& us) { turn(v, order, us); };
+    callbacks.late = [this](std::size_t v, std::size_t order, const std::string& cause) {
+      return shape_to_blame(v, order, cause);
+    };
+    callbacks.wanted = [this](std::size_t v, std::size_t order, unsigned round) { return wanted(v, order, round); };
+    callbacks.failed = [this](std::size_t v, const std::string& cause) { fail(v, cause); };
+    const unsigned rounds = pass_ == 0 ? kFirstRounds : kRounds;
+    const Status raced = context_.pool.race(params_, orders_, rounds, callbacks, context_.clock.at(until));
+    if (raced && context_.clock.now() < until) finish_orders_before(shapes_.size());
+    return journal_status_ ? raced : journal_status_;
+  }
+
+ private:
+  std::string key_of(std::uint32_t shape) const { return race_key(pass_, table_.tuning.shapes[shape]); }
+
+  void take_in(std::uint32_t shape, const Turns& turns) {
+    if (!any_finished(turns)) results_.no_racer_finished(shape);
+    done_.insert({pass_, shape});
+    for (std::size_t v = 0; v < racers_.size() && v < turns.size(); ++v) table_.add(racers_[v], shape, turns[v], true);
+  }
+
+  void turn(std::size_t v, std::size_t order, const std::vector<double>& us) {
+    finish_orders_before(order);
+    turns_[v].insert(turns_[v].end(), us.begin(), us.end());
+    for (const auto& [racer, cause] : std::exchange(late_, {})) fail(racer, cause);
+  }
+
+  bool shape_to_blame(std::size_t v, std::size_t order, const std::string& cause) {
+    finish_orders_before(order);
+    if (any_finished(turns_) || table_.best(shapes_[order]) > 0) return false;
+    late_[v] = cause;
+    return true;
+  }
+
+  bool wanted(std::size_t v, std::size_t order, unsigned round) {
+    if (table_.excluded(names_[v])) return false;
+    finish_orders_before(order);
+    if (late_.count(v) > 0) return false;
+    if (round == 0) return true;
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& us : turns_) best = us.empty() ? best : std::min(best, median(us));
+    if (round >= kLongRounds && best > kLongUs) return false;
+    return turns_[v].empty() || median(turns_[v]) <= kHopeless * best;
+  }
+
+  void fail(std::size_t v, const std::string& cause) {
+    if (table_.excluded(names_[v])) return;
+    write({race_failure_key(pass_, names_[v]), names_[v], cause, context_.clock.now(), {}});
+    results_.fail(names_[v], cause);
+  }
+
+  // The pool has gone on to a later order, so these are complete.
+  void finish_orders_before(std::size_t end) {
+    for (; order_ < end; ++order_) {
+      take_in(shapes_[order_], turns_);
+      write({key_of(shapes_[order_]), all_names_, {}, context_.clock.now(), turns_});
+      turns_.assign(racers_.size(), {});
+      late_.clear();
+      results_.report();
+    }
+  }
+
+  void write(JournalRecord record) {
+    const Status written = context_.journal.add(std::move(record));
+    if (!written) journal_status_ = written;
+  }
+
+  SearchContext& context_;
+  Results& results_;
+  TimingTable& table_;
+  std::size_t pass_;
+  const std::vector<std::uint32_t>& racers_;
+  std::set<std::pair<std::size_t, std::uint32_t>>& done_;
+  std::vector<kernels::Params> params_;  // of the racers
+  std::vector<std::string> names_;
+  std::string all_names_;
+  std::vector<TimingOrder> orders_;
+  std::vector<std::uint32_t> shapes_;        // of the orders
+  std::size_t order_ = 0;                    // under way
+  Turns turns_;                              // of this order
+  std::map<std::size_t, std::string> late_;  // racers that timed out before any finished this order, and the causes
+  Status journal_status_;
+};
+
+}  // namespace
+
+// The default variants, which every bundle has, the specialists that were tried, and the few that promise to gain most.
+std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) const {
+  TimingTable& table = context_.results.table;
+  std::vector<std::uint32_t> list;
+  const auto add = [&](const kernels::Params& p) {
+    if (!table.excluded(kernels::name(p))) list.push_back(table.variant(p));
+  };
+  if (context_.options.shard == 1) {  // in one shard is enough
+    for (const kernels::Params& p : proposals_.defaults(shapes.kind)) add(p);
+    for (const kernels::Params& p : proposals_.specialists(shapes.kind)) {
+      if (context_.results.tried(kernels::name(p))) add(p);
+    }
+  }
+  for (const std::uint32_t v : Times(table.tuning).cover(shapes.list, kRacers, kMeanGain, kSingleGain, list)) {
     if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
   }
   return list;
 }
 
-// In turns, on all shapes.
-Status Search::final_race(const TuneKind& kind, double until, std::size_t pass) {
-  stage_ = "finals " + kind.name();
-  // A race that time cut short goes on with the same ones.
-  std::vector<std::uint32_t>& racers = racers_[{kind.name(), pass}];
-  if (racers.empty()) racers = this->racers(kind);
-  std::vector<kernels::Params> params;
-  std::vector<std::string> names;
-  for (const std::uint32_t v : racers) {
-    params.push_back(measured_.params(v));
-    names.push_back(measured_.tuning.variants[v]);
-    count_tried(names.back());
-  }
-  // A variant that turned out to be wrong in this race before an interruption.
-  const auto out_key = [&](std::size_t v) { return "out " + std::to_string(pass) + ' ' + names[v]; };
-  for (std::size_t v = 0; v < names.size(); ++v) {
-    if (measured_.excluded(names[v])) continue;
-    if (const JournalRecord* known = journal_.find(out_key(v), names[v])) fail(names[v], known->failure);
-  }
-  std::vector<std::uint32_t> shapes = kind.shapes;
-  if (pass == 0) shapes.insert(shapes.end(), kind.grid.begin(), kind.grid.end());
-
-  const auto key = [&](std::uint32_t shape) {
-    return "finals " + std::to_string(pass) + ' ' + name(measured_.tuning.shapes[shape]);
-  };
-  using Turns = std::vector<std::vector<double>>;  // of each racer
-  const auto take_in_turns = [&](std::uint32_t shape, const Turns& us) {
-    raced_.insert({pass, shape});
-    for (std::size_t v = 0; v < racers.size() && v < us.size(); ++v) measured_.add(racers[v], shape, us[v], true);
-  };
-  std::vector<TimingOrder> orders;
-  std::vector<std::uint32_t> open;  // the orders' shapes
-  for (const std::uint32_t shape : shapes) {
-    if (raced_.count({pass, shape}) > 0) continue;
-    const JournalRecord* known = journal_.find(key(shape), joined(names));
-    if (known) {
-      if (!managed(known->us)) late_[shape];
-      take_in_turns(shape, known->us);
-      continue;
-    }
-    if (too_slow(shape)) continue;
-    open.push_back(shape);
-    orders.push_back({measured_.tuning.shapes[shape], 1, kTurnUs, 0, true});
-  }
-  if (orders.empty() || params.empty() || clock() >= until) return {};
-
-  Status disk;
-  Turns now(racers.size());
-  std::map<std::size_t, std::string> late;  // on a shape that nobody has managed: the causes, should somebody do so
-  std::size_t at_order = 0;
-  const auto finish_order = [&] {
-    take_in_turns(open[at_order], now);
-    const Status written = journal_.add({key(open[at_order]), joined(names), {}, clock(), now});
-    if (!written) disk = written;
-    if (!managed(now)) late_[open[at_order]];  // later races need not try
-    now.assign(racers.size(), {});
-    late.clear();
-    report();
-  };
-  const auto out = [&](std::size_t v, const std::string& cause) {
-    if (measured_.excluded(names[v])) return;  // known already
-    const Status written = journal_.add({out_key(v), names[v], cause, clock(), {}});
-    if (!written) disk = written;
-    fail(names[v], cause);
-  };
-  TimingPool::RaceCallbacks callbacks;
-  callbacks.turn = [&](std::size_t v, std::size_t order, const std::vector<double>& us) {
-    for (; at_order < order; ++at_order) finish_order();
-    now[v].insert(now[v].end(), us.begin(), us.end());
-    for (const auto& [who, cause] : std::exchange(late, {})) out(who, cause);
-  };
-  callbacks.late = [&](std::size_t v, std::size_t order, const std::string& cause) {
-    for (; at_order < order; ++at_order) finish_order();
-    if (managed(now) || measured_.best(open[order]) > 0) return false;
-    late[v] = cause;
-    return true;
-  };
-  callbacks.wanted = [&](std::size_t v, std::size_t order, unsigned round) {
-    if (measured_.excluded(names[v])) return false;
-    for (; at_order < order; ++at_order) finish_order();
-    if (late.count(v) > 0) return false;
-    if (round == 0) return true;
-    double best = std::numeric_limits<double>::infinity();
-    for (const auto& us : now) best = us.empty() ? best : std::min(best, median(us));
-    if (round >= kLongRounds && best > kLongUs) return false;
-    return now[v].empty() || median(now[v]) <= kOutOfRace * best;
-  };
-  callbacks.failed = [&](std::size_t v, const std::string& cause) { out(v, cause); };
-  const Status raced = pool_.race(params, orders, pass == 0 ? kFirstRounds : kRounds, callbacks, at(until));
-  if (raced && clock() < until) {
-    for (; at_order < open.size(); ++at_order) finish_order();
-  }
-  return disk ? raced : disk;
+Status FinalRaces::race(const KindShapes& shapes, std::size_t pass, double until) {
+  context_.results.enter({Stage::final_race, shapes.kind});
+  // A race that was cut short goes on with the same racers.
+  std::vector<std::uint32_t>& racers = racers_[{shapes.kind, pass}];
+  if (racers.empty()) racers = choose_racers(shapes);
+  std::vector<std::uint32_t> list = shapes.list;
+  if (pass == 0) list.insert(list.end(), shapes.grid.begin(), shapes.grid.end());
+  FinalRace race(context_, pass, racers, done_);
+  race.resume(list);
+  return race.run(until);
 }
 
 }  // namespace clbake::builder

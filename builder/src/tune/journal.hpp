@@ -1,4 +1,4 @@
-// The journal of a tuning: what was measured, line by line, so that the same command goes on where it was stopped.
+// The journal of a tuning: every result, one line of JSON each, so that the same command goes on where it was stopped.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -12,24 +12,25 @@
 
 namespace clbake::builder {
 
-// What is written down: the visit, or the race on a shape, that has this key.
+// The result of a request, or of a race on one shape.
 struct JournalRecord {
-  std::string key;                      // "explore single nn 17"
-  std::string variants;                 // names, separated by spaces; others than those asked for: another search's
-  std::string failure;                  // of a visit
+  std::string key;                      // stage.hpp makes them: "explore single nn 17"
+  std::string variants;                 // names, separated by spaces
+  std::string failure;                  // of a request
   double at_s = 0;                      // seconds of all runs so far
-  std::vector<std::vector<double>> us;  // a visit: of each shape; a race: of each variant
-  std::vector<std::size_t> late = {};   // of a visit: see TimingResult
+  std::vector<std::vector<double>> us;  // microseconds of the calls; a request: by shape; a race: by variant
+  std::vector<std::size_t> late = {};   // of a request: see TimingResult
 };
 
 // One thread. Every record is in the file before `add` returns.
 class Journal {
  public:
-  // Opens or makes the file. `settings`: whatever must be equal for the records to be of use. A last line that was not
-  // written to its end is dropped. Fails with invalid_argument (other settings), malformed, or io.
+  // Opens or creates the file. `settings`: a JSON object on one line, of all that must be equal for the records to be
+  // of use. An incomplete last line is dropped. Fails with invalid_argument (other settings: the message says which
+  // differ), malformed, or io.
   static Result<Journal> open(const std::string& path, const std::string& settings);
 
-  // What is known of the key; null when nothing is, or when it is about other variants.
+  // The record of this key; null when there is none, or when it is about other variants.
   const JournalRecord* find(const std::string& key, const std::string& variants) const;
 
   // Fails with io.
@@ -41,6 +42,9 @@ class Journal {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
+  Status read(const std::string& text, const std::string& settings);
+  Status start_writing(std::size_t known_bytes, const std::string& settings);
+
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
   std::map<std::string, JournalRecord> records_;

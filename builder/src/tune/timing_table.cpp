@@ -1,4 +1,4 @@
-#include "tune/search.hpp"
+#include "tune/timing_table.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 
@@ -8,9 +8,8 @@
 namespace clbake::builder {
 namespace {
 
-// Of sorted values: the element at a part of the way.
-double quantile(const std::vector<double>& sorted, double part) {
-  return sorted[static_cast<std::size_t>(std::lround(part * static_cast<double>(sorted.size() - 1)))];
+double quantile(const std::vector<double>& sorted, double fraction) {
+  return sorted[static_cast<std::size_t>(std::lround(fraction * static_cast<double>(sorted.size() - 1)))];
 }
 
 Measurement figures_of(std::vector<double> us, bool final) {
@@ -43,12 +42,12 @@ std::uint32_t TimingTable::shape(const Shape& shape) {
 void TimingTable::add(std::uint32_t variant, std::uint32_t shape, const std::vector<double>& us, bool final) {
   if (us.empty() || excluded(tuning.variants[variant])) return;
   const Key key{shape, variant};
-  const auto [place, added] = places_.emplace(key, tuning.measurements.size());
+  const auto [row, added] = rows_.emplace(key, tuning.measurements.size());
   if (added) tuning.measurements.emplace_back();
-  Measurement& m = tuning.measurements[place->second];
+  Measurement& m = tuning.measurements[row->second];
   if (!added && m.final && !final) return;
   if (final) {
-    std::vector<double>& all = finals_[key];
+    std::vector<double>& all = race_us_[key];
     all.insert(all.end(), us.begin(), us.end());
     m = figures_of(all, true);
   } else {
@@ -69,13 +68,13 @@ void TimingTable::exclude(const std::string& variant) {
   erase_its(tuning.curve);
   auto& list = tuning.measurements;
   erase_its(list);
-  places_.clear();
-  for (std::size_t i = 0; i < list.size(); ++i) places_[{list[i].shape, list[i].variant}] = i;
+  rows_.clear();
+  for (std::size_t i = 0; i < list.size(); ++i) rows_[{list[i].shape, list[i].variant}] = i;
 }
 
 std::vector<std::uint32_t> TimingTable::fastest(std::uint32_t shape, std::size_t most) const {
   std::vector<std::pair<double, std::uint32_t>> list;
-  for (auto at = places_.lower_bound({shape, 0}); at != places_.end() && at->first.first == shape; ++at) {
+  for (auto at = rows_.lower_bound({shape, 0}); at != rows_.end() && at->first.first == shape; ++at) {
     const Measurement& m = tuning.measurements[at->second];
     if (m.runs > 1) list.emplace_back(m.median_us, m.variant);
   }
@@ -93,8 +92,8 @@ double TimingTable::best(std::uint32_t shape) const {
 }
 
 double TimingTable::median_of(std::uint32_t variant, std::uint32_t shape) const {
-  const auto at = places_.find({shape, variant});
-  return at == places_.end() ? 0 : tuning.measurements[at->second].median_us;
+  const auto at = rows_.find({shape, variant});
+  return at == rows_.end() ? 0 : tuning.measurements[at->second].median_us;
 }
 
 }  // namespace clbake::builder

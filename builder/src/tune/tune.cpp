@@ -12,29 +12,40 @@
 namespace clbake::builder {
 namespace {
 
+// In the work directory.
 constexpr const char* kJournal = "/tuning.journal";
+constexpr const char* kDriverCache = "/clbake-cache";
 
-// Whatever decides which variants are tried and what their times mean, on one line.
+template <typename T, typename Name>
+std::string joined(const std::vector<T>& items, const Name& name_of) {
+  std::string text;
+  for (const T& item : items) text += (text.empty() ? "" : ",") + std::string(name_of(item));
+  return text;
+}
+
+// All that decides which variants are tried and what their times mean, by the name of the option, on one line: a
+// journal is of use only with the same settings.
 std::string settings_of(const TuneOptions& options) {
   const Target& t = options.devices.front().target;
-  nlohmann::json shapes = nlohmann::json::array();
-  for (const Shape& shape : options.shapes.list) shapes.push_back(name(shape));
-  nlohmann::json kinds = nlohmann::json::array();
-  for (const Precision precision : options.precisions) kinds.push_back(clbake::name(precision));
-  for (const auto& [a, b] : options.transposes) kinds.push_back(std::string(a ? "t" : "n") + (b ? "t" : "n"));
-  for (const kernels::Family family : options.families) kinds.push_back(kernels::name(family));
-  return nlohmann::json{{"tool", kTool},
-                        {"target",
-                         {t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version,
-                          t.driver_version, t.architecture, t.address_bits}},
-                        {"kinds", kinds},
-                        {"shapes", shapes},
-                        {"grid", options.shapes.grid.size()},
-                        {"strategy", name(options.strategy)},
-                        {"budget", options.budget.count()},
-                        {"seed", options.seed},
-                        {"shard", {options.shard, options.shards}}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto transposes = [](const auto& pair) {
+    return std::string(pair.first ? "t" : "n") + (pair.second ? "t" : "n");
+  };
+  const auto shape = [](const Shape& s) { return name(s); };
+  return nlohmann::ordered_json{
+      {"clbake", kTool},
+      {"device",
+       {t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
+        t.architecture, t.address_bits}},
+      {"precision", joined(options.precisions, [](Precision p) { return clbake::name(p); })},
+      {"trans", joined(options.transposes, transposes)},
+      {"family", joined(options.families, [](kernels::Family f) { return kernels::name(f); })},
+      {"shapes", joined(options.shapes.list, shape)},
+      {"grid", options.shapes.grid.size()},
+      {"strategy", name(options.strategy)},
+      {"budget", options.budget.count()},
+      {"seed", options.seed},
+      {"shard", std::to_string(options.shard) + "/" + std::to_string(options.shards)}}
+      .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string utc_now() {
@@ -64,32 +75,44 @@ Status check_options(const TuneOptions& options) {
   return {};
 }
 
+// Where a tuning keeps its journal and the driver's cache; locked as long as it lives.
+Result<WorkDirectory> open_work(const TuneOptions& options) {
+  if (options.fresh) forget_tuning(options.work);
+  Result<WorkDirectory> work = WorkDirectory::open(options.work);
+  if (!work) return work;
+  const std::string cache = options.work + kDriverCache;
+  std::error_code error;
+  std::filesystem::create_directory(cache, error);
+  if (error) return {Code::io, cache + ": cannot create: " + error.message()};
+  return work;
+}
+
+void sign(const TuneOptions& options, Tuning& tuning) {
+  tuning.target = options.devices.front().target;
+  tuning.compute_units = options.devices.front().compute_units;
+  tuning.tool = kTool;
+  tuning.command = options.command;
+  tuning.date = utc_now();
+  tuning.strategy = name(options.strategy);
+  tuning.seed = options.seed;
+  tuning.shard = options.shard;
+  tuning.shards = options.shards;
+  tuning.budget_s = options.budget.count();
+}
+
 }  // namespace
 
 Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
                     const std::function<void(const TuneProgress&)>& progress) {
   const Status possible = check_options(options);
   if (!possible) return possible;
-  if (options.fresh) forget_tuning(options.work);
-  const Result<WorkDirectory> work = WorkDirectory::open(options.work);
+  const Result<WorkDirectory> work = open_work(options);
   if (!work) return work.status();
-  std::error_code error;
-  std::filesystem::create_directory(options.work + "/clbake-cache", error);
-  if (error) return {Code::io, options.work + "/clbake-cache: cannot create: " + error.message()};
   Result<Journal> journal = Journal::open(options.work + kJournal, settings_of(options));
   if (!journal) return journal.status();
-  Result<Tuning> tuning = Search(options, std::move(*journal), cancel, progress).run();
+  Result<Tuning> tuning = Search(options, *journal, cancel, progress).run();
   if (!tuning) return tuning;
-  tuning->target = options.devices.front().target;
-  tuning->compute_units = options.devices.front().compute_units;
-  tuning->tool = kTool;
-  tuning->command = options.command;
-  tuning->date = utc_now();
-  tuning->strategy = name(options.strategy);
-  tuning->seed = options.seed;
-  tuning->shard = options.shard;
-  tuning->shards = options.shards;
-  tuning->budget_s = options.budget.count();
+  sign(options, *tuning);
   fit(*tuning);
   return tuning;
 }

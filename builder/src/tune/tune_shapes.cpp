@@ -100,8 +100,8 @@ std::string without_comment(std::string line) {
 
 }  // namespace
 
-std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType kind) {
-  const Scale& scale = kind == kernels::DeviceType::cpu ? kCpu : kGpu;
+std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType type) {
+  const Scale& scale = type == kernels::DeviceType::cpu ? kCpu : kGpu;
   TuneShapes shapes;
   const bool all = name == "all";
   if (all || name == "square") add_squares(scale, shapes);

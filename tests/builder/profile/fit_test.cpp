@@ -1,4 +1,4 @@
-// Winners and rules from measurements made by hand.
+// Winners and rules from made-up measurements.
 #include <clbake/builder/tuning.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class Notes {
     return time(variant, shape, us, runs, 0.01, false);
   }
 
-  const Tuning& concluded() {
+  const Tuning& fitted() {
     fit(tuning);
     return tuning;
   }
@@ -134,7 +134,7 @@ std::string text_of(const Tuning& t) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(NothingMeasuredIsNothingConcluded) {
+BOOST_AUTO_TEST_CASE(NothingMeasuredGivesNoWinnersAndNoRules) {
   Tuning empty;
   fit(empty);
   BOOST_TEST(empty.winners.empty());
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(NothingMeasuredIsNothingConcluded) {
   Notes notes;
   notes.tuning.shapes = {*parse_shape("single nn 5x5x5")};
   notes.tuning.variants = {"a"};
-  BOOST_TEST(notes.concluded().winners.empty());
+  BOOST_TEST(notes.fitted().winners.empty());
   BOOST_TEST(notes.tuning.rules.empty());
 }
 
@@ -151,12 +151,12 @@ BOOST_AUTO_TEST_CASE(HowSlowACallWasThatWasTheLastOneCounts) {
   for (const char* shape : {"single nn 8x32x32", "single nn 32x8x32"})
     notes.time("even", shape, 13).time("wild", shape, 10);
   notes.time("even", "single nn 32x32x8", 10).time("wild", "single nn 32x32x8", 100, 1);
-  BOOST_TEST(choice(notes.concluded(), "single nn 30x30x30") == "even");
+  BOOST_TEST(choice(notes.fitted(), "single nn 30x30x30") == "even");
   Notes mild;  // given up as well, but not so slow
   for (const char* shape : {"single nn 8x32x32", "single nn 32x8x32"})
     mild.time("even", shape, 13).time("wild", shape, 10);
   mild.time("even", "single nn 32x32x8", 10).time("wild", "single nn 32x32x8", 15, 1);
-  BOOST_TEST(choice(mild.concluded(), "single nn 30x30x30") == "wild");
+  BOOST_TEST(choice(mild.fitted(), "single nn 30x30x30") == "wild");
 }
 
 BOOST_AUTO_TEST_CASE(VariantsThatAreAlikeNeedOneRule) {
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(VariantsThatAreAlikeNeedOneRule) {
     const std::string shape = std::string("single nn ") + size + "x" + size + "x" + size;
     notes.time("a", shape, 100).time("b", shape, size[0] == '6' ? 99 : 101);
   }
-  BOOST_TEST(notes.concluded().rules.size() == 1U);
+  BOOST_TEST(notes.fitted().rules.size() == 1U);
 }
 
 // On the average of the cell there is little between them, and one of them is the rule everywhere else.
@@ -177,23 +177,23 @@ BOOST_AUTO_TEST_CASE(WhatWasSlowOnAShapeOfTheCellIsNoRuleForIt) {
     }
     notes.time("broad", "single nn 808x808x808", 100).time("narrow", "single nn 808x808x808", 108);
     notes.time("broad", "single nn 1024x1024x1024", there).time("narrow", "single nn 1024x1024x1024", 100);
-    BOOST_TEST(choice(notes.concluded(), "single nn 1024x1024x1024") == (there > 110 ? "narrow" : "broad"), there);
+    BOOST_TEST(choice(notes.fitted(), "single nn 1024x1024x1024") == (there > 110 ? "narrow" : "broad"), there);
     BOOST_TEST(choice(notes.tuning, "single nn 300x300x300") == "broad");
   }
 }
 
-BOOST_AUTO_TEST_CASE(WhatWasConcludedBeforeIsReplaced) {
+BOOST_AUTO_TEST_CASE(FittingAgainReplacesTheEarlierResult) {
   Notes notes;
   notes.time("a", "single nn 512x512x512", 100);
-  const std::string once = text_of(notes.concluded());
-  BOOST_TEST(text_of(notes.concluded()) == once);
+  const std::string once = text_of(notes.fitted());
+  BOOST_TEST(text_of(notes.fitted()) == once);
   BOOST_TEST(notes.tuning.winners.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(OneVariantServesEveryProblemOfItsKindAndNoOther) {
   Notes notes;
   notes.time("a", "double tn 512x512x512", 100);
-  check_covered(notes.concluded(), "double tn");
+  check_covered(notes.fitted(), "double tn");
   BOOST_TEST(winner(notes.tuning, "double tn 512x512x512") == "a");
   for (const char* other : {"double nn 512x512x512", "double tt 512x512x512", "single tn 512x512x512"}) {
     BOOST_TEST(choice(notes.tuning, other).empty(), other);
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(OneVariantServesEveryProblemOfItsKindAndNoOther) {
 
 BOOST_AUTO_TEST_CASE(EveryMeasuredShapeGetsItsClearWinner) {
   Notes notes = four_corners();
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   BOOST_TEST(tuning.winners.size() == tuning.shapes.size());
   for (const Shape& shape : tuning.shapes) {
     BOOST_TEST(choice(tuning, name(shape)) == winner(tuning, name(shape)), name(shape));
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(EveryMeasuredShapeGetsItsClearWinner) {
 
 BOOST_AUTO_TEST_CASE(ShapesBetweenGetWhatIsGoodAroundThem) {
   Notes notes = four_corners();
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   BOOST_TEST(choice(tuning, "single nn 48x40x50") == "small");
   BOOST_TEST(choice(tuning, "single nn 30x1800x1900") == "flat");
   BOOST_TEST(choice(tuning, "single nn 1900x30x1700") == "tall");
@@ -225,7 +225,7 @@ BOOST_AUTO_TEST_CASE(EachKindHasRulesOfItsOwn) {
   Notes notes = four_corners();
   notes.time("transposed", "single nt 512x512x512", 100).time("square", "single nt 512x512x512", 300);
   notes.time("doubled", "double nn 512x512x512", 100);
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   for (const char* kind : {"single nn", "single nt", "double nn"}) check_covered(tuning, kind);
   BOOST_TEST(choice(tuning, "single nt 7x7x7") == "transposed");
   BOOST_TEST(choice(tuning, "double nn 7x7x7") == "doubled");
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(RulesNameOnlyMeasuredVariantsAndFewOfThem) {
     }
   }
   notes.tuning.variants.push_back("never timed");
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   const std::vector<std::string> wanted = wanted_variants(tuning);
   BOOST_TEST(!wanted.empty());
   BOOST_TEST(wanted.size() <= 8U);
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(NoiseIsNoDifference) {
     notes.time("a", shape, a_ahead ? 100 : 103, 9, 0.1).time("b", shape, a_ahead ? 103 : 100, 9, 0.1);
     a_ahead = !a_ahead;
   }
-  BOOST_TEST(wanted_variants(notes.concluded()).size() == 1U);
+  BOOST_TEST(wanted_variants(notes.fitted()).size() == 1U);
   BOOST_TEST(winner(notes.tuning, "single nn 64x64x64") == "a");
   BOOST_TEST(winner(notes.tuning, "single nn 512x512x512") == "b");
 }
@@ -277,29 +277,29 @@ BOOST_AUTO_TEST_CASE(DefaultVariantsComeFirst) {
   for (const auto& [other_us, winner] : {std::pair{98.5, shipped}, std::pair{80.0, std::string("other")}}) {
     Notes notes;
     notes.time("other", shape, other_us).time(shipped, shape, 100);
-    BOOST_TEST(choice(notes.concluded(), shape) == winner);
+    BOOST_TEST(choice(notes.fitted(), shape) == winner);
   }
   Notes unknown;
   unknown.time("other", shape, 97).time("another", shape, 100);
-  BOOST_TEST(choice(unknown.concluded(), shape) == "other");
+  BOOST_TEST(choice(unknown.fitted(), shape) == "other");
 }
 
 BOOST_AUTO_TEST_CASE(WhatWasStoppedEarlyNeverWins) {
   Notes notes;
   notes.glance("hasty", "single nn 512x512x512", 10, 1).glance("steady", "single nn 512x512x512", 100);
   notes.glance("hasty", "single nn 64x64x64", 10, 1);
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   BOOST_TEST(winner(tuning, "single nn 512x512x512") == "steady");
   BOOST_TEST(winner(tuning, "single nn 64x64x64").empty());
   BOOST_TEST((wanted_variants(tuning) == std::vector<std::string>{"steady"}));
   check_covered(tuning, "single nn");
 }
 
-BOOST_AUTO_TEST_CASE(WhereSomeWereTimedInTurnsOnlyThoseCompete) {
+BOOST_AUTO_TEST_CASE(WhereThereWasARaceOnlyRacersCompete) {
   Notes notes;
   notes.glance("lucky", "single nn 512x512x512", 50).time("sound", "single nn 512x512x512", 100);
   notes.time("second", "single nn 512x512x512", 110);
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   BOOST_TEST(winner(tuning, "single nn 512x512x512") == "sound");
   BOOST_TEST(choice(tuning, "single nn 512x512x512") == "sound");
   BOOST_TEST(tuning.winners.at(0).figures.final);
@@ -311,7 +311,7 @@ BOOST_AUTO_TEST_CASE(BatchesHaveTheirOwnRules) {
     notes.time("single", shape, 100).time("batch", shape, 200);
   }
   notes.time("single", "single nn 64x64x64 batch 64", 200).time("batch", "single nn 64x64x64 batch 64", 100);
-  const Tuning& tuning = notes.concluded();
+  const Tuning& tuning = notes.fitted();
   BOOST_TEST(choice(tuning, "single nn 64x64x64") == "single");
   for (const char* batch : {"2", "64", "2147483647"}) {
     BOOST_TEST(choice(tuning, std::string("single nn 64x64x64 batch ") + batch) == "batch", batch);
@@ -331,13 +331,13 @@ BOOST_AUTO_TEST_CASE(WhatWasMuchSlowerThanAnotherIsOutEvenIfItIsExpectedToBeTheF
     }
     notes.time("broad", "single nn 64x64x64", there).time("narrow", "single nn 64x64x64", 100);
     notes.time("broad", "single nn 4096x4096x4096", 200).time("narrow", "single nn 4096x4096x4096", 100);
-    BOOST_TEST(choice(notes.concluded(), "single nn 64x64x64") == (there > 110 ? "narrow" : "broad"), there);
+    BOOST_TEST(choice(notes.fitted(), "single nn 64x64x64") == (there > 110 ? "narrow" : "broad"), there);
     BOOST_TEST(choice(notes.tuning, "single nn 32x64x64") == "broad");
   }
 }
 
 // Each serves one shape of many. Only "most" gains a little on several: too little for a further variant.
-BOOST_AUTO_TEST_CASE(SomebodyServesEvenIfNobodyGainsMuch) {
+BOOST_AUTO_TEST_CASE(SomeVariantServesEvenIfNoneGainsMuch) {
   constexpr int kShapes = 220;
   Notes notes;
   for (int s = 0; s < kShapes; ++s) {
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(SomebodyServesEvenIfNobodyGainsMuch) {
     for (int v = 0; v < kShapes; ++v) notes.time("v" + std::to_string(v), shape, s == v ? 1 : 100, s == v ? 9 : 1, 0);
     notes.time("most", shape, s < 11 ? 6.6 : 100, s < 11 ? 9 : 1, 0);
   }
-  check_covered(notes.concluded(), "single nn");
+  check_covered(notes.fitted(), "single nn");
   BOOST_TEST(!wanted_variants(notes.tuning).empty());
 }
 
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(BatchesGetWhatTheyNeedBesides) {
     }
     notes.time("batch", batched, 100);
   }
-  BOOST_TEST(choice(notes.concluded(), "single nn 64x64x64 batch 64") == "batch");
+  BOOST_TEST(choice(notes.fitted(), "single nn 64x64x64 batch 64") == "batch");
 }
 
 // It is in the bundle, so it costs nothing to use it.
@@ -375,9 +375,9 @@ BOOST_AUTO_TEST_CASE(WhatBatchesNeedServesSingleProductsToo) {
       notes.time("single", shape, 100).time("batch", shape, 150);
     }
   }
-  BOOST_TEST(choice(notes.concluded(), "single nn 256x16x16") == "single");
+  BOOST_TEST(choice(notes.fitted(), "single nn 256x16x16") == "single");
   notes.time("single", "single nn 64x64x64 batch 64", 200).time("batch", "single nn 64x64x64 batch 64", 100);
-  BOOST_TEST(choice(notes.concluded(), "single nn 256x16x16") == "batch");
+  BOOST_TEST(choice(notes.fitted(), "single nn 256x16x16") == "batch");
   BOOST_TEST(choice(notes.tuning, "single nn 2000x2000x1000") == "single");
 }
 
@@ -385,17 +385,17 @@ BOOST_AUTO_TEST_CASE(WithBatchesOnlyOrWithoutThemAllProblemsAreServed) {
   for (const char* shape : {"single nn 64x64x64 batch 64", "single nn 64x64x64"}) {
     Notes notes;
     notes.time("a", shape, 100);
-    check_covered(notes.concluded(), "single nn");
+    check_covered(notes.fitted(), "single nn");
   }
 }
 
 // As when a tuning was interrupted early.
-BOOST_AUTO_TEST_CASE(ShapesThatNobodyTimedToTheEndLeaveNoProblemUnserved) {
+BOOST_AUTO_TEST_CASE(ShapesWithoutCompleteMeasurementsAreServed) {
   for (const bool batches_known : {true, false}) {
     Notes notes;
     notes.time("a", batches_known ? "single nn 64x64x64 batch 64" : "single nn 64x64x64", 100);
     notes.glance("a", batches_known ? "single nn 64x64x64" : "single nn 64x64x64 batch 64", 100, 1);
-    check_covered(notes.concluded(), "single nn");
+    check_covered(notes.fitted(), "single nn");
   }
 }
 
@@ -403,11 +403,11 @@ BOOST_AUTO_TEST_CASE(TheOrderOfMeasurementsDoesNotMatter) {
   Notes notes = four_corners();
   notes.glance("hasty", "single nn 512x512x512", 1, 1).time("batch", "single nn 64x64x64 batch 64", 100);
   notes.time("equal to square", "single nn 512x512x512", 2.0 * 512 * 512 * 512 / 1e5);
-  const std::string once = text_of(notes.concluded());
+  const std::string once = text_of(notes.fitted());
   std::mt19937 random(1);
   for (int i = 0; i < 10; ++i) {
     std::shuffle(notes.tuning.measurements.begin(), notes.tuning.measurements.end(), random);
-    BOOST_TEST(text_of(notes.concluded()) == once);
+    BOOST_TEST(text_of(notes.fitted()) == once);
   }
 }
 

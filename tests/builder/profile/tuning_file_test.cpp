@@ -210,9 +210,9 @@ BOOST_AUTO_TEST_CASE(WrongTypesAndValuesAreNamedWithTheirField) {
   check_refused(replaced("\"tried\": 5", "\"tried\": 4294967296"), "tried: ", "4294967296 is more than");
   check_refused(replaced("\"tried\": 5", "\"tried\": null"), "tried: ", "whole number");
   check_refused(replaced("\"complete\": true", "\"complete\": 1"), "complete: ", "neither true nor false");
-  check_refused(replaced("\"strategy\": \"staged\"", "\"strategy\": []"), "strategy: ", "no text");
+  check_refused(replaced("\"strategy\": \"staged\"", "\"strategy\": []"), "strategy: ", "not a text");
   check_refused(replaced("598.25", "-1"), "elapsed_s: ", "negative");
-  check_refused(replaced("598.25", "\"long\""), "elapsed_s: ", "no number");
+  check_refused(replaced("598.25", "\"long\""), "elapsed_s: ", "not a number");
   check_refused(replaced("\"shard\": 2", "\"shard\": 0"), "shard: ", "outside 1 to 3");
   check_refused(replaced("\"shard\": 2", "\"shard\": 4"), "shard: ", "outside 1 to 3");
   check_refused(replaced("\"address_bits\":64", "\"address_bits\":\"64\""), "target.address_bits: ", "whole number");
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(WrongNamesAreNamedWithTheirField) {
                 "variants[0]: ", "divisibility");
   check_refused(replaced("\"" + std::string(kLoser) + "\",", "\"direct-s-nn-0x0x0-0x0x0-v0\","),
                 "variants[0]: ", "range");
-  check_refused(replaced("\"" + std::string(kLoser) + "\",", "7,"), "variants[0]: ", "no text");
+  check_refused(replaced("\"" + std::string(kLoser) + "\",", "7,"), "variants[0]: ", "not a text");
   check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512\",\n"), "shapes[1]: ", "512x512");
   check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512x512 batch 1\",\n"), "shapes[1]: ", "");
   check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 16x16x16 batch 8\",\n"), "shapes[1]: ", "twice");
@@ -246,17 +246,17 @@ BOOST_AUTO_TEST_CASE(WrongMeasurementsAreNamedWithTheirField) {
   check("[-1,0,40.5,0.5,1,false]", ".variant", "whole number");
   check("[0,0,0,0.5,1,false]", ".median_us", "outside");
   check("[0,0,-40,0.5,1,false]", ".median_us", "negative");
-  check("[0,0,null,0.5,1,false]", ".median_us", "no number");
+  check("[0,0,null,0.5,1,false]", ".median_us", "not a number");
   check("[0,0,40.5,-0.5,1,false]", ".spread", "negative");
   check("[0,0,40.5,0.5,0,false]", ".runs", "is 0");
   check("[0,0,40.5,0.5,1,0]", ".final", "neither");
-  check("[0,0,40.5,0.5,1]", "", "no list of 6");
-  check("{}", "", "no list of 6");
+  check("[0,0,40.5,0.5,1]", "", "not a list of 6");
+  check("{}", "", "not a list of 6");
   check("[0,2,40.5,0.5,1,false]", "", "does not compute single tn");
   check_refused(replaced("[0,1,2500", "[0,0,2500"), "measurements[1]: ", "twice");
   check_refused(replaced("[1.5,1,0,1,", "[1.5,1,4,1,"), "curve[0].variant: ", "outside");
   check_refused(replaced("[1.5,1,0,1,", "[1.5,1,0,2,"), "curve[0]: ", "does not compute");
-  check_refused(replaced("[1.5,1,0,1,107.374]", "[1.5,1,0,1]"), "curve[0]: ", "no list of 5");
+  check_refused(replaced("[1.5,1,0,1,107.374]", "[1.5,1,0,1]"), "curve[0]: ", "not a list of 5");
 }
 
 BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {

@@ -35,7 +35,7 @@ class Notebook {
   std::string path;
 };
 
-const JournalRecord kVisit{
+const JournalRecord kRequest{
     "explore single nn 17", "direct-s-nn-4x16x1-4x16x1-v16", "", 12.5, {{1.5, 1.0 / 3}, {}, {7}}, {1}};
 const JournalRecord kFailed{"explore single nn 18", "b", "wrong result at \"5\"\n", 13, {}};
 const JournalRecord kRace{"finals 0 single nn 5x5x5", "a b", "", 14.25, {{2e-7}, {123456.78901234567}}};
@@ -57,14 +57,14 @@ BOOST_AUTO_TEST_CASE(RecordsAreThereAtOnceAndAfterReopeningToTheLastBit) {
   {
     Journal journal = required(book.open());
     BOOST_TEST(journal.last_s() == 0.0);
-    for (const JournalRecord& record : {kVisit, kFailed, kRace}) {
+    for (const JournalRecord& record : {kRequest, kFailed, kRace}) {
       BOOST_TEST(outcome(journal.add(record)) == "ok");
       check_equal(journal.find(record.key, record.variants), record);
       check_equal(required(book.open()).find(record.key, record.variants), record);  // in the file already
     }
   }
   const Journal again = required(book.open());
-  for (const JournalRecord& record : {kVisit, kFailed, kRace}) {
+  for (const JournalRecord& record : {kRequest, kFailed, kRace}) {
     check_equal(again.find(record.key, record.variants), record);
   }
   BOOST_TEST(again.last_s() == 14.25);
@@ -92,14 +92,14 @@ BOOST_AUTO_TEST_CASE(ALaterRecordOfAKeyReplacesTheEarlierOne) {
 
 BOOST_AUTO_TEST_CASE(AHalfWrittenLastLineIsDroppedAndWrittenOver) {
   const Notebook whole;
-  whole.write({kVisit, kFailed});
+  whole.write({kRequest, kFailed});
   const std::string text = read_file(whole.path);
   const std::size_t last = text.rfind('\n', text.size() - 2) + 1;
   for (std::size_t size = last; size < text.size(); size += 7) {
     const Notebook book;
     write_file(book.path, text.substr(0, size));
     Journal journal = required(book.open());
-    check_equal(journal.find(kVisit.key, kVisit.variants), kVisit);
+    check_equal(journal.find(kRequest.key, kRequest.variants), kRequest);
     BOOST_TEST(journal.find(kFailed.key, kFailed.variants) == nullptr);
     BOOST_TEST(outcome(journal.add(kFailed)) == "ok");
     BOOST_TEST(read_file(book.path) == text);
@@ -110,20 +110,29 @@ BOOST_AUTO_TEST_CASE(HalfWrittenSettingsAreNone) {
   for (const std::string& text : {std::string(), std::string(kSettings).substr(0, 5), std::string("other")}) {
     const Notebook book;
     write_file(book.path, text);
-    book.write({kVisit});
-    check_equal(required(book.open()).find(kVisit.key, kVisit.variants), kVisit);
+    book.write({kRequest});
+    check_equal(required(book.open()).find(kRequest.key, kRequest.variants), kRequest);
   }
 }
 
 BOOST_AUTO_TEST_CASE(OtherSettingsAreRefusedAndTheFileIsKept) {
   const Notebook book;
-  book.write({kVisit});
+  book.write({kRequest});
   const std::string text = read_file(book.path);
   const Result<Journal> other = book.open(R"({"seed":2})");
   BOOST_TEST(outcome(other) == "invalid argument");
   BOOST_TEST(contains(other.status().message(), book.path), other.status().message());
   BOOST_TEST(contains(other.status().message(), "--fresh"), other.status().message());
+  BOOST_TEST(contains(other.status().message(), "seed was 1, is 2"), other.status().message());
+  BOOST_TEST(contains(other.status().message(), "text was \"a \\\"b\\\"\", is \"not set\""), other.status().message());
   BOOST_TEST(read_file(book.path) == text);
+}
+
+BOOST_AUTO_TEST_CASE(ALongSettingIsNamedWithoutItsValues) {
+  const Notebook book;
+  required(book.open(R"({"shapes":")" + std::string(100, 'x') + R"("})"));
+  const Result<Journal> other = book.open(R"({"shapes":"y"})");
+  BOOST_TEST(contains(other.status().message(), "options: shapes differs;"), other.status().message());
 }
 
 BOOST_AUTO_TEST_CASE(DamageNamesTheFileAndTheLineAndKeepsTheFile) {
@@ -142,7 +151,7 @@ BOOST_AUTO_TEST_CASE(DamageNamesTheFileAndTheLineAndKeepsTheFile) {
         R"({"key":"k","variants":"v","failure":"","at":1,"us":[[-1]]})",
         R"({"key":"k","variants":"v","failure":"","at":1,"us":[[1e999]]})"}) {
     const Notebook book;
-    book.write({kVisit});
+    book.write({kRequest});
     book.append(std::string(damage) + "\n");
     const std::string text = read_file(book.path);
     const Result<Journal> journal = book.open();
@@ -153,7 +162,7 @@ BOOST_AUTO_TEST_CASE(DamageNamesTheFileAndTheLineAndKeepsTheFile) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(WhatADriverSaidNeedNotBeUtf8) {
+BOOST_AUTO_TEST_CASE(FailuresNeedNotBeUtf8) {
   const Notebook book;
   JournalRecord record = kFailed;
   record.failure = "driver: \xff\xc3 \x01 end";
@@ -187,7 +196,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskIsAnIoFailure) {
   BOOST_TEST(outcome(full) == "input/output");
 }
 
-BOOST_AUTO_TEST_CASE(WhatIsNoFileIsNotRead) {
+BOOST_AUTO_TEST_CASE(OnlyARegularFileIsRead) {
   const Notebook book;
   fs::create_symlink("/dev/zero", book.path);  // has no end
   const Result<Journal> endless = book.open();

@@ -2,8 +2,8 @@
 #include "reference_kernel.hpp"
 #include "test_device.hpp"
 
+#include <clbake/builder/jobs.hpp>
 #include <clbake/builder/scratch.hpp>
-#include <clbake/builder/timing.hpp>
 #include "process/line_channel.hpp"
 
 #include <algorithm>

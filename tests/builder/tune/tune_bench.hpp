@@ -1,8 +1,8 @@
-// What the tests of whole tunings share: a tuning of a small space with the fake worker.
+// A tuning of a small space with the fake worker, for the tests of whole tunings.
 #pragma once
 
 #include "build_fixture.hpp"
-#include "tune/candidates.hpp"
+#include "tune/propose/candidates.hpp"
 #include "tune/time_model.hpp"
 
 #include <clbake/builder/tune.hpp>
@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 using Names = std::vector<std::string>;
 
-// Of the small space, 336 points, a part is enough for most tests: so small that all of it are finalists.
+// Most tests need one shard of the 336 points only, so few that all of them run in the final race.
 constexpr std::uint32_t kParts = 12;
 
 // A tuning of a small space: every point of the family direct for work-groups of one work-item.
@@ -45,7 +45,7 @@ class Bench {
   TuneOptions options;
   BuildFixture shop;
 
-  // Forgets earlier calls. With `stop_after`, asks for cancellation at that report of the progress.
+  // Clears the log of calls first. With `stop_after`, cancels at that report of the progress.
   Result<Tuning> tune(std::size_t stop_after = SIZE_MAX) {
     fs::remove(shop.path("calls.log"));
     std::atomic<bool> cancel{stop_after == 0};
@@ -59,15 +59,15 @@ class Bench {
 
   std::string journal() const { return options.work + "/tuning.journal"; }
 
-  // Every point that this tuning may try.
+  // Every point of the shard.
   std::vector<kernels::Params> points() const {
-    static std::map<std::uint64_t, std::vector<kernels::Params>>
-        known;  // by the limit; going through all takes a second
+    static std::map<std::uint64_t, std::vector<kernels::Params>> known;  // by the limit: walking through all takes time
     const kernels::DeviceLimits& limits = options.devices.at(0).limits;
     std::vector<kernels::Params>& all = known[limits.max_work_group_size];
     if (all.empty()) {
-      CandidateStream stream(kernels::Family::direct, Precision::single_precision, false, false, limits, 0);
-      while (const std::optional<kernels::Params> p = stream.next()) all.push_back(*p);
+      std::mt19937 random(1);
+      PointWalk walk(kernels::space(kernels::Family::direct), {}, limits, random);
+      while (const std::optional<kernels::Params> p = walk.next()) all.push_back(*p);
     }
     std::vector<kernels::Params> list;
     for (const kernels::Params& p : all) {
@@ -87,7 +87,7 @@ class Bench {
   const Shape& square() const { return options.shapes.list[0]; }
 };
 
-// A part of that space.
+// One shard of that space.
 class SmallBench : public Bench {
  public:
   SmallBench() {

@@ -12,20 +12,21 @@
 namespace clbake::builder {
 
 enum class Strategy {
-  staged,      // many variants at two sizes, those around the best of them, the best over all shapes, winners by shape
-  random,      // the same without what is learned on the way: for comparison
-  exhaustive,  // every point of the space
+  staged,      // stages that learn from each other
+  random,      // random points, the best of them on all shapes; for comparison
+  exhaustive,  // every point of the space, the best of them on all shapes
 };
 
-// Shapes to tune for; each is timed with every wanted precision and pair of transposes, which it does not name itself.
+// Shapes to tune for. Each is timed with every precision and pair of transposes of the options; its own are ignored.
 struct TuneShapes {
-  std::vector<Shape> list;          // in the order of their importance; winners are found for them
-  std::vector<Shape> grid;          // timed for the rules only, as far as time allows
-  std::vector<std::size_t> probes;  // of the list, one or two: the first stage times variants on them
+  std::vector<Shape> list;          // the most important first; each gets a winner
+  std::vector<Shape> grid;          // timed in the final races only, as far as time allows
+  std::vector<std::size_t> probes;  // indices into `list`, one or two: the first stage times variants on them
 };
 
-// "all", "square", "thin", "small", "batched"; nothing for other names. The kind decides how large the largest are.
-std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType kind);
+// "all", "square", "thin", "small", "batched"; nothing for other names. The device type decides how large
+// the largest are.
+std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType type);
 
 // A file of shapes: on each line "MxNxK" or "MxNxK batch N"; '#' starts a comment. Fails with not_found, io or
 // malformed (file, line and cause).
@@ -38,17 +39,17 @@ struct TuneOptions {
   std::vector<kernels::Family> families = {std::begin(kernels::all_families), std::end(kernels::all_families)};
   TuneShapes shapes;
   Strategy strategy = Strategy::staged;
-  std::chrono::duration<double> budget{
-      600};  // 0 = none: exhaustive ends when all is done, the others never explore less
+  // Seconds; 0 = no budget: the search ends when it has tried every point.
+  std::chrono::duration<double> budget{600};
   std::uint64_t seed = 1;
   std::uint32_t shard = 1;
   std::uint32_t shards = 1;
-  std::string work;                  // directory for the journal and the driver's cache
+  std::string work;                  // directory for the journal and the driver's cache; created
   std::string worker;                // executable whose `worker time` is time_job
   std::string command;               // for the record
   unsigned parallel = 0;             // compilations at a time; 0 = one for each core
   std::chrono::seconds timeout{20};  // for one compilation, or one measurement
-  bool fresh = false;                // throw an unfinished tuning away
+  bool fresh = false;                // discard an unfinished tuning
 };
 
 struct TuneProgress {
@@ -60,13 +61,14 @@ struct TuneProgress {
   std::string failure;  // of a variant just now; empty otherwise
 };
 
-// Searches until the budget is used up. When cancelled it returns what is known by then with `complete` false; the
-// same options then go on from there. Equal measurements give equal results. Fails with invalid_argument, io (also when
-// another tuning is at work in the same directory), or build_failed when no variant ran at all.
+// Searches until the budget is used up. When `cancel` becomes true it returns what is known by then, with `complete`
+// false; the same options then go on from there. Equal measurements give equal results. `progress` (may be empty) is
+// called on the caller's thread. Fails with invalid_argument (also when `work` has an unfinished tuning with other
+// options), io (also when another tuning uses the directory), or build_failed when no variant ran at all.
 Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
                     const std::function<void(const TuneProgress&)>& progress);
 
-// Throws the journal and the driver's cache away: after the profile was written. Not while a tuning is at work there.
+// Removes the journal and the driver's cache, when the profile is written. Nothing happens while a tuning uses them.
 void forget_tuning(const std::string& work);
 
 const char* name(Strategy strategy);

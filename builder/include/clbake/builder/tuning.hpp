@@ -1,5 +1,5 @@
-// What a tuning knows: which variants were timed on which problems of a device, and what follows from it. This is what
-// a PROFILE.json holds (tuning_file.hpp).
+// The result of a tuning: which variants were timed on which shapes of a device, and the choice that follows. A
+// PROFILE.json holds it (tuning_file.hpp).
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -11,8 +11,8 @@
 
 namespace clbake::builder {
 
-// The part of a problem that a profile knows: row-major, tight leading dimensions, products of a batch one after the
-// other. Sizes are at least 1.
+// A problem as a profile describes it: row-major, tight leading dimensions, products of a batch one after the other.
+// Sizes are at least 1.
 struct Shape : GemmKind {
   std::size_t m = 1;
   std::size_t n = 1;
@@ -24,12 +24,11 @@ bool operator==(const Shape& a, const Shape& b);
 // "single nt": a precision and the transposes of A and B.
 std::string kind_name(const GemmKind& kind);
 
-// "single nt 1024x512x64", with " batch 16" behind it when there are several products; and the reverse, nothing for
-// any other text.
+// "single nt 1024x512x64", or "single nt 1024x512x64 batch 16"; and back, nothing for other text.
 std::string name(const Shape& shape);
 std::optional<Shape> parse_shape(const std::string& text);
 
-// The problem that is timed for it.
+// The problem that is timed for a shape.
 Problem problem_of(const Shape& shape);
 
 // 2 * m * n * k * batch.
@@ -49,23 +48,23 @@ struct Measurement {
   std::uint32_t shape = 0;    // index into Tuning::shapes
   double median_us = 0;       // of one call, enqueue to finish
   double spread = 0;          // interquartile range of the calls, in parts of the median
-  std::uint32_t runs = 0;     // calls; 1 when it was stopped early, as it could not win any more
-  bool final = false;         // measured again in turns with its rivals
+  std::uint32_t runs = 0;     // calls; 1 when it was stopped early, as it was too slow to win
+  bool final = false;         // measured in a final race
 };
 
-// A variant that was tried in vain.
+// A variant that failed.
 struct Failure {
   std::string variant;
-  std::string cause;  // "wrong result at ...", "killed by signal 11 (...)", "no end after 60 s", the compiler's words
+  std::string cause;  // "wrong result at ...", "killed by signal 11 (...)", "no end after 60 s", a compiler's message
 };
 
 // The fastest variant of a shape.
 struct Winner {
   std::string shape_class;
-  Measurement figures;  // names the variant and the shape
+  Measurement figures;  // with the variant and the shape
 };
 
-// A step of the search's curve: after so many seconds and variants tried, this was the best so far on a shape.
+// A step of the search's curve: a new best on a probe.
 struct Milestone {
   double seconds = 0;
   std::uint32_t tried = 0;    // variants
@@ -78,7 +77,7 @@ struct Tuning {
   Target target;
   std::uint32_t compute_units = 0;
   std::string tool;      // "clbake 0.1.0"
-  std::string command;   // that made it
+  std::string command;   // the command line that made it
   std::string date;      // of the end, UTC: "2026-11-21T20:15:00Z"
   std::string strategy;  // "staged", "random", "exhaustive"; "merged"
   std::uint64_t seed = 1;
@@ -91,26 +90,26 @@ struct Tuning {
 
   std::vector<std::string> variants;  // all that were timed, by name
   std::vector<Shape> shapes;
-  std::vector<Measurement> measurements;  // at most one for a variant and a shape: the latest
+  std::vector<Measurement> measurements;  // at most one for a variant and a shape
   std::vector<Failure> failures;
   std::vector<Milestone> curve;
 
   // What follows from the measurements: fit().
   std::vector<Winner> winners;  // one for each shape
-  // Together they cover every problem of the precisions and transposes tuned for. Their variant is an index into
-  // `variants`; gflops stays 0.
+  // The first that fits a problem decides; together they cover every problem of the precisions and transposes tuned
+  // for. Their variant is an index into `variants`; gflops stays 0.
   std::vector<cache::Rule> rules;
 };
 
-// Fills in winners and rules from the measurements. Variants that never ran to an end on a shape's `runs` > 1 cannot
-// win there. Pure: equal measurements give equal conclusions, in whatever order they are.
+// Fills in winners and rules from the measurements. Measurements with one run cannot win. Equal measurements give equal
+// results, in whatever order they are.
 void fit(Tuning& tuning);
 
 // Giga-operations per second of a winner.
 double speed_of(const Tuning& tuning, const Winner& winner);
 
-// Among the shapes that are a rule's problems and whose winner is the rule's variant, the fastest in GFLOP/s: a winner
-// of the tuning, null when there is none.
+// The winner with the most GFLOP/s among those that have the rule's variant and a shape within the rule; null when
+// there is none. It points into the tuning.
 const Winner* fastest_within(const Tuning& tuning, const cache::Rule& rule);
 
 // Names of the variants that rules name, each once, in the order of `variants`.

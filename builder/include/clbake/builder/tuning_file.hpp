@@ -1,14 +1,14 @@
 // PROFILE.json: a Tuning as text that a person can read, one line for each winner, rule and measurement.
 //
 //   "winners"       {"class", "shape", "variant", "median_us", "spread", "gflops", "runs", "final"}
-//   "rules"         [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: for
-//   problems
-//                   of the variant's precision and transposes, the first that fits decides; a max of null has no end
+//   "rules"         [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
+//                   first that fits a problem of the variant's precision and transposes decides; a max of null has no
+//                   end
 //   "measurements"  [index of the variant, of the shape, median_us, spread, runs, final]
 //   "curve"         [seconds, tried, index of the variant, of the shape, gflops]
 //
-// Times and speeds have six digits. The text has no checksum: a digit that is changed by hand is what it says. What
-// cannot be meant is refused.
+// Times and speeds have six digits. There is no checksum: a profile may be edited by hand. Values that contradict each
+// other are refused.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -24,7 +24,7 @@ struct NamedTuning {
 // The text of a PROFILE.json. What is not UTF-8 becomes a replacement character.
 std::string tuning_text(const Tuning& tuning);
 
-// The reverse. `name` begins the message of a failure, behind it stands the field: malformed (no JSON, with the line;
+// The reverse. Messages begin with `name` and the path of the field. Fails with malformed (no JSON, with the line;
 // another format; a field that is missing, unknown, of a wrong type or contradicts another one), unsupported_version,
 // out_of_memory.
 Result<Tuning> parse_tuning(const std::string& text, const std::string& name);
@@ -32,18 +32,19 @@ Result<Tuning> parse_tuning(const std::string& text, const std::string& name);
 // Fails like parse_tuning, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
 Result<Tuning> read_tuning(const std::string& path);
 
-// `path` is at any moment the old file or the complete new one. Fails with io, or with malformed and writes nothing
+// Replaces `path` atomically. Fails with io, or with malformed and writes nothing
 // when the tuning contradicts itself, so that it could not be read again.
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
-// The rules; the winners that tell how fast they are, and of each class of shapes the largest one's; no other variants
-// and shapes, no measurements, failures or curve. It bakes the same bundle, but cannot be merged with others any more.
+// The tuning with its rules, the winners that give rules their speed or are the largest of their class, and nothing
+// else: no other variants and shapes, no measurements, failures or curve. It bakes the same bundle, but cannot be
+// merged.
 Tuning brief(const Tuning& tuning);
 bool is_brief(const Tuning& tuning);  // there are rules, and no measurements
 
-// All that several profiles know, concluded anew. Of a variant and a shape that several have measured the final
-// measurement counts, else the one with more runs, else the shorter time; a variant that failed anywhere has none.
-// `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
+// Joins the measurements of several profiles and fits again. Of a variant and a shape that several have measured a
+// final measurement counts first, then the one with more runs, then the shorter time; a variant that failed anywhere is
+// left out. `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
 // Fails with invalid_argument, unless `force`, when two of them disagree on the device, are the same, are shards of
 // different divisions, or the same shard with shapes in common; and in any case when one of them is brief. Seeds may
 // differ: they do not move shards.

@@ -1,25 +1,25 @@
-#include "tune/cost_model.hpp"
+#include "tune/propose/cost_model.hpp"
 
 #include <algorithm>
 
 namespace clbake::builder {
 namespace {
 
-// How many times fewer than wanted.
+// By which factor `have` falls short of `wanted`; 1 when it does not.
 double shortage(double have, double wanted) { return std::max(1.0, wanted / have); }
 
 // Vector registers: AVX-512 has 32, narrower sets 16.
 double cpu_cost(const kernels::Params& p, std::uint32_t vector_bytes) {
   const double bytes = kernels::real_bytes(p.precision);
   const double width = std::max<double>(vector_bytes, bytes);
-  const double lanes = std::min(1.0, p.vector_width * bytes / width);  // part of a register that is used
+  const double lanes = std::min(1.0, p.vector_width * bytes / width);  // used part of a register
   const double row = std::max(1.0, p.ns * bytes / width / lanes);      // registers of a row of the tile
   const double sums = p.ms * row;
   const double registers = vector_bytes >= 64 ? 32 : 16;
   const double spilled = std::max(0.0, (sums + row + 1 - registers) / registers);
   const double loads = (p.ms + row) / sums;
   const double in_flight = shortage(sums, 8);  // two multiply-adds a cycle, four cycles each
-  const double code = sums * p.ks;             // what the compiler has to go through, again and again
+  const double code = sums * p.ks;             // compile time grows with it
   return in_flight * (1 + loads / 2) * (1 + 4 * spilled) / lanes * (1 + code / 400);
 }
 
@@ -30,7 +30,7 @@ double gpu_cost(const kernels::Params& p) {
   const double sums = static_cast<double>(p.ms) * p.ns;
   const double loads = (p.ms + p.ns) / sums;
   const double registers = (sums + (p.ms + p.ns) * p.fragments) * words;
-  const double width = std::min(1.0, p.vector_width * words / 4);  // of 16 bytes at a time
+  const double width = std::min(1.0, p.vector_width * words / 4);  // of a 16-byte load
   double cost = (1 + 2 * loads) * (1 + 0.3 * (1 - width)) * shortage(items, 64) * std::max(1.0, items / 512);
   if (registers > 200) cost *= 3;
   const bool uncached = p.family == kernels::Family::stripe && !p.local_a && !p.local_b;
@@ -40,12 +40,13 @@ double gpu_cost(const kernels::Params& p) {
 }  // namespace
 
 double expected_cost(const kernels::Params& params, const Device& device) {
-  const double slices = params.split_k > 1 ? 1.5 + 0.05 * params.split_k : 1;  // sums through memory, a second kernel
+  const double slices =
+      params.split_k > 1 ? 1.5 + 0.05 * params.split_k : 1;  // partial sums go through memory, to a second kernel
   return slices * (device.type == kernels::DeviceType::cpu ? cpu_cost(params, device.vector_bytes) : gpu_cost(params));
 }
 
-double family_weight(kernels::Family family, kernels::DeviceType kind) {
-  const bool cpu = kind == kernels::DeviceType::cpu;
+double family_weight(kernels::Family family, kernels::DeviceType type) {
+  const bool cpu = type == kernels::DeviceType::cpu;
   switch (family) {
     case kernels::Family::direct: return 0.3;
     case kernels::Family::register_tile: return cpu ? 1 : 0.1;

@@ -1,17 +1,17 @@
-// One process of a TimingPool.
+// One child process of a TimingPool.
 #pragma once
 
-#include <clbake/builder/timing.hpp>
 #include "process/line_channel.hpp"
+#include "tune/timing/timing_pool.hpp"
 
 namespace clbake::builder {
 
 constexpr int kTimingPollMs = 20;
 
-// A variant's process: compiling, then idle or at work on an order. Ends, and takes its files along, with the object.
+// Compiles a variant, then is idle or at work on an order. The destructor kills it and removes its files.
 class TimingPool::Process {
  public:
-  // The number-th of the pool, on the unit-th device. Fails with io.
+  // `number` names its files; `unit` is its device. Fails with io.
   static Result<std::unique_ptr<Process>> start(const TimingPool::Options& options, const kernels::Params& params,
                                                 std::size_t number, std::size_t unit);
 
@@ -20,29 +20,29 @@ class TimingPool::Process {
   Process& operator=(const Process&) = delete;
   ~Process();
 
-  enum class State { compiling, idle, timing, out };
+  enum class State { compiling, idle, timing, failed };
   State state() const { return state_; }
   bool busy() const { return state_ == State::compiling || state_ == State::timing; }
   std::size_t unit() const { return unit_; }
   const std::string& failure() const { return failure_; }
-  bool late() const { return late_; }                   // it is out because an order took too long
+  bool late() const { return late_; }                   // it failed because an order timed out
   unsigned variants() const { return variants_; }       // so far
-  const LineChannel& child() const { return *child_; }  // unless it is out
+  const LineChannel& child() const { return *child_; }  // unless it has failed
 
-  // Another variant, once it is idle. Fails with io.
+  // Another variant; the process must be idle. Fails with io.
   Status next(const Target& target, const kernels::Params& params);
 
-  // `beside`: how many processes are at work at the same time.
-  void order(const TimingOrder& order, std::size_t beside = 1);
+  // `concurrent`: how many processes work on such an order at the same time; each gets that many timeouts.
+  void order(const TimingOrder& order, std::size_t concurrent = 1);
 
-  // Looks once, without waiting. True when there is news: it became idle (`times` tells what was measured; empty: the
-  // device was unable), or it is out (failure() tells why).
-  bool look(std::vector<double>& times);
+  // Never waits. True when the state has changed: to idle (`times` holds what was measured; empty: the device had no
+  // memory), or to failed.
+  bool poll(std::vector<double>& times);
 
  private:
   Status write(const Target& target, const kernels::Params& params) const;
   bool fail(const std::string& cause);
-  bool understand(const std::string& line, std::vector<double>& times);
+  bool take_line(const std::string& line, std::vector<double>& times);
 
   std::vector<std::string> files_;
   Command command_;
@@ -56,7 +56,7 @@ class TimingPool::Process {
   bool late_ = false;
 };
 
-// Sleeps until one of them has news: guests of a pool, or processes.
+// Sleeps until one of them has answered; they are what has busy() and child().
 template <typename Processes>
 void wait_for(const Processes& processes) {
   std::vector<const LineChannel*> children;

@@ -1,32 +1,12 @@
-#include "tune/timing_process.hpp"
+#include "tune/timing/timing_process.hpp"
 
 #include <clbake/builder/jobs.hpp>
 
 #include "device/worker_calls.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <sstream>
 
 namespace clbake::builder {
-namespace {
-
-// "us 1.5 1.6"; nothing for other lines.
-std::optional<std::vector<double>> parse_times(const std::string& line) {
-  std::istringstream words(line);
-  std::string word;
-  words >> word;
-  if (word != "us") return std::nullopt;
-  std::vector<double> times;
-  for (double us = 0; words >> us;) times.push_back(us);
-  const bool sound = words.eof() && !times.empty() &&
-                     std::all_of(times.begin(), times.end(), [](double us) { return us > 0 && us < 1e12; });
-  if (!sound) return std::nullopt;
-  return times;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<TimingPool::Process>> TimingPool::Process::start(const TimingPool::Options& options,
                                                                         const kernels::Params& params,
                                                                         std::size_t number, std::size_t unit) {
@@ -61,22 +41,22 @@ TimingPool::Process::~Process() {
 Status TimingPool::Process::next(const Target& target, const kernels::Params& params) {
   const Status written = write(target, params);
   if (!written) return written;
-  child_->send(kNextJob + files_[0]);
+  child_->send(kNextJobPrefix + files_[0]);
   state_ = State::compiling;
   deadline_ = Clock::now() + timeout_;
   ++variants_;
   return {};
 }
 
-void TimingPool::Process::order(const TimingOrder& order, std::size_t beside) {
+void TimingPool::Process::order(const TimingOrder& order, std::size_t concurrent) {
   child_->send(to_line(order));
   state_ = State::timing;
-  deadline_ = Clock::now() + timeout_ * static_cast<std::int64_t>(beside);
+  deadline_ = Clock::now() + timeout_ * static_cast<std::int64_t>(concurrent);
 }
 
-bool TimingPool::Process::look(std::vector<double>& times) {
-  if (state_ == State::idle || state_ == State::out) return false;
-  if (const std::optional<std::string> line = child_->receive()) return understand(*line, times);
+bool TimingPool::Process::poll(std::vector<double>& times) {
+  if (state_ == State::idle || state_ == State::failed) return false;
+  if (const std::optional<std::string> line = child_->receive()) return take_line(*line, times);
   Exit exit;
   const std::optional<Exit> ended = child_->ended();
   if (ended) {
@@ -87,8 +67,7 @@ bool TimingPool::Process::look(std::vector<double>& times) {
   } else {
     return false;
   }
-  const bool quiet = exit.ok();  // it should not have ended
-  return fail(quiet ? "the worker ended without a word" : describe(exit, command_, timeout_));
+  return fail(exit.ok() ? "the worker exited without an answer" : describe(exit, command_, timeout_));
 }
 
 Status TimingPool::Process::write(const Target& target, const kernels::Params& params) const {
@@ -97,18 +76,18 @@ Status TimingPool::Process::write(const Target& target, const kernels::Params& p
 
 bool TimingPool::Process::fail(const std::string& cause) {
   failure_ = cause;
-  state_ = State::out;
+  state_ = State::failed;
   child_.reset();
   return true;
 }
 
-bool TimingPool::Process::understand(const std::string& line, std::vector<double>& times) {
+bool TimingPool::Process::take_line(const std::string& line, std::vector<double>& times) {
   times.clear();
   if (state_ == State::compiling) {
-    if (line != "ready") return fail("the worker said '" + line + "' instead of 'ready'");
-  } else if (line.rfind("unable ", 0) != 0 && line != "set") {
+    if (line != kReadyLine) return fail("the worker answered '" + line + "' instead of 'ready'");
+  } else if (line.rfind(kUnablePrefix, 0) != 0 && line != kSetLine) {
     const std::optional<std::vector<double>> parsed = parse_times(line);
-    if (!parsed) return fail("the worker's answer is none: '" + line.substr(0, 80) + "'");
+    if (!parsed) return fail("the worker's answer is not understood: '" + line.substr(0, 80) + "'");
     times = *parsed;
   }
   state_ = State::idle;

@@ -1,10 +1,10 @@
-#include "tune/timing_process.hpp"
+#include "tune/timing/timing_process.hpp"
 
 #include <algorithm>
 
 namespace clbake::builder {
 
-// Variants in turns.
+// Variants that take turns on one device.
 class TimingPool::Race {
  public:
   Race(TimingPool& pool, const RaceCallbacks& callbacks, Clock::time_point deadline)
@@ -15,7 +15,7 @@ class TimingPool::Race {
     for (auto& process : processes_) pool_.take_back(std::move(process));
   }
 
-  // Until all of them are compiled.
+  // Waits until all are compiled.
   Status start(const std::vector<kernels::Params>& variants) {
     variants_ = variants;
     for (bool compiling = true; compiling || processes_.size() < variants.size();) {
@@ -27,7 +27,7 @@ class TimingPool::Race {
         if (!process) return process.status();
         processes_.push_back(std::move(*process));
       }
-      compiling = look();
+      compiling = poll();
       if (compiling) wait_for(processes_);
     }
     return {};
@@ -35,12 +35,12 @@ class TimingPool::Race {
 
   Status turns(const std::vector<TimingOrder>& orders, unsigned rounds) {
     for (std::size_t o = 0; o < orders.size(); ++o) {
-      at_ = o;
+      order_ = o;
       prepare(orders[o]);
       for (unsigned round = 0; round < rounds; ++round) {
         for (std::size_t v = 0; v < processes_.size(); ++v) {
           if (over()) return check_cancel(pool_.cancel_);
-          const bool wanted = !callbacks_.wanted || callbacks_.wanted(v, o, round);
+          const bool wanted = callbacks_.wanted(v, o, round);
           if (wanted && processes_[v]->state() == State::idle) turn(v, o, orders[o]);
         }
       }
@@ -53,17 +53,17 @@ class TimingPool::Race {
 
   bool over() const { return pool_.cancel_ || Clock::now() >= deadline_; }
 
-  // True while one is compiling.
-  bool look() {
+  // Takes in what the processes have answered. True while one is compiling.
+  bool poll() {
     bool compiling = false;
     for (std::size_t v = 0; v < processes_.size(); ++v) {
-      if (processes_[v]->look(times_) && processes_[v]->state() == State::out) failed(v);
+      if (processes_[v]->poll(times_) && processes_[v]->state() == State::failed) failed(v);
       compiling = compiling || processes_[v]->state() == State::compiling;
     }
     return compiling;
   }
 
-  // All at once make the matrices and check their results: large ones take longer to make than to multiply.
+  // All processes at once allocate, fill and check the shape's matrices, which takes longer than to multiply them.
   void prepare(TimingOrder order) {
     settle();
     order.runs = 0;
@@ -73,42 +73,42 @@ class TimingPool::Race {
     settle();
   }
 
-  // Until none of them is busy.
+  // Waits until no process is busy.
   void settle() {
     while (!over()) {
-      look();
+      poll();
       const bool busy = std::any_of(processes_.begin(), processes_.end(), [](const auto& p) { return p->busy(); });
       if (!busy) return;
       wait_for(processes_);
     }
   }
 
-  // To its end, with nothing beside it; dropped when the time is over.
+  // Times one variant with nothing beside it; dropped at the deadline.
   void turn(std::size_t v, std::size_t number, const TimingOrder& order) {
     Process& process = *processes_[v];
     process.order(order);
-    while (!process.look(times_)) {
+    while (!process.poll(times_)) {
       if (over()) return;
       LineChannel::wait({&process.child()}, kTimingPollMs);
     }
-    if (process.state() == State::out) {
+    if (process.state() == State::failed) {
       failed(v);
       settle();
-      const bool again = !callbacks_.wanted || callbacks_.wanted(v, number, 0);
+      const bool again = callbacks_.wanted(v, number, 0);
       if (again && processes_[v]->state() == State::idle) turn(v, number, order);
       return;
     }
     if (!times_.empty()) callbacks_.turn(v, number, times_);
   }
 
-  // It is out of the race, unless the shape is to blame; of a process that others used before nobody knows whose fault
-  // that is: once more, alone.
+  // The variant leaves the race, unless the shape is to blame, or an earlier variant may have broken the process: then
+  // it goes on in a new one.
   void failed(std::size_t v) {
     const Process& process = *processes_[v];
-    const bool forgiven = process.late() && callbacks_.late && callbacks_.late(v, at_, process.failure());
-    if (!forgiven && process.variants() == 1) return callbacks_.failed(v, process.failure());
-    Result<std::unique_ptr<Process>> alone = Process::start(pool_.options_, variants_[v], pool_.processes_++, 0);
-    if (alone) processes_[v] = std::move(*alone);
+    const bool shape_to_blame = process.late() && callbacks_.late(v, order_, process.failure());
+    if (!shape_to_blame && process.variants() == 1) return callbacks_.failed(v, process.failure());
+    Result<std::unique_ptr<Process>> fresh = pool_.new_process(variants_[v], 0);
+    if (fresh) processes_[v] = std::move(*fresh);
   }
 
   TimingPool& pool_;
@@ -117,7 +117,7 @@ class TimingPool::Race {
   std::vector<kernels::Params> variants_;
   std::vector<std::unique_ptr<Process>> processes_;  // of each variant
   std::vector<double> times_;
-  std::size_t at_ = 0;  // the order under way
+  std::size_t order_ = 0;  // under way
 };
 
 Status TimingPool::race(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders,

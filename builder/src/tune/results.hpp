@@ -1,0 +1,78 @@
+// Takes the results of timing in: fills the timing table, excludes what failed, reports progress.
+#pragma once
+
+#include "tune/schedule.hpp"
+#include "tune/stage.hpp"
+#include "tune/timing/timing_pool.hpp"
+#include "tune/timing_table.hpp"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// Timeouts on shapes that no variant has finished yet. Such a shape may be too slow for the device; once a variant
+// finishes it, those that timed out on it are to blame.
+class Timeouts {
+ public:
+  void add(std::uint32_t shape) { variants_[shape]; }  // of all variants of a race
+  void add(std::uint32_t shape, const std::string& variant) { variants_[shape].push_back(variant); }
+  bool any(std::uint32_t shape) const { return variants_.count(shape) > 0; }
+  std::optional<std::uint32_t> first_shape() const;
+
+  // Forgets the shape and returns the variants that timed out on it.
+  std::vector<std::string> blame(std::uint32_t shape);
+
+ private:
+  std::map<std::uint32_t, std::vector<std::string>> variants_;  // by shape
+};
+
+class Results {
+ public:
+  // `clock` and `progress` must outlive it; `progress` may be empty.
+  Results(std::chrono::seconds timeout, const TuneClock& clock,
+          const std::function<void(const TuneProgress&)>& progress)
+      : timeout_(timeout), clock_(clock), progress_(progress) {}
+
+  TimingTable table;
+
+  // What follows belongs to this stage.
+  void enter(const StageId& stage) { stage_ = stage; }
+
+  void count_tried(const std::string& variant);
+  bool tried(const std::string& variant) const { return tried_.count(variant) > 0; }
+
+  // The result of a request, `at_s` seconds after the search began.
+  void take_in(const TimingRequest& request, const TimingResult& result, double at_s);
+
+  // Excludes a variant. What it was timed before goes too: a variant that is wrong on one shape is trusted with none.
+  void fail(const std::string& variant, const std::string& cause);
+
+  // No variant of a race finished the shape in time.
+  void no_racer_finished(std::uint32_t shape) { timeouts_.add(shape); }
+  // Variants timed out on the shape, and none has finished it.
+  bool too_slow(std::uint32_t shape) const { return timeouts_.any(shape) && table.best(shape) <= 0; }
+
+  void report(const std::string& failure = {});
+
+  // Why nothing could be measured.
+  Status nothing_measured() const;
+
+ private:
+  // A variant has finished the shape: those that timed out on it fail.
+  void blame_late(std::uint32_t shape);
+
+  std::chrono::seconds timeout_;
+  const TuneClock& clock_;
+  const std::function<void(const TuneProgress&)>& progress_;
+  Timeouts timeouts_;
+  std::set<std::string> tried_;
+  StageId stage_;
+  std::string best_;
+};
+
+}  // namespace clbake::builder

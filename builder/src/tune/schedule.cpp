@@ -1,0 +1,62 @@
+#include "tune/schedule.hpp"
+
+#include <cmath>
+
+namespace clbake::builder {
+namespace {
+
+constexpr double kCarryOver = 0.6;  // of another pair's time; the rest is for refining it
+
+}  // namespace
+
+TuneClock::TuneClock(double earlier_runs_s)
+    : start_(std::chrono::steady_clock::now()), earlier_runs_s_(earlier_runs_s) {}
+
+double TuneClock::now() const {
+  return earlier_runs_s_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+std::chrono::steady_clock::time_point TuneClock::at(double seconds) const {
+  using Clock = std::chrono::steady_clock;
+  if (std::isinf(seconds)) return Clock::time_point::max();
+  return start_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds - earlier_runs_s_));
+}
+
+double part_of(double begin, double end, double fraction) {
+  return std::isinf(end) ? end : begin + (end - begin) * fraction;
+}
+
+// On GPUs, where compiling is cheap, the other pairs of transposes get more of the time.
+Schedule::Schedule(Strategy strategy, kernels::DeviceType device, std::size_t pairs, double begin, double end)
+    : staged_(strategy == Strategy::staged), pairs_(pairs), begin_(begin), end_(end) {
+  if (!staged_ && pairs > 1) {
+    ends_ = {0.6, 0.7, 0.7, 0.85};
+  } else if (!staged_) {
+    ends_ = {0.75, 0.87, 0.87, 0.87};
+  } else if (pairs == 1) {
+    ends_ = {0.5, 0.63, 0.82, 0.82};
+  } else if (device == kernels::DeviceType::gpu) {
+    ends_ = {0.25, 0.35, 0.42, 0.7};
+  } else {
+    ends_ = {0.36, 0.46, 0.54, 0.72};
+  }
+}
+
+double Schedule::explore() const { return at(ends_.explore); }
+double Schedule::range() const { return at(ends_.range); }
+double Schedule::refine() const { return at(ends_.refine); }
+
+double Schedule::carry_over(std::size_t pair) const {
+  const double begin = pair == 1 ? at(ends_.refine) : refine_other(pair - 1);
+  return part_of(begin, refine_other(pair), staged_ ? kCarryOver : 1);
+}
+
+double Schedule::refine_other(std::size_t pair) const {
+  return at(part_of(ends_.refine, ends_.others, static_cast<double>(pair) / static_cast<double>(pairs_ - 1)));
+}
+
+double Schedule::final_race(std::size_t pair) const {
+  return at(part_of(ends_.others, 1, static_cast<double>(pair + 1) / static_cast<double>(pairs_)));
+}
+
+}  // namespace clbake::builder

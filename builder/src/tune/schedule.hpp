@@ -1,0 +1,53 @@
+// The time of a tuning: its clock, and when each stage has to end.
+#pragma once
+
+#include <clbake/builder/tune.hpp>
+
+#include <chrono>
+
+namespace clbake::builder {
+
+// Seconds of all runs of a tuning together: an interrupted one goes on where its clock stopped.
+class TuneClock {
+ public:
+  explicit TuneClock(double earlier_runs_s);
+  double now() const;
+
+  // When now() will be `seconds`; the far future for infinity.
+  std::chrono::steady_clock::time_point at(double seconds) const;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  double earlier_runs_s_;
+};
+
+// `fraction` of the way from begin to end; an infinite end stays infinite.
+double part_of(double begin, double end, double fraction);
+
+// The deadlines of the stages for one precision, in seconds of the clock.
+class Schedule {
+ public:
+  // For the time from `begin` to `end`, and `pairs` pairs of transposes (at least 1), numbered from 0.
+  Schedule(Strategy strategy, kernels::DeviceType device, std::size_t pairs, double begin, double end);
+
+  double explore() const;                       // pair 0
+  double range() const;                         // pair 0
+  double refine() const;                        // pair 0
+  double carry_over(std::size_t pair) const;    // from 1 on
+  double refine_other(std::size_t pair) const;  // from 1 on
+  double final_race(std::size_t pair) const;
+
+ private:
+  double at(double fraction) const { return part_of(begin_, end_, fraction); }
+
+  bool staged_;
+  std::size_t pairs_;
+  double begin_;
+  double end_;
+  // Parts of the time that are over at the end of each stage; the final races get the rest.
+  struct {
+    double explore, range, refine, others;
+  } ends_;
+};
+
+}  // namespace clbake::builder

@@ -1,0 +1,204 @@
+#include "tune/timing/timing_process.hpp"
+
+#include <algorithm>
+#include <list>
+
+namespace clbake::builder {
+namespace {
+
+constexpr unsigned kTimeoutsOfAShape = 3;  // after so many without a success nothing else is timed on the shape
+
+}  // namespace
+
+TimingPool::TimingPool(Options options, const std::atomic<bool>& cancel)
+    : options_(std::move(options)), cancel_(cancel) {}
+TimingPool::~TimingPool() = default;
+
+Result<std::unique_ptr<TimingPool::Process>> TimingPool::new_process(const kernels::Params& params, std::size_t unit) {
+  return Process::start(options_, params, processes_++, unit);
+}
+
+Result<std::unique_ptr<TimingPool::Process>> TimingPool::process_for(const kernels::Params& params, std::size_t unit) {
+  const auto of_unit = [&](const auto& process) { return process->unit() == unit; };
+  const auto at = std::find_if(idle_.begin(), idle_.end(), of_unit);
+  if (at == idle_.end()) return new_process(params, unit);
+  std::unique_ptr<Process> process = std::move(*at);
+  idle_.erase(at);
+  const Status sent = process->next(options_.target, params);
+  if (!sent) return sent;
+  return process;
+}
+
+void TimingPool::take_back(std::unique_ptr<Process> process) {
+  const bool usable = process->state() == Process::State::idle && process->variants() < options_.variants_per_process;
+  if (usable) idle_.push_back(std::move(process));
+}
+
+// The requests that are under way.
+class TimingPool::Queue {
+ public:
+  Queue(TimingPool& pool, const TimingPool::Callbacks& callbacks)
+      : pool_(pool), options_(pool.options_), callbacks_(callbacks) {}
+
+  bool over() const { return no_more_ && active_.empty(); }
+
+  Status start() {
+    if (options_.shares_cores && timing_phase_) return {};
+    while (!no_more_ && count(State::compiling) < options_.parallel &&
+           active_.size() < options_.parallel + options_.waiting) {
+      TimingRequest request;
+      const TimingPool::Next next = callbacks_.next(request);
+      if (next == TimingPool::Next::end) no_more_ = true;
+      if (next != TimingPool::Next::request) break;
+      auto timing = std::make_unique<ActiveTiming>();
+      timing->number = started_;
+      Result<std::unique_ptr<Process>> process = pool_.process_for(request.params, started_ % options_.units);
+      if (!process) return process.status();
+      timing->request = std::move(request);
+      timing->process = std::move(*process);
+      active_.push_back(std::move(timing));
+      ++started_;
+    }
+    return {};
+  }
+
+  // Takes in what the processes have answered.
+  void poll() {
+    for (auto at = active_.begin(); at != active_.end();) {
+      ActiveTiming& timing = **at;
+      const bool timed = timing.state() == State::timing;
+      std::vector<double> times;
+      const bool news = timing.process->poll(times);
+      if (news && timed && timing.state() == State::idle) {
+        if (!times.empty()) pool_.finished_.insert(name(timing.shape()));
+        timing.result.us.push_back(std::move(times));
+      }
+      const bool failed = timing.state() == State::failed && !skip_shape(timing) && !retry(timing);
+      if (failed) timing.result.failure = timing.process->failure();
+      at = failed ? finish(at) : std::next(at);
+    }
+  }
+
+  // Gives every free device something to time.
+  void give_turns() {
+    if (options_.shares_cores) {
+      if (count(State::compiling) > 0) return;
+      timing_phase_ = !active_.empty();
+    }
+    for (std::size_t unit = 0; unit < options_.units; ++unit) {
+      if (is_free(unit)) give_turn(unit);
+    }
+    if (active_.empty()) timing_phase_ = false;
+  }
+
+  void wait() const { wait_for(active_); }
+
+ private:
+  using State = Process::State;
+  struct ActiveTiming {
+    std::size_t number = 0;
+    TimingRequest request;
+    TimingResult result;
+    std::unique_ptr<Process> process;
+    State state() const { return process->state(); }
+    const Shape& shape() const { return request.shapes[result.us.size()]; }  // the next one, or the one under way
+    bool busy() const { return process->busy(); }
+    const LineChannel& child() const { return process->child(); }
+  };
+  using Active = std::list<std::unique_ptr<ActiveTiming>>;
+
+  // An earlier variant may have broken the process: once more, in a new one. False when there was no earlier variant.
+  bool retry(ActiveTiming& timing) {
+    if (timing.process->variants() == 1 || !replace_process(timing)) return false;
+    timing.result = {};
+    return true;
+  }
+
+  bool replace_process(ActiveTiming& timing) {
+    Result<std::unique_ptr<Process>> process = pool_.new_process(timing.request.params, timing.process->unit());
+    if (process) timing.process = std::move(*process);
+    return process.ok();
+  }
+
+  bool finished_by_any(const ActiveTiming& timing) const {
+    return timing.request.best_us[timing.result.us.size()] > 0 || pool_.finished_.count(name(timing.shape())) > 0;
+  }
+
+  // A variant that times out on a shape that no variant has finished goes on with its next shape.
+  bool skip_shape(ActiveTiming& timing) {
+    if (!timing.process->late() || finished_by_any(timing) || !replace_process(timing)) return false;
+    ++pool_.timeouts_[name(timing.shape())];
+    timing.result.late.push_back(timing.result.us.size());
+    timing.result.us.emplace_back();
+    return true;
+  }
+
+  bool too_slow(const ActiveTiming& timing) const {
+    const auto timeouts = pool_.timeouts_.find(name(timing.shape()));
+    return timeouts != pool_.timeouts_.end() && timeouts->second >= kTimeoutsOfAShape && !finished_by_any(timing);
+  }
+
+  std::size_t count(State state) const {
+    return static_cast<std::size_t>(
+        std::count_if(active_.begin(), active_.end(), [&](const auto& timing) { return timing->state() == state; }));
+  }
+
+  bool is_free(std::size_t unit) const {
+    return std::none_of(active_.begin(), active_.end(), [&](const auto& timing) {
+      return timing->process->unit() == unit && timing->state() == State::timing;
+    });
+  }
+
+  // To the oldest request of the unit that has something left to time.
+  void give_turn(std::size_t unit) {
+    for (auto at = active_.begin(); at != active_.end();) {
+      ActiveTiming& timing = **at;
+      if (timing.process->unit() != unit || timing.state() != State::idle) {
+        ++at;
+        continue;
+      }
+      std::vector<std::vector<double>>& us = timing.result.us;
+      const std::size_t count = timing.request.shapes.size();
+      while (us.size() < count && too_slow(timing)) us.emplace_back();
+      std::optional<TimingOrder> order;
+      if (us.size() < count) order = callbacks_.order(timing.request, us.size(), timing.result);
+      if (order) {
+        timing.process->order(*order);
+        return;
+      }
+      at = finish(at);
+    }
+  }
+
+  Active::iterator finish(Active::iterator at) {
+    const std::unique_ptr<ActiveTiming> timing = std::move(*at);
+    const auto next = active_.erase(at);
+    pool_.take_back(std::move(timing->process));
+    callbacks_.done(timing->number, timing->request, std::move(timing->result));
+    return next;
+  }
+
+  TimingPool& pool_;
+  const Options& options_;
+  const Callbacks& callbacks_;
+  Active active_;  // oldest first
+  std::size_t started_ = 0;
+  bool no_more_ = false;
+  bool timing_phase_ = false;  // where the device shares cores: nothing compiles now
+};
+
+Status TimingPool::run(const Callbacks& callbacks, Clock::time_point deadline) {
+  Queue queue(*this, callbacks);
+  do {  // at least once: results that the journal knows take no time
+    Status status = check_cancel(cancel_);
+    if (status) status = queue.start();
+    if (!status) return status;
+    queue.poll();
+    queue.give_turns();
+    if (queue.over()) return {};
+    queue.wait();
+  } while (Clock::now() < deadline);
+  return {};
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,107 @@
+// Timing in child processes.
+//
+// A variant is compiled and timed in a process of its own, so that a crash, a hang or a wrong result costs that variant
+// only. Compiling goes on in as many processes as there are cores while one process at a time is timed on each device.
+// Where the device computes on those same cores (CPUs), the two take turns: a batch is compiled, then timed with
+// nothing beside it. Where a context takes seconds (GPUs), a process takes many variants one after the other; whatever
+// fails in a process that was used before is tried again in a new one before the variant is blamed.
+#pragma once
+
+#include "tune/timing/timing_order.hpp"
+
+#include <clbake/builder/devices.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// One variant and the shapes to time it on, in this order.
+struct TimingRequest {
+  kernels::Params params;
+  std::vector<Shape> shapes;
+  std::vector<double> best_us = {};  // best median of each shape when the request was made; 0 = none yet
+};
+
+struct TimingResult {
+  std::string failure;  // why the variant is excluded; empty when it is not
+  // Microseconds of the calls on each shape that was reached; empty where the device had no memory, or ...
+  std::vector<std::vector<double>> us;
+  std::vector<std::size_t> late;  // ... the order timed out before any variant finished that shape: indices into `us`
+};
+
+// One thread.
+class TimingPool {
+ public:
+  struct Options {
+    Target target;
+    bool shares_cores = true;           // the device computes on the cores that compile
+    unsigned variants_per_process = 1;  // a process ends after so many, or after one that failed
+    std::size_t units = 1;              // identical devices, timed side by side
+    unsigned parallel = 1;              // compilations at a time
+    unsigned waiting = 4;               // compiled variants that may wait for the device
+    std::string worker;                 // executable whose `worker time JOB UNIT` is time_job
+    std::string directory;              // for jobs, logs and the driver's cache
+    std::chrono::seconds timeout{60};   // of a compilation, and of one order
+  };
+  using Clock = std::chrono::steady_clock;
+
+  TimingPool(Options options, const std::atomic<bool>& cancel);
+  ~TimingPool();
+  TimingPool(const TimingPool&) = delete;
+  TimingPool& operator=(const TimingPool&) = delete;
+
+  enum class Next { request, wait, end };
+
+  struct Callbacks {
+    // Fills in the next request. `wait`: ask again after another one is done; `end`: there are no more.
+    std::function<Next(TimingRequest&)> next;
+    // The order for the request's shape number `shape`; nothing ends this request here.
+    std::function<std::optional<TimingOrder>(const TimingRequest&, std::size_t shape, const TimingResult&)> order;
+    // Requests are done in any order; `number` counts the calls of `next` that returned a request.
+    std::function<void(std::size_t number, const TimingRequest&, TimingResult&&)> done;
+  };
+
+  // Until there are no more requests, or until `deadline`, when those under way are dropped. Fails with cancelled or
+  // io.
+  Status run(const Callbacks& callbacks, Clock::time_point deadline);
+
+  struct RaceCallbacks {
+    std::function<void(std::size_t variant, std::size_t order, const std::vector<double>& us)> turn;
+    std::function<void(std::size_t variant, const std::string& cause)> failed;
+    // The order timed out. True: the shape is to blame, and the variant stays in the race.
+    std::function<bool(std::size_t variant, std::size_t order, const std::string& cause)> late;
+    // Whether the variant takes part in this round of the order.
+    std::function<bool(std::size_t variant, std::size_t order, unsigned round)> wanted;
+  };
+
+  // All variants at once on the first device: each order in `rounds` turns through all of them. Until all is done, or
+  // until `deadline`, when the turn under way is dropped. Fails with cancelled or io.
+  Status race(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders, unsigned rounds,
+              const RaceCallbacks& callbacks, Clock::time_point deadline);
+
+ private:
+  class Process;
+  class Queue;
+  class Race;
+
+  // An idle process with this variant as its next one, or a new process.
+  Result<std::unique_ptr<Process>> process_for(const kernels::Params& params, std::size_t unit);
+  Result<std::unique_ptr<Process>> new_process(const kernels::Params& params, std::size_t unit);
+  void take_back(std::unique_ptr<Process> process);
+
+  Options options_;
+  const std::atomic<bool>& cancel_;
+  std::vector<std::unique_ptr<Process>> idle_;
+  std::map<std::string, unsigned> timeouts_;  // by shape, before any variant finished it
+  std::set<std::string> finished_;            // shapes that some variant finished
+  std::size_t processes_ = 0;                 // started so far
+};
+
+}  // namespace clbake::builder
