@@ -1,5 +1,4 @@
-// `clbake bench bake`: what baking costs beside what the driver's compiler alone would take.
-#include "bench/compile_trial.hpp"
+// `clbake bench bake`: time to bake, beside the time of the driver's compiler alone.
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
@@ -17,9 +16,7 @@
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
-
-// The default variants of the device, then the same with other depths of their k blocks, up to `count`.
+// The device's default variants, then the same with other depths of the k blocks, up to `count`.
 std::vector<kernels::Params> variants_to_bake(const builder::Device& device, std::size_t count) {
   std::vector<kernels::Params> defaults;
   for (const Precision precision : all_precisions) {
@@ -39,7 +36,7 @@ std::vector<kernels::Params> variants_to_bake(const builder::Device& device, std
   return chosen;
 }
 
-// Milliseconds of the driver for all variants, one after another.
+// Milliseconds that the driver alone takes to compile all variants, one after another.
 Result<double> time_compilations(const builder::Device& device, const std::vector<kernels::Params>& variants,
                                  const std::string& scratch, ProgressBar& bar) {
   double sum = 0;
@@ -76,7 +73,7 @@ Result<double> time_baking(const builder::Device& device, const std::vector<kern
   });
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   if (!report) return report.status();
-  if (report->failed > 0) return Status(Code::build_failed, std::to_string(report->failed) + " variants failed");
+  if (report->failed > 0) return Status(Code::build_failed, counted(report->failed, "variant") + " failed");
   return took.count();
 }
 
@@ -84,40 +81,37 @@ Result<double> time_baking(const builder::Device& device, const std::vector<kern
 
 int bench_bake(const std::vector<std::string>& arguments) {
   Cli cli("bench bake [OPTIONS]",
-          "Bakes variants into a bundle that is thrown away, proofs included, and compares the time with the sum of\n"
-          "what the driver alone takes to compile them, one after another with an empty cache.");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("count", po::value<std::string>(), "variants; default 50");
-  cli.options()("jobs", po::value<std::string>(), "compilations at a time; default: one for each core");
-  cli.options()("json", "print JSON");
+          "Bakes and proves variants into a temporary bundle, and compares the time with the sum of what the driver\n"
+          "alone takes to compile them, one after another with an empty cache.");
+  cli.add_device("; default: the first device");
+  cli.add_value("count", "N", "number of variants; default 50");
+  cli.add_jobs();
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t count = cli.size("count", 50, 1, 1000);
-  const auto parallel = static_cast<unsigned>(cli.size("jobs", 0, 0, 1024));
-
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all) return fail("bench bake", all.status());
-  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, cli.text("device"));
-  if (!selected) return fail("bench bake", selected.status().within("--device"));
-  const builder::Device& device = selected->front();
-  const std::vector<kernels::Params> variants = variants_to_bake(device, count);
+  const unsigned parallel = cli.jobs();
+  const Result<builder::Device> device = selected_device(cli.text("device"));
+  if (!device) return fail("bench bake", device.status());
+  const std::vector<kernels::Params> variants = variants_to_bake(*device, count);
   const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();
   if (!scratch) return fail("bench bake", scratch.status());
 
   ProgressBar bar;
-  const Result<double> alone = time_compilations(device, variants, scratch->path(), bar);
+  const Result<double> alone = time_compilations(*device, variants, scratch->path(), bar);
   if (!alone) return fail("bench bake", alone.status());
-  const Result<double> baked = time_baking(device, variants, parallel, scratch->path(), bar);
+  const Result<double> baked = time_baking(*device, variants, parallel, scratch->path(), bar);
   if (!baked) return fail("bench bake", baked.status());
   bar.clear();
   if (cli.has("json")) {
-    print({{"device", device.target.device_name},
+    print({{"device", device->target.device_name},
            {"variants", variants.size()},
            {"compile_s", *alone / 1e3},
            {"bake_s", *baked / 1e3},
            {"ratio", *baked / *alone}});
   } else {
-    std::printf("%s; %zu variants\nthe driver's compiler alone %8.1f s\nbaked and proven            %8.1f s = %.2f x\n",
-                device.target.device_name.c_str(), variants.size(), *alone / 1e3, *baked / 1e3, *baked / *alone);
+    std::printf("%s; %s\nthe driver's compiler alone %8.1f s\nbaked and proven            %8.1f s = %.2f x\n",
+                device->target.device_name.c_str(), counted(variants.size(), "variant").c_str(), *alone / 1e3,
+                *baked / 1e3, *baked / *alone);
   }
   return kSuccess;
 }

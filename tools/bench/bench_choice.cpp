@@ -1,6 +1,7 @@
-// `clbake bench choice`: how good the runtime's choice is for problems that nobody timed when the profile was made.
-#include "bench/choice_trial.hpp"
-#include "bench/race.hpp"
+// `clbake bench choice`: how good the runtime's choice is for problems that were not timed for the profile.
+#include "bench/alternate.hpp"
+#include "bench/choice_timing.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
@@ -17,11 +18,9 @@
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
-
 struct DrawOptions {
   std::vector<Precision> precisions;
-  std::vector<Transposes> transposes;
+  std::vector<GemmKind> transposes;  // of any precision
   std::size_t shapes = 0;
   std::size_t min = 0;
   std::size_t max = 0;
@@ -29,10 +28,10 @@ struct DrawOptions {
   std::uint32_t seed = 1;
 };
 
-// Random problems, each size log-uniform from min to max. Own arithmetic on the generator's bits: the standard's
-// distributions differ from library to library.
+// Random problems, each size log-uniform from min to max. The standard library's distributions are not used: they
+// differ between implementations.
 std::vector<Problem> draw(const DrawOptions& o) {
-  // At least one draw in a thousand must hit, but for a lot of tries at the beginning.
+  // Gives up when, after many tries, fewer than one draw in a thousand is within the limit.
   const std::size_t most_draws = 1000000 + 1000 * o.shapes;
   std::mt19937 random(o.seed);
   const auto size = [&] {
@@ -44,10 +43,10 @@ std::vector<Problem> draw(const DrawOptions& o) {
   std::vector<Problem> problems;
   for (std::size_t draws = 0; problems.size() < o.shapes && draws < most_draws; ++draws) {
     const Precision precision = o.precisions[random() % o.precisions.size()];
-    const Transposes t = o.transposes[random() % o.transposes.size()];
+    const GemmKind& t = o.transposes[random() % o.transposes.size()];
     const std::size_t m = size(), n = size(), k = size();
     if (m > o.limit / n / k) continue;
-    problems.push_back(builder::tight_problem(precision, m, n, k, t.a, t.b));
+    problems.push_back(builder::tight_problem(precision, m, n, k, t.trans_a, t.trans_b));
   }
   if (problems.size() < o.shapes) {
     throw UsageError("--limit: hardly any sizes from --min to --max have at most " + std::to_string(o.limit) +
@@ -59,7 +58,7 @@ std::vector<Problem> draw(const DrawOptions& o) {
 DrawOptions draw_options(const Cli& cli) {
   DrawOptions o;
   o.precisions = cli.precisions("precision");
-  o.transposes = transposes_of(cli.has("trans") ? cli.text("trans") : "nn");
+  o.transposes = kinds_of({Precision::single_precision}, cli.has("trans") ? cli.text("trans") : "nn");
   o.shapes = cli.size("shapes", 60, 1, 100000);
   o.min = cli.size("min", 16, 1, 65536);
   o.max = cli.size("max", 4096, 1, 65536);
@@ -74,18 +73,13 @@ struct Summary {
   double minimum = 1;
 };
 
-Summary summary_of(const std::vector<ChoiceTrial>& rows) {
-  Summary summary;
-  double logarithms = 0;
-  for (const ChoiceTrial& row : rows) {
-    logarithms += std::log(row.ratio);
-    summary.minimum = std::min(summary.minimum, row.ratio);
-  }
-  summary.geometric_mean = std::exp(logarithms / static_cast<double>(rows.size()));
-  return summary;
+Summary summary_of(const std::vector<ChoiceTiming>& rows) {
+  std::vector<double> ratios;
+  for (const ChoiceTiming& row : rows) ratios.push_back(row.ratio);
+  return {geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end())};
 }
 
-Json to_json(const ChoiceTrial& row) {
+Json to_json(const ChoiceTiming& row) {
   const Problem& p = row.problem;
   return {{"precision", clbake::name(p.precision)},
           {"trans", trans_name(p)},
@@ -100,18 +94,18 @@ Json to_json(const ChoiceTrial& row) {
           {"ratio", row.ratio}};
 }
 
-void print_table(const std::vector<ChoiceTrial>& rows, const Target& target, std::size_t rounds) {
+void print_table(const std::vector<ChoiceTiming>& rows, const Target& target, std::size_t rounds) {
   std::printf(
-      "%s; driver %s; medians over %zu rounds; ratio: the best one's time over the choice's in the same round, the\n"
+      "%s; driver %s; medians over %zu rounds. ratio: the best variant's time over the choice's in the same round,\n"
       "median of all rounds; 1: no variant of the bundle is faster\n\n",
       target.device_name.c_str(), target.driver_version.c_str(), 2 * rounds);
   int width = 6;
-  for (const ChoiceTrial& row : rows) width = std::max(width, static_cast<int>(row.choice.size()));
+  for (const ChoiceTiming& row : rows) width = std::max(width, static_cast<int>(row.choice.size()));
   std::printf("| precision | op | %-18s | %-*s | %12s | %12s | %5s | best\n", "m x n x k", width, "choice", "median us",
               "best us", "ratio");
   std::printf("|-----------|----|--------------------|%s|-------------:|-------------:|------:|------\n",
               std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
-  for (const ChoiceTrial& row : rows) {
+  for (const ChoiceTiming& row : rows) {
     const Problem& p = row.problem;
     const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
     std::printf("| %-9s | %s | %-18s | %-*s | %12.1f | %12.1f | %5.2f | %s\n", clbake::name(p.precision),
@@ -120,62 +114,78 @@ void print_table(const std::vector<ChoiceTrial>& rows, const Target& target, std
   }
 }
 
+void declare_options(Cli& cli) {
+  cli.add_device();
+  cli.add_precision("single,double");
+  cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
+  cli.add_value("shapes", "N", "number of problems; default 60");
+  cli.add_value("min", "N", "least m, n and k; default 16");
+  cli.add_value("max", "N", "largest m, n and k, which are log-uniform between the two; default 4096");
+  cli.add_value("limit", "N", "draw only problems with m * n * k up to N; default: no limit");
+  cli.add_value("seed", "N", "seed of the problems; default 1");
+  cli.add_value("rounds", "N", "turns of each variant; the fastest get twice as many afterwards; default 5");
+  cli.add_json();
+}
+
+void print_report(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choosing, const Target& target,
+                  std::size_t rounds) {
+  const Summary summary = summary_of(rows);
+  print_table(rows, target, rounds);
+  std::printf(
+      "\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing by %s takes %.0f ns.\n",
+      100 * summary.geometric_mean, 100 * summary.minimum, counted(choosing.rules, "rule").c_str(), choosing.ns);
+}
+
+Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choosing, const Target& target,
+                 const DrawOptions& options, std::size_t rounds) {
+  const Summary summary = summary_of(rows);
+  Json list = Json::array();
+  for (const ChoiceTiming& row : rows) list.push_back(to_json(row));
+  return {{"device", target.device_name},
+          {"seed", options.seed},
+          {"rounds", rounds},
+          {"rules", choosing.rules},
+          {"choosing_ns", choosing.ns},
+          {"geometric_mean", summary.geometric_mean},
+          {"minimum", summary.minimum},
+          {"rows", list}};
+}
+
 }  // namespace
 
 int bench_choice(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench choice FILE [OPTIONS]",
       "Draws random problems and times all variants of the bundle for each: how near does the one that the profile\n"
-      "chooses come to the best one?");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("precision", po::value<std::string>(),
-                "half, single, double, separated by commas; default single,double");
-  cli.options()("trans", po::value<std::string>(), "nn, nt, tn, tt, separated by commas; default nn");
-  cli.options()("shapes", po::value<std::string>(), "how many problems; default 60");
-  cli.options()("min", po::value<std::string>(), "least m, n and k; default 16");
-  cli.options()("max", po::value<std::string>(), "largest m, n and k, which are log-uniform in between; default 4096");
-  cli.options()("limit", po::value<std::string>(), "draw problems of more multiplications again; default: none");
-  cli.options()("seed", po::value<std::string>(), "of the problems; default 1");
-  cli.options()("rounds", po::value<std::string>(), "turns of each variant, and twice as many of the best; default 5");
-  cli.options()("json", "print JSON");
+      "chooses come to the best?");
+  declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   const DrawOptions options = draw_options(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
   const std::vector<Problem> problems = draw(options);
 
-  Options no_compiler;
-  no_compiler.on_miss = OnMiss::fail;
-  const Result<Workbench> bench = open_workbench(cli.file(), cli.text("device"), no_compiler);
-  if (!bench) return fail("bench choice", bench.status());
-  const Result<Choosing> choosing = time_choosing(bench->bundle, bench->library.target(), problems);
+  const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
+  if (!bundle) return fail("bench choice", bundle.status());
+  Options baked_only;
+  baked_only.on_miss = OnMiss::fail;
+  const Result<Library> library = open_library(bundle->on, bundle->bundle, baked_only);
+  if (!library) return fail("bench choice", library.status());
+  const Result<ChoosingCost> choosing = time_choosing(bundle->bundle, library->target(), problems);
   if (!choosing) return fail("bench choice", choosing.status().within(cli.file()));
   ProgressBar bar;
-  std::vector<ChoiceTrial> rows;
+  std::vector<ChoiceTiming> rows;
   for (const Problem& problem : problems) {
-    const Result<ChoiceTrial> row = try_choice(*bench, problem, rounds);
+    const Result<ChoiceTiming> row = time_choice(*bundle, *library, problem, rounds);
     if (!row) return fail("bench choice", row.status().within(cli.file()));
     rows.push_back(*row);
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   bar.clear();
-  const Summary summary = summary_of(rows);
+  const Target& target = bundle->on.device.target;
   if (cli.has("json")) {
-    Json list = Json::array();
-    for (const ChoiceTrial& row : rows) list.push_back(to_json(row));
-    print({{"device", bench->device.target.device_name},
-           {"seed", options.seed},
-           {"rounds", rounds},
-           {"rules", choosing->rules},
-           {"choosing_ns", choosing->ns},
-           {"geometric_mean", summary.geometric_mean},
-           {"minimum", summary.minimum},
-           {"rows", list}});
+    print(report_json(rows, *choosing, target, options, rounds));
   } else {
-    print_table(rows, bench->device.target, rounds);
-    std::printf(
-        "\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing by %zu rules "
-        "takes %.0f ns.\n",
-        100 * summary.geometric_mean, 100 * summary.minimum, choosing->rules, choosing->ns);
+    print_report(rows, *choosing, target, rounds);
   }
   return kSuccess;
 }

@@ -1,4 +1,4 @@
-// `clbake bench cold`: how long to the first correct result, by several ways to a program, and by other libraries.
+// `clbake bench cold`: time to the first correct result, by several ways to a program and by other libraries.
 #include "bench/peers/peers.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
@@ -18,25 +18,25 @@
 namespace clbake::tool {
 namespace {
 
-// The verb of a worker, its job (ColdJob), and what comes behind that. The process starts right after.
+// The arguments of a worker: its verb, its ColdJob, and more. The process starts right after.
 std::vector<std::string> worker_arguments(const std::string& verb, const std::string& bundle, const std::string& target,
                                           std::size_t size, const std::string& output,
-                                          const std::vector<std::string>& behind) {
+                                          const std::vector<std::string>& more) {
   const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
   std::vector<std::string> all = {verb, std::to_string(now.count()), bundle, target, std::to_string(size), output};
-  all.insert(all.end(), behind.begin(), behind.end());
+  all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
-// One trial of a row in a fresh process.
+// One trial of a row in a new process.
 Status run_trial(ColdRow& row, std::size_t size, const std::string& cache, const std::string& scratch) {
   const std::string output = scratch + "/trial.json";
-  const Status ran = call_worker(worker_arguments(row.verb, row.bundle, row.target, size, output, row.behind), cache,
+  const Status ran = call_worker(worker_arguments(row.verb, row.bundle, row.target, size, output, row.more), cache,
                                  scratch + "/trial.log");
   if (!ran) return ran.within(row.path);
   Result<Json> json = read_json(output);
   if (!json) return json.status();
-  const std::string origin = json->value("origin", "");  // a peer tells none
+  const std::string origin = json->value("origin", "");  // peers report none
   if ((origin == "source") != row.compiles) {
     return {Code::opencl, std::string(row.path) + ": the program came from " + origin};
   }
@@ -60,10 +60,10 @@ Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target, st
   for (builder::Job& job : *jobs) {
     if (job.variant.name == variant->name && job.target == *wanted) return std::move(job);
   }
-  return {Code::no_entry, "the bundle has no entry of " + variant->name};
+  return {Code::no_entry, "the bundle has no entry for " + variant->name};
 }
 
-// clbake's own rows; the files they need are made in `scratch`.
+// clbake's own rows. Files that they need are written to `scratch`.
 Result<std::vector<ColdRow>> own_rows(const std::string& file, const Bundle& bundle, std::uint32_t target,
                                       std::size_t size, const std::string& scratch) {
   Result<builder::Job> job = entry_in_use(bundle, target, size);
@@ -87,7 +87,7 @@ Result<std::vector<ColdRow>> own_rows(const std::string& file, const Bundle& bun
   };
 }
 
-// A row for each peer that was asked for, two for one that has the driver compile; always in the same order.
+// A row for each peer that was asked for, two (cold and warm) for one that compiles. The order is always the same.
 std::vector<ColdRow> peer_rows(const std::vector<std::string>& peers, const std::string& file, std::uint32_t target,
                                std::uint32_t threads) {
   const auto row = [&](const char* path, const char* label, const char* peer, bool warm) {
@@ -117,7 +117,7 @@ std::vector<std::string> peers_of(const std::string& given) {
   return peers;
 }
 
-// Before anything is measured: a library that is missing is no surprise after minutes.
+// Called before anything is measured, so that a missing library is reported at once.
 Status check_installed(const std::vector<std::string>& peers, std::uint32_t threads) {
   for (const std::string& name : peers) {
     const Result<std::unique_ptr<Peer>> peer = make_peer(name, threads);
@@ -126,7 +126,7 @@ Status check_installed(const std::vector<std::string>& peers, std::uint32_t thre
   return {};
 }
 
-// Both whole processes once, each with an empty driver cache.
+// Times both whole processes once, each with an empty driver cache.
 Status time_processes(ColdReport& report, const std::string& scratch) {
   const ColdRow& row = bundle_row(report);
   const auto time = [&](const char* what, std::vector<double>& times) -> Status {
@@ -143,7 +143,7 @@ Status time_processes(ColdReport& report, const std::string& scratch) {
   return timed ? time("product", report.processes.bundle) : timed;
 }
 
-// Path after path within each trial, so that a slow moment of the machine meets all of them.
+// Runs every row within each trial, so that a slow moment of the machine meets all rows.
 Status run_trials(ColdReport& report, std::size_t trials, const std::string& scratch) {
   Result<builder::ScratchDirectory> kept = builder::ScratchDirectory::create();
   if (!kept) return kept.status();
@@ -151,7 +151,7 @@ Status run_trials(ColdReport& report, std::size_t trials, const std::string& scr
   std::size_t done = 0;
   for (const ColdRow& row : report.rows) {
     if (!row.warm) continue;
-    ColdRow priming = row;  // fills the driver's cache; not counted
+    ColdRow priming = row;  // fills the driver's cache; its times are dropped
     const Status primed = run_trial(priming, report.size, kept->path(), scratch);
     if (!primed) return primed;
   }
@@ -215,20 +215,19 @@ Status draw(const Json& report, const std::string& svg) {
 }  // namespace
 
 int bench_cold(const std::vector<std::string>& arguments) {
-  namespace po = boost::program_options;
   Cli cli(
       "bench cold [FILE] [OPTIONS]",
-      "Times the first correct result of a product, step by step in fresh processes: compiled from source with an\n"
-      "empty and with the driver's warm cache, from the binary as the driver gives it, and from the bundle; beside\n"
-      "other libraries, and beside a whole process that makes a context only. With --from it measures nothing, and\n"
-      "draws an earlier measurement.");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("peer", po::value<std::string>(), "clblast, openblas, cublas, separated by commas; default: none");
-  cli.options()("trials", po::value<std::string>(), "processes for each row; default 7");
-  cli.options()("size", po::value<std::string>(), "m = n = k of the product; default 512");
-  cli.options()("svg", po::value<std::string>(), "write a picture of the first results, too");
-  cli.options()("from", po::value<std::string>(), "with --svg: draw this output of --json");
-  cli.options()("json", "print JSON");
+      "Times the first correct result of a product, step by step in new processes: compiled from source with an empty\n"
+      "and with a warm driver cache, from the driver's own binary, and from the bundle; beside other libraries, and\n"
+      "beside a whole process that only makes a context. With --from it measures nothing and draws an earlier\n"
+      "measurement.");
+  cli.add_device();
+  cli.add_value("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
+  cli.add_value("trials", "N", "processes for each row; default 7");
+  cli.add_value("size", "N", "m = n = k of the product; default 512");
+  cli.add_value("svg", "FILE", "also write a picture of the first results");
+  cli.add_value("from", "FILE", "with --svg: draw this output of --json");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t trials = cli.size("trials", 7, 1, 10000);
   const std::vector<std::string> peers = cli.has("peer") ? peers_of(cli.text("peer")) : std::vector<std::string>();
@@ -240,7 +239,7 @@ int bench_cold(const std::vector<std::string>& arguments) {
     const Status drawn = draw_earlier(cli, svg);
     return drawn ? kSuccess : fail("bench cold", drawn);
   }
-  if (cli.file().empty()) throw UsageError("the bundle's FILE is missing");
+  if (cli.file().empty()) throw UsageError("FILE is missing");
 
   Target target;
   Status done = svg.empty() ? Status() : check_picture_path(svg).within("--svg");

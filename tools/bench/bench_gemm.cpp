@@ -1,57 +1,155 @@
 // `clbake bench gemm`: speed of the bundle's kernels, side by side with other libraries.
+#include "bench/alternate.hpp"
+#include "bench/bench_device.hpp"
 #include "bench/peers/peers.hpp"
-#include "bench/race.hpp"
-#include "bench/workbench.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/variants.hpp"
 #include "command/verbs.hpp"
+#include "report/gemm_report.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/tuning.hpp>
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
+using Peers = std::vector<std::unique_ptr<Peer>>;
 
-struct Row {
-  Problem problem;
-  std::string variant;
-  double us = 0;
-  double error = 0;
-  std::string peer;          // empty: none
-  std::string peer_variant;  // of a peer that is a bundle
-  double peer_us = 0;
-};
-
-// Another bundle on the same device.
-struct Rival {
-  std::string name;  // of the file
+// A bundle ready to serve from what was baked: nothing is compiled from source.
+struct Served {
+  std::string name;  // of the file, for the table and messages
   Library library;
 };
 
-// Who else took part in a race.
-struct Opponent {
-  std::string name;
-  std::string variant;  // of a bundle; empty: none
-};
-
-// None for no file.
-Result<std::vector<Rival>> open_rivals(const Workbench& workbench, const std::string& file) {
-  std::vector<Rival> rivals;
-  if (file.empty()) return rivals;
-  const Result<Bundle> bundle = open_verified(file);
-  if (!bundle) return bundle.status();
-  Result<Library> library = Library::create(workbench.session.context(), workbench.device.id, {*bundle});
+Result<Served> serve(const BenchDevice& on, const Bundle& bundle, const std::string& file) {
+  Options baked_only;
+  baked_only.on_miss = OnMiss::fail;
+  Result<Library> library = open_library(on, bundle, baked_only);
   if (!library) return library.status();
-  rivals.push_back({std::filesystem::path(file).filename().string(), std::move(*library)});
-  return rivals;
+  return Served{std::filesystem::path(file).filename().string(), std::move(*library)};
 }
+
+// What was not baked is left out; any other failure ends the benchmark.
+bool is_missing(const Status& status) {
+  const Code code = status.code();
+  return code == Code::no_target || code == Code::other_driver || code == Code::no_variant || code == Code::no_entry;
+}
+
+class GemmBench {
+ public:
+  GemmBench(const BenchDevice& on, std::vector<Served> bundles, Peers peers, std::string variant, std::size_t rounds)
+      : on_(on), bundles_(std::move(bundles)), peers_(std::move(peers)), variant_(std::move(variant)) {
+    report.target = on.device.target;
+    report.rounds = rounds;
+  }
+
+  // Adds a row for each peer, or one without a peer.
+  Status measure(const Problem& problem) {
+    Status status = prepare(problem);
+    if (!status || entrants_.empty()) return status;
+    builder::GemmRunOptions options;
+    options.check_limit = builder::kPatientCheck;
+    Result<builder::GemmRun> gemm_run = builder::GemmRun::create(on_.session, on_.device, problem, options);
+    if (!gemm_run) return gemm_run.status();
+    std::vector<TimedCall> calls;
+    for (Entrant& entrant : entrants_) {
+      status = check(*gemm_run, entrant);
+      if (!status) return status;
+      calls.push_back({[&gemm_run, &entrant] { return gemm_run->run(entrant.gemm).status(); }, {}});
+    }
+    std::vector<Peer*> peers;
+    for (const std::unique_ptr<Peer>& peer : peers_) {
+      if (!peer->has(problem.precision)) {
+        note_missing(peer->name(), clbake::name(problem.precision), "not in this library's interface");
+        continue;
+      }
+      status = peer->set(problem);
+      if (!status) return status.within(peer->name());
+      peers.push_back(peer.get());
+      calls.push_back({[&peer] { return peer->run(); }, {}});
+    }
+    status = time_alternately(calls, report.rounds);
+    if (status) add_rows(problem, calls, peers);
+    return status;
+  }
+
+  GemmReport report;
+  bool lacks_kinds = false;  // of the first bundle
+
+ private:
+  // A bundle's kernels for the problem.
+  struct Entrant {
+    std::string bundle;
+    Gemm gemm;
+    double error;
+  };
+
+  // The entrants: none when the first bundle lacks the problem.
+  Status prepare(const Problem& problem) {
+    entrants_.clear();
+    for (const Served& bundle : bundles_) {
+      const bool first = entrants_.empty();
+      Result<Gemm> gemm = bundle.library.prepare(problem, first ? variant_ : std::string());
+      if (gemm) {
+        entrants_.push_back({bundle.name, std::move(*gemm), 0});
+        continue;
+      }
+      if (!is_missing(gemm.status())) return gemm.status().within(bundle.name);
+      note_missing(bundle.name, builder::kind_name(problem), gemm.status().message());
+      if (!first) continue;
+      lacks_kinds = true;
+      return {};
+    }
+    return {};
+  }
+
+  // Once for each part: other sizes lack it for the same reason.
+  void note_missing(const std::string& name, const std::string& part, const std::string& cause) {
+    if (noted_.insert(name + part).second) report.missing.push_back(name + ": " + part + ": " + cause);
+  }
+
+  static Status check(builder::GemmRun& gemm_run, Entrant& entrant) {
+    Status status = gemm_run.reset();
+    if (status) status = gemm_run.run(entrant.gemm).status();
+    if (!status) return status.within(entrant.bundle);
+    const Result<builder::Check> check = gemm_run.check();
+    if (!check) return check.status();
+    entrant.error = check->max_error;
+    if (check->ok()) return {};
+    return {Code::wrong_result, entrant.bundle + ": wrong result of " + entrant.gemm.explanation().variant};
+  }
+
+  // `calls`: of the entrants, then of the peers.
+  void add_rows(const Problem& problem, const std::vector<TimedCall>& calls, const std::vector<Peer*>& peers) {
+    GemmRow row;
+    row.problem = problem;
+    row.variant = entrants_[0].gemm.explanation().variant;
+    row.us = builder::median(calls[0].us);
+    row.error = entrants_[0].error;
+    if (calls.size() == 1) report.rows.push_back(row);
+    for (std::size_t i = 1; i < calls.size(); ++i) {
+      const bool is_bundle = i < entrants_.size();
+      row.peer = is_bundle ? entrants_[i].bundle : peers[i - entrants_.size()]->name();
+      row.peer_variant = is_bundle ? entrants_[i].gemm.explanation().variant : "";
+      row.peer_us = builder::median(calls[i].us);
+      report.rows.push_back(row);
+    }
+  }
+
+  const BenchDevice& on_;
+  std::vector<Served> bundles_;  // the measured one, then that of --against
+  Peers peers_;
+  std::string variant_;
+  std::vector<Entrant> entrants_;
+  std::set<std::string> noted_;
+};
 
 Result<std::vector<ClblastParameters>> tuned_parameters(const Cli& cli, const std::vector<std::string>& peers) {
   std::vector<ClblastParameters> list;
@@ -66,216 +164,127 @@ Result<std::vector<ClblastParameters>> tuned_parameters(const Cli& cli, const st
   return list;
 }
 
-class GemmBench {
- public:
-  GemmBench(const Workbench& workbench, std::vector<Rival> rivals, std::vector<std::unique_ptr<Peer>> peers,
-            std::size_t rounds, std::string variant)
-      : workbench_(workbench),
-        rivals_(std::move(rivals)),
-        peers_(std::move(peers)),
-        rounds_(rounds),
-        variant_(std::move(variant)) {}
-
-  // One row for each peer; one without a peer when there are none.
-  Status measure(const Problem& problem, std::vector<Row>& rows) {
-    builder::GemmRunOptions options;
-    options.check_limit = builder::kPatientCheck;
-    Result<builder::GemmRun> trial = builder::GemmRun::create(workbench_.session, workbench_.device, problem, options);
-    if (!trial) return trial.status();
-    Row row;
-    row.problem = problem;
-    Result<Gemm> gemm = prepare(workbench_.library, problem, variant_, *trial, row.error);
-    if (!gemm) return gemm.status();
-    row.variant = gemm->explanation().variant;
-
-    std::vector<Contender> contenders = {{[&] { return trial->run(*gemm).status(); }, {}}};
-    std::vector<Opponent> opponents;
-    std::vector<Gemm> others;
-    others.reserve(rivals_.size());  // the contenders keep references
-    for (const Rival& rival : rivals_) {
-      double error = 0;
-      Result<Gemm> other = prepare(rival.library, problem, {}, *trial, error);
-      if (!other) return other.status().within(rival.name);
-      others.push_back(std::move(*other));
-      opponents.push_back({rival.name, others.back().explanation().variant});
-      contenders.push_back({[&trial, &gemm = others.back()] { return trial->run(gemm).status(); }, {}});
-    }
-    for (const std::unique_ptr<Peer>& peer : peers_) {
-      if (!peer->has(problem.precision)) continue;
-      opponents.push_back({peer->name(), {}});
-      const Status ready = peer->set(problem);
-      if (!ready) return ready;
-      contenders.push_back({[&peer] { return peer->run(); }, {}});
-    }
-    const Status raced = race(contenders, rounds_);
-    if (!raced) return raced;
-
-    row.us = builder::median(contenders[0].times);
-    if (opponents.empty()) rows.push_back(row);
-    for (std::size_t i = 0; i < opponents.size(); ++i) {
-      row.peer = opponents[i].name;
-      row.peer_variant = opponents[i].variant;
-      row.peer_us = builder::median(contenders[i + 1].times);
-      rows.push_back(row);
-    }
-    return {};
+Result<Peers> open_peers(const std::vector<std::string>& names, const BenchDevice& on,
+                         const std::vector<ClblastParameters>& tuned) {
+  Peers peers;
+  for (const std::string& name : names) {
+    Result<std::unique_ptr<Peer>> peer = make_peer(name, on.device.compute_units, tuned);
+    if (!peer) return peer.status().within("--peer");
+    const Status attached = (*peer)->attach(&on.session);
+    if (!attached) return attached.within("--peer");
+    peers.push_back(std::move(*peer));
   }
-
- private:
-  // Ready to be timed: it has run once, with a right result.
-  static Result<Gemm> prepare(const Library& library, const Problem& problem, const std::string& variant,
-                              builder::GemmRun& trial, double& error) {
-    Result<Gemm> gemm = library.prepare(problem, variant);
-    if (!gemm) return gemm;
-    Status status = trial.reset();
-    if (status) status = trial.run(*gemm).status();
-    if (!status) return status;
-    const Result<builder::Check> check = trial.check();
-    if (!check) return check.status();
-    if (!check->ok()) return {Code::wrong_result, "wrong result of " + gemm->explanation().variant};
-    error = check->max_error;
-    return gemm;
-  }
-
-  const Workbench& workbench_;
-  std::vector<Rival> rivals_;
-  std::vector<std::unique_ptr<Peer>> peers_;
-  std::size_t rounds_;
-  std::string variant_;
-};
-
-Json to_json(const Row& row) {
-  const Problem& p = row.problem;
-  const bool alone = row.peer.empty();
-  return {{"precision", clbake::name(p.precision)},
-          {"trans", trans_name(p)},
-          {"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"variant", row.variant},
-          {"median_us", row.us},
-          {"gflops", gflops(p, row.us)},
-          {"peer", alone ? Json() : Json(row.peer)},
-          {"peer_variant", row.peer_variant.empty() ? Json() : Json(row.peer_variant)},
-          {"peer_gflops", alone ? Json() : Json(gflops(p, row.peer_us))},
-          {"ratio", alone ? Json() : Json(row.peer_us / row.us)},
-          {"error", row.error}};
+  return peers;
 }
 
-void print_table(const std::vector<Row>& rows, const Target& target, std::size_t rounds) {
-  std::printf("%s; driver %s; medians over %zu alternating rounds; ratio > 1: clbake is faster\n\n",
-              target.device_name.c_str(), target.driver_version.c_str(), rounds);
-  int width = 9;
-  for (const Row& row : rows) width = std::max(width, static_cast<int>(row.peer.size()));
-  std::printf("| precision | op | %-18s | %12s | %10s | %*s | %13s | %6s |\n", "m x n x k", "median us", "GFLOP/s",
-              width, "peer", "peer GFLOP/s", "ratio");
-  std::printf("|-----------|----|--------------------|-------------:|-----------:|%s|--------------:|-------:|\n",
-              std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
-  for (const Row& row : rows) {
-    const Problem& p = row.problem;
-    const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
-    std::printf("| %-9s | %s | %-18s | %12.1f | %10.1f |", clbake::name(p.precision), trans_name(p).c_str(),
-                size.c_str(), row.us, gflops(p, row.us));
-    if (row.peer.empty()) {
-      std::printf(" %-*s | %13s | %6s |\n", width, "-", "-", "-");
-    } else {
-      std::printf(" %-*s | %13.1f | %6.2f |\n", width, row.peer.c_str(), gflops(p, row.peer_us), row.peer_us / row.us);
+Result<std::vector<Served>> open_bundles(const BenchBundle& ours, const std::string& file, const std::string& against) {
+  std::vector<Served> bundles;
+  Result<Served> first = serve(ours.on, ours.bundle, file);
+  if (!first) return first.status();
+  bundles.push_back(std::move(*first));
+  if (against.empty()) return bundles;
+  const Result<Bundle> other = open_verified(against);
+  if (!other) return other.status().within("--against");
+  Result<Served> second = serve(ours.on, *other, against);
+  if (!second) return second.status().within("--against");
+  bundles.push_back(std::move(*second));
+  return bundles;
+}
+
+// Single and double, and half if the bundle has any.
+std::vector<Precision> usual_precisions(const Bundle& bundle) {
+  std::vector<Precision> precisions = {Precision::single_precision, Precision::double_precision};
+  for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
+    const Result<cache::EntryInfo> entry = bundle.entry(i);
+    if (!entry) continue;
+    const Result<cache::Variant> variant = bundle.variant(entry->variant);
+    if (!variant || variant->precision != Precision::half_precision) continue;
+    precisions.insert(precisions.begin(), Precision::half_precision);
+    break;
+  }
+  return precisions;
+}
+
+std::vector<Problem> problems_of(const Cli& cli, const std::vector<Precision>& precisions) {
+  std::vector<Problem> problems;
+  for (const GemmKind& kind : kinds_of(precisions, cli.has("trans") ? cli.text("trans") : "nn")) {
+    for (const Size& size : sizes_of(cli.has("sizes") ? cli.text("sizes") : "512,1024,2048")) {
+      problems.push_back(builder::tight_problem(kind.precision, size.m, size.n, size.k, kind.trans_a, kind.trans_b));
     }
   }
+  return problems;
+}
+
+Status measure_all(GemmBench& bench, const std::vector<Problem>& problems) {
+  ProgressBar bar;
+  std::size_t done = 0;
+  for (const Problem& problem : problems) {
+    const Status measured = bench.measure(problem);
+    if (!measured) return measured;
+    bar.show(++done, problems.size(), name(Size{problem.m, problem.n, problem.k}));
+  }
+  return {};
+}
+
+// A failure when nothing was measured, or nothing of the bundle to compare with.
+Status check_rows(const GemmReport& report, const std::string& against) {
+  const auto has_bundle = [](const GemmRow& row) { return !row.peer_variant.empty(); };
+  const bool compared = std::any_of(report.rows.begin(), report.rows.end(), has_bundle);
+  if (!report.rows.empty() && (against.empty() || compared)) return {};
+  const Status cause(Code::no_entry, report.missing.front());
+  return report.rows.empty() ? Status(Code::no_entry, "nothing to measure: " + cause.message())
+                             : cause.within("--against");
+}
+
+void declare_options(Cli& cli) {
+  cli.add_device();
+  cli.add_precision("what the bundle has");
+  cli.add_value("sizes", "LIST", "N or MxNxK, separated by commas; default 512,1024,2048");
+  cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
+  cli.add_value("peer", "LIST",
+                "openblas, clblast, cublas, launch (an empty kernel), separated by commas; default: none");
+  cli.add_value("against", "FILE", "compare with this bundle's choices on the same device");
+  cli.add_value("clblast-parameters", "LIST",
+                "JSON files of CLBlast's tuners, separated by commas; later ones win; CLBlast uses these parameters");
+  cli.add_value("rounds", "N", "turns of each competitor; default 5");
+  cli.add_value("variant", "NAME", "use this variant, or preset, instead of the profile's choice");
+  cli.add_json();
 }
 
 }  // namespace
 
 int bench_gemm(const std::vector<std::string>& arguments) {
-  Cli cli("bench gemm FILE [OPTIONS]",
-          "Times the bundle's kernels, each call to its end, in turns with other libraries where they are installed.");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("precision", po::value<std::string>(),
-                "half, single, double, separated by commas; default single,double");
-  cli.options()("sizes", po::value<std::string>(), "N or MxNxK, separated by commas; default 512,1024,2048");
-  cli.options()("trans", po::value<std::string>(), "nn, nt, tn, tt, separated by commas; default nn");
-  cli.options()("peer", po::value<std::string>(),
-                "openblas, clblast, cublas, launch (an empty kernel), separated by commas; default: none");
-  cli.options()("against", po::value<std::string>(), "another bundle, whose choices for the same device are a peer");
-  cli.options()("clblast-parameters", po::value<std::string>(),
-                "JSON files of CLBlast's tuners for it to use, separated by commas; later ones win");
-  cli.options()("rounds", po::value<std::string>(), "default 5");
-  cli.options()("variant", po::value<std::string>(), "use this variant, or preset, instead of the profile's choice");
-  cli.options()("json", "print JSON");
+  Cli cli(
+      "bench gemm FILE [OPTIONS]",
+      "Times the bundle's kernels, each call to its end, in turns with other libraries that are installed. What was\n"
+      "not baked for the device is named on stderr and left out; the exit status is 3 if it was asked for.");
+  declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
-  const std::vector<Precision> precisions = cli.precisions("precision");
-  const std::vector<Size> sizes = sizes_of(cli.has("sizes") ? cli.text("sizes") : "512,1024,2048");
-  const std::vector<Transposes> transposes = transposes_of(cli.has("trans") ? cli.text("trans") : "nn");
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
-
+  problems_of(cli, cli.precisions("precision"));  // reports wrong usage before files are opened
   const std::vector<std::string> peer_names = split(cli.text("peer"), ',');
   const Result<std::vector<ClblastParameters>> tuned = tuned_parameters(cli, peer_names);
   if (!tuned) return fail("bench gemm", tuned.status());
-  const Result<Workbench> workbench = open_workbench(cli.file(), cli.text("device"));
-  if (!workbench) return fail("bench gemm", workbench.status());
-  Result<std::vector<Rival>> rivals = open_rivals(*workbench, cli.text("against"));
-  if (!rivals) return fail("bench gemm", rivals.status().within("--against"));
-  std::vector<std::unique_ptr<Peer>> peers;
-  for (const std::string& name : peer_names) {
-    Result<std::unique_ptr<Peer>> peer = make_peer(name, workbench->device.compute_units, *tuned);
-    if (!peer) return fail("bench gemm", peer.status().within("--peer"));
-    const Status attached = (*peer)->attach(&workbench->session);
-    if (!attached) return fail("bench gemm", attached.within("--peer"));
-    for (const Precision precision : precisions) {
-      if (!(*peer)->has(precision)) {
-        std::fprintf(stderr, "clbake bench gemm: %s has no %s precision: left out there\n", name.c_str(),
-                     clbake::name(precision));
-      }
-    }
-    peers.push_back(std::move(*peer));
-  }
+  const Result<BenchBundle> ours = open_bundle(cli.file(), cli.text("device"));
+  if (!ours) return fail("bench gemm", ours.status());
+  Result<std::vector<Served>> bundles = open_bundles(*ours, cli.file(), cli.text("against"));
+  if (!bundles) return fail("bench gemm", bundles.status());
+  Result<Peers> peers = open_peers(peer_names, ours->on, *tuned);
+  if (!peers) return fail("bench gemm", peers.status());
 
-  GemmBench bench(*workbench, std::move(*rivals), std::move(peers), rounds, variant_name(cli.text("variant")));
-  ProgressBar bar;
-  std::vector<Row> rows;
-  std::size_t done = 0;
-  const std::size_t total = precisions.size() * transposes.size() * sizes.size();
-  for (const Precision precision : precisions) {
-    for (const Transposes t : transposes) {
-      for (const Size& size : sizes) {
-        const Problem problem = builder::tight_problem(precision, size.m, size.n, size.k, t.a, t.b);
-        const Status measured = bench.measure(problem, rows);
-        if (!measured) return fail("bench gemm", measured);
-        bar.show(++done, total, name(size));
-      }
-    }
-  }
-  bar.clear();
+  GemmBench bench(ours->on, std::move(*bundles), std::move(*peers), variant_name(cli.text("variant")), rounds);
+  const bool given = cli.has("precision");
+  const std::vector<Precision> precisions = given ? cli.precisions("precision") : usual_precisions(ours->bundle);
+  Status status = measure_all(bench, problems_of(cli, precisions));
+  if (status) status = check_rows(bench.report, cli.text("against"));
+  if (!status) return fail("bench gemm", status);
+  for (const std::string& line : bench.report.missing) fail("clbake bench gemm: left out: " + line);
   if (cli.has("json")) {
-    Json list = Json::array();
-    for (const Row& row : rows) list.push_back(to_json(row));
-    print({{"device", workbench->device.target.device_name}, {"rounds", rounds}, {"rows", list}});
+    print(to_json(bench.report));
   } else {
-    print_table(rows, workbench->device.target, rounds);
+    print_text(bench.report);
   }
-  return kSuccess;
-}
-
-int bench(const std::vector<std::string>& arguments) {
-  const std::string which = arguments.empty() ? std::string() : arguments[0];
-  const std::vector<std::string> rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (which == "bake") return bench_bake(rest);
-  if (which == "choice") return bench_choice(rest);
-  if (which == "cold") return bench_cold(rest);
-  if (which == "gemm") return bench_gemm(rest);
-  if (which == "load") return bench_load(rest);
-  if (which == "overhead") return bench_overhead(rest);
-  if (which == "presets") return bench_presets(rest);
-  if (which == "--help" || which == "-h") {
-    std::printf(
-        "usage: clbake bench cold FILE [OPTIONS]\n       clbake bench gemm FILE [OPTIONS]\n"
-        "       clbake bench choice FILE [OPTIONS]\n       clbake bench presets FILE|DEVICE [OPTIONS]\n"
-        "       clbake bench load FILE [OPTIONS]\n       clbake bench overhead FILE [OPTIONS]\n       clbake bench "
-        "bake [OPTIONS]\n");
-    return kSuccess;
-  }
-  throw UsageError(which.empty() ? "what to measure is missing: cold, gemm, choice, presets, load, overhead or bake"
-                                 : "'" + which + "' is none of cold, gemm, choice, presets, load, overhead, bake");
+  return bench.lacks_kinds && (given || cli.has("trans")) ? kLeftOut : kSuccess;
 }
 
 }  // namespace clbake::tool

@@ -1,4 +1,5 @@
-// `clbake bench load`: what loading the programs of a bundle costs once a process has loaded one.
+// `clbake bench load`: time to load each program of a bundle.
+#include "bench/bench_device.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
@@ -12,21 +13,18 @@
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
-
-// Microseconds; the driver's part by its three calls, and the whole of Library::prepare.
+// Microseconds of the driver's three calls, their sum, and Library::prepare as a whole.
 struct Load {
   std::string variant;
   std::vector<double> create, build, kernel, driver, prepare;
 };
 
-// Loads one program from the bundle, with a library of its own, so that it is loaded again.
-Result<Explanation> load_once(const Bundle& bundle, const builder::Session& session, const builder::Device& device,
-                              const cache::Variant& v, double& prepare_us) {
+// Loads one program, through a new library: an older one would have kept it.
+Result<Explanation> load_once(const BenchBundle& bundle, const cache::Variant& v, double& prepare_us) {
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;
-  const Result<Library> library = Library::create(session.context(), device.id, {bundle}, options);
+  const Result<Library> library = open_library(bundle.on, bundle.bundle, options);
   if (!library) return library.status();
   const Problem problem = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
   const auto start = std::chrono::steady_clock::now();
@@ -37,17 +35,16 @@ Result<Explanation> load_once(const Bundle& bundle, const builder::Session& sess
 }
 
 // Variant after variant in each round; the first program of the process is a row of its own.
-Result<std::vector<Load>> measure(const Bundle& bundle, const builder::Session& session, const builder::Device& device,
-                                  std::uint32_t target, std::size_t rounds) {
+Result<std::vector<Load>> measure(const BenchBundle& bundle, std::uint32_t target, std::size_t rounds) {
   std::vector<Load> loads = {{"(the first program of the process)", {}, {}, {}, {}, {}}};
   for (std::size_t round = 0; round < rounds; ++round) {
     std::size_t row = 1;
-    for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
-      const Result<cache::Variant> variant = bundle.variant(i);
+    for (std::uint32_t i = 0; i < bundle.bundle.variant_count(); ++i) {
+      const Result<cache::Variant> variant = bundle.bundle.variant(i);
       if (!variant) return variant.status();
-      if (!bundle.find_entry(target, i)) continue;
+      if (!bundle.bundle.find_entry(target, i)) continue;
       double prepare_us = 0;
-      const Result<Explanation> e = load_once(bundle, session, device, *variant, prepare_us);
+      const Result<Explanation> e = load_once(bundle, *variant, prepare_us);
       if (!e) return e.status().within(variant->name);
       if (loads.size() == row) loads.push_back({variant->name, {}, {}, {}, {}, {}});
       Load& load = loads[0].create.empty() ? loads[0] : loads[row];
@@ -90,30 +87,27 @@ void print_table(const Json& rows) {
 }  // namespace
 
 int bench_load(const std::vector<std::string>& arguments) {
-  Cli cli("bench load FILE [OPTIONS]",
-          "Loads every program of the bundle for a device again and again in one process: medians of the driver's\n"
-          "calls, and of Library::prepare as a whole. The first program of the process is a row of its own. The "
-          "driver's cache is\n"
-          "the user's.");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("rounds", po::value<std::string>(), "default 7");
-  cli.options()("json", "print JSON");
+  Cli cli(
+      "bench load FILE [OPTIONS]",
+      "Loads every program of the bundle for a device several times in one process: medians of the driver's calls,\n"
+      "and of Library::prepare as a whole. The first program of the process has a row of its own. The driver's cache\n"
+      "is the user's.");
+  cli.add_device();
+  cli.add_value("rounds", "N", "times that each program is loaded; default 7");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t rounds = cli.size("rounds", 7, 2, 10000);
-  const Result<Bundle> bundle = open_verified(cli.file());
+  const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
   if (!bundle) return fail("bench load", bundle.status());
-  const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
-  if (!device) return fail("bench load", device.status());
-  const Result<std::uint32_t> target = bundle->find_target(device->target);
+  const Target& device = bundle->on.device.target;
+  const Result<std::uint32_t> target = bundle->bundle.find_target(device);
   if (!target) return fail("bench load", target.status().within(cli.file()));
-  const Result<builder::Session> session = builder::Session::open(*device);
-  if (!session) return fail("bench load", session.status());
-  const Result<std::vector<Load>> loads = measure(*bundle, *session, *device, *target, rounds);
+  const Result<std::vector<Load>> loads = measure(*bundle, *target, rounds);
   if (!loads) return fail("bench load", loads.status());
   Json rows = Json::array();
   for (const Load& load : *loads) rows.push_back(to_json(load));
   if (cli.has("json")) {
-    print({{"device", device->target.device_name}, {"rounds", rounds}, {"rows", rows}});
+    print({{"device", device.device_name}, {"rounds", rounds}, {"rows", rows}});
   } else {
     print_table(rows);
   }

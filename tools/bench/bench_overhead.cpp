@@ -1,7 +1,8 @@
 // `clbake bench overhead`: what the runtime costs on the host beside the driver's own calls.
+#include "bench/alternate.hpp"
+#include "bench/bench_device.hpp"
 #include "bench/peers/peers.hpp"
-#include "bench/race.hpp"
-#include "bench/workbench.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
@@ -15,15 +16,13 @@
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
-
-// Kernel and buffers of the problem, and the sequence of calls that an application would write by hand for it.
-class Bare {
+// The problem's kernel and buffers, and the driver calls that an application would write by hand for it.
+class BareCalls {
  public:
-  static Result<Bare> create(const Workbench& workbench, const Problem& problem, const Gemm& gemm,
-                             const cache::Variant& variant) {
-    Bare bare(problem, variant.launches[0]);
-    bare.queue_ = workbench.session.queue();
+  static Result<BareCalls> create(const BenchDevice& on, const Problem& problem, const Gemm& gemm,
+                                  const cache::Variant& variant) {
+    BareCalls bare(problem, variant.launches[0]);
+    bare.queue_ = on.session.queue();
     cl_int error = CL_SUCCESS;
     bare.kernel_ = clCreateKernel(gemm.program(), variant.launches[0].kernel_name.c_str(), &error);
     const Extents e = extents(problem);
@@ -31,7 +30,7 @@ class Bare {
     const auto make = [&](std::size_t count) {
       std::vector<float> values = random_elements<float>((count * element + 3) / 4);
       return error != CL_SUCCESS ? nullptr
-                                 : clCreateBuffer(workbench.session.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                 : clCreateBuffer(on.session.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                                   count * element, values.data(), &error);
     };
     bare.a = make(e.a);
@@ -78,7 +77,7 @@ class Bare {
   cl_mem a = nullptr, b = nullptr, c = nullptr;
 
  private:
-  Bare(const Problem& p, const cache::Launch& launch) : p_(p) {
+  BareCalls(const Problem& p, const cache::Launch& launch) : p_(p) {
     std::copy(launch.local, launch.local + 3, local_);
     global_[0] = (p.n + launch.tile_n - 1) / launch.tile_n * local_[0];
     global_[1] = (p.m + launch.tile_m - 1) / launch.tile_m * local_[1];
@@ -97,9 +96,9 @@ double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-// Host times of single calls; the queue is emptied after each few of them, which is not counted.
+// Host times of single calls. The queue is emptied after every 20 of them, which is not timed.
 template <typename Call>
-Status time_calls(const Bare& bare, const Call& call, std::vector<double>& us) {
+Status time_calls(const BareCalls& bare, const Call& call, std::vector<double>& us) {
   for (int i = 0; i < 20; ++i) {
     const auto start = Clock::now();
     const Status status = call();
@@ -114,7 +113,7 @@ struct Overhead {
   std::vector<double> bare, prepared, one_call;
 };
 
-Result<Overhead> measure(const Library& library, Gemm& gemm, const Bare& bare, const Problem& problem,
+Result<Overhead> measure(const Library& library, Gemm& gemm, const BareCalls& bare, const Problem& problem,
                          std::size_t rounds) {
   Overhead o;
   const Matrix a{bare.a, 0}, b{bare.b, 0}, c{bare.c, 0};
@@ -139,10 +138,10 @@ Result<Overhead> measure(const Library& library, Gemm& gemm, const Bare& bare, c
   return o;
 }
 
-// Call to finish, in turns with the peer.
-Status race_peer(Peer& peer, const Workbench& workbench, Gemm& gemm, const Bare& bare, const Problem& problem,
+// From the call to the end of the product, in turns with the peer.
+Status time_peer(Peer& peer, const BenchDevice& on, Gemm& gemm, const BareCalls& bare, const Problem& problem,
                  std::size_t rounds, double& ours_us, double& peer_us) {
-  Status status = peer.attach(&workbench.session);
+  Status status = peer.attach(&on.session);
   if (status) status = peer.set(problem);
   if (!status) return status;
   const auto run = [&]() -> Status {
@@ -150,15 +149,15 @@ Status race_peer(Peer& peer, const Workbench& workbench, Gemm& gemm, const Bare&
     const Status enqueued = gemm.enqueue(bare.queue(), 1, {bare.a, 0}, {bare.b, 0}, 0, {bare.c, 0}, 0, nullptr, &event);
     return enqueued ? builder::finish(bare.queue(), event) : enqueued;
   };
-  std::vector<Contender> contenders = {{run, {}}, {[&] { return peer.run(); }, {}}};
-  status = race(contenders, std::min<std::size_t>(rounds, 100));  // race() rests before each turn
+  std::vector<TimedCall> calls = {{run, {}}, {[&] { return peer.run(); }, {}}};
+  status = time_alternately(calls, std::min<std::size_t>(rounds, 100));  // a turn takes 0.14 s
   if (!status) return status;
-  ours_us = builder::median(contenders[0].times);
-  peer_us = builder::median(contenders[1].times);
+  ours_us = builder::median(calls[0].us);
+  peer_us = builder::median(calls[1].us);
   return {};
 }
 
-// The first variant of one launch for the problem: the profile's own choice if it is one.
+// The profile's choice, and its record. Fails unless it launches exactly one kernel.
 Result<Gemm> prepare_single(const Bundle& bundle, const Library& library, const Problem& problem,
                             cache::Variant& variant) {
   Result<Gemm> chosen = library.prepare(problem);
@@ -168,76 +167,94 @@ Result<Gemm> prepare_single(const Bundle& bundle, const Library& library, const 
     if (!v || v->name != chosen->explanation().variant) continue;
     variant = std::move(*v);
     if (variant.launches.size() == 1) return chosen;
-    return {Code::no_variant, variant.name + " launches more than one kernel: measure another --size"};
+    return {Code::no_variant, variant.name + " launches more than one kernel; choose another --size"};
   }
   return {Code::no_variant, "the chosen variant is not in the bundle"};
+}
+
+Json report(const BenchDevice& on, const Problem& p, const std::string& variant, const Overhead& o) {
+  const double bare_us = builder::median(o.bare);
+  const double prepared_us = builder::median(o.prepared);
+  const double one_call_us = builder::median(o.one_call);
+  return {{"device", on.device.target.device_name},
+          {"driver", on.device.target.driver_version},
+          {"size", name(Size{p.m, p.n, p.k})},
+          {"variant", variant},
+          {"bare_us", bare_us},
+          {"prepared_us", prepared_us},
+          {"one_call_us", one_call_us},
+          {"prepared_over_bare_us", prepared_us - bare_us},
+          {"one_call_over_prepared_us", one_call_us - prepared_us}};
+}
+
+Status add_peer(Json& json, const std::string& name, const BenchDevice& on, Gemm& gemm, const BareCalls& bare,
+                const Problem& problem, std::size_t rounds) {
+  const Result<std::unique_ptr<Peer>> peer = make_peer(name, 1);
+  if (!peer) return peer.status();
+  if (!(*peer)->uses_opencl()) throw UsageError("--peer: '" + name + "' does not run on an OpenCL queue");
+  double ours_us = 0;
+  double peer_us = 0;
+  const Status timed = time_peer(**peer, on, gemm, bare, problem, rounds, ours_us, peer_us);
+  if (!timed) return timed;
+  json["finish_us"] = ours_us;
+  json["peer"] = (*peer)->name();
+  json["peer_finish_us"] = peer_us;
+  json["ratio"] = peer_us / ours_us;
+  return {};
+}
+
+void print_text(const Json& json, std::size_t calls) {
+  const auto text = [&](const char* field) { return json[field].get<std::string>(); };
+  const auto us = [&](const char* field) { return json[field].get<double>(); };
+  std::printf("%s; driver %s; %s by %s; medians of %zu calls\n\n", text("device").c_str(), text("driver").c_str(),
+              text("size").c_str(), text("variant").c_str(), calls);
+  std::printf("bare calls of the driver  %8.3f us\nprepared enqueue          %8.3f us  (%+.3f)\n", us("bare_us"),
+              us("prepared_us"), us("prepared_over_bare_us"));
+  std::printf("gemm in one call          %8.3f us  (%+.3f)\n", us("one_call_us"), us("one_call_over_prepared_us"));
+  if (!json.contains("peer")) return;
+  std::printf("call to end               %8.3f us, %s %.3f us: %.2f times as fast\n", us("finish_us"),
+              text("peer").c_str(), us("peer_finish_us"), us("ratio"));
 }
 
 }  // namespace
 
 int bench_overhead(const std::vector<std::string>& arguments) {
-  Cli cli("bench overhead FILE [OPTIONS]",
-          "Host time of a prepared enqueue, of the one-call gemm and of the bare calls of the driver for the same\n"
-          "kernel, in turns: medians of single calls. With --peer, from the call to the end of the product beside\n"
-          "another library.");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("size", po::value<std::string>(), "N or MxNxK, single precision; default 64");
-  cli.options()("rounds", po::value<std::string>(), "of 20 calls each; default 200");
-  cli.options()("peer", po::value<std::string>(), "clblast");
-  cli.options()("json", "print JSON");
+  Cli cli(
+      "bench overhead FILE [OPTIONS]",
+      "Host time of a prepared enqueue, of gemm in one call and of the driver's bare calls for the same kernel, in\n"
+      "turns: medians of single calls. With --peer also the time from the call to the end of the product, beside\n"
+      "another library.");
+  cli.add_device();
+  cli.add_value("size", "SIZE", "N or MxNxK, single precision; default 64");
+  cli.add_value("rounds", "N", "rounds of 20 calls each; default 200");
+  cli.add_value("peer", "NAME", "clblast, or launch (an empty kernel)");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t rounds = cli.size("rounds", 200, 2, 100000);
   const std::vector<Size> sizes = sizes_of(cli.text("size").empty() ? "64" : cli.text("size"));
-  if (sizes.size() != 1) throw UsageError("--size: one size");
-  const Result<Workbench> workbench = open_workbench(cli.file(), cli.text("device"));
-  if (!workbench) return fail("bench overhead", workbench.status());
+  if (sizes.size() != 1) throw UsageError("--size: give one size");
+  const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
+  if (!bundle) return fail("bench overhead", bundle.status());
+  const Result<Library> library = open_library(bundle->on, bundle->bundle);
+  if (!library) return fail("bench overhead", library.status());
   const Problem problem = builder::tight_problem(Precision::single_precision, sizes[0].m, sizes[0].n, sizes[0].k);
   cache::Variant variant;
-  Result<Gemm> gemm = prepare_single(workbench->bundle, workbench->library, problem, variant);
+  Result<Gemm> gemm = prepare_single(bundle->bundle, *library, problem, variant);
   if (!gemm) return fail("bench overhead", gemm.status());
-  const Result<Bare> bare = Bare::create(*workbench, problem, *gemm, variant);
+  const Result<BareCalls> bare = BareCalls::create(bundle->on, problem, *gemm, variant);
   if (!bare) return fail("bench overhead", bare.status());
-  const Result<Overhead> o = measure(workbench->library, *gemm, *bare, problem, rounds);
-  if (!o) return fail("bench overhead", o.status());
+  const Result<Overhead> overhead = measure(*library, *gemm, *bare, problem, rounds);
+  if (!overhead) return fail("bench overhead", overhead.status());
 
-  const double bare_us = builder::median(o->bare);
-  const double prepared_us = builder::median(o->prepared);
-  const double one_call_us = builder::median(o->one_call);
-  Json json = {{"device", workbench->device.target.device_name},
-               {"driver", workbench->device.target.driver_version},
-               {"size", name(sizes[0])},
-               {"variant", variant.name},
-               {"bare_us", bare_us},
-               {"prepared_us", prepared_us},
-               {"one_call_us", one_call_us},
-               {"prepared_over_bare_us", prepared_us - bare_us},
-               {"one_call_over_prepared_us", one_call_us - prepared_us}};
-  if (!cli.text("peer").empty()) {
-    const Result<std::unique_ptr<Peer>> peer = make_peer(cli.text("peer"), 1);
-    if (!peer) return fail("bench overhead", peer.status());
-    if (!(*peer)->uses_opencl()) throw UsageError("--peer: one that runs on the same queue");
-    double ours_us = 0;
-    double peer_us = 0;
-    const Status raced = race_peer(**peer, *workbench, *gemm, *bare, problem, rounds, ours_us, peer_us);
-    if (!raced) return fail("bench overhead", raced);
-    json["finish_us"] = ours_us;
-    json["peer"] = (*peer)->name();
-    json["peer_finish_us"] = peer_us;
-    json["ratio"] = peer_us / ours_us;
+  Json json = report(bundle->on, problem, variant.name, *overhead);
+  if (cli.has("peer")) {
+    const Status added = add_peer(json, cli.text("peer"), bundle->on, *gemm, *bare, problem, rounds);
+    if (!added) return fail("bench overhead", added);
   }
   if (cli.has("json")) {
     print(json);
   } else {
-    std::printf("%s; driver %s; %s by %s; medians of %zu calls\n\n", json["device"].get<std::string>().c_str(),
-                json["driver"].get<std::string>().c_str(), name(sizes[0]).c_str(), variant.name.c_str(), 20 * rounds);
-    std::printf("bare calls of the driver  %8.3f us\nprepared enqueue          %8.3f us  (%+.3f)\n", bare_us,
-                prepared_us, prepared_us - bare_us);
-    std::printf("gemm in one call          %8.3f us  (%+.3f)\n", one_call_us, one_call_us - prepared_us);
-    if (json.contains("peer")) {
-      std::printf("call to end               %8.3f us, %s %.3f us: %.2f times faster\n",
-                  json["finish_us"].get<double>(), json["peer"].get<std::string>().c_str(),
-                  json["peer_finish_us"].get<double>(), json["ratio"].get<double>());
-    }
+    print_text(json, 20 * rounds);
   }
   return kSuccess;
 }

@@ -7,7 +7,7 @@
 namespace clbake::tool {
 namespace {
 
-// Unlike split() it keeps empty parts: "512x" is no size.
+// Unlike split() it keeps empty parts, for "512x" is not a size.
 std::vector<std::string> factors(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -36,7 +36,7 @@ std::vector<Size> sizes_of(const std::string& text) {
     if (numbers.size() != 1 && numbers.size() != 3) throw UsageError("--sizes: '" + part + "' is neither N nor MxNxK");
     const Size size{whole_number(numbers.front(), part), whole_number(numbers[numbers.size() / 2], part),
                     whole_number(numbers.back(), part)};
-    if (size.m == 0 || size.n == 0 || size.k == 0) throw UsageError("--sizes: '" + part + "' has nothing to time");
+    if (size.m == 0 || size.n == 0 || size.k == 0) throw UsageError("--sizes: '" + part + "': a size is 0");
     sizes.push_back(size);
   }
   if (sizes.empty()) throw UsageError("--sizes: no size given");
@@ -47,18 +47,20 @@ std::string name(const Size& size) {
   return std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k);
 }
 
-std::vector<Transposes> transposes_of(const std::string& text) {
-  std::vector<Transposes> list;
-  for (const std::string& part : split(text, ',')) {
-    if (part.size() != 2 || part.find_first_not_of("nt") != std::string::npos) {
-      throw UsageError("--trans: '" + part + "' is none of nn, nt, tn, tt");
+std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const std::string& transposes) {
+  const std::vector<std::string> parts = split(transposes, ',');
+  if (parts.empty()) throw UsageError("--trans: no transposes given");
+  std::vector<GemmKind> kinds;
+  for (const Precision precision : precisions) {
+    for (const std::string& part : parts) {
+      if (part.size() != 2 || part.find_first_not_of("nt") != std::string::npos) {
+        throw UsageError("--trans: '" + part + "' is none of nn, nt, tn, tt");
+      }
+      const GemmKind kind{precision, part[0] == 't', part[1] == 't'};
+      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
     }
-    const Transposes wanted{part[0] == 't', part[1] == 't'};
-    const auto same = [&](const Transposes& t) { return t.a == wanted.a && t.b == wanted.b; };
-    if (std::none_of(list.begin(), list.end(), same)) list.push_back(wanted);
   }
-  if (list.empty()) throw UsageError("--trans: no transposes given");
-  return list;
+  return kinds;
 }
 
 double seconds_of(const std::string& text) {

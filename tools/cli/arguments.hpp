@@ -1,6 +1,8 @@
 // Values of options as users write them. Each function throws UsageError for any other text.
 #pragma once
 
+#include <clbake/gemm_kind.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,12 +18,8 @@ std::vector<Size> sizes_of(const std::string& text);
 
 std::string name(const Size& size);  // "1000x20x300"
 
-struct Transposes {
-  bool a, b;
-};
-
-// "nn,tn", each once.
-std::vector<Transposes> transposes_of(const std::string& text);
+// Each precision with each of the transposes "nn,tn", which count once and keep their order.
+std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const std::string& transposes);
 
 // "90", "90s", "10m" or "1.5h" in seconds; from 1 to 10,000,000.
 double seconds_of(const std::string& text);

@@ -12,10 +12,9 @@
 namespace clbake::tool {
 namespace {
 
-constexpr Precision kPrecisions[] = {Precision::half_precision, Precision::single_precision,
-                                     Precision::double_precision};
+namespace po = boost::program_options;
 
-// Whether a program of the bundle for another target runs on the device, too.
+// Whether programs that the bundle has for another target run on the device.
 bool serves(const Bundle& bundle, const Target& device) {
   for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
     const Result<Target> target = bundle.target(t);
@@ -25,8 +24,6 @@ bool serves(const Bundle& bundle, const Target& device) {
 }
 
 }  // namespace
-
-namespace po = boost::program_options;
 
 int fail(const std::string& line) {
   std::fprintf(stderr, "%s\n", line.c_str());
@@ -41,6 +38,38 @@ Cli::Cli(std::string synopsis, std::string summary)
     : synopsis_(std::move(synopsis)), summary_(std::move(summary)), options_("options", 110) {
   options_.add_options()("help,h", "show this text");
 }
+
+void Cli::add_flag(const char* names, const char* help) { options_.add_options()(names, help); }
+
+void Cli::add_value(const char* names, const char* value, const char* help) {
+  options_.add_options()(names, po::value<std::string>()->value_name(value), help);
+}
+
+void Cli::add_required(const char* names, const char* value, const char* help) {
+  options_.add_options()(names, po::value<std::string>()->required()->value_name(value), help);
+}
+
+void Cli::add_list(const char* names, const char* value, const char* help) {
+  options_.add_options()(names, po::value<std::vector<std::string>>()->composing()->value_name(value), help);
+}
+
+void Cli::add_arguments(const char* names, const char* value, const char* help) {
+  options_.add_options()(names, po::value<std::vector<std::string>>()->multitoken()->composing()->value_name(value),
+                         help);
+}
+
+void Cli::add_device(const std::string& remark) {
+  const std::string help = "index of a device in 'clbake devices', or part of its or its platform's name" + remark;
+  add_value("device", "SPEC", help.c_str());
+}
+
+void Cli::add_precision(const char* remark) {
+  add_value("precision", "LIST", (std::string("half, single, double, separated by commas; default ") + remark).c_str());
+}
+
+void Cli::add_jobs() { add_value("jobs", "N", "compile N variants at a time; default: one for each core"); }
+
+void Cli::add_json() { add_flag("json", "print JSON"); }
 
 std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   const bool or_device = synopsis_.find(" FILE|DEVICE ") != std::string::npos;
@@ -66,9 +95,7 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     po::notify(values_);
     if (!takes_file) return std::nullopt;
     if (has("FILE")) files_ = values_["FILE"].as<std::vector<std::string>>();
-    const std::string missing =
-        or_device ? "the bundle's FILE or the DEVICE is missing" : "the bundle's FILE is missing";
-    if (files_.empty() && !optional) throw UsageError(missing);
+    if (files_.empty() && !optional) throw UsageError(or_device ? "FILE or DEVICE is missing" : "FILE is missing");
     if (files_.size() > 1 && !several) throw UsageError("more than one FILE given");
     return std::nullopt;
   } catch (const std::exception& error) {
@@ -123,9 +150,9 @@ std::vector<Precision> Cli::precisions(const char* option) const {
   if (!has(option)) return {Precision::single_precision, Precision::double_precision};
   std::vector<Precision> wanted;
   for (const std::string& name : split(text(option), ',')) {
-    const auto known = std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
-                                    [&](Precision precision) { return clbake::name(precision) == name; });
-    if (known == std::end(kPrecisions)) {
+    const auto* const known = std::find_if(std::begin(all_precisions), std::end(all_precisions),
+                                           [&](Precision precision) { return clbake::name(precision) == name; });
+    if (known == std::end(all_precisions)) {
       throw UsageError("--" + std::string(option) + ": '" + name + "' is none of half, single and double");
     }
     if (std::find(wanted.begin(), wanted.end(), *known) == wanted.end()) wanted.push_back(*known);
@@ -133,6 +160,8 @@ std::vector<Precision> Cli::precisions(const char* option) const {
   if (wanted.empty()) throw UsageError("--" + std::string(option) + ": no precision given");
   return wanted;
 }
+
+unsigned Cli::jobs() const { return static_cast<unsigned>(size("jobs", 0, 1, 1024)); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -142,6 +171,12 @@ std::vector<std::string> split(const std::string& text, char separator) {
     if (!part.empty()) parts.push_back(part);
   }
   return parts;
+}
+
+std::string counted(std::size_t count, const std::string& noun) {
+  const std::string number = std::to_string(count) + " ";
+  if (count == 1) return number + noun;
+  return number + (noun.back() == 'y' ? noun.substr(0, noun.size() - 1) + "ies" : noun + "s");
 }
 
 std::string behind_links(const std::string& path) {
@@ -159,19 +194,32 @@ Result<Bundle> open_verified(const std::string& path) {
   return bundle;
 }
 
-Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec) {
+Result<std::vector<builder::Device>> selected_devices(const std::string& spec) {
   const Result<std::vector<builder::Device>> all = builder::list_devices();
   if (!all) return all.status();
-  const Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
+  Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
   if (!selected) return selected.status().within("--device");
+  return selected;
+}
+
+Result<builder::Device> selected_device(const std::string& spec) {
+  const Result<std::vector<builder::Device>> all = builder::list_devices();
+  if (!all) return all.status();
+  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
+  if (!selected) return selected.status().within("--device");
+  return selected->front();
+}
+
+Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec) {
+  const Result<std::vector<builder::Device>> selected = selected_devices(spec);
+  if (!selected) return selected.status();
   for (const builder::Device& device : *selected) {
     if (bundle.find_target(device.target)) return device;
   }
   for (const builder::Device& device : *selected) {
     if (serves(bundle, device.target)) return device;
   }
-  const Result<std::vector<builder::Device>> only = builder::select_one_target(*all, spec);
-  return only ? only->front() : Result<builder::Device>(only.status().within("--device"));
+  return selected_device(spec);
 }
 
 }  // namespace clbake::tool

@@ -1,4 +1,4 @@
-// What the verbs share: options, error lines, opening a bundle for a device.
+// What the verbs share: options, error lines, plurals, opening a bundle and choosing a device.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -18,31 +18,47 @@ enum ExitStatus : int { kSuccess = 0, kFailure = 1, kUsage = 2, kLeftOut = 3, kI
 int fail(const std::string& line);
 int fail(const char* verb, const Status& status);
 
-// The options of a verb, and what was given for them.
+// An option or argument that is wrong. main prints what() and returns kUsage.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The options that a verb has, and those that were given.
 class Cli {
  public:
-  // `synopsis`: what stands behind "usage: clbake ", for example "inspect FILE [OPTIONS]". A synopsis with " FILE "
-  // or " FILE|DEVICE " takes one positional argument, required; one with " [FILE] " at most one; one with " FILE... "
-  // one or more.
+  // `synopsis` follows "usage: clbake " in the help text, for example "inspect FILE [OPTIONS]". It also decides about
+  // positional arguments: " FILE " or " FILE|DEVICE " needs exactly one, " [FILE] " takes at most one, " FILE... " one
+  // or more.
   Cli(std::string synopsis, std::string summary);
 
-  boost::program_options::options_description_easy_init options() { return options_.add_options(); }
+  // Declare an option. `names` is "output" or "output,o"; `value` stands for its argument in the help: FILE, N, LIST.
+  void add_flag(const char* names, const char* help);
+  void add_value(const char* names, const char* value, const char* help);
+  void add_required(const char* names, const char* value, const char* help);
+  void add_list(const char* names, const char* value, const char* help);       // may be repeated
+  void add_arguments(const char* names, const char* value, const char* help);  // the same; takes several arguments
 
-  // Nothing when the verb may go on, else the exit status: --help was asked for, or the usage was wrong (one line on
-  // stderr has said why).
+  // Options that many verbs have.
+  void add_device(const std::string& remark = {});  // `remark` ends the help text
+  void add_precision(const char* remark);
+  void add_jobs();
+  void add_json();
+
+  // Empty when the verb is to run. Else its exit status: --help was given, or a usage error was reported on stderr.
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
   bool has(const char* option) const { return values_.count(option) > 0; }
-  std::string text(const char* option) const;
-  std::vector<std::string> list(const char* option) const;  // of an option that may be repeated, each "a,b,c"
+  std::string text(const char* option) const;               // empty when not given
+  std::vector<std::string> list(const char* option) const;  // of add_list and add_arguments; splits "a,b,c"
   std::string file() const { return files_.empty() ? std::string() : files_.front(); }
   const std::vector<std::string>& files() const { return files_; }
 
-  // A count or size in decimal from `least` to `most`; `fallback` when the option was not given. Wrong text throws
-  // UsageError, here and in the functions below.
+  // A whole decimal number from `least` to `most`; `fallback` when the option was not given. This and the functions
+  // below throw UsageError for any other text.
   std::size_t size(const char* option, std::size_t fallback, std::size_t least = 0, std::size_t most = SIZE_MAX) const;
-  double number(const char* option, double fallback) const;
-  std::vector<Precision> precisions(const char* option) const;  // "single,double"; both when not given
+  double number(const char* option, double fallback) const;     // finite
+  std::vector<Precision> precisions(const char* option) const;  // single and double when not given
+  unsigned jobs() const;                                        // of add_jobs; 0, one for each core, when not given
 
  private:
   std::string synopsis_;
@@ -52,22 +68,27 @@ class Cli {
   boost::program_options::variables_map values_;
 };
 
-// Text that is no number, and the like; its what() is for the user. main prints it and returns kUsage.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// "a,b,c" in parts; no empty parts.
+// "a,b,c" in parts; drops empty ones.
 std::vector<std::string> split(const std::string& text, char separator);
 
-// Where a file that is to be replaced lies: a symbolic link stays one, the file that it leads to is replaced.
+// "1 entry", "2 entries".
+std::string counted(std::size_t count, const std::string& noun);
+
+// The file to replace when `path` is to be written: a symbolic link is followed, so that it stays a link.
 std::string behind_links(const std::string& path);
 
 // Opens a bundle and verifies every byte of it.
 Result<Bundle> open_verified(const std::string& path);
 
-// The device to use: of those that SPEC selects the first that the bundle has a target for, else the first that a
-// program for another target can serve. When the bundle does not decide, a SPEC must not select different devices.
+// The devices of this machine that --device SPEC selects, all for an empty SPEC. Fails with no_device.
+Result<std::vector<builder::Device>> selected_devices(const std::string& spec);
+
+// For a verb that works on one device: the first that SPEC selects. Fails with no_device, or with invalid_argument when
+// SPEC matches devices of different targets.
+Result<builder::Device> selected_device(const std::string& spec);
+
+// The device to run a bundle on: of those that SPEC selects the first that is a target of the bundle, else the first
+// that programs for another target can serve, else selected_device().
 Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec);
 
 }  // namespace clbake::tool

@@ -8,7 +8,7 @@
 namespace clbake::tool {
 namespace {
 
-constexpr double kSecondsBetweenLines = 10;  // of work that ends at a time, where no bar is drawn
+constexpr double kSecondsBetweenLines = 10;  // show_time without a terminal
 
 std::string duration(double seconds) {
   const auto whole = std::lround(seconds);

@@ -17,9 +17,9 @@ kernels::Params variant_named(const std::string& name) {
   if (const kernels::Preset* preset = kernels::find_preset(name)) return preset->params;
   const std::variant<kernels::Params, std::string> read = kernels::parse(name);
   if (const auto* params = std::get_if<kernels::Params>(&read)) return *params;
-  // What has no dashes but one looks like no variant: rather a preset mistyped.
+  // A name with few dashes is more likely a mistyped preset than a variant.
   if (split(name, '-').size() > 3) throw UsageError("--variant: " + std::get<std::string>(read));
-  throw UsageError("--variant: '" + name + "' is neither a variant nor a preset; there are: " + known_presets());
+  throw UsageError("--variant: '" + name + "' is neither a variant nor a preset; the presets are: " + known_presets());
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::vector<kernels::Preset> presets_named(const std::vector<std::string>& names
   std::vector<kernels::Preset> found;
   for (const std::string& name : names) {
     const kernels::Preset* preset = kernels::find_preset(name);
-    if (!preset) throw UsageError("--preset: there is no '" + name + "'; there are: " + known_presets());
+    if (!preset) throw UsageError("--preset: '" + name + "' is not a preset; the presets are: " + known_presets());
     found.push_back(*preset);
   }
   return found;

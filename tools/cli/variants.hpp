@@ -1,4 +1,4 @@
-// Variants as users name them: by a variant's full name, or by that of a preset.
+// Variants as users name them: by the variant's name or a preset's.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -9,13 +9,13 @@
 
 namespace clbake::tool {
 
-// The variant's name for a preset's; any other text as it is.
+// The name of a preset's variant; any other text unchanged.
 std::string variant_name(const std::string& given);
 
-// Throws UsageError for a name that is neither a variant's nor a preset's. One for each: twins count once.
+// Each variant once. Throws UsageError for a name that is neither a variant's nor a preset's.
 std::vector<kernels::Params> variants_named(const std::vector<std::string>& names);
 
-// Throws UsageError, listing those that are known, for a name that is no preset's; all of them for no names.
+// All presets for no names. Throws UsageError, listing the presets, for any other name.
 std::vector<kernels::Preset> presets_named(const std::vector<std::string>& names);
 
 // "local-memory: the tiles ... take 65536 bytes of local memory, limit 32768"; empty when the device runs the variant.

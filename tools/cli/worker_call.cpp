@@ -27,7 +27,7 @@ builder::Command worker_command(const std::vector<std::string>& arguments, const
 Result<Json> read_json(const std::string& path) {
   std::ifstream file(path);
   Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded()) return {Code::malformed, path + ": the worker left no result"};
+  if (json.is_discarded()) return {Code::malformed, path + ": the worker wrote no result"};
   return json;
 }
 

@@ -1,4 +1,4 @@
-// How the benchmarks run a part of themselves in a child process.
+// Runs a part of a benchmark in a child process.
 #pragma once
 
 #include "cli/json.hpp"
@@ -8,15 +8,15 @@
 
 namespace clbake::tool {
 
-// `clbake worker ARGUMENTS` to its end, with the driver's cache in the directory `cache`. Fails with what happened to
-// the child.
+// Runs `clbake worker ARGUMENTS` with the driver's cache in the directory `cache` and output in the file `log`. Fails
+// with what happened to the child; after three minutes it is killed.
 Status call_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log);
 
-// The same, waited for exactly and without a limit: milliseconds from its start to its end. The worker has to end
-// itself when its driver hangs.
+// The same without a time limit: milliseconds from the start of the child to its end. The worker must end itself when
+// its driver hangs.
 Result<double> time_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log);
 
-// What a worker left.
+// The result that a worker wrote. Fails with malformed.
 Result<Json> read_json(const std::string& path);
 
 }  // namespace clbake::tool

@@ -7,8 +7,10 @@
 namespace clbake::tool {
 
 int devices(const std::vector<std::string>& arguments) {
-  Cli cli("devices [OPTIONS]", "Lists every usable OpenCL device with the target identity that a bundle gives it.");
-  cli.options()("json", "print JSON");
+  Cli cli("devices [OPTIONS]",
+          "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC of "
+          "--device.");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Result<std::vector<builder::Device>> found = builder::list_devices();
   if (!found) return fail("devices", found.status());
@@ -27,7 +29,8 @@ int devices(const std::vector<std::string>& arguments) {
                     {"fp64", device.limits.fp64},
                     {"target", to_json(t)}});
     if (cli.has("json")) continue;
-    std::printf("%zu  %s (%s, %u compute units)\n", i, t.device_name.c_str(), kind, device.compute_units);
+    std::printf("%zu  %s (%s, %s)\n", i, t.device_name.c_str(), kind,
+                counted(device.compute_units, "compute unit").c_str());
     std::printf("   platform      %s, %s\n", t.platform_name.c_str(), t.platform_version.c_str());
     std::printf("   device        %s, %s\n", t.vendor.c_str(), t.device_version.c_str());
     std::printf("   driver        %s\n", t.driver_version.c_str());

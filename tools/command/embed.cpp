@@ -18,8 +18,6 @@ extern const char bundle_h_in[];
 
 namespace {
 
-namespace po = boost::program_options;
-
 struct Embedding {
   std::string file;  // absolute path of the bundle
   std::string name;  // of the array
@@ -34,7 +32,7 @@ bool is_identifier(const std::string& name) {
   return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0]));
 }
 
-// "gemm.clbake" -> "gemm_clbake", as CMake does it.
+// "gemm.clbake" -> "gemm_clbake", as clbake_add_bundle names it.
 std::string identifier_of(const std::string& file) {
   std::string name = std::filesystem::path(file).filename().string();
   for (char& c : name) {
@@ -50,7 +48,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
   return text;
 }
 
-// As it stands between quotes, in assembler and in C.
+// For use between quotes, in assembler and in C.
 std::string escaped(const std::string& text) {
   return replaced(replaced(replaced(text, "\\", "\\\\"), "\"", "\\\""), "\n", "\\n");
 }
@@ -60,7 +58,7 @@ std::string assembler(const Embedding& embedding) {
   return replaced(text, "@FILE@", escaped(embedding.file));
 }
 
-// The same lines for a compiler of C or C++.
+// The assembler as a C or C++ file.
 std::string in_c(const std::string& assembler_lines) {
   std::string text = "/* Written by clbake embed. */\n__asm__(\n";
   std::istringstream lines(assembler_lines);
@@ -85,7 +83,7 @@ void check_extension(const std::string& output) {
   throw UsageError("--output: '" + output + "' does not end in .S, .c, .cpp, .o or .h");
 }
 
-// A slip of the hand must not cost a file of one's own. An object is known by the array's name.
+// Never overwrites a file that clbake embed did not write. Objects are recognised by the array's name.
 Status check_replaceable(const std::string& output, const std::string& name) {
   if (!std::filesystem::exists(output)) return {};
   std::ifstream stream(output, std::ios::binary);
@@ -98,10 +96,8 @@ Status check_replaceable(const std::string& output, const std::string& name) {
 }
 
 Result<cache::Bytes> read(const std::string& file) {
-  const Result<Bundle> bundle = Bundle::open(file);  // says what is wrong with the file
+  const Result<Bundle> bundle = open_verified(file);
   if (!bundle) return bundle.status();
-  const Status whole = bundle->verify();
-  if (!whole) return whole.within(file);
   cache::Bytes bytes(static_cast<std::size_t>(bundle->size_bytes()));
   std::ifstream stream(file, std::ios::binary);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -112,18 +108,20 @@ Result<cache::Bytes> read(const std::string& file) {
 }  // namespace
 
 int embed(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "embed FILE [OPTIONS]",
-      "Makes a bundle part of a program, which reads it in place: const unsigned char NAME[], aligned to 64, and\n"
-      "const size_t NAME_size. In CMake clbake_add_bundle does it. What is written, by the ending of its name:\n"
-      "  .h        the declarations, for C and C++\n"
-      "  .o        an object file for this machine; holds the bundle's bytes, needs no compiler\n"
-      "  .S        assembler for GCC and Clang; names the bundle by its absolute path, and is to be assembled anew\n"
-      "            when the bundle changes\n"
-      "  .c .cpp   the same assembler in C or C++; compile it without link-time optimisation");
-  cli.options()("output,o", po::value<std::vector<std::string>>()->required(), "the files to write: gemm.o,gemm.h")(
-      "name", po::value<std::string>(), "name of the array; default: the file's name, gemm_clbake for gemm.clbake");
+  Cli cli("embed FILE -o LIST [OPTIONS]",
+          "Makes a bundle part of a program, which reads it in place: const unsigned char NAME[], aligned to 64 bytes, "
+          "and\n"
+          "const size_t NAME_size. In CMake use clbake_add_bundle instead. The extension of an output decides its "
+          "content:\n"
+          "  .h        the declarations, for C and C++\n"
+          "  .o        an object file for this machine, with the bundle's bytes; no compiler is needed\n"
+          "  .S        assembler for GCC and Clang; it includes the bundle by its absolute path, so assemble it again\n"
+          "            when the bundle changes\n"
+          "  .c .cpp   the same assembler inside C or C++; compile it without link-time optimisation");
+  cli.add_list("output,o", "LIST", "files to write, separated by commas, such as gemm.o,gemm.h (required)");
+  cli.add_value("name", "NAME", "name of the array; default: the file's name, gemm_clbake for gemm.clbake");
   if (const auto status = cli.parse(arguments)) return *status;
+  if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::vector<std::string> outputs = cli.list("output");
   for (const std::string& output : outputs) check_extension(output);
   const std::string name = cli.has("name") ? cli.text("name") : identifier_of(cli.file());

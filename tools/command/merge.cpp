@@ -22,23 +22,25 @@ void print_report(const builder::MergedBundle& merged, std::size_t parts, const 
            {"left_out", merged.left_out}});
     return;
   }
-  std::printf("%s: %zu bundles, %zu targets, %zu variants, %zu entries\n", output.c_str(), parts, all.targets.size(),
-              all.variants.size(), all.entries.size());
+  std::printf("%s: %s joined; %s, %s, %s\n", output.c_str(), counted(parts, "bundle").c_str(),
+              counted(all.targets.size(), "target").c_str(), counted(all.variants.size(), "variant").c_str(),
+              counted(all.entries.size(), "entry").c_str());
 }
 
 }  // namespace
 
 int merge(const std::vector<std::string>& arguments) {
-  namespace po = boost::program_options;
   Cli cli(
-      "merge FILE... [OPTIONS]",
-      "Joins bundles into one. A directory stands for all bundles in it, so that what an overlay gathered becomes\n"
-      "part of the next release. Of two entries for the same target, variant and form the proven one is kept, else\n"
-      "the first; a target's rules for a precision and transposes are those of the first bundle that has any. What is\n"
-      "damaged in a directory, and a variant that is another one than in an earlier bundle, is left out and named. "
-      "Needs no OpenCL device.");
-  cli.options()("output,o", po::value<std::string>()->required(), "the bundle to write");
-  cli.options()("json", "print JSON");
+      "merge FILE... -o FILE [OPTIONS]",
+      "Joins bundles into one. A directory stands for all bundles in it: an overlay's programs thus become part of "
+      "the\n"
+      "next release. Of two entries for the same target, variant and form the proven one is kept, else the first. A\n"
+      "target's rules for a precision and transposes come from the first bundle that has any. Damaged bundles in a\n"
+      "directory, and variants whose name an earlier bundle gives to a different variant, are left out and named. "
+      "Needs\n"
+      "no OpenCL device.");
+  cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string output = behind_links(cli.text("output"));
   const Status writable = builder::check_output(output);

@@ -32,32 +32,32 @@ Json report_json(const builder::ProveReport& report, const std::string& file) {
 }
 
 void print_report(const builder::ProveReport& report, const std::string& file) {
-  std::printf("%s: %zu variants proven, %zu of them not JIT-free; %zu failed; %zu entries are still not proven\n",
-              file.c_str(), report.proven, report.not_jit_free, report.failed, report.left);
-  if (report.taken_out > 0) std::printf("taken out: %zu variants whose results were wrong\n", report.taken_out);
+  std::printf("%s: %s proven, %zu of them not JIT-free; %zu failed; %s still not proven\n", file.c_str(),
+              counted(report.proven, "variant").c_str(), report.not_jit_free, report.failed,
+              counted(report.left, "entry").c_str());
+  if (report.taken_out > 0) {
+    std::printf("taken out: %s with wrong results\n", counted(report.taken_out, "variant").c_str());
+  }
 }
 
 }  // namespace
 
 int prove(const std::vector<std::string>& arguments) {
-  namespace po = boost::program_options;
   Cli cli("prove FILE [OPTIONS]",
           "Proves the entries of a bundle that were baked without their device, on the devices of this machine, and\n"
           "writes the proofs into the bundle.");
-  cli.options()("device", po::value<std::string>(), "SPEC: an index of 'clbake devices', or part of a name");
-  cli.options()("again", "prove what is proven already, too");
-  cli.options()("timeout", po::value<std::string>(), "seconds after which a driver is given up; default 180");
-  cli.options()("json", "print JSON");
+  cli.add_device("; default: all devices");
+  cli.add_flag("again", "also prove entries that are proven already");
+  cli.add_value("timeout", "SECONDS", "give a driver up after this time; default 180");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   builder::ProveOptions options;
   options.file = behind_links(cli.file());
   options.worker = builder::own_path();
   options.again = cli.has("again");
   options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all) return fail("prove", all.status());
-  Result<std::vector<builder::Device>> selected = builder::select_devices(*all, cli.text("device"));
-  if (!selected) return fail("prove", selected.status().within("--device"));
+  Result<std::vector<builder::Device>> selected = selected_devices(cli.text("device"));
+  if (!selected) return fail("prove", selected.status());
   options.devices = std::move(*selected);
 
   std::signal(SIGINT, on_signal);
@@ -70,8 +70,8 @@ int prove(const std::vector<std::string>& arguments) {
       });
   bar.clear();
   if (report.status().code() == Code::cancelled) {
-    bar.message("clbake prove: interrupted; what was proven is in the bundle" +
-                std::string(options.again ? "" : ", the same command goes on from there"));
+    bar.message("clbake prove: interrupted; the proofs so far are in the bundle" +
+                std::string(options.again ? "" : ", and the same command continues from there"));
     return kInterrupted;
   }
   if (!report) return fail("prove", report.status());

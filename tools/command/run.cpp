@@ -11,7 +11,6 @@
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
 using Clock = std::chrono::steady_clock;
 
 double us_since(Clock::time_point start) {
@@ -23,7 +22,7 @@ struct Request {
   std::string device;
   std::string variant;
   Problem problem;
-  builder::GemmRunOptions trial;
+  builder::GemmRunOptions matrices;
   std::size_t repeat = 10;
   Options library;
 };
@@ -44,32 +43,33 @@ Request request_from(const Cli& cli) {
   r.device = cli.text("device");
   r.variant = variant_name(cli.text("variant"));
   const std::vector<Precision> precisions = cli.precisions("precision");
-  if (cli.has("precision") && precisions.size() != 1) throw UsageError("--precision: one of half, single, double");
+  if (cli.has("precision") && precisions.size() != 1)
+    throw UsageError("--precision: give one of half, single and double");
   r.problem = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
                                      cli.has("trans-a"), cli.has("trans-b"),
                                      cli.has("column-major") ? Layout::column_major : Layout::row_major);
   r.problem.lda = cli.size("lda", r.problem.lda);
   r.problem.ldb = cli.size("ldb", r.problem.ldb);
   r.problem.ldc = cli.size("ldc", r.problem.ldc);
-  r.trial.alpha = cli.number("alpha", 1.0);
-  r.trial.beta = cli.number("beta", 0.0);
-  r.trial.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
-  r.trial.check_limit = builder::kPatientCheck;
+  r.matrices.alpha = cli.number("alpha", 1.0);
+  r.matrices.beta = cli.number("beta", 0.0);
+  r.matrices.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
+  r.matrices.check_limit = builder::kPatientCheck;
   r.repeat = cli.size("repeat", 10, 1, 1000000);
   r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
   r.library.newer_driver = cli.has("newer-driver");
   return r;
 }
 
-// The first launch, its check, and the median of the later ones.
-Status measure(builder::GemmRun& trial, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
-  const Result<double> first = trial.run(gemm);
+// Times and checks the first launch, then takes the median of the others.
+Status measure(builder::GemmRun& gemm_run, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
+  const Result<double> first = gemm_run.run(gemm);
   if (!first) return first.status();
-  const Result<builder::Check> check = trial.check();
+  const Result<builder::Check> check = gemm_run.check();
   if (!check) return check.status();
   std::vector<double> times;
   for (std::size_t i = 1; i < repeat; ++i) {
-    const Result<double> us = trial.run(gemm);
+    const Result<double> us = gemm_run.run(gemm);
     if (!us) return us.status();
     times.push_back(*us);
   }
@@ -80,8 +80,8 @@ Status measure(builder::GemmRun& trial, Gemm& gemm, std::size_t repeat, Outcome&
 }
 
 Result<Outcome> execute(const Request& r) {
-  const Status possible = check(r.problem);
-  if (!possible) return possible;
+  const Status valid = check(r.problem);
+  if (!valid) return valid;
   const Result<Bundle> verified = open_verified(r.file);
   if (!verified) return verified.status();
   const Result<builder::Device> device = device_for(*verified, r.device);
@@ -97,13 +97,13 @@ Result<Outcome> execute(const Request& r) {
   outcome.open_us = us_since(start);
   if (!library) return library.status();
 
-  Result<builder::GemmRun> trial = builder::GemmRun::create(*session, *device, r.problem, r.trial);
-  if (!trial) return trial.status();
+  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(*session, *device, r.problem, r.matrices);
+  if (!gemm_run) return gemm_run.status();
   start = Clock::now();
   Result<Gemm> gemm = library->prepare(r.problem, r.variant);
   outcome.load_us = us_since(start);
   if (!gemm) return gemm.status().within(r.file);
-  const Status measured = measure(*trial, *gemm, r.repeat, outcome);
+  const Status measured = measure(*gemm_run, *gemm, r.repeat, outcome);
   if (!measured) return measured;
   outcome.explanation = gemm->explanation();
   outcome.target = device->target;
@@ -149,8 +149,9 @@ void print_text(const Json& j) {
   std::printf("open    %12.1f us\nload    %12.1f us\nfirst   %12.1f us\nsteady  %12.1f us, %.1f GFLOP/s\n",
               j["open_us"].get<double>(), j["load_us"].get<double>(), j["first_us"].get<double>(),
               j["steady_us"].get<double>(), j["gflops"].get<double>());
-  std::printf("error   %12.3g, tolerance %.3g, %zu rows checked: %s\n", j["max_error"].get<double>(),
-              j["tolerance"].get<double>(), j["rows_checked"].get<std::size_t>(), j["ok"] ? "ok" : "WRONG");
+  std::printf("error   %12.3g, tolerance %.3g, %s checked: %s\n", j["max_error"].get<double>(),
+              j["tolerance"].get<double>(), counted(j["rows_checked"].get<std::size_t>(), "row").c_str(),
+              j["ok"] ? "ok" : "WRONG");
 }
 
 }  // namespace
@@ -158,26 +159,25 @@ void print_text(const Json& j) {
 int run(const std::vector<std::string>& arguments) {
   Cli cli("run FILE --m M --n N --k K [OPTIONS]",
           "Runs C = alpha*op(A)*op(B) + beta*C from the bundle on random matrices and checks the result.");
-  const auto value = [] { return po::value<std::string>(); };
-  cli.options()("m", value()->required(), "rows of C");
-  cli.options()("n", value()->required(), "columns of C");
-  cli.options()("k", value()->required(), "columns of op(A)");
-  cli.options()("precision", value(), "half, single (default) or double");
-  cli.options()("trans-a", "op(A) is the transpose of A");
-  cli.options()("trans-b", "op(B) is the transpose of B");
-  cli.options()("column-major", "column-major matrices; default: row-major");
-  cli.options()("alpha", value(), "default 1");
-  cli.options()("beta", value(), "default 0");
-  cli.options()("lda", value(), "leading dimension of A in elements; default: as small as possible");
-  cli.options()("ldb", value(), "leading dimension of B");
-  cli.options()("ldc", value(), "leading dimension of C");
-  cli.options()("device", value(), "SPEC: an index of 'clbake devices', or part of a platform's or device's name");
-  cli.options()("variant", value(), "use this variant of the bundle, or preset, instead of the profile's choice");
-  cli.options()("repeat", value(), "launches, the first included; default 10");
-  cli.options()("seed", value(), "of the random matrices; default 1");
-  cli.options()("newer-driver", "take machine code that was made for an older driver, too");
-  cli.options()("no-compile", "fail on a miss instead of compiling from the bundle's source");
-  cli.options()("json", "print JSON");
+  cli.add_required("m", "M", "rows of C");
+  cli.add_required("n", "N", "columns of C");
+  cli.add_required("k", "K", "columns of op(A)");
+  cli.add_value("precision", "NAME", "half, single or double; default single");
+  cli.add_flag("trans-a", "op(A) is the transpose of A");
+  cli.add_flag("trans-b", "op(B) is the transpose of B");
+  cli.add_flag("column-major", "matrices are column-major; default: row-major");
+  cli.add_value("alpha", "X", "default 1");
+  cli.add_value("beta", "X", "default 0");
+  cli.add_value("lda", "N", "leading dimension of A in elements; default: the smallest possible");
+  cli.add_value("ldb", "N", "leading dimension of B");
+  cli.add_value("ldc", "N", "leading dimension of C");
+  cli.add_device();
+  cli.add_value("variant", "NAME", "use this variant of the bundle, or preset, instead of the profile's choice");
+  cli.add_value("repeat", "N", "launches, including the first; default 10");
+  cli.add_value("seed", "N", "seed of the random matrices; default 1");
+  cli.add_flag("newer-driver", "also load machine code that was made for an older driver");
+  cli.add_flag("no-compile", "fail on a miss instead of compiling from the bundle's source");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Request request = request_from(cli);
   const Result<Outcome> outcome = execute(request);
@@ -190,8 +190,7 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (outcome->check.ok()) return kSuccess;
   return fail("clbake run: wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
-              json["tolerance"].dump() +
-              (outcome->check.guards_intact ? "" : ", and C was written outside its bounds"));
+              json["tolerance"].dump() + (outcome->check.guards_intact ? "" : "; the kernel wrote outside of C"));
 }
 
 }  // namespace clbake::tool

@@ -12,8 +12,6 @@
 namespace clbake::tool {
 namespace {
 
-namespace po = boost::program_options;
-
 // "row,pad" or "1,2,4".
 std::string values_text(const kernels::Axis& axis) {
   std::string text;
@@ -76,7 +74,7 @@ void print_counts(const Json& counts) {
     std::printf("  %-6s  %llu of %llu points can run\n", count["precision"].get<std::string>().c_str(),
                 count["admitted"].get<unsigned long long>(), count["points"].get<unsigned long long>());
     for (const Json& fallen : count["fallen"]) {
-      std::printf("          %15llu fall by %s\n", fallen["points"].get<unsigned long long>(),
+      std::printf("          %15llu ruled out by %s\n", fallen["points"].get<unsigned long long>(),
                   fallen["constraint"].get<std::string>().c_str());
     }
   }
@@ -91,29 +89,25 @@ void print_family(kernels::Family family, const Json& json) {
   print_counts(json["counts"]);
 }
 
-// The device to count for; none, with the reason, where the machine has none at all.
+// The device to count for; none, with the reason, on a machine without devices.
 Result<std::optional<builder::Device>> counted_device(const std::string& spec, std::string& why_not) {
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all && spec.empty() && all.status().code() == Code::no_device) {
-    why_not = all.status().message();
-    return std::optional<builder::Device>();
-  }
-  if (!all) return all.status();
-  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
-  if (!selected) return selected.status().within("--device");
-  return std::optional<builder::Device>(selected->front());
+  Result<builder::Device> device = selected_device(spec);
+  if (device) return std::optional<builder::Device>(std::move(*device));
+  if (!spec.empty() || device.status().code() != Code::no_device) return device.status();
+  why_not = device.status().message();
+  return std::optional<builder::Device>();
 }
 
 }  // namespace
 
 int space(const std::vector<std::string>& arguments) {
-  Cli cli("space [OPTIONS]",
-          "Lists the kernel families, what their parameters mean and which values they take, how many of all\n"
-          "combinations the device can run, and by which constraint the others fall first.");
-  cli.options()("device", po::value<std::string>(),
-                "SPEC: an index of 'clbake devices', or part of a name; default: the first device");
-  cli.options()("precision", po::value<std::string>(), "half, single, double, separated by commas; default single");
-  cli.options()("json", "print JSON");
+  Cli cli(
+      "space [OPTIONS]",
+      "Lists the kernel families, their parameters with meaning and values, how many of all combinations the device\n"
+      "can run, and how many each constraint rules out. Constraints are checked in order.");
+  cli.add_device("; default: the first device");
+  cli.add_precision("single");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::vector<Precision> precisions =
       cli.has("precision") ? cli.precisions("precision") : std::vector<Precision>{Precision::single_precision};
@@ -131,7 +125,7 @@ int space(const std::vector<std::string>& arguments) {
   }
   if (*device) {
     const kernels::DeviceLimits& l = (*device)->limits;
-    std::printf("%s: %llu work-items in a group, %llu bytes of local memory, %s, %s\n",
+    std::printf("%s: work-groups of up to %llu work-items, %llu bytes of local memory, %s, %s\n",
                 (*device)->target.device_name.c_str(), static_cast<unsigned long long>(l.max_work_group_size),
                 static_cast<unsigned long long>(l.local_memory_bytes), l.images ? "images" : "no images",
                 l.fp64 ? "double precision" : "no double precision");

@@ -28,7 +28,7 @@ Json target_json(const builder::OfflineTarget& target) {
 
 int targets(const std::vector<std::string>& arguments) {
   Cli cli("targets [OPTIONS]", "Lists the devices that 'build --target' can compile for without having them.");
-  cli.options()("json", "print JSON");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Result<std::vector<builder::OfflineTarget>> found = builder::offline_targets();
   if (!found) return fail("targets", found.status());

@@ -22,16 +22,17 @@ int tune_merge(const std::vector<std::string>& files, bool force, bool brief, co
   Result<builder::Tuning> merged = single ? profiles[0].tuning : builder::merge(profiles, force);
   if (!merged) return fail("tune", merged.status().within("--merge"));
   if (single) {
-    if (!builder::is_brief(*merged))
-      builder::fit(*merged);  // anew: this version may know better than the one that wrote it
+    // This version may fit better rules than the one that wrote the profile.
+    if (!builder::is_brief(*merged)) builder::fit(*merged);
   } else {
     merged->command = command + (force ? " --force" : "") + " -o " + output;
   }
   const Status written = builder::write_tuning(output, brief ? builder::brief(*merged) : *merged);
   if (!written) return fail("tune", written);
-  std::printf("%s: %zu profiles, %zu variants on %zu shapes, %u tried%s\n", output.c_str(), profiles.size(),
-              merged->variants.size(), merged->shapes.size(), merged->tried,
-              merged->complete ? "" : "; not complete: a part is missing, or was interrupted");
+  std::printf("%s: %s joined, %s timed on %s, %u tried%s\n", output.c_str(),
+              counted(profiles.size(), "profile").c_str(), counted(merged->variants.size(), "variant").c_str(),
+              counted(merged->shapes.size(), "shape").c_str(), merged->tried,
+              merged->complete ? "" : "; not complete: a shard is missing or was interrupted");
   return kSuccess;
 }
 

@@ -6,8 +6,8 @@
 
 namespace clbake::tool {
 
-// Writes what the profiles know together to `output`, with `force` even though they do not belong together; of a single
-// one what follows from it. `brief`: only what winners and rules need. Returns the exit status.
+// Joins profiles and writes the result to `output`; `force` joins even those of different devices. The rules of a
+// single profile are fitted again. `brief`: keeps only what winners and rules need. Returns the exit status.
 int tune_merge(const std::vector<std::string>& files, bool force, bool brief, const std::string& output);
 
 }  // namespace clbake::tool

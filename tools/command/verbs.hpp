@@ -1,10 +1,16 @@
-// One function for each verb of the command; each takes the arguments behind the verb and returns the exit status.
+// The verbs of the command: a function each, which takes the arguments after the verb and returns the exit status.
 #pragma once
 
 #include <string>
 #include <vector>
 
 namespace clbake::tool {
+
+struct Verb {
+  const char* name;
+  int (*run)(const std::vector<std::string>& arguments);
+  const char* summary;  // one line of the help
+};
 
 int devices(const std::vector<std::string>& arguments);
 int targets(const std::vector<std::string>& arguments);
@@ -25,7 +31,7 @@ int bench_load(const std::vector<std::string>& arguments);
 int bench_overhead(const std::vector<std::string>& arguments);
 int bench_presets(const std::vector<std::string>& arguments);
 
-// The child processes of build, tune and bench; not for people.
+// The child processes of the other verbs; users do not call it.
 int worker(const std::vector<std::string>& arguments);
 
 }  // namespace clbake::tool

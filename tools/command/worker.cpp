@@ -1,8 +1,8 @@
-// The child processes of build and bench. Each does one thing with a driver and leaves its result in a file; the last
-// line on stderr says why it failed.
-#include "bench/cold_trial.hpp"
-#include "bench/compile_trial.hpp"
-#include "bench/preset_trial.hpp"
+// The child processes of build, prove, tune and bench. Each does one thing with a driver and writes the result to a
+// file; after a failure the last line on stderr is the cause.
+#include "bench/worker/cold_worker.hpp"
+#include "bench/worker/compile_worker.hpp"
+#include "bench/worker/preset_worker.hpp"
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
@@ -18,15 +18,16 @@ namespace {
 
 Status work(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
-  if (a.size() == 3 && a[0] == "compile-time") return compile_trial(a[1], a[2]);
+  if (a.size() == 3 && a[0] == "compile-time") return compile_worker(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
   if (a.size() == 4 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2], a[3]);
   if (a.size() == 3 && a[0] == "time") return builder::time_job(a[1], std::stoul(a[2]));
-  if (a.size() == 7 && a[0] == "cold") return cold_trial({a[1], a[2], a[3], a[4], a[5]}, a[6]);
-  if (a.size() == 8 && a[0] == "cold-peer") return cold_peer({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
-  if (a.size() == 7 && a[0] == "cold-process") return cold_process({a[1], a[2], a[3], a[4], a[5]}, a[6] == "product");
-  if (a.size() == 5 && a[0] == "preset") return preset_trial(a[1], a[2], a[3], a[4]);
-  return {Code::invalid_argument, "not a job of the worker"};
+  if (a.size() == 7 && a[0] == "cold") return cold_worker({a[1], a[2], a[3], a[4], a[5]}, a[6]);
+  if (a.size() == 8 && a[0] == "cold-peer") return cold_peer_worker({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
+  if (a.size() == 7 && a[0] == "cold-process")
+    return cold_process_worker({a[1], a[2], a[3], a[4], a[5]}, a[6] == "product");
+  if (a.size() == 5 && a[0] == "preset") return preset_worker(a[1], a[2], a[3], a[4]);
+  return {Code::invalid_argument, "the worker does not know this job"};
 }
 
 Status prove(const std::vector<std::string>& a, bool& near_miss) {

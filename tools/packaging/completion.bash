@@ -1,8 +1,7 @@
 # Completion of the clbake command for bash. It asks the command itself, so it knows what the installed version knows.
 
-# The verbs of `clbake --help`.
-_clbake_verbs() { "$1" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  *[^ ].*/\1/p'; }
-_clbake_benchmarks() { "$1" bench --help 2>/dev/null | sed -n 's/.*clbake bench \([a-z][a-z]*\).*/\1/p'; }
+# The verbs of `clbake --help`, or the benchmarks of `clbake bench --help`.
+_clbake_verbs() { "$@" --help 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  *[^ ].*/\1/p'; }
 # The long options in the help of the words given.
 _clbake_options() { "$@" --help 2>/dev/null | sed -n 's/^  \(-. \[ \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p'; }
 
@@ -12,7 +11,9 @@ _clbake() {
   if [ "$COMP_CWORD" -eq 1 ]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_clbake_verbs "$command") --help --version" -- "$word")
   elif [ "$COMP_CWORD" -eq 2 ] && [ "$first" = bench ]; then
-    mapfile -t COMPREPLY < <(compgen -W "$(_clbake_benchmarks "$command") --help" -- "$word")
+    mapfile -t COMPREPLY < <(compgen -W "$(_clbake_verbs "$command" bench) --help" -- "$word")
+  elif [ "$COMP_CWORD" -eq 2 ] && [ "$first" = help ]; then
+    mapfile -t COMPREPLY < <(compgen -W "$(_clbake_verbs "$command")" -- "$word")
   elif [[ $word == -* ]]; then
     local verb=("$first")
     [ "$first" != bench ] || verb+=("${COMP_WORDS[2]}")

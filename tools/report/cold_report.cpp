@@ -1,5 +1,7 @@
 #include "report/cold_report.hpp"
 
+#include "cli/cli.hpp"
+
 #include <clbake/builder/gemm_run.hpp>
 
 #include <algorithm>
@@ -38,7 +40,7 @@ double against_bundle(const ColdReport& report, const ColdRow& row) {
   return figure(row, "first_result_ms").median / figure(bundle_row(report), "first_result_ms").median;
 }
 
-// How many times as long a process takes that computes a product, the product itself not counted.
+// Time of a process that computes a product, without the product itself, over that of one that only makes a context.
 double process_ratio(const ColdReport& report) {
   const double product = figure(bundle_row(report), "steady_ms").median;
   return (figure(report.processes.bundle).median - product) / figure(report.processes.context).median;
@@ -55,7 +57,7 @@ std::string text(double ms) {
 
 std::string range(const Figure& f) { return text(f.median) + " (" + text(f.min) + "-" + text(f.max) + ")"; }
 
-// A step that a row does not have takes no time.
+// A dash for a step that the row does not have.
 std::string cell(const ColdRow& row, const char* name) {
   const double ms = figure(row, name).median;
   return ms < 0.005 ? "-" : text(ms);
@@ -102,8 +104,8 @@ Json to_json(const ColdReport& report, const Target& target) {
 void print_text(const ColdReport& report, const Target& target) {
   std::printf("First correct result of a %zu x %zu x %zu product in single precision, from an existing context\n",
               report.size, report.size, report.size);
-  std::printf("%s; driver %s; %zu trials each, in fresh processes; medians in ms\n\n", target.device_name.c_str(),
-              target.driver_version.c_str(), report.processes.context.size());
+  std::printf("%s; driver %s; %s each, in new processes; medians in ms\n\n", target.device_name.c_str(),
+              target.driver_version.c_str(), counted(report.processes.context.size(), "trial").c_str());
   print_line({"program from", "start", "platform", "context", "load", "first launch", "first result", "steady",
               "against bundle"});
   std::printf(
@@ -116,14 +118,15 @@ void print_text(const ColdReport& report, const Target& target) {
   }
   std::printf(
       "\nstart: from spawn to main. first result: load and first launch (fastest-slowest trial).\n"
-      "cold, warm: the driver's cache is empty, or kept from an earlier process.\n");
+      "cold, warm: the driver's cache is empty, or filled by an earlier process.\n");
   if (std::any_of(report.rows.begin(), report.rows.end(), is_peer)) {
     std::printf(
-        "Another library: start holds the opening of it; there is no load, the first launch holds what it compiles.\n");
+        "Other libraries: start includes opening the library; they compile inside their first launch and have no "
+        "load.\n");
   }
   std::printf("Whole process: %s with context and queue alone, %s with one product from the bundle:\n",
               range(figure(report.processes.context)).c_str(), range(figure(report.processes.bundle)).c_str());
-  std::printf("without the product itself %.2f x as long.\n", process_ratio(report));
+  std::printf("without the product itself %.2f times as long.\n", process_ratio(report));
 }
 
 }  // namespace clbake::tool

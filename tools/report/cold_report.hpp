@@ -9,24 +9,24 @@
 
 namespace clbake::tool {
 
-// One way to the first result, and the figures that its trials left (cold_trial.hpp).
+// One way to the first result, and the figures of its trials (cold_worker.hpp).
 struct ColdRow {
-  const char* path;                 // its name in the JSON
-  const char* label;                // for people
-  const char* verb;                 // of the worker
-  std::vector<std::string> behind;  // what the worker gets behind its ColdJob
-  std::string bundle;               // of that job; a peer takes the device from it
+  const char* path;               // its name in the JSON
+  const char* label;              // for people
+  const char* verb;               // of the worker
+  std::vector<std::string> more;  // arguments of the worker after its ColdJob
+  std::string bundle;             // of that job; a peer takes the device from it
   std::string target;
   bool warm = false;             // keeps one driver cache for all trials
-  bool compiles = false;         // its program has to come from source; that of another row may not
-  std::optional<bool> jit_free;  // as the bundle says; only of its row
+  bool compiles = false;         // its program must come from source; any other row's must not
+  std::optional<bool> jit_free;  // only in the bundle's row: what the bundle records
   std::vector<Json> trials;
 };
 
 // Whole processes, in ms from spawn to their end.
 struct ColdProcesses {
   std::vector<double> context;  // makes context and queue
-  std::vector<double> bundle;   // and one product from the bundle
+  std::vector<double> bundle;   // also computes one product from the bundle
 };
 
 struct ColdReport {
@@ -35,10 +35,10 @@ struct ColdReport {
   ColdProcesses processes;
 };
 
-// clbake's own: what the others are compared with. Has to be there.
+// The bundle's row, with which the others are compared. `report` must have it.
 const ColdRow& bundle_row(const ColdReport& report);
 
-// Both need at least one trial of each row and of the processes.
+// Both require at least one trial of each row and of the processes.
 Json to_json(const ColdReport& report, const Target& target);
 void print_text(const ColdReport& report, const Target& target);
 

@@ -19,6 +19,7 @@ expect() {
 expect "build bench" b
 expect "--help --version" --
 expect "cold choice" bench c
+expect "build" help bu
 expect "--precision --profile" build --pr
 expect "--peer" bench cold --pe
 expect "--help" inspect --h

@@ -1,5 +1,6 @@
-#include "bench/cold_trial.hpp"
+#include "bench/worker/cold_worker.hpp"
 
+#include "bench/bench_device.hpp"
 #include "bench/peers/peers.hpp"
 #include "cli/json.hpp"
 
@@ -22,23 +23,23 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Step = std::function<Status()>;
 
-// As many as fit into the time, at least one: a simulator takes seconds for each.
+// Runs for the median: as many as fit into the time, at least one. On a simulator each takes seconds.
 constexpr std::size_t kSteadyRuns = 20;
 constexpr std::chrono::seconds kSteadyTime{2};
-// A process that is timed as a whole has nobody who ends it when the driver hangs.
+// A process that is timed as a whole ends itself after this time, in case the driver hangs.
 constexpr unsigned kProcessSeconds = 180;
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The figures of a trial; its steps are timed one after the other.
+// The figures of a trial. Each step is timed from the end of the one before it.
 class Steps {
  public:
   explicit Steps(const ColdJob& job)
       : mark_(std::chrono::nanoseconds(std::strtoll(job.spawned.c_str(), nullptr, 10))) {}
 
-  // What was done since the last mark belongs to no step.
+  // Begins the next step now: what was done since the last one is not timed.
   void mark() { mark_ = Clock::now(); }
 
   void end(const char* step) {
@@ -48,14 +49,14 @@ class Steps {
 
   void none(const char* step) { figures_[step] = 0.0; }
 
-  // The first run, which completes the first result, its check, and the steady runs.
+  // Times the first run, which completes the first result, checks it, and times the steady runs.
   Status finish(const Step& run, const Step& check) {
     const Status first = run();
     if (!first) return first;
     end("first_launch_ms");
     figures_["first_result_ms"] = figures_["load_ms"].get<double>() + figures_["first_launch_ms"].get<double>();
-    const Status right = check();
-    if (!right) return right;
+    const Status correct = check();
+    if (!correct) return correct;
     std::vector<double> steady;
     const auto start = Clock::now();
     do {
@@ -89,12 +90,15 @@ Problem problem_of(const ColdJob& job) {
   return builder::tight_problem(Precision::single_precision, n, n, n);
 }
 
-Result<builder::Device> device_in(const ColdJob& job) {
+Result<Target> target_of(const ColdJob& job) {
   const Result<Bundle> bundle = Bundle::open(job.bundle);
   if (!bundle) return bundle.status();
-  const Result<Target> wanted = bundle->target(number(job.target));
-  if (!wanted) return wanted.status();
-  return builder::device_of(*wanted);
+  return bundle->target(number(job.target));
+}
+
+Result<builder::Device> device_of(const ColdJob& job) {
+  const Result<Target> target = target_of(job);
+  return target ? builder::device_of(*target) : target.status();
 }
 
 Result<Gemm> load(const ColdJob& job, const builder::Session& session, const builder::Device& device,
@@ -102,13 +106,13 @@ Result<Gemm> load(const ColdJob& job, const builder::Session& session, const bui
   const Result<Bundle> bundle = Bundle::open(job.bundle);
   if (!bundle) return bundle.status();
   Options options;
-  options.only_build = !variant.empty();  // rows that stand for the driver alone
+  options.only_build = !variant.empty();  // for the rows of the driver alone
   const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
   return library->prepare(problem_of(job), variant);
 }
 
-// A peer's context: on a queue of the bundle's device, or on a device of its own.
+// Attaches the peer: to a queue on the bundle's device, or to the peer's own device.
 Status attach(Peer& peer, const ColdJob& job, Steps& steps) {
   if (!peer.uses_opencl()) {
     steps.none("platform_ms");
@@ -117,7 +121,7 @@ Status attach(Peer& peer, const ColdJob& job, Steps& steps) {
     steps.end("context_ms");
     return attached;
   }
-  const Result<builder::Device> device = device_in(job);
+  const Result<builder::Device> device = device_of(job);
   if (!device) return device.status();
   steps.end("platform_ms");
   const Result<builder::Session> session = builder::Session::open(*device);
@@ -127,13 +131,13 @@ Status attach(Peer& peer, const ColdJob& job, Steps& steps) {
   return attached;
 }
 
-// One product of constant matrices, to its end.
-Status multiply_once(const ColdJob& job, const builder::Session& session, const builder::Device& device) {
-  Result<Gemm> gemm = load(job, session, device, {});
+// Computes one product of constant matrices and waits for it.
+Status multiply_once(const ColdJob& job, const BenchDevice& on) {
+  Result<Gemm> gemm = load(job, on.session, on.device, {});
   if (!gemm) return gemm.status();
   const Extents e = extents(problem_of(job));
   std::vector<float> ones(std::max(e.a, e.b), 1.0F);
-  const cl::Context context(session.context(), true);
+  const cl::Context context(on.session.context(), true);
   cl_int errors[3] = {};
   const cl_mem_flags filled = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
   const cl::Buffer a(context, filled, e.a * sizeof(float), ones.data(), &errors[0]);
@@ -143,33 +147,33 @@ Status multiply_once(const ColdJob& job, const builder::Session& session, const 
     if (error != CL_SUCCESS) return {Code::out_of_memory, "clCreateBuffer: OpenCL error " + std::to_string(error)};
   }
   cl_event event = nullptr;
-  const Status status = gemm->enqueue(session.queue(), 1.0, {a()}, {b()}, 0.0, {c()}, 0, nullptr, &event);
-  return status ? builder::finish(session.queue(), event) : status;
+  const Status status = gemm->enqueue(on.session.queue(), 1.0, {a()}, {b()}, 0.0, {c()}, 0, nullptr, &event);
+  return status ? builder::finish(on.session.queue(), event) : status;
 }
 
 }  // namespace
 
-Status cold_trial(const ColdJob& job, const std::string& variant) {
+Status cold_worker(const ColdJob& job, const std::string& variant) {
   Steps steps(job);
   steps.end("start_ms");
-  const Result<builder::Device> device = device_in(job);
+  const Result<builder::Device> device = device_of(job);
   if (!device) return device.status();
   steps.end("platform_ms");
   const Result<builder::Session> session = builder::Session::open(*device);
   if (!session) return session.status();
   steps.end("context_ms");
-  Result<builder::GemmRun> trial = builder::GemmRun::create(*session, *device, problem_of(job));
-  if (!trial) return trial.status();
+  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(*session, *device, problem_of(job));
+  if (!gemm_run) return gemm_run.status();
   steps.mark();
   Result<Gemm> gemm = load(job, *session, *device, variant);
   if (!gemm) return gemm.status();
   steps.end("load_ms");
   const auto check = [&]() -> Status {
-    const Result<builder::Check> checked = trial->check();
+    const Result<builder::Check> checked = gemm_run->check();
     if (!checked) return checked.status();
     return checked->ok() ? Status() : Status(Code::wrong_result, "the first result is wrong");
   };
-  const Status timed = steps.finish([&] { return trial->run(*gemm).status(); }, check);
+  const Status timed = steps.finish([&] { return gemm_run->run(*gemm).status(); }, check);
   if (!timed) return timed;
   const Explanation& e = gemm->explanation();
   steps.figures()["origin"] = name(e.origin);
@@ -177,7 +181,7 @@ Status cold_trial(const ColdJob& job, const std::string& variant) {
   return write(steps.figures(), job.output);
 }
 
-Status cold_peer(const ColdJob& job, const std::string& name, const std::string& threads) {
+Status cold_peer_worker(const ColdJob& job, const std::string& name, const std::string& threads) {
   Steps steps(job);
   Result<std::unique_ptr<Peer>> peer = make_peer(name, number(threads));
   if (!peer) return peer.status();
@@ -193,13 +197,13 @@ Status cold_peer(const ColdJob& job, const std::string& name, const std::string&
   return timed ? write(steps.figures(), job.output) : timed;
 }
 
-Status cold_process(const ColdJob& job, bool product) {
+Status cold_process_worker(const ColdJob& job, bool product) {
   alarm(kProcessSeconds);
-  const Result<builder::Device> device = device_in(job);
-  if (!device) return device.status();
-  const Result<builder::Session> session = builder::Session::open(*device);
-  if (!session) return session.status();
-  return product ? multiply_once(job, *session, *device) : Status();
+  const Result<Target> target = target_of(job);
+  if (!target) return target.status();
+  const Result<BenchDevice> on = open_device(*target);
+  if (!on) return on.status();
+  return product ? multiply_once(job, *on) : Status();
 }
 
 }  // namespace clbake::tool

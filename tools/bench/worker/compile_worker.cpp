@@ -1,5 +1,6 @@
-#include "bench/compile_trial.hpp"
+#include "bench/worker/compile_worker.hpp"
 
+#include "bench/bench_device.hpp"
 #include "cli/json.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -14,27 +15,25 @@ namespace clbake::tool {
 namespace {
 
 // Microseconds by which the first launch is longer than the second.
-Result<double> compiled_at_launch(const builder::Session& session, const builder::Device& device,
-                                  const Library& library, const cache::Variant& variant, const Problem& problem) {
-  Result<builder::GemmRun> trial = builder::GemmRun::create(session, device, problem);
-  if (!trial) return trial.status();
+Result<double> compiled_at_launch(const BenchDevice& on, const Library& library, const cache::Variant& variant,
+                                  const Problem& problem) {
+  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(on.session, on.device, problem);
+  if (!gemm_run) return gemm_run.status();
   Result<Gemm> gemm = library.prepare(problem, variant.name);
   if (!gemm) return gemm.status();
-  const Result<double> first = trial->run(*gemm);
+  const Result<double> first = gemm_run->run(*gemm);
   if (!first) return first;
-  const Result<double> second = trial->run(*gemm);
+  const Result<double> second = gemm_run->run(*gemm);
   if (!second) return second;
   return std::max(0.0, *first - *second);
 }
 
 Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
-  const Result<builder::Device> device = builder::device_of(job.target);
-  if (!device) return device.status();
-  const Result<builder::Session> session = builder::Session::open(*device);
-  if (!session) return session.status();
+  const Result<BenchDevice> on = open_device(job.target);
+  if (!on) return on.status();
   Options options;
-  options.only_build = true;  // the launches are timed apart
-  const Result<Library> library = Library::create(session->context(), device->id, {bundle}, options);
+  options.only_build = true;  // launches are timed separately
+  const Result<Library> library = open_library(*on, bundle, options);
   if (!library) return library.status();
   const cache::Variant& v = job.variant;
   const Problem small = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
@@ -44,7 +43,7 @@ Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
   shapes.insert(shapes.begin(), small);
   double launch_us = 0;
   for (const Problem& shape : shapes) {
-    const Result<double> us = compiled_at_launch(*session, *device, *library, v, shape);
+    const Result<double> us = compiled_at_launch(*on, *library, v, shape);
     if (!us) return us.status();
     launch_us += *us;
   }
@@ -58,7 +57,7 @@ Result<Json> measure(const builder::Job& job, const Bundle& bundle) {
 
 }  // namespace
 
-Status compile_trial(const std::string& path, const std::string& output) {
+Status compile_worker(const std::string& path, const std::string& output) {
   const Result<builder::Job> job = builder::read_job(path);
   if (!job) return job.status();
   const Result<Bundle> bundle = Bundle::open(path);

@@ -1,0 +1,31 @@
+// Timing in turns: what is compared runs alternately, so that a slow moment of the machine meets all of it.
+#pragma once
+
+#include "cli/arguments.hpp"
+
+#include <clbake/clbake.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+std::string trans_name(const GemmKind& kind);  // "tn"
+
+// A call that is repeated, and the microseconds that each repetition took.
+struct TimedCall {
+  std::function<Status()> call;
+  std::vector<double> us;
+};
+
+// Gives each call a turn of about 0.1 s in each of `rounds` rounds, after one round that warms up and is not counted.
+// Fails as the first call that fails.
+Status time_alternately(std::vector<TimedCall>& calls, std::size_t rounds);
+
+double gflops(const Problem& problem, double us);
+
+// Of positive values, at least one.
+double geometric_mean(const std::vector<double>& values);
+
+}  // namespace clbake::tool

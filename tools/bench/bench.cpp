@@ -1,0 +1,42 @@
+// `clbake bench NAME ...`: hands over to one of the benchmarks.
+#include "cli/cli.hpp"
+#include "command/verbs.hpp"
+
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+constexpr Verb kBenchmarks[] = {
+    {"cold", bench_cold, "time from a new process to its first correct result, beside other libraries"},
+    {"gemm", bench_gemm, "speed of the bundle's kernels, beside other libraries or another bundle"},
+    {"choice", bench_choice, "how near the profile's choices come to the best variants of the bundle"},
+    {"load", bench_load, "time to load each program of the bundle"},
+    {"overhead", bench_overhead, "host time of a call, beside the bare calls of the driver"},
+    {"presets", bench_presets, "speed of published kernels"},
+    {"bake", bench_bake, "time to bake, beside the driver's compiler alone"},
+};
+
+std::string names() {
+  std::string text;
+  for (const Verb& benchmark : kBenchmarks) text += (text.empty() ? "" : ", ") + std::string(benchmark.name);
+  return text;
+}
+
+}  // namespace
+
+int bench(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) throw UsageError("the name of a benchmark is missing: " + names());
+  const std::string& name = arguments[0];
+  if (name == "--help" || name == "-h") {
+    std::printf("usage: clbake bench NAME [OPTIONS]\nMeasures; 'clbake bench NAME --help' shows how.\n\n");
+    for (const Verb& benchmark : kBenchmarks) std::printf("  %-8s %s\n", benchmark.name, benchmark.summary);
+    return kSuccess;
+  }
+  for (const Verb& benchmark : kBenchmarks) {
+    if (name == benchmark.name) return benchmark.run({arguments.begin() + 1, arguments.end()});
+  }
+  throw UsageError("'" + name + "' is no benchmark; there are: " + names());
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,189 @@
+#include "bench/choice_timing.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include <clbake/choice.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+namespace clbake::tool {
+namespace {
+
+constexpr double kTurnUs = 1000;  // least length of a turn
+constexpr double kSlow = 3;       // variants so many times slower than the fastest drop out after the first round
+constexpr double kTooSlow = 10;   // a first call that is so many times slower than the fastest variant ...
+constexpr double kTooLongUs =
+    1e6;                         // ... and takes so long, which compiling alone does not, is the variant's whole turn
+constexpr double kLongUs = 2e5;  // calls that take so long vary little: kFewRounds suffice
+constexpr std::size_t kFewRounds = 2;
+constexpr std::size_t kFinalists = 3;
+
+struct Candidate {
+  std::string variant;
+  std::vector<double> us;  // one figure for each turn: the median of its calls
+};
+
+bool faster(const Candidate& a, const Candidate& b) { return builder::median(a.us) < builder::median(b.us); }
+
+// The median of a's times over b's in the same rounds.
+double median_ratio(const Candidate& a, const Candidate& b) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < a.us.size(); ++i) ratios.push_back(a.us[i] / b.us[i]);
+  return builder::median(ratios);
+}
+
+// Times the variants that can serve one problem, in turns.
+class Candidates {
+ public:
+  Candidates(const Library& library, const Problem& problem, builder::GemmRun& gemm_run)
+      : library_(library), problem_(problem), gemm_run_(gemm_run) {}
+
+  // One turn for each variant that can be loaded.
+  Status add(const std::vector<std::string>& variants) {
+    for (const std::string& variant : variants) {
+      Result<Gemm> gemm = library_.prepare(problem_, variant);
+      if (!gemm) continue;  // not baked for this device, or its workspace is too large
+      Candidate candidate{variant, {}};
+      const Status timed = take_turn(*gemm, candidate);
+      if (!timed) return timed.within(variant);
+      fastest_us_ = all.empty() ? candidate.us[0] : std::min(fastest_us_, candidate.us[0]);
+      all.push_back(std::move(candidate));
+    }
+    return {};
+  }
+
+  Status time(std::size_t rounds) {
+    for (std::size_t round = 0; round < rounds; ++round) {
+      for (Candidate& candidate : all) {
+        // Prepared again for each turn: the workspaces of all candidates may not fit the device at once.
+        Result<Gemm> gemm = library_.prepare(problem_, candidate.variant);
+        if (!gemm) return gemm.status();
+        const Status timed = take_turn(*gemm, candidate);
+        if (!timed) return timed.within(candidate.variant);
+      }
+    }
+    return {};
+  }
+
+  template <typename Stays>
+  void keep(const Stays& stays) {
+    all.erase(std::remove_if(all.begin(), all.end(), [&](const Candidate& c) { return !stays(c); }), all.end());
+  }
+
+  double fastest_us() const { return fastest_us_; }
+
+  std::vector<Candidate> all;
+
+ private:
+  // The first call warms up and is not counted.
+  Status take_turn(Gemm& gemm, Candidate& candidate) {
+    const Result<double> first = gemm_run_.run(gemm);
+    if (!first) return first.status();
+    if (*first > kTooLongUs && !all.empty() && *first > kTooSlow * fastest_us_) {
+      candidate.us.push_back(*first);
+      return {};
+    }
+    std::vector<double> calls;
+    for (double total = 0; total < kTurnUs; total += calls.back()) {
+      const Result<double> us = gemm_run_.run(gemm);
+      if (!us) return us.status();
+      calls.push_back(*us);
+    }
+    candidate.us.push_back(builder::median(calls));
+    return {};
+  }
+
+  const Library& library_;
+  const Problem& problem_;
+  builder::GemmRun& gemm_run_;
+  double fastest_us_ = 0;
+};
+
+// Names of the variants of the bundle for this kind of problem.
+std::vector<std::string> names_of(const Bundle& bundle, const Problem& problem) {
+  std::vector<std::string> names;
+  for (const std::uint32_t i : capable_variants(bundle, problem)) names.push_back(bundle.variant(i)->name);
+  return names;
+}
+
+// Leaves the fastest few and the choice, with no times yet.
+void keep_finalists(Candidates& candidates, const std::string& choice) {
+  std::sort(candidates.all.begin(), candidates.all.end(), faster);
+  std::set<std::string> finalists = {choice};
+  for (std::size_t i = 0; i < std::min(kFinalists, candidates.all.size()); ++i) {
+    finalists.insert(candidates.all[i].variant);
+  }
+  candidates.keep([&](const Candidate& c) { return finalists.count(c.variant) > 0; });
+  for (Candidate& candidate : candidates.all) candidate.us.clear();
+}
+
+// Fills in the figures of the choice and of the fastest finalist.
+void find_best(const std::vector<Candidate>& finalists, ChoiceTiming& result) {
+  const Candidate& choice =
+      *std::find_if(finalists.begin(), finalists.end(), [&](const Candidate& c) { return c.variant == result.choice; });
+  result.choice_us = result.best_us = builder::median(choice.us);
+  result.best = result.choice;
+  for (const Candidate& candidate : finalists) {
+    const double ratio = median_ratio(candidate, choice);
+    if (ratio >= result.ratio) continue;
+    result.ratio = ratio;
+    result.best = candidate.variant;
+    result.best_us = builder::median(candidate.us);
+  }
+}
+
+}  // namespace
+
+Result<ChoiceTiming> time_choice(const BenchBundle& bundle, const Library& library, const Problem& problem,
+                                 std::size_t rounds) {
+  ChoiceTiming result;
+  result.problem = problem;
+  {
+    const Result<Gemm> chosen = library.prepare(problem);
+    if (!chosen) return chosen.status();
+    result.choice = chosen->explanation().variant;
+  }
+  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(bundle.on.session, bundle.on.device, problem, {});
+  if (!gemm_run) return gemm_run.status();
+  Candidates candidates(library, problem, *gemm_run);
+  Status status = candidates.add(names_of(bundle.bundle, problem));
+  if (!status) return status;
+  result.variants = candidates.all.size();
+  if (candidates.fastest_us() > kLongUs) rounds = std::min(rounds, kFewRounds);
+
+  const auto is_choice = [&](const Candidate& c) { return c.variant == result.choice; };
+  candidates.keep([&](const Candidate& c) { return is_choice(c) || c.us[0] <= kSlow * candidates.fastest_us(); });
+  status = candidates.time(rounds - 1);
+  if (!status) return status;
+  keep_finalists(candidates, result.choice);
+  status = candidates.time(2 * rounds);
+  if (!status) return status;
+  find_best(candidates.all, result);
+  return result;
+}
+
+Result<ChoosingCost> time_choosing(const Bundle& bundle, const Target& device, const std::vector<Problem>& problems) {
+  constexpr std::size_t kPasses = 9;
+  constexpr std::size_t kChoices = 100000;  // of a pass, roughly
+  const Result<ProfileChoice> choice = ProfileChoice::create(bundle, device);
+  if (!choice) return choice.status();
+  std::vector<double> passes;
+  const std::size_t repeats = kChoices / problems.size() + 1;
+  for (std::size_t pass = 0; pass < kPasses; ++pass) {
+    const auto start = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < repeats; ++i) {
+      for (const Problem& problem : problems) {
+        const Status valid = check(problem);
+        if (!valid) return valid;
+        const Result<std::uint32_t> variant = choice->variant(problem);
+        if (!variant) return variant.status();
+      }
+    }
+    const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
+    passes.push_back(spent.count() / static_cast<double>(repeats * problems.size()));
+  }
+  return ChoosingCost{builder::median(passes), choice->rules()};
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,38 @@
+// Whether the runtime chose well for one problem, and how long the choice took.
+#pragma once
+
+#include "bench/bench_device.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+struct ChoiceTiming {
+  Problem problem;
+  std::size_t variants = 0;  // of the bundle that were timed
+  std::string choice;        // the runtime's
+  std::string best;          // the fastest found; the choice itself when none is faster
+  double choice_us = 0;      // medians of one call, to its end
+  double best_us = 0;
+  double ratio = 1;  // the best one's time over the choice's, median over the rounds; at most 1
+};
+
+// Times every variant of the bundle that the library loads for the row-major problem, in turns, and then the fastest
+// three and the choice again, in twice the rounds. Only these later rounds count: the fastest of many is also the
+// luckiest. Times are compared within a round, so that a slow moment of the machine meets all of it. A variant that is
+// more than three times slower than the fastest drops out after its first turn. Results are not checked: the build did.
+Result<ChoiceTiming> time_choice(const BenchBundle& bundle, const Library& library, const Problem& problem,
+                                 std::size_t rounds);
+
+// The cost of choosing a variant: what `prepare` does before it looks for the program.
+struct ChoosingCost {
+  double ns = 0;          // for one problem; the median of several passes
+  std::size_t rules = 0;  // of the profile
+};
+
+// Chooses for each of the row-major problems many times. Fails as `prepare` does.
+Result<ChoosingCost> time_choosing(const Bundle& bundle, const Target& device, const std::vector<Problem>& problems);
+
+}  // namespace clbake::tool

@@ -1,0 +1,125 @@
+#include "command/tune_options.hpp"
+
+#include "cli/arguments.hpp"
+
+#include <clbake/builder/process.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+constexpr const char* kAll = "nn,nt,tn,tt";
+
+builder::Strategy strategy_of(const std::string& text) {
+  for (const builder::Strategy s :
+       {builder::Strategy::staged, builder::Strategy::random, builder::Strategy::exhaustive}) {
+    if (text == builder::name(s)) return s;
+  }
+  throw UsageError("--strategy: '" + text + "' is none of staged, random, exhaustive");
+}
+
+std::vector<kernels::Family> families_of(const std::vector<std::string>& names) {
+  std::vector<kernels::Family> families;
+  for (const std::string& wanted : names) {
+    const auto* const at = std::find_if(std::begin(kernels::all_families), std::end(kernels::all_families),
+                                        [&](const kernels::Family family) { return kernels::name(family) == wanted; });
+    if (at == std::end(kernels::all_families)) throw UsageError("--family: '" + wanted + "' is no kernel family");
+    if (std::find(families.begin(), families.end(), *at) == families.end()) families.push_back(*at);
+  }
+  return families;
+}
+
+// The name of a preset, or else a file.
+Status set_shapes(const std::string& text, builder::TuneOptions& options) {
+  const std::optional<builder::TuneShapes> preset = builder::preset_shapes(text, options.devices.front().type);
+  if (preset) {
+    options.shapes = *preset;
+    return {};
+  }
+  Result<builder::TuneShapes> shapes = builder::read_shapes(text);
+  if (!shapes) return shapes.status().within("--shapes");
+  options.shapes = std::move(*shapes);
+  return {};
+}
+
+// The first selected device and those identical to it.
+Status set_devices(const std::string& spec, builder::TuneOptions& options) {
+  const Result<std::vector<builder::Device>> all = builder::list_devices();
+  if (!all) return all.status();
+  Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
+  if (!selected) return selected.status().within("--device");
+  options.devices = std::move(*selected);
+  const Target& tuned = options.devices.front().target;
+  for (const builder::Device& device : *all) {
+    if (!spec.empty() || device.target == tuned) continue;
+    std::fprintf(stderr, "clbake tune: tunes %s, not %s, which needs a tuning of its own (--device)\n",
+                 tuned.device_name.c_str(), device.target.device_name.c_str());
+  }
+  return {};
+}
+
+// Exhaustive search has no budget unless one is given.
+std::chrono::duration<double> budget_of(const Cli& cli, builder::Strategy strategy) {
+  if (!cli.has("budget") && strategy == builder::Strategy::exhaustive) return std::chrono::duration<double>(0);
+  return std::chrono::duration<double>(seconds_of(cli.has("budget") ? cli.text("budget") : "10m"));
+}
+
+}  // namespace
+
+void declare_tune_options(Cli& cli) {
+  cli.add_value("output,o", "FILE", "the profile to write");
+  cli.add_device("; default: the first; identical devices are tuned side by side");
+  cli.add_precision("single,double");
+  cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas, the most important first; default: all");
+  cli.add_value("budget", "TIME",
+                "time to spend, such as 90s, 10m, 2h; default 10m; unlimited for --strategy exhaustive");
+  cli.add_value("shapes", "NAME",
+                "all, square, thin, small, batched, or a file with MxNxK or 'MxNxK batch N' on each line; default all");
+  cli.add_value("strategy", "NAME", "staged, random or exhaustive; default staged");
+  cli.add_list("family", "LIST", "kernel families to search, separated by commas; default: all");
+  cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
+  cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");
+  cli.add_jobs();
+  cli.add_value("timeout", "SECONDS", "give a variant up after this time; default 20");
+  cli.add_flag("fresh", "start over and discard an unfinished tuning");
+  cli.add_arguments("merge", "FILES", "join these profiles, separated by blanks or commas, instead of tuning");
+  cli.add_flag("force", "with --merge: join profiles of different devices, too");
+  cli.add_flag("brief", "with --merge: keep only the rules and their winners, as in the profiles that clbake ships");
+  cli.add_value("report", "FILE", "also write an HTML page about the tuning");
+  cli.add_value("from", "FILE", "with --report: describe this profile instead of tuning");
+}
+
+Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
+                                          const std::string& output) {
+  builder::TuneOptions options;
+  options.precisions = cli.precisions("precision");
+  for (const GemmKind& kind : kinds_of({Precision::single_precision}, cli.has("trans") ? cli.text("trans") : kAll)) {
+    options.transposes.emplace_back(kind.trans_a, kind.trans_b);
+  }
+  if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
+  options.budget = budget_of(cli, options.strategy);
+  if (cli.has("family")) options.families = families_of(cli.list("family"));
+  if (cli.has("shard")) {
+    const Shard shard = shard_of(cli.text("shard"));
+    options.shard = shard.index;
+    options.shards = shard.count;
+  }
+  options.seed = cli.size("seed", 1);
+  options.parallel = cli.jobs();
+  options.timeout = std::chrono::seconds(cli.size("timeout", 20, 1, 86400));
+  options.fresh = cli.has("fresh");
+  options.worker = builder::own_path();
+  options.work = output + ".work";
+  options.command = "clbake tune";
+  for (const std::string& argument : arguments) {
+    if (argument != "--fresh") options.command += " " + argument;
+  }
+  Status ready = set_devices(cli.text("device"), options);
+  if (ready) ready = set_shapes(cli.has("shapes") ? cli.text("shapes") : "all", options);
+  if (!ready) return ready;
+  return options;
+}
+
+}  // namespace clbake::tool

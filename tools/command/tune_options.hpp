@@ -1,0 +1,20 @@
+// The options of `clbake tune`.
+#pragma once
+
+#include "cli/cli.hpp"
+
+#include <clbake/builder/tune.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+void declare_tune_options(Cli& cli);
+
+// The search that the options ask for, with `output` as its profile; `arguments` are recorded as its command. Throws
+// UsageError; fails like select_one_target or read_shapes.
+Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
+                                          const std::string& output);
+
+}  // namespace clbake::tool

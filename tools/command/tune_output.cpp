@@ -1,0 +1,113 @@
+#include "command/tune_output.hpp"
+
+#include "cli/cli.hpp"
+#include "report/tune_report.hpp"
+
+#include <clbake/builder/tuning_file.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+namespace clbake::tool {
+namespace {
+
+// The winner on the largest shape of each class and precision, for the precision's first pair of transposes. All
+// winners would fill pages.
+std::vector<builder::Winner> shown_winners(const builder::Tuning& tuning) {
+  std::vector<builder::Winner> shown;
+  const auto shape_of = [&](const builder::Winner& winner) { return tuning.shapes[winner.figures.shape]; };
+  for (const builder::Winner& winner : tuning.winners) {
+    const builder::Shape shape = shape_of(winner);
+    const auto first = std::find_if(tuning.shapes.begin(), tuning.shapes.end(),
+                                    [&](const builder::Shape& s) { return s.precision == shape.precision; });
+    if (shape.trans_a != first->trans_a || shape.trans_b != first->trans_b) continue;
+    const auto same = std::find_if(shown.begin(), shown.end(), [&](const builder::Winner& w) {
+      return w.shape_class == winner.shape_class && shape_of(w).precision == shape.precision;
+    });
+    if (same == shown.end()) {
+      shown.push_back(winner);
+    } else if (builder::operations(shape) > builder::operations(shape_of(*same))) {
+      *same = winner;
+    }
+  }
+  return shown;
+}
+
+// "single nn, single nt": the kinds that have rules.
+std::string tuned_kinds(const builder::Tuning& tuning) {
+  std::string text;
+  std::set<std::string> listed;
+  for (const cache::Rule& rule : tuning.rules) {
+    const std::string kind = builder::kind_name(rule);
+    if (listed.insert(kind).second) text += (text.empty() ? "" : ", ") + kind;
+  }
+  return text;
+}
+
+// Whether all wanted shapes were tuned: a file of shapes may have changed.
+bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted) {
+  const auto tuned = [&](builder::Shape shape) {
+    return std::any_of(tuning.shapes.begin(), tuning.shapes.end(), [&](const builder::Shape& s) {
+      return s.m == shape.m && s.n == shape.n && s.k == shape.k && s.batch == shape.batch;
+    });
+  };
+  return std::all_of(wanted.list.begin(), wanted.list.end(), tuned);
+}
+
+}  // namespace
+
+Status check_profile_path(const std::string& path) {
+  if (path.empty()) return {Code::invalid_argument, "--output: names no file"};
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return {};
+  if (!std::filesystem::is_regular_file(status)) {
+    return {Code::invalid_argument, path + ": exists and is not a regular file"};
+  }
+  const Result<builder::Tuning> old = builder::read_tuning(path);
+  if (old || old.status().code() != Code::malformed) return {};
+  return {Code::invalid_argument, path + ": exists and is not a profile; it stays as it is"};
+}
+
+Status check_report_path(const std::string& path, const std::string& profile) {
+  std::error_code error;
+  const auto canonical = [&](const std::string& file) { return std::filesystem::weakly_canonical(file, error); };
+  if (canonical(path) == canonical(profile) || builder::read_tuning(path)) {
+    return {Code::invalid_argument, "--report: " + path + ": is a profile; it stays as it is"};
+  }
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return {};
+  if (!std::filesystem::is_regular_file(status)) {
+    return {Code::invalid_argument, "--report: " + path + ": exists and is not a regular file"};
+  }
+  if (std::filesystem::file_size(path, error) == 0 || is_report(path)) return {};
+  return {Code::invalid_argument, "--report: " + path + ": exists and is not a tuning report; it stays as it is"};
+}
+
+bool is_complete(const std::string& output, const builder::TuneOptions& options) {
+  const Result<builder::Tuning> tuning = builder::read_tuning(output);
+  return tuning && tuning->complete && tuning->command == options.command &&
+         tuning->target == options.devices.front().target && tuning->tool == "clbake " CLBAKE_VERSION &&
+         tuning->compute_units == options.devices.front().compute_units && has_shapes(*tuning, options.shapes);
+}
+
+void print_winners(const builder::Tuning& tuning, const std::string& file) {
+  std::printf("%s: %s tried on %s in %.0f s, %zu failed\n\n", file.c_str(), counted(tuning.tried, "variant").c_str(),
+              tuning.target.device_name.c_str(), tuning.elapsed_s, tuning.failures.size());
+  std::printf("| class     | largest shape                          |  median us |    GFLOP/s | variant\n");
+  std::printf("|-----------|----------------------------------------|-----------:|-----------:|--------\n");
+  for (const builder::Winner& winner : shown_winners(tuning)) {
+    const builder::Shape& shape = tuning.shapes[winner.figures.shape];
+    std::printf("| %-9s | %-38s | %10.1f | %10.1f | %s\n", winner.shape_class.c_str(), builder::name(shape).c_str(),
+                winner.figures.median_us, builder::gflops(shape, winner.figures.median_us),
+                tuning.variants[winner.figures.variant].c_str());
+  }
+  const std::size_t wanted = builder::wanted_variants(tuning).size();
+  std::printf("\n%s %s %s, by %s: 'clbake build --profile %s' bakes them\n", counted(wanted, "variant").c_str(),
+              wanted == 1 ? "serves" : "serve", tuned_kinds(tuning).c_str(),
+              counted(tuning.rules.size(), "rule").c_str(), file.c_str());
+}
+
+}  // namespace clbake::tool

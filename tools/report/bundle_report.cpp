@@ -1,0 +1,103 @@
+#include "report/bundle_report.hpp"
+
+#include "bench/alternate.hpp"
+
+#include <set>
+
+namespace clbake::tool {
+namespace {
+
+struct Totals {
+  std::uint64_t program_bytes = 0;  // uncompressed
+  std::uint64_t stored_bytes = 0;   // in the file; equal programs are stored, and count, once
+};
+
+Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
+  const Result<cache::Variant> variant = bundle.variant(entry.variant);
+  if (!variant) return variant.status();
+  Json json{{"target", entry.target},
+            {"variant", variant->name},
+            {"family", variant->family},
+            {"precision", clbake::name(variant->precision)},
+            {"trans", trans_name(*variant)},
+            {"form", entry.form == cache::Form::native ? "native" : "portable"},
+            {"newer_driver", entry.newer_driver},
+            {"bytes", entry.program.raw_bytes},
+            {"stored_bytes", entry.program.stored_bytes}};
+  json.update(to_json(entry.proof));
+  return json;
+}
+
+// Null when nothing is limited; the upper end is null when only that is not.
+Json range_json(std::uint32_t min, std::uint32_t max) {
+  if (min == 0 && max == UINT32_MAX) return {};
+  return {min, max == UINT32_MAX ? Json() : Json(max)};
+}
+
+Result<Json> rule_json(const Bundle& bundle, const cache::Rule& rule) {
+  const Result<cache::Variant> variant = bundle.variant(rule.variant);
+  if (!variant) return variant.status();
+  return Json{{"precision", clbake::name(rule.precision)},
+              {"trans", trans_name(rule)},
+              {"m", range_json(rule.m_min, rule.m_max)},
+              {"n", range_json(rule.n_min, rule.n_max)},
+              {"k", range_json(rule.k_min, rule.k_max)},
+              {"batch", range_json(rule.batch_min, rule.batch_max)},
+              {"variant", variant->name},
+              {"gflops", rule.gflops > 0 ? Json(rule.gflops) : Json()}};
+}
+
+Result<Json> profiles_json(const Bundle& bundle) {
+  Json profiles = Json::array();
+  for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
+    const Result<cache::Profile> profile = bundle.profile(i);
+    if (!profile) return profile.status();
+    Json rules = Json::array();
+    for (const cache::Rule& rule : profile->rules) {
+      Result<Json> json = rule_json(bundle, rule);
+      if (!json) return json;
+      rules.push_back(std::move(*json));
+    }
+    profiles.push_back({{"target", profile->target}, {"rules", std::move(rules)}});
+  }
+  return profiles;
+}
+
+}  // namespace
+
+Result<Json> bundle_report(const Bundle& bundle) {
+  Json targets = Json::array();
+  for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
+    const Result<Target> target = bundle.target(i);
+    if (!target) return target.status();
+    targets.push_back(to_json(*target));
+  }
+  Json entries = Json::array();
+  Totals totals;
+  std::set<std::uint64_t> counted;
+  for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
+    const Result<cache::EntryInfo> entry = bundle.entry(i);
+    if (!entry) return entry.status();
+    Result<Json> json = entry_json(bundle, *entry);
+    if (!json) return json;
+    entries.push_back(std::move(*json));
+    totals.program_bytes += entry->program.raw_bytes;
+    if (counted.insert(entry->program.offset).second) totals.stored_bytes += entry->program.stored_bytes;
+  }
+  Result<Json> profiles = profiles_json(bundle);
+  if (!profiles) return profiles;
+  const double ratio =
+      totals.stored_bytes ? static_cast<double>(totals.program_bytes) / static_cast<double>(totals.stored_bytes) : 1.0;
+  const Version version = bundle.version();
+  return Json{{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
+              {"file_bytes", bundle.size_bytes()},
+              {"bytes", totals.program_bytes},
+              {"stored_bytes", totals.stored_bytes},
+              {"ratio", ratio},
+              {"variants", bundle.variant_count()},
+              {"targets", targets},
+              {"profiles", std::move(*profiles)},
+              {"entries", entries}};
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,19 @@
+// What a bundle holds: the JSON of `inspect`, and its texts for people.
+#pragma once
+
+#include "cli/json.hpp"
+
+namespace clbake::tool {
+
+// {"format", "file_bytes", "bytes", "stored_bytes", "ratio", "variants", "targets": [...], "profiles": [...],
+// "entries": [...]}. Fails with what is wrong with a record.
+Result<Json> bundle_report(const Bundle& bundle);
+
+// The functions below take that JSON.
+
+// The size, and for each target its kinds, proofs and rules, and why entries are not JIT-free.
+void print_summary(const Json& report, const std::string& file);
+void print_entries(const Json& report);
+void print_rules(const Json& report);
+
+}  // namespace clbake::tool

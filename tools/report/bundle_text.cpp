@@ -1,0 +1,139 @@
+#include "report/bundle_report.hpp"
+
+#include "cli/cli.hpp"
+
+#include <cstdio>
+#include <map>
+
+namespace clbake::tool {
+namespace {
+
+std::string text_of(const Json& json, const char* field) { return json[field].get<std::string>(); }
+
+// A dash for what was not measured.
+std::string figure(const Json& value, const char* format) {
+  if (value.is_null()) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, format, value.get<double>());
+  return text;
+}
+
+// "m <= 128, batch 2 to 64"; "any size" when nothing is limited.
+std::string ranges(const Json& rule) {
+  std::string text;
+  for (const char* size : {"m", "n", "k", "batch"}) {
+    const Json& range = rule[size];
+    if (range.is_null()) continue;
+    text += (text.empty() ? "" : ", ") + std::string(size);
+    if (range[1].is_null()) {
+      text += " >= " + range[0].dump();
+    } else {
+      text += range[0] == 0 ? " <= " + range[1].dump() : " " + range[0].dump() + " to " + range[1].dump();
+    }
+  }
+  return text.empty() ? "any size" : text;
+}
+
+// Of one target.
+struct TargetSummary {
+  std::size_t entries = 0;
+  std::size_t portable = 0;
+  std::size_t proven = 0;
+  std::size_t jit_free = 0;  // of those proven
+  std::uint64_t bytes = 0;
+  std::map<std::string, std::string> kinds;  // "single" -> " nn nt"
+  std::map<std::string, std::size_t> notes;  // of entries that are proven and not JIT-free
+};
+
+TargetSummary summary_of(const Json& entries, std::size_t target) {
+  TargetSummary s;
+  for (const Json& entry : entries) {
+    if (entry["target"] != target) continue;
+    ++s.entries;
+    s.portable += entry["form"] == "portable" ? 1 : 0;
+    s.bytes += entry["bytes"].get<std::uint64_t>();
+    std::string& transposes = s.kinds[text_of(entry, "precision")];
+    const std::string trans = " " + text_of(entry, "trans");
+    if (transposes.find(trans) == std::string::npos) transposes += trans;
+    if (!entry["proven"].get<bool>()) continue;
+    ++s.proven;
+    s.jit_free += entry["jit_free"].get<bool>() ? 1 : 0;
+    if (!entry["jit_free"].get<bool>()) ++s.notes[text_of(entry, "note")];
+  }
+  return s;
+}
+
+// A target for any device of a class: default variants for what the bundle was not baked for.
+bool is_default(const Json& target) { return text_of(target, "platform_name").empty(); }
+
+// The device, or for programs of a whole architecture the platform.
+std::string title(const Json& target) {
+  const std::string device = text_of(target, "device_name");
+  return device.empty() ? text_of(target, "platform_name") : device;
+}
+
+void print_target(const Json& report, std::size_t index) {
+  const Json& t = report["targets"][index];
+  const TargetSummary s = summary_of(report["entries"], index);
+  if (is_default(t) && s.entries == 0) {
+    std::printf("\ntarget %zu: %s; default variants as source, compiled where nothing else serves\n", index,
+                title(t).c_str());
+    return;
+  }
+  std::printf("\ntarget %zu: %s\n", index, title(t).c_str());
+  std::printf("  platform  %s; driver %s; %s\n", text_of(t, "platform_version").c_str(),
+              text_of(t, "driver_version").c_str(), text_of(t, "architecture").c_str());
+  std::string kinds;
+  for (const auto& [precision, transposes] : s.kinds) kinds += (kinds.empty() ? "" : ", ") + precision + transposes;
+  std::printf("  kinds     %s\n", kinds.empty() ? "none: every problem is compiled from source" : kinds.c_str());
+  std::printf("  programs  %s (%zu portable), %zu proven, %zu of them JIT-free; %.1f KiB\n",
+              counted(s.entries, "entry").c_str(), s.portable, s.proven, s.jit_free,
+              static_cast<double>(s.bytes) / 1024);
+  for (const auto& [note, entries] : s.notes) {
+    std::printf("            %zu not JIT-free: %s\n", entries, note.empty() ? "no reason is recorded" : note.c_str());
+  }
+  for (const Json& profile : report["profiles"]) {
+    if (profile["target"] == index) std::printf("  profile   %s\n", counted(profile["rules"].size(), "rule").c_str());
+  }
+}
+
+}  // namespace
+
+void print_summary(const Json& report, const std::string& file) {
+  std::printf("%s: %s, %s, %s; every byte is intact\n", file.c_str(),
+              counted(report["targets"].size(), "target").c_str(),
+              counted(report["variants"].get<std::size_t>(), "variant").c_str(),
+              counted(report["entries"].size(), "entry").c_str());
+  std::printf("format %s; %llu bytes; programs of %llu bytes, stored in %llu (%.2f x)\n",
+              text_of(report, "format").c_str(), report["file_bytes"].get<unsigned long long>(),
+              report["bytes"].get<unsigned long long>(), report["stored_bytes"].get<unsigned long long>(),
+              report["ratio"].get<double>());
+  for (std::size_t i = 0; i < report["targets"].size(); ++i) print_target(report, i);
+}
+
+void print_entries(const Json& report) {
+  std::printf("\n%6s  %-52s %-8s %-6s %-8s %9s %9s %9s %9s %9s\n", "target", "variant", "form", "proven", "jit-free",
+              "first us", "steady us", "error", "bytes", "stored");
+  for (const Json& e : report["entries"]) {
+    std::printf("%6d  %-52s %-8s %-6s %-8s %9s %9s %9s %9llu %9llu\n", e["target"].get<int>(),
+                text_of(e, "variant").c_str(), text_of(e, "form").c_str(), e["proven"].get<bool>() ? "yes" : "NO",
+                e["jit_free"].get<bool>() ? "yes" : "NO", figure(e["first_us"], "%.0f").c_str(),
+                figure(e["steady_us"], "%.0f").c_str(), figure(e["max_error"], "%.1e").c_str(),
+                e["bytes"].get<unsigned long long>(), e["stored_bytes"].get<unsigned long long>());
+  }
+}
+
+void print_rules(const Json& report) {
+  for (const Json& profile : report["profiles"]) {
+    if (is_default(report["targets"][profile["target"].get<std::size_t>()])) continue;
+    std::printf("\nprofile of target %d: %s; the first that matches decides\n", profile["target"].get<int>(),
+                counted(profile["rules"].size(), "rule").c_str());
+    for (const Json& rule : profile["rules"]) {
+      std::printf("%6s %s  %-52s %16s  %s\n", text_of(rule, "precision").c_str(), text_of(rule, "trans").c_str(),
+                  text_of(rule, "variant").c_str(), figure(rule["gflops"], "%.1f GFLOP/s").c_str(),
+                  ranges(rule).c_str());
+    }
+  }
+}
+
+}  // namespace clbake::tool
