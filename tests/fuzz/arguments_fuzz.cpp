@@ -11,7 +11,6 @@ namespace {
 
 using namespace clbake::tool;
 using clbake::fuzz::expect;
-namespace po = boost::program_options;
 
 void sizes(const std::string& text) {
   std::string again;
@@ -23,7 +22,7 @@ void sizes(const std::string& text) {
 }
 
 void transposes(const std::string& text) {
-  const std::size_t count = transposes_of(text).size();
+  const std::size_t count = kinds_of({clbake::Precision::single_precision}, text).size();
   expect(count >= 1 && count <= 4, "each pair of transposes is listed once");
 }
 
@@ -40,8 +39,10 @@ void shard(const std::string& text) {
 // Options as `clbake` reads them: a number, a list, precisions. Each line of the text is one argument.
 void options(const std::string& text) {
   Cli cli("fuzz [OPTIONS]", "An example.");
-  cli.options()("count", po::value<std::string>())("part", po::value<std::string>())(
-      "precision", po::value<std::string>())("name", po::value<std::vector<std::string>>());
+  cli.add_value("count", "N", "a size");
+  cli.add_value("part", "X", "a number");
+  cli.add_precision("single,double");
+  cli.add_list("name", "LIST", "names");
   std::vector<std::string> arguments = split(text, '\n');
   if (cli.parse(arguments)) return;
   const std::size_t count = cli.size("count", 3, 2, 9);

@@ -81,7 +81,7 @@ class GemmBench {
   }
 
   GemmReport report;
-  bool lacks_kinds = false;  // of the first bundle
+  bool lacks_kinds = false;  // of a bundle: some problems were left out
 
  private:
   // A bundle's kernels for the problem.
@@ -91,19 +91,18 @@ class GemmBench {
     double error;
   };
 
-  // The entrants: none when the first bundle lacks the problem.
+  // The entrants: none when one of the bundles lacks the problem.
   Status prepare(const Problem& problem) {
     entrants_.clear();
     for (const Served& bundle : bundles_) {
-      const bool first = entrants_.empty();
-      Result<Gemm> gemm = bundle.library.prepare(problem, first ? variant_ : std::string());
+      Result<Gemm> gemm = bundle.library.prepare(problem, entrants_.empty() ? variant_ : std::string());
       if (gemm) {
         entrants_.push_back({bundle.name, std::move(*gemm), 0});
         continue;
       }
+      entrants_.clear();
       if (!is_missing(gemm.status())) return gemm.status().within(bundle.name);
       note_missing(bundle.name, builder::kind_name(problem), gemm.status().message());
-      if (!first) continue;
       lacks_kinds = true;
       return {};
     }
@@ -221,19 +220,10 @@ Status measure_all(GemmBench& bench, const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) {
     const Status measured = bench.measure(problem);
     if (!measured) return measured;
-    bar.show(++done, problems.size(), name(Size{problem.m, problem.n, problem.k}));
+    ++done;
+    if (!bench.report.rows.empty()) bar.show(done, problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   return {};
-}
-
-// A failure when nothing was measured, or nothing of the bundle to compare with.
-Status check_rows(const GemmReport& report, const std::string& against) {
-  const auto has_bundle = [](const GemmRow& row) { return !row.peer_variant.empty(); };
-  const bool compared = std::any_of(report.rows.begin(), report.rows.end(), has_bundle);
-  if (!report.rows.empty() && (against.empty() || compared)) return {};
-  const Status cause(Code::no_entry, report.missing.front());
-  return report.rows.empty() ? Status(Code::no_entry, "nothing to measure: " + cause.message())
-                             : cause.within("--against");
 }
 
 void declare_options(Cli& cli) {
@@ -276,8 +266,10 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   const bool given = cli.has("precision");
   const std::vector<Precision> precisions = given ? cli.precisions("precision") : usual_precisions(ours->bundle);
   Status status = measure_all(bench, problems_of(cli, precisions));
-  if (status) status = check_rows(bench.report, cli.text("against"));
   if (!status) return fail("bench gemm", status);
+  if (bench.report.rows.empty()) {
+    return fail("clbake bench gemm: nothing to measure: " + bench.report.missing.front());
+  }
   for (const std::string& line : bench.report.missing) fail("clbake bench gemm: left out: " + line);
   if (cli.has("json")) {
     print(to_json(bench.report));

@@ -81,19 +81,25 @@ void print_target(const Json& report, std::size_t index) {
     return;
   }
   std::printf("\ntarget %zu: %s\n", index, title(t).c_str());
-  std::printf("  platform  %s; driver %s; %s\n", text_of(t, "platform_version").c_str(),
-              text_of(t, "driver_version").c_str(), text_of(t, "architecture").c_str());
+  const auto print_field = [&](const char* label, const char* field) {
+    if (!text_of(t, field).empty()) std::printf("  %-12s  %s\n", label, text_of(t, field).c_str());
+  };
+  print_field("platform", "platform_version");
+  print_field("driver", "driver_version");
+  print_field("architecture", "architecture");
   std::string kinds;
   for (const auto& [precision, transposes] : s.kinds) kinds += (kinds.empty() ? "" : ", ") + precision + transposes;
-  std::printf("  kinds     %s\n", kinds.empty() ? "none: every problem is compiled from source" : kinds.c_str());
-  std::printf("  programs  %s (%zu portable), %zu proven, %zu of them JIT-free; %.1f KiB\n",
+  std::printf("  kinds         %s\n", kinds.empty() ? "none: every problem is compiled from source" : kinds.c_str());
+  std::printf("  programs      %s (%zu portable), %zu proven, %zu of them JIT-free; %.1f KiB\n",
               counted(s.entries, "entry").c_str(), s.portable, s.proven, s.jit_free,
               static_cast<double>(s.bytes) / 1024);
   for (const auto& [note, entries] : s.notes) {
-    std::printf("            %zu not JIT-free: %s\n", entries, note.empty() ? "no reason is recorded" : note.c_str());
+    std::printf("                %zu not JIT-free: %s\n", entries,
+                note.empty() ? "no reason is recorded" : note.c_str());
   }
   for (const Json& profile : report["profiles"]) {
-    if (profile["target"] == index) std::printf("  profile   %s\n", counted(profile["rules"].size(), "rule").c_str());
+    if (profile["target"] == index)
+      std::printf("  profile       %s\n", counted(profile["rules"].size(), "rule").c_str());
   }
 }
 

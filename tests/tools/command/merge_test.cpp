@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(BundlesAndADirectoryBecomeOneBundle) {
   const std::string once = read_file(output);
   const Outcome text = clbake({"merge", output, "-o", output});  // in its own place, too
   BOOST_TEST(text.status == 0);
-  BOOST_TEST(contains(text.out, output + ": 1 bundles, 5 targets, "), text.out);  // with any CPU and any GPU
+  BOOST_TEST(contains(text.out, output + ": 1 bundle joined; 5 targets, "), text.out);  // with any CPU and any GPU
   BOOST_TEST(contains(text.out, " variants, 5 entries\n"), text.out);
   BOOST_TEST((read_file(output) == once));
 }

@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(ProfilesAreMerged) {
     all.insert(all.end(), {"-o", output});
     const Outcome outcome = clbake(all, no_platform());
     BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
-    BOOST_TEST(contains(outcome.out, "2 profiles, 2 variants on 1 shapes"), outcome.out);
+    BOOST_TEST(contains(outcome.out, "2 profiles joined, 2 variants timed on 1 shape,"), outcome.out);
     const builder::Tuning merged = required(builder::read_tuning(output));
     BOOST_TEST(merged.command == "clbake tune --merge " + a + "," + b + " -o " + output);
     BOOST_TEST(merged.tool.rfind("clbake ", 0) == 0U);

@@ -2,6 +2,7 @@
 #include "command.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace clbake::tool::test {
@@ -82,9 +83,41 @@ BOOST_AUTO_TEST_CASE(InspectShowsTargetsEntriesAndSizes) {
     BOOST_TEST(entry.at("target").get<std::size_t>() < json.at("targets").size());
     BOOST_TEST(entry.at("variant").is_string());
     BOOST_TEST((entry.at("precision") == "single" || entry.at("precision") == "double"));
+    BOOST_TEST(contains(entry.at("variant"), "-" + entry.at("trans").get<std::string>() + "-"));
     BOOST_TEST(entry.at("jit_free").is_boolean());
     check_positive(entry, {"first_us", "steady_us", "bytes", "stored_bytes"});
   }
+}
+
+BOOST_AUTO_TEST_CASE(InspectSummarisesAndListsOnRequest) {
+  const Directory directory;
+  cache::Contents contents = baked_contents();
+  const std::string file = directory.write("some.clbake", encoded(contents));
+  const auto inspect = [&](const Arguments& more) {
+    Arguments all = {"inspect", file};
+    all.insert(all.end(), more.begin(), more.end());
+    const Outcome outcome = clbake(all);
+    BOOST_TEST(outcome.status == 0, outcome.err);
+    return outcome.out;
+  };
+  const std::string summary = inspect({});
+  BOOST_TEST(contains(summary, std::to_string(contents.entries.size()) + " entries"), summary);
+  BOOST_TEST(contains(summary, contents.targets.at(0).device_name), summary);
+  BOOST_TEST(contains(summary, "single nn nt tn tt"), summary);
+  const std::string& variant = contents.variants.at(contents.entries.at(0).variant).name;
+  BOOST_TEST(!contains(summary, variant), summary);
+  BOOST_TEST(contains(inspect({"--entries"}), variant));
+  BOOST_TEST(!contains(inspect({"--entries"}), "any size"));
+  BOOST_TEST(contains(inspect({"--rules"}), "any size"));
+
+  contents.entries.resize(1);
+  contents.entries[0].proof.jit_free = false;
+  contents.entries[0].proof.note = "compiled at the first launch";
+  directory.write("some.clbake", encoded(contents));
+  const std::string one = inspect({});
+  BOOST_TEST(contains(one, ", 1 entry;"), one);
+  BOOST_TEST(contains(one, "1 proven, 0 of them JIT-free"), one);
+  BOOST_TEST(contains(one, "1 not JIT-free: compiled at the first launch"), one);
 }
 
 BOOST_AUTO_TEST_CASE(ThisMachinesDevicesAreTargetsOfTheBundle) {
@@ -282,8 +315,50 @@ BOOST_AUTO_TEST_CASE(AnotherBundleIsAPeerWithItsOwnChoice) {
     BOOST_TEST(row.at("peer_variant") == other);
     check_positive(row, {"median_us", "peer_gflops", "ratio"});
   }
+  const Json& mean = json.at("geometric_means").at(0);
+  const double product =
+      json.at("rows").at(0).at("ratio").get<double>() * json.at("rows").at(1).at("ratio").get<double>();
+  BOOST_TEST(json.at("geometric_means").size() == 1U);
+  BOOST_TEST(mean.at("peer") == "other.clbake");
+  BOOST_TEST(mean.at("rows") == 2);
+  BOOST_TEST(mean.at("ratio").get<double>() == std::sqrt(product), boost::test_tools::tolerance(1e-9));
   const Outcome text = clbake(bench);
   BOOST_TEST(contains(text.out, "| other.clbake |"), text.out);
+  BOOST_TEST(contains(text.out, "geometric mean of 2 ratios against other.clbake"), text.out);
+}
+
+// A bundle of single precision without A^T is measured for what it has, and says what it lacks.
+BOOST_AUTO_TEST_CASE(WhatIsNotBakedIsNamedAndLeftOut) {
+  const Directory directory;
+  const std::string file = changed_bundle(directory, [](cache::Contents& c) {
+    const auto lacking = [&](const cache::Entry& e) {
+      const cache::Variant& variant = c.variants[e.variant];
+      return variant.precision == Precision::double_precision || variant.trans_a;
+    };
+    c.entries.erase(std::remove_if(c.entries.begin(), c.entries.end(), lacking), c.entries.end());
+  });
+  const auto bench = [&](const std::string& bundle, const Arguments& more) {
+    Arguments all = {"bench", "gemm", bundle, "--sizes", "24,32", "--rounds", "1", "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return clbake(all);
+  };
+  const Outcome usual = bench(file, {});
+  const Json json = json_of(usual);
+  BOOST_REQUIRE(json.at("rows").size() == 2U);
+  for (const Json& row : json.at("rows")) BOOST_TEST(row.at("precision") == "single");
+  BOOST_TEST(json.at("missing").size() == 1U);
+  BOOST_TEST(contains(usual.err, "clbake bench gemm: left out: changed.clbake: double nn: "), usual.err);
+
+  const Outcome wanted = bench(file, {"--trans", "nn,tn", "--precision", "single"});
+  BOOST_TEST(wanted.status == 3);
+  BOOST_TEST(Json::parse(wanted.out).at("rows").size() == 2U);
+  BOOST_TEST(contains(wanted.err, "changed.clbake: single tn: "), wanted.err);
+
+  const Outcome compared = bench(baked_bundle(), {"--against", file});
+  BOOST_TEST(json_of(compared).at("rows").size() == 2U);
+  BOOST_TEST(contains(compared.err, "changed.clbake: double nn: "), compared.err);
+
+  check_refused(bench(file, {"--precision", "double"}), 1, {"nothing to measure", "changed.clbake: double nn: "});
 }
 
 BOOST_AUTO_TEST_CASE(ABundleThatCannotBeAPeerIsNamed) {

@@ -54,6 +54,56 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(HelpOfAVerbIsItsHelp) {
+  BOOST_TEST(clbake({"help"}).out == clbake({"--help"}).out);
+  for (const Arguments& verb : {Arguments{"build"}, {"run"}, {"bench"}, {"bench", "gemm"}}) {
+    Arguments help = {"help"};
+    help.insert(help.end(), verb.begin(), verb.end());
+    Arguments option = verb;
+    option.emplace_back("--help");
+    const Outcome outcome = clbake(help);
+    BOOST_TEST(outcome.status == 0);
+    BOOST_TEST(outcome.out == clbake(option).out);
+    BOOST_TEST(contains(outcome.out, "usage: clbake " + verb[0]));
+  }
+  check_refused(clbake({"help", "frob"}), 2, {"'frob'"});
+  check_refused(clbake({"help", "bench", "frob"}), 2, {"'frob'"});
+  check_refused(clbake({"help", "build", "run"}), 2, {"clbake help"});
+  check_refused(clbake({"help", "help"}), 2, {"clbake help"});
+  check_refused(clbake({"help", "worker"}), 2, {"clbake help"});
+}
+
+BOOST_AUTO_TEST_CASE(TheHelpOfBenchListsTheBenchmarks) {
+  const std::string help = clbake({"bench", "--help"}).out;
+  for (const char* name : {"cold", "gemm", "choice", "load", "overhead", "presets", "bake"}) {
+    BOOST_TEST(contains(help, "\n  " + std::string(name) + " "), help);
+    BOOST_TEST(contains(clbake({"bench", name, "--help"}).out, "usage: clbake bench " + std::string(name)));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(OptionsNameTheirValues) {
+  for (const Arguments& verb : {Arguments{"build"},
+                                {"prove"},
+                                {"tune"},
+                                {"run"},
+                                {"merge"},
+                                {"embed"},
+                                {"space"},
+                                {"bench", "cold"},
+                                {"bench", "gemm"},
+                                {"bench", "choice"},
+                                {"bench", "load"},
+                                {"bench", "overhead"},
+                                {"bench", "presets"},
+                                {"bench", "bake"}}) {
+    Arguments all = verb;
+    all.emplace_back("--help");
+    const std::string help = clbake(all).out;
+    BOOST_TEST(!contains(help, " arg"), help);
+    BOOST_TEST((contains(help, "--device SPEC") || contains(help, "[ --output ] ")), help);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesTheOptionsOfTheIssue) {
   const auto check_names = [](const char* verb, const std::vector<std::string>& options) {
     const std::string help = clbake({verb, "--help"}).out;
@@ -137,6 +187,9 @@ BOOST_AUTO_TEST_CASE(NumbersOutOfTheirRangeAreNamedWithTheirOption) {
   check_refused(clbake({"build", "-o", "x", "--timeout", "99999999999"}), 2, {"--timeout", "99999999999"});
   check_refused(clbake({"build", "-o", "x", "--jobs", "99999999999"}), 2, {"--jobs", "99999999999"});
   check_refused(clbake({"build", "-o", "x", "--jobs", "-1"}), 2, {"--jobs", "-1"});
+  check_refused(clbake({"build", "-o", "x", "--jobs", "0"}), 2, {"clbake build: --jobs: 0 is not between 1 and"});
+  check_refused(clbake({"tune", "-o", "x", "--jobs", "0"}), 2, {"clbake tune: --jobs: 0 is not between 1 and"});
+  check_refused(clbake({"bench", "bake", "--jobs", "0"}), 2, {"clbake bench: --jobs: 0 is not between 1 and"});
   check_refused(clbake({"bench", "cold", "x", "--trials", "0"}), 2, {"--trials", "0"});
   check_refused(clbake({"bench", "cold", "x", "--size", "0"}), 2, {"--size", "0"});
   check_refused(clbake({"bench", "gemm", "x", "--rounds", "0"}), 2, {"--rounds", "0"});
