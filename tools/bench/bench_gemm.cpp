@@ -265,7 +265,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   GemmBench bench(ours->on, std::move(*bundles), std::move(*peers), variant_name(cli.text("variant")), rounds);
   const bool given = cli.has("precision");
   const std::vector<Precision> precisions = given ? cli.precisions("precision") : usual_precisions(ours->bundle);
-  Status status = measure_all(bench, problems_of(cli, precisions));
+  const Status status = measure_all(bench, problems_of(cli, precisions));
   if (!status) return fail("bench gemm", status);
   if (bench.report.rows.empty()) {
     return fail("clbake bench gemm: nothing to measure: " + bench.report.missing.front());
