@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# rooms.sh ROOT: includes between the rooms of a folder's src point one way, nothing includes the src of another folder,
-# and no folder holds more than 22 source files side by side.
+# rooms.sh ROOT: includes between the folders of a src point one way, nothing includes the src of another part (tests see
+# that of the part they test), and no folder holds more than 22 source files side by side.
 set -u
 cd "$1" || exit 1
 bad=0
@@ -37,6 +37,7 @@ one_way runtime/src opencl select program finalize launch overlay load . c
 while IFS=: read -r file include; do
   case $include in ../*) complain "$file includes \"$include\": no way up" ;; esac
   case $file in
+    tests/fuzz/*) roots="tests tests/fuzz cache/src runtime/src builder/src tools" ;;
     tests/*/*)
       part=${file#tests/} && part=${part%%/*}
       roots="tests tests/$part $(dirname "$file") $part/src tools tests/cache tests/builder" ;;
