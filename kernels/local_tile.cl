@@ -26,9 +26,9 @@
 //       KL |  b_tile   |//|  a_tile alike        sum[MS][NS] += a[MS] * b[NS]
 //          +-----------+--+
 //
-// A tile is transposed on its way into local memory where the operand's neighbours lie along k. All of a work-item's
-// way through the data is in four functions: load_tile (global memory to registers), store_tile (registers to local
-// memory), load_fragments (local memory to registers) and multiply.
+// A tile is transposed on its way into local memory where the operand's neighbours lie along k. All data
+// movement and arithmetic of a work-item is in four functions: load_tile (global memory to registers), store_tile
+// (registers to local memory), load_fragments (local memory to registers) and multiply.
 //
 //   ML, NL        rows and columns of C per work-group, which has NL/NS x ML/MS work-items
 //   KL            depth of the tiles in local memory

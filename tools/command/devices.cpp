@@ -22,14 +22,14 @@ int devices(const std::vector<std::string>& arguments) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     const builder::Device& device = (*found)[i];
     const Target& t = device.target;
-    const char* kind = device.type == kernels::DeviceType::cpu ? "cpu" : "gpu";
+    const char* type = kernels::name(device.type);
     list.push_back({{"index", i},
-                    {"kind", kind},
+                    {"type", type},
                     {"compute_units", device.compute_units},
                     {"fp64", device.limits.fp64},
                     {"target", to_json(t)}});
     if (cli.has("json")) continue;
-    std::printf("%zu  %s (%s, %s)\n", i, t.device_name.c_str(), kind,
+    std::printf("%zu  %s (%s, %s)\n", i, t.device_name.c_str(), type,
                 counted(device.compute_units, "compute unit").c_str());
     std::printf("   platform      %s, %s\n", t.platform_name.c_str(), t.platform_version.c_str());
     std::printf("   device        %s, %s\n", t.vendor.c_str(), t.device_version.c_str());

@@ -213,10 +213,10 @@ Json families_json() {
 // What is baked without a profile, for whatever device.
 std::set<std::string> default_names() {
   std::set<std::string> names;
-  for (const kernels::DeviceType kind : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
+  for (const kernels::DeviceType type : kernels::all_device_types) {
     for (const Precision precision : all_precisions) {
       for (const std::uint32_t vector_bytes : {32U, 64U}) {
-        for (const kernels::Params& p : kernels::default_variants(kind, precision, vector_bytes)) {
+        for (const kernels::Params& p : kernels::default_variants(type, precision, vector_bytes)) {
           names.insert(kernels::name(p));
         }
       }

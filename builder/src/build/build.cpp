@@ -49,7 +49,7 @@ cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<Ba
   return contents;
 }
 
-// Replaces the file in one step, unless it holds these bytes: its time of change goes on saying when it changed.
+// Replaces the file in one step, unless it already holds these bytes: its modification time then stays true.
 Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
   std::ifstream file(path, std::ios::binary);
   const cache::Bytes present{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};

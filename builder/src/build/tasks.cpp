@@ -10,7 +10,7 @@ namespace {
 void add_task(Plan& plan, Task task, const kernels::Params& params, const Device& device,
               const std::string& work_directory) {
   task.job = make_job(device.target, kernels::generate(params), params);
-  // Two wanted variants that differ in the front end are one where there is no choice of it.
+  // Variants that differ only in the front end are one where the front end cannot be chosen.
   const auto same = [&](const Task& other) { return same_work(other.job, task.job); };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), same)) return;
   // With the version: an interrupted build of another one may have finalized otherwise.

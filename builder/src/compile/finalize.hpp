@@ -1,4 +1,4 @@
-// What finalize() of the runtime does, and what takes a process of its own besides.
+// The runtime's finalize(), and the steps that need a process of their own: NVIDIA's machine code.
 #pragma once
 
 #include <clbake/finalize.hpp>

@@ -44,8 +44,8 @@ Variables variables_of(char** entries) {
   return variables;
 }
 
-// As this process found it. Khronos' ICD loader cuts the text of OCL_ICD_FILENAMES apart in place: a child that is
-// started after the first OpenCL call would see the first driver only.
+// The environment as it was at start-up. Khronos' ICD loader splits OCL_ICD_FILENAMES in place, so that a child started
+// after the first OpenCL call would see the first driver only.
 const Variables environment_at_start = variables_of(environ);
 
 // The caller's environment, undamaged, with the command's variables on top; "NAME=value".

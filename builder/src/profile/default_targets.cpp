@@ -33,7 +33,7 @@ cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kern
 }  // namespace
 
 void add_default_targets(cache::Contents& contents) {
-  for (const auto type : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
+  for (const kernels::DeviceType type : kernels::all_device_types) {
     const std::uint32_t target = index_of_target(contents, cache::any_device(type == kernels::DeviceType::cpu));
     const bool present = std::any_of(contents.profiles.begin(), contents.profiles.end(),
                                      [&](const cache::Profile& profile) { return profile.target == target; });

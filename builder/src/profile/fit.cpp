@@ -200,7 +200,7 @@ class Grid {
     return static_cast<std::size_t>(std::max_element(counts.begin(), counts.end()) - counts.begin());
   }
 
-  // Cells of rules before it may lie in the box: the first rule that fits wins.
+  // Cells of earlier rules may lie in the box, as the first rule that fits decides.
   bool fits(const Box& box, std::size_t variant) const {
     bool all = true;
     for_each(box, [&](std::size_t at) { all = all && (done_[at] || good_[at][variant]); });
@@ -246,11 +246,10 @@ class Grid {
 const std::set<std::string>& default_names() {
   static const std::set<std::string> names = [] {
     std::set<std::string> all;
-    for (const kernels::DeviceType kind : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
-      for (const Precision precision :
-           {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
+    for (const kernels::DeviceType type : kernels::all_device_types) {
+      for (const Precision precision : all_precisions) {
         for (const std::uint32_t vector_bytes : {32U, 64U}) {
-          for (const auto& p : kernels::default_variants(kind, precision, vector_bytes)) {
+          for (const auto& p : kernels::default_variants(type, precision, vector_bytes)) {
             all.insert(kernels::name(p));
           }
         }

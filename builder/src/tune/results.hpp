@@ -49,7 +49,7 @@ class Results {
   // The result of a request, `at_s` seconds after the search began.
   void take_in(const TimingRequest& request, const TimingResult& result, double at_s);
 
-  // Excludes a variant. What it was timed before goes too: a variant that is wrong on one shape is trusted with none.
+  // Excludes a variant and its earlier timings: one that is wrong on a shape is not trusted with others.
   void fail(const std::string& variant, const std::string& cause);
 
   // No variant of a race finished the shape in time.

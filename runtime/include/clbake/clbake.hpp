@@ -218,7 +218,7 @@ struct Counters {
 // it does not have the library's thread.
 class Library {
  public:
-  // To move a library is to copy it: none is ever without its state.
+  // Moving copies, so that no library is ever empty.
   Library(const Library&) = default;
   // NOLINTNEXTLINE(performance-move-constructor-init): a copy is meant
   Library(Library&& other) noexcept : state_(other.state_) {}

@@ -1,6 +1,6 @@
 // PoCL compiles a work-group function for each launch shape (local size, grid of 65,535 work-items or more, offset) at
 // the first launch of that shape. The binary that it returns holds the functions that exist when it is first asked for;
-// later queries return the same binary. So every shape is launched before the first query.
+// later queries return the same binary. So every shape is launched once before the binary is asked for.
 //
 // PoCL also packs functions that its cache directory holds for the same program, those of earlier processes too. The
 // builder's worker therefore starts with an empty directory; an overlay's entry may hold functions that nobody needs.

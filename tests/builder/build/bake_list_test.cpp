@@ -332,9 +332,9 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
     }
   }
   BOOST_TEST(shipped_profiles().size() == files);
-  const Names tuned_classes = {"cpu-avx512", "cpu-avx2", "nvidia"};
+  const Names classes = {"cpu-avx512", "cpu-avx2", "nvidia", "amd", "intel-gpu"};  // of device_class
   for (const NamedTuning& profile : shipped_profiles()) {
-    BOOST_TEST(tuned_classes.count(profile.file) == 1U, profile.file);
+    BOOST_TEST(classes.count(profile.file) == 1U, profile.file);
     BOOST_TEST(tuning_text(profile.tuning) == tuning_text(brief(profile.tuning)), profile.file);
     std::map<std::string, std::size_t> variants;  // by precision and transposes
     for (const std::string& name : wanted_variants(profile.tuning)) {

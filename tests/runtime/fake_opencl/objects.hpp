@@ -111,7 +111,7 @@ struct Queue : Object {
   cl_command_queue_properties properties;
   std::mutex order;             // held while a command of an in-order queue runs in the enqueuing thread
   std::atomic<int> waiting{0};  // commands that did not run when they were enqueued
-  int busy = 0;                 // of these, those that run now; exceptions_to_status by the scheduler
+  int busy = 0;                 // how many of these run now; guarded by the scheduler
 };
 
 struct Event : Object {

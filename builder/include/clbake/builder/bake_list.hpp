@@ -12,7 +12,7 @@ namespace clbake::builder {
 struct BakeList {
   kernels::DeviceType type = kernels::DeviceType::cpu;
   std::vector<kernels::Params> variants;
-  // Winners of a profile that was asked for which the device cannot run, by name, each with the constraint.
+  // The requested profile's winners that the device cannot run, by name, each with the constraint that it breaks.
   std::vector<std::pair<std::string, std::string>> unfit;
   // Those of the profile, each with the name of its variant; the index in the rule means nothing.
   std::vector<std::pair<cache::Rule, std::string>> rules;

@@ -37,7 +37,7 @@ struct Check {
 class GemmRun {
  public:
   // `problem` needs check(problem).ok(). Fails with out_of_memory (also when the matrices exceed the device's
-  // memory or largest allocation) or opencl. The session must outlive nothing: it is retained.
+  // memory or largest allocation) or opencl. Retains the session.
   static Result<GemmRun> create(const Session& session, const Device& device, const Problem& problem,
                                 const GemmRunOptions& options = {});
   GemmRun(GemmRun&&) noexcept;

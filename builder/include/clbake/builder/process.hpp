@@ -18,7 +18,7 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> environment;  // set on top of the caller's
   std::string log;                                               // file that takes stdout and stderr
   std::string directory = {};                                    // working directory; empty: the caller's
-  bool with_caller = false;  // in the caller's process group: who kills that one kills this command, too
+  bool with_caller = false;  // run in the caller's process group: killing the group kills this command
 };
 
 // How a child ended.

@@ -9,7 +9,7 @@ namespace clbake::builder {
 // cheapest compilation seen on any driver is longer than all that they leave room for.
 inline constexpr double kCheapestCompilationUs = 20000;
 inline constexpr double kLoadLimitUs = kCheapestCompilationUs;  // PoCL needs about 5,000 us, most of it to write files
-// A first launch may take this many times the steady one, as long as that is not this much longer ...
+// A first launch may take kFirstLaunchRatio times the steady one, but no more than kFirstLaunchSlackUs above it ...
 inline constexpr double kFirstLaunchRatio = 1.5;
 inline constexpr double kFirstLaunchSlackUs = 10000;
 // ... plus the first launch of a kernel that does nothing, within these limits. A kernel of 30 KB touches more new

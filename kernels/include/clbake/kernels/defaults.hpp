@@ -6,15 +6,19 @@
 namespace clbake::kernels {
 
 enum class DeviceType { cpu, gpu };
+constexpr DeviceType all_device_types[] = {DeviceType::cpu, DeviceType::gpu};
+
+// "cpu", "gpu".
+constexpr const char* name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
 
 // For each pair of transposes: `direct`, which runs everywhere, and the best known points of the family made for the
 // type of device (register_tile, local_tile), one for large problems and one for small ones. vector_bytes: size of a
 // vector register, 32 for AVX2, 64 for AVX-512; GPUs ignore it. All pass `check` on any device that has the precision,
 // 32 KiB of local memory and work-groups of 256 work-items.
-std::vector<Params> default_variants(DeviceType kind, Precision precision, std::uint32_t vector_bytes = 64);
+std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64);
 
 // Further points at which a search starts: they beat the defaults on shapes that are far from square. For CPUs a tile
 // of two rows, up to twice as fast for m = 1; none for GPUs. Not transposed.
-std::vector<Params> specialists(DeviceType kind, Precision precision, std::uint32_t vector_bytes = 64);
+std::vector<Params> specialists(DeviceType type, Precision precision, std::uint32_t vector_bytes = 64);
 
 }  // namespace clbake::kernels
