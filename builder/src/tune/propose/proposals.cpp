@@ -44,7 +44,9 @@ void Proposals::start(const GemmKind& kind) {
   walks_.clear();
   if (options_.strategy != Strategy::exhaustive) return;
   std::mt19937 random = generator(options_.seed, 0);
-  for (const kernels::Family family : options_.families) walks_.emplace_back(kernels::space(family), kind, device().limits, random);
+  for (const kernels::Family family : options_.families) {
+    walks_.emplace_back(kernels::space(family), kind, device().limits, random);
+  }
 }
 
 void Proposals::mark_proposed(const std::vector<kernels::Params>& list) {
