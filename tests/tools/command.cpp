@@ -187,8 +187,11 @@ cache::Contents baked_contents() { return contents_of(baked_bundle()); }
 
 std::string served_by_direct(cache::Contents& contents) {
   cache::Rule rule;
-  const auto is_direct = [](const cache::Variant& v) {
-    return v.family == "direct" && v.precision == Precision::single_precision && !v.trans_a && !v.trans_b;
+  const auto is_direct = [&](const cache::Variant& v) {  // and baked: others are in the bundle as source only
+    const auto index = static_cast<std::uint32_t>(&v - contents.variants.data());
+    const auto is_its = [&](const cache::Entry& entry) { return entry.variant == index; };
+    return v.family == "direct" && v.kind() == GemmKind{} &&
+           std::any_of(contents.entries.begin(), contents.entries.end(), is_its);
   };
   const auto direct = std::find_if(contents.variants.begin(), contents.variants.end(), is_direct);
   BOOST_REQUIRE((direct != contents.variants.end()));

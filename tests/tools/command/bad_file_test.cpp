@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(AGoodBundleIsShownWithoutADevice) {
   BOOST_TEST(rule.at("gflops") == 812.5);
   BOOST_TEST(json.at("profiles").at(1).at("rules").at(0).at("gflops").is_null());
 
-  const Outcome text = clbake({"inspect", file});
+  const Outcome text = clbake({"inspect", file, "--entries", "--rules"});
   BOOST_TEST(text.status == 0);
   BOOST_TEST(contains(text.out, "direct-4"), text.out);
   BOOST_TEST(contains(text.out, "NO"), text.out);

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(ExactlyTheNamedVariantsAreBakedAndServeByName) {
   check_refused(clbake({"run", file, "--m", "8", "--n", "8", "--k", "8", "--variant", "tutorial-2"}), 1,
                 {"clbake run", file, "no variant named local_tile-s-nn-32x32x32-1x1x1"});
 
-  const Outcome inspected = clbake({"inspect", file});
+  const Outcome inspected = clbake({"inspect", file, "--entries"});
   for (const char* column : {"proven", "error"}) BOOST_TEST(contains(inspected.out, column), inspected.out);
 
   const Json baked = bench({file, "--preset", "tutorial-3"});
