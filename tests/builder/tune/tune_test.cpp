@@ -1,4 +1,6 @@
 // Whole tunings with the fake worker, whose times follow time_model.hpp: nothing here depends on speed.
+#include <clbake/builder/gemm_run.hpp>
+
 #include "tune/tune_bench.hpp"
 
 #include <algorithm>
@@ -118,22 +120,30 @@ BOOST_AUTO_TEST_CASE(HowManyCompileAtATimeDoesNotMatter, *boost::unit_test::labe
   }
 }
 
+// One seed says little of a search that draws points: the median of five does.
 BOOST_AUTO_TEST_CASE(TheStagedSearchFindsGoodPointsWithFarFewerTriesThanThereArePoints) {
-  Bench bench;
-  bench.options.strategy = Strategy::staged;
-  bench.options.devices[0].limits.max_work_group_size = 64;
-  for (std::uint64_t& size : bench.options.devices[0].limits.max_work_item_sizes) size = 64;
-  const std::size_t all = bench.points().size();
-  const Result<Tuning> tuning = bench.tune(250);
-  BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
-  BOOST_TEST(!tuning->complete);
-  BOOST_TEST(tuning->tried * 30 < all);
-  for (const std::size_t probe : bench.options.shapes.probes) {
-    const Shape& shape = bench.options.shapes.list[probe];
-    const auto params = std::get<kernels::Params>(kernels::parse(winner(*tuning, shape)));
-    const auto ideal = std::get<kernels::Params>(kernels::parse(bench.best(shape)));
-    BOOST_TEST(modelled_us(params, shape) <= 2.5 * modelled_us(ideal, shape),
-               kernels::name(params) << " instead of " << kernels::name(ideal));
+  std::map<std::size_t, std::vector<double>> slowdowns;  // by probe, of each seed
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Bench bench;
+    bench.options.seed = seed;
+    bench.options.strategy = Strategy::staged;
+    bench.options.devices[0].limits.max_work_group_size = 64;
+    for (std::uint64_t& size : bench.options.devices[0].limits.max_work_item_sizes) size = 64;
+    const std::size_t all = bench.points().size();
+    const Result<Tuning> tuning = bench.tune(250);
+    BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
+    BOOST_TEST(!tuning->complete);
+    BOOST_TEST(tuning->tried * 30 < all);
+    for (const std::size_t probe : bench.options.shapes.probes) {
+      const Shape& shape = bench.options.shapes.list[probe];
+      const auto params = std::get<kernels::Params>(kernels::parse(winner(*tuning, shape)));
+      const auto ideal = std::get<kernels::Params>(kernels::parse(bench.best(shape)));
+      slowdowns[probe].push_back(modelled_us(params, shape) / modelled_us(ideal, shape));
+    }
+  }
+  for (const auto& [probe, of_seeds] : slowdowns) {
+    BOOST_TEST_INFO("probe " << probe);
+    BOOST_TEST(median(of_seeds) <= 2.2);
   }
 }
 
