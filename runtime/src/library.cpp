@@ -48,7 +48,7 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}};
   cl_device_type type = 0;
   const cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
-  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
   for (const Bundle& bundle : bundles) setup.bundles.push_back(bundle_for(bundle, setup.target, is_cpu));
   return Library(std::make_shared<State>(std::move(setup)));

@@ -10,17 +10,25 @@
 
 namespace clbake {
 
-// What `work` returns (a Status or a Result), or out_of_memory: of memory, or of what locks and threads need.
+// The Status of the exception that is being handled: out_of_memory, of memory or of what locks and threads need.
+// Exceptions that the standard library does not throw here pass on.
+inline Status current_exception_to_status() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {  // more than a container can ever hold
+  } catch (const std::system_error&) {
+  }
+  return Status(Code::out_of_memory, {});  // a message would need memory
+}
+
+// What `work` returns (a Status or a Result), or the Status of the exception that it threw.
 template <typename Work>
 auto exceptions_to_status(Work&& work) -> decltype(std::forward<Work>(work)()) {
   try {
     return std::forward<Work>(work)();
-  } catch (const std::bad_alloc&) {
-    return Status(Code::out_of_memory, {});  // a message would need memory
-  } catch (const std::length_error&) {
-    return Status(Code::out_of_memory, {});  // more than a container can ever hold
-  } catch (const std::system_error&) {
-    return Status(Code::out_of_memory, {});
+  } catch (...) {
+    return current_exception_to_status();
   }
 }
 

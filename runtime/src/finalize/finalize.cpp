@@ -31,7 +31,7 @@ Result<cache::Bytes> query_binary(cl_program program) {
   cache::Bytes bytes(size);
   unsigned char* pointer = bytes.data();
   error = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr);
-  if (error != CL_SUCCESS) return opencl_failure("clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
   return bytes;
 }
 

@@ -11,7 +11,7 @@ Status check_device(cl_context context, cl_device_id device) {
   std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
   if (error == CL_SUCCESS) error = clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr);
   if (error == CL_INVALID_CONTEXT) return {Argument::context, "context: " + opencl_error(error), error};
-  if (error != CL_SUCCESS) return opencl_failure("clGetContextInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetContextInfo", error);
   if (std::find(devices.begin(), devices.end(), device) != devices.end()) return {};
   return {Argument::device, "device is none of the context's"};
 }
@@ -25,7 +25,7 @@ Status check_queue(cl_command_queue queue, const cl::Context& context, const cl:
     error = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device, nullptr);
   }
   if (error == CL_INVALID_COMMAND_QUEUE) return {Argument::queue, "queue: " + opencl_error(error), error};
-  if (error != CL_SUCCESS) return opencl_failure("clGetCommandQueueInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetCommandQueueInfo", error);
   if (queue_context != context()) return {Argument::queue, "queue belongs to another context"};
   if (queue_device != device()) return {Argument::queue, "queue belongs to another device"};
   return {};
@@ -56,7 +56,7 @@ Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Co
   if (error == CL_INVALID_MEM_OBJECT) {
     return {as.argument, std::string(as.name) + ": " + opencl_error(error), error};
   }
-  if (error != CL_SUCCESS) return opencl_failure("clGetMemObjectInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetMemObjectInfo", error);
   if (owner != context()) return refused("the buffer belongs to another context");
   if (type != CL_MEM_OBJECT_BUFFER) return refused("an image or a pipe, not a buffer");
   if (flags & CL_MEM_READ_ONLY) {

@@ -146,7 +146,7 @@ Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& d
   gemm->extents = row_major_extents(problem);
   cl_uint bits = 0;
   const cl_int error = device.getInfo(CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits);
-  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   gemm->alignment = std::max<std::size_t>(bits / 8, 1);
   const cache::Variant& variant = gemm->program->variant;
   Status status = gemm->create_kernels();
@@ -209,7 +209,7 @@ Status Gemm::State::create_kernels() {
   for (const cache::Launch& launch : program->variant.launches) {
     cl_int error = CL_SUCCESS;
     kernels.emplace_back(program->program, launch.kernel_name.c_str(), &error);
-    if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
+    if (error != CL_SUCCESS) return opencl_status("clCreateKernel", error);
   }
   set.assign(kernels.size(), ArgumentBits(Arguments::kMost, Arguments::kUnset));
   return {};
@@ -225,7 +225,7 @@ Status Gemm::State::create_offsets() {
   cl_int error = CL_SUCCESS;
   offsets = cl::Buffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
                        numbers.data(), &error);
-  return error == CL_SUCCESS ? Status() : opencl_failure("clCreateBuffer", error);
+  return opencl_status("clCreateBuffer", error);
 }
 
 Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
@@ -328,9 +328,9 @@ cl_int Gemm::State::widen_reduction(cl_command_queue queue, std::size_t elements
 // The usual case: one kernel, all products at once, nothing to order.
 Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const Events& events) {
   cl_int error = set_arguments(0, call, 0);
-  if (error != CL_SUCCESS) return opencl_failure("clSetKernelArg", error);
+  if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
   error = launch(0, queue, problem.batch, events);
-  return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueNDRangeKernel", error);
+  return opencl_status("clEnqueueNDRangeKernel", error);
 }
 
 // A failed launch is only forgotten together with all that depend on it, and those have ended too when the last has: a
@@ -356,11 +356,11 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, c
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
       cl_int error = set_arguments(i, call, first);
-      if (error != CL_SUCCESS) return opencl_failure("clSetKernelArg", error);
+      if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
       cl_event done = nullptr;
       error = launch(i, queue, products,
                      {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
-      if (error != CL_SUCCESS) return opencl_failure("clEnqueueNDRangeKernel", error);
+      if (error != CL_SUCCESS) return opencl_status("clEnqueueNDRangeKernel", error);
       in_flight.emplace_back(done);
       last_queue = queue;
       waits.assign(1, done);
@@ -392,7 +392,7 @@ Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matr
   if (!possible) return possible;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) {
     const cl_int error = clEnqueueMarkerWithWaitList(queue, events.wait_count, events.wait_list, events.event);
-    return error == CL_SUCCESS ? Status() : opencl_failure("clEnqueueMarkerWithWaitList", error);
+    return opencl_status("clEnqueueMarkerWithWaitList", error);
   }
   const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products;
   return at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, events);

@@ -73,7 +73,7 @@ class Sizer {
   Status fit_buffer(std::size_t elements, std::size_t bytes_per_element) {
     cl_ulong largest = 0;
     const cl_int error = device_.getInfo(CL_DEVICE_MAX_MEM_ALLOC_SIZE, &largest);
-    if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+    if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
     const std::size_t most = largest / bytes_per_element / std::max<std::size_t>(elements, 1);
     if (most == 0)
       return too_large("the workspace of one product, in elements,", elements, largest / bytes_per_element);
@@ -88,7 +88,7 @@ class Sizer {
     std::size_t highest = 0;
     cl_int error = device_.getInfo(CL_DEVICE_IMAGE2D_MAX_WIDTH, &widest);
     if (error == CL_SUCCESS) error = device_.getInfo(CL_DEVICE_IMAGE2D_MAX_HEIGHT, &highest);
-    if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+    if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
     if (texels > widest) return too_large("the width of an operand's image in texels", texels, widest);
     if (w_.padded_k > highest) return too_large("the height of an operand's image", w_.padded_k, highest);
     w_.products = std::min(w_.products, highest / std::max<std::size_t>(w_.padded_k, 1));
@@ -108,7 +108,7 @@ Status make_image(const cl::Context& context, const Problem& p, const Workspace&
   memory = cl::Image2D(context, CL_MEM_READ_WRITE, image_format(p.precision),
                        std::max<std::size_t>(width / texel(p.precision), 1),
                        std::max<std::size_t>(w.products * w.padded_k, 1), 0, nullptr, &error);
-  return error == CL_SUCCESS ? Status() : opencl_failure("clCreateImage", error);
+  return opencl_status("clCreateImage", error);
 }
 
 // Makes the buffers one after the other: `make` (bytes -> cl::Buffer, error) knows where.
@@ -118,7 +118,7 @@ Status make_buffers(const char* call, Workspace& w, const Make& make) {
   if (w.a_bytes > 0) w.a = make(w.a_bytes, error);
   if (error == CL_SUCCESS && w.b_bytes > 0) w.b = make(w.b_bytes, error);
   if (error == CL_SUCCESS && w.partials_bytes > 0) w.partials = make(w.partials_bytes, error);
-  return error == CL_SUCCESS ? Status() : opencl_failure(call, error);
+  return opencl_status(call, error);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <clbake/finalize.hpp>
 
 #include "finalize/finalize_pocl.hpp"
-#include "launch/warmup.hpp"
+#include "launch/warm_up.hpp"
 
 #include <atomic>
 #include <utility>
@@ -92,7 +92,7 @@ Status OverlayPrograms::keep(const Candidate& candidate, std::shared_ptr<const P
     if (!apart) return apart.status();
     program = *apart;
   }
-  const auto launch = [&] { return WarmUp::every_shape(setup_.context, setup_.device, program); };
+  const auto launch = [&] { return WarmUp::launch_every_shape(setup_.context, setup_.device, program); };
   return setup_.options.overlay->keep(*key, Compiled{setup_.target, program->variant, program->program(), launch});
 }
 

@@ -1,7 +1,7 @@
 #include "load/program_store.hpp"
 
 #include "finalize/finalize_pocl.hpp"
-#include "launch/warmup.hpp"
+#include "launch/warm_up.hpp"
 
 #include <vector>
 
@@ -80,7 +80,7 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
   Result<Program> program = loaded();
   if (program && is_pocl(setup_.target) && !setup_.options.only_build) {
     // Best effort: the product itself may succeed where this launch failed.
-    program->explanation.build_us += WarmUp::usual_shape(setup_.context, setup_.device, *program);
+    program->explanation.build_us += WarmUp::launch_usual_grids(setup_.context, setup_.device, *program);
   }
   return program;
 }

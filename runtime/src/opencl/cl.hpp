@@ -13,7 +13,8 @@ namespace clbake {
 // "CL_OUT_OF_RESOURCES (-5)"; "OpenCL error -9999" for numbers that the standard does not know.
 std::string opencl_error(cl_int error);
 
-// A Status of code opencl, or out_of_memory for allocation failures: "clCreateKernel: CL_INVALID_KERNEL_NAME (-46)".
-Status opencl_failure(const char* call, cl_int error);
+// Ok for CL_SUCCESS; else a Status of code opencl, or out_of_memory for allocation failures, with a message such as
+// "clCreateKernel: CL_INVALID_KERNEL_NAME (-46)".
+Status opencl_status(const char* call, cl_int error);
 
 }  // namespace clbake

@@ -49,12 +49,12 @@ Result<Target> identify_device(cl_device_id id) {
   const cl::Device device(id, true);
   cl_int error = CL_SUCCESS;
   const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>(&error));
-  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
 
   Target target;
   target.platform_name = trimmed(platform.getInfo<CL_PLATFORM_NAME>(&error));
   if (error == CL_SUCCESS) target.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>(&error));
-  if (error != CL_SUCCESS) return opencl_failure("clGetPlatformInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
   const auto text = [&](cl_device_info what) {
     std::string value;
     if (error == CL_SUCCESS) error = device.getInfo(what, &value);
@@ -65,7 +65,7 @@ Result<Target> identify_device(cl_device_id id) {
   target.device_version = text(CL_DEVICE_VERSION);
   target.driver_version = text(CL_DRIVER_VERSION);
   if (error == CL_SUCCESS) error = device.getInfo(CL_DEVICE_ADDRESS_BITS, &target.address_bits);
-  if (error != CL_SUCCESS) return opencl_failure("clGetDeviceInfo", error);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   target.architecture = architecture(device, target);
   return target;
 }

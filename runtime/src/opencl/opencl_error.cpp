@@ -56,7 +56,8 @@ std::string opencl_error(cl_int error) {
   return known ? std::string(known) + " (" + std::to_string(error) + ")" : "OpenCL error " + std::to_string(error);
 }
 
-Status opencl_failure(const char* call, cl_int error) {
+Status opencl_status(const char* call, cl_int error) {
+  if (error == CL_SUCCESS) return {};
   return {is_allocation_failure(error) ? Code::out_of_memory : Code::opencl,
           std::string(call) + ": " + opencl_error(error), error};
 }

@@ -77,7 +77,7 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
   Stopwatch watch;
   const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
   kernel_us += watch.lap();
-  if (error != CL_SUCCESS) return opencl_failure("clCreateKernel", error);
+  if (error != CL_SUCCESS) return opencl_status("clCreateKernel", error);
   const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
   const std::size_t limit = work_group_limit(kernel, device, launch, error);
   if (error != CL_SUCCESS || wanted <= limit) return {};
@@ -120,14 +120,14 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   const cl::Program program(clCreateProgramWithBinary(context(), 1, &id, &size, &data, &status, &error));
   explanation.create_us = watch.lap();
   if (error != CL_SUCCESS || status != CL_SUCCESS) {
-    return rejected(*variant, opencl_failure("clCreateProgramWithBinary", error != CL_SUCCESS ? error : status));
+    return rejected(*variant, opencl_status("clCreateProgramWithBinary", error != CL_SUCCESS ? error : status));
   }
   error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
   explanation.build_us = watch.lap();
-  if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clBuildProgram", error));
+  if (error != CL_SUCCESS) return rejected(*variant, opencl_status("clBuildProgram", error));
   cl_build_status built = CL_BUILD_NONE;
   error = program.getBuildInfo(device, CL_PROGRAM_BUILD_STATUS, &built);
-  if (error != CL_SUCCESS) return rejected(*variant, opencl_failure("clGetProgramBuildInfo", error));
+  if (error != CL_SUCCESS) return rejected(*variant, opencl_status("clGetProgramBuildInfo", error));
   if (built != CL_BUILD_SUCCESS) return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
   const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return rejected(*variant, usable);
@@ -148,7 +148,7 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   Stopwatch watch;
   const cl::Program program(context, source->text, false, &error);
   explanation.create_us = watch.lap();
-  if (error != CL_SUCCESS) return opencl_failure("clCreateProgramWithSource", error);
+  if (error != CL_SUCCESS) return opencl_status("clCreateProgramWithSource", error);
   const cl_device_id id = device();
   const std::string build_options = variant->build_options + more_options;
   error = clBuildProgram(program(), 1, &id, build_options.c_str(), nullptr, nullptr);

@@ -15,22 +15,22 @@
 
 namespace clbake {
 
+// A class so that Gemm can name it as a friend.
 class WarmUp {
  public:
   // Launches the program's kernels on the widest grid that matrices of 16,384 rows or columns need, the reduction on
   // one for 4 million elements, and waits. PoCL keeps its state for each process, so only one thread at a time does
   // this for one program; others wait. Returns the microseconds it took, 0 when it failed.
-  static double usual_shape(const cl::Context& context, const cl::Device& device, const Program& program);
+  static double launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program);
 
   // launch_every_shape() of clbake/finalize.hpp for a loaded program.
-  static Status every_shape(const cl::Context& context, const cl::Device& device,
-                            const std::shared_ptr<const Program>& program);
+  static Status launch_every_shape(const cl::Context& context, const cl::Device& device,
+                                   const std::shared_ptr<const Program>& program);
 
  private:
   static Result<Gemm> prepare(const cl::Context& context, const cl::Device& device,
                               const std::shared_ptr<const Program>& program, const Problem& problem);
-  static cl_int widen_reduction(Gemm& gemm, cl_command_queue queue);
-  static Status launch_usual(const cl::Context& context, const cl::Device& device, const Program& program);
+  static Status widen_reduction(Gemm& gemm, cl_command_queue queue);
 };
 
 }  // namespace clbake

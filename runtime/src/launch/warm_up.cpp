@@ -1,4 +1,4 @@
-#include "launch/warmup.hpp"
+#include "launch/warm_up.hpp"
 
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/finalize.hpp>
@@ -35,38 +35,61 @@ bool has(const cache::Variant& variant, cache::Role role) {
                      [&](const cache::Launch& launch) { return launch.role == role; });
 }
 
+bool packs(const cache::Variant& variant) {
+  return has(variant, cache::Role::pack_a) || has(variant, cache::Role::pack_b);
+}
+
 // k = 1. Requires m, n > 0.
 Problem thin_product(const cache::Variant& variant, std::size_t m, std::size_t n) {
   return make_problem(variant.kind(), m, n, 1);
 }
 
-// Launches the product of a problem on zeros, and what `then` enqueues after it; waits for both.
+// The widest grids of matrices of the usual size, with as few elements as can be.
+std::vector<Problem> usual_grids(const cache::Variant& v) {
+  const Problem flat = thin_product(v, 1, kUsualSize);
+  const Problem tall = thin_product(v, kUsualSize, 1);
+  if (packs(v)) return {flat, tall};
+  const cache::Launch& launch = product_launch(v);  // work-items for an element: local / tile
+  const bool more_in_x = launch.local[0] * launch.tile_m >= launch.local[1] * launch.tile_n;
+  return {more_in_x ? flat : tall};
+}
+
+// Launches products of zeros, one after another, and waits for each.
 class Launcher {
  public:
-  Launcher(cl_context context, cl_device_id device) : Launcher(cl::Context(context, true), cl::Device(device, true)) {}
+  // What is enqueued behind a product.
+  using Then = Status (*)(Gemm& gemm, cl_command_queue queue);
+
   Launcher(const cl::Context& context, const cl::Device& device)
       : context_(context), queue_(context_, device, 0, &error_) {}
 
-  template <typename Then>
-  Status run(const cache::Variant& variant, const Problem& problem, const Prepare& prepare, const Then& then) {
-    if (error_ != CL_SUCCESS) return opencl_failure("clCreateCommandQueue", error_);
-    Result<Gemm> gemm = prepare(problem);
-    // The device does not allow an image of this size: no user can launch this grid.
-    const bool images = variant.image_a || variant.image_b;
-    if (!gemm && gemm.status().code() == Code::out_of_memory && images) return {};
-    if (!gemm) return gemm.status();
-    const Extents elements = extents(problem);
-    const cl::Buffer a = zeros(elements.a * element_bytes(problem.precision));
-    const cl::Buffer b = zeros(elements.b * element_bytes(problem.precision));
-    const cl::Buffer c = zeros(elements.c * element_bytes(problem.precision));
-    if (error_ != CL_SUCCESS) return opencl_failure("clCreateBuffer, to launch every shape", error_);
-    const Status enqueued = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
-    if (enqueued) error_ = then(*gemm, queue_());
-    const cl_int error = queue_.finish();  // even after a failure: the buffers go next
-    return enqueued && error != CL_SUCCESS ? opencl_failure("clFinish", error) : enqueued;
+  Status run(const cache::Variant& variant, const std::vector<Problem>& problems, const Prepare& prepare, Then then) {
+    Status status = opencl_status("clCreateCommandQueue", error_);
+    for (const Problem& problem : problems) {
+      if (status) status = run_one(variant, problem, prepare, then);
+    }
+    return status;
   }
 
  private:
+  Status run_one(const cache::Variant& variant, const Problem& problem, const Prepare& prepare, Then then) {
+    Result<Gemm> gemm = prepare(problem);
+    // The device does not allow an image of this size: no user can launch this grid.
+    const bool images = variant.image_a || variant.image_b;
+    if (images && gemm.status().code() == Code::out_of_memory) return {};
+    if (!gemm) return gemm.status();
+    const Extents elements = extents(problem);
+    const std::size_t bytes = element_bytes(problem.precision);
+    const cl::Buffer a = zeros(elements.a * bytes);
+    const cl::Buffer b = zeros(elements.b * bytes);
+    const cl::Buffer c = zeros(elements.c * bytes);
+    Status status = opencl_status("matrices of zeros for a first launch", error_);
+    if (status) status = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
+    if (status && then) status = then(*gemm, queue_());
+    const cl_int error = queue_.finish();  // even after a failure: the buffers are released next
+    return status ? opencl_status("clFinish", error) : status;
+  }
+
   cl::Buffer zeros(std::size_t matrix_bytes) {
     const std::size_t bytes = matrix_bytes + kSlack;
     cl_int error = CL_SUCCESS;
@@ -112,26 +135,10 @@ std::vector<Problem> large_grids(const cache::Variant& v) {
   const cache::Launch& launch = product_launch(v);
   const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
   const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
-  if (has(v, cache::Role::pack_a) || has(v, cache::Role::pack_b)) {
-    return {thin_product(v, rows, 1), thin_product(v, 1, columns)};
-  }
+  if (packs(v)) return {thin_product(v, rows, 1), thin_product(v, 1, columns)};
   // A device may limit the groups in y to 65,535 (NVIDIA's do), which work-groups one item high would exceed.
   return {rows < columns && launch.local[1] > 1 ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};
 }
-
-namespace {
-
-// The widest grids of matrices of the usual size, with as few elements as can be.
-std::vector<Problem> usual_grids(const cache::Variant& v) {
-  const Problem flat = thin_product(v, 1, kUsualSize);
-  const Problem tall = thin_product(v, kUsualSize, 1);
-  if (has(v, cache::Role::pack_a) || has(v, cache::Role::pack_b)) return {flat, tall};
-  const cache::Launch& launch = product_launch(v);  // work-items for an element: local / tile
-  const bool more_in_x = launch.local[0] * launch.tile_m >= launch.local[1] * launch.tile_n;
-  return {more_in_x ? flat : tall};
-}
-
-}  // namespace
 
 Result<Gemm> WarmUp::prepare(const cl::Context& context, const cl::Device& device,
                              const std::shared_ptr<const Program>& program, const Problem& problem) {
@@ -139,34 +146,28 @@ Result<Gemm> WarmUp::prepare(const cl::Context& context, const cl::Device& devic
 }
 
 // Work-items beyond C do nothing: the product stays the same.
-cl_int WarmUp::widen_reduction(Gemm& gemm, cl_command_queue queue) {
-  return gemm.state_->widen_reduction(queue, kUsualReduced);
+Status WarmUp::widen_reduction(Gemm& gemm, cl_command_queue queue) {
+  return opencl_status("clEnqueueNDRangeKernel", gemm.state_->widen_reduction(queue, kUsualReduced));
 }
 
-Status WarmUp::launch_usual(const cl::Context& context, const cl::Device& device, const Program& program) {
-  Launcher launcher(context, device);
-  const auto same = std::make_shared<const Program>(program);
-  const Prepare prepared = [&](const Problem& problem) { return prepare(context, device, same, problem); };
-  Status status;
-  for (const Problem& problem : usual_grids(program.variant)) {
-    if (status) status = launcher.run(program.variant, problem, prepared, widen_reduction);
-  }
-  return status;
-}
-
-double WarmUp::usual_shape(const cl::Context& context, const cl::Device& device, const Program& program) {
+double WarmUp::launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program) {
   const auto start = std::chrono::steady_clock::now();
+  const std::shared_ptr<const Program> borrowed(std::shared_ptr<void>(), &program);  // the caller keeps it meanwhile
+  const auto prepared = [&](const Problem& problem) { return prepare(context, device, borrowed, problem); };
   Status launched;
-  one_at_a_time(program.variant.build_options,
-                [&] { launched = exceptions_to_status([&] { return launch_usual(context, device, program); }); });
+  one_at_a_time(program.variant.build_options, [&] {
+    launched = exceptions_to_status([&] {
+      return Launcher(context, device).run(program.variant, usual_grids(program.variant), prepared, widen_reduction);
+    });
+  });
   const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
   return launched ? us.count() : 0;
 }
 
-Status WarmUp::every_shape(const cl::Context& context, const cl::Device& device,
-                           const std::shared_ptr<const Program>& program) {
-  return launch_every_shape(context(), device(), program->variant,
-                            [&](const Problem& problem) { return prepare(context, device, program, problem); });
+Status WarmUp::launch_every_shape(const cl::Context& context, const cl::Device& device,
+                                  const std::shared_ptr<const Program>& program) {
+  return clbake::launch_every_shape(context(), device(), program->variant,
+                                    [&](const Problem& problem) { return prepare(context, device, program, problem); });
 }
 
 Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
@@ -174,13 +175,7 @@ Status launch_every_shape(cl_context context, cl_device_id device, const cache::
   return exceptions_to_status([&] {
     std::vector<Problem> problems = large_grids(variant);
     problems.insert(problems.begin(), thin_product(variant, 1, 1));
-    Launcher launcher(context, device);
-    const auto nothing_more = [](Gemm&, cl_command_queue) { return CL_SUCCESS; };
-    Status status;
-    for (const Problem& problem : problems) {
-      if (status) status = launcher.run(variant, problem, prepare, nothing_more);
-    }
-    return status;
+    return Launcher(cl::Context(context, true), cl::Device(device, true)).run(variant, problems, prepare, nullptr);
   });
 }
 
