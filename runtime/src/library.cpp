@@ -25,7 +25,7 @@ struct Library::State {
   // Counts and logs every failure.
   Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options);
   Result<Gemm> try_prepare(const Request& request, const PrepareOptions& options);
-  // With another variant than the chosen one, whose workspace does not fit.
+  // With a variant other than the chosen one, whose workspace does not fit.
   Result<Gemm> prepare_with_less(const Request& request, const PrepareOptions& options);
   Result<Gemm> make(Found found, const Request& request, const PrepareOptions& options, std::uint64_t epoch);
   Status load(const Problem& problem);
@@ -91,7 +91,7 @@ Result<Gemm> Library::State::prepare_with_less(const Request& request, const Pre
     Result<Gemm> gemm = make(std::move(*found), request, options, policy.epoch());
     if (gemm) return gemm;
   }
-  return Status(Code::out_of_memory, "no variant of the bundle needs less");
+  return Status(Code::out_of_memory, "no variant of the bundle needs less workspace");
 }
 
 Status Library::State::load(const Problem& problem) {
@@ -126,7 +126,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
     }
     Status status = plan->enqueue(queue, alpha, a, b, beta, c, wait_count, wait_list, event);
     static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call
-      s.plans.give(problem, std::move(*plan));
+      s.plans.put_back(problem, std::move(*plan));
       return Status();
     }));
     return status;

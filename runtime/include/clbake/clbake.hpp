@@ -40,8 +40,8 @@ struct BatchOffsets {
 };
 
 // C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp); C
-// is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions in elements, each at most 2^31 - 1. m, n or k may be
-// 0.
+// is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions are in elements and at most 2^31 - 1; m, n and k may
+// be 0.
 struct Problem : GemmKind {
   Layout layout = Layout::row_major;
   std::size_t m = 0;
@@ -53,9 +53,9 @@ struct Problem : GemmKind {
   std::size_t ldc = 0;
   // Several products of these sizes in one call, at most 2^31 - 1. The matrices of product i begin i * a_stride,
   // i * b_stride and i * c_stride elements behind the first; with offsets, one for each product, offsets[i] elements
-  // behind the start, and the strides are ignored. A and B may be shared or overlap between products. No element may
-  // belong to the C of two products; their rows may interleave. `check` refuses c_stride = 0; other overlaps within C
-  // are not found, and what is written there is undefined.
+  // behind the start, and the strides are ignored. A and B may be shared or overlap between products. The Cs of
+  // two products may interleave, but not share elements. `check` refuses c_stride = 0; other overlaps within C are not
+  // detected, and what is written there is undefined.
   std::size_t batch = 1;
   std::size_t a_stride = 0;
   std::size_t b_stride = 0;
@@ -81,7 +81,7 @@ enum class Origin {
   source,    // compiled by the driver from the bundle's source
 };
 
-// What `prepare` chose and why.
+// Which program `prepare` chose, and why.
 struct Explanation {
   Origin origin = Origin::native;
   Code miss = Code::ok;      // why no machine code made for exactly this device and driver serves; ok when it does
@@ -107,9 +107,9 @@ enum class OnMiss {
 
 enum class LogLevel { info, warning };
 
-// Receives what an application may want to record: misses, failed calls of `prepare`, `gemm` and `warm`, background
-// compilations that fail. `message` is one line and valid during the call only. Called by the thread that does the
-// work, with no lock held. May call the library, but must not destroy its last copy.
+// Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm` and `warm`,
+// background compilations that fail. `message` is one line and valid during the call only. Called by the thread that
+// does the work, with no lock held. May call the library, but must not destroy its last copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
 struct Options {
@@ -199,7 +199,7 @@ struct Counters {
   std::uint64_t overlay = 0;   // a program of the overlay
   std::uint64_t source = 0;    // compiled
   std::uint64_t fallback = 0;  // another variant, while the wanted one compiles
-  std::uint64_t failed = 0;    // nothing: the call failed, for whatever reason
+  std::uint64_t failed = 0;    // nothing: the call failed
   std::uint64_t cached = 0;    // calls of `gemm` that found a plan, and so did not prepare
   std::uint64_t waits = 0;     // times that `gemm` waited for a lock of the plan cache
   // Misses by reason, whether another program served or the call failed; the index is the number of the Code (20 to
@@ -212,7 +212,7 @@ struct Counters {
 };
 
 // The programs of some bundles on one device of one context. Copies are cheap and share everything. Destroying the last
-// copy waits for the library's thread, which ends the compilation it is at and writes what the overlay keeps;
+// copy waits for the library's thread, which completes its current compilation and writes to the overlay;
 // compilations that have not begun are dropped.
 // All members may be called from any number of threads at once. After a fork the child must not destroy the last copy:
 // it does not have the library's thread.
@@ -251,7 +251,7 @@ class Library {
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
-  // Loads, or compiles, the programs for these problems ahead of time. Goes on after a failure; returns the first.
+  // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first.
   Status warm(const std::vector<Problem>& problems) const;
 
   // What `prepare` would do now, without loading or counting anything. Fails as `prepare` would for an impossible
@@ -280,26 +280,26 @@ class Library {
   std::shared_ptr<State> state_;
 };
 
-// Does early what the platform's driver would do at the first program of the process. Never needed, and does nothing on
-// other platforms than NVIDIA's, where it loads the driver's compiler library: even a program of machine code waits for
-// that. Call it in a thread of its own beside clCreateContext: on an H200 (driver 580.159.04, medians of 10 processes)
-// the first program then loads in 0.16 ms instead of 2.8 ms and the first 512 x 512 x 512 product is finished after
-// 1.3 ms instead of 3.3 ms, while the context, 1.2 to 2.2 s, takes no longer. Called after clCreateContext it gains
-// nothing. Any thread, any number of times. Finds the library as the driver does, by name. Fails with not_found (best
-// effort: the driver will load it), opencl or invalid_argument (null).
+// Does early what the platform's driver would do at the first program of the process: on NVIDIA's platform it loads the
+// driver's compiler library, for which even a program of machine code waits; on others it does nothing. Optional. Call
+// it in a thread of its own beside clCreateContext: on an H200 (driver 580.159.04, medians of 10 processes) the first
+// program then loads in 0.16 ms instead of 2.8 ms and the first 512 x 512 x 512 product is finished after 1.3 ms
+// instead of 3.3 ms, while the context, 1.2 to 2.2 s, takes no longer. Called after clCreateContext it gains nothing.
+// Any thread, any number of times. Finds the library as the driver does, by name. Fails with not_found (best effort:
+// the driver will load it), opencl or invalid_argument (null).
 Status preload(cl_platform_id platform);
 
-// What a bundle calls this device. Fails with opencl or invalid_argument (null).
+// The target of this device: its identity in bundles. Fails with opencl or invalid_argument (null).
 Result<Target> identify(cl_device_id device);
 
-// Machine code made for `made_for` may run on `device`: the same platform, vendor, architecture and address bits, and a
-// driver that is not older. NVIDIA keeps machine code of one architecture loadable by later drivers: "CUDA
-// Compatibility", https://docs.nvidia.com/deploy/cuda-compatibility/. False where a target tells no architecture.
+// Whether machine code made for `made_for` may run on `device`: the same platform, vendor, architecture and address
+// bits, and a driver that is not older. NVIDIA keeps machine code of one architecture loadable by later drivers: "CUDA
+// Compatibility", https://docs.nvidia.com/deploy/cuda-compatibility/. False where a target has no architecture.
 bool newer_driver_serves(const Target& made_for, const Target& device);
 
-// PTX made for `made_for` can be compiled by the driver of `device`: the architecture is the same or a later one, and
+// Whether the driver of `device` can compile PTX made for `made_for`: the architecture is the same or a later one, and
 // the driver is not older ("PTX ISA", section "PTX Module Directives: .target"). False for other languages: how drivers
-// wrap SPIR-V and LLVM's bitcode changes from version to version.
+// wrap SPIR-V and LLVM bitcode changes from version to version.
 bool portable_serves(const Target& made_for, const Target& device);
 
 // Whether the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields that is
@@ -307,8 +307,7 @@ bool portable_serves(const Target& made_for, const Target& device);
 Status check(const Problem& problem);
 
 // Elements that a buffer must hold from `offset` on for A, B and C of the problem, all products of the batch; 0 for an
-// empty matrix.
-// Requires check(problem).ok().
+// empty matrix. Requires check(problem).ok().
 struct Extents {
   std::size_t a = 0;
   std::size_t b = 0;

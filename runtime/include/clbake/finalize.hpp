@@ -18,8 +18,8 @@ namespace clbake {
 struct Compiled {
   const Target& target;  // of the device that it was compiled for
   const cache::Variant& variant;
-  cl_program program =
-      nullptr;  // owned by the caller; its binary has not been queried, as PoCL repeats its first answer
+  // Owned by the caller. Its binary has not been queried yet: PoCL repeats its first answer.
+  cl_program program = nullptr;
   // Launches all its kernels at every shape that a user's launch can have; called at most once.
   std::function<Status()> launch_every_shape;
 };
@@ -33,7 +33,7 @@ struct Compiled {
 // when the driver has no binary, like launch_every_shape, or with opencl or out_of_memory.
 Result<std::vector<cache::Entry>> finalize(const Compiled& compiled);
 
-// The driver's binary of the program as the only entry, as it is. Fails with driver_rejected or opencl.
+// The driver's binary of the program, unchanged, as the only entry. Fails with driver_rejected or opencl.
 Result<std::vector<cache::Entry>> entry_of_binary(cl_program program);
 
 // The driver's binary of the program. Fails with driver_rejected when the driver has none, or with opencl.

@@ -38,7 +38,7 @@ namespace {
 
 // Hands a result to the caller in a new object.
 template <typename Object, typename T>
-Status give(Result<T> result, Object** to) {
+Status hand_over(Result<T> result, Object** to) {
   if (!result) return result.status();
   *to = new Object{std::move(*result)};
   return {};
@@ -73,7 +73,7 @@ Status check_output(const Struct* to, const char* name) {
   return to ? check_size(to->struct_size, sizeof *to, name, true) : null_output(name);
 }
 
-// What can be wrong in the C structs but not in the C++ ones.
+// Checks what the C++ types rule out.
 Status check(const clbake_problem* p) {
   if (!p) return null("problem");
   const Status sized = check_size(p->struct_size, sizeof *p, "problem");
@@ -134,7 +134,7 @@ clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_
   return run(error, [&]() -> Status {
     if (!path) return null("path");
     if (!bundle) return null_output("bundle");
-    return give(clbake::Bundle::open(path), bundle);
+    return hand_over(clbake::Bundle::open(path), bundle);
   });
 }
 
@@ -143,7 +143,7 @@ clbake_code clbake_bundle_from_memory(const void* bytes, std::size_t size, clbak
   return run(error, [&]() -> Status {
     if (!bytes) return null("bytes");
     if (!bundle) return null_output("bundle");
-    return give(clbake::Bundle::from_memory({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+    return hand_over(clbake::Bundle::from_memory({static_cast<const std::uint8_t*>(bytes), size}), bundle);
   });
 }
 
@@ -152,7 +152,7 @@ clbake_code clbake_bundle_copy_memory(const void* bytes, std::size_t size, clbak
   return run(error, [&]() -> Status {
     if (!bytes) return null("bytes");
     if (!bundle) return null_output("bundle");
-    return give(clbake::Bundle::copy_of({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+    return hand_over(clbake::Bundle::copy_of({static_cast<const std::uint8_t*>(bytes), size}), bundle);
   });
 }
 
@@ -294,7 +294,7 @@ clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* p
     clbake::PrepareOptions options;
     if (variant) options.variant = variant;
     options.caller_workspace = caller_workspace != 0;
-    return give(library->library.prepare(problem_of(*problem), options), gemm);
+    return hand_over(library->library.prepare(problem_of(*problem), options), gemm);
   });
 }
 
@@ -302,7 +302,7 @@ clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clba
   return run(error, [&]() -> Status {
     if (!gemm) return null_gemm();
     if (!clone) return null_output("clone");
-    return give(gemm->gemm.clone(), clone);
+    return hand_over(gemm->gemm.clone(), clone);
   });
 }
 

@@ -2,13 +2,13 @@
 // the first launch of that shape. The binary that it returns holds the functions that exist when it is first asked for;
 // later queries return the same binary. So every shape is launched once before the binary is asked for.
 //
-// PoCL also packs functions that its cache directory holds for the same program, those of earlier processes too. The
-// builder's worker therefore starts with an empty directory; an overlay's entry may hold functions that nobody needs.
+// PoCL also packs the functions that its cache directory has for the same program, those of earlier processes too. The
+// builder's worker therefore starts with an empty directory; an overlay's entry may contain functions it does not need.
 //
-// Besides the specialised functions the binary always holds one that serves every launch. For work-groups of one item a
-// specialised function is no faster than that one, so nothing is launched for them. The binary also holds bitcode,
+// Besides specialised functions the binary always contains one that serves every launch. For work-groups of one item a
+// specialised function is no faster than that one, so nothing is launched for them. The binary also contains bitcode,
 // which makes a load take three times as long: slim_poclbin removes it, and the specialised functions that are not
-// needed, from the containers whose layout it knows.
+// needed, from containers whose layout it knows.
 #include "finalize/finalize_pocl.hpp"
 
 #include "finalize/poclbin.hpp"

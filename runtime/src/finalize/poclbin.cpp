@@ -13,7 +13,7 @@ constexpr std::uint32_t kVersion = 9;
 constexpr std::uint64_t kExecutable = 4;  // CL_PROGRAM_BINARY_TYPE_EXECUTABLE
 constexpr std::size_t kPlaceBytes = 41;   // two hexadecimal digits for each byte of a SHA-1, written A to P, and a 0
 constexpr std::size_t kHeaderBytes = 8 + 8 + 4 + 4 + 8 + 4 + kPlaceBytes;
-constexpr std::size_t kSizesBytes = 8 + 8 + 4;  // at the begin of a kernel: of the record, its files, its arguments
+constexpr std::size_t kSizesBytes = 8 + 8 + 4;  // at the beginning of a kernel: of the record, its files, its arguments
 constexpr char kOwnLetter = 'Z';                // begins the place of a slim program; none of PoCL's own has it
 constexpr std::string_view kBitcode = "/program.bc";
 constexpr std::string_view kNoBitcode = "/clbake";  // in its stead: PoCL asserts that there is one file
@@ -102,7 +102,7 @@ Status parse_files(cache::ByteView files, PoclKernel& kernel) {
   return cursor.ok() ? Status() : malformed("a file is longer than its directory");
 }
 
-// Reads the description from begin to end: a record of another layout does not add up.
+// Reads the whole description: in a record of another layout the sizes do not add up.
 Status parse_description(cache::ByteView description, std::uint32_t argument_bytes, PoclKernel& kernel) {
   Cursor cursor(description);
   cursor.take(kSizesBytes);
@@ -123,7 +123,7 @@ Status parse_description(cache::ByteView description, std::uint32_t argument_byt
     return malformed("a kernel's record is damaged");
   const bool plain_name =
       !kernel.name.empty() && kernel.name.find_first_of(std::string("/.\0", 3)) == std::string::npos;
-  return plain_name ? Status() : malformed("a kernel's name is none");
+  return plain_name ? Status() : malformed("a kernel's name is empty or not plain");
 }
 
 Status parse_kernel(Cursor& cursor, PoclBinary& binary) {

@@ -33,7 +33,7 @@ std::vector<Span> spans(const Region& r) {
   return all;
 }
 
-// More are not looked at one by one: 16 bytes each.
+// Rows up to which all are compared, at 16 bytes each.
 constexpr std::size_t kMostRows = std::size_t{1} << 22;
 
 bool meet(const Span& x, const Span& y) { return x.first < y.second && y.first < x.second; }
@@ -58,7 +58,7 @@ Span hull(const Region& r) {
   return {first, last + length(r)};
 }
 
-// Blocks of one larger matrix whose rows do not reach over its edge.
+// Blocks of one larger matrix whose rows do not cross its edge.
 bool same_grid(const Region& x, const Region& y) {
   return x.batch == 1 && y.batch == 1 && !x.offsets && !y.offsets && x.ld == y.ld && x.start % x.ld + x.cols <= x.ld &&
          y.start % y.ld + y.cols <= y.ld;

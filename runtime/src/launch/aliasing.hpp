@@ -24,8 +24,8 @@ Region region_of_b(const Problem& p, std::size_t start);
 Region region_of_c(const Problem& p, std::size_t start);
 
 // Exactly: blocks of one matrix, as in a blocked factorisation, may lie between each other's rows. Constant time where
-// both have one leading dimension, and there is no batch; otherwise sorts the rows of both. True when they lie between
-// each other and are too many to look at (4 million). May throw std::bad_alloc.
+// both have one leading dimension, and there is no batch; otherwise sorts the rows of both. Also true when they
+// interleave and are too many to compare (4 million). May throw std::bad_alloc.
 bool overlap(const Region& x, const Region& y);
 
 }  // namespace clbake

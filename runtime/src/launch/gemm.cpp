@@ -13,7 +13,7 @@
 namespace clbake {
 namespace {
 
-// Sets arguments in the order of the kernel contract, one after another. Scalars that the kernel holds already are not
+// Sets arguments in the order of the kernel contract, one after another. A scalar that the kernel already has is not
 // set again; memory is, as a new object may have an old one's address.
 class Arguments {
  public:
@@ -75,7 +75,7 @@ std::pair<std::size_t, std::size_t> covered(cache::Role role, const Problem& p, 
   return {p.n, p.m};
 }
 
-// CL_COMPLETE, a negative error, or a positive number while it has not ended; positive also when nobody knows.
+// CL_COMPLETE, a negative error, or a positive number while it has not ended; also positive when the query fails.
 cl_int status_of(const cl::Event& event) {
   cl_int status = CL_COMPLETE;
   const cl_int error = clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
@@ -104,7 +104,9 @@ const Explanation& Gemm::explanation() const {
 
 cl_program Gemm::program() const { return state_ ? state_->program->program() : nullptr; }
 
-std::size_t Gemm::workspace_bytes() const { return state_ ? placed_bytes(state_->workspace, state_->alignment) : 0; }
+std::size_t Gemm::workspace_bytes() const {
+  return state_ ? sub_buffer_bytes(state_->workspace, state_->alignment) : 0;
+}
 
 Result<Gemm> Gemm::clone() const {
   if (!state_) return moved_from();
@@ -155,8 +157,8 @@ Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& d
   Result<Workspace> workspace = size_workspace(device, variant, gemm->problem);
   if (!workspace) return workspace.status().within(variant.name);
   gemm->workspace = std::move(*workspace);
-  status = make_images(context, variant, gemm->problem, gemm->workspace);
-  if (status && !caller_workspace) status = own_buffers(context, gemm->workspace);
+  status = create_images(context, variant, gemm->problem, gemm->workspace);
+  if (status && !caller_workspace) status = create_buffers(context, gemm->workspace);
   if (!status) return status.within(variant.name);
   return Gemm(std::move(gemm));
 }
@@ -178,14 +180,14 @@ Result<Gemm> Gemm::State::clone() const {
   gemm->workspace.a = gemm->workspace.b = cl::Memory();
   gemm->workspace.partials = cl::Buffer();
   Status status = gemm->create_kernels();
-  if (status) status = make_images(context, program->variant, problem, gemm->workspace);
-  if (status) status = own_buffers(context, gemm->workspace);
+  if (status) status = create_images(context, program->variant, problem, gemm->workspace);
+  if (status) status = create_buffers(context, gemm->workspace);
   if (!status) return status.within(program->variant.name);
   return Gemm(std::move(gemm));
 }
 
 Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
-  const std::size_t bytes = placed_bytes(workspace, alignment);
+  const std::size_t bytes = sub_buffer_bytes(workspace, alignment);
   if (bytes == 0) return {};
   if (offset % alignment != 0) {
     return {Argument::workspace, "the workspace's offset of " + std::to_string(offset) +
@@ -194,7 +196,7 @@ Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
   const Status fits = check_buffer(kWorkspace, {buffer, offset}, context, bytes, 1);
   if (!fits) return fits;
   Workspace placed = workspace;
-  const Status status = place_buffers(buffer, offset, alignment, placed);
+  const Status status = create_sub_buffers(buffer, offset, alignment, placed);
   if (status) workspace = std::move(placed);
   return status;
 }
@@ -333,8 +335,8 @@ Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const 
   return opencl_status("clEnqueueNDRangeKernel", error);
 }
 
-// A failed launch is only forgotten together with all that depend on it, and those have ended too when the last has: a
-// wait for a failed event would make the next call fail.
+// Drops a failed launch only together with all that depend on it: to wait for a failed event would make the next call
+// fail. When the last launch has ended, all have.
 void Gemm::State::forget_finished() {
   if (in_flight.empty()) return;
   if (status_of(in_flight.back()) <= CL_COMPLETE) return in_flight.clear();

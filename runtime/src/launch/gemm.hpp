@@ -25,7 +25,7 @@ struct Call {
   bool reads_operands = false;
 };
 
-// The scalars that a kernel's arguments hold, as bits: what has not changed is not set again.
+// The scalar arguments that a kernel has, as bits: those that have not changed are not set again.
 using ArgumentBits = std::vector<std::uint64_t>;
 
 struct Gemm::State {
@@ -43,7 +43,7 @@ struct Gemm::State {
   cl::Buffer offsets;         // three for each product; null: strides
   // With several launches only: the launches of calls that may not have ended, oldest first. The next call waits for
   // the last one, as it may use the same workspace. The ones before it are kept for PoCL 3.1: when an event fails, it
-  // passes the failure on along the chain, and aborts the process where nobody else holds a dependent event.
+  // passes the failure on along the chain, and aborts the process at a dependent event without other references.
   std::vector<cl::Event> in_flight;
   cl_command_queue last_queue = nullptr;  // of the latest call; to compare only
   std::vector<cl_event> waits;            // of the next launch; a member so that a call allocates nothing

@@ -57,9 +57,9 @@ std::size_t PlanCache::Shard::workspace_bytes() const {
   return bytes;
 }
 
-void PlanCache::Shard::drop_workspaces(std::vector<std::optional<Gemm>>& gone) {
+void PlanCache::Shard::drop_workspaces(std::vector<std::optional<Gemm>>& evicted) {
   for (Plan& plan : plans) {
-    if (plan.gemm && plan.gemm->workspace_bytes() > 0) gone.emplace_back().swap(plan.gemm);
+    if (plan.gemm && plan.gemm->workspace_bytes() > 0) evicted.emplace_back().swap(plan.gemm);
   }
 }
 
@@ -85,15 +85,15 @@ std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t epoch)
   return gemm;
 }
 
-void PlanCache::give(const Problem& problem, Gemm gemm) {
+void PlanCache::put_back(const Problem& problem, Gemm gemm) {
   const std::uint64_t hash = hash_of(problem);
   const std::size_t bytes = gemm.workspace_bytes();
   std::optional<Gemm> spare(std::move(gemm));
-  std::vector<std::optional<Gemm>> gone;
+  std::vector<std::optional<Gemm>> evicted;
   Shard& mine = shard();
   const auto lock = mine.lock();
   // Large workspaces make room for each other; the latest one stays, however large it is.
-  if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(gone);
+  if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(evicted);
   Plan* plan = mine.find(hash, problem);
   if (!plan) {
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
@@ -107,10 +107,10 @@ void PlanCache::give(const Problem& problem, Gemm gemm) {
 bool PlanCache::clear_workspaces() {
   bool any = false;
   for (Shard& shard : shards_) {
-    std::vector<std::optional<Gemm>> gone;
+    std::vector<std::optional<Gemm>> evicted;
     const std::lock_guard<std::mutex> lock(shard.mutex);
-    shard.drop_workspaces(gone);
-    any = any || !gone.empty();
+    shard.drop_workspaces(evicted);
+    any = any || !evicted.empty();
   }
   return any;
 }

@@ -1,13 +1,13 @@
 // The plans that Library::gemm keeps from call to call. A plan is a problem and the Gemm prepared for it.
 //
-// Preparing chooses a variant and creates kernels; a call whose plan is kept neither prepares nor
-// allocates. A Gemm may be used by one thread at a time, so `take` removes it from the cache and `give` puts it back:
-// no lock is held while drivers are called, and a second thread that wants the same problem meanwhile prepares its own.
+// Preparing chooses a variant and creates kernels; a call that finds a plan neither prepares nor allocates. A Gemm may
+// be used by one thread at a time, so `take` removes it from the cache and `put_back` returns it: no lock is held while
+// drivers are called, and a second thread that wants the same problem meanwhile prepares its own.
 //
 // One cache behind one lock would make threads wait for each other and share cache lines at every call. So threads are
 // assigned in turn to shards: kShards threads started one after another never meet at a lock. The price is that each
-// shard prepares a problem of its own. Plans go when they were used least recently, when the epoch of the library's
-// programs shows that a better program is ready, and when their workspaces exceed a limit.
+// shard prepares each problem for itself. A plan is evicted when it is the least recently used of a full shard, when
+// the library's epoch shows that a better program is ready, or when the shard's workspaces exceed a limit.
 #pragma once
 
 #include "launch/gemm.hpp"
@@ -27,8 +27,8 @@ class PlanCache {
   // epoch.
   std::optional<Gemm> take(const Problem& problem, std::uint64_t epoch);
 
-  // Keeps the Gemm for the thread's next call. May throw std::bad_alloc.
-  void give(const Problem& problem, Gemm gemm);
+  // Keeps the Gemm for the thread's next call of the problem. May throw std::bad_alloc.
+  void put_back(const Problem& problem, Gemm gemm);
 
   // Drops all Gemms that have workspaces. Returns whether there were any.
   bool clear_workspaces();
@@ -53,8 +53,8 @@ class PlanCache {
     Plan* find(std::uint64_t hash, const Problem& problem);
     Plan& oldest();
     std::size_t workspace_bytes() const;
-    void drop_workspaces(std::vector<std::optional<Gemm>>& gone);  // the caller destroys them after it unlocks
-    std::unique_lock<std::mutex> lock();                           // counts a wait
+    void drop_workspaces(std::vector<std::optional<Gemm>>& evicted);  // the caller destroys them after unlocking
+    std::unique_lock<std::mutex> lock();                              // counts a wait
   };
   Shard& shard();  // this thread's
 

@@ -1,4 +1,4 @@
-// Launches on matrices of zeros, made before a user's first product so that no driver compiles, or fails, inside it.
+// Launches on matrices of zeros before a user's first product, so that no driver compiles, or fails, inside that.
 //
 // PoCL compiles a work-group function at the first launch of each shape: local size, and whether the grid has 65,535
 // work-items or more in x or y. Loading a program is not enough; only a launch leaves nothing to compile. And PoCL 3.1

@@ -6,10 +6,10 @@
 namespace clbake {
 namespace {
 
-// Batches are cut so that the workspace takes no more than this, unless one product needs more.
+// Batches are split so that the workspace takes no more than this, unless one product needs more.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
-// The least maximum of a grid's third dimension among the drivers known: NVIDIA's.
+// The smallest limit on a grid's third dimension among known drivers: NVIDIA's.
 constexpr std::size_t kMaxGridDepth = 65535;
 
 std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
@@ -19,7 +19,7 @@ bool packs(const cache::Variant& variant, cache::Role role) {
                      [&](const cache::Launch& launch) { return launch.role == role; });
 }
 
-// Neighbours in a row that one texel holds: KERNELS.md.
+// Elements of a row that one texel holds: KERNELS.md.
 std::size_t texel(Precision precision) { return precision == Precision::double_precision ? 2 : 4; }
 
 cl::ImageFormat image_format(Precision precision) {
@@ -60,7 +60,7 @@ class Sizer {
     if (status && v_.split_k > 1) status = fit_buffer(p_.m * p_.n, real * v_.split_k);
     if (!status) return status;
     w_.products = std::max<std::size_t>(1, std::min(w_.products, kMostBytes / std::max<std::size_t>(bytes_, 1)));
-    // Never empty where there is one: OpenCL knows no buffer of no bytes.
+    // Never empty where there is one: OpenCL has no empty buffers.
     const auto all = [&](std::size_t per_product) { return std::max<std::size_t>(per_product * w_.products, 8); };
     if (pack_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
     if (pack_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
@@ -102,8 +102,8 @@ class Sizer {
   std::size_t bytes_ = 0;  // of one product's workspace
 };
 
-Status make_image(const cl::Context& context, const Problem& p, const Workspace& w, std::size_t width,
-                  cl::Memory& memory) {
+Status create_image(const cl::Context& context, const Problem& p, const Workspace& w, std::size_t width,
+                    cl::Memory& memory) {
   cl_int error = CL_SUCCESS;
   memory = cl::Image2D(context, CL_MEM_READ_WRITE, image_format(p.precision),
                        std::max<std::size_t>(width / texel(p.precision), 1),
@@ -111,13 +111,13 @@ Status make_image(const cl::Context& context, const Problem& p, const Workspace&
   return opencl_status("clCreateImage", error);
 }
 
-// Makes the buffers one after the other: `make` (bytes -> cl::Buffer, error) knows where.
-template <typename Make>
-Status make_buffers(const char* call, Workspace& w, const Make& make) {
+// Creates the buffers one after another with `create` (bytes -> cl::Buffer, error).
+template <typename Create>
+Status create_each(const char* call, Workspace& w, const Create& create) {
   cl_int error = CL_SUCCESS;
-  if (w.a_bytes > 0) w.a = make(w.a_bytes, error);
-  if (error == CL_SUCCESS && w.b_bytes > 0) w.b = make(w.b_bytes, error);
-  if (error == CL_SUCCESS && w.partials_bytes > 0) w.partials = make(w.partials_bytes, error);
+  if (w.a_bytes > 0) w.a = create(w.a_bytes, error);
+  if (error == CL_SUCCESS && w.b_bytes > 0) w.b = create(w.b_bytes, error);
+  if (error == CL_SUCCESS && w.partials_bytes > 0) w.partials = create(w.partials_bytes, error);
   return opencl_status(call, error);
 }
 
@@ -127,28 +127,28 @@ Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant&
   return Sizer(device, variant, problem).run();
 }
 
-Status make_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w) {
+Status create_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w) {
   Status status;
-  if (variant.image_a) status = make_image(context, problem, w, w.padded_m, w.a);
-  if (status && variant.image_b) status = make_image(context, problem, w, w.padded_n, w.b);
+  if (variant.image_a) status = create_image(context, problem, w, w.padded_m, w.a);
+  if (status && variant.image_b) status = create_image(context, problem, w, w.padded_n, w.b);
   return status;
 }
 
-Status own_buffers(const cl::Context& context, Workspace& w) {
-  return make_buffers("clCreateBuffer", w, [&](std::size_t bytes, cl_int& error) {
+Status create_buffers(const cl::Context& context, Workspace& w) {
+  return create_each("clCreateBuffer", w, [&](std::size_t bytes, cl_int& error) {
     return cl::Buffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
   });
 }
 
-Status place_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, Workspace& w) {
-  return make_buffers("clCreateSubBuffer", w, [&](std::size_t bytes, cl_int& error) {
+Status create_sub_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, Workspace& w) {
+  return create_each("clCreateSubBuffer", w, [&](std::size_t bytes, cl_int& error) {
     const cl_buffer_region region{offset, bytes};
     offset += round_up(bytes, alignment);
     return cl::Buffer(clCreateSubBuffer(memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error));
   });
 }
 
-std::size_t placed_bytes(const Workspace& w, std::size_t alignment) {
+std::size_t sub_buffer_bytes(const Workspace& w, std::size_t alignment) {
   return round_up(w.a_bytes, alignment) + round_up(w.b_bytes, alignment) + round_up(w.partials_bytes, alignment);
 }
 

@@ -19,18 +19,18 @@ struct Workspace {
   cl::Buffer partials;  // null: no split-k
 };
 
-// Sizes alone. Fails with out_of_memory when the device cannot hold the workspace of one product.
+// The sizes only; allocates nothing. Fails with out_of_memory when the device cannot hold the workspace of one product.
 Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem);
 
-// Makes the packed operands that are images. Fails with opencl or out_of_memory.
-Status make_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w);
+// Creates the packed operands that are images. Fails with opencl or out_of_memory.
+Status create_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w);
 
-// Makes the buffers, or parts of `memory` from `offset` bytes on, each at a multiple of `alignment` bytes (the device's
-// CL_DEVICE_MEM_BASE_ADDR_ALIGN). Fails with opencl or out_of_memory.
-Status own_buffers(const cl::Context& context, Workspace& w);
-Status place_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, Workspace& w);
+// Creates the buffers: new ones, or sub-buffers of `memory` from `offset` bytes on, each at a multiple of `alignment`
+// bytes (the device's CL_DEVICE_MEM_BASE_ADDR_ALIGN). Fail with opencl or out_of_memory.
+Status create_buffers(const cl::Context& context, Workspace& w);
+Status create_sub_buffers(cl_mem memory, std::size_t offset, std::size_t alignment, Workspace& w);
 
-// Bytes that place_buffers takes.
-std::size_t placed_bytes(const Workspace& w, std::size_t alignment);
+// Bytes of `memory` that create_sub_buffers uses.
+std::size_t sub_buffer_bytes(const Workspace& w, std::size_t alignment);
 
 }  // namespace clbake

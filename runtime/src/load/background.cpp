@@ -13,10 +13,10 @@ Background::~Background() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Background::add(ShutdownPolicy policy, std::function<void()> work) {
+void Background::add(AtShutdown policy, std::function<void()> task) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  waiting_.push_back({policy, std::move(work)});
+  waiting_.push_back({policy, std::move(task)});
   changed_.notify_all();
 }
 
@@ -30,13 +30,13 @@ void Background::run() {
   while (true) {
     changed_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
-    Work work = std::move(waiting_.front());
+    Task task = std::move(waiting_.front());
     waiting_.pop_front();
-    if (stop_ && work.policy == ShutdownPolicy::may_be_dropped) continue;
+    if (stop_ && task.policy == AtShutdown::discard) continue;
     busy_ = true;
     lock.unlock();
-    work.run();
-    work.run = nullptr;  // its destructor may call add()
+    task.run();
+    task.run = nullptr;  // its destructor may call add()
     lock.lock();
     busy_ = false;
     changed_.notify_all();

@@ -1,4 +1,4 @@
-// The library's own thread: runs one piece of work after another. Starts with the first piece.
+// The library's own thread, which runs one task after another. It starts with the first task.
 #pragma once
 
 #include <condition_variable>
@@ -14,15 +14,16 @@ class Background {
   Background() = default;
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
-  // Waits for the work in progress and for all work that has to be done; drops the rest.
+  // Waits for the running task and for all that must complete; discards the rest.
   ~Background();
 
-  enum class ShutdownPolicy { may_be_dropped, has_to_be_done };
+  // What the destructor does with a task that has not begun.
+  enum class AtShutdown { discard, complete };
 
-  // Any thread, the library's own included. May throw what std::thread throws; the work is then not kept.
-  void add(ShutdownPolicy policy, std::function<void()> work);
+  // Any thread, the library's own included. May throw what std::thread throws; the task is then not added.
+  void add(AtShutdown policy, std::function<void()> task);
 
-  // Waits until no work is left. The work itself must not call it.
+  // Waits until no task is left. A task must not call it.
   void finish();
 
  private:
@@ -30,11 +31,11 @@ class Background {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  struct Work {
-    ShutdownPolicy policy;
+  struct Task {
+    AtShutdown policy;
     std::function<void()> run;
   };
-  std::deque<Work> waiting_;
+  std::deque<Task> waiting_;
   bool busy_ = false;
   bool stop_ = false;
   std::thread thread_;

@@ -15,7 +15,7 @@ class AtomicCounters {
 
   static void add(Count& count, std::uint64_t value = 1) { count.fetch_add(value, std::memory_order_relaxed); }
 
-  // A program that a driver just made.
+  // The times of a program that a driver just loaded or compiled.
   void add_times(const Explanation& e) {
     add(create_us, static_cast<std::uint64_t>(e.create_us));
     add(build_us, static_cast<std::uint64_t>(e.build_us));

@@ -12,7 +12,7 @@
 
 namespace clbake {
 
-// Whether a failure is about the program. Failures of the machine may pass.
+// Whether a failure is about the program itself and will recur. Failures of the machine may pass.
 inline bool is_permanent(Code code) { return code != Code::opencl && code != Code::out_of_memory; }
 
 using Loaded = Result<std::shared_ptr<const Program>>;
@@ -25,7 +25,7 @@ class LoadOnce {
     return program_;
   }
 
-  // Why there will be none; ok before the first `get`, and when there is one.
+  // The permanent failure; ok before the first `get`, and when there is a program.
   Status failure() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     return failure_;

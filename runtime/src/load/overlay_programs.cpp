@@ -25,16 +25,16 @@ Result<Program> OverlayPrograms::load_unless_rejected(const Candidate& candidate
   if (!overlay) return load_entry(setup_.context, setup_.device, bundle, entry);
   const Result<OverlayKey> key = key_of(candidate);
   if (!key) return key.status();
-  if (overlay->rejected(*key, entry.program.raw_checksum)) {
-    return {Code::driver_rejected, "program " + key->variant.name + ": the driver refused it before"};
+  if (overlay->is_rejected(*key, entry.program.raw_checksum)) {
+    return {Code::driver_rejected, "program " + key->variant.name + ": the driver rejected it before"};
   }
   Result<Program> program = load_entry(setup_.context, setup_.device, bundle, entry);
   if (program.status().code() != Code::driver_rejected) return program;
-  const Status noted = overlay->reject(*key, entry.program.raw_checksum);
-  if (noted) return program;
+  const Status marked = overlay->mark_rejected(*key, entry.program.raw_checksum);
+  if (marked) return program;
   // Part of the miss instead of a log line: other threads wait for this load, and `log` may call the library.
   return program.status().with_message(program.status().message() +
-                                       "; the overlay could not note it: " + noted.message());
+                                       "; the overlay could not mark it: " + marked.message());
 }
 
 Result<Program> OverlayPrograms::load(const Candidate& candidate) const {
@@ -60,22 +60,22 @@ bool OverlayPrograms::has(const Candidate& candidate) const {
   return key && setup_.options.overlay->find(*key).ok();
 }
 
-void OverlayPrograms::keep_later(const Candidate& candidate, std::shared_ptr<const Program> program) const {
+void OverlayPrograms::store_async(const Candidate& candidate, std::shared_ptr<const Program> program) const {
   if (!setup_.options.overlay || !setup_.options.overlay->writable()) return;
   const Status added = exceptions_to_status([&] {
-    background_.add(Background::ShutdownPolicy::has_to_be_done, [this, candidate, program = std::move(program)] {
-      const Status kept = exceptions_to_status([&] { return keep(candidate, program); });
-      if (!kept) setup_.log(LogLevel::warning, "the overlay could not keep the program: " + kept.message());
+    background_.add(Background::AtShutdown::complete, [this, candidate, program = std::move(program)] {
+      const Status stored = exceptions_to_status([&] { return store(candidate, program); });
+      if (!stored) setup_.log(LogLevel::warning, "could not store the program in the overlay: " + stored.message());
     });
     return Status();
   });
-  if (!added) setup_.log(LogLevel::warning, "the overlay could not keep the program: no thread could be started");
+  if (!added) setup_.log(LogLevel::warning, "could not store the program in the overlay: no thread could be started");
 }
 
 // Compiles the program a second time, for finalizing: PoCL 3.1 aborts the process when a program's binary is queried
-// while one of its kernels runs, or one of another program with the same source and options. So each gets an option of
-// its own. The option counts from 1, so that PoCL's own cache already has most of them in the next process.
-Loaded OverlayPrograms::compile_apart(const Candidate& candidate) const {
+// while one of its kernels runs, or one of another program with the same source and options. So each compilation gets
+// an option of its own: a number from 1 on, so that PoCL's own cache has most of them in the next process.
+Loaded OverlayPrograms::compile_again(const Candidate& candidate) const {
   static std::atomic<unsigned> count{0};
   const std::string option = " -DCLBAKE_OVERLAY=" + std::to_string(++count);
   Result<Program> program =
@@ -84,16 +84,17 @@ Loaded OverlayPrograms::compile_apart(const Candidate& candidate) const {
   return std::make_shared<const Program>(std::move(*program));
 }
 
-Status OverlayPrograms::keep(const Candidate& candidate, std::shared_ptr<const Program> program) const {
+Status OverlayPrograms::store(const Candidate& candidate, std::shared_ptr<const Program> program) const {
   Result<OverlayKey> key = key_of(candidate);
   if (!key) return key.status();
   if (is_pocl(setup_.target)) {
-    const Loaded apart = compile_apart(candidate);
-    if (!apart) return apart.status();
-    program = *apart;
+    const Loaded second = compile_again(candidate);
+    if (!second) return second.status();
+    program = *second;
   }
   const auto launch = [&] { return WarmUp::launch_every_shape(setup_.context, setup_.device, program); };
-  return setup_.options.overlay->keep(*key, Compiled{setup_.target, program->variant, program->program(), launch});
+  return setup_.options.overlay->finalize_and_store(
+      *key, Compiled{setup_.target, program->variant, program->program(), launch});
 }
 
 }  // namespace clbake

@@ -70,16 +70,16 @@ Result<Found> Policy::any_baked(const Request& request) {
       if (program) return program;
     }
   }
-  return {Code::no_entry, "no variant that could do the problem is baked for this driver"};
+  return {Code::no_entry, "no variant that can compute the problem is baked for this driver"};
 }
 
-void Policy::compile_later(const Request& request) {
+void Policy::compile_async(const Request& request) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!compiling_.insert(request.candidates.front()).second) return;
   }
   const Status added = exceptions_to_status([&] {
-    background_.add(Background::ShutdownPolicy::may_be_dropped, [this, request] {
+    background_.add(Background::AtShutdown::discard, [this, request] {
       const Status done = exceptions_to_status([&] { return compiled(request).status(); });
       epoch_.fetch_add(1, std::memory_order_release);
       if (!done && !is_permanent(done.code())) forget_compiling(request.candidates.front());
@@ -102,7 +102,7 @@ Result<Found> Policy::serve_fallback(const Request& request) {
   if (!other) return other;
   const Candidate& wanted = request.candidates.front();
   const Result<cache::Variant> variant = setup_.bundles[wanted.bundle].bundle.variant(wanted.variant);
-  compile_later(request);
+  compile_async(request);
   other->explanation.waits_for = variant ? variant->name : "unknown";
   other->explanation.reason = "until " + other->explanation.waits_for + " is compiled";
   return other;

@@ -6,8 +6,8 @@
 //   4. the overlay
 //   5. on_miss: fail with the reason; or serve another variant and compile the wanted one in the background; or compile
 //
-// A tier is tried for all bundles before the next one: what counts is how little is left to compile, not which bundle
-// it is from.
+// A tier is tried for all bundles before the next one: how little is left to compile counts, not the order of the
+// bundles.
 #pragma once
 
 #include "load/program_store.hpp"
@@ -28,7 +28,7 @@ class Policy {
   // What `find` would do now, without loading or counting anything; with OnMiss::fallback: what its later calls will.
   Result<Explanation> explain(const Request& request) const;
 
-  // Counts and logs a call that nothing served, whatever failed.
+  // Counts and logs a call that failed, for whatever reason.
   void count_failure(const Status& failure);
 
   AtomicCounters& counters() { return counters_; }
@@ -48,7 +48,7 @@ class Policy {
   Result<Found> serve_fallback(const Request& request);
   Result<Found> any_baked(const Request& request);
   bool compiled_already(const Request& request) const;
-  void compile_later(const Request& request);
+  void compile_async(const Request& request);
   void forget_compiling(const Candidate& candidate);
   // explain.cpp
   Result<Explanation> explain_baked(const Request& request, const Candidate& candidate, Tier tier) const;

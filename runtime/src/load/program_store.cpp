@@ -51,7 +51,7 @@ Result<Found> ProgramStore::any_ready(const GemmKind& kind) const {
     std::shared_ptr<const Program> program = slot->ready();
     if (program && program->variant.kind() == kind) return found(std::move(program), candidate, true);
   }
-  return {Code::no_variant, "no program that could do the problem is loaded"};
+  return {Code::no_variant, "no program that can compute the problem is loaded"};
 }
 
 bool ProgramStore::in_overlay(const Candidate& candidate) const {
@@ -67,7 +67,7 @@ Result<Found> ProgramStore::get(const Candidate& candidate, Tier tier) {
   });
   if (!program) return program.status();
   if (!loaded) counters_.add_times((*program)->explanation);
-  if (!loaded && tier == Tier::source) overlay_.keep_later(candidate, *program);
+  if (!loaded && tier == Tier::source) overlay_.store_async(candidate, *program);
   return found(*program, candidate, loaded);
 }
 

@@ -24,18 +24,18 @@ class ProgramStore {
   ProgramStore(const Setup& setup, Background& background, AtomicCounters& counters)
       : setup_(setup), counters_(counters), overlay_(setup, background) {}
 
-  // The program, from memory or loaded now. Adds the driver's time to the counters, and gives what was compiled to the
-  // overlay. A permanent failure is remembered; one of the machine is tried again at the next call.
+  // The program, from memory or loaded now. Adds the driver's time to the counters, and stores what was compiled
+  // in the overlay. A permanent failure is remembered; after one of the machine the next call tries again.
   Result<Found> get(const Candidate& candidate, Tier tier);
 
-  // Without loading anything: the program, null while there is none; or why there will be none, ok while that is open.
+  // Without loading anything: the program, null while it is not loaded; and why it cannot be loaded, ok while it may.
   std::shared_ptr<const Program> ready(const Candidate& candidate, Tier tier) const;
   Status failure(const Candidate& candidate, Tier tier) const;
 
   // Any loaded program that computes this kind of problem. Fails with no_variant.
   Result<Found> any_ready(const GemmKind& kind) const;
 
-  // Whether the overlay has a program for it that the driver has not refused.
+  // Whether the overlay has a program for it that the driver has not rejected.
   bool in_overlay(const Candidate& candidate) const;
 
  private:

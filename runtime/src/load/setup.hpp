@@ -1,4 +1,4 @@
-// What a library was created with. Constant for the library's life; every class of this folder reads it.
+// What a library was created with. It never changes; every class of this folder reads it.
 #pragma once
 
 #include "opencl/cl.hpp"

@@ -18,7 +18,7 @@ Status preload_for(cl_platform_id id) {
   const std::string name = cl::Platform(id).getInfo<CL_PLATFORM_NAME>(&error);
   if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
   if (name.find("NVIDIA") == std::string::npos || dlopen(kNvvm, RTLD_NOW | RTLD_LOCAL)) return {};
-  return {Code::not_found, std::string(kNvvm) + " is not where libraries are looked for"};
+  return {Code::not_found, std::string(kNvvm) + " is not in the search path of libraries"};
 }
 
 }  // namespace

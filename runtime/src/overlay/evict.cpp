@@ -1,4 +1,4 @@
-// Keeps the size of an overlay within its limit, after each write.
+// Evicts files after each write, so that an overlay stays within its size limit.
 #include "overlay/private_directory.hpp"
 
 #include <dirent.h>
@@ -30,20 +30,20 @@ bool used_before(const File& a, const File& b) {
   return a.used.tv_nsec < b.used.tv_nsec;
 }
 
-// Takes the lower-case hexadecimal digits from the front of `text`, exactly `count` of them.
-bool take_digits(std::string_view& text, std::size_t count) {
+// Removes exactly `count` lower-case hexadecimal digits from the front of `text`.
+bool consume_digits(std::string_view& text, std::size_t count) {
   if (text.size() < count || text.substr(0, count).find_first_not_of("0123456789abcdef") != text.npos) return false;
   text.remove_prefix(count);
   return true;
 }
 
-// Takes an entry's or a mark's name from the front of `text`.
-bool take_name(std::string_view& text) {
-  if (!take_digits(text, 32)) return false;
+// Removes the name of an entry or a rejection mark from the front of `text`.
+bool consume_name(std::string_view& text) {
+  if (!consume_digits(text, 32)) return false;
   std::string_view ending = ".clbake";
   if (!text.empty() && text[0] == '-') {
     text.remove_prefix(1);
-    if (!take_digits(text, 16)) return false;
+    if (!consume_digits(text, 16)) return false;
     ending = ".rejected";
   }
   if (text.substr(0, ending.size()) != ending) return false;
@@ -52,7 +52,7 @@ bool take_name(std::string_view& text) {
 }
 
 bool is_whole_name(std::string_view text, char behind_digits) {
-  return text.size() > 32 && text[32] == behind_digits && take_name(text) && text.empty();
+  return text.size() > 32 && text[32] == behind_digits && consume_name(text) && text.empty();
 }
 
 struct CloseDirectory {
@@ -69,7 +69,7 @@ Listing list(int directory) {
 }
 
 // Lists the entries and marks; removes abandoned temporary files.
-void take_stock(const PrivateDirectory& directory, DIR* listing, std::vector<File>& files) {
+void list_files(const PrivateDirectory& directory, DIR* listing, std::vector<File>& files) {
   while (const dirent* item = ::readdir(listing)) {
     File file;
     file.name = item->d_name;
@@ -97,14 +97,14 @@ bool is_mark_name(const std::string& name) { return is_whole_name(name, '-'); }
 bool is_temporary_name(const std::string& name) {
   constexpr std::string_view mark = ".tmp.";
   std::string_view text = name;
-  return take_name(text) && text.substr(0, mark.size()) == mark;
+  return consume_name(text) && text.substr(0, mark.size()) == mark;
 }
 
 Status evict(const PrivateDirectory& directory, std::uint64_t max_bytes, const std::string& newest) {
   const Listing listing = list(directory.descriptor());
   if (!listing) return {Code::io, directory.path() + ": cannot be listed: " + std::strerror(errno)};
   std::vector<File> files;
-  take_stock(directory, listing.get(), files);
+  list_files(directory, listing.get(), files);
   std::uint64_t total = 0;
   for (const File& file : files) total += file.bytes;
   if (total <= max_bytes) return {};

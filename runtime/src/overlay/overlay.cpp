@@ -16,12 +16,12 @@ std::string mark_name(const OverlayKey& key, std::uint64_t program_checksum) {
   return key.hash + "-" + hexadecimal(program_checksum) + ".rejected";
 }
 
-Status foreign(const char* cause) { return {Code::malformed, cause}; }
+Status malformed(const char* cause) { return {Code::malformed, cause}; }
 
 // Two keys may have one hash, and files can be renamed.
 Status check_content(const Bundle& bundle, const OverlayKey& key) {
   const bool one = bundle.target_count() == 1 && bundle.source_count() == 1 && bundle.variant_count() == 1;
-  if (!one || bundle.entry_count() == 0) return foreign("is not the bundle of one variant");
+  if (!one || bundle.entry_count() == 0) return malformed("is not the bundle of one variant");
   const Result<cache::Target> target = bundle.target(0);
   if (!target) return target.status();
   const Result<cache::Variant> variant = bundle.variant(0);
@@ -29,11 +29,12 @@ Status check_content(const Bundle& bundle, const OverlayKey& key) {
   const Result<cache::Source> source = bundle.source(0);
   if (!source) return source.status();
   const bool same = *target == key.target && *source == key.source && same_but_source(*variant, key.variant);
-  return same ? Status() : foreign("holds something else than its name says");
+  return same ? Status() : malformed("holds something else than its name says");
 }
 
-// Whether the file is of no use to any process; one that lacks memory or permissions here, or is of a newer clbake, is.
-bool is_waste(Code code) {
+// Whether no process can use the file. Lack of memory or permissions may be this process's own, and a file of a newer
+// clbake serves that one.
+bool is_useless(Code code) {
   return code == Code::not_a_bundle || code == Code::truncated || code == Code::checksum || code == Code::malformed;
 }
 
@@ -53,7 +54,7 @@ Result<Bundle> Overlay::find(const OverlayKey& key) const {
   return exceptions_to_status([&]() -> Result<Bundle> {
     Result<Bundle> bundle = read(key);
     if (bundle) return bundle;
-    if (writable_ && is_waste(bundle.status().code())) directory_.remove(entry_name(key));
+    if (writable_ && is_useless(bundle.status().code())) directory_.remove(entry_name(key));
     return within_directory(bundle.status());
   });
 }
@@ -66,25 +67,25 @@ Status Overlay::within_directory(const Status& status) const {
 Result<Bundle> Overlay::read(const OverlayKey& key) const {
   const std::string name = entry_name(key);
   std::int64_t unused = 0;
-  if (!directory_.holds(name, &unused)) return {Code::no_entry, name + ": nothing is kept here"};
+  if (!directory_.holds(name, &unused)) return {Code::no_entry, name + ": not in the overlay"};
   Result<Bundle> bundle = Bundle::open_at(directory_.descriptor(), name);
-  if (bundle.status().code() == Code::not_found) return {Code::no_entry, name + ": was removed meanwhile"};
+  if (bundle.status().code() == Code::not_found) return {Code::no_entry, name + ": removed meanwhile"};
   if (!bundle) return bundle;
   Status status = bundle->verify();
   if (status) status = check_content(*bundle, key);
   if (!status) return status.within(name);
-  keep(name, unused);
+  touch_if_stale(name, unused);
   return bundle;
 }
 
-void Overlay::keep(const std::string& name, std::int64_t unused_seconds) const {
+void Overlay::touch_if_stale(const std::string& name, std::int64_t unused_seconds) const {
   if (writable_ && unused_seconds >= kTouchSeconds) directory_.touch(name);
 }
 
-Status Overlay::put(const OverlayKey& key, std::vector<cache::Entry> entries) const {
+Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) const {
   return exceptions_to_status([&]() -> Status {
     if (!writable_) return {};
-    if (entries.empty()) return {Code::invalid_argument, "no entry to put into the overlay"};
+    if (entries.empty()) return {Code::invalid_argument, "no entry to store in the overlay"};
     cache::Contents contents;
     contents.targets = {key.target};
     contents.sources = {key.source};
@@ -108,16 +109,16 @@ Status Overlay::write(const std::string& name, cache::ByteView bytes) const {
   return evict(directory_, max_bytes_, name);
 }
 
-Status Overlay::reject(const OverlayKey& key, std::uint64_t program_checksum) const {
+Status Overlay::mark_rejected(const OverlayKey& key, std::uint64_t program_checksum) const {
   return exceptions_to_status([&] { return writable_ ? write(mark_name(key, program_checksum), {}) : Status(); });
 }
 
-bool Overlay::rejected(const OverlayKey& key, std::uint64_t program_checksum) const {
+bool Overlay::is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const {
   const Status found = exceptions_to_status([&]() -> Status {
     const std::string name = mark_name(key, program_checksum);
     std::int64_t unused = 0;
     if (!directory_.holds(name, &unused)) return {Code::no_entry, {}};
-    keep(name, unused);
+    touch_if_stale(name, unused);
     return {};
   });
   return found.ok();

@@ -3,12 +3,12 @@
 // Each file is a bundle of one variant, named by a hash of all that its program depends on: target, source and variant
 // (overlay_key.hpp). So a reader needs one open and no index, a changed source or driver has another name, and `clbake
 // merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of it or
-// nothing, and of two writers the last one wins. A program that a driver refused is noted by an
-// empty file of its own, so that later processes do not offer it again.
+// nothing, and of two writers the last one wins. A program that a driver rejected is marked by an empty file of its
+// own, so that later processes do not offer it again.
 //
-// The size is kept by whoever wrote last: it removes the least recently used files (evict.cpp). "Used" is the time of
-// the file's modification, touched at most once an hour. A damaged file is removed when it is found. No process relies
-// on a file that it saw before: any other may have removed it, and the answer is to compile.
+// Each write evicts the least recently used files if all together are too large (evict.cpp). The time of last use is
+// the file's modification time, touched at most once an hour. A damaged file is removed when it is found. No process
+// relies on a file that it saw before: another one may have removed it, and then the program is compiled again.
 #pragma once
 
 #include <clbake/cache/reader.hpp>
@@ -35,21 +35,20 @@ class Overlay {
   // The bundle of the key's target, variant and source, each at index 0, with one or two entries. Everything is
   // verified, and its content compared with the key, as two keys may have one hash. Fails with no_entry when there is
   // none, or with what is wrong with the file; read_write mode removes it if it is damaged or not the key's. Touches a
-  // file that was not used for an hour.
+  // file that was not touched for an hour.
   Result<Bundle> find(const OverlayKey& key) const;
 
-  // Replaces the key's file by one of these entries; then evicts down to OverlayOptions::max_bytes. Compresses, writes
-  // and syncs, tens of milliseconds: not for a thread that a user waits for. Does nothing in read_only mode. Fails with
-  // invalid_argument (no entry; more than max_bytes), io (full, not writable) or out_of_memory; the old file then
-  // stays.
-  Status put(const OverlayKey& key, std::vector<cache::Entry> entries) const;
+  // Writes these entries to the key's file, replacing an older one; then evicts down to OverlayOptions::max_bytes.
+  // Compresses, writes and syncs, tens of milliseconds: not for a thread that a user waits for. Does nothing in
+  // read_only mode. Fails with invalid_argument (no entry; more than max_bytes), io (full, not writable) or
+  // out_of_memory; the old file then stays.
+  Status store(const OverlayKey& key, std::vector<cache::Entry> entries) const;
 
-  // Notes that the driver of the key's target refused the program with this checksum
-  // (EntryInfo::program.raw_checksum), whichever bundle it came from. Does nothing in read_only mode. Fails like put.
-  Status reject(const OverlayKey& key, std::uint64_t program_checksum) const;
+  // Marks the program with this checksum (EntryInfo::program.raw_checksum) as rejected by the driver of the key's
+  // target, whichever bundle it came from. Does nothing in read_only mode. Fails like store.
+  Status mark_rejected(const OverlayKey& key, std::uint64_t program_checksum) const;
 
-  // Whether that was noted.
-  bool rejected(const OverlayKey& key, std::uint64_t program_checksum) const;
+  bool is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const;
 
  private:
   Overlay(PrivateDirectory directory, const OverlayOptions& options)
@@ -60,7 +59,7 @@ class Overlay {
   Result<Bundle> read(const OverlayKey& key) const;
   Status within_directory(const Status& status) const;
   Status write(const std::string& name, cache::ByteView bytes) const;
-  void keep(const std::string& name, std::int64_t unused_seconds) const;
+  void touch_if_stale(const std::string& name, std::int64_t unused_seconds) const;
 
   PrivateDirectory directory_;
   bool writable_ = false;

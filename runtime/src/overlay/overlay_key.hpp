@@ -1,4 +1,4 @@
-// The key of an overlay's entry.
+// What identifies an entry of an overlay.
 #pragma once
 
 #include <clbake/cache/model.hpp>

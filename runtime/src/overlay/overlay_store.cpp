@@ -16,15 +16,15 @@ class DirectoryStore final : public OverlayStore {
 
   bool writable() const override { return writable_; }
   Result<Bundle> find(const OverlayKey& key) const override { return overlay_.find(key); }
-  bool rejected(const OverlayKey& key, std::uint64_t program_checksum) const override {
-    return overlay_.rejected(key, program_checksum);
+  bool is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const override {
+    return overlay_.is_rejected(key, program_checksum);
   }
-  Status reject(const OverlayKey& key, std::uint64_t program_checksum) const override {
-    return overlay_.reject(key, program_checksum);
+  Status mark_rejected(const OverlayKey& key, std::uint64_t program_checksum) const override {
+    return overlay_.mark_rejected(key, program_checksum);
   }
-  Status keep(const OverlayKey& key, const Compiled& compiled) const override {
+  Status finalize_and_store(const OverlayKey& key, const Compiled& compiled) const override {
     Result<std::vector<cache::Entry>> entries = finalize(compiled);
-    return entries ? overlay_.put(key, std::move(*entries)) : entries.status();
+    return entries ? overlay_.store(key, std::move(*entries)) : entries.status();
   }
 
  private:

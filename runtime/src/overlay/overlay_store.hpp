@@ -1,5 +1,5 @@
-// The overlay as the programs of a library see it. Only open_overlay() leads to the code behind it: a program that
-// never calls that does not carry it.
+// The overlay as a library sees it. Virtual, so that only open_overlay() refers to the implementation: the linker drops
+// it from an application that never calls that.
 #pragma once
 
 #include <clbake/cache/reader.hpp>
@@ -19,10 +19,10 @@ class OverlayStore {
 
   virtual bool writable() const = 0;
   virtual Result<cache::Bundle> find(const OverlayKey& key) const = 0;
-  virtual bool rejected(const OverlayKey& key, std::uint64_t program_checksum) const = 0;
-  virtual Status reject(const OverlayKey& key, std::uint64_t program_checksum) const = 0;
-  // Finalizes the program and puts it. Takes as long as both.
-  virtual Status keep(const OverlayKey& key, const Compiled& compiled) const = 0;
+  virtual bool is_rejected(const OverlayKey& key, std::uint64_t program_checksum) const = 0;
+  virtual Status mark_rejected(const OverlayKey& key, std::uint64_t program_checksum) const = 0;
+  // Finalizes the program, then stores it: Overlay::store.
+  virtual Status finalize_and_store(const OverlayKey& key, const Compiled& compiled) const = 0;
 };
 
 }  // namespace clbake

@@ -15,8 +15,8 @@ Status failure(const char* step, int error) {
   return {error == ENOENT ? Code::not_found : Code::io, std::string(step) + ": " + std::strerror(error)};
 }
 
-// With a slash at its end a symbolic link would be followed.
-std::string without_last_slashes(std::string path) {
+// A slash at the end would make the system follow a symbolic link.
+std::string without_trailing_slashes(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   return path;
 }
@@ -24,7 +24,7 @@ std::string without_last_slashes(std::string path) {
 Status make_with_parents(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    // A parent that cannot be made shows in what is made inside it.
+    // If a parent cannot be created, neither can the directory inside it, which is then reported.
     if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST && end == std::string::npos) return failure("mkdir", errno);
     if (end == std::string::npos) return {};
   }
@@ -36,10 +36,10 @@ Status check(int descriptor, bool writable) {
   struct stat info = {};
   if (::fstat(descriptor, &info) != 0) return failure("stat", errno);
   if (info.st_uid != ::geteuid()) {
-    return {Code::io, "belongs to user " + std::to_string(info.st_uid) + ", and this is user " +
+    return {Code::io, "belongs to user " + std::to_string(info.st_uid) + ", not to user " +
                           std::to_string(::geteuid()) + ": not used as an overlay"};
   }
-  if (others_can_write(info)) return {Code::io, "others than its owner can write to it: not used as an overlay"};
+  if (others_can_write(info)) return {Code::io, "users other than its owner can write to it: not used as an overlay"};
   const bool fit = !writable || ::faccessat(descriptor, ".", W_OK | X_OK, AT_EACCESS) == 0;
   return fit ? Status() : failure("cannot be written", errno);
 }
@@ -50,7 +50,7 @@ Result<int> open_and_check(const std::string& path, bool create) {
     if (!made) return made;
   }
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  // A symbolic link is said to be no directory on Linux, and a loop of links on other systems.
+  // open() names a symbolic link ENOTDIR on Linux and ELOOP on other systems; lstat() tells for certain.
   struct stat info = {};
   const int error = errno;
   const bool link = descriptor < 0 && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
@@ -66,7 +66,7 @@ Result<int> open_and_check(const std::string& path, bool create) {
 
 Result<PrivateDirectory> PrivateDirectory::open(const std::string& given, bool create) {
   if (given.empty()) return {Argument::directory, "the overlay's directory is not named"};
-  std::string path = without_last_slashes(given);
+  std::string path = without_trailing_slashes(given);
   const Result<int> descriptor = open_and_check(path, create);
   if (!descriptor) return descriptor.status().within(path);
   return PrivateDirectory(std::move(path), *descriptor);
@@ -85,10 +85,10 @@ PrivateDirectory::~PrivateDirectory() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-bool PrivateDirectory::holds(const std::string& name, std::int64_t* used) const {
+bool PrivateDirectory::holds(const std::string& name, std::int64_t* unused_seconds) const {
   struct stat info = {};
   if (::fstatat(descriptor_, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return false;
-  if (used) *used = std::int64_t{std::time(nullptr)} - info.st_mtime;
+  if (unused_seconds) *unused_seconds = std::int64_t{std::time(nullptr)} - info.st_mtime;
   return S_ISREG(info.st_mode) && info.st_uid == ::geteuid() && !others_can_write(info);
 }
 

@@ -23,9 +23,9 @@ class PrivateDirectory {
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
 
-  // Whether `name` is a regular file of this user that nobody else can write to. `used`, if not null, gets the seconds
-  // since its last use: how long ago it was written or touched.
-  bool holds(const std::string& name, std::int64_t* used = nullptr) const;
+  // Whether `name` is a regular file of this user that nobody else can write to. `unused_seconds`, if not null, gets
+  // how long ago it was written or touched.
+  bool holds(const std::string& name, std::int64_t* unused_seconds = nullptr) const;
 
   // Marks the file as used now. Best effort; failure is ignored.
   void touch(const std::string& name) const;

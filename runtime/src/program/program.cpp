@@ -42,7 +42,7 @@ Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t in
     return {Code::malformed,
             "variant " + variant->name + " has a sequence of launches that kernel contract 2 does not allow"};
   }
-  return {Code::unsupported_version, "variant " + variant->name + " obeys kernel contract " +
+  return {Code::unsupported_version, "variant " + variant->name + " follows kernel contract " +
                                          std::to_string(variant->contract) + "; this runtime knows " +
                                          std::to_string(kContract)};
 }
@@ -85,7 +85,7 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
                                       " work-items in a work-group; the device allows " + std::to_string(limit)};
 }
 
-// Some drivers report success for a build that produced nothing: the kernels themselves are the proof.
+// Some drivers report success for a build that produced nothing: only creating the kernels proves it.
 Status check_kernels(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
                      double& kernel_us) {
   Status status;

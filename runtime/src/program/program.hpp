@@ -21,7 +21,7 @@ struct Program {
   Explanation explanation;
 };
 
-// A program that serves one call, with what that call is told about it.
+// The program that serves one call, and the explanation that the call returns.
 struct Found {
   std::shared_ptr<const Program> program;
   Explanation explanation;

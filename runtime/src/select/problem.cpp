@@ -11,15 +11,15 @@ namespace clbake {
 namespace {
 
 Status too_large(Argument argument, const char* field, std::size_t value) {
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than the " +
-                        std::to_string(INT_MAX) + " that a kernel can count"};
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than " + std::to_string(INT_MAX) +
+                        ", the largest size that a kernel can handle"};
 }
 
 Status check_leading_dimension(Argument argument, const char* field, std::size_t value, std::size_t least) {
   if (value > INT_MAX) return too_large(argument, field, value);
   if (value >= least) return {};
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is less than the " + std::to_string(least) +
-                        " elements of a stored row or column"};
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is less than " + std::to_string(least) +
+                        ", the length of a stored row or column"};
 }
 
 // Elements from the first to the last of a rows x cols matrix. At most 2^62: both factors are below 2^31.
@@ -32,8 +32,8 @@ constexpr std::size_t kMaxDistance = std::size_t{1} << 62;
 
 Status check_distance(Argument argument, const char* field, std::size_t value, std::size_t most = kMaxDistance) {
   if (value <= most) return {};
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than the " + std::to_string(most) +
-                        " elements that can be addressed"};
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than " + std::to_string(most) +
+                        " elements, the largest distance that can be addressed"};
 }
 
 Status check_batch(const Problem& p) {

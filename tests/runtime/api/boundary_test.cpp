@@ -1,5 +1,5 @@
 // Nothing damaged reaches a driver. This executable stands in for the driver at clCreateProgramWithBinary: it counts
-// what gets there and refuses it, so that no driver is hurt, whatever the runtime hands over.
+// what gets there and refuses it, so that whatever the runtime passes on cannot crash a driver.
 #include "driver_main.hpp"
 
 #include <clbake/builder/gemm_run.hpp>

@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(StructsOfAnotherSizeAreRefusedAndNotWritten) {
   clbake_library_release(library);
 }
 
-BOOST_AUTO_TEST_CASE(AnErrorTellsTheProgramWhatItTellsAPerson) {
+BOOST_AUTO_TEST_CASE(AnErrorNamesArgumentAndOpenClCode) {
   clbake_error error{};
   clbake_library* library = library_from(path());
   clbake_problem problem;

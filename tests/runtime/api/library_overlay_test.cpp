@@ -1,4 +1,4 @@
-// Libraries with an overlay: what a miss compiled, kept for the next process.
+// Libraries with an overlay: a program compiled on a miss serves the next process.
 #include "api/library_scene.hpp"
 #include "driver_main.hpp"
 
@@ -53,7 +53,7 @@ bool any_line_has(const Lines& lines, const std::string& part) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
+BOOST_AUTO_TEST_CASE(AProgramCompiledOnAMissServesTheNextProcess) {
   std::string wanted;
   const Bundle bundle = bundle_with_a_miss(wanted);
   const ScratchDirectory directory = scratch();
@@ -77,12 +77,12 @@ BOOST_AUTO_TEST_CASE(WhatAMissCompiledServesTheNextProcess) {
   BOOST_TEST(second.counters.source == 0U);
   overlay.mode = OverlayMode::read_only;
   BOOST_TEST((run_with(bundle, overlay, lines).explanation.origin == Origin::overlay));
-  BOOST_TEST(!any_line_has(lines, "keeps nothing"));
+  BOOST_TEST(!any_line_has(lines, "could not store"));
 }
 
-// PoCL 3.1 aborts when a binary is asked for beside a launch; here products run until everything is kept. Failed in
+// PoCL 3.1 aborts when a binary is queried during a launch; here products run until everything is stored. Failed in
 // most runs while the overlay finalized the program that the application was using.
-BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
+BOOST_AUTO_TEST_CASE(ProductsRunWhileTheOverlayStoresTheirProgram) {
   std::string wanted;
   const Bundle bundle = bundle_with_a_miss(wanted);
   const ScratchDirectory directory = scratch();
@@ -98,13 +98,13 @@ BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
     const Problem p = small_problem();
     Matrices matrices(p);
     BOOST_REQUIRE(run_once(library, p, matrices).ok());
-    std::atomic<bool> kept{false};
+    std::atomic<bool> stored{false};
     std::thread waits([&] {
       library.finish();
-      kept = true;
+      stored = true;
     });
     std::size_t failed = 0;
-    while (!kept) failed += run_once(library, p, matrices).ok() ? 0 : 1;
+    while (!stored) failed += run_once(library, p, matrices).ok() ? 0 : 1;
     waits.join();
     BOOST_TEST(failed == 0U);
     BOOST_TEST(library.counters().source == 1U);
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(ProductsGoOnWhileTheOverlayKeepsTheirProgram) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(WhatADriverRefusesIsShownToItOnceAndHealed) {
+BOOST_AUTO_TEST_CASE(ARejectedProgramIsOfferedOnceAndThenServedFromTheOverlay) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
     for (cache::Entry& e : c.entries) e.program.assign(64, 'x');
   });
@@ -126,15 +126,15 @@ BOOST_AUTO_TEST_CASE(WhatADriverRefusesIsShownToItOnceAndHealed) {
   const Run first = run_with(*bundle, overlay, lines);
   BOOST_TEST((first.explanation.origin == Origin::source));
   BOOST_TEST(first.counters.misses[static_cast<std::size_t>(Code::driver_rejected)] == 1U);
-  BOOST_TEST(!any_line_has(lines, "refused it before"));
+  BOOST_TEST(!any_line_has(lines, "rejected it before"));
 
   const Run second = run_with(*bundle, overlay, lines);
   BOOST_TEST((second.explanation.origin == Origin::overlay));
-  BOOST_TEST(has(second.explanation.miss_message, "refused it before"));
+  BOOST_TEST(has(second.explanation.miss_message, "rejected it before"));
 }
 
-// Root may write anywhere: what nobody can use is a file in the directory's place, or a directory for all.
-BOOST_AUTO_TEST_CASE(AnOverlayThatCannotBeUsedFailsNoProduct) {
+// Root may write anywhere, so these fail for every user: a directory that all can write to, and a file in its place.
+BOOST_AUTO_TEST_CASE(AnUnusableOverlayFailsNoProduct) {
   std::string wanted;
   const Bundle bundle = bundle_with_a_miss(wanted);
   const ScratchDirectory directory = scratch();

@@ -26,7 +26,7 @@ std::string variant_with_workspace(const Bundle& bundle) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(OneCallIsRightAndPreparesOnce) {
+BOOST_AUTO_TEST_CASE(RepeatedCallsAreRightAndPrepareOnce) {
   const Library library = library_of(baked());
   const Problem problem = small_problem();
   for (int call = 0; call < 3; ++call) {
@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(OneCallIsRightAndPreparesOnce) {
 }
 
 // More problems than plans are kept, by several threads at once.
-BOOST_AUTO_TEST_CASE(OneCallFromManyThreads) {
+BOOST_AUTO_TEST_CASE(CallsFromManyThreadsAreRight) {
   const Library library = library_of(baked());
   std::vector<std::thread> threads;
   std::atomic<int> failures{0};
@@ -207,7 +207,7 @@ BOOST_AUTO_TEST_CASE(AFallbackServesUntilTheWantedVariantIsCompiled) {
 
   library.finish();
   Matrices second(problem);
-  const Status status = run_once(library, problem, second);  // not from the plan of the stand-in
+  const Status status = run_once(library, problem, second);  // not from the plan of the fallback
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
   BOOST_TEST(second.error() < kTolerance);
   const Result<Gemm> gemm = library.prepare(problem);
@@ -220,8 +220,8 @@ BOOST_AUTO_TEST_CASE(AFallbackServesUntilTheWantedVariantIsCompiled) {
   BOOST_TEST(!lines.all.empty());
 }
 
-// The last copy of a library goes while its thread compiles.
-BOOST_AUTO_TEST_CASE(ALibraryMayGoWhileItCompiles) {
+// The last copy of a library is destroyed while its thread compiles.
+BOOST_AUTO_TEST_CASE(ALibraryMayBeDestroyedWhileItCompiles) {
   std::string wanted;
   const Bundle bundle = bundle_with_a_miss(wanted);
   Options options;
@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(ALibraryMayGoWhileItCompiles) {
   BOOST_TEST(m.error() < kTolerance);
 }
 
-BOOST_AUTO_TEST_CASE(ALibraryThatWasMovedIsOneStill) {
+BOOST_AUTO_TEST_CASE(AMovedFromLibraryStillWorks) {
   Library library = library_of(baked());
   const Library other = std::move(library);
   const Problem p = small_problem();

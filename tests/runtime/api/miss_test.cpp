@@ -79,7 +79,7 @@ cache::Bytes older_bundle(bool for_newer_drivers) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(AnOlderDriversMachineCodeServesOnlyWhereBothSidesAllowIt) {
+BOOST_AUTO_TEST_CASE(AnOlderDriversMachineCodeServesOnlyWhereEntryAndOptionsAllowIt) {
   if (here().device.target.architecture.empty()) return;  // then no rule is wide enough
   const Result<Served> served = serve(older_bundle(true), OnMiss::fail, true);
   BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
@@ -187,12 +187,12 @@ BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
   BOOST_TEST(served.status().message().find('\n') == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(ABundleWithoutProfileIsAMissOfItsOwn) {
+BOOST_AUTO_TEST_CASE(ABundleWithoutProfilesFailsWithNoVariant) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) { c.profiles.clear(); });
   BOOST_TEST(name(serve(bytes, OnMiss::compile).status().code()) == name(Code::no_variant));
 }
 
-// Neither is it "no variant", nor does it happen in silence.
+// It neither fails with "no variant" nor happens silently.
 BOOST_AUTO_TEST_CASE(AKindThatWasNotBakedIsServedByTheDefaultOfTheDevicesType) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
     c.entries.clear();

@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(EmptyProductsSucceedAndTheirEventCompletes) {
   clReleaseEvent(event);
 }
 
-BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherAnorB) {
+BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherANorB) {
   const Result<Library> library = golden_library();
   BOOST_REQUIRE(library.ok());
   Product product;
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(MisuseIsRefusedWithTheArgumentsName) {
   refused(library->prepare(impossible).status(), "layout", Argument::layout);
 }
 
-BOOST_AUTO_TEST_CASE(AnImageIsNoMatrix) {
+BOOST_AUTO_TEST_CASE(AnImageIsRefusedAsAMatrix) {
   const Result<Library> library = golden_library();
   BOOST_REQUIRE(library.ok());
   Product p;

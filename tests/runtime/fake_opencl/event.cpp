@@ -33,7 +33,7 @@ cl_int clSetEventCallback(cl_event id, cl_int wanted, void(CL_CALLBACK* function
   if (call.error != CL_SUCCESS) return call.error;
   auto* event = object<Event>(id);
   if (!call.valid(event)) return CL_INVALID_EVENT;
-  if (!function || wanted != CL_COMPLETE) return CL_INVALID_VALUE;  // of the others nobody has need
+  if (!function || wanted != CL_COMPLETE) return CL_INVALID_VALUE;  // the others are not needed
   {
     const std::lock_guard<std::mutex> lock(event->mutex);
     if (event->status.load() > CL_COMPLETE) {

@@ -64,7 +64,7 @@ void forget_calls();
 
 // Objects that have references left.
 int alive(Kind kind);
-// "2 kernel, 1 event"; empty when no object is alive but those that live always.
+// "2 kernel, 1 event"; empty when only the devices are alive.
 std::string leaks();
 
 // What callers did wrong, one line each: use after release, more releases than references, accesses out of bounds ...
@@ -73,8 +73,8 @@ std::vector<std::string> complaints();
 // ---- What shall happen. While no other thread calls the driver. ----
 
 // From now on, the call number `nth` (0: the next one) of `function`, or of all functions (Function::count), does
-// nothing and returns `error`; `nth` = kEvery: all of them do. But clRetain* and clRelease* do their work first: nobody
-// can do anything about their errors, and the counts have to stay right.
+// nothing and returns `error`; `nth` = kEvery: all of them do. But clRetain* and clRelease* do their work first:
+// callers cannot react to their errors, and the counts must stay right.
 constexpr std::size_t kEvery = static_cast<std::size_t>(-1);
 void fail(Function function, std::size_t nth, cl_int error);
 void fail_nothing();
@@ -89,7 +89,7 @@ void set_hook(std::function<void(Function)> hook);
 void set_build_time(unsigned milliseconds);
 
 // true: commands wait until somebody waits for them (clFinish, clWaitForEvents, a blocking read), and then the latest
-// one that may run comes first, so that whatever misses an event to wait for goes wrong.
+// one that may run comes first, so that a missing event in a wait list gives a wrong result.
 void set_lazy(bool lazy);
 
 // The bytes that clGetProgramInfo gives for a program of these build options on device 0 or 1.

@@ -15,7 +15,7 @@
 
 namespace fake {
 
-// Memory of an object stays until reset(), so that a use after its release can be told. It does not come from operator
+// Memory of an object stays until reset(), so that use after release is detected. It does not come from operator
 // new: tests count what the library allocates with that.
 struct Object {
   explicit Object(Kind of_kind, Object* of_parent = nullptr) : kind(of_kind), parent(of_parent) {}

@@ -13,7 +13,7 @@ constexpr cl_ulong kMemory = cl_ulong{1} << 30;  // bytes of a device
 int the_platform;  // its address is the handle
 cl_platform_id platform() { return reinterpret_cast<cl_platform_id>(&the_platform); }
 
-// The runtime goes its own ways on some platforms.
+// The runtime treats some platforms differently.
 const char* platform_name() {
   const char* name = std::getenv("FAKE_OPENCL_PLATFORM");
   return name ? name : "Fake Platform";

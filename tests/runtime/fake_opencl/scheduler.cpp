@@ -85,7 +85,7 @@ void run_all() {
 bool flush_forgotten() {
   for (std::size_t i = 0; i < commands.size(); ++i) {
     if (commands[i].flushed || !ready(i)) continue;
-    complain("a thread waits for a command of a queue that nobody flushed");
+    complain("a thread waits for a command of a queue that was not flushed");
     commands[i].flushed = true;
     return true;
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kThreads = 8;
 
-// Lets all threads go at the same time.
+// Starts all threads at the same time.
 class Start {
  public:
   void wait() {
@@ -166,8 +166,8 @@ BOOST_AUTO_TEST_CASE(AGemmOutlivesItsLibrary) {
   check_nothing_is_left();
 }
 
-// Kept plans are taken and given back by all threads; each has its own matrices.
-BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsShareALibrary) {
+// All threads take cached plans and put them back; each has its own matrices.
+BOOST_AUTO_TEST_CASE(CallsOfManyThreadsShareALibrary) {
   bundle_bytes();
   {
     const Scene scene;
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsShareALibrary) {
 }
 
 // Every thread has plans of its own: none waits for another one, however many calls there are.
-BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsDoNotMeetAtALock) {
+BOOST_AUTO_TEST_CASE(CallsOfManyThreadsDoNotMeetAtALock) {
   bundle_bytes();
   constexpr std::size_t rounds = 500;
   {
@@ -227,8 +227,8 @@ BOOST_AUTO_TEST_CASE(OneCallsOfManyThreadsDoNotMeetAtALock) {
   check_nothing_is_left();
 }
 
-// A kept plan's workspace is busy until its product is done; a product on another queue must not wait for that.
-BOOST_AUTO_TEST_CASE(OneCallsOnTwoQueuesDoNotWaitForEachOther) {
+// A cached plan's workspace is busy until its product is done; a product on another queue must not wait for that.
+BOOST_AUTO_TEST_CASE(CallsOnTwoQueuesDoNotWaitForEachOther) {
   bundle_bytes();
   {
     const Scene scene;

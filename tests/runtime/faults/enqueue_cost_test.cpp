@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(APreparedCallAllocatesNothing) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ACallWithAKeptPlanAllocatesNothingAndCallsTheDriverAsOften) {
+BOOST_AUTO_TEST_CASE(ACallWithACachedPlanAllocatesNothingAndCallsTheDriverAsOften) {
   const Scene scene;
   const Result<Library> library = open_library(scene);
   BOOST_REQUIRE(library.ok());
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(ACallWithAKeptPlanAllocatesNothingAndCallsTheDriverAsOften)
 }
 
 // More plans than are kept, which differ in their strides alone: each call gets its own one.
-BOOST_AUTO_TEST_CASE(PlansThatGoMakeRoomForTheRightOnes) {
+BOOST_AUTO_TEST_CASE(EvictedPlansAreReplacedByTheRightOnes) {
   const Scene scene;
   const Result<Library> library = open_library(scene);
   BOOST_REQUIRE(library.ok());

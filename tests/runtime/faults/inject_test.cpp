@@ -1,5 +1,5 @@
-// Every call that the library makes to the driver fails once, with several errors: the library says so or does
-// without, leaks nothing, and works as soon as the error is gone.
+// Every call that the library makes to the driver fails once, with several errors: the library reports it or
+// works without that call, leaks nothing, and recovers when the error has passed.
 #include "faults/fake_scene.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -17,8 +17,8 @@ namespace {
 
 bool begins(const std::string& text, const char* with) { return text.rfind(with, 0) == 0; }
 
-// What may fail without being mentioned: nobody can do anything about references; the limit on work-groups, the state
-// of an earlier event and a flush only make something better that works without.
+// What may fail without being reported: nothing can be done about references; the limit on work-groups, the state of
+// an earlier event and a flush only improve what works without them.
 bool harmless(fake::Function function) {
   const std::string name = fake::name(function);
   return begins(name, "clRetain") || begins(name, "clRelease") || name == "clGetKernelWorkGroupInfo" ||
@@ -32,7 +32,7 @@ bool as_pocl() {
 
 bool is_allocation_failure(cl_int error) { return error == CL_OUT_OF_HOST_MEMORY || error == CL_OUT_OF_RESOURCES; }
 
-// Opens, prepares, enqueues and destroys; a step that fails is repeated once, by when the error is gone.
+// Opens, prepares, enqueues and destroys; a step that fails is repeated once, without the error.
 class Script {
  public:
   // No call may fail yet.
@@ -123,7 +123,7 @@ bool run_with_failure(std::size_t at, cl_int error) {
 
     BOOST_TEST_INFO("call " << at << ", " << fake::name(failed) << " returns " << error << "; said: " << script.said);
     const bool mentioned = script.said.find(fake::name(failed)) != std::string::npos;
-    // The launch that is for PoCL's sake may fail without a word: the product does not depend on it.
+    // The warm-up launch for PoCL may fail silently: the product does not depend on it.
     const bool optional = as_pocl() && script.failures.empty();
     BOOST_TEST((mentioned || harmless(failed) || optional));
     BOOST_TEST(script.failures.size() <= 1U);
@@ -158,8 +158,8 @@ BOOST_AUTO_TEST_CASE(EveryCallMayFail) {
   }
 }
 
-// What a driver does without that is broken for good.
-BOOST_AUTO_TEST_CASE(AFunctionMayFailAlways) {
+// A driver of which one function never works.
+BOOST_AUTO_TEST_CASE(ADriverFunctionMayAlwaysFail) {
   bundle_bytes();
   for (int f = 0; f < static_cast<int>(fake::Function::count); ++f) {
     {
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(EveryFailedPrepareIsCountedAndLogged) {
   }
 }
 
-// PoCL 3.1 aborts the process when a failure passes through an event that nobody holds any more.
+// PoCL 3.1 aborts the process when a failure passes through an event without references.
 BOOST_AUTO_TEST_CASE(TheEventsOfAVariantOfSeveralKernelsLiveUntilTheCallHasEnded) {
   bundle_bytes();
   const Scene scene;

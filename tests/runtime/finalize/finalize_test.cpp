@@ -1,5 +1,5 @@
-// What a process compiled becomes an entry of the overlay without a child process, and the next one has nothing to
-// compile.
+// A program compiled in a process becomes an overlay entry without a child process, and the next process has nothing
+// to compile.
 #include "overlay/overlay_samples.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
   }
 }
 
-// The functions that PoCL has compiled of a program that nobody has compiled before.
+// The functions that PoCL has compiled of a program that it has not compiled before.
 std::vector<std::string> compiled_functions(bool only_build) {
   builder::Job job = tests::reference_job();
   job.variant.build_options += " -DUNSEEN=" + std::to_string(std::random_device()());
@@ -154,12 +154,12 @@ BOOST_AUTO_TEST_CASE(TheNextProcessIsServedFromTheOverlay) {
   const OverlayOptions options = {scratch.path() + "/overlay", OverlayMode::read_write};
   const OverlayKey key = overlay_key(job.target, job.source, job.variant);
   const std::vector<cache::Entry> entries = finalized(job);
-  const Status put = required(Overlay::open(options)).put(key, entries);
-  BOOST_REQUIRE_MESSAGE(put.ok(), put.message());
+  const Status stored = required(Overlay::open(options)).store(key, entries);
+  BOOST_REQUIRE_MESSAGE(stored.ok(), stored.message());
 
-  const Bundle kept = required(required(Overlay::open(options)).find(key));
+  const Bundle found = required(required(Overlay::open(options)).find(key));
   builder::Job next = job;
-  next.entries = required(kept.decode()).entries;
+  next.entries = required(found.decode()).entries;
   const Served served(next);
   Gemm gemm = served.prepare(kSmall);
   const bool native = entries[0].form == cache::Form::native;

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(BlocksOfOneMatrixAreApart) {
   BOOST_TEST(overlap(region_of_b(p, 1000 + 100), c));
 }
 
-BOOST_AUTO_TEST_CASE(TooManyRowsBetweenEachOtherCountAsShared) {
+BOOST_AUTO_TEST_CASE(TooManyInterleavedRowsCountAsShared) {
   Problem p;
   p.m = p.n = p.k = 1024;
   p.lda = p.ldb = p.ldc = 2048;

@@ -1,4 +1,4 @@
-// Made-up entries for the tests of the overlay, whose bytes tell who wrote them for what.
+// Made-up entries for the tests of the overlay. Their bytes identify the key and the writer.
 #pragma once
 
 #include "overlay/overlay.hpp"
@@ -37,7 +37,7 @@ inline cache::Bytes sample_program(std::uint64_t number, std::uint64_t writer, s
 
 inline std::vector<cache::Entry> sample_entries(std::uint64_t number, std::uint64_t writer, std::size_t words = 500) {
   cache::Entry entry;
-  entry.target = 3;  // put() takes those of the key
+  entry.target = 3;  // store() takes those of the key
   entry.variant = 4;
   entry.program = sample_program(number, writer, words);
   return {entry};

@@ -1,5 +1,5 @@
-// 64 processes of 8 threads share one empty overlay, while another process removes from it whatever is too much and
-// some writers are killed: no entry is ever torn or another one than was asked for, and in the end all are hits.
+// 64 processes of 8 threads share an overlay that is empty at first, while another process evicts from it and some
+// writers are killed: no entry is ever incomplete or the wrong one, and in the end all are hits.
 #include "overlay/overlay_samples.hpp"
 
 #include <sys/wait.h>
@@ -45,8 +45,8 @@ bool complain(const char* what, const Status& status) {
   return false;
 }
 
-// Whether the entry is there, or not there, and nothing else.
-bool look(const Overlay& overlay, std::uint64_t number, bool& hit) {
+// Whether the overlay has either no entry or the right one.
+bool check_find(const Overlay& overlay, std::uint64_t number, bool& hit) {
   const Result<Bundle> bundle = overlay.find(sample_key(number));
   hit = bundle.ok();
   if (!hit) return bundle.status().code() == Code::no_entry || complain("find", bundle.status());
@@ -57,12 +57,12 @@ bool look(const Overlay& overlay, std::uint64_t number, bool& hit) {
   return is_sample(*program, number) || complain("program", {Code::wrong_result, "wrong bytes"});
 }
 
-bool look_or_put(const Overlay& overlay, std::uint64_t number, std::uint64_t writer) {
+bool find_or_store(const Overlay& overlay, std::uint64_t number, std::uint64_t writer) {
   bool hit = false;
-  if (!look(overlay, number, hit)) return false;
+  if (!check_find(overlay, number, hit)) return false;
   if (hit) return true;
-  const Status status = overlay.put(sample_key(number), sample_entries(number, writer, 200 + 40 * number));
-  return status.ok() || complain("put", status);
+  const Status status = overlay.store(sample_key(number), sample_entries(number, writer, 200 + 40 * number));
+  return status.ok() || complain("store", status);
 }
 
 // One process: in each round each of its threads uses the overlay once.
@@ -76,7 +76,7 @@ int use(const OverlayOptions& options, std::uint64_t process, std::uint64_t roun
       const std::uint64_t writer = process * kThreads + t;
       std::mt19937_64 random(writer);
       for (std::uint64_t i = 0; i < rounds && fine; ++i) {
-        if (!look_or_put(*overlay, random() % kKeys, writer * rounds + i)) fine = false;
+        if (!find_or_store(*overlay, random() % kKeys, writer * rounds + i)) fine = false;
       }
     });
   }
@@ -84,13 +84,13 @@ int use(const OverlayOptions& options, std::uint64_t process, std::uint64_t roun
   return fine ? kFine : kWrong;
 }
 
-// Until it is killed: removes what is more than half of the entries.
+// Until it is killed: evicts entries again and again.
 int evict(const std::string& path) {
   const Result<PrivateDirectory> directory = PrivateDirectory::open(path, true);
   if (!directory) return complain("open", directory.status()), kWrong;
   for (;;) {
     const Status status = evict(*directory, kKeys * 4096, {});
-    if (!status) return complain("sweep", status), kWrong;
+    if (!status) return complain("evict", status), kWrong;
     ::usleep(2000);
   }
 }
@@ -101,7 +101,7 @@ int write_on(const OverlayOptions& options, std::uint64_t writer) {
   if (!overlay) return kWrong;
   for (;; ++writer) {
     const std::uint64_t number = writer % kKeys;
-    if (!overlay->put(sample_key(number), sample_entries(number, writer))) return kWrong;
+    if (!overlay->store(sample_key(number), sample_entries(number, writer))) return kWrong;
   }
 }
 
@@ -133,15 +133,15 @@ class Stress {
     BOOST_TEST(killed(evictor) == 128 + SIGKILL);
   }
 
-  // Fills what the evictor took, and then looks at each entry in a process of its own.
+  // Stores what was evicted, and then looks at each entry in a process of its own.
   void check_that_all_hit() const {
     const pid_t filler =
-        in_child([&] { return all([](const Overlay& o, std::uint64_t k) { return look_or_put(o, k, 0); }); });
+        in_child([&] { return all([](const Overlay& o, std::uint64_t k) { return find_or_store(o, k, 0); }); });
     BOOST_TEST(ending_of(filler) == kFine);
     const pid_t reader = in_child([&] {
       return all([](const Overlay& o, std::uint64_t k) {
         bool hit = false;
-        return look(o, k, hit) && hit;
+        return check_find(o, k, hit) && hit;
       });
     });
     BOOST_TEST(ending_of(reader) == kFine);
@@ -168,7 +168,7 @@ class Stress {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(NoEntryIsTornAndAllHitInTheEnd) {
+BOOST_AUTO_TEST_CASE(NoEntryIsIncompleteAndAllHitInTheEnd) {
   Stress stress;
   stress.run(1000);  // of the eight threads of a process, in all
   stress.check_that_all_hit();

@@ -1,4 +1,4 @@
-// The overlay's entries: what is found, what is refused, what damage does, what goes first when there is too much.
+// The overlay's entries: what is found, what is refused, what damage does, and what is evicted first.
 #include "overlay/overlay_samples.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uid_t kNobody = 65534;
 
-// A directory for one test, in which "overlay" is for the overlay's.
+// A directory for one test; the overlay is in its subdirectory "overlay".
 class Place {
  public:
   Place() {
@@ -56,7 +56,7 @@ class Place {
 
 std::string outcome(const Status& status) { return std::string(name(status.code())); }
 
-// "ok" only when what was found is the sample.
+// "ok" only if the sample was found.
 std::string finding(const Overlay& overlay, std::uint64_t number) {
   const Result<Bundle> bundle = overlay.find(sample_key(number));
   if (!bundle) return outcome(bundle.status());
@@ -66,8 +66,8 @@ std::string finding(const Overlay& overlay, std::uint64_t number) {
   return program && is_sample(*program, number) ? "ok" : "wrong bytes";
 }
 
-void put(const Overlay& overlay, std::uint64_t number, std::size_t words = 500) {
-  const Status status = overlay.put(sample_key(number), sample_entries(number, 1, words));
+void store(const Overlay& overlay, std::uint64_t number, std::size_t words = 500) {
+  const Status status = overlay.store(sample_key(number), sample_entries(number, 1, words));
   BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
 }
 
@@ -117,24 +117,24 @@ void without_rights(const std::function<void()>& work) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(WhatWasPutIsFoundByEveryProcessThatMayRead) {
+BOOST_AUTO_TEST_CASE(AStoredEntryIsFoundByEveryReader) {
   const Place place;
   const Overlay overlay = place.open();
   BOOST_TEST(finding(overlay, 1) == "no entry");
-  put(overlay, 1);
+  store(overlay, 1);
   BOOST_TEST(finding(overlay, 1) == "ok");
   BOOST_TEST(finding(place.open(), 1) == "ok");
   BOOST_TEST(finding(place.open(OverlayMode::read_only), 1) == "ok");
   BOOST_TEST(finding(overlay, 2) == "no entry");
 }
 
-BOOST_AUTO_TEST_CASE(BothFormsOfAProgramAreKept) {
+BOOST_AUTO_TEST_CASE(BothFormsOfAProgramAreStored) {
   const Place place;
   const Overlay overlay = place.open();
   std::vector<cache::Entry> entries = sample_entries(1, 1);
   entries.push_back(sample_entries(1, 2)[0]);
   entries[1].form = cache::Form::portable;
-  BOOST_REQUIRE(overlay.put(sample_key(1), entries).ok());
+  BOOST_REQUIRE(overlay.store(sample_key(1), entries).ok());
   const Bundle bundle = Place::required(overlay.find(sample_key(1)));
   BOOST_TEST(bundle.entry_count() == 2U);
   BOOST_TEST((Place::required(bundle.find_entry(0, 0, cache::Form::portable)).form == cache::Form::portable));
@@ -144,9 +144,9 @@ BOOST_AUTO_TEST_CASE(BothFormsOfAProgramAreKept) {
 BOOST_AUTO_TEST_CASE(ANewEntryReplacesTheOldOne) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1, 100);
+  store(overlay, 1, 100);
   const Bundle old = Place::required(overlay.find(sample_key(1)));
-  put(overlay, 1, 200);
+  store(overlay, 1, 200);
   BOOST_TEST(Place::required(overlay.find(sample_key(1))).entry(0)->program.raw_bytes == 1600U);
   BOOST_TEST(place.files() == 1U);
   BOOST_TEST(old.verify().ok());
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(DirectoryAndFilesArePrivate) {
   options.directory = place.path("a/b/c/");
   const mode_t mask = ::umask(0);
   const Overlay overlay = Place::required(Overlay::open(options));
-  put(overlay, 1);
+  store(overlay, 1);
   ::umask(mask);
   BOOST_TEST(permissions(place.path("a")) == 0700U);
   BOOST_TEST(permissions(place.path("a/b/c")) == 0700U);
@@ -204,13 +204,13 @@ BOOST_AUTO_TEST_CASE(ReadOnlyCreatesAndChangesNothing) {
   const Place place;
   check_refused(place.options(OverlayMode::read_only), "not found", "No such file");
   BOOST_TEST(!fs::exists(place.path()));
-  put(place.open(), 1);
+  store(place.open(), 1);
   make_hours_old(place.entry(sample_key(1)), 5);
   const Overlay overlay = place.open(OverlayMode::read_only);
   BOOST_TEST(finding(overlay, 1) == "ok");
   BOOST_TEST(seconds_old(place.entry(sample_key(1))) >= 5 * 3600);
-  BOOST_TEST(overlay.put(sample_key(2), sample_entries(2, 1)).ok());
-  BOOST_TEST(overlay.reject(sample_key(2), 5).ok());
+  BOOST_TEST(overlay.store(sample_key(2), sample_entries(2, 1)).ok());
+  BOOST_TEST(overlay.mark_rejected(sample_key(2), 5).ok());
   BOOST_TEST(place.files() == 1U);
   write(place.entry(sample_key(1)), "damaged");
   BOOST_TEST(finding(overlay, 1) == "not a bundle");
@@ -229,11 +229,11 @@ BOOST_AUTO_TEST_CASE(DirectoriesThatOthersCanWriteToAreRefused) {
   fs::create_directory(place.path());
   for (const mode_t mode : {0777U, 01777U, 0770U, 0720U, 0702U}) {
     BOOST_REQUIRE_EQUAL(::chmod(place.path().c_str(), mode), 0);
-    check_refused(place.options(), "input/output", "others than its owner can write");
-    check_refused(place.options(OverlayMode::read_only), "input/output", "others than its owner can write");
+    check_refused(place.options(), "input/output", "users other than its owner can write");
+    check_refused(place.options(OverlayMode::read_only), "input/output", "users other than its owner can write");
   }
   BOOST_REQUIRE_EQUAL(::chmod(place.path().c_str(), 0755), 0);
-  put(place.open(), 1);
+  store(place.open(), 1);
 }
 
 BOOST_AUTO_TEST_CASE(DirectoriesOfOtherUsersAreRefused) {
@@ -263,13 +263,13 @@ BOOST_AUTO_TEST_CASE(SymbolicLinksAreRefused) {
   check_refused(place.options(), "input/output", "symbolic link");
 }
 
-BOOST_AUTO_TEST_CASE(WhatIsNoDirectoryIsRefused) {
+BOOST_AUTO_TEST_CASE(AFileInPlaceOfTheDirectoryIsRefused) {
   const Place place;
   write(place.path(), "a file");
   check_refused(place.options(), "input/output", "Not a directory");
 }
 
-BOOST_AUTO_TEST_CASE(DirectoriesThatCannotBeWrittenAreRefusedForWriting) {
+BOOST_AUTO_TEST_CASE(ReadOnlyDirectoriesAreRefusedForWriting) {
   const Place place;
   fs::create_directory(place.path());
   BOOST_REQUIRE_EQUAL(::chmod(place.path("").c_str(), 0755), 0);
@@ -284,20 +284,20 @@ BOOST_AUTO_TEST_CASE(DirectoriesThatCannotBeWrittenAreRefusedForWriting) {
   });
 }
 
-BOOST_AUTO_TEST_CASE(ADirectoryThatWentAwayIsReported) {
+BOOST_AUTO_TEST_CASE(ARemovedDirectoryIsReported) {
   const Place place;
   const Overlay overlay = place.open();
   fs::remove_all(place.path());
-  const Status status = overlay.put(sample_key(1), sample_entries(1, 1));
+  const Status status = overlay.store(sample_key(1), sample_entries(1, 1));
   BOOST_TEST(outcome(status) == "input/output");
   BOOST_TEST(status.message().find(place.path()) == 0U, status.message());
   BOOST_TEST(finding(overlay, 1) == "no entry");
 }
 
-BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndWhatWasThereStays) {
+BOOST_AUTO_TEST_CASE(AFullDiskIsReportedAndOldEntriesStay) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1);
+  store(overlay, 1);
   // A limit on the size of files fails as a full disk does: a short write, then an error.
   rlimit before = {};
   BOOST_REQUIRE_EQUAL(::getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -305,8 +305,8 @@ BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndWhatWasThereStays) {
   rlimit small = before;
   small.rlim_cur = 1000;
   BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const Status replaced = overlay.put(sample_key(1), sample_entries(1, 2));
-  const Status added = overlay.put(sample_key(2), sample_entries(2, 2));
+  const Status replaced = overlay.store(sample_key(1), sample_entries(1, 2));
+  const Status added = overlay.store(sample_key(2), sample_entries(2, 2));
   BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   BOOST_TEST(outcome(replaced) == "input/output");
@@ -316,18 +316,18 @@ BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndWhatWasThereStays) {
   BOOST_TEST(place.files() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(NothingAndTooMuchAreRefused) {
+BOOST_AUTO_TEST_CASE(NoEntryAndTooLargeEntriesAreRefused) {
   const Place place;
   const Overlay overlay = place.open();
-  BOOST_TEST(outcome(overlay.put(sample_key(1), {})) == "invalid argument");
-  BOOST_TEST(outcome(overlay.put(sample_key(1), sample_entries(1, 1, 1U << 19U))) == "invalid argument");
+  BOOST_TEST(outcome(overlay.store(sample_key(1), {})) == "invalid argument");
+  BOOST_TEST(outcome(overlay.store(sample_key(1), sample_entries(1, 1, 1U << 19U))) == "invalid argument");
   BOOST_TEST(place.files() == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(TornFilesAreMissesAndGo) {
+BOOST_AUTO_TEST_CASE(TruncatedFilesAreMissesAndAreRemoved) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1);
+  store(overlay, 1);
   const std::string path = place.entry(sample_key(1));
   const std::string whole = content_of(path);
   for (std::size_t size = 0; size < whole.size(); size += 97) {
@@ -335,14 +335,14 @@ BOOST_AUTO_TEST_CASE(TornFilesAreMissesAndGo) {
     BOOST_TEST(finding(overlay, 1) == "truncated");
     BOOST_TEST(!fs::exists(path));
   }
-  put(overlay, 1);
+  store(overlay, 1);
   BOOST_TEST(finding(overlay, 1) == "ok");
 }
 
-BOOST_AUTO_TEST_CASE(EveryFlippedBitIsAMissAndTheFileGoes) {
+BOOST_AUTO_TEST_CASE(EveryFlippedBitIsAMissAndTheFileIsRemoved) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1, 20);
+  store(overlay, 1, 20);
   const std::string path = place.entry(sample_key(1));
   const std::string whole = content_of(path);
   for (std::size_t at = 0; at < whole.size(); ++at) {
@@ -352,15 +352,15 @@ BOOST_AUTO_TEST_CASE(EveryFlippedBitIsAMissAndTheFileGoes) {
     const std::string found = finding(overlay, 1);
     BOOST_TEST((found != "ok" && found != "wrong bytes" && found != "no entry"),
                found + ", byte " + std::to_string(at));
-    // What a newer clbake might have written stays.
+    // A file that a newer clbake may have written stays.
     BOOST_TEST(fs::exists(path) == (found == "unsupported version"));
   }
 }
 
-BOOST_AUTO_TEST_CASE(AnotherEntryUnderThisNameIsAMissAndGoes) {
+BOOST_AUTO_TEST_CASE(AFileOfAnotherKeyIsAMissAndIsRemoved) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1);
+  store(overlay, 1);
   fs::rename(place.entry(sample_key(1)), place.entry(sample_key(2)));
   BOOST_TEST(finding(overlay, 2) == "malformed");
   BOOST_TEST(place.files() == 0U);
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(AnotherEntryUnderThisNameIsAMissAndGoes) {
 BOOST_AUTO_TEST_CASE(FilesThatOthersCouldWriteAreNotUsed) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1);
+  store(overlay, 1);
   const std::string path = place.entry(sample_key(1));
   BOOST_REQUIRE_EQUAL(::chmod(path.c_str(), 0622), 0);
   BOOST_TEST(finding(overlay, 1) == "no entry");
@@ -380,44 +380,44 @@ BOOST_AUTO_TEST_CASE(FilesThatOthersCouldWriteAreNotUsed) {
   fs::remove(path);
   BOOST_REQUIRE_EQUAL(::mkfifo(path.c_str(), 0600), 0);
   BOOST_TEST(finding(overlay, 1) == "no entry");
-  put(overlay, 1);  // in its place
+  store(overlay, 1);  // replaces it
   BOOST_TEST(finding(overlay, 1) == "ok");
 }
 
-BOOST_AUTO_TEST_CASE(WhatWasNotUsedForTheLongestTimeGoesFirst) {
+BOOST_AUTO_TEST_CASE(TheLeastRecentlyUsedEntryIsEvictedFirst) {
   const Place place;
   OverlayOptions options = place.options();
   options.max_bytes = std::uint64_t{3} * 4096;  // three files: each is of less than a block
   const Overlay overlay = Place::required(Overlay::open(options));
   for (const int number : {1, 2, 3}) {
-    put(overlay, static_cast<std::uint64_t>(number), 100);
+    store(overlay, static_cast<std::uint64_t>(number), 100);
     make_hours_old(place.entry(sample_key(static_cast<std::uint64_t>(number))), 10 - number);
   }
   BOOST_TEST(place.files() == 3U);
-  BOOST_TEST(finding(overlay, 1) == "ok");  // which is its latest use now
-  put(overlay, 4, 100);
+  BOOST_TEST(finding(overlay, 1) == "ok");  // now the most recently used
+  store(overlay, 4, 100);
   BOOST_TEST(finding(overlay, 2) == "no entry");
-  put(overlay, 5, 100);
+  store(overlay, 5, 100);
   BOOST_TEST(finding(overlay, 3) == "no entry");
   for (const std::uint64_t number : {1U, 4U, 5U}) BOOST_TEST(finding(overlay, number) == "ok");
 }
 
-BOOST_AUTO_TEST_CASE(WhatWasJustPutStaysWhateverTheClockSaid) {
+BOOST_AUTO_TEST_CASE(TheNewestEntryIsNeverEvictedWhateverItsTime) {
   const Place place;
   OverlayOptions options = place.options();
   options.max_bytes = 4096;
   const Overlay overlay = Place::required(Overlay::open(options));
-  put(overlay, 1, 100);
+  store(overlay, 1, 100);
   make_hours_old(place.entry(sample_key(1)), -5);
-  put(overlay, 2, 100);
+  store(overlay, 2, 100);
   BOOST_TEST(finding(overlay, 1) == "no entry");
   BOOST_TEST(finding(overlay, 2) == "ok");
 }
 
-BOOST_AUTO_TEST_CASE(UseIsNotedOncePerHour) {
+BOOST_AUTO_TEST_CASE(FilesAreTouchedAtMostOncePerHour) {
   const Place place;
   const Overlay overlay = place.open();
-  put(overlay, 1);
+  store(overlay, 1);
   const std::string path = place.entry(sample_key(1));
   const timespec before[2] = {{std::time(nullptr) - 1800, 0}, {std::time(nullptr) - 1800, 0}};
   BOOST_REQUIRE_EQUAL(::utimensat(AT_FDCWD, path.c_str(), before, 0), 0);
@@ -428,7 +428,7 @@ BOOST_AUTO_TEST_CASE(UseIsNotedOncePerHour) {
   BOOST_TEST(seconds_old(path) < 1800);
 }
 
-BOOST_AUTO_TEST_CASE(AbandonedFilesGoAndThoseOfOthersStay) {
+BOOST_AUTO_TEST_CASE(AbandonedTemporaryFilesAreRemovedAndOthersStay) {
   const Place place;
   OverlayOptions options = place.options();
   options.max_bytes = 4096;
@@ -442,7 +442,7 @@ BOOST_AUTO_TEST_CASE(AbandonedFilesGoAndThoseOfOthersStay) {
   make_hours_old(abandoned, 2);
   make_hours_old(place.path("overlay/README"), 2);
   make_hours_old(place.path("overlay/gemm.clbake"), 2);
-  put(overlay, 3, 100);
+  store(overlay, 3, 100);
   BOOST_TEST(!fs::exists(abandoned));
   BOOST_TEST(fs::exists(being_written));
   BOOST_TEST(fs::exists(place.path("overlay/README")));
@@ -454,27 +454,27 @@ BOOST_AUTO_TEST_CASE(ARejectedProgramIsRememberedForItsDriver) {
   const Place place;
   const Overlay overlay = place.open();
   const OverlayKey key = sample_key(1);
-  BOOST_TEST(!overlay.rejected(key, 0x123));
-  BOOST_REQUIRE(overlay.reject(key, 0x123).ok());
-  BOOST_TEST(overlay.rejected(key, 0x123));
-  BOOST_TEST(place.open(OverlayMode::read_only).rejected(key, 0x123));
-  BOOST_TEST(!overlay.rejected(key, 0x124));
+  BOOST_TEST(!overlay.is_rejected(key, 0x123));
+  BOOST_REQUIRE(overlay.mark_rejected(key, 0x123).ok());
+  BOOST_TEST(overlay.is_rejected(key, 0x123));
+  BOOST_TEST(place.open(OverlayMode::read_only).is_rejected(key, 0x123));
+  BOOST_TEST(!overlay.is_rejected(key, 0x124));
   cache::Target updated = key.target;
   updated.driver_version = "1.1";
-  BOOST_TEST(!overlay.rejected(overlay_key(updated, key.source, key.variant), 0x123));
+  BOOST_TEST(!overlay.is_rejected(overlay_key(updated, key.source, key.variant), 0x123));
   BOOST_TEST(finding(overlay, 1) == "no entry");
   BOOST_TEST(place.files() == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(MarksCountAndGoLikeEntries) {
+BOOST_AUTO_TEST_CASE(RejectionMarksCountAndAreEvictedLikeEntries) {
   const Place place;
   OverlayOptions options = place.options();
   options.max_bytes = std::uint64_t{2} * 4096;
   const Overlay overlay = Place::required(Overlay::open(options));
   const OverlayKey key = sample_key(1);
-  for (const std::uint64_t checksum : {1U, 2U, 3U}) BOOST_REQUIRE(overlay.reject(key, checksum).ok());
+  for (const std::uint64_t checksum : {1U, 2U, 3U}) BOOST_REQUIRE(overlay.mark_rejected(key, checksum).ok());
   BOOST_TEST(place.files() == 2U);
-  BOOST_TEST(overlay.rejected(key, 3));
+  BOOST_TEST(overlay.is_rejected(key, 3));
 }
 
 BOOST_AUTO_TEST_CASE(TheUsersDirectoryFollowsTheEnvironment) {

@@ -80,7 +80,7 @@ std::string chosen_or_default(const DeviceBundle& bundle, const Problem& p) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(WhatNoProfileIsAboutGetsTheDefaultOfTheDevicesType) {
+BOOST_AUTO_TEST_CASE(ADeviceWithoutAProfileGetsTheDefaultOfItsType) {
   const cache::Bytes bytes = bundle_with_defaults();
   const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
   Problem in_double = problem(10);
