@@ -1,5 +1,5 @@
 #include <clbake/builder/devices.hpp>
-#include "device/cuda_architecture.hpp"
+#include <clbake/compute_capability.hpp>
 
 #include <algorithm>
 #include <cctype>
@@ -34,7 +34,7 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
 // 1, PTX of some version, for a device of NVIDIA whose driver does not report the architecture; 0 for other vendors.
 std::uint32_t ptx_of(const Target& target) {
   if (target.platform_name.find("NVIDIA") == std::string::npos) return 0;
-  return std::max(1U, static_cast<std::uint32_t>(cuda_capability(target.architecture)));
+  return std::max(1U, static_cast<std::uint32_t>(compute_capability(target.architecture)));
 }
 
 bool is_number(const std::string& text) {

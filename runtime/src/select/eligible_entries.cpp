@@ -1,5 +1,7 @@
 #include "select/eligible_entries.hpp"
 
+#include <clbake/compute_capability.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -28,17 +30,6 @@ bool older(std::string_view a, std::string_view b) {
 
 bool same_maker(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
-}
-
-// 90 of "sm_90"; 0 for anything else, "sm_90a" too, whose PTX no other architecture takes.
-unsigned long compute_capability(const Target& target) {
-  constexpr std::string_view prefix = "sm_";
-  std::string_view text = target.architecture;
-  if (text.substr(0, prefix.size()) != prefix) return 0;
-  text.remove_prefix(prefix.size());
-  unsigned long value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
 void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, Status& none) {
@@ -80,8 +71,8 @@ bool newer_driver_serves(const Target& made_for, const Target& device) {
 }
 
 bool portable_serves(const Target& made_for, const Target& device) {
-  const unsigned long from = compute_capability(made_for);
-  return same_maker(made_for, device) && from != 0 && from <= compute_capability(device) &&
+  const int from = compute_capability(made_for.architecture);
+  return same_maker(made_for, device) && from != 0 && from <= compute_capability(device.architecture) &&
          !older(device.driver_version, made_for.driver_version);
 }
 

@@ -1,8 +1,9 @@
 #include "compile/nvidia/cubin.hpp"
 
+#include <clbake/compute_capability.hpp>
+
 #include "compile/nvidia/libcuda.hpp"
 #include "compile/offline/offline_tools.hpp"
-#include "device/cuda_architecture.hpp"
 
 #include <cstring>
 
@@ -89,14 +90,14 @@ std::string cubin_architecture(const cache::Bytes& bytes) {
 }
 
 Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& architecture) {
-  const int capability = cuda_capability(architecture, true);
+  const int capability = compute_capability(architecture, true);
   if (capability == 0) return unknown_architecture(architecture);
   return checked(link_with_libcuda(ptx, capability), capability);
 }
 
 Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
                                   std::chrono::seconds timeout) {
-  const int capability = cuda_capability(architecture, true);
+  const int capability = compute_capability(architecture, true);
   if (capability == 0) return unknown_architecture(architecture);
   return checked(run_ptxas({"ptxas", ptxas, {}, {}}, ptx, architecture, timeout), capability);
 }

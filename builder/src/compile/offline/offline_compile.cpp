@@ -1,10 +1,11 @@
 #include "compile/offline/offline_compile.hpp"
 
 #include <clbake/builder/compile.hpp>
+#include <clbake/compute_capability.hpp>
+
 #include "compile/offline/offline_tools.hpp"
 
 #include "compile/nvidia/cubin.hpp"
-#include "device/cuda_architecture.hpp"
 #include "device/worker_calls.hpp"
 
 #include <algorithm>
@@ -30,7 +31,8 @@ Result<std::string> nearest(const std::string& known, const std::string& wanted)
   std::istringstream words(known);
   std::string best;
   for (std::string word; words >> word;) {
-    if (cuda_capability(word) <= cuda_capability(wanted) && cuda_capability(word) > cuda_capability(best)) best = word;
+    if (compute_capability(word) <= compute_capability(wanted) && compute_capability(word) > compute_capability(best))
+      best = word;
   }
   if (!best.empty()) return best;
   return {Code::build_failed, "clang knows no architecture up to " + wanted};
@@ -122,7 +124,7 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   std::string ptx = file_text(scratch.path() + "/" + kPtx);
   Status status = add_work_group_sizes(ptx, variant.launches);
   if (status) status = complete(ptx);
-  if (cuda_capability(*cpu) < 90) raise_architecture(ptx);
+  if (compute_capability(*cpu) < 90) raise_architecture(ptx);
   if (!status) return status;
   return ptx;
 }

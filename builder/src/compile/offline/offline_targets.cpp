@@ -1,5 +1,6 @@
 #include "compile/offline/offline_tools.hpp"
-#include "device/cuda_architecture.hpp"
+
+#include <clbake/compute_capability.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -82,7 +83,7 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   limits.max_work_item_sizes[2] = 64;
   limits.local_memory_bytes = 49152;
   limits.images = true;
-  limits.ptx = static_cast<std::uint32_t>(cuda_capability(architecture));
+  limits.ptx = static_cast<std::uint32_t>(compute_capability(architecture));
   const Tool& ptxas = tools.back();
   target.obstacle = obstacle_of(tools);
   if (!target.obstacle.empty()) return target;
