@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(ArgumentsAreTheSameNumbers) {
 
 // An older caller's struct is smaller, a newer one's larger, an uninitialised one's is any size.
 BOOST_AUTO_TEST_CASE(StructsOfAnotherSizeAreRefusedAndNotWritten) {
-  BOOST_TEST(sizeof(clbake_error) == 1024U);  // for ever
+  BOOST_TEST(sizeof(clbake_error) == 1024U);  // in every version
   clbake_error error{};
   clbake_library* library = library_from(path());
   clbake_problem problem;

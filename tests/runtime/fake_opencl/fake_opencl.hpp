@@ -47,8 +47,8 @@ enum class Function { FAKE_OPENCL_FUNCTIONS(FAKE_OPENCL_ENUMERATOR) count };
 // "clCreateBuffer". Never null.
 const char* name(Function function);
 
-// Kinds of objects with a reference count. The devices live always: alive(Kind::device) counts what was retained more
-// often than released.
+// Kinds of objects with a reference count. The devices are never freed: alive(Kind::device) counts what was retained
+// more often than released.
 enum class Kind { device, context, queue, memory, program, kernel, event, count };
 
 // The driver as at the start of the process: all objects are freed, whoever holds them, nothing is counted, no fault,
@@ -70,7 +70,7 @@ std::string leaks();
 // What callers did wrong, one line each: use after release, more releases than references, accesses out of bounds ...
 std::vector<std::string> complaints();
 
-// ---- What shall happen. While no other thread calls the driver. ----
+// ---- Faults and hooks. While no other thread calls the driver. ----
 
 // From now on, the call number `nth` (0: the next one) of `function`, or of all functions (Function::count), does
 // nothing and returns `error`; `nth` = kEvery: all of them do. But clRetain* and clRelease* do their work first:

@@ -1,4 +1,4 @@
-// The driver's own side: what its handles point to, and what every call begins with.
+// The driver's internals: the objects behind its handles, and what every call begins with.
 #pragma once
 
 #undef CL_TARGET_OPENCL_VERSION

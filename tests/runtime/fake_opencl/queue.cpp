@@ -159,7 +159,8 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pa
   const Call call(Function::clEnqueueFillBuffer);
   if (pattern_bytes == 0 || pattern_bytes > 128 || bytes % pattern_bytes != 0) return CL_INVALID_VALUE;
   const auto* from = static_cast<const unsigned char*>(pattern);
-  const std::vector<unsigned char> copy(from, from + pattern_bytes);  // the caller's may be freed before the command runs
+  const std::vector<unsigned char> copy(from,
+                                        from + pattern_bytes);  // the caller's may be freed before the command runs
   return transfer(call, {queue, CL_COMMAND_FILL_BUFFER, wait_count, waits, event, false}, buffer, CL_FALSE, offset,
                   bytes, pattern, [=](unsigned char* at) {
                     for (size_t i = 0; i < bytes; ++i) at[i] = copy[i % copy.size()];

@@ -1,4 +1,4 @@
-// When commands run: in the thread that enqueues them if nothing stands against it, else when somebody waits.
+// When commands run: in the thread that enqueues them if nothing holds them back, else when a thread waits for them.
 #pragma once
 
 #include "fake_opencl/objects.hpp"
@@ -36,7 +36,7 @@ class Ticket {
   bool now_;
 };
 
-// Enqueues a checked command. A work that runs at once is not copied, and nothing is allocated with operator new.
+// Enqueues a checked command. A command that runs at once is not copied, and nothing is allocated with operator new.
 template <typename Work>
 cl_int submit(const Submission& submission, const Work& work) {
   Ticket ticket(submission);

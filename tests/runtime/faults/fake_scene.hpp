@@ -17,7 +17,7 @@ enum class Case {
   native,    // single precision, one launch, machine code
   source,    // double precision, one launch, from source only
   launches,  // single precision, A transposed: copies of A and B (B as an image), product in slices, reduction
-  rejected,  // single precision, B transposed: the bundle's machine code is none
+  rejected,  // single precision, B transposed: the driver rejects the bundle's machine code
 };
 inline constexpr Case kAllCases[] = {Case::native, Case::source, Case::launches, Case::rejected};
 
@@ -63,7 +63,7 @@ class Operands {
   cl_command_queue own_queue_ = nullptr;
 };
 
-// More than sums of a few dozen products of numbers below 1 are rounded by, less than one wrong product.
+// Above the rounding error of sums of a few dozen products of numbers below 1, below the effect of one wrong product.
 inline constexpr double kTolerance = 1e-4;
 
 // ---- The library's entry points ----

@@ -69,8 +69,8 @@ class Script {
     return opened;
   }
 
-  // What the driver refuses is kept, so that it is not tried at every call: then by another library. Failures of the
-  // machine are not kept.
+  // A library keeps the failures of a program, so that not every call tries it again: another library then does. It
+  // does not keep those of the machine.
   std::optional<Gemm> prepared(Library& library, Case which) {
     std::optional<Gemm> gemm;
     twice([&] {
