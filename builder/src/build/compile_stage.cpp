@@ -1,40 +1,12 @@
 #include "build/stages.hpp"
 
+#include "device/hanging_widths.hpp"
 #include "device/worker_calls.hpp"
 
-#include <map>
 #include <thread>
 
 namespace clbake::builder {
 namespace {
-
-// A driver that hangs on one variant tends to hang on every variant of that vector width, as LLVM 14 in PoCL 3.0 does
-// at width 16. After kTimeouts in a row, none of the same device and width is compiled any more: each would cost a
-// whole timeout.
-class HangingWidths {
- public:
-  void ended(const Task& task, const Exit& exit) {
-    if (exit.timed_out) {
-      ++in_a_row_[key(task)];
-    } else {
-      in_a_row_.erase(key(task));
-    }
-  }
-
-  // Why the task is not compiled; empty when it is.
-  std::string skips(const Task& task) const {
-    const auto found = in_a_row_.find(key(task));
-    if (found == in_a_row_.end() || found->second < kTimeouts) return {};
-    return "skipped: " + std::to_string(found->second) + " variants of vector width " +
-           std::to_string(task.vector_width) + " in a row did not compile in time";
-  }
-
- private:
-  static constexpr unsigned kTimeouts = 3;
-  using Key = std::pair<std::size_t, std::uint32_t>;
-  static Key key(const Task& task) { return {task.bake_list, task.vector_width}; }
-  std::map<Key, unsigned> in_a_row_;
-};
 
 class CompileStage {
  public:
@@ -55,7 +27,7 @@ class CompileStage {
     for (; disk_ && next_ < tasks_.size(); ++next_) {
       Task& task = tasks_[next_];
       if (!task.pending()) continue;
-      const std::string skipped = hanging_.skips(task);
+      const std::string skipped = hanging_.skips(task.bake_list, task.vector_width);
       if (!skipped.empty()) task.fail("compile: " + skipped);
       if (!skipped.empty() || is_compiled(task)) {
         count(task);
@@ -89,7 +61,7 @@ class CompileStage {
 
   void ended(std::size_t index, const Exit& exit) {
     Task& task = tasks_[owners_[index]];
-    hanging_.ended(task, exit);
+    hanging_.ended(task.bake_list, task.vector_width, exit.timed_out);
     if (!exit.ok()) {
       const std::string cause = describe(exit, commands_[index], context_.options.timeout);
       task.fail("compile: " + cause);
