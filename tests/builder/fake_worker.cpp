@@ -157,13 +157,11 @@ int time(const std::string& variant) {
   while (const std::optional<std::string> line = caller.receive()) {
     const std::optional<TimingOrder> order = parse_order(*line);
     if (!order) return fail("not an order: " + *line);
-    log((order->runs == 0 ? "set " : "order ") + variant + '|' + *line);
+    log((order->runs == 0 ? "prepare " : "order ") + variant + '|' + *line);
     const std::string how = misbehaviour("time", variant, name(order->shape));
     if (const std::optional<int> status = misbehave(how)) return *status;
     if (how == "unable") {
-      caller.send("unable no room");
-    } else if (order->runs == 0) {
-      caller.send("set");
+      caller.send(to_line(std::vector<double>()));
     } else {
       caller.send(how == "garbage" ? "us 1 2 three" : times_of(*order, params));
     }

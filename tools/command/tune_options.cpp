@@ -94,10 +94,7 @@ void declare_tune_options(Cli& cli) {
 Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
                                           const std::string& output) {
   builder::TuneOptions options;
-  options.precisions = cli.precisions("precision");
-  for (const GemmKind& kind : kinds_of({Precision::single_precision}, cli.has("trans") ? cli.text("trans") : kAll)) {
-    options.transposes.emplace_back(kind.trans_a, kind.trans_b);
-  }
+  options.kinds = kinds_of(cli.precisions("precision"), cli.has("trans") ? cli.text("trans") : kAll);
   if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
   options.budget = budget_of(cli, options.strategy);
   if (cli.has("family")) options.families = families_of(cli.list("family"));

@@ -7,7 +7,7 @@ extern const char* const files[][2];  // by tools/cmake/EmbedText.cmake
 }
 
 std::string device_class(const Device& device) {
-  const auto made_by = [&](const char* who) { return device.target.vendor.find(who) != std::string::npos; };
+  const auto made_by = [&](const char* vendor) { return device.target.vendor.find(vendor) != std::string::npos; };
   if (device.type == kernels::DeviceType::cpu) {
     return device.vector_bytes >= 64 ? "cpu-avx512" : device.vector_bytes >= 32 ? "cpu-avx2" : "other";
   }

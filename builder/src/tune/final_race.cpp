@@ -60,14 +60,14 @@ class FinalRace {
         take_in(shape, known->us);
       } else if (!results_.too_slow(shape)) {
         shapes_.push_back(shape);
-        orders_.push_back({table_.tuning.shapes[shape], 1, kTurnUs, 0, true});
+        orders_.push_back({table_.tuning.shapes[shape], 1, kTurnUs, 0});
       }
     }
   }
 
   Status run(double until) {
     if (orders_.empty() || params_.empty() || context_.clock.now() >= until) return {};
-    TimingPool::RaceCallbacks callbacks;
+    TimingPool::TurnCallbacks callbacks;
     callbacks.turn = [this](std::size_t v, std::size_t order, const std::vector<double>& us) { turn(v, order, us); };
     callbacks.late = [this](std::size_t v, std::size_t order, const std::string& cause) {
       return shape_to_blame(v, order, cause);
@@ -75,7 +75,7 @@ class FinalRace {
     callbacks.wanted = [this](std::size_t v, std::size_t order, unsigned round) { return wanted(v, order, round); };
     callbacks.failed = [this](std::size_t v, const std::string& cause) { fail(v, cause); };
     const unsigned rounds = pass_ == 0 ? kFirstRounds : kRounds;
-    const Status raced = context_.pool.race(params_, orders_, rounds, callbacks, context_.clock.at(until));
+    const Status raced = context_.pool.take_turns(params_, orders_, rounds, callbacks, context_.clock.at(until));
     if (raced && context_.clock.now() < until) finish_orders_before(shapes_.size());
     return journal_status_ ? raced : journal_status_;
   }

@@ -25,37 +25,23 @@ Json to_json(const JournalRecord& record) {
 
 // False when the line is not a record.
 bool from_line(const std::string& line, JournalRecord& record) {
-  const Json json = Json::parse(line, nullptr, false);
-  const auto text = [&](const char* field, std::string& value) {
-    const auto at = json.find(field);
-    if (at == json.end() || !at->is_string()) return false;
-    value = at->get<std::string>();
-    return true;
-  };
-  if (!json.is_object() || !text("key", record.key) || !text("variants", record.variants) ||
-      !text("failure", record.failure)) {
+  try {
+    const Json json = Json::parse(line);
+    json.at("key").get_to(record.key);
+    json.at("variants").get_to(record.variants);
+    json.at("failure").get_to(record.failure);
+    json.at("at").get_to(record.at_s);
+    json.at("us").get_to(record.us);
+    if (json.contains("late")) json.at("late").get_to(record.late);
+  } catch (const Json::exception&) {
     return false;
   }
-  const auto at = json.find("at");
-  const auto us = json.find("us");
-  if (at == json.end() || !at->is_number() || us == json.end() || !us->is_array()) return false;
-  record.at_s = at->get<double>();
-  if (!(record.at_s >= 0 && record.at_s <= kMaxS)) return false;
-  for (const Json& list : *us) {
-    if (!list.is_array()) return false;
-    std::vector<double>& times = record.us.emplace_back();
-    for (const Json& value : list) {
-      if (!value.is_number() || !(value.get<double>() > 0)) return false;
-      times.push_back(value.get<double>());
-    }
+  bool valid = record.at_s >= 0 && record.at_s <= kMaxS;
+  for (const std::vector<double>& calls : record.us) {
+    for (const double us : calls) valid = valid && us > 0;
   }
-  const auto late = json.find("late");
-  if (late == json.end() || !late->is_array()) return late == json.end();
-  for (const Json& index : *late) {
-    if (!index.is_number_unsigned() || index.get<std::size_t>() >= record.us.size()) return false;
-    record.late.push_back(index.get<std::size_t>());
-  }
-  return true;
+  for (const std::size_t shape : record.late) valid = valid && shape < record.us.size();
+  return valid;
 }
 
 // "seed was 1, is 2; shapes differ".
@@ -90,7 +76,31 @@ Result<std::string> read_regular_file(const std::string& path) {
   return all.str();
 }
 
+const char* word(Stage stage) {
+  switch (stage) {
+    case Stage::explore: return "explore";
+    case Stage::range: return "range";
+    case Stage::refine: return "refine";
+    case Stage::final_race: break;
+  }
+  return "finals";
+}
+
 }  // namespace
+
+std::string progress_name(const StageId& stage) { return word(stage.stage) + (' ' + kind_name(stage.kind)); }
+
+std::string request_key(const StageId& stage, std::size_t number) {
+  return progress_name(stage) + ' ' + std::to_string(number);
+}
+
+std::string race_key(std::size_t pass, const Shape& shape) {
+  return word(Stage::final_race) + (' ' + std::to_string(pass)) + ' ' + name(shape);
+}
+
+std::string race_failure_key(std::size_t pass, const std::string& variant) {
+  return "out " + std::to_string(pass) + ' ' + variant;
+}
 
 Result<Journal> Journal::open(const std::string& path, const std::string& settings) {
   Result<std::string> text = read_regular_file(path);

@@ -1,7 +1,7 @@
 // The journal of a tuning: every result, one line of JSON each, so that the same command goes on where it was stopped.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/builder/tuning.hpp>
 
 #include <cstdio>
 #include <map>
@@ -12,9 +12,26 @@
 
 namespace clbake::builder {
 
-// The result of a request, or of a race on one shape.
+enum class Stage { explore, range, refine, final_race };
+
+// A stage for one precision and pair of transposes.
+struct StageId {
+  Stage stage = Stage::explore;
+  GemmKind kind;
+};
+
+// For people: "explore single nn".
+std::string progress_name(const StageId& stage);
+
+// Keys of the journal: "explore single nn 17", "finals 1 single nn 64x64x64" and "out 1 direct-s-nn-..." of
+// the race that is repeated for the first time.
+std::string request_key(const StageId& stage, std::size_t number);
+std::string race_key(std::size_t pass, const Shape& shape);
+std::string race_failure_key(std::size_t pass, const std::string& variant);
+
+// The result of a request, or of a final race on one shape.
 struct JournalRecord {
-  std::string key;                      // stage.hpp makes them: "explore single nn 17"
+  std::string key;                      // as above
   std::string variants;                 // names, separated by spaces
   std::string failure;                  // of a request
   double at_s = 0;                      // seconds of all runs so far

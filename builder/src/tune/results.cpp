@@ -4,17 +4,9 @@
 
 namespace clbake::builder {
 
-std::optional<std::uint32_t> Timeouts::first_shape() const {
-  if (variants_.empty()) return std::nullopt;
-  return variants_.begin()->first;
-}
-
-std::vector<std::string> Timeouts::blame(std::uint32_t shape) {
-  const auto at = variants_.find(shape);
-  if (at == variants_.end()) return {};
-  std::vector<std::string> variants = std::move(at->second);
-  variants_.erase(at);
-  return variants;
+void Results::enter(const StageId& stage) {
+  stage_ = stage.stage;
+  now_.stage = progress_name(stage);
 }
 
 void Results::count_tried(const std::string& variant) {
@@ -35,23 +27,26 @@ void Results::take_in(const TimingRequest& request, const TimingResult& result, 
     blame_late(shape);
     const double speed = gflops(request.shapes[s], best);
     Tuning& tuning = table.tuning;
-    if (stage_.stage == Stage::explore) tuning.curve.push_back({at_s, tuning.tried, index, shape, speed});
+    if (stage_ == Stage::explore) tuning.curve.push_back({at_s, tuning.tried, index, shape, speed});
     char figure[64];
     std::snprintf(figure, sizeof figure, "%.1f GFLOP/s at ", speed);
-    best_ = figure + name(request.shapes[s]) + " by " + variant;
+    now_.best = figure + name(request.shapes[s]) + " by " + variant;
   }
   for (const std::size_t s : result.late) {
     const std::uint32_t shape = table.shape(request.shapes[s]);
-    timeouts_.add(shape, variant);
+    late_[shape].push_back(variant);
     if (table.best(shape) > 0) blame_late(shape);
   }
   report();
 }
 
 void Results::blame_late(std::uint32_t shape) {
-  for (const std::string& variant : timeouts_.blame(shape)) {
+  const auto late = late_.find(shape);
+  if (late == late_.end()) return;
+  for (const std::string& variant : late->second) {
     if (!table.excluded(variant)) fail(variant, "no end after " + std::to_string(timeout_.count()) + " s");
   }
+  late_.erase(late);
 }
 
 void Results::fail(const std::string& variant, const std::string& cause) {
@@ -62,21 +57,18 @@ void Results::fail(const std::string& variant, const std::string& cause) {
 
 void Results::report(const std::string& failure) {
   if (!progress_) return;
-  TuneProgress now;
-  now.elapsed_s = clock_.now();
-  now.tried = table.tuning.tried;
-  now.failed = static_cast<std::uint32_t>(table.tuning.failures.size());
-  now.stage = progress_name(stage_);
-  now.best = best_;
-  now.failure = failure;
-  progress_(now);
+  now_.elapsed_s = clock_.now();
+  now_.tried = table.tuning.tried;
+  now_.failed = static_cast<std::uint32_t>(table.tuning.failures.size());
+  now_.failure = failure;
+  progress_(now_);
 }
 
 Status Results::nothing_measured() const {
   const Tuning& tuning = table.tuning;
-  if (const std::optional<std::uint32_t> shape = timeouts_.first_shape()) {
-    return {Code::build_failed,
-            "no variant finished " + name(tuning.shapes[*shape]) + " in time; --timeout gives them longer"};
+  if (!late_.empty()) {
+    return {Code::build_failed, "no variant finished " + name(tuning.shapes[late_.begin()->first]) +
+                                    " in time; --timeout gives them longer"};
   }
   if (tuning.failures.empty()) return {Code::build_failed, "no variant was timed within the budget"};
   const Failure& first = tuning.failures.front();

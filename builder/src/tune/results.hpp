@@ -1,35 +1,18 @@
-// Takes the results of timing in: fills the timing table, excludes what failed, reports progress.
+// Takes in the results of timing: fills the timing table, excludes what failed, reports progress.
 #pragma once
 
+#include "tune/journal.hpp"
 #include "tune/schedule.hpp"
-#include "tune/stage.hpp"
 #include "tune/timing/timing_pool.hpp"
 #include "tune/timing_table.hpp"
 
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace clbake::builder {
-
-// Timeouts on shapes that no variant has finished yet. Such a shape may be too slow for the device; once a variant
-// finishes it, those that timed out on it are to blame.
-class Timeouts {
- public:
-  void add(std::uint32_t shape) { variants_[shape]; }  // of all variants of a race
-  void add(std::uint32_t shape, const std::string& variant) { variants_[shape].push_back(variant); }
-  bool any(std::uint32_t shape) const { return variants_.count(shape) > 0; }
-  std::optional<std::uint32_t> first_shape() const;
-
-  // Forgets the shape and returns the variants that timed out on it.
-  std::vector<std::string> blame(std::uint32_t shape);
-
- private:
-  std::map<std::uint32_t, std::vector<std::string>> variants_;  // by shape
-};
 
 class Results {
  public:
@@ -41,7 +24,7 @@ class Results {
   TimingTable table;
 
   // What follows belongs to this stage.
-  void enter(const StageId& stage) { stage_ = stage; }
+  void enter(const StageId& stage);
 
   void count_tried(const std::string& variant);
   bool tried(const std::string& variant) const { return tried_.count(variant) > 0; }
@@ -52,10 +35,10 @@ class Results {
   // Excludes a variant and its earlier timings: one that is wrong on a shape is not trusted with others.
   void fail(const std::string& variant, const std::string& cause);
 
-  // No variant of a race finished the shape in time.
-  void no_racer_finished(std::uint32_t shape) { timeouts_.add(shape); }
+  // No variant of a final race finished the shape in time.
+  void no_racer_finished(std::uint32_t shape) { late_[shape]; }
   // Variants timed out on the shape, and none has finished it.
-  bool too_slow(std::uint32_t shape) const { return timeouts_.any(shape) && table.best(shape) <= 0; }
+  bool too_slow(std::uint32_t shape) const { return late_.count(shape) > 0 && table.best(shape) <= 0; }
 
   void report(const std::string& failure = {});
 
@@ -69,10 +52,12 @@ class Results {
   std::chrono::seconds timeout_;
   const TuneClock& clock_;
   const std::function<void(const TuneProgress&)>& progress_;
-  Timeouts timeouts_;
+  // By shape, the variants that timed out on it before any finished it. Such a shape may be too slow for the device;
+  // once a variant finishes it, these are to blame.
+  std::map<std::uint32_t, std::vector<std::string>> late_;
   std::set<std::string> tried_;
-  StageId stage_;
-  std::string best_;
+  Stage stage_ = Stage::explore;
+  TuneProgress now_;  // as last reported
 };
 
 }  // namespace clbake::builder

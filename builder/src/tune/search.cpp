@@ -64,11 +64,11 @@ Search::Search(const TuneOptions& options, Journal& journal, const std::atomic<b
       races_(context_, proposals_) {}
 
 Result<Tuning> Search::run() {
-  const TuneOptions& options = context_.options;
   std::vector<std::vector<KindShapes>> precisions;
-  for (const Precision precision : options.precisions) {
-    std::vector<KindShapes>& pairs = precisions.emplace_back();
-    for (const auto& transposes : options.transposes) pairs.push_back(shapes_of(precision, transposes));
+  for (const GemmKind& kind : context_.options.kinds) {
+    const bool first = precisions.empty() || precisions.back().front().kind.precision != kind.precision;
+    if (first) precisions.emplace_back();
+    precisions.back().push_back(shapes_of(kind));
   }
   const double budget = context_.budget_s();
   const auto count = static_cast<double>(precisions.size());
@@ -87,8 +87,8 @@ Result<Tuning> Search::run() {
   return std::move(tuning);
 }
 
-KindShapes Search::shapes_of(Precision precision, std::pair<bool, bool> transposes) {
-  KindShapes shapes{{precision, transposes.first, transposes.second}, {}, {}, {}};
+KindShapes Search::shapes_of(const GemmKind& kind) {
+  KindShapes shapes{kind, {}, {}, {}};
   const auto index = [&](Shape shape) {
     shape.kind() = shapes.kind;
     return results_.table.shape(shape);

@@ -20,7 +20,7 @@ class Search {
   Result<Tuning> run();
 
  private:
-  KindShapes shapes_of(Precision precision, std::pair<bool, bool> transposes);
+  KindShapes shapes_of(const GemmKind& kind);
   Status search_precision(const std::vector<KindShapes>& pairs, double begin, double end);
   Status race_again(const std::vector<std::vector<KindShapes>>& precisions);
 

@@ -1,23 +1,23 @@
 #include "tune/stage_runner.hpp"
 
+#include <clbake/builder/gemm_run.hpp>
+
 #include <cmath>
 
 namespace clbake::builder {
 namespace {
 
 constexpr std::size_t kGeneration = 16;  // requests
+constexpr std::uint32_t kRuns = 3;       // of an order, at least
+constexpr double kOrderUs = 2000;        // of an order, at least
 
 }  // namespace
 
 double SearchContext::budget_s() const { return options.budget.count() > 0 ? options.budget.count() : INFINITY; }
 
-StageRunner::StageRunner(SearchContext& context, const StageId& stage, double until, MakeRequest make_request,
-                         MakeOrder make_order)
-    : context_(context),
-      stage_(stage),
-      until_(until),
-      make_request_(std::move(make_request)),
-      make_order_(std::move(make_order)) {}
+StageRunner::StageRunner(SearchContext& context, const StageId& stage, double until, const EarlyStops& stops,
+                         MakeRequest make_request)
+    : context_(context), stage_(stage), until_(until), stops_(stops), make_request_(std::move(make_request)) {}
 
 Status StageRunner::run() {
   context_.results.enter(stage_);
@@ -26,10 +26,7 @@ Status StageRunner::run() {
   callbacks.order = [this](const TimingRequest& request, std::size_t shape, const TimingResult& so_far) {
     return order(request, shape, so_far);
   };
-  callbacks.done = [this](std::size_t pool_number, const TimingRequest&, TimingResult&& result) {
-    const std::size_t number = in_pool_[pool_number];
-    done(pending_[number], number, std::move(result));
-  };
+  callbacks.done = [this](const TimingRequest& request, TimingResult&& result) { done(request, std::move(result)); };
   const Status status = context_.pool.run(callbacks, context_.clock.at(context_.budget_s()));
   take_in_until(pending_.size());
   return journal_status_ ? status : journal_status_;
@@ -46,6 +43,7 @@ TimingPool::Next StageRunner::next(TimingRequest& request) {
     // What is best now, not when it will be timed: the result must not depend on how far compiling is ahead.
     TimingTable& table = context_.results.table;
     for (const Shape& shape : made->shapes) made->best_us.push_back(table.best(table.shape(shape)));
+    made->number = number;
     context_.results.count_tried(variant);
     pending_.push_back({std::move(*made), std::nullopt, 0});
     if (known) {
@@ -53,7 +51,6 @@ TimingPool::Next StageRunner::next(TimingRequest& request) {
       pending_.back().at_s = known->at_s;
       continue;
     }
-    in_pool_.push_back(number);
     request = pending_.back().request;
     return TimingPool::Next::request;
   }
@@ -75,12 +72,19 @@ bool StageRunner::generation_known(std::size_t number) {
 std::optional<TimingOrder> StageRunner::order(const TimingRequest& request, std::size_t shape,
                                               const TimingResult& so_far) const {
   if (stage_.stage != Stage::explore && context_.clock.now() >= until_) return std::nullopt;
-  return make_order_(request, shape, so_far);
+  if (shape > 0) {
+    const double best = request.best_us[shape - 1];
+    const std::vector<double>& us = so_far.us[shape - 1];
+    if (best > 0 && !us.empty() && median(us) > stops_.variant * best) return std::nullopt;
+  }
+  const double stop = shape == 0 ? stops_.first_call : stops_.call;
+  return TimingOrder{request.shapes[shape], kRuns, kOrderUs, request.best_us[shape] * stop};
 }
 
-void StageRunner::done(Pending& pending, std::size_t number, TimingResult&& result) {
+void StageRunner::done(const TimingRequest& request, TimingResult&& result) {
+  Pending& pending = pending_[request.number];
   pending.at_s = context_.clock.now();
-  const Status written = context_.journal.add({request_key(stage_, number), kernels::name(pending.request.params),
+  const Status written = context_.journal.add({request_key(stage_, request.number), kernels::name(request.params),
                                                result.failure, pending.at_s, result.us, result.late});
   if (!written) journal_status_ = written;
   pending.result = std::move(result);

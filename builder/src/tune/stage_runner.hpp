@@ -9,10 +9,19 @@
 #include "tune/results.hpp"
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
 namespace clbake::builder {
+
+// A precision and a pair of transposes with the shapes that are timed for it: indices into Tuning::shapes.
+struct KindShapes {
+  GemmKind kind;
+  std::vector<std::uint32_t> list;
+  std::vector<std::uint32_t> grid;
+  std::vector<std::uint32_t> probes;
+};
 
 // What all stages of a search share.
 struct SearchContext {
@@ -26,16 +35,21 @@ struct SearchContext {
   double budget_s() const;  // infinity where there is none
 };
 
+// When a variant gets no more time, in multiples of the best median known when it was requested.
+struct EarlyStops {
+  double first_call;  // a call on the first shape that takes longer is the last of its order ...
+  double call;        // ... and one on the other shapes
+  // A variant whose median on a shape is longer is not timed on the next one.
+  double variant = std::numeric_limits<double>::infinity();
+};
+
 class StageRunner {
  public:
   // The request of this number, from 0 on; nothing: the stage ends. `best_us` is filled in by the runner.
   using MakeRequest = std::function<std::optional<TimingRequest>(std::size_t number)>;
-  // The order for the request's shape of this index, after the result so far; nothing: the request ends.
-  using MakeOrder =
-      std::function<std::optional<TimingOrder>(const TimingRequest&, std::size_t shape, const TimingResult& so_far)>;
 
-  StageRunner(SearchContext& context, const StageId& stage, double until, MakeRequest make_request,
-              MakeOrder make_order);
+  StageRunner(SearchContext& context, const StageId& stage, double until, const EarlyStops& stops,
+              MakeRequest make_request);
 
   // Until there are no more requests, or until the clock says `until`. Fails with cancelled or io.
   Status run();
@@ -50,17 +64,16 @@ class StageRunner {
   TimingPool::Next next(TimingRequest& request);
   bool generation_known(std::size_t number);
   std::optional<TimingOrder> order(const TimingRequest& request, std::size_t shape, const TimingResult& so_far) const;
-  void done(Pending& pending, std::size_t number, TimingResult&& result);
+  void done(const TimingRequest& request, TimingResult&& result);
   void take_in_until(std::size_t end);
 
   SearchContext& context_;
   StageId stage_;
   double until_;
+  EarlyStops stops_;
   MakeRequest make_request_;
-  MakeOrder make_order_;
-  std::vector<Pending> pending_;      // by number
-  std::vector<std::size_t> in_pool_;  // the numbers of those that the pool has seen
-  std::size_t taken_ = 0;             // so many are taken in
+  std::vector<Pending> pending_;  // by number
+  std::size_t taken_ = 0;         // so many are taken in
   Status journal_status_;
 };
 

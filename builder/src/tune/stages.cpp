@@ -1,7 +1,5 @@
 #include "tune/stages.hpp"
 
-#include <clbake/builder/gemm_run.hpp>
-
 #include "profile/coverage.hpp"
 
 #include <algorithm>
@@ -15,38 +13,12 @@ constexpr std::size_t kCarried = 24;  // variants from one pair of transposes to
 constexpr double kNeighbours = 0.65;  // part of the explored variants that are neighbours
 constexpr std::size_t kCompared = 3;  // neighbours of which the one of least expected cost is tried
 constexpr std::size_t kRefined = 3;   // variants of a shape whose neighbours are tried
-constexpr std::size_t kRelearn = 16;  // requests after which the families are weighed anew
 constexpr double kCarryMean = 0.001;  // gains (see coverage.hpp) of what is carried over
 constexpr double kCarrySingle = 0.05;
 
-// A variant that takes more than this many times the best on the first probe is not timed on the second ...
-constexpr double kHopeless = 2.5;
-// ... and a call that takes more than this many times the best is the last of its order.
-constexpr double kStopFirst = 3;
-constexpr double kStop = 1.6;
-constexpr double kStopNeighbour = 1.3;
-
-constexpr std::uint32_t kRuns = 3;  // of an order, at least
-constexpr double kOrderUs = 2000;   // of an order, at least
-
-// `stop`: times the best that was known when the request was made.
-TimingOrder order_of(const TimingRequest& request, std::size_t shape, double stop) {
-  return {request.shapes[shape], kRuns, kOrderUs, request.best_us[shape] * stop, true};
-}
-
-StageRunner::MakeOrder stop_at(double stop) {
-  return [stop](const TimingRequest& request, std::size_t s, const TimingResult&) -> std::optional<TimingOrder> {
-    return order_of(request, s, stop);
-  };
-}
-
-std::optional<TimingOrder> probe_order(const TimingRequest& request, std::size_t s, const TimingResult& so_far) {
-  const double best_before = s > 0 ? request.best_us[s - 1] : 0;
-  const bool hopeless =
-      best_before > 0 && !so_far.us[s - 1].empty() && median(so_far.us[s - 1]) > kHopeless * best_before;
-  if (hopeless) return std::nullopt;
-  return order_of(request, s, s == 0 ? kStopFirst : kStop);
-}
+constexpr EarlyStops kStopExploring = {3, 1.6, 2.5};
+constexpr EarlyStops kStopRanging = {1.6, 1.6};
+constexpr EarlyStops kStopNeighbours = {1.3, 1.3};
 
 template <typename T>
 bool contains(const std::vector<T>& list, const T& value) {
@@ -69,7 +41,6 @@ Status Stages::explore(const KindShapes& shapes, double until) {
   const std::vector<Shape> probes = shapes_of(shapes.probes);
   const auto make = [&](std::size_t number) -> std::optional<TimingRequest> {
     if (number < seeds.size()) return TimingRequest{seeds[number], probes};
-    if (number % kRelearn == 0) proposals_.learn_families(shapes.probes);
     std::mt19937 random = generator(options.seed, number);
     std::optional<kernels::Params> params;
     if (staged && static_cast<double>(random()) / 4294967296.0 < kNeighbours) {
@@ -80,7 +51,7 @@ Status Stages::explore(const KindShapes& shapes, double until) {
     if (!params) return std::nullopt;
     return TimingRequest{*params, probes};
   };
-  return StageRunner(context_, {Stage::explore, shapes.kind}, until, make, probe_order).run();
+  return StageRunner(context_, {Stage::explore, shapes.kind}, until, kStopExploring, make).run();
 }
 
 // In turns from the rankings of the probes, each variant once.
@@ -114,7 +85,7 @@ Status Stages::range(const KindShapes& shapes, double until) {
     }
     return request;
   };
-  return StageRunner(context_, {Stage::range, shapes.kind}, until, make, stop_at(kStop)).run();
+  return StageRunner(context_, {Stage::range, shapes.kind}, until, kStopRanging, make).run();
 }
 
 Status Stages::refine(const KindShapes& shapes, double until) {
@@ -130,7 +101,7 @@ Status Stages::refine(const KindShapes& shapes, double until) {
     if (!params) return std::nullopt;
     return TimingRequest{*params, {table_.tuning.shapes[shape]}};
   };
-  return StageRunner(context_, {Stage::refine, shapes.kind}, until, make, stop_at(kStopNeighbour)).run();
+  return StageRunner(context_, {Stage::refine, shapes.kind}, until, kStopNeighbours, make).run();
 }
 
 Status Stages::carry_over(const KindShapes& from, const KindShapes& to, double until) {
@@ -148,7 +119,7 @@ Status Stages::carry_over(const KindShapes& from, const KindShapes& to, double u
     if (number >= list.size()) return std::nullopt;
     return TimingRequest{list[number], shapes};
   };
-  return StageRunner(context_, {Stage::range, to.kind}, until, make, stop_at(kStop)).run();
+  return StageRunner(context_, {Stage::range, to.kind}, until, kStopRanging, make).run();
 }
 
 }  // namespace clbake::builder

@@ -47,7 +47,7 @@ void TimingTable::add(std::uint32_t variant, std::uint32_t shape, const std::vec
   Measurement& m = tuning.measurements[row->second];
   if (!added && m.final && !final) return;
   if (final) {
-    std::vector<double>& all = race_us_[key];
+    std::vector<double>& all = final_us_[key];
     all.insert(all.end(), us.begin(), us.end());
     m = figures_of(all, true);
   } else {

@@ -18,7 +18,7 @@ class TimingTable {
   std::uint32_t shape(const Shape& shape);
   const kernels::Params& params(std::uint32_t variant) const { return params_[variant]; }
 
-  // Microseconds of the calls of one order. `final`: measured in a race; the turns of a race count together, and
+  // Microseconds of the calls of one order. `final`: measured in the final race; its turns count together, and
   // replace what was measured before it. No calls: the device had no memory, nothing is kept.
   void add(std::uint32_t variant, std::uint32_t shape, const std::vector<double>& us, bool final);
 
@@ -40,7 +40,7 @@ class TimingTable {
   std::map<std::string, std::uint32_t> variants_;
   std::map<std::string, std::uint32_t> shapes_;
   std::map<Key, std::size_t> rows_;  // indices into tuning.measurements
-  std::map<Key, std::vector<double>> race_us_;
+  std::map<Key, std::vector<double>> final_us_;
   std::set<std::string> excluded_;
 };
 

@@ -7,14 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include <ctime>
-#include <filesystem>
 
 namespace clbake::builder {
 namespace {
-
-// In the work directory.
-constexpr const char* kJournal = "/tuning.journal";
-constexpr const char* kDriverCache = "/clbake-cache";
 
 template <typename T, typename Name>
 std::string joined(const std::vector<T>& items, const Name& name_of) {
@@ -27,17 +22,13 @@ std::string joined(const std::vector<T>& items, const Name& name_of) {
 // journal is of use only with the same settings.
 std::string settings_of(const TuneOptions& options) {
   const Target& t = options.devices.front().target;
-  const auto transposes = [](const auto& pair) {
-    return std::string(pair.first ? "t" : "n") + (pair.second ? "t" : "n");
-  };
   const auto shape = [](const Shape& s) { return name(s); };
   return nlohmann::ordered_json{
       {"clbake", kTool},
       {"device",
        {t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
         t.architecture, t.address_bits}},
-      {"precision", joined(options.precisions, [](Precision p) { return clbake::name(p); })},
-      {"trans", joined(options.transposes, transposes)},
+      {"precision and transposes", joined(options.kinds, kind_name)},
       {"family", joined(options.families, [](kernels::Family f) { return kernels::name(f); })},
       {"shapes", joined(options.shapes.list, shape)},
       {"grid", options.shapes.grid.size()},
@@ -58,8 +49,8 @@ std::string utc_now() {
 }
 
 Status check_options(const TuneOptions& options) {
-  if (options.devices.empty() || options.precisions.empty() || options.transposes.empty() || options.families.empty() ||
-      options.shapes.list.empty() || options.shapes.probes.empty()) {
+  if (options.devices.empty() || options.kinds.empty() || options.families.empty() || options.shapes.list.empty() ||
+      options.shapes.probes.empty()) {
     return {Code::invalid_argument, "no device, precision, transposes, family or shape to tune for"};
   }
   if (options.shard < 1 || options.shard > options.shards) {
@@ -73,18 +64,6 @@ Status check_options(const TuneOptions& options) {
                                         device.target.device_name + "; tune them one after the other"};
   }
   return {};
-}
-
-// Where a tuning keeps its journal and the driver's cache; locked as long as it lives.
-Result<WorkDirectory> open_work(const TuneOptions& options) {
-  if (options.fresh) forget_tuning(options.work);
-  Result<WorkDirectory> work = WorkDirectory::open(options.work);
-  if (!work) return work;
-  const std::string cache = options.work + kDriverCache;
-  std::error_code error;
-  std::filesystem::create_directory(cache, error);
-  if (error) return {Code::io, cache + ": cannot create: " + error.message()};
-  return work;
 }
 
 void sign(const TuneOptions& options, Tuning& tuning) {
@@ -106,9 +85,10 @@ Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
                     const std::function<void(const TuneProgress&)>& progress) {
   const Status possible = check_options(options);
   if (!possible) return possible;
-  const Result<WorkDirectory> work = open_work(options);
+  if (options.fresh) forget_tuning(options.work);
+  const Result<WorkDirectory> work = WorkDirectory::open(options.work);  // locked as long as it lives
   if (!work) return work.status();
-  Result<Journal> journal = Journal::open(options.work + kJournal, settings_of(options));
+  Result<Journal> journal = Journal::open(options.work + "/tuning.journal", settings_of(options));
   if (!journal) return journal.status();
   Result<Tuning> tuning = Search(options, *journal, cancel, progress).run();
   if (!tuning) return tuning;

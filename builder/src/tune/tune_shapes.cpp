@@ -32,12 +32,8 @@ struct Scale {
 constexpr Scale kCpu = {{256, 1024}, 2048, 2048, 64, 2.2e9};
 constexpr Scale kGpu = {{1024, 4096}, 4096, 2048, 1024, 7e10};
 
-void add_squares(const Scale& scale, TuneShapes& shapes) {
-  for (std::size_t n = scale.largest; n > 128; n /= 2) shapes.list.push_back(sized(n, n, n));
-}
-
-void add_small(TuneShapes& shapes) {
-  for (std::size_t n = 128; n >= 16; n /= 2) shapes.list.push_back(sized(n, n, n));
+void add_squares(std::size_t largest, std::size_t smallest, TuneShapes& shapes) {
+  for (std::size_t n = largest; n >= smallest; n /= 2) shapes.list.push_back(sized(n, n, n));
 }
 
 void add_thin(const Scale& scale, TuneShapes& shapes) {
@@ -91,11 +87,12 @@ void choose_probes(TuneShapes& shapes) {
   shapes.probes = medium == large ? std::vector<std::size_t>{medium} : std::vector<std::size_t>{medium, large};
 }
 
-std::string without_comment(std::string line) {
-  line.erase(std::min(line.find('#'), line.size()));
-  while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r')) line.pop_back();
-  const std::size_t begin = line.find_first_not_of(" \t");
-  return begin == std::string::npos ? std::string() : line.substr(begin);
+// The words in front of a comment, each with a blank before it.
+std::string words_of(const std::string& line) {
+  std::istringstream words(line.substr(0, line.find('#')));
+  std::string text;
+  for (std::string word; words >> word;) text += ' ' + word;
+  return text;
 }
 
 }  // namespace
@@ -104,9 +101,9 @@ std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::Device
   const Scale& scale = type == kernels::DeviceType::cpu ? kCpu : kGpu;
   TuneShapes shapes;
   const bool all = name == "all";
-  if (all || name == "square") add_squares(scale, shapes);
+  if (all || name == "square") add_squares(scale.largest, 256, shapes);
   if (all || name == "thin") add_thin(scale, shapes);
-  if (all || name == "small") add_small(shapes);
+  if (all || name == "small") add_squares(128, 16, shapes);
   if (all || name == "batched") add_batches(scale, shapes);
   if (shapes.list.empty()) return std::nullopt;
   if (all) add_grid(scale, shapes);
@@ -129,11 +126,11 @@ Result<TuneShapes> read_shapes(const std::string& path) {
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    line = without_comment(line);
-    if (line.empty()) continue;
-    const std::optional<Shape> shape = parse_shape("single nn " + line);
+    const std::string words = words_of(line);
+    if (words.empty()) continue;
+    const std::optional<Shape> shape = parse_shape("single nn" + words);
     if (!shape) {
-      return {Code::malformed, path + ": line " + std::to_string(number) + ": '" + line.substr(0, 80) +
+      return {Code::malformed, path + ": line " + std::to_string(number) + ": '" + words.substr(1, 80) +
                                    "' is no shape: MxNxK, or MxNxK batch N, each from 1 to 2147483647"};
     }
     if (!contains(shapes.list, *shape)) shapes.list.push_back(*shape);

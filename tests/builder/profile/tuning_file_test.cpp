@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(WrongRulesAreNamedWithTheirField) {
   check("[1,[5,6],[3,4],[7,8],[1,4294967296]]", ".batch.max", "more than");
 }
 
-// A low bit may turn a digit into another one, which nobody can see; anything else is found.
+// A low bit may turn a digit into another one, which no reader can notice; anything else is found.
 BOOST_AUTO_TEST_CASE(DamageIsFoundOrGivesAProfile) {
   const BuildFixture shop;
   const std::string file = shop.path("tuned.json");

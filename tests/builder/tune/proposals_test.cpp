@@ -85,30 +85,28 @@ BOOST_AUTO_TEST_CASE(RandomAndExhaustiveProposalsEndWithTheSpace) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AFamilyThatIsFarBehindIsDrawnLessOften) {
-  TuneOptions options = options_for(Strategy::staged);
-  options.families = {kernels::Family::register_tile, kernels::Family::direct};
-  const auto draws_of_direct = [&](const TimingTable& table, const std::vector<std::uint32_t>& probes) {
+BOOST_AUTO_TEST_CASE(AFamilyMadeForTheDeviceIsDrawnMoreOften) {
+  const TimingTable table;
+  const auto draws_of_register_tile = [&](Strategy strategy, kernels::DeviceType type) {
+    TuneOptions options = options_for(strategy);
+    options.families = {kernels::Family::register_tile, kernels::Family::direct};
+    options.devices[0].type = type;
     Proposals proposals(options, table);
     proposals.start({});
-    proposals.learn_families(probes);
     std::size_t count = 0;
     for (std::size_t i = 0; i < 60; ++i) {
       std::mt19937 random = generator(1, i);
-      count += proposals.point(random)->family == kernels::Family::direct ? 1 : 0;
+      count += proposals.point(random)->family == kernels::Family::register_tile ? 1 : 0;
     }
     return count;
   };
-  TimingTable table;
-  const std::uint32_t probe = table.shape(*parse_shape("single nn 512x512x512"));
-  const auto time = [&](const char* variant, double us) {
-    table.add(table.variant(std::get<kernels::Params>(kernels::parse(variant))), probe, {us, us}, false);
-  };
-  const std::size_t before = draws_of_direct(table, {probe});
-  time("register_tile-s-nn-64x64x256-8x32x1-v16", 100);
-  time("direct-s-nn-4x16x1-4x16x1-v16", 1000);
-  const std::size_t after = draws_of_direct(table, {probe});
-  BOOST_TEST(after < before);
+  const std::size_t on_cpus = draws_of_register_tile(Strategy::staged, kernels::DeviceType::cpu);
+  const std::size_t on_gpus = draws_of_register_tile(Strategy::staged, kernels::DeviceType::gpu);
+  const std::size_t unweighted = draws_of_register_tile(Strategy::random, kernels::DeviceType::cpu);
+  BOOST_TEST(on_gpus > 0U);
+  BOOST_TEST(on_gpus < unweighted);
+  BOOST_TEST(unweighted < on_cpus);
+  BOOST_TEST(on_cpus < 60U);
 }
 
 }  // namespace clbake::builder::test

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(WhyNothingWasMeasuredIsSaid) {
   BOOST_TEST(contains(f.results.nothing_measured().message(), "the driver crashed"));
 }
 
-BOOST_AUTO_TEST_CASE(TurnsOfARaceReplaceEarlierMeasurementsAndAddUp) {
+BOOST_AUTO_TEST_CASE(TurnsOfTheFinalRaceReplaceEarlierMeasurementsAndAddUp) {
   Fixture f;
   TimingTable& table = f.results.table;
   f.take_in(f.a, {"", {{1, 1}}, {}});

@@ -28,8 +28,7 @@ class Bench {
  public:
   Bench() {
     options.devices = {made_up_device()};
-    options.precisions = {Precision::single_precision};
-    options.transposes = {{false, false}};
+    options.kinds = {GemmKind{}};
     options.families = {kernels::Family::direct};
     for (const char* shape : {"512x512x512", "16x1024x1024", "64x64x64", "64x64x64 batch 16"}) {
       options.shapes.list.push_back(*parse_shape(std::string("single nn ") + shape));

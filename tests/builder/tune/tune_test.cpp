@@ -149,8 +149,10 @@ BOOST_AUTO_TEST_CASE(TheStagedSearchFindsGoodPointsWithFarFewerTriesThanThereAre
 
 BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTuned, *boost::unit_test::label("slow")) {
   SmallBench bench;
-  bench.options.precisions = {Precision::single_precision, Precision::double_precision};
-  bench.options.transposes = {{false, false}, {true, false}};
+  bench.options.kinds.clear();
+  for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
+    for (const bool trans_a : {false, true}) bench.options.kinds.push_back({precision, trans_a, false});
+  }
   const Result<Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(tuning->winners.size() == 4 * bench.options.shapes.list.size());
@@ -209,7 +211,7 @@ std::map<std::string, std::size_t> turns_in(const std::string& path) {
   return turns;
 }
 
-BOOST_AUTO_TEST_CASE(EveryTurnOfARaceCountsOnce) {
+BOOST_AUTO_TEST_CASE(EveryTurnOfAFinalRaceCountsOnce) {
   SmallBench bench;
   bench.options.shapes.grid = {*parse_shape("single nn 300x300x300"), *parse_shape("single nn 9x900x90")};
   const Tuning tuning = required(bench.tune());
@@ -439,10 +441,36 @@ BOOST_AUTO_TEST_CASE(AShapeThatIsTooSlowForAllCostsNoVariant) {
   check_too_slow(bench, slow);
 }
 
-BOOST_AUTO_TEST_CASE(NorInARace, *boost::unit_test::label("slow")) {
+BOOST_AUTO_TEST_CASE(NorInTheFinalRace, *boost::unit_test::label("slow")) {
   SmallBench bench;
   bench.options.shapes.grid = {*parse_shape("single nn 2000x2000x2000"), *parse_shape("single nn 300x300x300")};
   check_too_slow(bench, bench.options.shapes.grid[0]);
+}
+
+BOOST_AUTO_TEST_CASE(AVectorWidthOnWhichTheDriverHangsCostsThreeTimeouts) {
+  SmallBench bench;
+  bench.options.shards = 4;  // enough points of a width
+  bench.options.parallel = 1;
+  bench.options.timeout = std::chrono::seconds(1);
+  bench.shop.misbehave("time:hang:-v4");
+  const Tuning tuning = required(bench.tune());
+  const auto is_wide = [](const std::string& variant) { return contains(variant, "-v4"); };
+  const Names calls = calls_of(bench, "time");
+  BOOST_TEST(std::count_if(calls.begin(), calls.end(), is_wide) == 3);
+  const std::vector<kernels::Params> points = bench.points();
+  const auto wide = static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const auto& p) { return p.vector_width == 4; }));
+  BOOST_REQUIRE(wide > 3U);
+  BOOST_REQUIRE_EQUAL(tuning.failures.size(), wide);
+  const auto causes = [&](const std::string& cause) {
+    return static_cast<std::size_t>(std::count_if(tuning.failures.begin(), tuning.failures.end(),
+                                                  [&](const Failure& f) { return f.cause == cause; }));
+  };
+  BOOST_TEST(causes("no end after 1 s") == 3U);
+  BOOST_TEST(causes("skipped: 3 variants of vector width 4 in a row did not compile in time") == wide - 3);
+  for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_wide(tuning.variants[m.variant]));
+  bench.shop.misbehave("");
+  BOOST_TEST((lasting_text(required(bench.tune())) == lasting_text(tuning)));  // the journal knows it
 }
 
 BOOST_AUTO_TEST_CASE(WhenEveryVariantFailsTheFirstCauseIsTold) {
@@ -463,8 +491,7 @@ BOOST_AUTO_TEST_CASE(ImpossibleOptionsAreRefused) {
     return outcome(tuning) == "invalid argument" && bench.shop.calls().empty() && !fs::exists(bench.options.work);
   };
   BOOST_TEST(refused([](TuneOptions& o) { o.devices.clear(); }));
-  BOOST_TEST(refused([](TuneOptions& o) { o.precisions.clear(); }));
-  BOOST_TEST(refused([](TuneOptions& o) { o.transposes.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.kinds.clear(); }));
   BOOST_TEST(refused([](TuneOptions& o) { o.families.clear(); }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shapes.list.clear(); }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shapes.probes.clear(); }));

@@ -17,7 +17,7 @@ enum class Strategy {
   exhaustive,  // every point of the space, the best of them on all shapes
 };
 
-// Shapes to tune for. Each is timed with every precision and pair of transposes of the options; its own are ignored.
+// Shapes to tune for. Each is timed with every kind of the options; its own is ignored.
 struct TuneShapes {
   std::vector<Shape> list;          // the most important first; each gets a winner
   std::vector<Shape> grid;          // timed in the final races only, as far as time allows
@@ -34,8 +34,7 @@ Result<TuneShapes> read_shapes(const std::string& path);
 
 struct TuneOptions {
   std::vector<Device> devices;  // one, or several identical ones
-  std::vector<Precision> precisions;
-  std::vector<std::pair<bool, bool>> transposes;  // of A and B; the first is searched most
+  std::vector<GemmKind> kinds;  // those of one precision together; the first of them is searched most
   std::vector<kernels::Family> families = {std::begin(kernels::all_families), std::end(kernels::all_families)};
   TuneShapes shapes;
   Strategy strategy = Strategy::staged;

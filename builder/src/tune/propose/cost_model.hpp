@@ -10,7 +10,7 @@ namespace clbake::builder {
 // 1 is ideal.
 double expected_cost(const kernels::Params& params, const Device& device);
 
-// How often a family is drawn before anything was timed; 1 for the families made for this type of device.
+// How often random points of a family are drawn; 1 for the families made for this type of device.
 double family_weight(kernels::Family family, kernels::DeviceType type);
 
 }  // namespace clbake::builder

@@ -5,14 +5,13 @@
 #include "tune/propose/cost_model.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kDrawsCompared = 24;   // random points of which the one of least expected cost is tried
-constexpr int kNeighbourDraws = 30;          // at most, for one neighbour
-constexpr double kLeastFamilyWeight = 0.03;  // of a family that is far behind
+constexpr std::size_t kDrawsCompared = 24;  // random points of which the one of least expected cost is tried
+constexpr int kNeighbourDraws = 30;         // at most, for one neighbour
 
 // All that differ from `params` in one option and in no block size: few points, and some options make all the
 // difference.
@@ -40,7 +39,6 @@ kernels::Params with_kind(kernels::Params params, const GemmKind& kind) {
 void Proposals::start(const GemmKind& kind) {
   kind_ = kind;
   proposed_.clear();
-  family_behind_.assign(options_.families.size(), 0);
   walks_.clear();
   if (options_.strategy != Strategy::exhaustive) return;
   std::mt19937 random = generator(options_.seed, 0);
@@ -113,34 +111,12 @@ std::optional<kernels::Params> Proposals::least_cost(const std::vector<kernels::
   return chosen;
 }
 
-void Proposals::learn_families(const std::vector<std::uint32_t>& probes) {
-  family_behind_.assign(options_.families.size(), 0);
-  for (const std::uint32_t probe : probes) {
-    const double best = table_.best(probe);
-    for (const std::uint32_t v : table_.fastest(probe, SIZE_MAX)) {
-      const auto family = static_cast<std::size_t>(
-          std::find(options_.families.begin(), options_.families.end(), table_.params(v).family) -
-          options_.families.begin());
-      const double slowdown = table_.median_of(v, probe) / best;
-      double& behind = family_behind_[family];
-      if (behind == 0 || slowdown < behind) behind = slowdown;
-    }
-  }
-}
-
 std::size_t Proposals::draw_family(std::mt19937& random) const {
   std::vector<double> weights;
-  double sum = 0;
-  for (std::size_t f = 0; f < family_behind_.size(); ++f) {
-    double weight = 1;
-    if (options_.strategy == Strategy::staged) {
-      weight = family_weight(options_.families[f], device().type);
-      if (family_behind_[f] > 0) weight *= std::max(kLeastFamilyWeight, std::pow(family_behind_[f], -4));
-    }
-    weights.push_back(weight);
-    sum += weight;
+  for (const kernels::Family family : options_.families) {
+    weights.push_back(options_.strategy == Strategy::staged ? family_weight(family, device().type) : 1);
   }
-  double at = static_cast<double>(random()) / 4294967296.0 * sum;
+  double at = static_cast<double>(random()) / 4294967296.0 * std::accumulate(weights.begin(), weights.end(), 0.0);
   std::size_t family = 0;
   while (family + 1 < weights.size() && at >= weights[family]) at -= weights[family++];
   return family;

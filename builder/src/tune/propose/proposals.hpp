@@ -42,12 +42,9 @@ class Proposals {
   // cost.
   std::optional<kernels::Params> neighbour_of(const std::vector<std::uint32_t>& elite, std::size_t compared,
                                               std::mt19937& random);
-  // Staged: of 24 random points the one of least expected cost; the slower a family's best on the probes was, the less
-  // often the family is drawn. Random: any point. Exhaustive: the next point of the walk.
+  // Staged: of 24 random points the one of least expected cost, mostly of the families made for the device's type.
+  // Random: any point. Exhaustive: the next point of the walk.
   std::optional<kernels::Params> point(std::mt19937& random);
-
-  // Takes in how far the best of each family is behind the best of all on these shapes.
-  void learn_families(const std::vector<std::uint32_t>& probes);
 
  private:
   bool unseen(const kernels::Params& params) const;
@@ -62,8 +59,7 @@ class Proposals {
   const TimingTable& table_;
   GemmKind kind_;
   std::set<std::string> proposed_;
-  std::deque<PointWalk> walks_;        // of an exhaustive search: the families that have points left
-  std::vector<double> family_behind_;  // by family: smallest slowdown against the best on a probe; 0 = nothing timed
+  std::deque<PointWalk> walks_;  // of an exhaustive search: the families that have points left
 };
 
 }  // namespace clbake::builder

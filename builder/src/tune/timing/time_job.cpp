@@ -128,15 +128,13 @@ Result<std::string> answer(const Bench& bench, const LoadedVariant& loaded, cons
                            PreparedShapes& prepared) {
   if (!is_ready(prepared, order.shape)) {
     const Status set = prepare_shape(bench, loaded, order.shape, prepared);
-    if (set.code() == Code::out_of_memory) return kUnablePrefix + set.message();
+    if (set.code() == Code::out_of_memory) return to_line(std::vector<double>());
     if (!set) return set;
     // The first call finds cold caches and pages: it is checked instead of timed.
-    const PreparedShape& shape = prepared.front();
-    const Status right =
-        order.check ? run_and_check(*shape.run, *shape.gemm, order.shape) : shape.run->run(*shape.gemm).status();
+    const Status right = run_and_check(*prepared.front().run, *prepared.front().gemm, order.shape);
     if (!right) return right;
   }
-  if (order.runs == 0) return std::string(kSetLine);
+  if (order.runs == 0) return to_line(std::vector<double>());
   const Result<std::vector<double>> times = time_order(order, prepared.front());
   if (!times) return times.status();
   return to_line(*times);

@@ -7,8 +7,7 @@ namespace clbake::builder {
 
 std::string to_line(const TimingOrder& order) {
   std::ostringstream line;
-  line << name(order.shape) << '|' << order.runs << '|' << order.turn_us << '|' << order.limit_us << '|'
-       << (order.check ? 1 : 0);
+  line << name(order.shape) << '|' << order.runs << '|' << order.turn_us << '|' << order.limit_us;
   return line.str();
 }
 
@@ -19,11 +18,9 @@ std::optional<TimingOrder> parse_order(const std::string& line) {
   const std::optional<Shape> parsed = parse_shape(shape);
   TimingOrder order;
   char bar = 0;
-  int check = 0;
-  parts >> order.runs >> bar >> order.turn_us >> bar >> order.limit_us >> bar >> check;
+  parts >> order.runs >> bar >> order.turn_us >> bar >> order.limit_us;
   if (!parsed || !parts) return std::nullopt;
   order.shape = *parsed;
-  order.check = check != 0;
   return order;
 }
 
@@ -41,8 +38,8 @@ std::optional<std::vector<double>> parse_times(const std::string& line) {
   if (word != "us") return std::nullopt;
   std::vector<double> times;
   for (double us = 0; words >> us;) times.push_back(us);
-  const bool valid = words.eof() && !times.empty() &&
-                     std::all_of(times.begin(), times.end(), [](double us) { return us > 0 && us < 1e12; });
+  const bool valid =
+      words.eof() && std::all_of(times.begin(), times.end(), [](double us) { return us > 0 && us < 1e12; });
   if (!valid) return std::nullopt;
   return times;
 }

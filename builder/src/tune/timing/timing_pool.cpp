@@ -50,8 +50,12 @@ class TimingPool::Queue {
       const TimingPool::Next next = callbacks_.next(request);
       if (next == TimingPool::Next::end) no_more_ = true;
       if (next != TimingPool::Next::request) break;
+      const std::string skipped = pool_.hanging_.skips(0, request.params.vector_width);
+      if (!skipped.empty()) {
+        callbacks_.done(request, {skipped, {}, {}});
+        break;  // cancelling is looked at in between
+      }
       auto timing = std::make_unique<ActiveTiming>();
-      timing->number = started_;
       Result<std::unique_ptr<Process>> process = pool_.process_for(request.params, started_ % options_.units);
       if (!process) return process.status();
       timing->request = std::move(request);
@@ -66,15 +70,18 @@ class TimingPool::Queue {
   void poll() {
     for (auto at = active_.begin(); at != active_.end();) {
       ActiveTiming& timing = **at;
-      const bool timed = timing.state() == State::timing;
+      const State before = timing.state();
       std::vector<double> times;
       const bool news = timing.process->poll(times);
-      if (news && timed && timing.state() == State::idle) {
+      if (news && before == State::timing && timing.state() == State::idle) {
         if (!times.empty()) pool_.finished_.insert(name(timing.shape()));
         timing.result.us.push_back(std::move(times));
       }
       const bool failed = timing.state() == State::failed && !skip_shape(timing) && !retry(timing);
       if (failed) timing.result.failure = timing.process->failure();
+      if (before == State::compiling && timing.state() != State::compiling) {
+        pool_.hanging_.ended(0, timing.request.params.vector_width, timing.process->hung());
+      }
       at = failed ? finish(at) : std::next(at);
     }
   }
@@ -96,7 +103,6 @@ class TimingPool::Queue {
  private:
   using State = Process::State;
   struct ActiveTiming {
-    std::size_t number = 0;
     TimingRequest request;
     TimingResult result;
     std::unique_ptr<Process> process;
@@ -174,7 +180,7 @@ class TimingPool::Queue {
     const std::unique_ptr<ActiveTiming> timing = std::move(*at);
     const auto next = active_.erase(at);
     pool_.take_back(std::move(timing->process));
-    callbacks_.done(timing->number, timing->request, std::move(timing->result));
+    callbacks_.done(timing->request, std::move(timing->result));
     return next;
   }
 

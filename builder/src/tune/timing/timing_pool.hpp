@@ -7,6 +7,7 @@
 // fails in a process that was used before is tried again in a new one before the variant is blamed.
 #pragma once
 
+#include "device/hanging_widths.hpp"
 #include "tune/timing/timing_order.hpp"
 
 #include <clbake/builder/devices.hpp>
@@ -27,6 +28,7 @@ struct TimingRequest {
   kernels::Params params;
   std::vector<Shape> shapes;
   std::vector<double> best_us = {};  // best median of each shape when the request was made; 0 = none yet
+  std::size_t number = 0;            // for the caller
 };
 
 struct TimingResult {
@@ -64,18 +66,18 @@ class TimingPool {
     std::function<Next(TimingRequest&)> next;
     // The order for the request's shape number `shape`; nothing ends this request here.
     std::function<std::optional<TimingOrder>(const TimingRequest&, std::size_t shape, const TimingResult&)> order;
-    // Requests are done in any order; `number` counts the calls of `next` that returned a request.
-    std::function<void(std::size_t number, const TimingRequest&, TimingResult&&)> done;
+    // Requests are done in any order.
+    std::function<void(const TimingRequest&, TimingResult&&)> done;
   };
 
   // Until there are no more requests, or until `deadline`, when those under way are dropped. Fails with cancelled or
   // io.
   Status run(const Callbacks& callbacks, Clock::time_point deadline);
 
-  struct RaceCallbacks {
+  struct TurnCallbacks {
     std::function<void(std::size_t variant, std::size_t order, const std::vector<double>& us)> turn;
     std::function<void(std::size_t variant, const std::string& cause)> failed;
-    // The order timed out. True: the shape is to blame, and the variant stays in the race.
+    // The order timed out. True: the shape is to blame, and the variant stays.
     std::function<bool(std::size_t variant, std::size_t order, const std::string& cause)> late;
     // Whether the variant takes part in this round of the order.
     std::function<bool(std::size_t variant, std::size_t order, unsigned round)> wanted;
@@ -83,13 +85,13 @@ class TimingPool {
 
   // All variants at once on the first device: each order in `rounds` turns through all of them. Until all is done, or
   // until `deadline`, when the turn under way is dropped. Fails with cancelled or io.
-  Status race(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders, unsigned rounds,
-              const RaceCallbacks& callbacks, Clock::time_point deadline);
+  Status take_turns(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders,
+                    unsigned rounds, const TurnCallbacks& callbacks, Clock::time_point deadline);
 
  private:
   class Process;
   class Queue;
-  class Race;
+  class Turns;
 
   // An idle process with this variant as its next one, or a new process.
   Result<std::unique_ptr<Process>> process_for(const kernels::Params& params, std::size_t unit);
@@ -99,6 +101,7 @@ class TimingPool {
   Options options_;
   const std::atomic<bool>& cancel_;
   std::vector<std::unique_ptr<Process>> idle_;
+  HangingWidths hanging_;
   std::map<std::string, unsigned> timeouts_;  // by shape, before any variant finished it
   std::set<std::string> finished_;            // shapes that some variant finished
   std::size_t processes_ = 0;                 // started so far

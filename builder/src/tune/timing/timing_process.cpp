@@ -17,9 +17,13 @@ Result<std::unique_ptr<TimingPool::Process>> TimingPool::Process::start(const Ti
   process->unit_ = unit;
   const Status written = process->write(options.target, params);
   if (!written) return written;
+  const std::string cache = options.directory + "/clbake-cache";
+  std::error_code error;
+  std::filesystem::create_directory(cache, error);
+  if (error) return {Code::io, cache + ": cannot create: " + error.message()};
   Command command;
   command.arguments = {options.worker, "worker", "time", process->files_[0], std::to_string(unit)};
-  command.environment = driver_cache_environment(options.directory + "/clbake-cache");
+  command.environment = driver_cache_environment(cache);
   for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
   command.log = process->files_[1];
   process->command_ = command;
@@ -63,7 +67,7 @@ bool TimingPool::Process::poll(std::vector<double>& times) {
     exit = *ended;
   } else if (Clock::now() > deadline_) {
     exit.timed_out = true;
-    late_ = state_ == State::timing;
+    (state_ == State::timing ? late_ : hung_) = true;
   } else {
     return false;
   }
@@ -82,10 +86,9 @@ bool TimingPool::Process::fail(const std::string& cause) {
 }
 
 bool TimingPool::Process::take_line(const std::string& line, std::vector<double>& times) {
-  times.clear();
   if (state_ == State::compiling) {
     if (line != kReadyLine) return fail("the worker answered '" + line + "' instead of 'ready'");
-  } else if (line.rfind(kUnablePrefix, 0) != 0 && line != kSetLine) {
+  } else {
     const std::optional<std::vector<double>> parsed = parse_times(line);
     if (!parsed) return fail("the worker's answer is not understood: '" + line.substr(0, 80) + "'");
     times = *parsed;

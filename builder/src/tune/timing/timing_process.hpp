@@ -25,6 +25,7 @@ class TimingPool::Process {
   bool busy() const { return state_ == State::compiling || state_ == State::timing; }
   std::size_t unit() const { return unit_; }
   const std::string& failure() const { return failure_; }
+  bool hung() const { return hung_; }                   // it failed because compiling timed out
   bool late() const { return late_; }                   // it failed because an order timed out
   unsigned variants() const { return variants_; }       // so far
   const LineChannel& child() const { return *child_; }  // unless it has failed
@@ -35,8 +36,8 @@ class TimingPool::Process {
   // `concurrent`: how many processes work on such an order at the same time; each gets that many timeouts.
   void order(const TimingOrder& order, std::size_t concurrent = 1);
 
-  // Never waits. True when the state has changed: to idle (`times` holds what was measured; empty: the device had no
-  // memory), or to failed.
+  // Never waits. True when the state has changed: to idle (after an order, `times` holds what was measured, which is
+  // nothing where the device had no memory), or to failed.
   bool poll(std::vector<double>& times);
 
  private:
@@ -53,6 +54,7 @@ class TimingPool::Process {
   Clock::time_point deadline_;
   State state_ = State::compiling;
   std::string failure_;
+  bool hung_ = false;
   bool late_ = false;
 };
 

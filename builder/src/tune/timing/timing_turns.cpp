@@ -5,13 +5,13 @@
 namespace clbake::builder {
 
 // Variants that take turns on one device.
-class TimingPool::Race {
+class TimingPool::Turns {
  public:
-  Race(TimingPool& pool, const RaceCallbacks& callbacks, Clock::time_point deadline)
+  Turns(TimingPool& pool, const TurnCallbacks& callbacks, Clock::time_point deadline)
       : pool_(pool), callbacks_(callbacks), deadline_(deadline) {}
-  Race(const Race&) = delete;
-  Race& operator=(const Race&) = delete;
-  ~Race() {
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+  ~Turns() {
     for (auto& process : processes_) pool_.take_back(std::move(process));
   }
 
@@ -33,7 +33,7 @@ class TimingPool::Race {
     return {};
   }
 
-  Status turns(const std::vector<TimingOrder>& orders, unsigned rounds) {
+  Status run(const std::vector<TimingOrder>& orders, unsigned rounds) {
     for (std::size_t o = 0; o < orders.size(); ++o) {
       order_ = o;
       prepare(orders[o]);
@@ -101,8 +101,8 @@ class TimingPool::Race {
     if (!times_.empty()) callbacks_.turn(v, number, times_);
   }
 
-  // The variant leaves the race, unless the shape is to blame, or an earlier variant may have broken the process: then
-  // it goes on in a new one.
+  // The variant takes no more turns, unless the shape is to blame, or an earlier variant may have broken the process:
+  // then it goes on in a new one.
   void failed(std::size_t v) {
     const Process& process = *processes_[v];
     const bool shape_to_blame = process.late() && callbacks_.late(v, order_, process.failure());
@@ -112,7 +112,7 @@ class TimingPool::Race {
   }
 
   TimingPool& pool_;
-  const RaceCallbacks& callbacks_;
+  const TurnCallbacks& callbacks_;
   Clock::time_point deadline_;
   std::vector<kernels::Params> variants_;
   std::vector<std::unique_ptr<Process>> processes_;  // of each variant
@@ -120,11 +120,11 @@ class TimingPool::Race {
   std::size_t order_ = 0;  // under way
 };
 
-Status TimingPool::race(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders,
-                        unsigned rounds, const RaceCallbacks& callbacks, Clock::time_point deadline) {
-  Race race(*this, callbacks, deadline);
-  const Status started = race.start(variants);
-  return started ? race.turns(orders, rounds) : started;
+Status TimingPool::take_turns(const std::vector<kernels::Params>& variants, const std::vector<TimingOrder>& orders,
+                              unsigned rounds, const TurnCallbacks& callbacks, Clock::time_point deadline) {
+  Turns turns(*this, callbacks, deadline);
+  const Status started = turns.start(variants);
+  return started ? turns.run(orders, rounds) : started;
 }
 
 }  // namespace clbake::builder
