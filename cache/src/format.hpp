@@ -5,7 +5,7 @@
 // in place, in a mapped file or in memory of any alignment; and each piece is verified when it is used, not before.
 //
 //   records (targets ... proofs)    64 bytes each, sorted: searched in place, one cache line each in a mapped file
-//   bodies, programs                the variable part, behind all records: a search touches none of it
+//   bodies, programs                the variable part, after all records: a search touches none of it
 //
 // - Every record has its own checksum, seeded with its section and index: a record in another position is damage. It
 //   also holds the checksums of its blob. So a lookup verifies what it returns and hardly anything else, and damage to

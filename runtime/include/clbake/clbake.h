@@ -199,7 +199,7 @@ static inline void clbake_options_init(clbake_options* options) {
 clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles, size_t count,
                                   const clbake_options* options, clbake_library** library, clbake_error* error);
 
-/* Adds a reference, which must be released as well. With one for each thread, they may release in any order. */
+/* Adds a reference, which must be released, too. Threads that each have one may release them in any order. */
 clbake_library* clbake_library_retain(clbake_library* library);
 void clbake_library_release(clbake_library* library);
 

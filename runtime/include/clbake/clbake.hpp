@@ -52,8 +52,8 @@ struct Problem : GemmKind {
   std::size_t ldb = 0;
   std::size_t ldc = 0;
   // Several products of these sizes in one call, at most 2^31 - 1. The matrices of product i begin i * a_stride,
-  // i * b_stride and i * c_stride elements behind the first; with offsets, one for each product, offsets[i] elements
-  // behind the start, and the strides are ignored. A and B may be shared or overlap between products. The Cs of
+  // i * b_stride and i * c_stride elements after the first; with offsets, one for each product, offsets[i] elements
+  // after the start, and the strides are ignored. A and B may be shared or overlap between products. The Cs of
   // two products may interleave, but not share elements. `check` refuses c_stride = 0; other overlaps within C are not
   // detected, and what is written there is undefined.
   std::size_t batch = 1;

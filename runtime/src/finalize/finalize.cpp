@@ -15,7 +15,7 @@ bool begins_with(const cache::Bytes& bytes, std::string_view prefix) {
   return bytes.size() >= prefix.size() && std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
 }
 
-// SPIR-V's magic word in either byte order, at the start or behind a driver's short header (Mesa's is 28 bytes).
+// SPIR-V's magic word in either byte order, at the start or after a driver's short header (Mesa's is 28 bytes).
 bool holds_spirv(const cache::Bytes& bytes) {
   constexpr std::uint8_t little[] = {0x03, 0x02, 0x23, 0x07};
   constexpr std::uint8_t big[] = {0x07, 0x23, 0x02, 0x03};

@@ -204,7 +204,7 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
   if (!cursor.ok()) return malformed("ends inside its first directory");
   Status status = parse_root(root, binary);
   for (std::uint32_t i = 0; status && i < kernels; ++i) status = parse_kernel(cursor, binary);
-  if (status && (kernels == 0 || !cursor.at_end())) status = malformed("has no kernel, or bytes behind the last");
+  if (status && (kernels == 0 || !cursor.at_end())) status = malformed("has no kernel, or bytes after the last one");
   if (!status) return status;
   return binary;
 }

@@ -6,7 +6,7 @@
 namespace clbake {
 namespace {
 
-using Span = std::pair<std::size_t, std::size_t>;  // first element, one behind the last
+using Span = std::pair<std::size_t, std::size_t>;  // first element, one past the last
 
 std::size_t matrix_start(const Region& r, std::size_t product) {
   return r.start + (r.offsets ? (*r.offsets)[product].*r.member : product * r.stride);

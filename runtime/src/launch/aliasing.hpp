@@ -17,7 +17,7 @@ struct Region {
   std::size_t BatchOffsets::*member = nullptr;
 };
 
-// The regions of a row-major problem whose matrices begin `start` elements behind the buffer's beginning. The problem
+// The regions of a row-major problem whose matrices begin `start` elements after the buffer's start. The problem
 // must outlive them.
 Region region_of_a(const Problem& p, std::size_t start);
 Region region_of_b(const Problem& p, std::size_t start);

@@ -86,16 +86,14 @@ std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 bool is_pack(cache::Role role) { return role == cache::Role::pack_a || role == cache::Role::pack_b; }
 
+Status moved_from() { return {Argument::gemm, "the Gemm was moved from"}; }
+
 }  // namespace
 
 Gemm::Gemm(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 Gemm::~Gemm() = default;
-
-namespace {
-Status moved_from() { return {Argument::gemm, "the Gemm was moved from"}; }
-}  // namespace
 
 const Explanation& Gemm::explanation() const {
   static const Explanation none;

@@ -52,7 +52,7 @@ struct Gemm::State {
   std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};
   std::uint64_t epoch = 0;  // of the library's programs when this was prepared: PlanCache
 
-  // Creates kernels and, unless the caller brings it, workspace. `problem` is row-major, `layout` the caller's. Fails
+  // Creates kernels and, unless the caller provides it, workspace. `problem` is row-major, `layout` the caller's. Fails
   // with opencl or out_of_memory.
   static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
                              Layout layout, bool caller_workspace, std::uint64_t epoch);

@@ -92,7 +92,7 @@ void PlanCache::put_back(const Problem& problem, Gemm gemm) {
   std::vector<std::optional<Gemm>> evicted;
   Shard& mine = shard();
   const auto lock = mine.lock();
-  // Large workspaces make room for each other; the latest one stays, however large it is.
+  // Large workspaces evict each other; the newest one stays, however large it is.
   if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(evicted);
   Plan* plan = mine.find(hash, problem);
   if (!plan) {

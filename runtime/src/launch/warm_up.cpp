@@ -24,8 +24,8 @@ constexpr std::size_t kUsualSize = 16384;
 // 6 ms.
 constexpr std::size_t kUsualReduced = std::size_t{1} << 22;
 
-// Bytes behind each matrix, so that a kernel that writes past its C does not overwrite host memory. Finding it is the
-// proof's job.
+// Bytes after each matrix, so that a kernel that writes past its C does not overwrite host memory. To detect that is
+// the proof's job.
 constexpr std::size_t kSlack = 4096;
 
 using Prepare = std::function<Result<Gemm>(const Problem&)>;
@@ -57,7 +57,7 @@ std::vector<Problem> usual_grids(const cache::Variant& v) {
 // Launches products of zeros, one after another, and waits for each.
 class Launcher {
  public:
-  // What is enqueued behind a product.
+  // Enqueues more after a product.
   using Then = Status (*)(Gemm& gemm, cl_command_queue queue);
 
   Launcher(const cl::Context& context, const cl::Device& device)

@@ -50,7 +50,7 @@ Result<int> open_and_check(const std::string& path, bool create) {
     if (!made) return made;
   }
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  // open() names a symbolic link ENOTDIR on Linux and ELOOP on other systems; lstat() tells for certain.
+  // For a symbolic link open() fails with ENOTDIR on Linux and ELOOP on other systems; lstat() is unambiguous.
   struct stat info = {};
   const int error = errno;
   const bool link = descriptor < 0 && ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);

@@ -109,7 +109,8 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   const Result<cache::Bytes> bytes = bundle.program(entry);
   if (!bytes) return bytes.status();
 
-  // Error code, per-device status, build status and the kernel are all looked at: drivers differ in which one tells.
+  // Error code, per-device status, build status and kernels are all checked: drivers differ in which one shows a
+  // failure.
   const cl_device_id id = device();
   const unsigned char* data = bytes->data();
   const std::size_t size = bytes->size();

@@ -59,7 +59,7 @@ Status check_batch(const Problem& p) {
   return status;
 }
 
-// How far the last of a batch's matrices lies behind the first.
+// The distance from the first of a batch's matrices to the last, in elements.
 std::size_t last_matrix(const Problem& p, std::size_t stride, std::size_t BatchOffsets::*offset) {
   if (p.offsets.empty()) return (p.batch - 1) * stride;
   std::size_t furthest = 0;

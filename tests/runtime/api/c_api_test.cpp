@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(StructsOfAnotherSizeAreRefusedAndNotWritten) {
   refused(clbake_library_explain(library, &problem, &explanation, &error), "explanation");
   refused(clbake_library_counters(library, &counters, &error), "counters");
   BOOST_TEST(std::strlen(explanation.variant) == 0U);
-  // What a newer header added lies behind what this library writes.
+  // Fields that a newer header added come after those that this library writes.
   explanation.struct_size = sizeof explanation + 8;
   BOOST_TEST(static_cast<int>(clbake_library_explain(library, &problem, &explanation, &error)) ==
              static_cast<int>(CLBAKE_OK));
