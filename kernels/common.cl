@@ -228,7 +228,14 @@ static inline Tile find_tile(const size_t rows, const size_t columns, const int 
   m, n, k, alpha, A_POINTER, a_offset, lda, B_POINTER, b_offset, ldb, c, c_offset, ldc, a_stride, b_stride, c_stride, \
       offsets, first_product
 
-// ---- Updating C ----
+// ---- Sums, and the update of C ----
+
+// Sets a work-item's sums, realv sum[MS][NS / VECTOR_WIDTH], to zero. This and the steps of long kernels are macros
+// that use the kernel's variables: as functions, even inlined ones, they changed the registers that tuned kernels need.
+#define CLEAR_SUM                                                                             \
+  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                            \
+    _Pragma("unroll") for (int w = 0; w < NS / VECTOR_WIDTH; ++w) { sum[i][w] = (realv)(0); } \
+  }
 
 // c = alpha * sum + beta * c for one element. With beta = 0, c is not read: it may hold NaN.
 static inline void update_element(__global output* c, const real sum, const real alpha, const real beta) {

@@ -285,6 +285,57 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 
 #endif
 
+// ---- The steps of the kernel ----
+
+// Column and row of a work-item in its work-group.
+#if MAP == ZIGZAG
+#define WORK_ITEM_X (warp % (LOCAL_X / 8) * 8 + lane / 2 % 8)
+#define WORK_ITEM_Y (warp / (LOCAL_X / 8) * 4 + lane / 16 * 2 + lane % 2)
+#elif MAP == MMA
+#define WORK_ITEM_X (warp % (LOCAL_X / 4) * 4 + lane % 4)
+#define WORK_ITEM_Y (warp / (LOCAL_X / 4) * 8 + lane / 4)
+#else
+#define WORK_ITEM_X ((int)get_local_id(0))
+#define WORK_ITEM_Y ((int)get_local_id(1))
+#endif
+
+// Whether the tile lies inside C and all lines of both operands are aligned.
+#define IS_WHOLE                                                                            \
+  (tile.rows == ML && tile.columns == NL && (A_PACKED || aligned(a_source, A_LINE_STEP)) && \
+   (B_PACKED || aligned(b_source, B_LINE_STEP)))
+
+// Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
+#define LOAD_TILES                                                                                         \
+  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PACKED ? left > 0 : (whole && left >= KL), \
+            A_TRANSPOSED ? tile.rows : left, A_TRANSPOSED ? left : tile.rows, item);                       \
+  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PACKED ? left > 0 : (whole && left >= KL), \
+            B_TRANSPOSED ? tile.columns : left, B_TRANSPOSED ? left : tile.columns, item)
+
+// Multiplies row p of both tiles. With two sets of fragments it reads that row, and multiplies the row before: in a
+// tile's first step the last one of the tile before, or zeros.
+#if FRAGMENTS == 2
+#define MULTIPLY_ROW                                                   \
+  load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y); \
+  multiply(sum, &current);                                             \
+  current = next
+#else
+#define MULTIPLY_ROW                                                      \
+  load_fragments(&current, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y); \
+  multiply(sum, &current)
+#endif
+
+// Updates a work-item's elements of C.
+#define UPDATE_C                                                                                            \
+  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                          \
+    const int row = ROW(i / ROW_WIDTH, y) + i % ROW_WIDTH;                                                  \
+    if (row < tile.rows) {                                                                                  \
+      _Pragma("unroll") for (int w = 0; w < COLUMN_PIECES; ++w) {                                           \
+        const int column = COLUMN(w, x);                                                                    \
+        update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta); \
+      }                                                                                                     \
+    }                                                                                                       \
+  }
+
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __local realv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // arrays of vectors, for their alignment
   __local realv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
@@ -299,60 +350,28 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   const int warp = item / 32;
   const int lane = item % 32;
 #endif
-#if MAP == ZIGZAG
-  const int x = warp % (LOCAL_X / 8) * 8 + lane / 2 % 8;
-  const int y = warp / (LOCAL_X / 8) * 4 + lane / 16 * 2 + lane % 2;
-#elif MAP == MMA
-  const int x = warp % (LOCAL_X / 4) * 4 + lane % 4;
-  const int y = warp / (LOCAL_X / 4) * 8 + lane / 4;
-#else
-  const int x = (int)get_local_id(0);
-  const int y = (int)get_local_id(1);
-#endif
-
+  const int x = WORK_ITEM_X;
+  const int y = WORK_ITEM_Y;
   realv sum[MS][COLUMN_PIECES];
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-#pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
-      sum[i][w] = (realv)(0);
-    }
-  }
-
-  // The tiles to load next, and the steps of k that are left. load_tile reads nothing when none are.
+  CLEAR_SUM;
+  // The tiles to load next, and the steps of k that are left.
   __global const element* a_source = tile.a;
   __global const element* b_source = tile.b;
   int left = tile.depth;
-#if A_PACKED
-#define A_ALIGNED true
-#else
-#define A_ALIGNED aligned(a_source, A_LINE_STEP)
-#endif
-#if B_PACKED
-#define B_ALIGNED true
-#else
-#define B_ALIGNED aligned(b_source, B_LINE_STEP)
-#endif
-  const bool whole = tile.rows == ML && tile.columns == NL && A_ALIGNED && B_ALIGNED;
+  const bool whole = IS_WHOLE;
   realw a_staged[LOADS(A_LINES, A_LINE)];
   realw b_staged[LOADS(B_LINES, B_LINE)];
-#define LOAD_TILES()                                                                                       \
-  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PACKED ? left > 0 : (whole && left >= KL), \
-            A_TRANSPOSED ? tile.rows : left, A_TRANSPOSED ? left : tile.rows, item);                       \
-  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PACKED ? left > 0 : (whole && left >= KL), \
-            B_TRANSPOSED ? tile.columns : left, B_TRANSPOSED ? left : tile.columns, item)
-
   Fragments current = {{0}, {0}};
   Fragments next;
   int buffer = 0;
   if (PREFETCH == 1) {
-    LOAD_TILES();
+    LOAD_TILES;
   }
   while (left > 0) {
     __local real* a_tile = a_tiles + buffer * A_TILE;
     __local real* b_tile = b_tiles + buffer * B_TILE;
     if (PREFETCH == 0) {
-      LOAD_TILES();
+      LOAD_TILES;
     }
     if (BUFFERS == 1) {
       barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tiles; with two pairs, others still read the other one
@@ -364,35 +383,16 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     b_source += B_BLOCK_STEP;
     left -= min(left, KL);
     if (PREFETCH == 1) {
-      LOAD_TILES();
+      LOAD_TILES;
     }
 #pragma unroll KS
     for (int p = 0; p < KL; p += STEP) {
-      if (FRAGMENTS == 2) {
-        // Multiplies the previous step: in a tile's first step the last one of the tile before, or zeros.
-        load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);
-        multiply(sum, &current);
-        current = next;
-      } else {
-        load_fragments(&current, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y);
-        multiply(sum, &current);
-      }
+      MULTIPLY_ROW;
     }
     buffer = BUFFERS - 1 - buffer;
   }
   if (FRAGMENTS == 2) {
     multiply(sum, &current);
   }
-
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-    const int row = ROW(i / ROW_WIDTH, y) + i % ROW_WIDTH;
-    if (row < tile.rows) {
-#pragma unroll
-      for (int w = 0; w < COLUMN_PIECES; ++w) {
-        const int column = COLUMN(w, x);
-        update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta);
-      }
-    }
-  }
+  UPDATE_C;
 }

@@ -22,9 +22,8 @@
 //
 //   ML, NL        rows and columns of C per work-group. op(B) is packed once for ML rows, and op(A) read NL/NS times
 //                 for NL columns, so large tiles save time; but small problems need a work-group for each core
-//   KL            depth of a block of k. The block of op(B), KL * NL elements, should fit the L2 cache, a strip, KL *
-//   MS
-//                 elements, the L1 cache. C is read and written once for each block
+//   KL            depth of a block of k. The block of op(B), KL * NL elements, should fit the L2 cache, and a strip of
+//                 op(A), KL * MS elements, the L1 cache. C is read and written once for each block
 //   MS, NS        rows and columns of C in registers. MS * NS / VECTOR_WIDTH accumulators, NS / VECTOR_WIDTH vectors of
 //                 the panel's row and one for the element of op(A) should fit the vector registers
 //   VECTOR_WIDTH  elements of one vector register

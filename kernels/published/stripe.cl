@@ -225,6 +225,75 @@ static inline void read_part_image(real* part, __read_only image2d_t image, cons
 }
 #endif
 
+// ---- An operand, wherever it is ----
+
+// Macros, as no parameter of a function in OpenCL C can be either a buffer or an image:
+//
+//   A_PLACE          type of a block's place: a pointer, or the block's corner in an image
+//   FIRST_A          the place of the work-group's first block
+//   NEXT_A           moves a_block to the next one
+//   SHARE_A          copies the block, `depth` deep, into a_shared in local memory
+//   READ_A(whole)    reads a work-item's part of KS steps, from step p of the block
+//
+// and the same for B.
+
+#if LAYOUT_A == IMAGE
+#define A_PLACE int2
+#define FIRST_A (int2)((int)tile.row / TEXEL, tile.product * round_up(k, KL) + tile.first_p)
+#define NEXT_A a_block.y += KL
+#else
+#define A_PLACE __global const element*
+#define FIRST_A tile.a
+#define NEXT_A a_block += A_BLOCK_STEP
+#endif
+#if !LOCAL_A
+#define SHARE_A
+#elif LAYOUT_A == IMAGE
+#define SHARE_A share_image(a_shared, a, a_block, ML, item)
+#else
+#define SHARE_A                                                        \
+  share(a_shared, a_block, A_ALONG_M, A_STEP_I, A_STEP_P, ML, A_PIECE, \
+        LAYOUT_A != ROW_MAJOR || (tile.rows == ML && depth == KL), LAYOUT_A != ROW_MAJOR, tile.rows, depth, item)
+#endif
+#if LOCAL_A
+#define READ_A(whole) read_part_local(a_part, a_shared + p * ML, ML, MS, A_PIECE, y, LOCAL_Y)
+#elif LAYOUT_A == IMAGE
+#define READ_A(whole) read_part_image(a_part, a, a_block + (int2)(0, p), MS, y, LOCAL_Y)
+#else
+#define READ_A(whole)                                                                   \
+  read_part(a_part, a_block + p * A_STEP_P, A_ALONG_M, A_STEP_I, A_STEP_P, MS, A_PIECE, \
+            whole || LAYOUT_A != ROW_MAJOR, LAYOUT_A != ROW_MAJOR, tile.rows, depth - p, y, LOCAL_Y)
+#endif
+
+#if LAYOUT_B == IMAGE
+#define B_PLACE int2
+#define FIRST_B (int2)((int)tile.column / TEXEL, tile.product * round_up(k, KL) + tile.first_p)
+#define NEXT_B b_block.y += KL
+#else
+#define B_PLACE __global const element*
+#define FIRST_B tile.b
+#define NEXT_B b_block += B_BLOCK_STEP
+#endif
+#if !LOCAL_B
+#define SHARE_B
+#elif LAYOUT_B == IMAGE
+#define SHARE_B share_image(b_shared, b, b_block, NL, item)
+#else
+#define SHARE_B                                                                                                   \
+  share(b_shared, b_block, B_ALONG_N, B_STEP_J, B_STEP_P, NL, B_PIECE,                                            \
+        LAYOUT_B != ROW_MAJOR || (tile.columns == NL && depth == KL), LAYOUT_B != ROW_MAJOR, tile.columns, depth, \
+        item)
+#endif
+#if LOCAL_B
+#define READ_B(whole) read_part_local((real*)b_part, b_shared + p * NL, NL, NS, B_PIECE, x, LOCAL_X)
+#elif LAYOUT_B == IMAGE
+#define READ_B(whole) read_part_image((real*)b_part, b, b_block + (int2)(0, p), NS, x, LOCAL_X)
+#else
+#define READ_B(whole)                                                                          \
+  read_part((real*)b_part, b_block + p * B_STEP_P, B_ALONG_N, B_STEP_J, B_STEP_P, NS, B_PIECE, \
+            whole || LAYOUT_B != ROW_MAJOR, LAYOUT_B != ROW_MAJOR, tile.columns, depth - p, x, LOCAL_X)
+#endif
+
 // ---- The kernel ----
 
 static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS * MS],
@@ -241,26 +310,7 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
   }
 }
 
-// Multiplies the blocks at a_block and b_block (a_corner and b_corner in images, a_shared and b_shared in local
-// memory), `depth` deep. Macros, as no parameter of a function in OpenCL C can be either a buffer or an image.
-#if LOCAL_A
-#define READ_A(whole) read_part_local(a_part, a_shared + p * ML, ML, MS, A_PIECE, y, LOCAL_Y)
-#elif LAYOUT_A == IMAGE
-#define READ_A(whole) read_part_image(a_part, a, a_corner + (int2)(0, p), MS, y, LOCAL_Y)
-#else
-#define READ_A(whole)                                                                   \
-  read_part(a_part, a_block + p * A_STEP_P, A_ALONG_M, A_STEP_I, A_STEP_P, MS, A_PIECE, \
-            whole || LAYOUT_A != ROW_MAJOR, LAYOUT_A != ROW_MAJOR, tile.rows, depth - p, y, LOCAL_Y)
-#endif
-#if LOCAL_B
-#define READ_B(whole) read_part_local((real*)b_part, b_shared + p * NL, NL, NS, B_PIECE, x, LOCAL_X)
-#elif LAYOUT_B == IMAGE
-#define READ_B(whole) read_part_image((real*)b_part, b, b_corner + (int2)(0, p), NS, x, LOCAL_X)
-#else
-#define READ_B(whole)                                                                          \
-  read_part((real*)b_part, b_block + p * B_STEP_P, B_ALONG_N, B_STEP_J, B_STEP_P, NS, B_PIECE, \
-            whole || LAYOUT_B != ROW_MAJOR, LAYOUT_B != ROW_MAJOR, tile.columns, depth - p, x, LOCAL_X)
-#endif
+// Multiplies the blocks at a_block and b_block, `depth` deep.
 #define MULTIPLY_BLOCK(whole)           \
   for (int p = 0; p < depth; p += KS) { \
     real a_part[KS * MS];               \
@@ -268,6 +318,19 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
     READ_A(whole);                      \
     READ_B(whole);                      \
     multiply(sum, a_part, b_part);      \
+  }
+
+// Updates a work-item's elements of C.
+#define UPDATE_C                                                                                          \
+  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                        \
+    const int row = (i / A_PIECE * LOCAL_Y + y) * A_PIECE + i % A_PIECE;                                  \
+    if (row < tile.rows) {                                                                                \
+      _Pragma("unroll") for (int w = 0; w < COLUMN_VECTORS; ++w) {                                        \
+        const int in_part = w * VECTOR_WIDTH;                                                             \
+        const int column = (in_part / B_PIECE * LOCAL_X + x) * B_PIECE + in_part % B_PIECE;               \
+        update_vector(tile.c + row * (ulong)ldc + column, sum[i][w], tile.columns - column, alpha, beta); \
+      }                                                                                                   \
+    }                                                                                                     \
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
@@ -283,79 +346,27 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   }
   const int x = (int)get_local_id(0);
   const int y = (int)get_local_id(1);
-#if LAYOUT_A == IMAGE
-  int2 a_corner = (int2)((int)tile.row / TEXEL, tile.product * round_up(k, KL) + tile.first_p);
-#else
-  __global const element* a_block = tile.a;
-#endif
-#if LAYOUT_B == IMAGE
-  int2 b_corner = (int2)((int)tile.column / TEXEL, tile.product * round_up(k, KL) + tile.first_p);
-#else
-  __global const element* b_block = tile.b;
-#endif
-
+  A_PLACE a_block = FIRST_A;
+  B_PLACE b_block = FIRST_B;
   realv sum[MS][COLUMN_VECTORS];
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-#pragma unroll
-    for (int w = 0; w < COLUMN_VECTORS; ++w) {
-      sum[i][w] = (realv)(0);
-    }
-  }
+  CLEAR_SUM;
 
   for (int left = tile.depth; left > 0; left -= KL) {
     const int depth = min(left, KL);
 #if LOCAL_A || LOCAL_B
     const int item = y * LOCAL_X + x;
     barrier(CLK_LOCAL_MEM_FENCE);  // until all have multiplied the previous block
-#endif
-#if LOCAL_A && LAYOUT_A == IMAGE
-    share_image(a_shared, a, a_corner, ML, item);
-#elif LOCAL_A
-    share(a_shared, a_block, A_ALONG_M, A_STEP_I, A_STEP_P, ML, A_PIECE,
-          LAYOUT_A != ROW_MAJOR || (tile.rows == ML && depth == KL), LAYOUT_A != ROW_MAJOR, tile.rows, depth, item);
-#endif
-#if LOCAL_B && LAYOUT_B == IMAGE
-    share_image(b_shared, b, b_corner, NL, item);
-#elif LOCAL_B
-    share(b_shared, b_block, B_ALONG_N, B_STEP_J, B_STEP_P, NL, B_PIECE,
-          LAYOUT_B != ROW_MAJOR || (tile.columns == NL && depth == KL), LAYOUT_B != ROW_MAJOR, tile.columns, depth,
-          item);
-#endif
-#if LOCAL_A || LOCAL_B
+    SHARE_A;
+    SHARE_B;
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-#if A_GUARDED || B_GUARDED
-    if ((A_GUARDED && tile.rows < ML) || (B_GUARDED && tile.columns < NL) || depth < KL) {
+    if ((A_GUARDED && tile.rows < ML) || (B_GUARDED && tile.columns < NL) || ((A_GUARDED || B_GUARDED) && depth < KL)) {
       MULTIPLY_BLOCK(false)
     } else {
       MULTIPLY_BLOCK(true)
     }
-#else
-    MULTIPLY_BLOCK(true)
-#endif
-#if LAYOUT_A == IMAGE
-    a_corner.y += KL;
-#else
-    a_block += A_BLOCK_STEP;
-#endif
-#if LAYOUT_B == IMAGE
-    b_corner.y += KL;
-#else
-    b_block += B_BLOCK_STEP;
-#endif
+    NEXT_A;
+    NEXT_B;
   }
-
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-    const int row = (i / A_PIECE * LOCAL_Y + y) * A_PIECE + i % A_PIECE;
-    if (row < tile.rows) {
-#pragma unroll
-      for (int w = 0; w < COLUMN_VECTORS; ++w) {
-        const int in_part = w * VECTOR_WIDTH;
-        const int column = (in_part / B_PIECE * LOCAL_X + x) * B_PIECE + in_part % B_PIECE;
-        update_vector(tile.c + row * (ulong)ldc + column, sum[i][w], tile.columns - column, alpha, beta);
-      }
-    }
-  }
+  UPDATE_C;
 }
