@@ -25,38 +25,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kPasses = 3;             // of the races, while there is time
-constexpr unsigned kVariantsPerProcess = 100;  // of a GPU, where a context takes a second or two
-constexpr unsigned kLargestBatch = 64;  // variants that are compiled before they are timed, where cores are shared
-
-TimingPool::Options pool_options(const TuneOptions& options) {
-  const Device& device = options.devices.front();
-  TimingPool::Options pool;
-  pool.target = device.target;
-  pool.shares_cores = device.type == kernels::DeviceType::cpu;
-  pool.units = pool.shares_cores ? 1 : options.devices.size();
-  pool.parallel = options.parallel ? options.parallel : std::max(1u, std::thread::hardware_concurrency());
-  // Where compiling stops for timing, a batch is compiled first; elsewhere enough that the devices never wait.
-  pool.waiting =
-      pool.shares_cores ? std::min(6 * pool.parallel, kLargestBatch) : 2 * static_cast<unsigned>(pool.units) + 2;
-  pool.variants_per_process = pool.shares_cores ? 1 : kVariantsPerProcess;
-  pool.worker = options.worker;
-  pool.directory = options.work;
-  pool.timeout = options.timeout;
-  return pool;
-}
+constexpr std::size_t kPasses = 3;  // of the races, while there is time
 
 }  // namespace
 
 Search::Search(const TuneOptions& options, Journal& journal, const std::atomic<bool>& cancel,
                const std::function<void(const TuneProgress&)>& progress)
     : clock_(journal.last_s()),
-      pool_(pool_options(options), cancel),
+      pool_(options, cancel),
       results_(options.timeout, clock_, progress),
       context_{options, clock_, journal, pool_, results_},
       proposals_(options, results_.table),

@@ -2,16 +2,27 @@
 
 #include <algorithm>
 #include <list>
+#include <thread>
 
 namespace clbake::builder {
 namespace {
 
-constexpr unsigned kTimeoutsOfAShape = 3;  // after so many without a success nothing else is timed on the shape
+constexpr unsigned kTimeoutsOfAShape = 3;      // after so many without a success nothing else is timed on the shape
+constexpr unsigned kVariantsPerProcess = 100;  // of a GPU, where a context takes a second or two
+constexpr unsigned kLargestBatch = 64;         // variants that are compiled before they are timed
 
 }  // namespace
 
-TimingPool::TimingPool(Options options, const std::atomic<bool>& cancel)
-    : options_(std::move(options)), cancel_(cancel) {}
+// Where compiling stops for timing, a batch is compiled first; elsewhere enough that the devices never wait.
+TimingPool::TimingPool(const TuneOptions& options, const std::atomic<bool>& cancel)
+    : options_(options),
+      cancel_(cancel),
+      shares_cores_(options.devices.front().type == kernels::DeviceType::cpu),
+      units_(shares_cores_ ? 1 : options.devices.size()),
+      parallel_(options.parallel ? options.parallel : std::max(1u, std::thread::hardware_concurrency())),
+      waiting_(shares_cores_ ? std::min(6 * parallel_, kLargestBatch) : 2 * static_cast<unsigned>(units_) + 2),
+      variants_per_process_(shares_cores_ ? 1 : kVariantsPerProcess) {}
+
 TimingPool::~TimingPool() = default;
 
 Result<std::unique_ptr<TimingPool::Process>> TimingPool::new_process(const kernels::Params& params, std::size_t unit) {
@@ -24,28 +35,27 @@ Result<std::unique_ptr<TimingPool::Process>> TimingPool::process_for(const kerne
   if (at == idle_.end()) return new_process(params, unit);
   std::unique_ptr<Process> process = std::move(*at);
   idle_.erase(at);
-  const Status sent = process->next(options_.target, params);
+  const Status sent = process->next(options_.devices.front().target, params);
   if (!sent) return sent;
   return process;
 }
 
 void TimingPool::take_back(std::unique_ptr<Process> process) {
-  const bool usable = process->state() == Process::State::idle && process->variants() < options_.variants_per_process;
+  const bool usable = process->state() == Process::State::idle && process->variants() < variants_per_process_;
   if (usable) idle_.push_back(std::move(process));
 }
 
 // The requests that are under way.
 class TimingPool::Queue {
  public:
-  Queue(TimingPool& pool, const TimingPool::Callbacks& callbacks)
-      : pool_(pool), options_(pool.options_), callbacks_(callbacks) {}
+  Queue(TimingPool& pool, const TimingPool::Callbacks& callbacks) : pool_(pool), callbacks_(callbacks) {}
 
   bool over() const { return no_more_ && active_.empty(); }
 
   Status start() {
-    if (options_.shares_cores && timing_phase_) return {};
-    while (!no_more_ && count(State::compiling) < options_.parallel &&
-           active_.size() < options_.parallel + options_.waiting) {
+    if (pool_.shares_cores_ && timing_phase_) return {};
+    while (!no_more_ && count(State::compiling) < pool_.parallel_ &&
+           active_.size() < pool_.parallel_ + pool_.waiting_) {
       TimingRequest request;
       const TimingPool::Next next = callbacks_.next(request);
       if (next == TimingPool::Next::end) no_more_ = true;
@@ -56,7 +66,7 @@ class TimingPool::Queue {
         break;  // cancelling is looked at in between
       }
       auto timing = std::make_unique<ActiveTiming>();
-      Result<std::unique_ptr<Process>> process = pool_.process_for(request.params, started_ % options_.units);
+      Result<std::unique_ptr<Process>> process = pool_.process_for(request.params, started_ % pool_.units_);
       if (!process) return process.status();
       timing->request = std::move(request);
       timing->process = std::move(*process);
@@ -88,11 +98,11 @@ class TimingPool::Queue {
 
   // Gives every free device something to time.
   void give_turns() {
-    if (options_.shares_cores) {
+    if (pool_.shares_cores_) {
       if (count(State::compiling) > 0) return;
       timing_phase_ = !active_.empty();
     }
-    for (std::size_t unit = 0; unit < options_.units; ++unit) {
+    for (std::size_t unit = 0; unit < pool_.units_; ++unit) {
       if (is_free(unit)) give_turn(unit);
     }
     if (active_.empty()) timing_phase_ = false;
@@ -185,7 +195,6 @@ class TimingPool::Queue {
   }
 
   TimingPool& pool_;
-  const Options& options_;
   const Callbacks& callbacks_;
   Active active_;  // oldest first
   std::size_t started_ = 0;

@@ -10,7 +10,7 @@
 #include "device/hanging_widths.hpp"
 #include "tune/timing/timing_order.hpp"
 
-#include <clbake/builder/devices.hpp>
+#include <clbake/builder/tune.hpp>
 
 #include <atomic>
 #include <chrono>
@@ -41,20 +41,10 @@ struct TimingResult {
 // One thread.
 class TimingPool {
  public:
-  struct Options {
-    Target target;
-    bool shares_cores = true;           // the device computes on the cores that compile
-    unsigned variants_per_process = 1;  // a process ends after so many, or after one that failed
-    std::size_t units = 1;              // identical devices, timed side by side
-    unsigned parallel = 1;              // compilations at a time
-    unsigned waiting = 4;               // compiled variants that may wait for the device
-    std::string worker;                 // executable whose `worker time JOB UNIT` is time_job
-    std::string directory;              // for jobs, logs and the driver's cache
-    std::chrono::seconds timeout{60};   // of a compilation, and of one order
-  };
   using Clock = std::chrono::steady_clock;
 
-  TimingPool(Options options, const std::atomic<bool>& cancel);
+  // Both must outlive it.
+  TimingPool(const TuneOptions& options, const std::atomic<bool>& cancel);
   ~TimingPool();
   TimingPool(const TimingPool&) = delete;
   TimingPool& operator=(const TimingPool&) = delete;
@@ -98,8 +88,13 @@ class TimingPool {
   Result<std::unique_ptr<Process>> new_process(const kernels::Params& params, std::size_t unit);
   void take_back(std::unique_ptr<Process> process);
 
-  Options options_;
+  const TuneOptions& options_;
   const std::atomic<bool>& cancel_;
+  bool shares_cores_;              // the device computes on the cores that compile
+  std::size_t units_;              // identical devices, timed side by side
+  unsigned parallel_;              // compilations at a time
+  unsigned waiting_;               // compiled variants that may wait for the device
+  unsigned variants_per_process_;  // a process ends after so many, or after one that failed
   std::vector<std::unique_ptr<Process>> idle_;
   HangingWidths hanging_;
   std::map<std::string, unsigned> timeouts_;  // by shape, before any variant finished it

@@ -7,17 +7,17 @@
 #include <filesystem>
 
 namespace clbake::builder {
-Result<std::unique_ptr<TimingPool::Process>> TimingPool::Process::start(const TimingPool::Options& options,
+Result<std::unique_ptr<TimingPool::Process>> TimingPool::Process::start(const TuneOptions& options,
                                                                         const kernels::Params& params,
                                                                         std::size_t number, std::size_t unit) {
   auto process = std::make_unique<Process>();
-  const std::string stem = options.directory + "/" + std::to_string(number);
+  const std::string stem = options.work + "/" + std::to_string(number);
   process->files_ = {stem + ".job", stem + ".log"};
   process->timeout_ = options.timeout;
   process->unit_ = unit;
-  const Status written = process->write(options.target, params);
+  const Status written = process->write(options.devices.front().target, params);
   if (!written) return written;
-  const std::string cache = options.directory + "/clbake-cache";
+  const std::string cache = options.work + "/clbake-cache";
   std::error_code error;
   std::filesystem::create_directory(cache, error);
   if (error) return {Code::io, cache + ": cannot create: " + error.message()};

@@ -12,7 +12,7 @@ constexpr int kTimingPollMs = 20;
 class TimingPool::Process {
  public:
   // `number` names its files; `unit` is its device. Fails with io.
-  static Result<std::unique_ptr<Process>> start(const TimingPool::Options& options, const kernels::Params& params,
+  static Result<std::unique_ptr<Process>> start(const TuneOptions& options, const kernels::Params& params,
                                                 std::size_t number, std::size_t unit);
 
   Process() = default;

@@ -22,7 +22,7 @@ class TimingPool::Turns {
       if (over()) return check_cancel(pool_.cancel_);
       const auto count = static_cast<unsigned>(std::count_if(
           processes_.begin(), processes_.end(), [](const auto& p) { return p->state() == State::compiling; }));
-      if (processes_.size() < variants.size() && count < pool_.options_.parallel) {
+      if (processes_.size() < variants.size() && count < pool_.parallel_) {
         Result<std::unique_ptr<Process>> process = pool_.process_for(variants[processes_.size()], 0);
         if (!process) return process.status();
         processes_.push_back(std::move(*process));
