@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t kAny = UINT32_MAX;
 
-// Problems with m, n and k up to the limits that no earlier class has. They get the variant with the smallest or the
-// largest tile of the first family that was baked.
+// The problems with m, n and k up to these limits, without those of earlier classes. They get the variant with the
+// smallest or the largest tile of the first family that was baked.
 struct SizeClass {
   std::uint32_t m, n, k;
   std::array<const char*, 4> families;

@@ -23,8 +23,8 @@ struct StageId {
 // For people: "explore single nn".
 std::string progress_name(const StageId& stage);
 
-// Keys of the journal: "explore single nn 17", "finals 1 single nn 64x64x64" and "out 1 direct-s-nn-..." of
-// the race that is repeated for the first time.
+// Keys of the journal: "explore single nn 17"; of the final race, with the number of its pass, "finals 1 single nn
+// 64x64x64" for a shape and "out 1 direct-s-nn-..." for a variant that failed.
 std::string request_key(const StageId& stage, std::size_t number);
 std::string race_key(std::size_t pass, const Shape& shape);
 std::string race_failure_key(std::size_t pass, const std::string& variant);
