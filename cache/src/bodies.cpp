@@ -217,24 +217,47 @@ Status check_rule(const Rule& rule, std::size_t variant_count) {
 }
 
 Bytes encode_texts(const Proof& proof) {
-  if (proof.tools.empty() && proof.note.empty() && proof.specialisations.empty()) return {};
+  const bool has_text = !proof.device.empty() || !proof.driver.empty() || !proof.note.empty();
+  if (!has_text && proof.tools.empty() && proof.specialisations.empty()) return {};
   FieldWriter fields;
-  fields.string(proof.tools);
+  fields.u32(static_cast<std::uint32_t>(proof.tools.size()));
+  for (const Tool& tool : proof.tools) {
+    fields.string(tool.name);
+    fields.string(tool.version);
+  }
+  fields.string(proof.device);
+  fields.string(proof.driver);
   fields.string(proof.note);
   fields.u32(static_cast<std::uint32_t>(proof.specialisations.size()));
   for (const std::string& text : proof.specialisations) fields.string(text);
   return fields.take();
 }
 
+// An item of a list takes at least four bytes, so that no count makes a loop longer than the body.
 Status parse_texts(ByteView body, Proof& proof) {
   if (body.size == 0) return {};
   FieldReader fields(body);
-  proof.tools = fields.string();
+  const std::uint32_t tools = fields.u32();
+  for (std::uint32_t i = 0; i < tools && fields.ok(); ++i) {
+    Tool& tool = proof.tools.emplace_back();
+    tool.name = fields.string();
+    tool.version = fields.string();
+  }
+  proof.device = fields.string();
+  proof.driver = fields.string();
   proof.note = fields.string();
   const std::uint32_t count = fields.u32();
-  // Each text takes at least four bytes, so that no count makes this loop longer than the body.
   for (std::uint32_t i = 0; i < count && fields.ok(); ++i) proof.specialisations.emplace_back(fields.string());
-  return fields.complete() ? Status() : wrong_length();
+  return fields.complete() ? check_texts(proof) : wrong_length();
+}
+
+Status check_texts(const Proof& proof) {
+  for (std::size_t i = 0; i < proof.tools.size(); ++i) {
+    if (proof.tools[i].name.empty()) return {Code::malformed, "tool " + std::to_string(i) + " has no name"};
+  }
+  if (!proof.proven && !proof.device.empty()) return {Code::malformed, "has a device, but is not proven"};
+  if (!proof.proven && !proof.driver.empty()) return {Code::malformed, "has a driver, but is not proven"};
+  return {};
 }
 
 }  // namespace clbake::cache

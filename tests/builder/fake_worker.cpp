@@ -1,4 +1,4 @@
-// A worker without a driver: `fake_worker worker compile JOB OUT`, `compile-offline JOB TOOLS OUT`, `prove JOB OVERHEAD
+// A worker without a driver: `fake_worker worker compile JOB OUT`, `compile-offline JOB OUT`, `prove JOB OVERHEAD
 // OUT` and `time JOB UNIT` do at once, and always with the same result, what clbake's worker does with a device or a
 // compiler; or they fail in a wanted way.
 //
@@ -9,8 +9,8 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/cache/writer.hpp>
+#include "compile/finalize.hpp"
 #include "compile/overhead_job.hpp"
-#include "device/worker_calls.hpp"
 #include "process/line_channel.hpp"
 #include "tune/timing/timing_order.hpp"
 
@@ -79,6 +79,15 @@ void compile(Job& job, const std::string& how) {
   entry.program = program_of(job);
   entry.newer_driver = job.target.vendor == "NVIDIA Corporation";
   job.entries = {std::move(entry)};
+  sign(job.entries);
+}
+
+// The tools of the offline targets in tests.
+void add_offline_tools(cache::Proof& proof) {
+  for (const cache::Tool& tool : {cache::Tool{"clang", "15.0.6"}, {"libclc", ""}, {"ptxas", "12.4.99"}}) {
+    proof.tools.push_back(tool);
+  }
+  proof.note = "not proven: compiled for another device";
 }
 
 void prove(Job& job, const std::string& how) {
@@ -87,6 +96,10 @@ void prove(Job& job, const std::string& how) {
   cache::Entry& entry = job.entries.front();
   entry.proof.proven = how != "unproven";
   entry.proof.jit_free = how != "not-jit-free" && !noise && entry.form == cache::Form::native;
+  if (entry.proof.proven) {
+    entry.proof.device = job.target.device_name;
+    entry.proof.driver = job.target.driver_version;
+  }
   entry.proof.create_us = 10;
   entry.proof.build_us = 28;
   entry.proof.kernel_us = 2;
@@ -95,7 +108,6 @@ void prove(Job& job, const std::string& how) {
   entry.proof.max_error = 1e-7F;
   entry.proof.tolerance = 1e-6F;
   entry.proof.note = "proven by the fake worker";
-  sign(job);
 }
 
 [[noreturn]] void crash() {
@@ -169,7 +181,7 @@ int time(const std::string& variant) {
   return 0;
 }
 
-int work(const std::string& verb, const std::string& input, const std::string& tools, const std::string& output) {
+int work(const std::string& verb, const std::string& input, const std::string& output) {
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
   if (is_overhead_job(*job)) {
@@ -183,7 +195,7 @@ int work(const std::string& verb, const std::string& input, const std::string& t
   if (verb == "time") return time(job->variant.name);
   if (verb == "compile" || verb == "compile-offline") {
     compile(*job, how);
-    if (verb == "compile-offline") mark_unproven(*job, tools);
+    if (verb == "compile-offline") add_offline_tools(job->entries.front().proof);
   } else {
     if (job->entries.empty()) return fail(input + ": nothing was compiled");
     prove(*job, how);
@@ -198,5 +210,5 @@ int work(const std::string& verb, const std::string& input, const std::string& t
 
 int main(int argc, char** argv) {
   if (argc < 5 || std::string(argv[1]) != "worker") return clbake::builder::fail("not called as a worker");
-  return clbake::builder::work(argv[2], argv[3], argv[4], argv[argc - 1]);
+  return clbake::builder::work(argv[2], argv[3], argv[argc - 1]);
 }

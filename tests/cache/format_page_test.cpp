@@ -37,7 +37,9 @@ Contents example() {
   proof.first_us = 50;
   proof.steady_us = 25;
   proof.tolerance = 1;
-  proof.tools = "t";
+  proof.tools = {{"t", "1"}};
+  proof.device = "D";
+  proof.driver = "9";
   Entry entry;
   entry.proof = proof;
   entry.program = {0x7F, 'E', 'L', 'F'};

@@ -36,7 +36,20 @@ Bytes program(std::uint8_t seed, std::size_t bytes) {
 }
 
 Proof proof(bool jit_free, const char* note) {
-  return {true, jit_free, 1.5F, 20.5F, 8.5F, 12.25F, 10.0F, 0.5F, 8.0F, {"16-1-1-goffs0"}, "compiler 1.0", note};
+  return {true,
+          jit_free,
+          1.5F,
+          20.5F,
+          8.5F,
+          12.25F,
+          10.0F,
+          0.5F,
+          8.0F,
+          {"16-1-1-goffs0"},
+          {{"compiler", "1.0"}, {"linker", ""}},
+          "Device P",
+          "535.1",
+          note};
 }
 
 // The list in the order old[0], old[1] ...
@@ -89,7 +102,8 @@ void describe_entries(std::ostream& out, const std::vector<Entry>& entries) {
     out << "entry " << e.target << '|' << e.variant << '|' << static_cast<int>(e.form) << '|' << e.proof.proven
         << e.proof.jit_free << '|' << e.newer_driver << '|' << e.proof.create_us << '|' << e.proof.build_us << '|'
         << e.proof.kernel_us << '|' << e.proof.first_us << '|' << e.proof.steady_us << '|' << e.proof.max_error << '|'
-        << e.proof.tolerance << '|' << e.proof.note << '|' << e.proof.tools << '|';
+        << e.proof.tolerance << '|' << e.proof.note << '|' << e.proof.device << '|' << e.proof.driver << '|';
+    for (const Tool& tool : e.proof.tools) out << tool.name << ' ' << tool.version << ';';
     for (const std::string& text : e.proof.specialisations) out << text << ';';
     for (const std::uint8_t byte : e.program) out << static_cast<int>(byte) << ' ';
     out << '\n';

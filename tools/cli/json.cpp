@@ -29,6 +29,8 @@ Json to_json(const Target& target) {
 }
 
 Json to_json(const cache::Proof& proof) {
+  Json tools = Json::array();
+  for (const cache::Tool& tool : proof.tools) tools.push_back({{"name", tool.name}, {"version", tool.version}});
   const auto figure = [&](float value) { return proof.proven ? Json(value) : Json(); };
   return {{"proven", proof.proven},
           {"jit_free", proof.jit_free},
@@ -41,7 +43,9 @@ Json to_json(const cache::Proof& proof) {
           {"max_error", figure(proof.max_error)},
           {"tolerance", figure(proof.tolerance)},
           {"specialisations", proof.specialisations},
-          {"tools", proof.tools},
+          {"tools", tools},
+          {"device", proof.proven ? Json(proof.device) : Json()},
+          {"driver", proof.proven ? Json(proof.driver) : Json()},
           {"note", proof.note}};
 }
 

@@ -13,6 +13,15 @@ Json tool_json(const builder::Tool& tool) {
   return {{"name", tool.name}, {"path", tool.path}, {"version", tool.version}, {"package", tool.package}};
 }
 
+// "with clang 15.0.6, libclc, ptxas 13.0.88"
+std::string with_tools(const builder::OfflineTarget& target) {
+  std::string text;
+  for (const builder::Tool& tool : target.tools) {
+    text += (text.empty() ? "with " : ", ") + tool.name + (tool.version.empty() ? "" : " " + tool.version);
+  }
+  return text;
+}
+
 Json target_json(const builder::OfflineTarget& target) {
   Json tools = Json::array();
   for (const builder::Tool& tool : target.tools) tools.push_back(tool_json(tool));
@@ -36,9 +45,8 @@ int targets(const std::vector<std::string>& arguments) {
   for (const builder::OfflineTarget& target : *found) {
     list.push_back(target_json(target));
     if (cli.has("json")) continue;
-    std::printf("%-14s %s\n", target.name.c_str(),
-                target.obstacle.empty() ? ("with " + builder::tools_of(target)).c_str()
-                                        : ("unavailable: " + target.obstacle).c_str());
+    const std::string how = target.obstacle.empty() ? with_tools(target) : "unavailable: " + target.obstacle;
+    std::printf("%-14s %s\n", target.name.c_str(), how.c_str());
   }
   if (cli.has("json")) print({{"targets", list}});
   return kSuccess;

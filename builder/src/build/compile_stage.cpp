@@ -1,7 +1,7 @@
 #include "build/stages.hpp"
 
 #include "device/hanging_widths.hpp"
-#include "device/worker_calls.hpp"
+#include "process/worker.hpp"
 
 #include <thread>
 
@@ -51,9 +51,9 @@ class CompileStage {
     if (!written) return written;
     Result<ScratchDirectory> scratch = ScratchDirectory::create(context_.work_directory);
     if (!scratch) return scratch.status();
-    std::vector<std::string> arguments = {"compile", task.source_file(), task.compiled_file()};
-    if (task.offline()) arguments = {"compile-offline", task.source_file(), task.tools, task.compiled_file()};
-    commands_.push_back(worker_command(context_.options.worker, arguments, *scratch, task.log_file()));
+    const char* verb = task.offline() ? "compile-offline" : "compile";
+    commands_.push_back(worker_command(context_.options.worker, {verb, task.source_file(), task.compiled_file()},
+                                       *scratch, task.log_file()));
     if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", scratch->path());
     scratch_.push_back(std::move(*scratch));
     return {};

@@ -2,8 +2,9 @@
 
 #include <clbake/builder/merge_bundles.hpp>
 #include "build/keep.hpp"
-#include "device/worker_calls.hpp"
+#include "compile/finalize.hpp"
 #include "profile/default_targets.hpp"
+#include "prove/proof_runner.hpp"
 
 #include <algorithm>
 
@@ -17,14 +18,14 @@ Result<cache::Contents> read_contents(const std::string& path) {
   return contents ? std::move(contents) : contents.status().within(path);
 }
 
-// Whether the job needs no second baking. Another version of clbake, or another compiler, may make something else.
+// Whether the job needs no second baking. Another version of clbake, or another offline compiler, may make something
+// else; a driver is part of the target.
 bool is_finished(const Job& job, const Task& task) {
-  const auto made_here = [&](const cache::Entry& entry) {
-    return task.offline() ? makers(entry.proof) == kTool + (", " + task.tools) : entry.proof.tools.rfind(kTool, 0) == 0;
-  };
-  return same_work(job, task.job) && !job.entries.empty() &&
-         std::all_of(job.entries.begin(), job.entries.end(), made_here) &&
-         (task.offline() || (all_proven(job) && !noise_possible(job)));
+  if (!same_work(job, task.job) || job.entries.empty()) return false;
+  const std::vector<cache::Tool>& made_with = job.entries.front().proof.tools;  // the native one's
+  if (made_with.empty() || !(made_with.front() == this_clbake())) return false;
+  if (task.offline()) return std::equal(made_with.begin() + 1, made_with.end(), task.tools.begin(), task.tools.end());
+  return all_proven(job) && !noise_possible(job);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "build/tasks.hpp"
 
-#include "device/worker_calls.hpp"
-
 #include <algorithm>
 
 namespace clbake::builder {

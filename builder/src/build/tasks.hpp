@@ -11,8 +11,9 @@ struct Task {
   JobReport report;
   std::size_t bake_list = 0;  // the number of its device's or target's
   std::uint32_t vector_width = 1;
-  std::string tools;  // what makes the programs of an offline target; empty when a device makes and proves them
-  std::string stem;   // the path of its files in the work directory, without extension
+  std::vector<cache::Tool>
+      tools;         // what makes the programs of an offline target; empty when a device makes and proves them
+  std::string stem;  // the path of its files in the work directory, without extension
 
   bool offline() const { return !tools.empty(); }
   bool pending() const { return report.outcome == JobReport::Outcome::pending; }

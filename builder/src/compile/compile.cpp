@@ -37,6 +37,7 @@ Status compile_job(const std::string& path, const std::string& output, bool plai
                                                   ? compile_overhead_job(*job, *device, *session)
                                                   : compile_variant(*job, *bundle, *device, *session, plain);
   if (!entries) return entries.status();
+  sign(*entries);
   job->entries = std::move(*entries);
   return write_job(output, *job);
 }

@@ -8,6 +8,12 @@ Result<std::vector<cache::Entry>> finalize_in_child(const Compiled& compiled, co
   return compiled.target.platform_name == "NVIDIA CUDA" ? finalize_nvidia(compiled, source) : finalize(compiled);
 }
 
+cache::Tool this_clbake() { return {"clbake", CLBAKE_VERSION}; }
+
+void sign(std::vector<cache::Entry>& entries) {
+  for (cache::Entry& entry : entries) entry.proof.tools.insert(entry.proof.tools.begin(), this_clbake());
+}
+
 const char* remark_on(const Target& target) {
   // 22.3 to 24. Its entries save the OpenCL C front end; the back end runs at every load, unless Mesa's own disk cache,
   // which is the user's, has the result.

@@ -1,8 +1,6 @@
 #include <clbake/builder/tuning_file.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
-#include "device/worker_calls.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
@@ -132,7 +130,7 @@ Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
     Tuning merged = all.take();
     merged.target = profiles.front().tuning.target;
     merged.compute_units = profiles.front().tuning.compute_units;
-    merged.tool = kTool;
+    merged.tool = "clbake " CLBAKE_VERSION;
     merged.strategy = "merged";
     merged.seed = profiles.front().tuning.seed;
     merged.complete = all_shards(profiles);

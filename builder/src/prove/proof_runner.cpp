@@ -1,11 +1,22 @@
 #include "prove/proof_runner.hpp"
 
 #include "compile/overhead_job.hpp"
-#include "device/worker_calls.hpp"
+#include "process/worker.hpp"
 
 #include <algorithm>
 
 namespace clbake::builder {
+
+bool all_proven(const Job& job) {
+  return !job.entries.empty() && std::all_of(job.entries.begin(), job.entries.end(),
+                                             [](const cache::Entry& entry) { return entry.proof.proven; });
+}
+
+bool noise_possible(const Job& job) {
+  return std::any_of(job.entries.begin(), job.entries.end(), [](const cache::Entry& entry) {
+    return !entry.proof.jit_free && entry.form == cache::Form::native;
+  });
+}
 
 ProofRunner::ProofRunner(std::string worker, std::chrono::seconds timeout, const std::atomic<bool>& cancel,
                          std::string directory, bool fresh)

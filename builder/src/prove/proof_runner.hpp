@@ -17,6 +17,11 @@ struct ProofOutcome {
   bool wrong = false;  // it computed something else than the reference
 };
 
+bool all_proven(const Job& job);
+
+// Too slow a first launch of machine code may have been noise, which a new proof can clear.
+bool noise_possible(const Job& job);
+
 class ProofRunner {
  public:
   static constexpr int kAttempts = 3;

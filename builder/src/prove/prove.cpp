@@ -1,7 +1,6 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/prove.hpp>
 #include <clbake/finalize.hpp>
-#include "device/worker_calls.hpp"
 #include "prove/launch_overhead.hpp"
 
 #include <algorithm>
@@ -151,6 +150,7 @@ Result<Timing> time_large_grid(Bench& bench, const Timing& small, cache::Proof& 
 
 std::string note(const Bench& bench, const cache::Entry& entry, const Timing& large, const Limited& worst) {
   std::ostringstream text;
+  if (!entry.proof.note.empty()) text << entry.proof.note << "; ";
   text << std::fixed << std::setprecision(0) << "large grid: first " << large.first_us << " us, steady "
        << large.steady_us << " us; a kernel that does nothing: load " << bench.overhead.load_us << " us, first launch "
        << bench.overhead.first_us << " us";
@@ -169,6 +169,8 @@ Result<bool> prove(Bench& bench, cache::Entry& entry) {
   cache::Proof proof;
   proof.tools = entry.proof.tools;
   proof.specialisations = entry.proof.specialisations;
+  proof.device = bench.device.target.device_name;
+  proof.driver = bench.device.target.driver_version;
   const Problem timed = problem_of(v, kTimedSize, kTimedSize, kTimedSize);
   Result<Gemm> gemm = bench.library.prepare(timed, v.name);
   if (!gemm) return gemm.status();
@@ -243,7 +245,6 @@ Result<bool> prove_job(const std::string& path, const std::string& overhead_path
     if (!proven) return proven;
     near_miss = near_miss || *proven;
   }
-  sign(*job);
   const Status written = write_job(output, *job);
   if (!written) return written;
   return near_miss;

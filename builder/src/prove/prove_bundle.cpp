@@ -1,11 +1,10 @@
 #include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/scratch.hpp>
 #include <clbake/cache/writer.hpp>
+#include "process/work_directory.hpp"
 #include "profile/default_profile.hpp"
 #include "profile/default_targets.hpp"
 #include "prove/proof_runner.hpp"
-
-#include "device/worker_calls.hpp"
-#include "process/work_directory.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -127,7 +126,7 @@ Status Proving::open() {
         const bool wanted = options_.again || !is_proven(jobs, job.variant.name, entry.form, device.target);
         if (!wanted || !loadable(entry, job.target, device.target)) continue;
         task.job.entries.push_back(entry);
-        task.job.entries.back().proof.tools = makers(entry.proof);
+        task.job.entries.back().proof.note.clear();  // of the last proof
       }
       if (!task.job.entries.empty()) tasks_.push_back(std::move(task));
     }
@@ -179,9 +178,6 @@ void Proving::keep(const Task& task, const Job& proven) {
       place.proof = entry.proof;
       place.program = entry.program;
       place.newer_driver = entry.newer_driver;
-      if (target == task.device.target) continue;
-      place.proof.tools +=
-          kProvenOn + task.device.target.device_name + " with driver " + task.device.target.driver_version;
     }
   }
 }

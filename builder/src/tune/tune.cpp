@@ -1,6 +1,5 @@
 #include <clbake/builder/tune.hpp>
 
-#include "device/worker_calls.hpp"
 #include "process/work_directory.hpp"
 #include "tune/search.hpp"
 
@@ -24,7 +23,7 @@ std::string settings_of(const TuneOptions& options) {
   const Target& t = options.devices.front().target;
   const auto shape = [](const Shape& s) { return name(s); };
   return nlohmann::ordered_json{
-      {"clbake", kTool},
+      {"clbake", "clbake " CLBAKE_VERSION},
       {"device",
        {t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
         t.architecture, t.address_bits}},
@@ -69,7 +68,7 @@ Status check_options(const TuneOptions& options) {
 void sign(const TuneOptions& options, Tuning& tuning) {
   tuning.target = options.devices.front().target;
   tuning.compute_units = options.devices.front().compute_units;
-  tuning.tool = kTool;
+  tuning.tool = "clbake " CLBAKE_VERSION;
   tuning.command = options.command;
   tuning.date = utc_now();
   tuning.strategy = name(options.strategy);

@@ -179,6 +179,7 @@ Status Canonicalizer::entries() {
     const Entry& entry = contents_.entries[i];
     const std::string_view problem = entry_problem(entry, contents_);
     if (!problem.empty()) return invalid("entry", i, problem);
+    if (Status status = check_texts(entry.proof); !status) return invalid("entry", i, "the proof: " + status.message());
     Bytes texts = encode_texts(entry.proof);
     if (texts.size() > format::kMaxTextsBytes) return invalid("entry", i, "the proof's texts are too long");
     result_.entries.push_back({target_rank_[entry.target], variant_rank_[entry.variant], &entry, std::move(texts)});

@@ -24,7 +24,7 @@ struct Compiled {
   std::function<Status()> launch_every_shape;
 };
 
-// One entry, native or portable, with its form, program and, of the proof, specialisations and tools; it is not proven.
+// One entry, native or portable, with its form, program and, of the proof, specialisations and note; it is not proven.
 // It is not JIT-free on NVIDIA (PTX, from which the builder makes machine code) and on Mesa's rusticl (SPIR-V, all that
 // the driver keeps).
 // Takes as long as the driver needs to compile for every shape, on PoCL 0.3 s and more for each kernel: not for a

@@ -52,7 +52,7 @@ Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled) {
   cache::Entry& entry = entries->front();
   Result<cache::Bytes> slim = slim_poclbin({entry.program.data(), entry.program.size()});
   if (slim) entry.program = std::move(*slim);
-  if (!slim) entry.proof.tools = "the driver's container as it is: " + slim.status().message();
+  if (!slim) entry.proof.note = "the driver's container as it is: " + slim.status().message();
   entry.proof.specialisations = functions_in(entry.program);
   return entries;
 }

@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(AChangedSourceIsRebuiltForAllVariantsOfItsFamily) {
 }
 
 BOOST_AUTO_TEST_CASE(AnEntryOfAnotherToolVersionIsRebuilt) {
-  const Calls calls = calls_after([](cache::Contents& c) { c.entries[2].proof.tools = "clbake 0.0.1, older"; });
+  const Calls calls = calls_after([](cache::Contents& c) { c.entries[2].proof.tools = {{"clbake", "0.0.1"}}; });
   BOOST_TEST(calls.size() == 2U);
 }
 

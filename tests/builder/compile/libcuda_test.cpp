@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(TheDriversLibraryAssembles) {
   const Result<Cubin> cubin = assemble_while("");
   BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
   BOOST_TEST((cubin->bytes == handmade_cubin(90)));
-  BOOST_TEST(cubin->tool == "libcuda 13.2");
+  BOOST_TEST((cubin->tool == cache::Tool{"libcuda", "13.2"}));
 }
 
 BOOST_AUTO_TEST_CASE(WithoutADeviceTheDriverIsNoTool) {

@@ -15,6 +15,7 @@ using namespace clbake::builder::test;
 namespace {
 
 using Names = std::vector<std::string>;
+using Tools = std::vector<cache::Tool>;
 
 constexpr std::chrono::seconds kTimeout{20};
 
@@ -78,7 +79,7 @@ BOOST_FIXTURE_TEST_CASE(TheToolkitSaysWhichDriverIsTheOldest, Toolbox) {
     BOOST_TEST(target.device.target.driver_version == driver);
     BOOST_TEST(target.device.target.platform_name == "NVIDIA CUDA");
     BOOST_TEST(target.device.target.architecture == "sm_90");
-    BOOST_TEST(tools_of(target) == std::string("clang 30.1.2, libclc, ptxas ") + toolkit);
+    BOOST_TEST((tools_of(target) == Tools{{"clang", "30.1.2"}, {"libclc", ""}, {"ptxas", toolkit}}));
   }
   add_ptxas(kGoodPtxas, "99.0.1");
   BOOST_TEST(contains(target_named("nvidia:sm_90").obstacle, "CUDA 99.0.1"));
@@ -99,6 +100,8 @@ BOOST_FIXTURE_TEST_CASE(BothFormsCarryTheWorkGroupSize, Toolbox) {
   BOOST_CHECK(entries[0].form == cache::Form::native);
   BOOST_CHECK(entries[1].form == cache::Form::portable);
   for (const cache::Entry& entry : entries) BOOST_TEST(!entry.proof.proven);
+  BOOST_TEST((entries[0].proof.tools == Tools{{"clang", "30.1.2"}, {"libclc", ""}, {"ptxas", "12.4.99"}}));
+  BOOST_TEST((entries[1].proof.tools == Tools{{"clang", "30.1.2"}, {"libclc", ""}}));
   const std::string ptx(entries[1].program.begin(), entries[1].program.end());
   BOOST_TEST(contains(ptx, ")\n.reqntid 16, 16, 1\n{"));
   BOOST_TEST(ptx == read_file(path("assembled.ptx")));
@@ -175,10 +178,11 @@ BOOST_FIXTURE_TEST_CASE(EveryOclocIsAskedForItsDevices, Toolbox) {
         const OfflineTarget target = required(offline_targets_named({"intel:" + name})).front();
         BOOST_TEST(target.device.target.driver_version == version);
         BOOST_TEST(target.device.target.platform_name == platform);
-        BOOST_TEST(tools_of(target) == std::string("ocloc ") + version);
+        BOOST_TEST((tools_of(target) == Tools{{"ocloc", version}}));
         const std::vector<cache::Entry> entries = required(compile_offline(job_for(target.name.c_str()), kTimeout));
         BOOST_REQUIRE_EQUAL(entries.size(), 1U);
         BOOST_TEST(entries[0].program.size() == 4U);
+        BOOST_TEST((entries[0].proof.tools == tools_of(target)));
       }
     }
     for (const std::string& name : unknown) {

@@ -72,7 +72,9 @@ BOOST_AUTO_TEST_CASE(LowerFlagBitsAreRefusedAndUpperOnesIgnored) {
     BOOST_TEST(section.seal().verify() == expected);
     BOOST_TEST(Forge().set32(SectionType::index, 0, format::blob::kFlagsAt, 1U << bit).verify() == expected);
     BOOST_TEST(Forge().set32(SectionType::sources, 0, format::blob::kFlagsAt, 1U << bit).verify() == expected);
-    BOOST_TEST(Forge().set32(SectionType::proofs, 0, format::proof::kFlagsAt, 1U << bit).verify() == expected);
+    BOOST_TEST(
+        Forge().set32(SectionType::proofs, 0, format::proof::kFlagsAt, 1U << bit | format::proof::kProven).verify() ==
+        expected);
     Forge variant;
     store32(variant.blob(SectionType::variants, 0) + 4, 1U << bit);
     variant.seal_blob(SectionType::variants, 0);
@@ -108,6 +110,28 @@ BOOST_AUTO_TEST_CASE(PrecisionOfANewerVersionIsUnsupported) {
   const Bundle bundle = open_bytes(forge.seal().bytes).value();
   BOOST_TEST(outcome(bundle.variant(1)) == "unsupported version");
   BOOST_TEST(outcome(bundle.variant(0)) == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(AProofThatContradictsItselfIsMalformed) {
+  Forge unproven;
+  unproven.set32(SectionType::proofs, 0, format::proof::kFlagsAt, 0);
+  const Bundle bundle = open_bytes(unproven.bytes).value();
+  BOOST_TEST(bundle.entry(0).status().message() == "proofs record 0: has a device, but is not proven");
+  BOOST_TEST(bundle.entry(1).ok());
+
+  // The name's bytes become the second half of an empty name and the first of the version.
+  Forge nameless;
+  std::uint8_t* record = nameless.record(SectionType::proofs, 0);
+  std::uint8_t* texts = nameless.bytes.data() + nameless.section_offset(SectionType::bodies) +
+                        load32(record + format::proof::kTextsOffsetAt);
+  const std::uint32_t name_bytes = load32(texts + 4);
+  const std::uint32_t version_bytes = load32(texts + 8 + name_bytes);
+  store32(texts + 4, 0);
+  store32(texts + 8, name_bytes + version_bytes);
+  store64(record + format::proof::kTextsChecksumAt,
+          xxh64(ByteView{texts, load32(record + format::proof::kTextsBytesAt)}, 0));
+  nameless.seal_record(SectionType::proofs, 0);
+  BOOST_TEST(open_bytes(nameless.seal().bytes)->entry(0).status().message() == "proofs record 0: tool 0 has no name");
 }
 
 BOOST_AUTO_TEST_CASE(HugeSizesAreRefusedWithoutAllocating) {

@@ -95,9 +95,25 @@ BOOST_AUTO_TEST_CASE(SizesOverTheLimitsAreRefused) {
   BOOST_TEST(encoding_after([](Contents& c) { c.targets[0].vendor.resize(65536); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].build_options.resize(65536); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.sources[0].text.resize(16U << 20U); }) == "invalid argument");
-  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65496); }) == "invalid argument");
-  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65495); }) == "ok");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65454); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65453); }) == "ok");
   BOOST_TEST(encoding_after([](Contents& c) { c.targets.resize(65537); }) == "invalid argument");
+}
+
+BOOST_AUTO_TEST_CASE(AProofsToolsHaveNamesAndOnlyAProvenOneHasADevice) {
+  const auto message_after = [](const auto& change) {
+    Contents contents = small_contents();
+    change(contents.entries[0].proof);
+    return encode(contents).status().message();
+  };
+  BOOST_TEST(message_after([](Proof& p) { p.tools[1].name.clear(); }) == "entry 0: the proof: tool 1 has no name");
+  BOOST_TEST(message_after([](Proof& p) { p.proven = false; }) ==
+             "entry 0: the proof: has a device, but is not proven");
+  const auto driver_alone = [](Proof& p) {
+    p.proven = false;
+    p.device.clear();
+  };
+  BOOST_TEST(message_after(driver_alone) == "entry 0: the proof: has a driver, but is not proven");
 }
 
 BOOST_AUTO_TEST_CASE(MessageNamesTheThingAndTheCause) {

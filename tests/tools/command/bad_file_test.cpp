@@ -126,6 +126,10 @@ BOOST_AUTO_TEST_CASE(AGoodBundleIsShownWithoutADevice) {
   BOOST_TEST(entry.at("steady_us") == 10.0);
   BOOST_TEST(entry.at("bytes") == 70);
   BOOST_TEST(entry.at("stored_bytes").is_number_unsigned());
+  BOOST_TEST(entry.at("tools").at(0).at("name") == "compiler");
+  BOOST_TEST(entry.at("tools").at(0).at("version") == "1.0");
+  BOOST_TEST(entry.at("device") == "Device P");
+  BOOST_TEST(entry.at("driver") == "535.1");
   BOOST_TEST(json.at("entries").at(1).at("jit_free") == false);
   BOOST_TEST(json.at("profiles").size() == 2U);
   const nlohmann::json& rule = json.at("profiles").at(0).at("rules").at(0);

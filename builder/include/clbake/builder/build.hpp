@@ -26,7 +26,7 @@ struct BuildOptions {
   bool untuned = false;                   // the default variants instead of a shipped profile
   std::string output;
   // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
-  // `worker compile-offline JOB TOOLS OUT` do the compiler's and the driver's part.
+  // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
   std::string worker;
   std::chrono::seconds timeout{180};  // for one child
   unsigned parallel = 0;              // compilations at a time; 0 = one for each core

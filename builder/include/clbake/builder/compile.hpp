@@ -11,9 +11,8 @@ namespace clbake::builder {
 // finalizes it unless `plain`, and writes the same bundle with the program or programs in it (not proven) to `output`.
 Status compile_job(const std::string& job, const std::string& output, bool plain);
 
-// The worker's part, in a process of its own: reads the job file, compiles it and writes it with its programs to
-// `output`; `tools` are tools_of() the target, for the proofs. Killing the worker's process group kills the compiler,
-// too.
-Status compile_offline_job(const std::string& job, const std::string& tools, const std::string& output);
+// The same for an offline target, with its tools instead of a driver. Killing the worker's process group kills the
+// compiler, too.
+Status compile_offline_job(const std::string& job, const std::string& output);
 
 }  // namespace clbake::builder

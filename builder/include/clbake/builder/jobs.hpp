@@ -11,13 +11,6 @@
 
 namespace clbake::builder {
 
-// Exit statuses of a worker, of those in sysexits.h: its program computed something else than the reference
-// (EX_DATAERR); a file could not be read or written (EX_IOERR), which is the disk's fault and not the driver's; the
-// proof is in the output, but should be repeated (EX_TEMPFAIL).
-inline constexpr int kWorkerWrongExit = 65;
-inline constexpr int kWorkerIoExit = 74;
-inline constexpr int kWorkerNearMissExit = 75;
-
 // The only variant of a one-variant bundle, with all it refers to.
 struct Job {
   Target target;

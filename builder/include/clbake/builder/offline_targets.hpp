@@ -39,8 +39,8 @@ Result<std::vector<OfflineTarget>> offline_targets();
 // this machine cannot compile for; the message says which tool is missing or too old.
 Result<std::vector<OfflineTarget>> offline_targets_named(const std::vector<std::string>& names);
 
-// "clang 15.0.6, libclc, ptxas 13.0.88": what an entry's note says of its origin.
-std::string tools_of(const OfflineTarget& target);
+// The tools as the proof of a native entry names them, behind clbake.
+std::vector<cache::Tool> tools_of(const OfflineTarget& target);
 
 // The variant that is compiled for the target: for NVIDIA always with clang's front end.
 kernels::Params offline_variant(const OfflineTarget& target, kernels::Params params);

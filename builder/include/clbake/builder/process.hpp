@@ -29,6 +29,13 @@ struct Exit {
   bool ok() const { return code == 0 && signal == 0 && !timed_out; }
 };
 
+// Exit statuses of a worker, of those in sysexits.h: its program computed something else than the reference
+// (EX_DATAERR); a file could not be read or written (EX_IOERR), which is the disk's fault and not the driver's; the
+// proof is in the output, but should be repeated (EX_TEMPFAIL).
+inline constexpr int kWorkerWrongExit = 65;
+inline constexpr int kWorkerIoExit = 74;
+inline constexpr int kWorkerNearMissExit = 75;
+
 // What happened, for a person: "killed by signal 11 (Segmentation fault)", "no end after 120 s", or, after an exit
 // status, the last line of the log.
 std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout);

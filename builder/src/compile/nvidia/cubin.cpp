@@ -42,17 +42,8 @@ Result<Cubin> checked(Result<Cubin> cubin, int capability) {
   const std::string wanted = "sm_" + std::to_string(capability);
   const std::string made = cubin_architecture(cubin->bytes);
   if (made == wanted) return cubin;
-  return {Code::build_failed, cubin->tool + (made.empty() ? " made no cubin" : " made a cubin for " + made) +
+  return {Code::build_failed, name(cubin->tool) + (made.empty() ? " made no cubin" : " made a cubin for " + made) +
                                   " where one for " + wanted + " was asked for"};
-}
-
-// "ptxas 12.9.86", from a line like "Cuda compilation tools, release 12.9, V12.9.86".
-Result<std::string> version_of(const Tool& ptxas, const ScratchDirectory& scratch, std::chrono::seconds timeout) {
-  const Result<std::string> text = run_tool(ptxas, {"--version"}, scratch, timeout);
-  if (!text) return text;
-  const std::string version = word_behind(*text, ", V");
-  if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
-  return "ptxas " + version;
 }
 
 Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, const std::string& architecture,
@@ -65,10 +56,10 @@ Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, const std::st
   if (!written) return written;
   const Result<std::string> ran = run_tool(ptxas, {"-arch", architecture, "-o", output, input}, *scratch, timeout);
   if (!ran) return ran.status();
-  Result<std::string> version = version_of(ptxas, *scratch, timeout);
-  if (!version) return version.status();
+  const std::string version = ptxas_version(ptxas, *scratch, timeout);
+  if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
   const std::string bytes = file_text(scratch->path() + "/" + output);
-  return Cubin{cache::Bytes(bytes.begin(), bytes.end()), std::move(*version)};
+  return Cubin{cache::Bytes(bytes.begin(), bytes.end()), {"ptxas", version}};
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace clbake::builder {
 
 struct Cubin {
   cache::Bytes bytes;
-  std::string tool;  // what made it: "libcuda 13.0" (the newest CUDA that the driver knows), "ptxas 12.9.86"
+  cache::Tool tool;  // what made it: libcuda 13.0 (the newest CUDA that the driver knows), or ptxas 12.9.86
 };
 
 // Whether the bytes are a whole 64-bit ELF file for NVIDIA's GPUs: one that was cut off is none.

@@ -17,7 +17,7 @@ Status take_clangs(const Compiled& compiled, const cache::Source& source, cache:
   const Result<Ptx> ptx = clang_ptx(source, compiled.variant, compiled.target.architecture, kClangLimit);
   if (!ptx) return ptx.status();
   portable.program.assign(ptx->text.begin(), ptx->text.end());
-  portable.proof.tools = ptx->tool;
+  portable.proof.tools = ptx->tools;
   return {};
 }
 
@@ -31,17 +31,17 @@ Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, cons
     const Status taken = take_clangs(compiled, source, portable);
     if (!taken) return taken;
   }
-  const std::string front_end = portable.proof.tools.empty() ? "" : portable.proof.tools + ", ";
   Result<Cubin> cubin =
       assemble(std::string(portable.program.begin(), portable.program.end()), compiled.target.architecture);
   if (!cubin) {  // the portable form alone is better than nothing, and the proof says what it costs
-    portable.proof.tools = front_end + "no machine code: " + cubin.status().message();
+    portable.proof.note = "no machine code: " + cubin.status().message();
     return entries;
   }
   cache::Entry native;
   native.program = std::move(cubin->bytes);
   native.newer_driver = true;
-  native.proof.tools = front_end + cubin->tool;
+  native.proof.tools = portable.proof.tools;
+  native.proof.tools.push_back(cubin->tool);
   entries->insert(entries->begin(), std::move(native));
   return entries;
 }

@@ -155,8 +155,8 @@ class Link {
 
 std::string version_of(const Api& api) {
   int version = 0;  // 1000 * major + 10 * minor
-  if (api.driver_version(&version) != kSuccess) return "libcuda";
-  return "libcuda " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  if (api.driver_version(&version) != kSuccess) return {};
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
 }  // namespace
@@ -170,7 +170,7 @@ Result<Cubin> link_with_libcuda(const std::string& ptx, int capability) {
   if (context.error() != kSuccess) return failure(*api, Code::no_device, "cuDevicePrimaryCtxRetain", context.error());
   Result<cache::Bytes> bytes = Link(*api).run(ptx);
   if (!bytes) return bytes.status();
-  return Cubin{std::move(*bytes), version_of(*api)};
+  return Cubin{std::move(*bytes), {"libcuda", version_of(*api)}};
 }
 
 }  // namespace clbake::builder

@@ -2,11 +2,9 @@
 
 #include <clbake/builder/compile.hpp>
 #include <clbake/compute_capability.hpp>
-
-#include "compile/offline/offline_tools.hpp"
-
+#include "compile/finalize.hpp"
 #include "compile/nvidia/cubin.hpp"
-#include "device/worker_calls.hpp"
+#include "compile/offline/offline_tools.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -129,9 +127,10 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   return ptx;
 }
 
-cache::Entry entry_of(cache::Form form, cache::Bytes program) {
+cache::Entry entry_of(cache::Form form, cache::Bytes program, std::vector<cache::Tool> tools) {
   cache::Entry entry;
   entry.form = form;
+  entry.proof.tools = std::move(tools);
   entry.program = std::move(program);
   return entry;
 }
@@ -145,10 +144,11 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::se
   if (!ptx) return ptx.status();
   Result<Cubin> cubin = assemble_with_ptxas(ptxas.path, ptx->text, architecture, timeout);
   if (!cubin) return cubin.status();
-  std::vector<cache::Entry> entries;
-  entries.push_back(entry_of(cache::Form::native, std::move(cubin->bytes)));
-  entries.back().newer_driver = true;  // the target names the oldest driver
-  entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text)));
+  std::vector<cache::Tool> tools = ptx->tools;
+  tools.push_back(cubin->tool);
+  std::vector<cache::Entry> entries = {entry_of(cache::Form::native, std::move(cubin->bytes), std::move(tools)),
+                                       entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools))};
+  entries.front().newer_driver = true;  // the target names the oldest driver
   return entries;
 }
 
@@ -173,9 +173,8 @@ Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::sec
   if (binary.rfind(kElf, 0) != 0) {
     return {Code::build_failed, "ocloc reported success but left no machine code"};
   }
-  std::vector<cache::Entry> entries;
-  entries.push_back(entry_of(cache::Form::native, bytes_of(binary)));
-  return entries;
+  return std::vector<cache::Entry>{
+      entry_of(cache::Form::native, bytes_of(binary), {{ocloc.name, ocloc_version(ocloc, *scratch, timeout)}})};
 }
 
 }  // namespace
@@ -193,7 +192,7 @@ Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant
   const Tool clang = clang_tool();
   Result<std::string> text = clang_text(clang, source, variant, architecture, *scratch, timeout);
   if (!text) return text.status();
-  return Ptx{std::move(*text), clang.name + " " + clang_version(clang, *scratch, timeout)};
+  return Ptx{std::move(*text), {{clang.name, clang_version(clang, *scratch, timeout)}, {libclc_tool(clang).name, {}}}};
 }
 
 Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout) {
@@ -202,14 +201,17 @@ Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::s
   return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
 }
 
-Status compile_offline_job(const std::string& path, const std::string& tools, const std::string& output) {
+Status compile_offline_job(const std::string& path, const std::string& output) {
   constexpr std::chrono::hours forever{24};  // the worker's caller enforces the time limit
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   Result<std::vector<cache::Entry>> entries = compile_offline(*job, forever);
   if (!entries) return entries.status();
   job->entries = std::move(*entries);
-  mark_unproven(*job, tools);
+  sign(job->entries);
+  for (cache::Entry& entry : job->entries) {
+    entry.proof.note = "not proven: compiled for " + job->target.architecture + ", which was not here";
+  }
   return write_job(output, *job);
 }
 

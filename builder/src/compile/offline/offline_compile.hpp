@@ -12,7 +12,7 @@ bool is_clangs(const cache::Variant& variant);
 
 struct Ptx {
   std::string text;
-  std::string tool;  // "clang 15.0.6"
+  std::vector<cache::Tool> tools;  // clang and libclc
 };
 
 // Compiles a variant's source to PTX for an architecture ("sm_90"): a portable program for NVIDIA's driver and ptxas.
@@ -23,8 +23,9 @@ struct Ptx {
 Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
                       std::chrono::seconds timeout);
 
-// The programs of a job for an offline target, not proven: first the native one, then for NVIDIA the PTX as the
-// portable one. Fails like clang_ptx, and with invalid_argument when the job's target is not an offline target.
+// The programs of a job for an offline target with the tools that made each, not proven: first the native one, made
+// with all tools of the target, then for NVIDIA the PTX as the portable one. Fails like clang_ptx, and with
+// invalid_argument when the job's target is not an offline target.
 Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout);
 
 }  // namespace clbake::builder

@@ -100,7 +100,7 @@ std::vector<OfflineTarget> nvidia_targets(const ScratchDirectory& directory) {
   Tool clang = clang_tool();
   Tool ptxas = ptxas_tool();
   if (!clang.path.empty()) clang.version = clang_version(clang, directory, kPatience);
-  ptxas.version = word_behind(ask(ptxas, {"--version"}, directory), ", V");
+  if (!ptxas.path.empty()) ptxas.version = ptxas_version(ptxas, directory, kPatience);
   const std::string help = ask(ptxas, {"--help"}, directory);
   std::vector<OfflineTarget> targets;
   for (const char* architecture : kNvidiaArchitectures) {
@@ -112,14 +112,6 @@ std::vector<OfflineTarget> nvidia_targets(const ScratchDirectory& directory) {
 // NEO's name for its platform: with "HD" up to 2022 (seen in 22.43), without it later (seen in 24.26 and 26.27).
 const char* neo_platform(const std::string& version) {
   return std::strtol(version.c_str(), nullptr, 10) <= 22 ? "Intel(R) OpenCL HD Graphics" : "Intel(R) OpenCL Graphics";
-}
-
-// The file that `ocloc query OCL_DRIVER_VERSION` leaves ends in a NUL, in 22.43 in a dot and a NUL.
-std::string ocloc_version(const Tool& ocloc, const ScratchDirectory& directory) {
-  const char* const query = "OCL_DRIVER_VERSION";
-  ask(ocloc, {"query", query}, directory);
-  const std::string text = file_text(directory.path() + "/" + query);
-  return text.substr(0, text.find_last_of("0123456789") + 1);
 }
 
 // The devices that `ocloc compile --help` lists: "<device_type> can be: tgllp, dg1, dg2" and, in a second such line,
@@ -163,7 +155,7 @@ OfflineTarget intel_target(const IntelDevice& intel, const Tool& ocloc) {
 // The help leaves out some names that ocloc accepts (26.27: arl, lnl); `ocloc ids` resolves those, but not the
 // deprecated ones (22.43: dg2).
 std::vector<OfflineTarget> intel_targets(Tool ocloc, const ScratchDirectory& directory) {
-  ocloc.version = ocloc_version(ocloc, directory);
+  if (!ocloc.path.empty()) ocloc.version = ocloc_version(ocloc, directory, kPatience);
   const std::set<std::string> listed = listed_devices(ask(ocloc, {"compile", "--help"}, directory));
   std::vector<OfflineTarget> targets;
   for (const IntelDevice& device : kIntelDevices) {
@@ -207,12 +199,10 @@ Result<std::vector<OfflineTarget>> offline_targets_named(const std::vector<std::
   return found;
 }
 
-std::string tools_of(const OfflineTarget& target) {
-  std::string text;
-  for (const Tool& tool : target.tools) {
-    text += (text.empty() ? "" : ", ") + tool.name + (tool.version.empty() ? "" : " " + tool.version);
-  }
-  return text;
+std::vector<cache::Tool> tools_of(const OfflineTarget& target) {
+  std::vector<cache::Tool> tools;
+  for (const Tool& tool : target.tools) tools.push_back({tool.name, tool.version});
+  return tools;
 }
 
 kernels::Params offline_variant(const OfflineTarget& target, kernels::Params params) {

@@ -128,6 +128,22 @@ std::string clang_version(const Tool& clang, const ScratchDirectory& directory, 
   return text ? word_behind(*text, "clang version ") : std::string();
 }
 
+// From a line like "Cuda compilation tools, release 12.9, V12.9.86".
+std::string ptxas_version(const Tool& ptxas, const ScratchDirectory& directory, std::chrono::seconds timeout) {
+  const Result<std::string> text = run_tool(ptxas, {"--version"}, directory, timeout);
+  return text ? word_behind(*text, ", V") : std::string();
+}
+
+// The file that the query leaves ends in a NUL, in 22.43 in a dot and a NUL. ocloc may fail although it wrote it.
+std::string ocloc_version(const Tool& ocloc, const ScratchDirectory& directory, std::chrono::seconds timeout) {
+  const char* const query = "OCL_DRIVER_VERSION";
+  (void)run_tool(ocloc, {"query", query}, directory, timeout);
+  const std::string text = file_text(directory.path() + "/" + query);
+  return text.substr(0, text.find_last_of("0123456789") + 1);
+}
+
+std::string name(const cache::Tool& tool) { return tool.version.empty() ? tool.name : tool.name + " " + tool.version; }
+
 std::string word_behind(const std::string& text, const std::string& prefix) {
   const std::size_t at = text.find(prefix);
   if (at == std::string::npos) return {};

@@ -14,8 +14,13 @@ Tool libclc_tool(const Tool& clang);  // the bitcode for NVIDIA: clang's own, el
 Tool ptxas_tool();
 Tool ocloc_tool();
 
-// Runs an installed clang; empty when it prints no version.
+// Run an installed tool in `directory`; empty when it prints no version.
 std::string clang_version(const Tool& clang, const ScratchDirectory& directory, std::chrono::seconds timeout);
+std::string ptxas_version(const Tool& ptxas, const ScratchDirectory& directory, std::chrono::seconds timeout);
+std::string ocloc_version(const Tool& ocloc, const ScratchDirectory& directory, std::chrono::seconds timeout);
+
+// "ptxas 12.9.86", or the name alone when the version is unknown.
+std::string name(const cache::Tool& tool);
 
 // Fails with not_found when the tool is not installed; the message names its package.
 Status required(const Tool& tool);

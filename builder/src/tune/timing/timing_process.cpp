@@ -2,7 +2,7 @@
 
 #include <clbake/builder/jobs.hpp>
 
-#include "device/worker_calls.hpp"
+#include "process/worker.hpp"
 
 #include <filesystem>
 

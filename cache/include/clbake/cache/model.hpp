@@ -99,6 +99,14 @@ enum class Form : std::uint32_t {
   portable = 2,  // an intermediate language (PTX, SPIR-V): the driver compiles it at every load
 };
 
+// A program that had a part in making an entry's program.
+struct Tool {
+  std::string name;     // "clbake", "clang", "ptxas", "libcuda"; never empty
+  std::string version;  // "0.1.0", "15.0.6"; empty when unknown
+
+  bool operator==(const Tool& other) const { return name == other.name && version == other.version; }
+};
+
 // What was measured when the entry was proven, in a fresh process with empty driver caches.
 // Times are in microseconds, for the proof's own problem.
 struct Proof {
@@ -114,8 +122,10 @@ struct Proof {
   // The launch shapes that the program holds machine code for, in the driver's notation; empty if it does not report
   // them.
   std::vector<std::string> specialisations;
-  std::string tools;  // what compiled and proved the program: "clbake 0.1.0, libcuda 13.0"
-  std::string note;   // for people: further figures, why it is not jit_free
+  std::vector<Tool> tools;  // what made the program, clbake first; empty when unknown
+  std::string device;       // that it was proven on, and that device's driver; both empty when it was not proven
+  std::string driver;
+  std::string note;  // for people: further figures, why it is not jit_free
 
   float load_us() const { return create_us + build_us + kernel_us; }
 };
