@@ -1,6 +1,6 @@
 #include "build_fixture.hpp"
 
-#include "build/keep.hpp"
+#include "build/previous_bundle.hpp"
 #include "profile/default_targets.hpp"
 
 #include <algorithm>

@@ -46,8 +46,8 @@ bool wants(const std::vector<Precision>& precisions, Precision precision) {
   return precisions.empty() || std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
 }
 
-// The profile's rules of the wanted precisions and their variants. Those that the device cannot run become `unfit`.
-// The kinds that there are rules of.
+// Adds the profile's rules of the wanted precisions and their variants; those that the device cannot run become
+// `unfit`. Returns the kinds of problems that have rules.
 std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std::vector<Precision>& precisions,
                                BakeList& bake_list) {
   std::set<std::uint32_t> unfit;
@@ -69,7 +69,8 @@ std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std
   return kinds;
 }
 
-// What serves where no winner does: behind the winners of a kind `direct` and one more, all where there are none.
+// Adds default variants: `direct` and one other as fallbacks behind the winners of a kind, all of them for a kind
+// without winners.
 void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds,
                   BakeList& bake_list) {
   std::set<GemmKind> tuned;

@@ -1,7 +1,7 @@
 #include <clbake/builder/build.hpp>
 
 #include <clbake/cache/writer.hpp>
-#include "build/earlier.hpp"
+#include "build/previous_bundle.hpp"
 #include "build/stages.hpp"
 #include "compile/finalize.hpp"
 #include "process/work_directory.hpp"
@@ -59,7 +59,7 @@ Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
 
 // The new bundle and the report on it.
 Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const std::vector<BakeList>& bake_lists,
-                         const EarlierBundle& earlier) {
+                         const PreviousBundle& previous) {
   BuildReport report = report_on(plan);
   if (options.strict && report.failed > 0) {
     return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
@@ -70,7 +70,7 @@ Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const st
     return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +
                                     (remark ? "; " + std::string(remark) : std::string())};
   }
-  keep_others(earlier, plan.tasks, options.output, options.replace, contents, report);
+  carry_over(previous, plan.tasks, options.output, options.replace, contents, report);
   const Result<cache::Bytes> bytes = cache::encode(contents);
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
@@ -85,8 +85,8 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   Plan plan = plan_tasks(options, bake_lists, work_directory);
   if (plan.tasks.empty())
     return {Code::invalid_argument, "no variant of the wanted precisions fits any of the devices"};
-  const EarlierBundle earlier = read_earlier(options.output);
-  if (!options.fresh) take_over(plan.tasks, earlier);
+  const PreviousBundle previous = read_previous(options.output);
+  if (!options.fresh) reuse_finished(plan.tasks, previous);
   std::size_t count = 0;
   for (const Task& task : plan.tasks) count += !task.pending() ? 0U : task.offline() ? 1U : 2U;
   Steps steps(progress);
@@ -97,7 +97,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   Status status = compile_tasks(plan.tasks, context);
   if (status) status = prove_tasks(plan.tasks, context);
   if (!status) return status;
-  return pack(plan, options, bake_lists, earlier);
+  return pack(plan, options, bake_lists, previous);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& 
   if (plain) return entry_of_binary(gemm->program());
   const auto prepare = [&](const Problem& problem) { return library->prepare(problem, job.variant.name); };
   const auto launch = [&] { return launch_every_shape(session.context(), device.id, job.variant, prepare); };
-  return finalize_in_child({device.target, job.variant, gemm->program(), launch}, job.source);
+  return finalize_for_bundle({device.target, job.variant, gemm->program(), launch}, job.source);
 }
 
 }  // namespace

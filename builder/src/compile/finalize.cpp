@@ -1,10 +1,8 @@
 #include "compile/finalize.hpp"
 
-#include "compile/nvidia/finalize_nvidia.hpp"
-
 namespace clbake::builder {
 
-Result<std::vector<cache::Entry>> finalize_in_child(const Compiled& compiled, const cache::Source& source) {
+Result<std::vector<cache::Entry>> finalize_for_bundle(const Compiled& compiled, const cache::Source& source) {
   return compiled.target.platform_name == "NVIDIA CUDA" ? finalize_nvidia(compiled, source) : finalize(compiled);
 }
 
@@ -15,8 +13,8 @@ void sign(std::vector<cache::Entry>& entries) {
 }
 
 const char* remark_on(const Target& target) {
-  // 22.3 to 24. Its entries save the OpenCL C front end; the back end runs at every load, unless Mesa's own disk cache,
-  // which is the user's, has the result.
+  // Seen with 22.3 to 24: an entry saves the OpenCL C front end; the back end runs at every load unless Mesa's disk
+  // cache on the user's machine has the result.
   if (target.platform_name != "rusticl") return nullptr;
   return "rusticl keeps SPIR-V and no machine code: its entries still compile at load, so that little is gained from "
          "baking them";

@@ -16,7 +16,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // of a child that works
+constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a working child sends far less
 
 std::optional<std::string> take_line(std::string& received) {
   const std::size_t end = received.find('\n');
@@ -100,7 +100,7 @@ std::optional<Exit> LineChannel::ended() {
   }
   read_available();  // its last lines
   if (received_.find('\n') != std::string::npos) return std::nullopt;
-  kill(-pid_, SIGKILL);  // whatever it left behind, while its number is not free for others
+  kill(-pid_, SIGKILL);  // its own children, before the system can reuse the id
   int status = 0;
   waitpid(pid_, &status, 0);
   pid_ = 0;
@@ -113,7 +113,7 @@ void LineChannel::wait(const std::vector<const LineChannel*>& all, int milliseco
   for (const LineChannel* one : all) {
     if (!one->silent_) files.push_back({one->socket_, POLLIN, 0});
   }
-  if (files.size() < all.size()) milliseconds = std::min(milliseconds, 1);  // poll() does not report its end
+  if (files.size() < all.size()) milliseconds = std::min(milliseconds, 1);  // poll() does not report how a child ended
   poll(files.data(), files.size(), milliseconds);
 }
 

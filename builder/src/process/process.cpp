@@ -71,8 +71,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 
 }  // namespace
 
-// A process group of its own, as a rule: the terminal's Ctrl-C reaches only the parent, which then decides, and a kill
-// reaches whatever the driver started.
+// The child gets its own process group unless it is `with_caller`: then the terminal's Ctrl-C reaches only the parent,
+// which decides what to do, and killing the group also kills what the driver started.
 Result<pid_t> spawn(const Command& command, int standard_input) {
   const std::vector<std::string> environment = merged_environment(command);
   posix_spawn_file_actions_t actions;
@@ -86,7 +86,7 @@ Result<pid_t> spawn(const Command& command, int standard_input) {
   }
   posix_spawn_file_actions_addopen(&actions, 1, command.log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, 1, 2);
-  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // what this process's drivers hold open is not the child's
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // files that this process's drivers opened
   if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
   if (!command.with_caller) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t pid = 0;
@@ -128,7 +128,7 @@ class Pool {
     return {};
   }
 
-  // Takes out one child that has ended or outlived its time. False when there is none now.
+  // Removes one child that has ended or exceeded its timeout. False when there is none now.
   bool reap(std::size_t& index, Exit& exit) {
     for (auto child = running_.begin(); child != running_.end(); ++child) {
       int status = 0;
@@ -193,7 +193,7 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
 
 void end_with_parent() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const char* parent = std::getenv(kParentVariable);  // it may have died before that call
+  const char* parent = std::getenv(kParentVariable);  // the parent may have died before that call
   if (parent && parent != std::to_string(getppid())) std::_Exit(1);
 }
 

@@ -35,8 +35,8 @@ std::vector<std::pair<std::string, std::string>> driver_cache_environment(const 
       {"CUDA_CACHE_PATH", directory},        // NVIDIA
       {"MESA_SHADER_CACHE_DIR", directory},  // rusticl, Clover
       {"NEO_CACHE_DIR", directory},          // Intel GPUs
-      {"XDG_CACHE_HOME", directory},         // what falls back to it, AMD's compiler among them
-      // The caller may have switched a cache off: then a warm one would be none.
+      {"XDG_CACHE_HOME", directory},         // drivers that fall back to it, such as AMD's
+      // Overrides the user's settings that disable a cache: a measurement with a warm cache needs one.
       {"POCL_KERNEL_CACHE", "1"},
       {"CUDA_CACHE_DISABLE", "0"},
       {"MESA_SHADER_CACHE_DISABLE", "false"},

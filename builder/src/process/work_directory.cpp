@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of Task in build.cpp, of a tuning, temporary files of write_file, and scratch directories that were left.
+// Files that builds, tunings and write_file create here, and leftover scratch directories.
 bool is_ours(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.rfind("clbake-", 0) == 0) return fs::is_directory(path);
@@ -36,7 +36,7 @@ Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
   if (directory.descriptor_ < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
   struct stat state {};
   const bool locked = flock(directory.descriptor_, LOCK_EX | LOCK_NB) == 0;
-  // No links: the build that had it before has just removed it.
+  // A link count of 0: the build that held the lock has just removed the directory.
   if (!locked || fstat(directory.descriptor_, &state) != 0 || state.st_nlink == 0) {
     return {Code::io, path + ": another build or tuning is at work here"};
   }

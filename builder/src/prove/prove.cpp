@@ -1,7 +1,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/prove.hpp>
 #include <clbake/finalize.hpp>
-#include "prove/launch_overhead.hpp"
+#include "compile/overhead_job.hpp"
 
 #include <algorithm>
 #include <iomanip>
@@ -35,8 +35,8 @@ struct Limited {
   double overrun_us() const { return us - limit_us; }
 };
 
-// What is being proven, one entry of the job, and its surroundings.
-struct Bench {
+// What the proof of one entry needs.
+struct ProofContext {
   const cache::Variant& variant;
   const Device& device;
   const Session& session;
@@ -72,9 +72,9 @@ Status check_once(GemmRun& gemm_run, const Problem& problem, cache::Proof& proof
 }
 
 // First launch, check, steady launches. The program is loaded by then; the launch is the first of its grid class.
-Result<Timing> time_problem(Bench& bench, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
+Result<Timing> time_problem(ProofContext& context, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
                             std::size_t runs, cache::Proof& proof) {
-  Result<GemmRun> gemm_run = GemmRun::create(bench.session, bench.device, problem, options);
+  Result<GemmRun> gemm_run = GemmRun::create(context.session, context.device, problem, options);
   if (!gemm_run) return gemm_run.status();
   const Result<double> first = gemm_run->run(gemm);
   if (!first) return first.status();
@@ -94,8 +94,8 @@ bool images_too_large(const cache::Variant& v, const Status& status) {
 }
 
 // Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN and beta != 0.
-Status check_edges(Bench& bench, cache::Proof& proof) {
-  const cache::Variant& v = bench.variant;
+Status check_edges(ProofContext& context, cache::Proof& proof) {
+  const cache::Variant& v = context.variant;
   const cache::Launch& launch = product_launch(v);
   const std::size_t sizes[][3] = {{1, 1, 1},
                                   {launch.tile_m + 1, launch.tile_n + 1, 17},
@@ -116,10 +116,10 @@ Status check_edges(Bench& bench, cache::Proof& proof) {
       options.a_offset = 11;
       options.b_offset = 13;
       options.c_offset = 19;
-      Result<Gemm> gemm = bench.library.prepare(problem, v.name);
+      Result<Gemm> gemm = context.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();
-      Result<GemmRun> gemm_run = GemmRun::create(bench.session, bench.device, problem, options);
+      Result<GemmRun> gemm_run = GemmRun::create(context.session, context.device, problem, options);
       if (!gemm_run) return gemm_run.status();
       const Status ran = gemm_run->run(*gemm).status();
       if (!ran) return ran;
@@ -132,28 +132,28 @@ Status check_edges(Bench& bench, cache::Proof& proof) {
 
 // The large grids: short launches, so that a compilation beside them stands out. Returns the one that is closest to its
 // limit or furthest above it.
-Result<Timing> time_large_grid(Bench& bench, const Timing& small, cache::Proof& proof) {
-  const cache::Variant& v = bench.variant;
+Result<Timing> time_large_grid(ProofContext& context, const Timing& small, cache::Proof& proof) {
+  const cache::Variant& v = context.variant;
   std::optional<Timing> worst;
   for (const Problem& large : large_grids(v)) {
-    Result<Gemm> gemm = bench.library.prepare(large, v.name);
+    Result<Gemm> gemm = context.library.prepare(large, v.name);
     if (images_too_large(v, gemm.status())) continue;  // then there is no such grid
     if (!gemm) return gemm.status();
     GemmRunOptions options;
     options.beta = 0.5;
-    const Result<Timing> timing = time_problem(bench, *gemm, large, options, kLargeRuns, proof);
+    const Result<Timing> timing = time_problem(context, *gemm, large, options, kLargeRuns, proof);
     if (!timing) return timing;
-    if (!worst || timing->overrun_us(bench.overhead) > worst->overrun_us(bench.overhead)) worst = *timing;
+    if (!worst || timing->overrun_us(context.overhead) > worst->overrun_us(context.overhead)) worst = *timing;
   }
   return worst.value_or(small);
 }
 
-std::string note(const Bench& bench, const cache::Entry& entry, const Timing& large, const Limited& worst) {
+std::string note(const ProofContext& context, const cache::Entry& entry, const Timing& large, const Limited& worst) {
   std::ostringstream text;
   if (!entry.proof.note.empty()) text << entry.proof.note << "; ";
   text << std::fixed << std::setprecision(0) << "large grid: first " << large.first_us << " us, steady "
-       << large.steady_us << " us; a kernel that does nothing: load " << bench.overhead.load_us << " us, first launch "
-       << bench.overhead.first_us << " us";
+       << large.steady_us << " us; a kernel that does nothing: load " << context.overhead.load_us
+       << " us, first launch " << context.overhead.first_us << " us";
   if (entry.form == cache::Form::portable) {
     text << "; the driver keeps an intermediate language, which it compiles at every load";
   } else if (worst.overrun_us() > 0) {
@@ -164,21 +164,21 @@ std::string note(const Bench& bench, const cache::Entry& entry, const Timing& la
 }
 
 // True when a compilation would have taken longer than what is above the limits: it may have been noise.
-Result<bool> prove(Bench& bench, cache::Entry& entry) {
-  const cache::Variant& v = bench.variant;
+Result<bool> prove(ProofContext& context, cache::Entry& entry) {
+  const cache::Variant& v = context.variant;
   cache::Proof proof;
   proof.tools = entry.proof.tools;
   proof.specialisations = entry.proof.specialisations;
-  proof.device = bench.device.target.device_name;
-  proof.driver = bench.device.target.driver_version;
+  proof.device = context.device.target.device_name;
+  proof.driver = context.device.target.driver_version;
   const Problem timed = problem_of(v, kTimedSize, kTimedSize, kTimedSize);
-  Result<Gemm> gemm = bench.library.prepare(timed, v.name);
+  Result<Gemm> gemm = context.library.prepare(timed, v.name);
   if (!gemm) return gemm.status();
-  const Result<Timing> small = time_problem(bench, *gemm, timed, {}, kSteadyRuns, proof);
+  const Result<Timing> small = time_problem(context, *gemm, timed, {}, kSteadyRuns, proof);
   if (!small) return small.status();
-  const Result<Timing> large = time_large_grid(bench, *small, proof);
+  const Result<Timing> large = time_large_grid(context, *small, proof);
   if (!large) return large.status();
-  const Status edges = check_edges(bench, proof);
+  const Status edges = check_edges(context, proof);
   if (!edges) return edges;
 
   const Explanation& e = gemm->explanation();
@@ -189,14 +189,14 @@ Result<bool> prove(Bench& bench, cache::Entry& entry) {
   proof.steady_us = static_cast<float>(small->steady_us);
   proof.proven = true;
   const Limited limits[] = {{"loading", proof.load_us(), kLoadLimitUs},
-                            {"the first launch", small->first_us, small->limit_us(bench.overhead)},
-                            {"the first launch of a large grid", large->first_us, large->limit_us(bench.overhead)}};
+                            {"the first launch", small->first_us, small->limit_us(context.overhead)},
+                            {"the first launch of a large grid", large->first_us, large->limit_us(context.overhead)}};
   const Limited& worst = *std::max_element(std::begin(limits), std::end(limits), [](const auto& a, const auto& b) {
     return a.overrun_us() < b.overrun_us();
   });
   const bool native = entry.form == cache::Form::native;
   proof.jit_free = native && worst.overrun_us() <= 0;
-  proof.note = note(bench, entry, *large, worst);
+  proof.note = note(context, entry, *large, worst);
   entry.proof = std::move(proof);
   return native && worst.overrun_us() > 0 && worst.overrun_us() < kCheapestCompilationUs;
 }
@@ -219,8 +219,8 @@ Result<bool> prove_alone(const Job& job, const Bundle& file, cache::Entry& entry
   options.only_build = true;  // the first launch is what is to be timed
   Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
-  Bench bench{job.variant, device, session, overhead, std::move(*library)};
-  return prove(bench, entry);
+  ProofContext context{job.variant, device, session, overhead, std::move(*library)};
+  return prove(context, entry);
 }
 
 }  // namespace

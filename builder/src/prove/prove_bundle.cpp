@@ -88,8 +88,8 @@ class Proving {
   Result<ProveReport> run_alone();
   Status open();
   Status prove(ProofRunner& runner, const Task& task);
-  void keep(const Task& task, const Job& proven);
-  void take_out(const Task& task);
+  void store(const Task& task, const Job& proven);
+  void remove_wrong(const Task& task);
   static void renew_profile(cache::Contents& contents, const Task& task);
   Status write() const;
   std::size_t count_unproven() const {
@@ -102,7 +102,7 @@ class Proving {
   const std::function<void(const Progress&)>& progress_;
   cache::Contents contents_;
   std::vector<Task> tasks_;
-  std::vector<const Task*> kept_;  // those that were proven
+  std::vector<const Task*> proven_;
   ProveReport report_;
   std::optional<ScratchDirectory> files_;
   std::string path(const std::string& name) const { return files_->path() + "/" + name; }
@@ -151,24 +151,24 @@ Status Proving::prove(ProofRunner& runner, const Task& task) {
   if (outcome->cause.empty()) {
     job.outcome = JobReport::Outcome::baked;
     job.proof = outcome->job.entries.front().proof;
-    keep(task, outcome->job);
+    store(task, outcome->job);
     ++report_.proven;
     report_.not_jit_free += job.proof.jit_free ? 0 : 1;
   } else {
     job.outcome = JobReport::Outcome::failed;
     ++report_.failed;
-    if (outcome->wrong) take_out(task);
+    if (outcome->wrong) remove_wrong(task);
   }
   report_.jobs.push_back(std::move(job));
   return {};
 }
 
-void Proving::keep(const Task& task, const Job& proven) {
+void Proving::store(const Task& task, const Job& proven) {
   const auto variant =
       static_cast<std::uint32_t>(std::find_if(contents_.variants.begin(), contents_.variants.end(),
                                               [&](const cache::Variant& v) { return v.name == proven.variant.name; }) -
                                  contents_.variants.begin());
-  kept_.push_back(&task);
+  proven_.push_back(&task);
   for (const Target& target : {task.made_for, task.device.target}) {
     const std::uint32_t t = index_in(contents_.targets, target);
     for (const cache::Entry& entry : proven.entries) {
@@ -183,7 +183,7 @@ void Proving::keep(const Task& task, const Job& proven) {
 }
 
 // Programs that compute something else must not be served again; the source is still there.
-void Proving::take_out(const Task& task) {
+void Proving::remove_wrong(const Task& task) {
   const auto is_wrong = [&](const cache::Entry& entry) {
     const bool form = std::any_of(task.job.entries.begin(), task.job.entries.end(),
                                   [&](const cache::Entry& tried) { return tried.form == entry.form; });
@@ -257,7 +257,7 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
 
 Status Proving::write() const {
   cache::Contents contents = contents_;
-  for (const Task* task : kept_) renew_profile(contents, *task);
+  for (const Task* task : proven_) renew_profile(contents, *task);
   const Result<cache::Bytes> bytes = cache::encode(contents);
   if (!bytes) return bytes.status();
   return cache::write_file(options_.file, {bytes->data(), bytes->size()});

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kGuard = 64;  // guard elements after C
 constexpr double kGuardValue = 12345.0;
 
-// A batch of stored matrices of one operand in their buffer.
+// One operand of a batch: the positions of its matrices in their buffer.
 struct Shape {
   std::size_t rows = 0;
   std::size_t cols = 0;
@@ -47,8 +47,8 @@ Shape make_shape(const Problem& p, std::size_t rows, std::size_t cols, std::size
   return shape;
 }
 
-// So many random numbers, again and again in large matrices: drawing each would take longer than the products. A prime,
-// so that neither rows nor tiles repeat.
+// Large matrices repeat a random sequence of this length: drawing every element would take longer than the product. It
+// is prime, so that rows and tiles differ.
 constexpr std::size_t kRandomNumbers = 1048573;
 
 // Uniform in [-1, 1). Plain scaling of the generator's bits: the standard's distributions differ from library to
@@ -75,8 +75,8 @@ std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::
   return data;
 }
 
-// Everything between and behind the rows of the matrices. Compared as bytes: a NaN in the place of a guard must not
-// pass.
+// Whether everything between and after the rows of the matrices is unchanged. Compares bytes, as a NaN must not pass
+// for a guard value.
 template <typename T>
 bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<std::size_t> rows;
@@ -157,7 +157,7 @@ struct GemmRun::State {
             "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
   }
 
-  // Of the rows that are not checked: C was NaN everywhere when it was not to be read.
+  // Whether every element of C was written, in unchecked rows too: C starts as NaN when beta = 0.
   template <typename T>
   bool all_written(const std::vector<T>& result) const {
     if (options.beta != 0 || options.alpha != 1 || options.infinite_a) return true;
@@ -216,7 +216,8 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
                                        std::to_string(static_cast<std::uint64_t>(largest))};
     }
   }
-  // The host keeps a copy, the check another one of C, and both where each product and its rows begin.
+  // A CPU device shares the host's memory, where copies of the matrices, for the check a second copy of C, and the
+  // positions of products and rows are kept.
   const bool host_shares = device.type == kernels::DeviceType::cpu;
   const double places = 8.0 * static_cast<double>(p.batch) * (3 + static_cast<double>(p.m));
   if (sum * (host_shares ? 2.5 : 1.0) + (host_shares ? places : 0) <= total) return {};

@@ -9,12 +9,12 @@
 namespace clbake::builder {
 namespace {
 
-// Of the arithmetic: half is computed in single.
+// Of the arithmetic: half precision computes in single.
 constexpr double unit_roundoff(Precision precision) {
   return precision == Precision::double_precision ? 0x1p-53 : 0x1p-24;
 }
 
-// Below it elements have fewer bits: half's range is small enough for results to get there.
+// The smallest normal number where results can be subnormal: only half's range is that small.
 template <typename T>
 constexpr double least_normal = 0;
 template <>

@@ -4,7 +4,7 @@
 
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/scratch.hpp>
-#include "build/keep.hpp"
+#include "build/previous_bundle.hpp"
 #include "profile/default_targets.hpp"
 
 #include <algorithm>

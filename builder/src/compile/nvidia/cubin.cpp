@@ -2,7 +2,6 @@
 
 #include <clbake/compute_capability.hpp>
 
-#include "compile/nvidia/libcuda.hpp"
 #include "compile/offline/offline_tools.hpp"
 
 #include <cstring>

@@ -28,6 +28,10 @@ std::string cubin_architecture(const cache::Bytes& bytes);
 // log, when the PTX is refused; with no_device when there is no tool for it; with io, or invalid_argument.
 Result<Cubin> assemble(const std::string& ptx, const std::string& architecture);
 
+// With the driver's library alone, without a look at what comes out, for the device's own compute capability:
+// 10 * major + minor. Fails with no_device (no driver, or no such device) or build_failed.
+Result<Cubin> link_with_libcuda(const std::string& ptx, int capability);
+
 // The tools of `assemble`. A cubin for another architecture than the one asked for is a failure of the tool.
 Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& architecture);
 Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,

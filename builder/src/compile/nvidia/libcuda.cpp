@@ -1,4 +1,6 @@
-#include "compile/nvidia/libcuda.hpp"
+// NVIDIA's driver library as an assembler. It is the assembler that the driver itself uses when it loads PTX, so its
+// machine code suits this driver, and no CUDA toolkit has to be installed, neither to build clbake nor to bake.
+#include "compile/nvidia/cubin.hpp"
 
 #include <dlfcn.h>
 #include <algorithm>

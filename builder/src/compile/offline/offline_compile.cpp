@@ -1,3 +1,12 @@
+// Machine code for GPUs that are not here, from their vendors' compilers alone.
+//
+// NVIDIA: clang and libclc make PTX, ptxas assembles it. NVIDIA's own OpenCL compiler is part of the driver, so clang
+// takes its place, and what clang does worse is mended here: it drops reqd_work_group_size, so `.reqntid` is written
+// into the PTX; libclc rounds vstore_half_rte in software, which made kernels in half precision five times as slow; a
+// clang that is older than sm_90 compiles for the newest architecture it knows. Images are not possible.
+//
+// Intel: ocloc makes the driver's own binary. SPIR-V is left out: with it, a driver that rejects the machine code would
+// compile at load without a word.
 #include "compile/offline/offline_compile.hpp"
 
 #include <clbake/builder/compile.hpp>

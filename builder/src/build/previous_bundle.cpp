@@ -1,0 +1,145 @@
+#include "build/previous_bundle.hpp"
+
+#include <clbake/builder/merge_bundles.hpp>
+#include "compile/finalize.hpp"
+#include "profile/default_targets.hpp"
+#include "prove/proof_runner.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace clbake::builder {
+namespace {
+
+Result<cache::Contents> read_contents(const std::string& path) {
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  Result<cache::Contents> contents = bundle->decode();
+  return contents ? std::move(contents) : contents.status().within(path);
+}
+
+// Whether the job needs no second baking. Another version of clbake, or another offline compiler, may make something
+// else; a driver is part of the target.
+bool is_finished(const Job& job, const Task& task) {
+  const auto made_here = [](const cache::Entry& entry) {
+    return !entry.proof.tools.empty() && entry.proof.tools.front() == this_clbake();
+  };
+  if (job.entries.empty() || !std::all_of(job.entries.begin(), job.entries.end(), made_here)) return false;
+  if (!same_work(job, task.job)) return false;
+  if (!task.offline()) return all_proven(job) && !noise_possible(job);
+  const std::vector<cache::Tool>& tools = job.entries.front().proof.tools;  // the native one's
+  return std::equal(tools.begin() + 1, tools.end(), task.tools.begin(), task.tools.end());
+}
+
+// Copies the items of `from` that are in use; the new index of each, of the others 0.
+template <typename T>
+std::vector<std::uint32_t> copy_used(const std::vector<T>& from, const std::vector<bool>& used, std::vector<T>& to) {
+  std::vector<std::uint32_t> index(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!used[i]) continue;
+    index[i] = static_cast<std::uint32_t>(to.size());
+    to.push_back(from[i]);
+  }
+  return index;
+}
+
+// How many entries of `before` have no entry of the same target, variant name and form in `after`.
+std::size_t count_missing(const cache::Contents& before, const cache::Contents& after) {
+  const auto key = [](const cache::Contents& contents, const cache::Entry& entry) {
+    const cache::Target& t = contents.targets[entry.target];
+    return std::make_tuple(t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version,
+                           t.driver_version, t.architecture, t.address_bits, contents.variants[entry.variant].name,
+                           entry.form);
+  };
+  std::set<decltype(key(after, after.entries[0]))> present;
+  for (const cache::Entry& entry : after.entries) present.insert(key(after, entry));
+  return static_cast<std::size_t>(std::count_if(before.entries.begin(), before.entries.end(), [&](const auto& entry) {
+    return present.count(key(before, entry)) == 0;
+  }));
+}
+
+}  // namespace
+
+PreviousBundle read_previous(const std::string& path) {
+  Result<cache::Contents> contents = read_contents(path);
+  if (contents) return {std::move(*contents), {}};
+  if (contents.status().code() == Code::not_found) return {};
+  return {{}, contents.status().message()};
+}
+
+void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
+  const std::vector<Job> jobs = jobs_of(previous.contents);
+  for (Task& task : tasks) {
+    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) { return is_finished(job, task); });
+    if (found != jobs.end()) {
+      task.accept(found->entries, JobReport::Outcome::reused);
+      continue;
+    }
+    Result<Job> unfinished = read_job(task.finished_file());
+    if (unfinished && is_finished(*unfinished, task)) {
+      task.accept(std::move(unfinished->entries), JobReport::Outcome::reused);
+    }
+  }
+}
+
+cache::Contents select_kinds(const cache::Contents& from,
+                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted) {
+  cache::Contents kept;
+  std::vector<bool> targets(from.targets.size());
+  std::vector<bool> variants(from.variants.size());
+  std::vector<bool> sources(from.sources.size());
+  for (const cache::Entry& entry : from.entries) {
+    if (!wanted(from.targets[entry.target], from.variants[entry.variant].kind())) continue;
+    targets[entry.target] = variants[entry.variant] = true;
+    kept.entries.push_back(entry);
+  }
+  for (const cache::Profile& profile : from.profiles) {
+    cache::Profile selected{profile.target, {}};
+    for (const cache::Rule& rule : profile.rules) {
+      if (!wanted(from.targets[profile.target], rule.kind())) continue;
+      variants[rule.variant] = true;
+      selected.rules.push_back(rule);
+    }
+    if (selected.rules.empty()) continue;
+    targets[profile.target] = true;
+    kept.profiles.push_back(std::move(selected));
+  }
+  for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (variants[v]) sources[from.variants[v].source] = true;
+  }
+  const std::vector<std::uint32_t> target_index = copy_used(from.targets, targets, kept.targets);
+  const std::vector<std::uint32_t> variant_index = copy_used(from.variants, variants, kept.variants);
+  const std::vector<std::uint32_t> source_index = copy_used(from.sources, sources, kept.sources);
+  for (cache::Variant& variant : kept.variants) variant.source = source_index[variant.source];
+  for (cache::Entry& entry : kept.entries) {
+    entry.target = target_index[entry.target];
+    entry.variant = variant_index[entry.variant];
+  }
+  for (cache::Profile& profile : kept.profiles) {
+    profile.target = target_index[profile.target];
+    for (cache::Rule& rule : profile.rules) rule.variant = variant_index[rule.variant];
+  }
+  return kept;
+}
+
+void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, const std::string& path, bool replace,
+                cache::Contents& contents, BuildReport& report) {
+  if (!previous.unread.empty()) report.remarks.insert("nothing was kept of the previous file: " + previous.unread);
+  if (!replace) {
+    const cache::Contents carried = select_kinds(previous.contents, [&](const Target& target, const GemmKind& kind) {
+      return !is_default_target(target) && std::none_of(tasks.begin(), tasks.end(), [&](const Task& task) {
+        return !task.failed() && task.job.target == target && task.job.variant.kind() == kind;
+      });
+    });
+    const std::size_t own = contents.entries.size();
+    MergedBundle merged = merge_bundles({{"the new variants", std::move(contents)}, {path, carried}});
+    contents = std::move(merged.contents);
+    report.kept = contents.entries.size() - own;
+    report.remarks.insert(merged.left_out.begin(), merged.left_out.end());
+  }
+  report.dropped = count_missing(previous.contents, contents);
+  add_default_targets(contents);
+}
+
+}  // namespace clbake::builder
