@@ -1,5 +1,5 @@
 #include <clbake/builder/bake_list.hpp>
-#include "profile/default_profile.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <map>
@@ -241,7 +241,7 @@ cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t targ
     rule.variant = at->second;
     list.add(rule);
   }
-  for (const cache::Rule& rule : default_profile(contents, target, bake_list.type).rules) list.add(rule);
+  for (const cache::Rule& rule : untuned_profile(contents, target, bake_list.type).rules) list.add(rule);
   return {target, list.rules()};
 }
 

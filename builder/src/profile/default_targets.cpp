@@ -1,7 +1,7 @@
 #include "profile/default_targets.hpp"
 
 #include <clbake/builder/jobs.hpp>
-#include "profile/default_profile.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 
@@ -27,7 +27,7 @@ cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kern
       variants.push_back(add_job(contents, make_job(contents.targets[target], kernels::generate(params), params)));
     }
   }
-  return {target, default_rules(contents, variants, type)};
+  return {target, untuned_rules(contents, variants, type)};
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/writer.hpp>
 #include "process/work_directory.hpp"
-#include "profile/default_profile.hpp"
 #include "profile/default_targets.hpp"
+#include "profile/untuned_profile.hpp"
 #include "prove/proof_runner.hpp"
 
 #include <algorithm>
@@ -233,7 +233,7 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
       return entry.target == own.target && entry.variant == rule.variant;
     });
   };
-  const std::vector<cache::Rule> untuned = default_profile(contents, own.target, task.device.type).rules;
+  const std::vector<cache::Rule> untuned = untuned_profile(contents, own.target, task.device.type).rules;
   RuleList list;
   for (const cache::Rule& kind : untuned) {
     for (const cache::Rule& rule : measured_rules(own, proven, kind)) {

@@ -12,10 +12,10 @@ namespace clbake::builder {
 // The profile of contents.targets[target] from the variants that have an entry there: small problems of GPUs go to the
 // family direct, others to the family made for the device type, with small or large tiles; a family that was not baked
 // is replaced by the next best.
-cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type);
+cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type);
 
 // The same rules for any variants, by their index.
-std::vector<cache::Rule> default_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
+std::vector<cache::Rule> untuned_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
                                        kernels::DeviceType type);
 
 // Rules in the order in which they were added, without those that could never decide because an earlier one has the

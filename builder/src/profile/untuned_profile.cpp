@@ -1,4 +1,4 @@
-#include "profile/default_profile.hpp"
+#include "profile/untuned_profile.hpp"
 #include <clbake/finalize.hpp>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>
 
 }  // namespace
 
-std::vector<cache::Rule> default_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
+std::vector<cache::Rule> untuned_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
                                        kernels::DeviceType type) {
   std::map<GemmKind, std::vector<std::uint32_t>> by_kind;
   for (const std::uint32_t v : variants) by_kind[contents.variants[v].kind()].push_back(v);
@@ -88,12 +88,12 @@ std::vector<cache::Rule> default_rules(const cache::Contents& contents, const st
   return rules;
 }
 
-cache::Profile default_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
+cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
   std::vector<std::uint32_t> variants;
   for (const cache::Entry& entry : contents.entries) {
     if (entry.target == target) variants.push_back(entry.variant);
   }
-  return {target, default_rules(contents, variants, type)};
+  return {target, untuned_rules(contents, variants, type)};
 }
 
 void RuleList::add(const cache::Rule& rule) {

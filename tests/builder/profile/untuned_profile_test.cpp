@@ -1,7 +1,7 @@
 // The untuned profile: every problem has a variant, whatever could be baked.
 #include "build_fixture.hpp"
 
-#include "profile/default_profile.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
@@ -52,7 +52,7 @@ const cache::Rule* rule_for(const cache::Profile& profile, Precision precision, 
 // The family that serves a single-precision problem without transposes.
 std::string family_for(const cache::Contents& contents, DeviceType kind, std::uint32_t m, std::uint32_t n,
                        std::uint32_t k) {
-  const cache::Profile profile = default_profile(contents, 1, kind);
+  const cache::Profile profile = untuned_profile(contents, 1, kind);
   const cache::Rule* rule = rule_for(profile, Precision::single_precision, false, false, m, n, k);
   return rule ? contents.variants[rule->variant].family : "none";
 }
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(EveryProblemHasAVariantThatComputesIt) {
   for (const Families& families : kSubsets) {
     const cache::Contents contents = contents_with(families);
     for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
-      const cache::Profile profile = default_profile(contents, 1, kind);
+      const cache::Profile profile = untuned_profile(contents, 1, kind);
       BOOST_TEST(profile.target == 1U);
       std::size_t without = 0;
       for (const cache::Variant& v : contents.variants) {
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(SmallAndThinProblemsOfCpusGoToTheSmallTile) {
     contents.variants[v].launches = {launch};
   }
   const auto width_for = [&](std::uint32_t m, std::uint32_t n, std::uint32_t k) {
-    const cache::Profile profile = default_profile(contents, 1, DeviceType::cpu);
+    const cache::Profile profile = untuned_profile(contents, 1, DeviceType::cpu);
     const cache::Rule* rule = rule_for(profile, Precision::double_precision, true, false, m, n, k);
     BOOST_TEST(contents.variants[rule->variant].family == "register_tile");
     return contents.variants[rule->variant].launches.front().tile_n;
@@ -152,13 +152,13 @@ BOOST_AUTO_TEST_CASE(AMissingFamilyIsReplacedByTheNextBest) {
 BOOST_AUTO_TEST_CASE(TransposesWithoutAnEntryGetNoRule) {
   cache::Contents contents = contents_with(kAll);
   contents.entries.erase(contents.entries.begin());  // direct, single, nn
-  const cache::Profile profile = default_profile(contents, 1, DeviceType::cpu);
+  const cache::Profile profile = untuned_profile(contents, 1, DeviceType::cpu);
   BOOST_TEST(contents.variants[rule_for(profile, Precision::single_precision, false, false, 4, 4, 4)->variant].family ==
              "register_tile");
 
   cache::Contents only_one = contents_with({"direct"});
   only_one.entries.resize(1);
-  const cache::Profile small = default_profile(only_one, 1, DeviceType::cpu);
+  const cache::Profile small = untuned_profile(only_one, 1, DeviceType::cpu);
   BOOST_TEST(small.rules.size() == 1U);
   BOOST_TEST(rule_for(small, Precision::single_precision, true, false, 4, 4, 4) == nullptr);
 }
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(AFamilyThatIsTheOnlyOneServesEverything) {
 }
 
 BOOST_AUTO_TEST_CASE(EntriesOfAnotherTargetDoNotCount) {
-  const cache::Profile profile = default_profile(contents_with(kAll), 0, DeviceType::cpu);
+  const cache::Profile profile = untuned_profile(contents_with(kAll), 0, DeviceType::cpu);
   BOOST_TEST(profile.target == 0U);
   BOOST_TEST(profile.rules.empty());
 }
