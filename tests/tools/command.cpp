@@ -17,7 +17,7 @@ extern char** environ;
 namespace clbake::tool::test {
 namespace {
 
-// The caches of all children: what one test had to compile, the next one need not.
+// The caches that all children share, so that no test compiles what an earlier one did.
 const std::string& cache_directory() {
   static const builder::ScratchDirectory directory = required(builder::ScratchDirectory::create());
   return directory.path();

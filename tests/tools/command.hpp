@@ -26,7 +26,7 @@ struct Outcome {
   std::string err;
 };
 
-// `clbake ARGUMENTS`, with driver caches that all children of this test share and nobody else does.
+// `clbake ARGUMENTS`, with driver caches that only the children of this test share.
 Outcome clbake(const Arguments& arguments, const Environment& environment = {});
 
 // An environment in which there is no OpenCL platform.
@@ -35,7 +35,7 @@ const Environment& no_platform();
 // A line for /bin/sh, in which $CLBAKE is the command.
 Outcome shell(const std::string& line);
 
-// `clbake ARGUMENTS` under way, its stdout and stderr in one file. Killed by the destructor if it still runs.
+// A running `clbake ARGUMENTS`, with stdout and stderr in one file. The destructor kills it if it still runs.
 class Running {
  public:
   explicit Running(const Arguments& arguments);
@@ -44,10 +44,10 @@ class Running {
   Running& operator=(const Running&) = delete;
 
   std::string output() const;
-  // Until the output contains `text` or the process has ended; false in the latter case.
+  // Waits until the output contains `text`; false when the process ends without that.
   bool wait_for(const std::string& text);
   void send(int signal) const;
-  int wait();  // for its end: the exit status, as in Outcome
+  int wait();  // until it ends; the exit status, as in Outcome
 
  private:
   bool ended();
@@ -63,7 +63,7 @@ void check_refused(const Outcome& outcome, int status, const std::vector<std::st
 // Success with a JSON object on stdout. Stops the test otherwise.
 nlohmann::json json_of(const Outcome& outcome);
 
-// Files of one test; gone with it.
+// A directory for the files of one test; the destructor removes it.
 class Directory {
  public:
   Directory();
@@ -81,7 +81,8 @@ class Directory {
 const std::string& baked_bundle();
 cache::Contents baked_contents();
 
-// Makes all profiles choose one variant of the family "direct" for single precision without transposes; its name.
+// Makes all profiles choose one variant of the family "direct" for single precision without transposes. Returns its
+// name.
 std::string served_by_direct(cache::Contents& contents);
 
 }  // namespace clbake::tool::test

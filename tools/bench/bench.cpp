@@ -10,7 +10,7 @@ namespace {
 constexpr Verb kBenchmarks[] = {
     {"cold", bench_cold, "time from a new process to its first correct result, beside other libraries"},
     {"gemm", bench_gemm, "speed of the bundle's kernels, beside other libraries or another bundle"},
-    {"choice", bench_choice, "how near the profile's choices come to the best variants of the bundle"},
+    {"choice", bench_choice, "how close the profile's choices come to the best variants of the bundle"},
     {"load", bench_load, "time to load each program of the bundle"},
     {"overhead", bench_overhead, "host time of a call, beside the bare calls of the driver"},
     {"presets", bench_presets, "speed of published kernels"},
@@ -36,7 +36,7 @@ int bench(const std::vector<std::string>& arguments) {
   for (const Verb& benchmark : kBenchmarks) {
     if (name == benchmark.name) return benchmark.run({arguments.begin() + 1, arguments.end()});
   }
-  throw UsageError("'" + name + "' is no benchmark; there are: " + names());
+  throw UsageError("'" + name + "' is not a benchmark; there are: " + names());
 }
 
 }  // namespace clbake::tool

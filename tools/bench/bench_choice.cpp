@@ -58,7 +58,7 @@ std::vector<Problem> draw(const DrawOptions& o) {
 DrawOptions draw_options(const Cli& cli) {
   DrawOptions o;
   o.precisions = cli.precisions("precision");
-  o.transposes = kinds_of({Precision::single_precision}, cli.has("trans") ? cli.text("trans") : "nn");
+  o.transposes = kinds_of({Precision::single_precision}, cli.text("trans", "nn"));
   o.shapes = cli.size("shapes", 60, 1, 100000);
   o.min = cli.size("min", 16, 1, 65536);
   o.max = cli.size("max", 4096, 1, 65536);
@@ -156,7 +156,7 @@ Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choo
 int bench_choice(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench choice FILE [OPTIONS]",
-      "Draws random problems and times all variants of the bundle for each: how near does the one that the profile\n"
+      "Draws random problems and times all variants of the bundle for each: how close does the one that the profile\n"
       "chooses come to the best?");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;

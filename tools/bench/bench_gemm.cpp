@@ -206,8 +206,8 @@ std::vector<Precision> usual_precisions(const Bundle& bundle) {
 
 std::vector<Problem> problems_of(const Cli& cli, const std::vector<Precision>& precisions) {
   std::vector<Problem> problems;
-  for (const GemmKind& kind : kinds_of(precisions, cli.has("trans") ? cli.text("trans") : "nn")) {
-    for (const Size& size : sizes_of(cli.has("sizes") ? cli.text("sizes") : "512,1024,2048")) {
+  for (const GemmKind& kind : kinds_of(precisions, cli.text("trans", "nn"))) {
+    for (const Size& size : sizes_of(cli.text("sizes", "512,1024,2048"))) {
       problems.push_back(builder::tight_problem(kind.precision, size.m, size.n, size.k, kind.trans_a, kind.trans_b));
     }
   }
@@ -244,10 +244,10 @@ void declare_options(Cli& cli) {
 }  // namespace
 
 int bench_gemm(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "bench gemm FILE [OPTIONS]",
-      "Times the bundle's kernels, each call to its end, in turns with other libraries that are installed. What was\n"
-      "not baked for the device is named on stderr and left out; the exit status is 3 if it was asked for.");
+  Cli cli("bench gemm FILE [OPTIONS]",
+          "Times the bundle's kernels, each call until it completes, alternating with other installed libraries. What "
+          "was not\n"
+          "baked for the device is named on stderr and left out; the exit status is 3 if it was asked for.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);

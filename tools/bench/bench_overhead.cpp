@@ -138,7 +138,7 @@ Result<Overhead> measure(const Library& library, Gemm& gemm, const BareCalls& ba
   return o;
 }
 
-// From the call to the end of the product, in turns with the peer.
+// From the call to the end of the product, alternating with the peer.
 Status time_peer(Peer& peer, const BenchDevice& on, Gemm& gemm, const BareCalls& bare, const Problem& problem,
                  std::size_t rounds, double& ours_us, double& peer_us) {
   Status status = peer.attach(&on.session);
@@ -231,7 +231,7 @@ int bench_overhead(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t rounds = cli.size("rounds", 200, 2, 100000);
-  const std::vector<Size> sizes = sizes_of(cli.text("size").empty() ? "64" : cli.text("size"));
+  const std::vector<Size> sizes = sizes_of(cli.text("size", "64"));
   if (sizes.size() != 1) throw UsageError("--size: give one size");
   const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
   if (!bundle) return fail("bench overhead", bundle.status());

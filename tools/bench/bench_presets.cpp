@@ -17,8 +17,6 @@
 namespace clbake::tool {
 namespace {
 
-constexpr const char* kDefaultSizes = "1024";
-
 // The device to measure on, and the programs that a bundle has for it.
 struct Setting {
   builder::Device device;
@@ -161,7 +159,7 @@ int bench_presets(const std::vector<std::string>& arguments) {
   cli.add_value("rounds", "N", "turns of 0.1 s for each size; default 5");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const Timing timing{cli.has("sizes") ? cli.text("sizes") : kDefaultSizes, cli.size("rounds", 5, 1, 10000)};
+  const Timing timing{cli.text("sizes", "1024"), cli.size("rounds", 5, 1, 10000)};
   sizes_of(timing.sizes);  // or a UsageError, before anything runs
   const std::vector<kernels::Preset> presets = presets_named(split(cli.text("preset"), ','));
   const Result<Setting> setting = find_setting(cli.file(), cli.text("device"));

@@ -33,7 +33,7 @@ double median_ratio(const Candidate& a, const Candidate& b) {
   return builder::median(ratios);
 }
 
-// Times the variants that can serve one problem, in turns.
+// Times the variants that can serve one problem, taking turns.
 class Candidates {
  public:
   Candidates(const Library& library, const Problem& problem, builder::GemmRun& gemm_run)

@@ -104,8 +104,8 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   }
 }
 
-std::string Cli::text(const char* option) const {
-  return has(option) ? values_[option].as<std::string>() : std::string();
+std::string Cli::text(const char* option, const char* fallback) const {
+  return has(option) ? values_[option].as<std::string>() : fallback;
 }
 
 std::vector<std::string> Cli::list(const char* option) const {

@@ -47,14 +47,14 @@ class Cli {
   // Empty when the verb is to run. Else its exit status: --help was given, or a usage error was reported on stderr.
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
+  // `fallback`: what an option that was not given counts as.
   bool has(const char* option) const { return values_.count(option) > 0; }
-  std::string text(const char* option) const;               // empty when not given
+  std::string text(const char* option, const char* fallback = "") const;
   std::vector<std::string> list(const char* option) const;  // of add_list and add_arguments; splits "a,b,c"
   std::string file() const { return files_.empty() ? std::string() : files_.front(); }
   const std::vector<std::string>& files() const { return files_; }
 
-  // A whole decimal number from `least` to `most`; `fallback` when the option was not given. This and the functions
-  // below throw UsageError for any other text.
+  // A whole decimal number from `least` to `most`. This and the functions below throw UsageError for any other text.
   std::size_t size(const char* option, std::size_t fallback, std::size_t least = 0, std::size_t most = SIZE_MAX) const;
   double number(const char* option, double fallback) const;     // finite
   std::vector<Precision> precisions(const char* option) const;  // single and double when not given

@@ -140,7 +140,7 @@ void declare_options(Cli& cli) {
   cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("force", "use the profiles for other devices than those that they were made for, too");
   cli.add_jobs();
-  cli.add_value("timeout", "SECONDS", "give a driver up after this time; default 180");
+  cli.add_value("timeout", "SECONDS", "give up on a driver after this time; default 180");
   cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle has");
   cli.add_flag("replace", "drop what the earlier bundle holds beside what is asked for");
   cli.add_flag("strict", "when a variant fails, fail and write nothing, instead of leaving the variant out");

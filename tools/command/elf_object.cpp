@@ -51,7 +51,7 @@ Result<cache::Bytes> elf_object(const std::string& name, cache::ByteView bytes) 
   Elf64_Ehdr header{};  // class, byte order, machine and its flags are those of this process
   std::ifstream self("/proc/self/exe", std::ios::binary);
   self.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!self || header.e_ident[EI_CLASS] != ELFCLASS64) return {Code::io, "/proc/self/exe is no 64-bit ELF file"};
+  if (!self || header.e_ident[EI_CLASS] != ELFCLASS64) return {Code::io, "/proc/self/exe is not a 64-bit ELF file"};
 
   const std::string strings = std::string(kNames, sizeof kNames) + name + '\0' + name + "_size" + '\0';
   const auto name_at = static_cast<Elf64_Word>(sizeof kNames);

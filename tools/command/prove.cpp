@@ -48,7 +48,7 @@ int prove(const std::vector<std::string>& arguments) {
           "writes the proofs into the bundle.");
   cli.add_device("; default: all devices");
   cli.add_flag("again", "also prove entries that are proven already");
-  cli.add_value("timeout", "SECONDS", "give a driver up after this time; default 180");
+  cli.add_value("timeout", "SECONDS", "give up on a driver after this time; default 180");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   builder::ProveOptions options;

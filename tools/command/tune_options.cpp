@@ -10,8 +10,6 @@
 namespace clbake::tool {
 namespace {
 
-constexpr const char* kAll = "nn,nt,tn,tt";
-
 builder::Strategy strategy_of(const std::string& text) {
   for (const builder::Strategy s :
        {builder::Strategy::staged, builder::Strategy::random, builder::Strategy::exhaustive}) {
@@ -25,7 +23,7 @@ std::vector<kernels::Family> families_of(const std::vector<std::string>& names) 
   for (const std::string& wanted : names) {
     const auto* const at = std::find_if(std::begin(kernels::all_families), std::end(kernels::all_families),
                                         [&](const kernels::Family family) { return kernels::name(family) == wanted; });
-    if (at == std::end(kernels::all_families)) throw UsageError("--family: '" + wanted + "' is no kernel family");
+    if (at == std::end(kernels::all_families)) throw UsageError("--family: '" + wanted + "' is not a kernel family");
     if (std::find(families.begin(), families.end(), *at) == families.end()) families.push_back(*at);
   }
   return families;
@@ -63,7 +61,7 @@ Status set_devices(const std::string& spec, builder::TuneOptions& options) {
 // Exhaustive search has no budget unless one is given.
 std::chrono::duration<double> budget_of(const Cli& cli, builder::Strategy strategy) {
   if (!cli.has("budget") && strategy == builder::Strategy::exhaustive) return std::chrono::duration<double>(0);
-  return std::chrono::duration<double>(seconds_of(cli.has("budget") ? cli.text("budget") : "10m"));
+  return std::chrono::duration<double>(seconds_of(cli.text("budget", "10m")));
 }
 
 }  // namespace
@@ -82,7 +80,7 @@ void declare_tune_options(Cli& cli) {
   cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
   cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");
   cli.add_jobs();
-  cli.add_value("timeout", "SECONDS", "give a variant up after this time; default 20");
+  cli.add_value("timeout", "SECONDS", "give up on a variant after this time; default 20");
   cli.add_flag("fresh", "start over and discard an unfinished tuning");
   cli.add_arguments("merge", "FILES", "join these profiles, separated by blanks or commas, instead of tuning");
   cli.add_flag("force", "with --merge: join profiles of different devices, too");
@@ -94,7 +92,7 @@ void declare_tune_options(Cli& cli) {
 Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
                                           const std::string& output) {
   builder::TuneOptions options;
-  options.kinds = kinds_of(cli.precisions("precision"), cli.has("trans") ? cli.text("trans") : kAll);
+  options.kinds = kinds_of(cli.precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
   if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
   options.budget = budget_of(cli, options.strategy);
   if (cli.has("family")) options.families = families_of(cli.list("family"));
@@ -114,7 +112,7 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
     if (argument != "--fresh") options.command += " " + argument;
   }
   Status ready = set_devices(cli.text("device"), options);
-  if (ready) ready = set_shapes(cli.has("shapes") ? cli.text("shapes") : "all", options);
+  if (ready) ready = set_shapes(cli.text("shapes", "all"), options);
   if (!ready) return ready;
   return options;
 }

@@ -129,11 +129,11 @@ Result<Chart> read_chart(const Json& report) {
   return chart;
 }
 
-// ---- To SVG; lengths in its units, 760 to the picture's width ----
+// ---- To SVG; lengths in user units, of which the picture is 760 wide ----
 
 constexpr double kWidth = 760;
 constexpr double kLeft = 190;   // of the axis
-constexpr double kRight = 670;  // what is behind holds the times of the slowest
+constexpr double kRight = 670;  // leaves room for the text beside the slowest
 constexpr double kTop = 84;     // of the first row
 constexpr double kRowHeight = 42;
 constexpr double kBelow = 62;  // the axis' numbers and the last line
@@ -159,7 +159,7 @@ std::string number(double value, int digits) {
   return text;
 }
 
-// Two digits or three: "4.1 ms", "458 ms", "5.9 s".
+// Two or three digits: "4.1 ms", "458 ms", "5.9 s".
 std::string duration(double ms) {
   if (ms < 0.1) return number(ms * 1000, 0) + " us";
   if (ms < 0.995) return number(ms, 2) + " ms";
@@ -230,7 +230,7 @@ std::string draw_row(const Row& row, const Axis& axis, double y) {
   return svg + "</g>\n";
 }
 
-// For those who do not see the picture.
+// The alternative text, for screen readers.
 std::string description(const Chart& chart) {
   std::string text = chart.subject + ".";
   for (const Row& row : chart.rows) {
@@ -239,7 +239,7 @@ std::string description(const Chart& chart) {
   return text;
 }
 
-// How every picture begins; by this an earlier one is known.
+// The start of every picture, by which an earlier one is recognised.
 constexpr const char* kBegin =
     "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-labelledby=\"clbake-cold-title clbake-cold-text\" ";
 

@@ -30,7 +30,7 @@ std::string script_text(const nlohmann::ordered_json& json) {
   return text;
 }
 
-// The template has each of its places once.
+// The template has each placeholder once.
 void fill(std::string& page, const std::string& place, const std::string& text) {
   page.replace(page.find(place), place.size(), text);
 }
@@ -43,7 +43,7 @@ Result<std::string> report_html(const builder::Tuning& tuning) {
   std::string page = embedded::tune_report_html;
   fill(page, "/* tune_report.css */", embedded::tune_report_css);
   fill(page, "/* tune_report.js */", embedded::tune_report_js);
-  fill(page, "/* data */", script_text(*data));  // the last: text of others may hold a place's name
+  fill(page, "/* data */", script_text(*data));  // last: text of others may contain a placeholder
   return page;
 }
 

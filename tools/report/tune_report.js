@@ -6,7 +6,7 @@
 
   // ---- elements, numbers, colours -------------------------------------------------------------------------------
 
-  // All text goes in as text nodes: what drivers and compilers said is never markup.
+  // All text becomes text nodes: what drivers and compilers said is never markup.
   function element(space, tag, attributes, children) {
     const made = space ? document.createElementNS(space, tag) : document.createElement(tag);
     for (const [name, value] of Object.entries(attributes || {})) {
@@ -60,13 +60,13 @@
     const linear = c.map(v => v <= 10 ? v / 3295 : ((v / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.18 ? "#000" : "#fff";
   }
-  // Okabe and Ito's colours, told apart by colour-blind people as well.
+  // Okabe and Ito's colours, which colour-blind people can also tell apart.
   const hues = [[0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [213, 94, 0],
                 [240, 228, 66]];
   const grey = [150, 155, 160];
   const familyHues = [hues[1], hues[0], hues[2], hues[3], grey];
 
-  // ---- what a mark tells ----------------------------------------------------------------------------------------
+  // ---- tooltips -------------------------------------------------------------------------------------------------
 
   const tip = document.getElementById("tip");
   let lit = null;
@@ -99,8 +99,8 @@
     return [box.left + box.width / 2, box.top + box.height / 2];
   };
 
-  // Marks {element, tell() -> [title, [name, value]...]} answer to pointer, touch and, once the drawing has the focus,
-  // to the arrow keys. `reach`: how many pixels beside a mark still mean it.
+  // Gives the marks {element, tell() -> [title, [name, value]...]} of a drawing tooltips, for pointer, touch and, while
+  // the drawing has the focus, the arrow keys. `reach`: how many pixels beside a mark still count as on it.
   function tellable(drawn, marks, reach) {
     if (!marks.length) return drawn;
     let current = null;
@@ -214,7 +214,7 @@
   }
   const sizes = cell => cell.m + " x " + cell.n + " x " + cell.k + (cell.batch > 1 ? ", batch " + cell.batch : "");
 
-  // The seconds that the curves show: all, or only those in which this kind of problem got faster.
+  // The span of time that the curves show: the whole search, or only until this kind of problem stopped improving.
   function timeRange(kind) {
     const seconds = kind.curves.flatMap(curve => curve.points.map(p => p[0]));
     const end = Math.max(head.elapsed_s || 0, ...seconds, 1e-9);
@@ -270,7 +270,7 @@
           part("curves", "input:checked").focus();
         })] : []));
     box.replaceChildren(...kind.curves.map(curve => curveFigure(curve, range, width)));
-    if (!kind.curves.length) box.append(none("The profile holds no course of the search for this kind of problem."));
+    if (!kind.curves.length) box.append(none("The profile has no history of the search for this kind of problem."));
   }
 
   // An axis of the map: the values themselves or, when there are too many, ranges between powers of two.

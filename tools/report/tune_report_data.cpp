@@ -1,12 +1,13 @@
 // The figures of the page:
+//
 //   head        device, driver, command and what the search counted
-//   families    names; the order that `rows` of distributions follow
+//   families    names, in the order of the rows of `distributions`
 //   variants    names, referred to by index
-//   kinds[]     one for each precision and pair of transposes, with
+//   kinds[]     one for each precision and pair of transposes, with:
 //     curves[]         best so far: shape, points of [seconds, variants tried, variant, GFLOP/s]
-//     cells[]          one for each shape that has a winner: the winner's figures, `lead` = time of the second best /
-//     its distributions[]  for each probe: bins of equal width from 0 to `top` GFLOP/s, counted for each family losses
-//     rows of winners: how long they take on each class of shapes, relative to the best
+//     cells[]          the winner's figures for each shape that has one; `lead`: the second best's time over its own
+//     distributions[]  for each probe: bins of equal width from 0 to `top` GFLOP/s, counted for each family
+//     losses           for each winner: its time on each class of shapes, relative to the best
 //   failures[]  causes that differ in numbers only, with examples
 #include "report/tune_report.hpp"
 
@@ -117,7 +118,7 @@ Json head_json(const Tuning& t) {
           {"command", t.command},
           {"date", t.date},
           {"strategy", t.strategy},
-          {"seed", std::to_string(t.seed)},  // JavaScript's numbers end at 2^53
+          {"seed", std::to_string(t.seed)},  // JavaScript's integers are exact up to 2^53 only
           {"shard", t.shard},
           {"shards", t.shards},
           {"budget_s", t.budget_s},
@@ -291,7 +292,7 @@ struct Loss {
   }
 };
 
-// What each winner would cost if it served other shapes, too: rows with the most shapes served first.
+// What each winner would cost if it also served other shapes. The row with the most shapes served comes first.
 Json losses_json(const View& view, const std::vector<std::uint32_t>& shapes, Names& names) {
   std::map<std::string, std::size_t> classes;                             // shapes of each
   std::map<std::uint32_t, Loss> all;                                      // of each winner
@@ -341,7 +342,7 @@ Json kind_json(const View& view, const KindKey& key, const std::vector<std::uint
   return json;
 }
 
-// A cause without the variant's own name and without numbers: causes alike are shown as one.
+// A cause without the variant's own name and without numbers: equal ones are shown as one.
 std::string alike(const builder::Failure& failure) {
   std::string text = failure.cause;
   for (std::size_t at = 0; !failure.variant.empty() && (at = text.find(failure.variant, at)) != std::string::npos;) {
@@ -359,7 +360,7 @@ std::string alike(const builder::Failure& failure) {
   return key;
 }
 
-// Not in the middle of a character: the serializer would replace half of one.
+// Never cuts through a UTF-8 character: the serializer would replace the half.
 std::string shortened(const std::string& text) {
   if (text.size() <= kMaxCauseText) return text;
   std::size_t end = kMaxCauseText;

@@ -1,4 +1,4 @@
-// `clbake bench cold`: the rows of the demo's table, and those of other libraries. `clbake bench choice`.
+// `clbake bench cold`, with its rows of other libraries, and `clbake bench choice`.
 #include "command.hpp"
 
 #include <algorithm>
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(TheChoiceIsComparedWithTheBestVariant) {
   BOOST_TEST(json.at("minimum").get<double>() == least);
 }
 
-BOOST_AUTO_TEST_CASE(TheSeedDrawsTheProblems) {
+BOOST_AUTO_TEST_CASE(TheSeedDeterminesTheProblems) {
   const auto drawn = [](const Arguments& more) { return problems_of(choices(baked_bundle(), more)); };
   const std::string first = drawn({"--trans", "nn,nt,tn,tt"});
   BOOST_TEST(first == drawn({"--trans", "nn,nt,tn,tt", "--seed", "1"}));
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(TheSeedDrawsTheProblems) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AProfileThatChoosesOtherwiseIsSeen) {
+BOOST_AUTO_TEST_CASE(TheChoiceIsTheProfiles) {
   const Directory directory;
   cache::Contents contents = baked_contents();
   const std::string variant = served_by_direct(contents);
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(AProfileThatChoosesOtherwiseIsSeen) {
   BOOST_TEST(contains(text.out, "geometric mean"), text.out);
 }
 
-BOOST_AUTO_TEST_CASE(AChoiceThatCannotBeMadeIsNamed) {
+BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileIsNamed) {
   const Directory directory;
   cache::Contents contents = baked_contents();
   contents.profiles.clear();

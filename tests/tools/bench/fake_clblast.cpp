@@ -1,5 +1,5 @@
-// Stands for libclblast.so.1: products take no time and are wrong, parameters are written to the file FAKE_CLBLAST_LOG
-// names, or refused with FAKE_CLBLAST_REFUSES set.
+// Stands in for libclblast.so.1: products take no time and are wrong. Parameters are written to the file that
+// FAKE_CLBLAST_LOG names, or refused when FAKE_CLBLAST_REFUSES is set.
 #include <CL/cl.h>
 #include <cstdlib>
 #include <fstream>

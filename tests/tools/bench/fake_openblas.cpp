@@ -1,5 +1,5 @@
-// Stands for libopenblas.so.0: a plain product of row-major matrices that are not transposed, with alpha = 1 and beta =
-// 0. With FAKE_OPENBLAS_WRONG set, one element is off by little.
+// Stands in for libopenblas.so.0: a plain product of row-major matrices that are not transposed, with alpha = 1 and
+// beta = 0. With FAKE_OPENBLAS_WRONG set, one element is slightly wrong.
 #include <cstdlib>
 
 extern "C" void cblas_sgemm(int /*order*/, int /*trans_a*/, int /*trans_b*/, int m, int n, int k, float /*alpha*/,

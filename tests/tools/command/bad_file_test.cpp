@@ -1,5 +1,5 @@
-// Files that are no good bundle, for every verb that takes one: exit status 1 and one line with the file and the cause.
-// Needs no OpenCL device: a file is verified before any driver is asked.
+// Files that are not valid bundles, given to every verb that takes one: exit status 1 and one line with the file and
+// the cause. Needs no OpenCL device: a file is verified before any driver is asked.
 #include "command.hpp"
 
 #include "forge.hpp"
@@ -36,12 +36,12 @@ BOOST_AUTO_TEST_CASE(AMissingFileIsNamed) {
   check_refused_by_every_verb(directory.path("no/such/directory.clbake"), "No such file or directory");
 }
 
-BOOST_AUTO_TEST_CASE(ADirectoryIsNoBundle) {
+BOOST_AUTO_TEST_CASE(ADirectoryIsNotABundle) {
   const Directory directory;
   check_refused_by_every_verb(directory.path(""), "directory");
 }
 
-BOOST_AUTO_TEST_CASE(ADeviceFileIsNoBundle) {
+BOOST_AUTO_TEST_CASE(ADeviceFileIsNotABundle) {
   check_refused_by({"inspect"}, "/dev/null", "");
   check_refused_by({"inspect"}, "/dev/zero", "");
 }
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(AnEmptyFileIsTruncated) {
   check_refused_by_every_verb(directory.write("empty.clbake", std::string()), "ends inside");
 }
 
-BOOST_AUTO_TEST_CASE(ATextFileIsNoBundle) {
+BOOST_AUTO_TEST_CASE(ATextFileIsNotABundle) {
   const Directory directory;
   check_refused_by_every_verb(directory.write("letter.txt", std::string("Dear all,\n")), "not a bundle");
   check_refused_by_every_verb(directory.write("long.txt", std::string(100000, 'x')), "not a bundle");
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(ATruncatedBundleIsNamedAsSuch) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(BytesBehindTheEndAreFound) {
+BOOST_AUTO_TEST_CASE(BytesAfterTheEndAreFound) {
   const Directory directory;
   cache::Bytes longer = small_bundle();
   longer.push_back(0);
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(AGoodBundleIsShownWithoutADevice) {
   BOOST_TEST(contains(text.out, "any size"), text.out);
 }
 
-BOOST_AUTO_TEST_CASE(AFileThatIsNoResultOfClblastsTunersIsNamedWithTheField) {
+BOOST_AUTO_TEST_CASE(AFileThatClblastsTunersDidNotWriteIsNamedWithTheField) {
   const Directory directory;
   const auto refused = [](const std::string& file, const std::string& cause) {
     check_refused(clbake({"bench", "gemm", "missing.clbake", "--peer", "clblast", "--clblast-parameters", file}), 1,
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(AFileThatIsNoResultOfClblastsTunersIsNamedWithTheField) {
   refused(directory.write("cut.json", std::string("{\"kernel_family\": ")), "no JSON object");
   refused(tuned("other.json", "\"winner\": 1"), "no field 'kernel_family': no result of a tuner");
   refused(tuned("none.json", gemm), "no field 'best_parameters'");
-  refused(tuned("number.json", R"("kernel_family": "xgemm_1", "precision": 32)"), "'precision' is no text");
+  refused(tuned("number.json", R"("kernel_family": "xgemm_1", "precision": 32)"), "'precision' is not text");
   refused(tuned("copy.json", R"("kernel_family": "copy", "precision": "32", "best_parameters": "A=1")"),
           "'kernel_family': 'copy'");
   refused(tuned("half.json", R"("kernel_family": "xgemm_1", "precision": "16", "best_parameters": "A=1")"),

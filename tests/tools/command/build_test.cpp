@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Lines of progress when stderr is no terminal: "[3/24] compiled X, 0:05 left". The number of the last one.
+// Progress when stderr is not a terminal: "[3/24] compiled X, 0:05 left". The number of the last one.
 std::size_t steps_done(const std::string& output) {
   const std::size_t at = output.rfind('[');
   return at == std::string::npos ? 0 : std::stoul(output.substr(at + 1));
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(AnInterruptedBuildKeepsWhatIsDoneAndGoesOn) {
   const std::size_t first = interrupt(output, SIGINT);
   BOOST_TEST(first >= 1U);
 
-  // The next one counts what is there before it compiles anything: with nothing to wait for, all at once.
+  // The next build counts what is already there before it compiles anything.
   Running again({"build", "--device", "0", "--precision", "single", "--jobs", "1", "-o", output});
   BOOST_REQUIRE_MESSAGE(again.wait_for("[" + std::to_string(first + 1) + "/"), again.output());
   again.send(SIGTERM);
@@ -94,9 +94,9 @@ BOOST_AUTO_TEST_CASE(AKilledBuildLeavesNoOutputAndNoProcesses) {
   interrupt(output, SIGINT);  // the next one can take the lock
 }
 
-BOOST_AUTO_TEST_CASE(ARebuildOfWhatIsBakedTakesEverythingOver) {
+BOOST_AUTO_TEST_CASE(ARebuildReusesWhatIsBaked) {
   const Directory directory;
-  // What noise made look not JIT-free would be proven again, rightly.
+  // Entries that noise kept from being JIT-free would rightly be proven again.
   cache::Contents contents = baked_contents();
   for (cache::Entry& entry : contents.entries) entry.proof.jit_free = true;
   const Result<cache::Bytes> bytes = cache::encode(contents);
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenIsNamed) {
   BOOST_TEST(read_file(file) == "text");
 }
 
-// Root may write everywhere: nothing to test then.
+// Root may write everywhere, so there is nothing to test.
 boost::test_tools::assertion_result not_root(boost::unit_test::test_unit_id) {
   boost::test_tools::assertion_result result(geteuid() != 0);
   result.message() << "root may write everywhere";
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskIsNamedAndLeavesNoPartialOutput) {
   for (const std::string& file : directory.files()) BOOST_TEST(file == "new.clbake.work");
 }
 
-// Everything is taken over; only the bundle itself does not fit.
+// Everything is reused; only the bundle itself does not fit.
 BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
   const Directory directory;
   const std::string output = directory.path("new.clbake");
@@ -187,22 +187,22 @@ builder::Device first_device() {
   return device;
 }
 
-// A variant that was baked for the first device and does not back winners up, so that a profile with it as the only
-// winner asks for three variants that are all baked already.
+// A variant that was baked for the first device and is not one of the defaults that are baked beside winners: a profile
+// with it as the only winner asks for three variants, all of which are baked already.
 std::string some_winner(const builder::Device& device) {
-  std::vector<std::string> backing;
+  std::vector<std::string> beside_winners;
   for (const kernels::DeviceType kind : {kernels::DeviceType::cpu, kernels::DeviceType::gpu}) {
     for (const std::uint32_t vector_bytes : {32U, 64U}) {
       const auto defaults = kernels::default_variants(kind, Precision::single_precision, vector_bytes);
-      backing.push_back(kernels::name(defaults.at(4)));  // nn of the first family behind `direct`
+      beside_winners.push_back(kernels::name(defaults.at(4)));  // nn of the first family after `direct`
     }
   }
   const cache::Contents contents = baked_contents();
   for (const cache::Entry& entry : contents.entries) {
     const cache::Variant& variant = contents.variants[entry.variant];
     const bool candidate = contains(variant.name, "-s-nn-") && variant.family != "direct";
-    const bool backs = std::count(backing.begin(), backing.end(), variant.name) > 0;
-    if (contents.targets[entry.target] == device.target && candidate && !backs) return variant.name;
+    const bool is_default = std::count(beside_winners.begin(), beside_winners.end(), variant.name) > 0;
+    if (contents.targets[entry.target] == device.target && candidate && !is_default) return variant.name;
   }
   throw std::runtime_error("no variant of single nn that could be a winner was baked");
 }

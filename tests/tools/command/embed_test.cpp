@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeEmbeddedIsNamedAndNothingIsWritten) {
   BOOST_TEST(directory.files().size() == before);
 }
 
-BOOST_AUTO_TEST_CASE(FilesOfOnesOwnAreNotReplaced) {
+BOOST_AUTO_TEST_CASE(FilesThatEmbedDidNotWriteAreNotReplaced) {
   const Directory directory;
   const std::string bundle = directory.write("good.clbake", small_bundle());
   const std::string source = directory.write("main.c", std::string("int main(void) { return 0; }\n"));
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(FilesOfOnesOwnAreNotReplaced) {
   BOOST_TEST(read_file(source) == "int main(void) { return 0; }\n");
   BOOST_TEST(!std::filesystem::exists(header));
   for (const char* name : {"made.o", "made.h", "made.S", "made.c", "made.o", "made.h", "made.S", "made.c"}) {
-    const Outcome outcome = clbake({"embed", bundle, "-o", directory.path(name)});  // the second time over its own
+    const Outcome outcome = clbake({"embed", bundle, "-o", directory.path(name)});  // its own output is replaced
     BOOST_TEST(outcome.status == 0, name << ": " << outcome.err);
   }
 }

@@ -11,7 +11,7 @@ using builder::test::made_up_device;
 using builder::test::made_up_tuning;
 using builder::test::tuning_of;
 
-// By the verb that takes it, and always in the same words behind the verb.
+// Every verb that takes the file refuses it with the same words.
 void check_refused_by_both(const std::string& file, const std::vector<std::string>& parts) {
   const Directory directory;
   std::vector<std::string> all = parts;

@@ -1,4 +1,4 @@
-// `clbake targets` and `clbake build --target`, with made-up compilers and without a device.
+// `clbake targets` and `clbake build --target`, with fake compilers and without a device.
 #include "command.hpp"
 #include "fake_compilers.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kVariant = "direct-s-nn-16x16x1-1x1x4-v1";
 
-// No OpenCL platform, and nothing in PATH but the made-up compilers.
+// No OpenCL platform, and nothing in PATH but the fake compilers.
 struct Machine : FakeCompilers {
   Machine() {
     add_clang(kGoodClang);

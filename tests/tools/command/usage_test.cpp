@@ -1,4 +1,4 @@
-// What is typed wrong: exit status 2 and one line that names the verb and the option. Needs no OpenCL device.
+// Wrong command lines: exit status 2 and one line that names the verb and the option. Needs no OpenCL device.
 #include "command.hpp"
 
 namespace clbake::tool::test {
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(HelpOfAVerbIsItsHelp) {
+BOOST_AUTO_TEST_CASE(HelpVerbEqualsVerbHelp) {
   BOOST_TEST(clbake({"help"}).out == clbake({"--help"}).out);
   for (const Arguments& verb : {Arguments{"build"}, {"run"}, {"bench"}, {"bench", "gemm"}}) {
     Arguments help = {"help"};
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(OptionsNameTheirValues) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesTheOptionsOfTheIssue) {
+BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesItsOptions) {
   const auto check_names = [](const char* verb, const std::vector<std::string>& options) {
     const std::string help = clbake({verb, "--help"}).out;
     for (const std::string& option : options) BOOST_TEST(contains(help, option), verb << " " << option);
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsTheCause) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AFullDiskUnderStdoutIsAFailure) {
+BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenToStdoutIsAFailure) {
   const Outcome outcome = shell("\"$CLBAKE\" --help > /dev/full");
   check_refused(outcome, 1, {"stdout"});
 }

@@ -136,11 +136,11 @@ BOOST_AUTO_TEST_CASE(DarkHasColoursOfItsOwn) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ABundleThatIsNotJitFreeIsNotPraised) {
+BOOST_AUTO_TEST_CASE(ABundleThatIsNotJitFreeIsLabelledAsSuch) {
   BOOST_TEST(picture_of(with("jit_free", false)).find("nothing left to compile") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(ForeignTextIsNoMarkup) {
+BOOST_AUTO_TEST_CASE(TextOfOthersCannotBecomeMarkup) {
   Json report = sample();
   report["rows"].push_back(row("</text><script>\"x\" & y", 7, 7, 7));
   report["rows"][0]["device"] = std::string("<b>\x01&") + "\xc2\xb5";

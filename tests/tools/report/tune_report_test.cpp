@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(WithoutACurveTheShapesTimedMostAreTheProbes) {
   BOOST_TEST(kind["distributions"][0]["shape"] == "1000x1000x1000");
 }
 
-BOOST_AUTO_TEST_CASE(FailuresAlikeAreCountedTogether) {
+BOOST_AUTO_TEST_CASE(SimilarFailuresAreCountedTogether) {
   const Json failures = data_of(handmade())["failures"];
   BOOST_REQUIRE(failures.size() == 2U);
   BOOST_TEST(failures[0]["count"] == 2);
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(TextOfOthersCannotBecomeMarkup) {
   BOOST_TEST(data_in(page_of(tuning))["head"]["device"] == "not UTF-8: \xEF\xBF\xBD");
 }
 
-BOOST_AUTO_TEST_CASE(FiguresThatAreNoneStayOut) {
+BOOST_AUTO_TEST_CASE(NumbersThatAreNotFiniteAreLeftOut) {
   Tuning tuning = handmade();
   tuning.elapsed_s = kInfinity;
   for (const double none : {kNaN, kInfinity, 0.0, -1.0}) tuning.measurements.push_back(measured(2, 1, none));
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(ALargeTuningIsASmallFile) {
   for (std::uint32_t v = 0; v < 3000; ++v) {
     tuning.variants.push_back("register_tile-s-nn-60x128x512-6x64x1-v16-number" + std::to_string(v));
     std::string log(5000, 'e');
-    for (std::uint32_t i = 0; i < v; ++i) log[i] = 'x';  // all of them differ
+    for (std::uint32_t i = 0; i < v; ++i) log[i] = 'x';  // all differ
     tuning.failures.push_back({tuning.variants.back(), log});
   }
   for (std::uint32_t s = 0; s < 204; ++s) {

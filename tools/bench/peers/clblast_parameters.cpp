@@ -22,8 +22,8 @@ std::string kernel_of(const std::string& family) {
 }
 
 Result<std::string> field(const Json& json, const char* name) {
-  if (!json.contains(name)) return {Code::malformed, std::string("no field '") + name + "': no result of a tuner"};
-  if (!json[name].is_string()) return {Code::malformed, std::string("field '") + name + "' is no text"};
+  if (!json.contains(name)) return {Code::malformed, std::string("no field '") + name + "': not the result of a tuner"};
+  if (!json[name].is_string()) return {Code::malformed, std::string("field '") + name + "' is not text"};
   return json[name].get<std::string>();
 }
 
@@ -45,7 +45,7 @@ Result<std::vector<std::pair<std::string, std::size_t>>> values_of(const std::st
 }
 
 Result<ClblastParameters> parameters_of(const Json& json) {
-  if (!json.is_object()) return {Code::malformed, "is no JSON object, or is cut off"};
+  if (!json.is_object()) return {Code::malformed, "is not a JSON object, or is cut off"};
   const Result<std::string> family = field(json, "kernel_family");
   if (!family) return family.status();
   const Result<std::string> precision = field(json, "precision");

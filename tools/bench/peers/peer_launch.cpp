@@ -1,4 +1,4 @@
-// A kernel that does nothing: what any launch costs on the device, the floor of small products.
+// An empty kernel: the device's launch overhead, below which no small product can go.
 #include "bench/peers/peers.hpp"
 
 #include <clbake/builder/gemm_run.hpp>

@@ -21,7 +21,7 @@ class Peer {
   virtual bool uses_opencl() const { return false; }
   // Half is in none of the interfaces that are used here.
   virtual bool has(Precision precision) const { return precision != Precision::half_precision; }
-  // Takes hold of its device; once, before anything below. `session`: the queue it is to use, retained; null for a
+  // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
   virtual Status attach(const builder::Session* session) = 0;
   // Makes the matrices of a problem whose precision it has; the earlier ones are released.
