@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(AFileThatClblastsTunersDidNotWriteIsNamedWithTheField) {
   refused(directory.path(""), "Is a directory");
   refused(directory.write("empty.json", std::string()), "no JSON object");
   refused(directory.write("cut.json", std::string("{\"kernel_family\": ")), "no JSON object");
-  refused(tuned("other.json", "\"winner\": 1"), "no field 'kernel_family': no result of a tuner");
+  refused(tuned("other.json", "\"winner\": 1"), "no field 'kernel_family': not the result of a tuner");
   refused(tuned("none.json", gemm), "no field 'best_parameters'");
   refused(tuned("number.json", R"("kernel_family": "xgemm_1", "precision": 32)"), "'precision' is not text");
   refused(tuned("copy.json", R"("kernel_family": "copy", "precision": "32", "best_parameters": "A=1")"),
