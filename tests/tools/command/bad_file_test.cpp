@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(AFileThatClblastsTunersDidNotWriteIsNamedWithTheField) {
   const std::string gemm = R"("kernel_family": "xgemm_1", "precision": "32")";
   refused(directory.path("missing.json"), "No such file or directory");
   refused(directory.path(""), "Is a directory");
-  refused(directory.write("empty.json", std::string()), "no JSON object");
-  refused(directory.write("cut.json", std::string("{\"kernel_family\": ")), "no JSON object");
+  refused(directory.write("empty.json", std::string()), "not a JSON object");
+  refused(directory.write("cut.json", std::string("{\"kernel_family\": ")), "not a JSON object");
   refused(tuned("other.json", "\"winner\": 1"), "no field 'kernel_family': not the result of a tuner");
   refused(tuned("none.json", gemm), "no field 'best_parameters'");
   refused(tuned("number.json", R"("kernel_family": "xgemm_1", "precision": 32)"), "'precision' is not text");
