@@ -32,8 +32,8 @@ Result<Tuning> parse_tuning(const std::string& text, const std::string& name);
 // Fails like parse_tuning, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
 Result<Tuning> read_tuning(const std::string& path);
 
-// Replaces `path` atomically. Fails with io, or with malformed and writes nothing when the tuning contradicts itself, so
-// that it could not be read again.
+// Replaces `path` atomically. Fails with io, or with malformed and writes nothing when the tuning contradicts itself,
+// so that it could not be read again.
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
 // The tuning with its rules, the winners that give rules their speed or are the largest of their class, and nothing
