@@ -315,6 +315,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 // tile's first step the last one of the tile before, or zeros.
 #if FRAGMENTS == 2
 #define MULTIPLY_ROW                                                   \
+  Fragments next;                                                      \
   load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y); \
   multiply(sum, &current);                                             \
   current = next
@@ -362,7 +363,6 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   realw a_staged[LOADS(A_LINES, A_LINE)];
   realw b_staged[LOADS(B_LINES, B_LINE)];
   Fragments current = {{0}, {0}};
-  Fragments next;
   int buffer = 0;
   if (PREFETCH == 1) {
     LOAD_TILES;

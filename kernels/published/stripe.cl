@@ -310,6 +310,13 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
   }
 }
 
+// Whether a work-item reads from a matrix whose edge lies in this block.
+#if A_GUARDED || B_GUARDED
+#define AT_EDGE ((A_GUARDED && tile.rows < ML) || (B_GUARDED && tile.columns < NL) || depth < KL)
+#else
+#define AT_EDGE false
+#endif
+
 // Multiplies the blocks at a_block and b_block, `depth` deep.
 #define MULTIPLY_BLOCK(whole)           \
   for (int p = 0; p < depth; p += KS) { \
@@ -360,7 +367,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     SHARE_B;
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
-    if ((A_GUARDED && tile.rows < ML) || (B_GUARDED && tile.columns < NL) || ((A_GUARDED || B_GUARDED) && depth < KL)) {
+    if (AT_EDGE) {
       MULTIPLY_BLOCK(false)
     } else {
       MULTIPLY_BLOCK(true)
