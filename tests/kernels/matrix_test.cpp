@@ -1,5 +1,6 @@
 // Families x precisions x transposes x layouts at edge sizes: a small point of the space for each way through a
-// family's code, compiled from source. stripe_test.cpp has more of stripe.
+// family's code, compiled from source. The family stripe is in stripe_test.cpp, which is slow, and in
+// contract_test.cpp.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
 
@@ -57,9 +58,4 @@ BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
   // Only on devices with matrix units for doubles.
   check_everywhere("local_tile-d-nn-16x32x16-2x4x8-v2-mapmma");
   check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-acbl-bpad-split2-buffers2-load2-padding2-mapmma-fragments2");
-}
-
-BOOST_AUTO_TEST_CASE(StripeIsRight) {
-  check_everywhere("stripe-s-nn-12x24x8-3x6x2-v1");
-  check_everywhere("stripe-s-nn-16x16x8-4x4x2-v2-arbl-bpad-split2-alocal-blocal");
 }
