@@ -2,13 +2,12 @@
 
 #include "coding.hpp"
 #include "format.hpp"
+#include "kind_fields.hpp"
 
 #include <iterator>
 
 namespace clbake::cache {
 namespace {
-
-Status wrong_length() { return {Code::malformed, "its fields do not fill the body exactly"}; }
 
 // The texts of a target, in the order of the file.
 constexpr std::string Target::*kTargetTexts[] = {
@@ -17,29 +16,6 @@ constexpr std::string Target::*kTargetTexts[] = {
 
 constexpr std::uint32_t Variant::*kBlockingFactors[] = {&Variant::block_m, &Variant::block_n, &Variant::block_k,
                                                         &Variant::split_k};
-
-constexpr std::uint32_t Rule::*kBounds[] = {&Rule::m_min, &Rule::m_max, &Rule::n_min,     &Rule::n_max,
-                                            &Rule::k_min, &Rule::k_max, &Rule::batch_min, &Rule::batch_max};
-
-std::uint32_t transposes(const GemmKind& kind) {
-  return (kind.trans_a ? format::kTransA : 0) | (kind.trans_b ? format::kTransB : 0);
-}
-
-void set_transposes(GemmKind& kind, std::uint32_t flags) {
-  kind.trans_a = (flags & format::kTransA) != 0;
-  kind.trans_b = (flags & format::kTransB) != 0;
-}
-
-Status check_precision(Precision precision) {
-  const auto value = static_cast<std::uint32_t>(precision);
-  if (format::known_precision(value)) return {};
-  return {Code::unsupported_version, "unknown precision " + std::to_string(value)};
-}
-
-Status check_flags(std::uint32_t flags, std::uint32_t known) {
-  if ((flags & format::kRefusedFlags & ~known) == 0) return {};
-  return {Code::unsupported_version, "asks for a feature that this reader lacks"};
-}
 
 void encode_launch(FieldWriter& fields, const Launch& launch) {
   fields.u32(static_cast<std::uint32_t>(launch.role));
@@ -76,19 +52,6 @@ Status parse_launches(FieldReader& fields, Variant& variant) {
   }
   for (std::uint32_t i = 0; i < count; ++i) variant.launches.push_back(parse_launch(fields));
   return fields.complete() ? Status() : wrong_length();
-}
-
-Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
-  Rule rule;
-  rule.precision = static_cast<Precision>(fields.u32());
-  const std::uint32_t flags = fields.u32();
-  if (Status status = check_flags(flags, format::kTransA | format::kTransB); !status) return status;
-  set_transposes(rule, flags);
-  for (const auto bound : kBounds) rule.*bound = fields.u32();
-  rule.variant = fields.u32();
-  rule.gflops = fields.f32();
-  if (Status status = check_rule(rule, variant_count); !status) return status;
-  return rule;
 }
 
 }  // namespace
@@ -176,43 +139,6 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   for (const Launch& launch : variant.launches) {
     if (Status status = check_launch(launch); !status) return status;
   }
-  return {};
-}
-
-Bytes encode_rules(const std::vector<Rule>& rules, const std::vector<std::uint32_t>& variant_index) {
-  FieldWriter fields;
-  fields.u32(static_cast<std::uint32_t>(rules.size()));
-  for (const Rule& rule : rules) {
-    fields.u32(static_cast<std::uint32_t>(rule.precision));
-    fields.u32(transposes(rule));
-    for (const auto bound : kBounds) fields.u32(rule.*bound);
-    fields.u32(variant_index[rule.variant]);
-    fields.f32(rule.gflops);
-  }
-  return fields.take();
-}
-
-Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t variant_count) {
-  FieldReader fields(body);
-  const std::uint64_t count = fields.u32();
-  if (!fields.ok() || count * format::kRuleBytes != fields.left()) return wrong_length();
-  Profile profile;
-  profile.target = target;
-  profile.rules.reserve(static_cast<std::size_t>(count));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Result<Rule> rule = parse_rule(fields, variant_count);
-    if (!rule) return rule.status().within("rule " + std::to_string(i));
-    profile.rules.push_back(*rule);
-  }
-  return profile;
-}
-
-Status check_rule(const Rule& rule, std::size_t variant_count) {
-  if (Status status = check_precision(rule.precision); !status) return status;
-  for (std::size_t i = 0; i < std::size(kBounds); i += 2) {
-    if (rule.*kBounds[i] > rule.*kBounds[i + 1]) return {Code::malformed, "an empty range"};
-  }
-  if (rule.variant >= variant_count) return {Code::malformed, "names a variant that does not exist"};
   return {};
 }
 

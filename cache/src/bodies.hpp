@@ -10,7 +10,7 @@ namespace clbake::cache {
 Bytes encode_target(const Target& target);
 Bytes encode_source(const Source& source);
 Bytes encode_variant(const Variant& variant, std::uint32_t source);
-Bytes encode_rules(const std::vector<Rule>& rules, const std::vector<std::uint32_t>& variant_index);  // by old index
+Bytes encode_profile(const Profile& profile, const std::vector<std::uint32_t>& variant_index);  // by old index
 Bytes encode_texts(const Proof& proof);  // no bytes when there are no tools and no texts
 
 // Each takes a verified body and fails with malformed or unsupported_version.
@@ -25,5 +25,7 @@ Status parse_texts(ByteView body, Proof& proof);
 Status check_variant(const Variant& variant, std::size_t source_count);
 Status check_rule(const Rule& rule, std::size_t variant_count);
 Status check_texts(const Proof& proof);
+Status check_model(const CostModel& model, std::size_t variant_count);
+Status check_profile(const Profile& profile);  // beyond its rules and cost models
 
 }  // namespace clbake::cache

@@ -19,6 +19,8 @@
 // - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it.
 #pragma once
 
+#include <clbake/gemm_kind.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -81,11 +83,12 @@ constexpr std::size_t kFlagsAt = 0, kCreateAt = 4, kBuildAt = 8, kKernelAt = 12,
 constexpr std::uint32_t kProven = 1, kJitFree = 2;
 }  // namespace proof
 
-constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants and rules
+constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 3; }
 constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 4; }
-constexpr std::size_t kRuleBytes = 48;
+constexpr std::size_t kRuleBytes = 44;
+constexpr std::size_t kCostModelBytes = 76;
 
 enum class Method : std::uint32_t { none = 0, zstd = 1 };
 
@@ -94,10 +97,11 @@ constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles =
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;
 constexpr std::uint64_t kMaxLaunches = 16;
-constexpr std::uint64_t kMaxRules = 1048576;
+constexpr std::uint64_t kMaxRulesOfKind = 32, kMaxModelsOfKind = 256;
 constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 65536, kMaxTextsBytes = 65536;
 constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{16} << 20;
-constexpr std::uint64_t kMaxProfileBytes = 4 + kMaxRules * kRuleBytes;
+constexpr std::uint64_t kMaxProfileBytes =
+    16 + clbake::kKinds * (2 * kMaxRulesOfKind * kRuleBytes + kMaxModelsOfKind * kCostModelBytes);
 constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{256} << 20;
 
 }  // namespace clbake::cache::format

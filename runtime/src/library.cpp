@@ -47,10 +47,12 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   if (!member) return member;
   Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}};
   cl_device_type type = 0;
-  const cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
+  cl_uint units = 0;
+  cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
+  if (error == CL_SUCCESS) error = setup.device.getInfo(CL_DEVICE_MAX_COMPUTE_UNITS, &units);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-  for (const Bundle& bundle : bundles) setup.bundles.push_back(bundle_for(bundle, setup.target, is_cpu));
+  for (const Bundle& bundle : bundles) setup.bundles.push_back(bundle_for(bundle, setup.target, is_cpu, units));
   return Library(std::make_shared<State>(std::move(setup)));
 }
 

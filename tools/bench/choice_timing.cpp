@@ -183,7 +183,7 @@ Result<ChoosingCost> time_choosing(const Bundle& bundle, const Target& device, c
     const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
     passes.push_back(spent.count() / static_cast<double>(repeats * problems.size()));
   }
-  return ChoosingCost{builder::median(passes), choice->rules()};
+  return ChoosingCost{builder::median(passes), choice->size()};
 }
 
 }  // namespace clbake::tool

@@ -10,7 +10,7 @@ int inspect(const std::vector<std::string>& arguments) {
       "Verifies every byte of a bundle and shows what it holds: the targets, the kinds of problems that each serves,\n"
       "and how many of its programs are proven and JIT-free. Needs no OpenCL device.");
   cli.add_flag("entries", "also list every program with the figures of its proof");
-  cli.add_flag("rules", "also list the rules by which the runtime chooses a variant");
+  cli.add_flag("profile", "also list the cost models and rules by which the runtime chooses a variant");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Result<Bundle> bundle = open_verified(cli.file());
@@ -23,7 +23,7 @@ int inspect(const std::vector<std::string>& arguments) {
   }
   print_summary(*report, cli.file());
   if (cli.has("entries")) print_entries(*report);
-  if (cli.has("rules")) print_rules(*report);
+  if (cli.has("profile")) print_profiles(*report);
   return kSuccess;
 }
 

@@ -84,7 +84,9 @@ void declare_tune_options(Cli& cli) {
   cli.add_flag("fresh", "start over and discard an unfinished tuning");
   cli.add_arguments("merge", "FILES", "join these profiles, separated by blanks or commas, instead of tuning");
   cli.add_flag("force", "with --merge: join profiles of different devices, too");
-  cli.add_flag("brief", "with --merge: keep only the rules and their winners, as in the profiles that clbake ships");
+  cli.add_flag(
+      "brief",
+      "with --merge: keep only the cost models, exceptions and few winners, as in the profiles that clbake ships");
   cli.add_value("report", "FILE", "also write an HTML page about the tuning");
   cli.add_value("from", "FILE", "with --report: describe this profile instead of tuning");
 }

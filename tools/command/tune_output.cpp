@@ -35,12 +35,12 @@ std::vector<builder::Winner> shown_winners(const builder::Tuning& tuning) {
   return shown;
 }
 
-// "single nn, single nt": the kinds that have rules.
+// "single nn, single nt": the kinds that have winners.
 std::string tuned_kinds(const builder::Tuning& tuning) {
   std::string text;
   std::set<std::string> listed;
-  for (const cache::Rule& rule : tuning.rules) {
-    const std::string kind = builder::kind_name(rule);
+  for (const builder::Winner& winner : tuning.winners) {
+    const std::string kind = builder::kind_name(tuning.shapes[winner.figures.shape]);
     if (listed.insert(kind).second) text += (text.empty() ? "" : ", ") + kind;
   }
   return text;
@@ -105,9 +105,10 @@ void print_winners(const builder::Tuning& tuning, const std::string& file) {
                 tuning.variants[winner.figures.variant].c_str());
   }
   const std::size_t wanted = builder::wanted_variants(tuning).size();
-  std::printf("\n%s %s %s, by %s: 'clbake build --profile %s' bakes them\n", counted(wanted, "variant").c_str(),
+  std::printf("\n%s %s %s, by %s and %s: 'clbake build --profile %s' bakes them\n", counted(wanted, "variant").c_str(),
               wanted == 1 ? "serves" : "serve", tuned_kinds(tuning).c_str(),
-              counted(tuning.rules.size(), "rule").c_str(), file.c_str());
+              counted(tuning.models.size(), "cost model").c_str(),
+              counted(tuning.exceptions.size(), "exception").c_str(), file.c_str());
 }
 
 }  // namespace clbake::tool

@@ -34,17 +34,57 @@ Json range_json(std::uint32_t min, std::uint32_t max) {
   return {min, max == UINT32_MAX ? Json() : Json(max)};
 }
 
-Result<Json> rule_json(const Bundle& bundle, const cache::Rule& rule) {
-  const Result<cache::Variant> variant = bundle.variant(rule.variant);
+Result<std::string> variant_name(const Bundle& bundle, std::uint32_t index) {
+  const Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant.status();
-  return Json{{"precision", clbake::name(rule.precision)},
-              {"trans", trans_name(rule)},
-              {"m", range_json(rule.m_min, rule.m_max)},
-              {"n", range_json(rule.n_min, rule.n_max)},
-              {"k", range_json(rule.k_min, rule.k_max)},
-              {"batch", range_json(rule.batch_min, rule.batch_max)},
-              {"variant", variant->name},
-              {"gflops", rule.gflops > 0 ? Json(rule.gflops) : Json()}};
+  return variant->name;
+}
+
+Json kind_json(const GemmKind& kind, const std::string& variant) {
+  return {{"precision", clbake::name(kind.precision)}, {"trans", trans_name(kind)}, {"variant", variant}};
+}
+
+Result<Json> to_json(const Bundle& bundle, const cache::Rule& rule) {
+  const Result<std::string> variant = variant_name(bundle, rule.variant);
+  if (!variant) return variant.status();
+  Json json = kind_json(rule, *variant);
+  json["m"] = range_json(rule.m_min, rule.m_max);
+  json["n"] = range_json(rule.n_min, rule.n_max);
+  json["k"] = range_json(rule.k_min, rule.k_max);
+  json["batch"] = range_json(rule.batch_min, rule.batch_max);
+  return json;
+}
+
+Result<Json> to_json(const Bundle& bundle, const cache::CostModel& model) {
+  const Result<std::string> variant = variant_name(bundle, model.variant);
+  if (!variant) return variant.status();
+  Json json = kind_json(model, *variant);
+  json.update({{"tile", {model.tile_m, model.tile_n}},
+               {"item", {model.item_m, model.item_n}},
+               {"step_k", model.step_k},
+               {"slices", model.slices},
+               {"resident", model.resident},
+               {"call_us", model.call_us},
+               {"wave_us", model.wave_us},
+               {"latency_us", model.latency_us},
+               {"step_us", model.step_us},
+               {"a_us", model.a_us},
+               {"b_us", model.b_us},
+               {"c_us", model.c_us},
+               {"error", model.error},
+               {"margin", model.margin}});
+  return json;
+}
+
+template <typename T>
+Status add_list(const Bundle& bundle, const char* key, const std::vector<T>& items, Json& profile) {
+  Json& list = profile[key] = Json::array();
+  for (const T& item : items) {
+    Result<Json> json = to_json(bundle, item);
+    if (!json) return json.status();
+    list.push_back(std::move(*json));
+  }
+  return {};
 }
 
 Result<Json> profiles_json(const Bundle& bundle) {
@@ -52,13 +92,12 @@ Result<Json> profiles_json(const Bundle& bundle) {
   for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
     const Result<cache::Profile> profile = bundle.profile(i);
     if (!profile) return profile.status();
-    Json rules = Json::array();
-    for (const cache::Rule& rule : profile->rules) {
-      Result<Json> json = rule_json(bundle, rule);
-      if (!json) return json;
-      rules.push_back(std::move(*json));
-    }
-    profiles.push_back({{"target", profile->target}, {"rules", std::move(rules)}});
+    Json json = {{"target", profile->target}, {"units", profile->units}};
+    Status status = add_list(bundle, "exceptions", profile->exceptions, json);
+    if (status) status = add_list(bundle, "models", profile->models, json);
+    if (status) status = add_list(bundle, "defaults", profile->defaults, json);
+    if (!status) return status;
+    profiles.push_back(std::move(json));
   }
   return profiles;
 }

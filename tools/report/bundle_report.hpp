@@ -11,9 +11,9 @@ Result<Json> bundle_report(const Bundle& bundle);
 
 // The functions below take that JSON.
 
-// The size, and for each target its kinds, proofs and rules, and why entries are not JIT-free.
+// The size, and for each target its kinds, proofs and the size of its profile, and why entries are not JIT-free.
 void print_summary(const Json& report, const std::string& file);
 void print_entries(const Json& report);
-void print_rules(const Json& report);
+void print_profiles(const Json& report);
 
 }  // namespace clbake::tool

@@ -89,6 +89,12 @@ std::string title(const Json& target) {
   return device.empty() ? text_of(target, "platform_name") : device;
 }
 
+// "16 cost models, 1 exception, 4 defaults"
+std::string size_of_profile(const Json& profile) {
+  return counted(profile["models"].size(), "cost model") + ", " + counted(profile["exceptions"].size(), "exception") +
+         ", " + counted(profile["defaults"].size(), "default");
+}
+
 void print_target(const Json& report, std::size_t index) {
   const Json& t = report["targets"][index];
   const TargetSummary s = summary_of(report["entries"], index);
@@ -115,8 +121,31 @@ void print_target(const Json& report, std::size_t index) {
                 note.empty() ? "no reason is recorded" : note.c_str());
   }
   for (const Json& profile : report["profiles"]) {
-    if (profile["target"] == index)
-      std::printf("  profile       %s\n", counted(profile["rules"].size(), "rule").c_str());
+    if (profile["target"] == index) std::printf("  profile       %s\n", size_of_profile(profile).c_str());
+  }
+}
+
+void print_rules(const char* title, const Json& rules) {
+  if (rules.empty()) return;
+  std::printf("%s:\n", title);
+  for (const Json& rule : rules) {
+    std::printf("%6s %s  %-52s  %s\n", text_of(rule, "precision").c_str(), text_of(rule, "trans").c_str(),
+                text_of(rule, "variant").c_str(), ranges(rule).c_str());
+  }
+}
+
+void print_models(const Json& models) {
+  if (models.empty()) return;
+  std::printf(
+      "cost models, the least expected time decides; us for each: call, wave, step of a wave, step of a group,\n"
+      "million elements of A, B and C; error and margin in %%:\n");
+  for (const Json& m : models) {
+    std::printf("%6s %s  %-52s ", text_of(m, "precision").c_str(), text_of(m, "trans").c_str(),
+                text_of(m, "variant").c_str());
+    for (const char* key : {"call_us", "wave_us", "latency_us", "step_us", "a_us", "b_us", "c_us"}) {
+      std::printf(" %8.3g", m[key].get<double>());
+    }
+    std::printf("  %4.1f %4.1f\n", 100 * m["error"].get<double>(), 100 * m["margin"].get<double>());
   }
 }
 
@@ -146,16 +175,13 @@ void print_entries(const Json& report) {
   }
 }
 
-void print_rules(const Json& report) {
+void print_profiles(const Json& report) {
   for (const Json& profile : report["profiles"]) {
     if (is_default(report["targets"][profile["target"].get<std::size_t>()])) continue;
-    std::printf("\nprofile of target %d: %s; the first that matches decides\n", profile["target"].get<int>(),
-                counted(profile["rules"].size(), "rule").c_str());
-    for (const Json& rule : profile["rules"]) {
-      std::printf("%6s %s  %-52s %16s  %s\n", text_of(rule, "precision").c_str(), text_of(rule, "trans").c_str(),
-                  text_of(rule, "variant").c_str(), figure(rule["gflops"], "%.1f GFLOP/s").c_str(),
-                  ranges(rule).c_str());
-    }
+    std::printf("\nprofile of target %d: %s\n", profile["target"].get<int>(), size_of_profile(profile).c_str());
+    print_rules("exceptions, the first that matches decides", profile["exceptions"]);
+    print_models(profile["models"]);
+    print_rules("defaults, what the cost models have to beat", profile["defaults"]);
   }
 }
 

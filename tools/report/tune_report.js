@@ -209,7 +209,7 @@
           tile(duration(head.elapsed_s), "spent" + budget),
           tile(whole(head.tried), "variants tried, " + whole(head.failed) + " failed"),
           tile(whole(head.measurements), "measurements, " + many(head.shapes, "shape", "shapes")),
-          tile(whole(head.chosen), "variants chosen, by " + many(head.rules, "rule", "rules")),
+          tile(whole(head.chosen), "variants chosen, by " + many(head.models, "cost model", "cost models")),
           ["half", "single", "double"].map(best)));
   }
   const sizes = cell => cell.m + " x " + cell.n + " x " + cell.k + (cell.batch > 1 ? ", batch " + cell.batch : "");

@@ -129,7 +129,8 @@ Json head_json(const Tuning& t) {
           {"failed", t.failures.size()},
           {"shapes", t.shapes.size()},
           {"measurements", t.measurements.size()},
-          {"rules", t.rules.size()},
+          {"models", t.models.size()},
+          {"exceptions", t.exceptions.size()},
           {"chosen", builder::wanted_variants(t).size()}};
 }
 

@@ -1,8 +1,10 @@
 #include <clbake/builder/bake_list.hpp>
 #include "profile/untuned_profile.hpp"
+#include "profile/kind_choice.hpp"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -46,46 +48,53 @@ bool wants(const std::vector<Precision>& precisions, Precision precision) {
   return precisions.empty() || std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
 }
 
-// Adds the profile's rules of the wanted precisions and their variants; those that the device cannot run become
-// `unfit`. Returns the kinds of problems that have rules.
+// The index of the text, which is added if it is not there.
+std::uint32_t index_in(std::vector<std::string>& list, const std::string& text) {
+  const auto found = std::find(list.begin(), list.end(), text);
+  const auto index = static_cast<std::uint32_t>(found - list.begin());
+  if (found == list.end()) list.push_back(text);
+  return index;
+}
+
+// What the profile says of the wanted precisions, and the variants that it names. Those that the device cannot run
+// become `unfit`. Returns the kinds that the profile has.
 std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std::vector<Precision>& precisions,
                                BakeList& bake_list) {
-  std::set<std::uint32_t> unfit;
-  std::set<GemmKind> kinds;
-  for (const cache::Rule& rule : tuning.rules) {
-    if (!wants(precisions, rule.precision)) continue;
-    kinds.insert(rule.kind());
-    const auto params = site.compiled(std::get<kernels::Params>(kernels::parse(tuning.variants[rule.variant])));
-    const std::string broken = violation(params, site.device);
-    if (broken.empty()) {
-      add_variant(bake_list, params);
-      bake_list.rules.emplace_back(rule, kernels::name(params));
-      const Winner* measured = fastest_within(tuning, rule);
-      bake_list.rules.back().first.gflops = measured ? static_cast<float>(speed_of(tuning, *measured)) : 0;
-    } else if (unfit.insert(rule.variant).second) {
-      bake_list.unfit.emplace_back(kernels::name(params), broken);
-    }
+  std::vector<std::optional<kernels::Params>> fitting;  // by the tuning's index
+  std::vector<std::string> broken;
+  for (const std::string& name : tuning.variants) {
+    const auto params = site.compiled(std::get<kernels::Params>(kernels::parse(name)));
+    broken.push_back(violation(params, site.device));
+    fitting.push_back(broken.back().empty() ? std::optional<kernels::Params>(params) : std::nullopt);
   }
+  std::set<GemmKind> kinds;
+  std::set<std::uint32_t> unfit;
+  cache::Profile choice{0, tuning.compute_units, tuning.exceptions, tuning.models, {}};
+  keep_if(choice, [&](const GemmKind& kind, std::uint32_t variant) {
+    if (!wants(precisions, kind.precision)) return false;
+    kinds.insert(kind);
+    if (!fitting[variant]) unfit.insert(variant);
+    return fitting[variant].has_value();
+  });
+  for (const std::uint32_t v : unfit) bake_list.unfit.emplace_back(tuning.variants[v], broken[v]);
+  for_each_variant(choice, [&](std::uint32_t& variant) {
+    add_variant(bake_list, *fitting[variant]);
+    variant = index_in(bake_list.named, kernels::name(*fitting[variant]));
+  });
+  for (const GemmKind& kind : kinds) add_kind(choice, kind, bake_list.choice);
+  bake_list.choice.units = choice.units;
   return kinds;
 }
 
-// Adds default variants: `direct` and one other as fallbacks behind the winners of a kind, all of them for a kind
-// without winners.
+// What a winner has to beat, and what serves where there is none: the default variants of what is asked for or tuned.
 void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds,
                   BakeList& bake_list) {
-  std::set<GemmKind> tuned;
-  for (const auto& [rule, variant] : bake_list.rules) tuned.insert(rule.kind());
-  const std::vector<Precision> all = {Precision::half_precision, Precision::single_precision,
-                                      Precision::double_precision};
-  for (const Precision precision : wanted.empty() ? all : wanted) {
-    std::set<GemmKind> backed;  // those whose one more is there
+  for (const Precision precision : all_precisions) {
+    if (!wants(wanted, precision)) continue;
     for (const kernels::Params& params :
          kernels::default_variants(site.device.type, precision, site.device.vector_bytes)) {
-      const GemmKind kind{precision, params.trans_a, params.trans_b};
-      const bool asked_for = !wanted.empty() || kinds.count(kind) > 0;
-      if (!asked_for || !kernels::admits(site.device.limits, params)) continue;
-      const bool needed = tuned.count(kind) == 0 || params.family == kernels::Family::direct;
-      if (needed || backed.insert(kind).second) add_variant(bake_list, site.compiled(params));
+      const bool asked_for = !wanted.empty() || kinds.count(params.kind()) > 0;
+      if (asked_for && kernels::admits(site.device.limits, params)) add_variant(bake_list, site.compiled(params));
     }
   }
 }
@@ -103,8 +112,8 @@ BakeList shipped_bake_list(const Site& site, const std::vector<Precision>& preci
       std::find_if(shipped.begin(), shipped.end(), [&](const NamedTuning& profile) { return profile.file == device; });
   BakeList bake_list;
   if (found != shipped.end()) add_winners(site, found->tuning, precisions, bake_list);
-  bake_list.profile = bake_list.rules.empty() ? "none for " + device + " (not tuned: the families' default points)"
-                                              : "shipped " + device + tuned_on(found->tuning);
+  bake_list.profile = bake_list.variants.empty() ? "none for " + device + " (not tuned: the families' default points)"
+                                                 : "shipped " + device + tuned_on(found->tuning);
   bake_list.unfit.clear();
   add_defaults(site, precisions, {}, bake_list);
   return bake_list;
@@ -126,7 +135,7 @@ Status twice(const NamedTuning& profile, const GemmKind& kind) {
                                       " of this device, too: 'clbake tune --merge' joins them"};
 }
 
-// The transposes that a precision of `kinds` has no rules for: "single nt, single tn".
+// The transposes that a precision of `kinds` lacks: "single nt, single tn".
 std::string missing_kinds(const std::set<GemmKind>& kinds) {
   std::set<Precision> precisions;
   for (const GemmKind& kind : kinds) precisions.insert(kind.precision);
@@ -234,15 +243,12 @@ cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t targ
   for (const cache::Entry& entry : contents.entries) {
     if (entry.target == target) baked.emplace(contents.variants[entry.variant].name, entry.variant);
   }
-  RuleList list;
-  for (auto [rule, variant] : bake_list.rules) {
-    const auto at = baked.find(variant);
-    if (at == baked.end()) continue;
-    rule.variant = at->second;
-    list.add(rule);
-  }
-  for (const cache::Rule& rule : untuned_profile(contents, target, bake_list.type).rules) list.add(rule);
-  return {target, list.rules()};
+  cache::Profile profile = bake_list.choice;
+  profile.target = target;
+  keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return baked.count(bake_list.named[v]) > 0; });
+  for_each_variant(profile, [&](std::uint32_t& v) { v = baked[bake_list.named[v]]; });
+  profile.defaults = untuned_profile(contents, target, bake_list.type).defaults;
+  return profile;
 }
 
 }  // namespace clbake::builder

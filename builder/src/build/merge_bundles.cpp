@@ -1,11 +1,13 @@
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/cache/reader.hpp>
 #include "profile/default_targets.hpp"
+#include "profile/kind_choice.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace clbake::builder {
@@ -77,21 +79,18 @@ class Merger {
     return std::nullopt;
   }
 
-  // A target's rules for one kind of problem (precision and transposes) are those of the first bundle that has any.
-  void add_profile(const cache::Profile& profile) {
+  // What a target's profile says of a kind of problem is that of the first bundle that says anything.
+  void add_profile(cache::Profile profile) {
     const std::uint32_t target = targets_[profile.target];
     std::vector<cache::Profile>& profiles = merged_.contents.profiles;
     auto present = std::find_if(profiles.begin(), profiles.end(),
                                 [&](const cache::Profile& known) { return known.target == target; });
-    if (present == profiles.end()) present = profiles.insert(present, cache::Profile{target, {}});
-    const std::vector<cache::Rule> before = present->rules;
-    for (cache::Rule rule : profile.rules) {
-      const std::optional<std::uint32_t> variant = variants_[rule.variant];
-      const bool known = std::any_of(before.begin(), before.end(),
-                                     [&](const cache::Rule& other) { return other.kind() == rule.kind(); });
-      if (!variant || known) continue;
-      rule.variant = *variant;
-      present->rules.push_back(rule);
+    if (present == profiles.end()) present = profiles.insert(present, {target, profile.units, {}, {}, {}});
+    const std::set<GemmKind> known = kinds_of(*present);
+    keep_if(profile, [&](const GemmKind&, std::uint32_t variant) { return variants_[variant].has_value(); });
+    for_each_variant(profile, [&](std::uint32_t& variant) { variant = *variants_[variant]; });
+    for (const GemmKind& kind : kinds_of(profile)) {
+      if (known.count(kind) == 0) add_kind(profile, kind, *present);
     }
   }
 

@@ -5,6 +5,8 @@
 #include "profile/default_targets.hpp"
 #include "prove/proof_runner.hpp"
 
+#include "profile/kind_choice.hpp"
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -95,13 +97,10 @@ cache::Contents select_kinds(const cache::Contents& from,
     kept.entries.push_back(entry);
   }
   for (const cache::Profile& profile : from.profiles) {
-    cache::Profile selected{profile.target, {}};
-    for (const cache::Rule& rule : profile.rules) {
-      if (!wanted(from.targets[profile.target], rule.kind())) continue;
-      variants[rule.variant] = true;
-      selected.rules.push_back(rule);
-    }
-    if (selected.rules.empty()) continue;
+    cache::Profile selected = profile;
+    keep_if(selected, [&](const GemmKind& kind, std::uint32_t) { return wanted(from.targets[profile.target], kind); });
+    if (kinds_of(selected).empty()) continue;
+    for_each_variant(selected, [&](std::uint32_t& variant) { variants[variant] = true; });
     targets[profile.target] = true;
     kept.profiles.push_back(std::move(selected));
   }
@@ -118,7 +117,7 @@ cache::Contents select_kinds(const cache::Contents& from,
   }
   for (cache::Profile& profile : kept.profiles) {
     profile.target = target_index[profile.target];
-    for (cache::Rule& rule : profile.rules) rule.variant = variant_index[rule.variant];
+    for_each_variant(profile, [&](std::uint32_t& variant) { variant = variant_index[variant]; });
   }
   return kept;
 }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <map>
+#include <optional>
+#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -14,6 +16,7 @@ constexpr double kUnknown = 1.5;
 }  // namespace
 
 Times::Times(const Tuning& tuning) : of_shape_(tuning.shapes.size()), winners_(tuning.shapes.size(), nullptr) {
+  for (const Shape& shape : tuning.shapes) classes_.push_back(shape_class(shape));
   for (const Measurement& m : tuning.measurements) of_shape_[m.shape].push_back(&m);
   for (std::size_t s = 0; s < of_shape_.size(); ++s) {
     auto& list = of_shape_[s];
@@ -55,53 +58,64 @@ double Times::slowdown(std::uint32_t variant, std::uint32_t shape) const {
   return std::max(0.0, std::log(m->median_us / winner->median_us) - std::min(noise, kMostNoise));
 }
 
-std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, std::size_t most, double mean_gain,
-                                        double single_gain, const std::vector<std::uint32_t>& first,
-                                        const std::vector<std::uint32_t>& present) const {
-  std::vector<std::uint32_t> chosen;
-  std::vector<std::uint32_t> candidates;
+std::vector<std::uint32_t> Times::candidates(const std::vector<std::uint32_t>& shapes) const {
+  std::set<std::uint32_t> found;
   for (const std::uint32_t s : shapes) {
     for (const Measurement* m : of_shape_[s]) {
-      if (counts(*m)) candidates.push_back(m->variant);
+      if (counts(*m)) found.insert(m->variant);
     }
   }
-  std::sort(candidates.begin(), candidates.end());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  return {found.begin(), found.end()};
+}
+
+// `now`: slowdown of the shapes without the variant.
+Gains Times::gains_of(std::uint32_t variant, const std::vector<std::uint32_t>& shapes,
+                      const std::vector<double>& now) const {
+  struct Sum {
+    double gain = 0;
+    std::size_t shapes = 0;
+  };
+  std::map<std::string, Sum> classes;
+  Gains gains;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const double gain = std::max(0.0, now[i] - slowdown(variant, shapes[i]));
+    gains.on_average += gain / static_cast<double>(shapes.size());
+    Sum& sum = classes[classes_[shapes[i]]];
+    sum.gain += gain;
+    ++sum.shapes;
+  }
+  for (const auto& [name, sum] : classes) {
+    gains.of_a_class = std::max(gains.of_a_class, sum.gain / static_cast<double>(sum.shapes));
+  }
+  return gains;
+}
+
+std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, std::size_t most, const Gains& enough,
+                                        const std::vector<std::uint32_t>& first) const {
+  std::vector<std::uint32_t> chosen;
   std::vector<double> now(shapes.size(), std::log(8.0));  // before the first one everything is slow
-  const auto use = [&](std::uint32_t v) {
-    for (std::size_t s = 0; s < shapes.size(); ++s) now[s] = std::min(now[s], slowdown(v, shapes[s]));
+  const auto take = [&](std::uint32_t v) {
+    chosen.push_back(v);
+    for (std::size_t i = 0; i < shapes.size(); ++i) now[i] = std::min(now[i], slowdown(v, shapes[i]));
   };
-  for (const std::uint32_t v : present) use(v);
-  const auto take = [&](const std::vector<std::uint32_t>& from, double least_mean, double least_single) {
-    while (chosen.size() < most) {
-      double best_gain = 0;
-      double largest = 0;
-      std::uint32_t best = 0;
-      for (const std::uint32_t v : from) {
-        double gain = 0;
-        double single = 0;
-        for (std::size_t s = 0; s < shapes.size(); ++s) {
-          const double g = std::max(0.0, now[s] - slowdown(v, shapes[s]));
-          gain += g / static_cast<double>(shapes.size());
-          single = std::max(single, g);
-        }
-        if (gain > best_gain) {
-          best_gain = gain;
-          best = v;
-          largest = single;
-        }
-      }
-      const bool any = !chosen.empty() || !present.empty();
-      if (best_gain <= 0 || (any && best_gain < least_mean && largest < least_single)) break;
-      chosen.push_back(best);
-      use(best);
+  const std::vector<std::uint32_t> all = candidates(shapes);
+  for (const std::uint32_t v : all) {
+    if (std::find(first.begin(), first.end(), v) != first.end()) take(v);
+  }
+  while (chosen.size() < most) {
+    std::optional<std::uint32_t> best;
+    double best_gain = 0;
+    for (const std::uint32_t v : all) {
+      const Gains gains = gains_of(v, shapes, now);
+      const bool gains_enough =
+          chosen.empty() || gains.on_average >= enough.on_average || gains.of_a_class >= enough.of_a_class;
+      if (!gains_enough || gains.on_average <= best_gain) continue;
+      best = v;
+      best_gain = gains.on_average;
     }
-  };
-  std::vector<std::uint32_t> known = candidates;
-  const auto other = [&](std::uint32_t v) { return std::find(first.begin(), first.end(), v) == first.end(); };
-  known.erase(std::remove_if(known.begin(), known.end(), other), known.end());
-  take(known, 0, 0);
-  take(candidates, mean_gain, single_gain);
+    if (!best) break;
+    take(*best);
+  }
   return chosen;
 }
 

@@ -7,6 +7,12 @@
 
 namespace clbake::builder {
 
+// What a further variant has to gain, in logarithms of time: one of the two.
+struct Gains {
+  double on_average = 0;  // of all shapes
+  double of_a_class = 0;  // on the average of the shapes of one class
+};
+
 class Times {
  public:
   // `tuning` must outlive it and keep its measurements where they are.
@@ -27,15 +33,16 @@ class Times {
   double slowdown(std::uint32_t variant, std::uint32_t shape) const;
 
   // Few variants of which one is good on each of the shapes (greedy cover): again and again the one that gains most
-  // over those before, as long as it gains `mean_gain` on the average of the shapes or `single_gain` on one of them
-  // (logarithms of time), at most `most`; at least one, if any was timed. `present` are chosen already, and not
-  // returned. Those of `first` are taken first, whatever they gain.
-  std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most, double mean_gain,
-                                   double single_gain, const std::vector<std::uint32_t>& first = {},
-                                   const std::vector<std::uint32_t>& present = {}) const;
+  // over those before, as long as it gains enough, at most `most`; at least one, if any was timed. Those of `first` are
+  // taken first, whatever they gain.
+  std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most, const Gains& enough,
+                                   const std::vector<std::uint32_t>& first) const;
 
  private:
+  Gains gains_of(std::uint32_t variant, const std::vector<std::uint32_t>& shapes, const std::vector<double>& now) const;
   bool counts(const Measurement& measurement) const;
+  std::vector<std::uint32_t> candidates(const std::vector<std::uint32_t>& shapes) const;
+  std::vector<std::string> classes_;                       // [shape]
   std::vector<std::vector<const Measurement*>> of_shape_;  // [shape], by variant
   std::vector<const Measurement*> winners_;                // [shape]
 };

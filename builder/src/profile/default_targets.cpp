@@ -27,7 +27,7 @@ cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kern
       variants.push_back(add_job(contents, make_job(contents.targets[target], kernels::generate(params), params)));
     }
   }
-  return {target, untuned_rules(contents, variants, type)};
+  return {target, 1, {}, {}, untuned_rules(contents, variants, type)};
 }
 
 }  // namespace

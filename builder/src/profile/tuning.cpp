@@ -106,23 +106,13 @@ double speed_of(const Tuning& tuning, const Winner& winner) {
   return gflops(tuning.shapes[winner.figures.shape], winner.figures.median_us);
 }
 
-const Winner* fastest_within(const Tuning& tuning, const cache::Rule& rule) {
-  const Winner* best = nullptr;
-  for (const Winner& winner : tuning.winners) {
-    const Shape& s = tuning.shapes[winner.figures.shape];
-    const bool within = winner.figures.variant == rule.variant && rule.m_min <= s.m && s.m <= rule.m_max &&
-                        rule.n_min <= s.n && s.n <= rule.n_max && rule.k_min <= s.k && s.k <= rule.k_max &&
-                        rule.batch_min <= s.batch && s.batch <= rule.batch_max;
-    if (within && (!best || speed_of(tuning, winner) > speed_of(tuning, *best))) best = &winner;
-  }
-  return best;
-}
-
 std::vector<std::string> wanted_variants(const Tuning& tuning) {
+  std::vector<bool> named(tuning.variants.size());
+  for (const cache::Rule& rule : tuning.exceptions) named[rule.variant] = true;
+  for (const cache::CostModel& model : tuning.models) named[model.variant] = true;
   std::vector<std::string> wanted;
-  for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
-    const auto names_it = [&](const cache::Rule& rule) { return rule.variant == v; };
-    if (std::any_of(tuning.rules.begin(), tuning.rules.end(), names_it)) wanted.push_back(tuning.variants[v]);
+  for (std::size_t v = 0; v < named.size(); ++v) {
+    if (named[v]) wanted.push_back(tuning.variants[v]);
   }
   return wanted;
 }

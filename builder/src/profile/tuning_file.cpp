@@ -3,6 +3,7 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "process/text_file.hpp"
+#include "profile/cost_model_numbers.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -59,10 +59,17 @@ Json rule_json(const cache::Rule& rule) {
   return row;
 }
 
+// The variant's name has the geometry.
+Json model_json(const Tuning& tuning, const cache::CostModel& m) {
+  Json json = {{"variant", tuning.variants[m.variant]}, {"resident", m.resident}};
+  for (const auto& [key, number] : cost_model_numbers) json[key] = rounded(static_cast<double>(m.*number));
+  return json;
+}
+
 Json tuning_json(const Tuning& t) {
   const auto same = [](const auto& value) { return Json(value); };
   return {{"format", "clbake profile"},
-          {"version", 1},
+          {"version", 2},
           {"target",
            {{"platform_name", t.target.platform_name},
             {"platform_version", t.target.platform_version},
@@ -85,7 +92,8 @@ Json tuning_json(const Tuning& t) {
           {"complete", t.complete},
           {"tried", t.tried},
           {"winners", list(t.winners, [&](const Winner& winner) { return winner_json(t, winner); })},
-          {"rules", list(t.rules, rule_json)},
+          {"models", list(t.models, [&](const cache::CostModel& model) { return model_json(t, model); })},
+          {"exceptions", list(t.exceptions, rule_json)},
           {"variants", list(t.variants, same)},
           {"shapes", list(t.shapes, [](const Shape& shape) { return Json(name(shape)); })},
           {"measurements",
@@ -123,21 +131,16 @@ std::string lines(const Json& json) {
   return text + "\n}\n";
 }
 
-// The winners that rules take their speed from, and the one with the most operations of each class of each kind.
+// The one with the most operations of each class of each kind.
 std::vector<Winner> brief_winners(const Tuning& tuning) {
-  std::set<const Winner*> wanted;
-  for (const cache::Rule& rule : tuning.rules) wanted.insert(fastest_within(tuning, rule));
   std::map<std::pair<std::string, std::string>, const Winner*> largest;
   for (const Winner& winner : tuning.winners) {
     const Shape& shape = tuning.shapes[winner.figures.shape];
     const Winner*& so_far = largest[{kind_name(shape), winner.shape_class}];
     if (!so_far || operations(shape) > operations(tuning.shapes[so_far->figures.shape])) so_far = &winner;
   }
-  for (const auto& [group, winner] : largest) wanted.insert(winner);
   std::vector<Winner> list;
-  for (const Winner& winner : tuning.winners) {
-    if (wanted.count(&winner) > 0) list.push_back(winner);
-  }
+  for (const auto& [group, winner] : largest) list.push_back(*winner);
   return list;
 }
 
@@ -183,7 +186,8 @@ Tuning brief(const Tuning& tuning) {
   less.measurements.clear();
   less.winners = brief_winners(tuning);
   std::vector<bool> needed(tuning.variants.size());
-  for (const cache::Rule& rule : less.rules) needed[rule.variant] = true;
+  for (const cache::Rule& rule : less.exceptions) needed[rule.variant] = true;
+  for (const cache::CostModel& model : less.models) needed[model.variant] = true;
   std::vector<bool> won(tuning.shapes.size());
   for (const Winner& winner : less.winners) {
     needed[winner.figures.variant] = true;
@@ -195,10 +199,11 @@ Tuning brief(const Tuning& tuning) {
     winner.figures.variant = variants[winner.figures.variant];
     winner.figures.shape = shapes[winner.figures.shape];
   }
-  for (cache::Rule& rule : less.rules) rule.variant = variants[rule.variant];
+  for (cache::Rule& rule : less.exceptions) rule.variant = variants[rule.variant];
+  for (cache::CostModel& model : less.models) model.variant = variants[model.variant];
   return less;
 }
 
-bool is_brief(const Tuning& tuning) { return tuning.measurements.empty() && !tuning.rules.empty(); }
+bool is_brief(const Tuning& tuning) { return tuning.measurements.empty() && !tuning.winners.empty(); }
 
 }  // namespace clbake::builder

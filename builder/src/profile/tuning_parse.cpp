@@ -3,9 +3,13 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/kernels/constraints.hpp>
 
+#include "profile/cost_fit.hpp"
+#include "profile/cost_model_numbers.hpp"
 #include "profile/json_reader.hpp"
 
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -16,6 +20,7 @@ constexpr std::size_t kMaxDepth = 8;  // a profile needs 3
 constexpr double kMinUs = 1e-6;       // a picosecond
 constexpr double kMaxUs = 1e12;       // eleven days
 constexpr double kSpeedTolerance = 1e-3;
+constexpr std::uint32_t kMaxResident = 64;
 
 // What no device exceeds: a variant that is refused with these limits runs nowhere.
 constexpr kernels::DeviceLimits kNoLimits = {true,       UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX},
@@ -161,8 +166,31 @@ class ProfileParser {
                               : in_.row(at, variant, m, n, k);
     if (!read) return false;
     r.kind() = kinds_[r.variant];
-    t_.rules.push_back(r);
+    t_.exceptions.push_back(r);
     return true;
+  }
+
+  bool model(const JsonValue& at) {
+    std::uint32_t variant = 0, resident = 0;
+    std::array<double, std::size(cost_model_numbers)> numbers{};
+    const auto number = [&](std::size_t i) { return in_.field(cost_model_numbers[i].first, numbers[i]); };
+    const bool read =
+        in_.object(at, name_in(variants_, "variant", variant), in_.field("resident", resident), number(0), number(1),
+                   number(2), number(3), number(4), number(5), number(6), number(7), number(8));
+    if (!read) return false;
+    if (t_.compute_units == 0) return in_.fail({at.json, nullptr, "compute_units"}, "is 0, and there are cost models");
+    if (resident < 1 || resident > kMaxResident) {
+      return in_.fail(at, "resident", "is outside 1 to " + std::to_string(kMaxResident));
+    }
+    cache::CostModel m = geometry_of(std::get<kernels::Params>(kernels::parse(t_.variants[variant])));
+    m.variant = variant;
+    m.resident = resident;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] > kMaxUs) return in_.fail(at, cost_model_numbers[i].first, "is over 1e12");
+      m.*cost_model_numbers[i].second = static_cast<float>(numbers[i]);
+    }
+    t_.models.push_back(m);
+    return modelled_.insert(variant).second || in_.fail(at, t_.variants[variant] + " is there twice");
   }
 
   bool tuning_failure(const JsonValue& at) {
@@ -190,6 +218,7 @@ class ProfileParser {
   std::map<std::string, std::uint32_t> shapes_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> measured_;  // variant and shape
   std::set<std::uint32_t> won_;                                 // shapes
+  std::set<std::uint32_t> modelled_;                            // variants
 };
 
 // The lists that others refer to come first.
@@ -208,7 +237,8 @@ bool ProfileParser::parse(const Json& json) {
                     list("shapes", [&](const auto& at) { return shape(at); }),
                     list("measurements", [&](const auto& at) { return measurement(at); }),
                     list("winners", [&](const auto& at) { return winner(at); }),
-                    list("rules", [&](const auto& at) { return rule(at); }),
+                    list("models", [&](const auto& at) { return model(at); }),
+                    list("exceptions", [&](const auto& at) { return rule(at); }),
                     list("failures", [&](const auto& at) { return tuning_failure(at); }),
                     list("curve", [&](const auto& at) { return milestone(at); })) &&
          ((t_.shard >= 1 && t_.shard <= t_.shards) ||
@@ -222,10 +252,10 @@ Status check_format(const Json& json) {
   }
   const auto version = json.find("version");
   if (version == json.end()) return {Code::malformed, "version: is missing"};
-  if (*version == 1) return {};
+  if (*version == 2) return {};
   if (!version->is_number_unsigned()) return {Code::malformed, "version: is not a whole number, 0 or more"};
   return {Code::unsupported_version,
-          "version: " + version->dump() + " of the profile's format; this clbake reads version 1"};
+          "version: " + version->dump() + " of the profile's format; this clbake reads version 2: tune again"};
 }
 
 }  // namespace

@@ -93,21 +93,7 @@ cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t ta
   for (const cache::Entry& entry : contents.entries) {
     if (entry.target == target) variants.push_back(entry.variant);
   }
-  return {target, untuned_rules(contents, variants, type)};
-}
-
-void RuleList::add(const cache::Rule& rule) {
-  const auto hides = [&](const cache::Rule& r) {
-    return r.kind() == rule.kind() && r.batch_min <= rule.batch_min && rule.batch_max <= r.batch_max;
-  };
-  if (std::any_of(broad_.begin(), broad_.end(), hides)) return;
-  const Problems problems{rule.kind(), rule.m_min, rule.m_max,     rule.n_min,    rule.n_max,
-                          rule.k_min,  rule.k_max, rule.batch_min, rule.batch_max};
-  if (!known_.insert(problems).second) return;
-  rules_.push_back(rule);
-  const auto any = [](std::uint32_t min, std::uint32_t max) { return min <= 1 && max == UINT32_MAX; };
-  const bool broad = any(rule.m_min, rule.m_max) && any(rule.n_min, rule.n_max) && any(rule.k_min, rule.k_max);
-  if (broad) broad_.push_back(rule);
+  return {target, 1, {}, {}, untuned_rules(contents, variants, type)};
 }
 
 }  // namespace clbake::builder

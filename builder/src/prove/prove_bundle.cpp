@@ -3,11 +3,13 @@
 #include <clbake/cache/writer.hpp>
 #include "process/work_directory.hpp"
 #include "profile/default_targets.hpp"
+#include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
 #include "prove/proof_runner.hpp"
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace clbake::builder {
@@ -195,26 +197,15 @@ void Proving::remove_wrong(const Task& task) {
   ++report_.taken_out;
 }
 
-// What a tuning found for problems of the kind of `like`: of the device's own profile, or of the one of the target that
-// was proven when that is where the device's comes from, by an earlier proof, or when the device's has nothing
-// measured.
-std::vector<cache::Rule> measured_rules(const cache::Profile& own, const cache::Profile& proven,
-                                        const cache::Rule& like) {
-  const auto of_kind = [&](const cache::Profile& profile) {
-    std::vector<cache::Rule> rules;
-    for (const cache::Rule& rule : profile.rules) {
-      if (rule.kind() == like.kind()) rules.push_back(rule);
-    }
-    const bool measured = std::any_of(rules.begin(), rules.end(), [](const auto& rule) { return rule.gflops > 0; });
-    return measured ? rules : std::vector<cache::Rule>();
+// Where the choice for a kind of problem was measured: the device's own profile, or the one of the target that was
+// proven when the device's comes from there, by an earlier proof, or has nothing measured.
+const cache::Profile& measured_profile(const cache::Profile& own, const cache::Profile& proven, const GemmKind& kind) {
+  if (!is_measured(proven, kind)) return own;
+  const auto is_there = [&](const cache::CostModel& model) {
+    return model.kind() != kind || std::any_of(proven.models.begin(), proven.models.end(),
+                                               [&](const auto& other) { return other.variant == model.variant; });
   };
-  std::vector<cache::Rule> here = of_kind(own);
-  std::vector<cache::Rule> there = of_kind(proven);
-  const auto from_there = [&](const cache::Rule& rule) {
-    return rule.gflops == 0 || std::any_of(there.begin(), there.end(),
-                                           [&](const cache::Rule& other) { return other.variant == rule.variant; });
-  };
-  return !there.empty() && std::all_of(here.begin(), here.end(), from_there) ? there : here;
+  return std::all_of(own.models.begin(), own.models.end(), is_there) ? proven : own;
 }
 
 // The device's profile: what it has entries for, first as it was tuned. For a kind of problem that it has none for, the
@@ -224,29 +215,23 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
     const std::uint32_t t = index_in(contents.targets, target);
     const auto found = std::find_if(contents.profiles.begin(), contents.profiles.end(),
                                     [&](const cache::Profile& profile) { return profile.target == t; });
-    return found == contents.profiles.end() ? cache::Profile{t, {}} : *found;
+    return found == contents.profiles.end() ? cache::Profile{t, 1, {}, {}, {}} : *found;
   };
   const cache::Profile own = profile_of(task.device.target);
   const cache::Profile proven = profile_of(task.made_for);
-  const auto has_entry = [&](const cache::Rule& rule) {
-    return std::any_of(contents.entries.begin(), contents.entries.end(), [&](const cache::Entry& entry) {
-      return entry.target == own.target && entry.variant == rule.variant;
-    });
-  };
-  const std::vector<cache::Rule> untuned = untuned_profile(contents, own.target, task.device.type).rules;
-  RuleList list;
-  for (const cache::Rule& kind : untuned) {
-    for (const cache::Rule& rule : measured_rules(own, proven, kind)) {
-      if (has_entry(rule)) list.add(rule);
-    }
+  std::set<std::uint32_t> baked;
+  for (const cache::Entry& entry : contents.entries) {
+    if (entry.target == own.target) baked.insert(entry.variant);
   }
-  for (const cache::Rule& rule : untuned) list.add(rule);
-  cache::Profile renewed{own.target, list.rules()};
+  const cache::Profile untuned = untuned_profile(contents, own.target, task.device.type);
+  cache::Profile renewed{own.target, own.models.empty() ? proven.units : own.units, {}, {}, {}};
+  for (const GemmKind& kind : kinds_of(untuned)) add_kind(measured_profile(own, proven, kind), kind, renewed);
+  keep_if(renewed, [&](const GemmKind&, std::uint32_t variant) { return baked.count(variant) > 0; });
+  renewed.defaults = untuned.defaults;
   for (const cache::Profile* other : {&own, &proven}) {
-    const std::vector<cache::Rule> known = renewed.rules;
-    for (const cache::Rule& rule : other->rules) {
-      const auto served = [&](const cache::Rule& r) { return r.kind() == rule.kind(); };
-      if (std::none_of(known.begin(), known.end(), served)) renewed.rules.push_back(rule);
+    const std::set<GemmKind> known = kinds_of(renewed);
+    for (const GemmKind& kind : kinds_of(*other)) {
+      if (known.count(kind) == 0) add_kind(*other, kind, renewed);
     }
   }
   const auto is_own = [&](const cache::Profile& profile) { return profile.target == own.target; };

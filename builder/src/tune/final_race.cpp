@@ -11,10 +11,9 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kRacers = 10;  // besides the default variants and the specialists
-constexpr double kMeanGain = 0.005;  // a racer has to gain less than a winner (profile/fit.cpp)
-constexpr double kSingleGain = 0.1;
-constexpr unsigned kFirstRounds = 3;  // of pass 0
+constexpr std::size_t kRacers = 16;      // besides the default variants and the specialists
+constexpr Gains kGains = {0.002, 0.01};  // a racer has to gain less than a winner (profile/fit.cpp)
+constexpr unsigned kFirstRounds = 3;     // of pass 0
 constexpr unsigned kRounds = 5;
 constexpr unsigned kLongRounds = 2;  // of shapes on which a call is long enough to be measured well in few rounds
 constexpr double kLongUs = 10000;
@@ -167,7 +166,7 @@ std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) c
       if (context_.results.tried(kernels::name(p))) add(p);
     }
   }
-  for (const std::uint32_t v : Times(table.tuning).cover(shapes.list, kRacers, kMeanGain, kSingleGain, list)) {
+  for (const std::uint32_t v : Times(table.tuning).cover(shapes.list, kRacers, kGains, list)) {
     if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
   }
   return list;

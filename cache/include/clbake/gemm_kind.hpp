@@ -1,6 +1,7 @@
 // The words for a product that every folder shares: its precision and which operands are transposed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 
@@ -42,6 +43,13 @@ inline bool operator==(const GemmKind& a, const GemmKind& b) {
 inline bool operator!=(const GemmKind& a, const GemmKind& b) { return !(a == b); }
 inline bool operator<(const GemmKind& a, const GemmKind& b) {
   return std::tie(a.precision, a.trans_a, a.trans_b) < std::tie(b.precision, b.trans_a, b.trans_b);
+}
+
+
+// A number for each kind of a known precision, from 0 to kKinds - 1.
+constexpr std::size_t kKinds = 12;
+constexpr std::size_t index_of(const GemmKind& kind) {
+  return (static_cast<std::size_t>(kind.precision) - 1) * 4 + (kind.trans_a ? 2U : 0U) + (kind.trans_b ? 1U : 0U);
 }
 
 }  // namespace clbake

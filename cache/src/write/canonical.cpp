@@ -157,12 +157,18 @@ Status Canonicalizer::profiles() {
   for (std::size_t i = 0; i < contents_.profiles.size(); ++i) {
     const Profile& profile = contents_.profiles[i];
     if (profile.target >= contents_.targets.size()) return invalid("profile", i, "names a target that does not exist");
-    if (profile.rules.size() > format::kMaxRules) return invalid("profile", i, "too many rules");
-    for (std::size_t r = 0; r < profile.rules.size(); ++r) {
-      const Status valid = check_rule(profile.rules[r], contents_.variants.size());
-      if (!valid) return invalid("rule", r, valid.message()).within("profile " + std::to_string(i));
+    for (const auto& [what, rules] : {std::pair{"exception", &profile.exceptions}, {"default", &profile.defaults}}) {
+      for (std::size_t r = 0; r < rules->size(); ++r) {
+        const Status valid = check_rule((*rules)[r], contents_.variants.size());
+        if (!valid) return invalid(what, r, valid.message()).within("profile " + std::to_string(i));
+      }
     }
-    result_.profiles.push_back({target_rank_[profile.target], encode_rules(profile.rules, variant_rank_)});
+    for (std::size_t c = 0; c < profile.models.size(); ++c) {
+      const Status valid = check_model(profile.models[c], contents_.variants.size());
+      if (!valid) return invalid("cost model", c, valid.message()).within("profile " + std::to_string(i));
+    }
+    if (const Status valid = check_profile(profile); !valid) return invalid("profile", i, valid.message());
+    result_.profiles.push_back({target_rank_[profile.target], encode_profile(profile, variant_rank_)});
   }
   std::sort(result_.profiles.begin(), result_.profiles.end(),
             [](const auto& a, const auto& b) { return a.target < b.target; });

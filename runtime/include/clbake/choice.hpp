@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace clbake {
@@ -18,19 +19,30 @@ class ProfileChoice {
  public:
   // By the profile of the device's target or, without one, of the most similar target. Fails with no_variant (no
   // profile), or with what is wrong with the record.
-  static Result<ProfileChoice> create(const Bundle& bundle, const Target& device);
+  // `units`: the device's compute units; 0: as many as the profile's device has.
+  static Result<ProfileChoice> create(const Bundle& bundle, const Target& device, std::uint32_t units = 0);
 
-  // The index of the variant in the bundle. Requires check(problem).ok(). Fails with no_variant when no rule fits, or
-  // with what is wrong with the rule.
+  // The index of the variant in the bundle. Requires check(problem).ok(). Fails with no_variant when the profile
+  // says nothing about the problem's kind, or with what is wrong with the record.
   Result<std::uint32_t> variant(const Problem& problem) const;
 
-  // How many rules the profile has.
-  std::size_t rules() const;
+  // Why, for a person: with the expected time and the runner-up.
+  std::string why(const Problem& problem) const;
+
+  // How many rules and cost models the profile has.
+  std::size_t size() const;
 
  private:
   explicit ProfileChoice(std::shared_ptr<const DeviceBundle> bundle) : bundle_(std::move(bundle)) {}
   std::shared_ptr<const DeviceBundle> bundle_;
 };
+
+// Whether the problem's sizes are in the rule's ranges.
+bool fits(const cache::Rule& rule, const Problem& problem);
+
+// The expected time of a call, in microseconds, on a device of so many compute units: FORMAT.md, "The cost model". The
+// problem is row-major and possible (`check`), and of the model's kind.
+double expected_us(const cache::CostModel& model, const Problem& problem, std::uint32_t units);
 
 // The variants of the bundle that compute this kind of problem, in the bundle's order; damaged records are left out.
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind);

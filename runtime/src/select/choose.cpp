@@ -1,5 +1,7 @@
 #include "select/choose.hpp"
 
+#include <cstdio>
+
 namespace clbake {
 namespace {
 
@@ -51,20 +53,20 @@ Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem,
   return {Code::no_variant, "the bundle has no variant named " + name};
 }
 
-// Whether a rule for this kind of problem may name the variant.
+// Whether a profile may name the variant for this kind of problem.
 Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
   const Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant.status();
   if (variant->kind() == problem.kind()) return {};
-  return {Code::malformed, "a rule of the profile names " + variant->name + " for " + describe(problem)};
+  return {Code::malformed, "the profile names " + variant->name + " for " + describe(problem)};
 }
 
-std::string no_rule(const Bundle& bundle, const Problem& problem) {
+std::string nothing_fits(const Bundle& bundle, const Problem& problem) {
   bool precision = false;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
     if (!variant) continue;
-    if (variant->kind() == problem.kind()) return "no rule of the profile fits " + describe(problem);
+    if (variant->kind() == problem.kind()) return "nothing in the profile fits " + describe(problem);
     precision = precision || variant->precision == problem.precision;
   }
   if (precision) return "the bundle was built without these transposes: it has no variant for " + describe(problem);
@@ -77,32 +79,39 @@ Result<cache::Profile> profile_of(const Bundle& bundle, const Result<std::uint32
   return bundle.find_profile(*target);
 }
 
-Result<Choices> choices_of(const Result<cache::Profile>& profile) {
+Result<Choices> choices_of(const Result<cache::Profile>& profile, std::uint32_t units) {
   if (!profile) return profile.status();
-  return Choices(*profile);
+  return Choices(*profile, units);
 }
 
-// The variant that the first fitting rule names.
-Result<std::uint32_t> follow(const Bundle& bundle, const Result<Choices>& choices, const Problem& problem) {
-  if (!choices) return choices.status();
-  const std::uint32_t rule = choices->index.find(problem);
-  if (rule == RuleIndex::kNone) return {Code::no_variant, no_rule(bundle, problem)};
-  const Choice& choice = choices->of_rule[rule];
-  if (!choice.checked.load(std::memory_order_relaxed)) {
-    const Status checked = check_variant(bundle, choice.variant, problem);
-    if (!checked) return checked;
-    choice.checked.store(true, std::memory_order_relaxed);
+Result<std::uint32_t> checked(const Bundle& bundle, const Choices::Choice& choice, const Problem& problem) {
+  if (!choice.named) return {Code::no_variant, nothing_fits(bundle, problem)};
+  if (!choice.named->checked.load(std::memory_order_relaxed)) {
+    const Status valid = check_variant(bundle, choice.named->variant, problem);
+    if (!valid) return valid;
+    choice.named->checked.store(true, std::memory_order_relaxed);
   }
-  return choice.variant;
+  return choice.named->variant;
+}
+
+std::string microseconds(double us) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g us", us);
+  return text;
+}
+
+// ", expected 61.2 us; next NAME, 65 us".
+std::string expectation(const DeviceBundle& bundle, const Problem& problem, const Choices::Choice& choice) {
+  std::string text = ", expected " + microseconds(choice.expected_us);
+  const Choices::Choice next = bundle.choices->runner_up(problem, choice.named->variant);
+  if (!next.named) return text;
+  const Result<cache::Variant> variant = bundle.bundle.variant(next.named->variant);
+  return text + "; next " + (variant ? variant->name : "an unknown variant") + ", " + microseconds(next.expected_us);
 }
 
 }  // namespace
 
-Choices::Choices(const cache::Profile& profile) : index(profile.rules), of_rule(profile.rules.size()) {
-  for (std::size_t i = 0; i < of_rule.size(); ++i) of_rule[i].variant = profile.rules[i].variant;
-}
-
-DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu) {
+DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu, std::uint32_t units) {
   const Result<cache::Profile> defaults = profile_of(bundle, bundle.find_target(cache::any_device(is_cpu)));
   Result<std::uint32_t> target = bundle.find_target(device);
   Result<cache::Profile> profile = profile_of(bundle, target);
@@ -114,23 +123,30 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu)
     const Result<Target> known = bundle.target(profile->target);
     made_for = known ? known->device_name : "an unknown device";
   }
-  return {bundle, std::move(target), choices_of(profile), std::move(made_for), choices_of(defaults)};
+  return {bundle, std::move(target), choices_of(profile, units), std::move(made_for), choices_of(defaults, units)};
 }
 
 std::string why(const DeviceBundle& bundle, const Problem& problem) {
-  const std::uint32_t rule = bundle.choices ? bundle.choices->index.find(problem) : RuleIndex::kNone;
-  if (rule == RuleIndex::kNone) return "the default for this type of device";
-  return "rule " + std::to_string(rule) + " of the profile of " + bundle.profile_of +
-         (bundle.target ? "" : ", the most similar device");
+  const Choices::Choice choice = bundle.choices ? bundle.choices->find(problem) : Choices::Choice();
+  if (!choice.named) return "the default for this type of device";
+  const std::string device = bundle.profile_of + (bundle.target ? "" : ", the most similar device");
+  switch (choice.why) {
+    case Choices::Why::exception: return "measured on " + device;
+    case Choices::Why::default_rule: return "the default of " + device;
+    case Choices::Why::model: break;
+  }
+  return "the cost model of " + device + expectation(bundle, problem, choice);
 }
 
 Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name) {
   if (!name.empty()) return find_by_name(bundle.bundle, problem, name);
-  return follow(bundle.bundle, bundle.choices, problem);
+  if (!bundle.choices) return bundle.choices.status();
+  return checked(bundle.bundle, bundle.choices->find(problem), problem);
 }
 
 Result<std::uint32_t> choose_default(const DeviceBundle& bundle, const Problem& problem) {
-  return follow(bundle.bundle, bundle.defaults, problem);
+  if (!bundle.defaults) return bundle.defaults.status();
+  return checked(bundle.bundle, bundle.defaults->find(problem), problem);
 }
 
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind) {

@@ -6,9 +6,9 @@
 
 namespace clbake {
 
-Result<ProfileChoice> ProfileChoice::create(const Bundle& bundle, const Target& device) {
+Result<ProfileChoice> ProfileChoice::create(const Bundle& bundle, const Target& device, std::uint32_t units) {
   return exceptions_to_status([&]() -> Result<ProfileChoice> {
-    auto found = std::make_shared<const DeviceBundle>(bundle_for(bundle, device, true));
+    auto found = std::make_shared<const DeviceBundle>(bundle_for(bundle, device, true, units));
     if (!found->choices) return found->choices.status();
     return ProfileChoice(std::move(found));
   });
@@ -18,6 +18,8 @@ Result<std::uint32_t> ProfileChoice::variant(const Problem& problem) const {
   return exceptions_to_status([&] { return choose(*bundle_, row_major(problem), {}); });
 }
 
-std::size_t ProfileChoice::rules() const { return bundle_->choices->of_rule.size(); }
+std::string ProfileChoice::why(const Problem& problem) const { return clbake::why(*bundle_, row_major(problem)); }
+
+std::size_t ProfileChoice::size() const { return bundle_->choices->size(); }
 
 }  // namespace clbake

@@ -14,8 +14,9 @@ struct BakeList {
   std::vector<kernels::Params> variants;
   // The requested profile's winners that the device cannot run, by name, each with the constraint that it breaks.
   std::vector<std::pair<std::string, std::string>> unfit;
-  // Those of the profile, each with the name of its variant; the index in the rule means nothing.
-  std::vector<std::pair<cache::Rule, std::string>> rules;
+  // What the profile says. Variants are indices into `named`; there are no defaults and no target.
+  cache::Profile choice;
+  std::vector<std::string> named;
   // For a person: "a.json (tuned on ...)", "shipped nvidia (tuned on ...)", "shipped amd (not tuned: ...)"; empty when
   // variants were named.
   std::string profile;
@@ -29,8 +30,8 @@ bool made_for(const Target& tuned, const Target& device);
 // Of options.devices, then of options.targets.
 //
 // Named variants are taken as they are. Otherwise for each precision and pair of transposes that a profile has: the
-// variants that its rules name, `direct`, and the first of the default variants of another family; for those it has
-// not, but that options.precisions want: the default variants. Without options.profiles the shipped profile of the
+// variants that its rules and cost models name, and the default ones; for those it has not, but that options.precisions
+// want: the default variants. Without options.profiles the shipped profile of the
 // device's class counts, and winners that the device cannot run are left out without a word.
 //
 // Fails with invalid_argument: a named variant that breaks a constraint of a device; a profile that was made for none
@@ -39,8 +40,7 @@ bool made_for(const Target& tuned, const Target& device);
 Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
                                              const std::vector<NamedTuning>& shipped = shipped_profiles());
 
-// The profile of contents.targets[target]: the bake_list's rules whose variants were baked, and the untuned ones behind
-// them, for what no rule serves.
+// The profile of contents.targets[target]: the bake_list's choice among the variants that were baked, and the defaults.
 cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list);
 
 }  // namespace clbake::builder

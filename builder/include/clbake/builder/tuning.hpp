@@ -94,25 +94,20 @@ struct Tuning {
   std::vector<Failure> failures;
   std::vector<Milestone> curve;
 
-  // What follows from the measurements: fit().
-  std::vector<Winner> winners;  // one for each shape
-  // The first that fits a problem decides; together they cover every problem of the precisions and transposes tuned
-  // for. Their variant is an index into `variants`; gflops stays 0.
-  std::vector<cache::Rule> rules;
+  // What follows from the measurements: fit(). The variants of exceptions and cost models are indices into `variants`.
+  std::vector<Winner> winners;           // one for each shape
+  std::vector<cache::Rule> exceptions;   // where measurements contradict the cost models
+  std::vector<cache::CostModel> models;  // one for each variant that serves, unless too few shapes were timed
 };
 
-// Fills in winners and rules from the measurements. Measurements with one run cannot win. Equal measurements give equal
-// results, in whatever order they are.
+// Fills in winners, exceptions and cost models from the measurements. Measurements with one run cannot win. Equal
+// measurements give equal results, in whatever order they are.
 void fit(Tuning& tuning);
 
 // Giga-operations per second of a winner.
 double speed_of(const Tuning& tuning, const Winner& winner);
 
-// The winner with the most GFLOP/s among those that have the rule's variant and a shape within the rule; null when
-// there is none. It points into the tuning.
-const Winner* fastest_within(const Tuning& tuning, const cache::Rule& rule);
-
-// Names of the variants that rules name, each once, in the order of `variants`.
+// Names of the variants that exceptions and cost models name, each once, in the order of `variants`.
 std::vector<std::string> wanted_variants(const Tuning& tuning);
 
 }  // namespace clbake::builder

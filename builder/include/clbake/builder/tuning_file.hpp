@@ -1,7 +1,8 @@
-// PROFILE.json: a Tuning as text that a person can read, one line for each winner, rule and measurement.
+// PROFILE.json: a Tuning as text that a person can read, one line for each winner, cost model and measurement.
 //
 //   "winners"       {"class", "shape", "variant", "median_us", "spread", "gflops", "runs", "final"}
-//   "rules"         [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
+//   "models"        {"variant", "resident", "call_us", ... as in cache::CostModel}
+//   "exceptions"    [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
 //                   first that fits a problem of the variant's precision and transposes decides; a max of null has no
 //                   end
 //   "measurements"  [index of the variant, of the shape, median_us, spread, runs, final]
@@ -36,11 +37,10 @@ Result<Tuning> read_tuning(const std::string& path);
 // so that it could not be read again.
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
-// The tuning with its rules, the winners that give rules their speed or are the largest of their class, and nothing
-// else: no other variants and shapes, no measurements, failures or curve. It bakes the same bundle, but cannot be
-// merged.
+// The tuning with its cost models and exceptions, the winner on the largest shape of each class, and nothing else: no
+// other variants and shapes, no measurements, failures or curve. It bakes the same bundle, but cannot be merged.
 Tuning brief(const Tuning& tuning);
-bool is_brief(const Tuning& tuning);  // there are rules, and no measurements
+bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 
 // Joins the measurements of several profiles and fits again. Of a variant and a shape that several have measured a
 // final measurement counts first, then the one with more runs, then the shorter time; a variant that failed anywhere is

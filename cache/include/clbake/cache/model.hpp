@@ -76,21 +76,47 @@ struct Variant : GemmKind {
 // Whether two variants are equal in all but the index of their source.
 bool same_but_source(const Variant& a, const Variant& b);
 
-// One line of a profile: problems of this precision and these transposes whose m, n, k and batch count all lie in the
-// closed ranges use the variant.
+// A variant for the problems of this precision and these transposes whose m, n, k and batch count all lie in the closed
+// ranges.
 struct Rule : GemmKind {
   std::uint32_t m_min = 0, m_max = UINT32_MAX;
   std::uint32_t n_min = 0, n_max = UINT32_MAX;
   std::uint32_t k_min = 0, k_max = UINT32_MAX;
   std::uint32_t batch_min = 0, batch_max = UINT32_MAX;  // products in one call
   std::uint32_t variant = 0;                            // index into the variants
-  float gflops = 0;                                     // measured when the rule was made; 0 = not measured
 };
 
-// Which variant serves which problem on one target: the first rule that matches.
+// The expected time of a variant for any problem of its kind. FORMAT.md, "The cost model", has the formula;
+// builder/TUNING.md says how it is fitted. Times are in microseconds, finite, and at least 0.
+struct CostModel : GemmKind {
+  std::uint32_t variant = 0;  // index into the variants
+  // The geometry of a call. A work-group computes up to tile_m x tile_n of C; problems are cut into equal parts that
+  // are multiples of item_m x item_n. One step of k is step_k deep.
+  std::uint32_t tile_m = 1, tile_n = 1;
+  std::uint32_t item_m = 1, item_n = 1;
+  std::uint32_t step_k = 1;
+  std::uint32_t slices = 1;    // of k
+  std::uint32_t resident = 1;  // work-groups that a compute unit runs at the same time
+  float call_us = 0;           // once
+  float wave_us = 0;           // for each wave of work-groups
+  float latency_us = 0;        // for each wave and step of k
+  float step_us = 0;           // for each work-group of the busiest unit and step of k
+  float a_us = 0;              // for each million elements of A
+  float b_us = 0;              // ... of B
+  float c_us = 0;              // ... of C, with the partial sums of slices
+  float error = 0;             // root mean square of ln(measured / expected) where it was fitted
+  float margin = 0;            // by which the default variant must be expected to be slower, in parts of the time
+};
+
+// Which variant serves which problem on one target: that of the first exception that fits; else that of the cost model
+// with the least expected time, if it is faster by its margin than the variant of the first default that fits; else the
+// default one.
 struct Profile {
-  std::uint32_t target = 0;  // index into the targets; at most one profile per target
-  std::vector<Rule> rules;
+  std::uint32_t target = 0;      // index into the targets; at most one profile per target
+  std::uint32_t units = 1;       // compute units of the device that was measured
+  std::vector<Rule> exceptions;  // where measurements contradict the cost models; at most 32 of a kind
+  std::vector<CostModel> models;
+  std::vector<Rule> defaults;  // what serves without measurements; at most 32 of a kind
 };
 
 // What the bytes of a program are.

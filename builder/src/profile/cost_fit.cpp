@@ -1,0 +1,97 @@
+#include "profile/cost_fit.hpp"
+
+#include <clbake/choice.hpp>
+
+#include "profile/nonnegative_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace clbake::builder {
+namespace {
+
+// The numbers that are fitted; the features of a problem are the expected times when one of them is 1 and the others 0.
+constexpr float cache::CostModel::*kTimes[kFeatures] = {
+    &cache::CostModel::call_us, &cache::CostModel::wave_us, &cache::CostModel::latency_us, &cache::CostModel::step_us,
+    &cache::CostModel::a_us,    &cache::CostModel::b_us,    &cache::CostModel::c_us};
+
+// Work-groups that a compute unit may run at the same time; which number it is follows from the measurements.
+constexpr std::uint32_t kResident[] = {1, 2, 3, 4, 6, 8};
+
+// Times over the best one up to which a shape says how good the model is.
+constexpr double kCompetitive = 1.5;
+
+Features features_of(cache::CostModel geometry, const Problem& problem, std::uint32_t units) {
+  Features features{};
+  for (std::size_t i = 0; i < kFeatures; ++i) {
+    geometry.*kTimes[i] = 1;
+    features[i] = expected_us(geometry, problem, units);
+    geometry.*kTimes[i] = 0;
+  }
+  return features;
+}
+
+double logarithm_of_error(const cache::CostModel& model, const TimedShape& shape, std::uint32_t units) {
+  return std::log(shape.us / std::max(expected_us(model, shape.problem, units), 1e-3));
+}
+
+// Root mean square over the shapes on which the variant is competitive; over all if it nowhere is.
+double error_of(const cache::CostModel& model, const std::vector<TimedShape>& shapes, std::uint32_t units) {
+  double sum = 0, sum_of_all = 0;
+  std::size_t count = 0;
+  for (const TimedShape& shape : shapes) {
+    const double error = logarithm_of_error(model, shape, units);
+    sum_of_all += error * error;
+    if (shape.us > kCompetitive * shape.best_us) continue;
+    sum += error * error;
+    ++count;
+  }
+  return std::sqrt(count > 0 ? sum / static_cast<double>(count) : sum_of_all / static_cast<double>(shapes.size()));
+}
+
+cache::CostModel fit_with(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units) {
+  std::vector<Observation> observations;
+  for (const TimedShape& shape : shapes) {
+    Observation o{features_of(model, shape.problem, units), 1, shape.best_us / shape.us};
+    for (double& feature : o.features) feature /= shape.us;
+    observations.push_back(o);
+  }
+  const Features times = fit_nonnegative(observations);
+  for (std::size_t i = 0; i < kFeatures; ++i) model.*kTimes[i] = static_cast<float>(times[i]);
+  model.error = static_cast<float>(error_of(model, shapes, units));
+  return model;
+}
+
+}  // namespace
+
+cache::CostModel geometry_of(const kernels::Params& params) {
+  using kernels::Family;
+  cache::CostModel model;
+  model.kind() = params.kind();
+  model.tile_m = params.ml;
+  model.tile_n = params.nl;
+  // register_tile cuts a problem into equal parts and computes no more than whole register tiles of each.
+  const bool cuts = params.family == Family::register_tile;
+  model.item_m = cuts ? params.ms : params.ml;
+  model.item_n = cuts ? params.ns : params.nl;
+  const bool steps = params.family == Family::local_tile || params.family == Family::stripe;
+  model.step_k = steps ? params.kl : 1;
+  model.slices = params.split_k;
+  return model;
+}
+
+cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
+                                std::uint32_t units) {
+  cache::CostModel geometry = geometry_of(params);
+  cache::CostModel best;
+  best.error = std::numeric_limits<float>::infinity();
+  for (const std::uint32_t resident : kResident) {
+    geometry.resident = resident;
+    const cache::CostModel model = fit_with(geometry, shapes, units);
+    if (model.error < best.error) best = model;
+  }
+  return best;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,26 @@
+// From measurements of one variant to its cost model.
+#pragma once
+
+#include <clbake/builder/tuning.hpp>
+#include <clbake/kernels/params.hpp>
+
+#include <vector>
+
+namespace clbake::builder {
+
+struct TimedShape {
+  Problem problem;
+  double us = 0;       // of one call
+  double best_us = 0;  // of the fastest variant
+};
+
+// The variant's geometry, with all times 0.
+cache::CostModel geometry_of(const kernels::Params& params);
+
+// The cost model whose expected times differ least from the measured ones, in parts of the measured time. Shapes on
+// which the variant is far from the best count less: its time there will not be asked for. `units`: compute units of
+// the device. At least one shape.
+cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
+                                std::uint32_t units);
+
+}  // namespace clbake::builder

@@ -1,0 +1,196 @@
+// The expected time of a call, and what a profile chooses by it.
+#include "select/choices.hpp"
+
+#include <clbake/choice.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <cmath>
+#include <limits>
+
+namespace clbake {
+namespace {
+
+namespace tt = boost::test_tools;
+
+Problem problem(std::size_t m, std::size_t n, std::size_t k, std::size_t batch = 1) {
+  Problem p;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.batch = batch;
+  return p;
+}
+
+// Tiles of 64 x 32 and 16 deep.
+cache::CostModel tiles() {
+  cache::CostModel model;
+  model.tile_m = model.item_m = 64;
+  model.tile_n = model.item_n = 32;
+  model.step_k = 16;
+  return model;
+}
+
+cache::CostModel constant(std::uint32_t variant, float us) {
+  cache::CostModel model;
+  model.variant = variant;
+  model.call_us = us;
+  return model;
+}
+
+cache::Rule rule(std::uint32_t variant, std::uint32_t m_max = UINT32_MAX) {
+  cache::Rule r;
+  r.variant = variant;
+  r.m_max = m_max;
+  return r;
+}
+
+std::uint32_t chosen(const cache::Profile& profile, const Problem& p) {
+  const Choices choices(profile, 0);
+  const Choices::Choice choice = choices.find(p);
+  return choice.named ? choice.named->variant : UINT32_MAX;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(expected_time)
+
+BOOST_AUTO_TEST_CASE(a_wave_is_as_many_groups_as_run_at_the_same_time) {
+  cache::CostModel model = tiles();
+  model.wave_us = 10;
+  model.resident = 2;
+  // 3 units with 2 groups each.
+  BOOST_TEST(expected_us(model, problem(64, 32, 16), 3) == 10);
+  BOOST_TEST(expected_us(model, problem(64 * 3, 32 * 2, 16), 3) == 10);
+  BOOST_TEST(expected_us(model, problem(64 * 3 + 1, 32 * 2, 16), 3) == 20);
+  BOOST_TEST(expected_us(model, problem(64, 32, 16, 13), 3) == 30);
+}
+
+BOOST_AUTO_TEST_CASE(steps_count_whole_and_on_the_busiest_unit) {
+  cache::CostModel model = tiles();
+  model.step_us = 1;
+  BOOST_TEST(expected_us(model, problem(64, 32, 16), 4) == 1);
+  BOOST_TEST(expected_us(model, problem(64, 32, 17), 4) == 2);
+  BOOST_TEST(expected_us(model, problem(64, 32 * 4, 17), 4) == 2);
+  BOOST_TEST(expected_us(model, problem(64, 32 * 4 + 1, 17), 4) == 4);
+  BOOST_TEST(expected_us(model, problem(64, 32, 0), 4) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(latency_counts_once_for_a_wave) {
+  cache::CostModel model = tiles();
+  model.latency_us = 1;
+  model.resident = 4;
+  BOOST_TEST(expected_us(model, problem(64 * 4, 32, 32), 1) == 2);
+  BOOST_TEST(expected_us(model, problem(64 * 5, 32, 32), 1) == 4);
+}
+
+BOOST_AUTO_TEST_CASE(slices_make_more_groups_of_fewer_steps) {
+  cache::CostModel model = tiles();
+  model.slices = 4;
+  model.step_us = 1;
+  BOOST_TEST(expected_us(model, problem(64, 32, 256), 4) == 4);
+  BOOST_TEST(expected_us(model, problem(64, 32, 256), 2) == 8);
+  BOOST_TEST(expected_us(model, problem(64, 32, 257), 4) == 5);  // 65 steps of k in a slice, 16 at a time
+}
+
+BOOST_AUTO_TEST_CASE(equal_parts_compute_whole_items) {
+  cache::CostModel model = tiles();
+  model.item_m = 8;
+  model.item_n = 16;
+  model.step_us = 1;
+  // 70 rows are two parts of 35, which take 40 of 64; 20 columns take 32 of 32.
+  BOOST_TEST(expected_us(model, problem(70, 20, 16), 1) == 2 * 40 / 64.0, tt::tolerance(1e-12));
+  BOOST_TEST(expected_us(model, problem(1, 1, 16), 1) == 8 / 64.0 * 16 / 32.0, tt::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(traffic_counts_each_matrix_of_a_batch_once) {
+  cache::CostModel model = tiles();
+  model.call_us = 5;
+  model.a_us = 1;
+  model.b_us = 10;
+  model.c_us = 100;
+  BOOST_TEST(expected_us(model, problem(1000, 2000, 3000), 1) == 5 + 3 + 60 + 200, tt::tolerance(1e-12));
+  BOOST_TEST(expected_us(model, problem(1000, 2000, 3000, 2), 1) == 5 + 2 * (3 + 60 + 200), tt::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(the_largest_problem_has_a_finite_time) {
+  cache::CostModel model;
+  for (float* us : {&model.call_us, &model.wave_us, &model.latency_us, &model.step_us, &model.a_us}) *us = 1;
+  const std::size_t most = std::numeric_limits<std::int32_t>::max();
+  const double us = expected_us(model, problem(most, most, most, most), 1);
+  BOOST_TEST(std::isfinite(us));
+  BOOST_TEST(us > 1e36);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(choices)
+
+BOOST_AUTO_TEST_CASE(the_least_expected_time_is_chosen) {
+  cache::Profile profile;
+  profile.models = {constant(0, 3), constant(1, 2), constant(2, 4)};
+  BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 1);
+  const Choices choices(profile, 0);
+  BOOST_TEST(choices.find(problem(1, 1, 1)).expected_us == 2);
+  BOOST_TEST(choices.runner_up(problem(1, 1, 1), 1).named->variant == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_comes_first) {
+  cache::Profile profile;
+  profile.exceptions = {rule(7, 10)};
+  profile.models = {constant(0, 3)};
+  BOOST_TEST(chosen(profile, problem(10, 1, 1)) == 7);
+  BOOST_TEST(chosen(profile, problem(11, 1, 1)) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(the_default_variant_stays_within_the_margin) {
+  cache::Profile profile;
+  profile.models = {constant(0, 110), constant(1, 100)};
+  profile.defaults = {rule(0)};
+  BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 1);
+  profile.models[1].margin = 0.09F;
+  BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 1);
+  profile.models[1].margin = 0.11F;
+  BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_default_variant_without_a_model_gives_way) {
+  cache::Profile profile;
+  profile.models = {constant(1, 100)};
+  profile.models[0].margin = 10;
+  profile.defaults = {rule(0)};
+  BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(without_models_the_defaults_serve) {
+  cache::Profile profile;
+  profile.defaults = {rule(0, 10), rule(1)};
+  BOOST_TEST(chosen(profile, problem(10, 1, 1)) == 0);
+  BOOST_TEST(chosen(profile, problem(11, 1, 1)) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(kinds_do_not_mix) {
+  cache::Profile profile;
+  profile.models = {constant(0, 3), constant(1, 2)};
+  profile.models[1].trans_b = true;
+  BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 0);
+  Problem other = problem(1, 1, 1);
+  other.trans_b = true;
+  BOOST_TEST(chosen(profile, other) == 1);
+  other.precision = Precision::double_precision;
+  BOOST_TEST(chosen(profile, other) == UINT32_MAX);
+}
+
+BOOST_AUTO_TEST_CASE(units_are_those_of_the_device_or_of_the_profile) {
+  cache::CostModel model = tiles();
+  model.wave_us = 10;
+  cache::Profile profile;
+  profile.units = 4;
+  profile.models = {model};
+  BOOST_TEST(Choices(profile, 0).find(problem(64 * 4, 32, 1)).expected_us == 10);
+  BOOST_TEST(Choices(profile, 2).find(problem(64 * 4, 32, 1)).expected_us == 20);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace clbake
