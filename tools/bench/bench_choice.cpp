@@ -24,7 +24,8 @@ struct DrawOptions {
   std::size_t shapes = 0;
   std::size_t min = 0;
   std::size_t max = 0;
-  std::size_t limit = 0;  // of m * n * k
+  std::size_t limit = 0;    // of m * n * k
+  std::vector<Size> sizes;  // instead of random ones
   std::uint32_t seed = 1;
 };
 
@@ -64,8 +65,23 @@ DrawOptions draw_options(const Cli& cli) {
   o.max = cli.size("max", 4096, 1, 65536);
   if (o.min > o.max) throw UsageError("--min: " + std::to_string(o.min) + " is more than --max");
   o.limit = cli.size("limit", SIZE_MAX, 1);
+  if (cli.has("sizes")) o.sizes = sizes_of(cli.text("sizes"));
   o.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
   return o;
+}
+
+// The given sizes in every kind.
+std::vector<Problem> problems_of(const DrawOptions& o) {
+  if (o.sizes.empty()) return draw(o);
+  std::vector<Problem> problems;
+  for (const Precision precision : o.precisions) {
+    for (const GemmKind& t : o.transposes) {
+      for (const Size& size : o.sizes) {
+        problems.push_back(builder::tight_problem(precision, size.m, size.n, size.k, t.trans_a, t.trans_b));
+      }
+    }
+  }
+  return problems;
 }
 
 struct Summary {
@@ -86,7 +102,8 @@ Json to_json(const ChoiceTiming& row) {
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
-          {"variants", row.variants},
+          {"variants", row.timed.size()},
+          {"timed", row.timed},
           {"choice", row.choice},
           {"choice_us", row.choice_us},
           {"best", row.best},
@@ -122,6 +139,8 @@ void declare_options(Cli& cli) {
   cli.add_value("min", "N", "least m, n and k; default 16");
   cli.add_value("max", "N", "largest m, n and k, which are log-uniform between the two; default 4096");
   cli.add_value("limit", "N", "draw only problems with m * n * k up to N; default: no limit");
+  cli.add_value("sizes", "LIST", "these problems instead of random ones: N or MxNxK, separated by commas");
+  cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
   cli.add_value("seed", "N", "seed of the problems; default 1");
   cli.add_value("rounds", "N", "turns of each variant; the fastest get twice as many afterwards; default 5");
   cli.add_json();
@@ -131,9 +150,8 @@ void print_report(const std::vector<ChoiceTiming>& rows, const ChoosingCost& cho
                   std::size_t rounds) {
   const Summary summary = summary_of(rows);
   print_table(rows, target, rounds);
-  std::printf(
-      "\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing by %s takes %.0f ns.\n",
-      100 * summary.geometric_mean, 100 * summary.minimum, counted(choosing.rules, "rule").c_str(), choosing.ns);
+  std::printf("\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing takes %.0f ns.\n",
+              100 * summary.geometric_mean, 100 * summary.minimum, choosing.ns);
 }
 
 Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choosing, const Target& target,
@@ -144,11 +162,30 @@ Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choo
   return {{"device", target.device_name},
           {"seed", options.seed},
           {"rounds", rounds},
-          {"rules", choosing.rules},
           {"choosing_ns", choosing.ns},
           {"geometric_mean", summary.geometric_mean},
           {"minimum", summary.minimum},
           {"rows", list}};
+}
+
+// The bundle, and the one of --candidates, if any: what is baked in them.
+Result<std::vector<Contenders>> contenders_of(const BenchBundle& bundle, const std::string& candidates) {
+  Options baked_only;
+  baked_only.on_miss = OnMiss::fail;
+  std::vector<Contenders> list;
+  const auto add = [&](const Bundle& from) {
+    Result<Library> library = open_library(bundle.on, from, baked_only);
+    if (library) list.push_back({from, std::move(*library)});
+    return library.status();
+  };
+  Status added = add(bundle.bundle);
+  if (!added) return added;
+  if (candidates.empty()) return list;
+  const Result<Bundle> more = open_verified(candidates);
+  if (!more) return more.status();
+  added = add(*more);
+  if (!added) return added.within(candidates);
+  return list;
 }
 
 }  // namespace
@@ -162,26 +199,24 @@ int bench_choice(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const DrawOptions options = draw_options(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
-  const std::vector<Problem> problems = draw(options);
+  const std::vector<Problem> problems = problems_of(options);
 
   const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
   if (!bundle) return fail("bench choice", bundle.status());
-  Options baked_only;
-  baked_only.on_miss = OnMiss::fail;
-  const Result<Library> library = open_library(bundle->on, bundle->bundle, baked_only);
-  if (!library) return fail("bench choice", library.status());
-  const Result<ChoosingCost> choosing = time_choosing(bundle->bundle, library->target(), problems);
+  Result<std::vector<Contenders>> contenders = contenders_of(*bundle, cli.text("candidates"));
+  if (!contenders) return fail("bench choice", contenders.status());
+  const Target& target = bundle->on.device.target;
+  const Result<ChoosingCost> choosing = time_choosing(bundle->bundle, target, problems);
   if (!choosing) return fail("bench choice", choosing.status().within(cli.file()));
   ProgressBar bar;
   std::vector<ChoiceTiming> rows;
   for (const Problem& problem : problems) {
-    const Result<ChoiceTiming> row = time_choice(*bundle, *library, problem, rounds);
+    const Result<ChoiceTiming> row = time_choice(bundle->on, *contenders, problem, rounds);
     if (!row) return fail("bench choice", row.status().within(cli.file()));
     rows.push_back(*row);
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   bar.clear();
-  const Target& target = bundle->on.device.target;
   if (cli.has("json")) {
     print(report_json(rows, *choosing, target, options, rounds));
   } else {

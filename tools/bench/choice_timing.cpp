@@ -20,6 +20,7 @@ constexpr std::size_t kFewRounds = 2;
 constexpr std::size_t kFinalists = 3;
 
 struct Candidate {
+  const Library* library = nullptr;
   std::string variant;
   std::vector<double> us;  // one figure for each turn: the median of its calls
 };
@@ -36,15 +37,17 @@ double median_ratio(const Candidate& a, const Candidate& b) {
 // Times the variants that can serve one problem, taking turns.
 class Candidates {
  public:
-  Candidates(const Library& library, const Problem& problem, builder::GemmRun& gemm_run)
-      : library_(library), problem_(problem), gemm_run_(gemm_run) {}
+  Candidates(const Problem& problem, builder::GemmRun& gemm_run) : problem_(problem), gemm_run_(gemm_run) {}
 
   // One turn for each variant that can be loaded.
-  Status add(const std::vector<std::string>& variants) {
-    for (const std::string& variant : variants) {
-      Result<Gemm> gemm = library_.prepare(problem_, variant);
+  Status add(const Contenders& contenders) {
+    for (const std::uint32_t i : capable_variants(contenders.bundle, problem_)) {
+      const std::string variant = contenders.bundle.variant(i)->name;
+      const bool known = std::any_of(all.begin(), all.end(), [&](const Candidate& c) { return c.variant == variant; });
+      if (known) continue;
+      Result<Gemm> gemm = contenders.library.prepare(problem_, variant);
       if (!gemm) continue;  // not baked for this device, or its workspace is too large
-      Candidate candidate{variant, {}};
+      Candidate candidate{&contenders.library, variant, {}};
       const Status timed = take_turn(*gemm, candidate);
       if (!timed) return timed.within(variant);
       fastest_us_ = all.empty() ? candidate.us[0] : std::min(fastest_us_, candidate.us[0]);
@@ -57,7 +60,7 @@ class Candidates {
     for (std::size_t round = 0; round < rounds; ++round) {
       for (Candidate& candidate : all) {
         // Prepared again for each turn: the workspaces of all candidates may not fit the device at once.
-        Result<Gemm> gemm = library_.prepare(problem_, candidate.variant);
+        Result<Gemm> gemm = candidate.library->prepare(problem_, candidate.variant);
         if (!gemm) return gemm.status();
         const Status timed = take_turn(*gemm, candidate);
         if (!timed) return timed.within(candidate.variant);
@@ -94,18 +97,10 @@ class Candidates {
     return {};
   }
 
-  const Library& library_;
   const Problem& problem_;
   builder::GemmRun& gemm_run_;
   double fastest_us_ = 0;
 };
-
-// Names of the variants of the bundle for this kind of problem.
-std::vector<std::string> names_of(const Bundle& bundle, const Problem& problem) {
-  std::vector<std::string> names;
-  for (const std::uint32_t i : capable_variants(bundle, problem)) names.push_back(bundle.variant(i)->name);
-  return names;
-}
 
 // Leaves the fastest few and the choice, with no times yet.
 void keep_finalists(Candidates& candidates, const std::string& choice) {
@@ -135,27 +130,34 @@ void find_best(const std::vector<Candidate>& finalists, ChoiceTiming& result) {
 
 }  // namespace
 
-Result<ChoiceTiming> time_choice(const BenchBundle& bundle, const Library& library, const Problem& problem,
-                                 std::size_t rounds) {
+Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Contenders>& contenders,
+                                 const Problem& problem, std::size_t rounds) {
   ChoiceTiming result;
   result.problem = problem;
   {
-    const Result<Gemm> chosen = library.prepare(problem);
+    const Result<Gemm> chosen = contenders.front().library.prepare(problem);
     if (!chosen) return chosen.status();
     result.choice = chosen->explanation().variant;
   }
-  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(bundle.on.session, bundle.on.device, problem, {});
+  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(on.session, on.device, problem, {});
   if (!gemm_run) return gemm_run.status();
-  Candidates candidates(library, problem, *gemm_run);
-  Status status = candidates.add(names_of(bundle.bundle, problem));
-  if (!status) return status;
-  result.variants = candidates.all.size();
+  Candidates candidates(problem, *gemm_run);
+  Status status;
+  for (const Contenders& more : contenders) {
+    status = candidates.add(more);
+    if (!status) return status;
+  }
   if (candidates.fastest_us() > kLongUs) rounds = std::min(rounds, kFewRounds);
 
   const auto is_choice = [&](const Candidate& c) { return c.variant == result.choice; };
+  const auto note = [&] {
+    for (const Candidate& c : candidates.all) result.timed[c.variant] = builder::median(c.us);
+  };
+  note();
   candidates.keep([&](const Candidate& c) { return is_choice(c) || c.us[0] <= kSlow * candidates.fastest_us(); });
   status = candidates.time(rounds - 1);
   if (!status) return status;
+  note();
   keep_finalists(candidates, result.choice);
   status = candidates.time(2 * rounds);
   if (!status) return status;

@@ -4,6 +4,7 @@
 #include "bench/bench_device.hpp"
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,25 +12,32 @@ namespace clbake::tool {
 
 struct ChoiceTiming {
   Problem problem;
-  std::size_t variants = 0;  // of the bundle that were timed
-  std::string choice;        // the runtime's
-  std::string best;          // the fastest found; the choice itself when none is faster
-  double choice_us = 0;      // medians of one call, to its end
+  std::map<std::string, double> timed;  // all variants that were timed, and their medians before the finals
+  std::string choice;                   // the runtime's
+  std::string best;                     // the fastest found; the choice itself when none is faster
+  double choice_us = 0;                 // medians of one call, to its end
   double best_us = 0;
   double ratio = 1;  // the best one's time over the choice's, median over the rounds; at most 1
 };
 
-// Times every variant of the bundle that the library loads for the row-major problem, in turns, and then the fastest
-// three and the choice again, in twice the rounds. Only these later rounds count: the fastest of many is also the
-// luckiest. Times are compared within a round, so that a slow moment of the machine meets all of it. A variant that is
-// more than three times slower than the fastest drops out after its first turn. Results are not checked: the build did.
-Result<ChoiceTiming> time_choice(const BenchBundle& bundle, const Library& library, const Problem& problem,
-                                 std::size_t rounds);
+// Variants that may be faster than the choice.
+struct Contenders {
+  Bundle bundle;
+  Library library;
+};
+
+// Times every variant of the contenders that their library loads for the row-major problem, in turns, and then the
+// fastest three and the choice again, in twice the rounds. Only these later rounds count: the fastest of many is also
+// the luckiest. Times are compared within a round, so that a slow moment of the machine meets all of it. A variant that
+// is more than three times slower than the fastest drops out after its first turn. Results are not checked: the build
+// did. The first of the contenders choose.
+Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Contenders>& contenders,
+                                 const Problem& problem, std::size_t rounds);
 
 // The cost of choosing a variant: what `prepare` does before it looks for the program.
 struct ChoosingCost {
-  double ns = 0;          // for one problem; the median of several passes
-  std::size_t rules = 0;  // of the profile
+  double ns = 0;         // for one problem; the median of several passes
+  std::size_t size = 0;  // rules and cost models of the profile
 };
 
 // Chooses for each of the row-major problems many times. Fails as `prepare` does.
