@@ -84,6 +84,47 @@ Params small_local_tile(Precision precision) {
   return p;
 }
 
+struct Tile {
+  std::uint32_t ml, nl, ms, ns, split_k;
+};
+
+Params with_tile(Params p, const Tile& tile) {
+  p.ml = tile.ml;
+  p.nl = tile.nl;
+  p.ms = tile.ms;
+  p.ns = tile.ns;
+  p.split_k = tile.split_k;
+  p.buffers = 1;
+  return p;
+}
+
+// Between the sizes for which the default tiles make as many work-groups as there are units, other tiles do; slices of
+// k make more of them, for few rows or columns. Each gained 2 % or more on some class of shapes on an H200.
+constexpr Tile kSingleTiles[] = {{64, 128, 8, 8, 1},  {64, 64, 8, 4, 1},   {32, 64, 4, 8, 1},  {96, 128, 8, 8, 1},
+                                 {128, 128, 8, 8, 1}, {128, 192, 8, 8, 1}, {64, 128, 8, 8, 4}, {64, 128, 8, 8, 16},
+                                 {64, 64, 8, 8, 8},   {32, 32, 4, 4, 16},  {16, 128, 4, 4, 16}};
+constexpr Tile kDoubleTiles[] = {{64, 64, 8, 8, 1},  {32, 64, 4, 8, 1},  {64, 64, 4, 4, 1},
+                                 {128, 64, 8, 8, 1}, {96, 128, 4, 8, 1}, {128, 64, 8, 8, 4},
+                                 {64, 64, 8, 8, 6},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 32}};
+constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
+
+std::vector<Params> gpu_specialists(Precision precision) {
+  std::vector<Params> list;
+  if (precision == Precision::double_precision) {
+    Params p = local_tile(precision);
+    p.map = Map::mma;
+    p.ks = 4;
+    p.fragments = 1;
+    for (const Tile& tile : kDoubleTiles) list.push_back(with_tile(p, tile));
+    return list;
+  }
+  Params p = local_tile(precision);
+  for (const Tile& tile : kSingleTiles) list.push_back(with_tile(p, tile));
+  p.vector_width = p.load_width = p.padding = 2;
+  for (const Tile& tile : kNarrowTiles) list.push_back(with_tile(p, tile));
+  return list;
+}
+
 }  // namespace
 
 std::vector<Params> default_variants(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
@@ -109,7 +150,7 @@ std::vector<Params> default_variants(DeviceType kind, Precision precision, std::
 }
 
 std::vector<Params> specialists(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
-  if (kind != DeviceType::cpu) return {};
+  if (kind != DeviceType::cpu) return gpu_specialists(precision);
   return {two_row_register_tile(precision, vector_bytes)};
 }
 

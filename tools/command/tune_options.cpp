@@ -3,6 +3,7 @@
 #include "cli/arguments.hpp"
 
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/shipped_profiles.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -58,10 +59,26 @@ Status set_devices(const std::string& spec, builder::TuneOptions& options) {
   return {};
 }
 
+// The profile of that file, or else the one that is shipped.
+Status set_prior(const std::string& file, builder::TuneOptions& options) {
+  if (file == "none") return {};
+  if (!file.empty()) {
+    Result<builder::Tuning> prior = builder::read_tuning(file);
+    if (prior) options.prior = std::move(*prior);
+    return prior.status().within("--prior");
+  }
+  const std::string wanted = builder::device_class(options.devices.front());
+  for (const builder::NamedTuning& shipped : builder::shipped_profiles()) {
+    if (shipped.file == wanted) options.prior = shipped.tuning;
+  }
+  return {};
+}
+
 // Exhaustive search has no budget unless one is given.
 std::chrono::duration<double> budget_of(const Cli& cli, builder::Strategy strategy) {
   if (!cli.has("budget") && strategy == builder::Strategy::exhaustive) return std::chrono::duration<double>(0);
-  return std::chrono::duration<double>(seconds_of(cli.text("budget", "10m")));
+  const char* usual = strategy == builder::Strategy::calibrate ? "10s" : "10m";
+  return std::chrono::duration<double>(seconds_of(cli.text("budget", usual)));
 }
 
 }  // namespace
@@ -76,6 +93,10 @@ void declare_tune_options(Cli& cli) {
   cli.add_value("shapes", "NAME",
                 "all, square, thin, small, batched, or a file with MxNxK or 'MxNxK batch N' on each line; default all");
   cli.add_value("strategy", "NAME", "staged, random or exhaustive; default staged");
+  cli.add_value(
+      "prior", "FILE",
+      "start from this profile; default: the one that clbake ships for the device's class; none: from nothing");
+  cli.add_flag("calibrate", "do not search: correct the profile to start from for this device; default budget 10s");
   cli.add_list("family", "LIST", "kernel families to search, separated by commas; default: all");
   cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
   cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");
@@ -96,6 +117,9 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
   builder::TuneOptions options;
   options.kinds = kinds_of(cli.precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
   if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
+  if (cli.has("calibrate") && cli.has("strategy"))
+    throw UsageError("--calibrate: does not search, so --strategy says nothing");
+  if (cli.has("calibrate")) options.strategy = builder::Strategy::calibrate;
   options.budget = budget_of(cli, options.strategy);
   if (cli.has("family")) options.families = families_of(cli.list("family"));
   if (cli.has("shard")) {
@@ -115,6 +139,7 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
   }
   Status ready = set_devices(cli.text("device"), options);
   if (ready) ready = set_shapes(cli.text("shapes", "all"), options);
+  if (ready) ready = set_prior(cli.text("prior"), options);
   if (!ready) return ready;
   return options;
 }

@@ -1,6 +1,6 @@
 #include <clbake/builder/bake_list.hpp>
-#include "profile/untuned_profile.hpp"
 #include "profile/kind_choice.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <map>

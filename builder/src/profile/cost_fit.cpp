@@ -94,4 +94,14 @@ cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector
   return best;
 }
 
+cache::CostModel scaled_cost_model(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units) {
+  std::vector<double> logarithms;
+  for (const TimedShape& shape : shapes) logarithms.push_back(logarithm_of_error(model, shape, units));
+  std::sort(logarithms.begin(), logarithms.end());
+  const double scale = std::exp(logarithms[logarithms.size() / 2]);
+  for (const auto time : kTimes) model.*time = static_cast<float>(static_cast<double>(model.*time) * scale);
+  model.error = static_cast<float>(error_of(model, shapes, units));
+  return model;
+}
+
 }  // namespace clbake::builder

@@ -4,13 +4,17 @@
 //   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
 //     most, as long as it gains 0.5 % on average or 2 % on some class of shapes.
 //   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
+//   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
+//   class
+//     of device, or of an earlier fit) only if they choose better on shapes that they do not know; so do the prior's
+//     with each variant's times scaled to what was measured here. A prior that nothing beats stays.
 //   - A variant that is not the default one has to be expected to be faster by a margin. It is found by leaving out a
 //     tenth of the shapes in turn and choosing for them with what the others say: of several margins the one with the
 //     largest gain over the default variants, where a loss counts three times. On a noisy device, or with few shapes,
 //     the margin is large and the choice stays with the default variants.
 //   - Where the measurements contradict the choice by more than their spread, a rule names the winner for that shape
 //     and those within 6 % of it.
-// A kind with too few shapes for a fit has rules only.
+// A kind with too few shapes for a fit has the prior's models, or none, and exceptions.
 //
 // Why so. Between two sizes of a table the time of a variant jumps: with one more wave of work-groups, or a tile that
 // is mostly outside C. The formula knows where; what it does not know, the numbers take up.
@@ -31,16 +35,20 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace clbake::builder {
 namespace {
 
 constexpr std::size_t kMaxVariants = 16;
 constexpr Gains kGains = {0.005, 0.02};
-constexpr std::size_t kLeastShapes = 12;  // for a cost model
+constexpr std::size_t kLeastShapes = 30;  // for cost models of one's own
+constexpr std::size_t kLeastTimes = 12;   // of a variant, for its cost model
+constexpr std::size_t kLeastScaled = 3;   // of a variant, for the scale of the prior's
 constexpr std::size_t kFolds = 10;
 constexpr double kMargins[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3};
 constexpr double kWeightOfLoss = 3;
+constexpr double kGainOverNothing = 0.01;
 constexpr std::size_t kMaxExceptions = 32;  // a bundle has room for as many
 constexpr double kLeastGain = 0.03;         // of an exception, beyond the noise
 constexpr double kNeighbourhood = 1.06;     // sizes for which an exception holds, around the shape that was timed
@@ -50,18 +58,15 @@ using Models = std::vector<cache::CostModel>;
 // One kind of problem.
 class KindFit {
  public:
-  KindFit(const Tuning& tuning, const Times& times, const DefaultChoice& defaults, std::vector<std::uint32_t> shapes)
-      : tuning_(tuning), times_(times), shapes_(std::move(shapes)) {
+  KindFit(const Tuning& tuning, const Times& times, const DefaultChoice& defaults, std::vector<std::uint32_t> shapes,
+          Models prior)
+      : tuning_(tuning), times_(times), shapes_(std::move(shapes)), prior_(std::move(prior)) {
     for (const std::uint32_t s : shapes_) default_of_.push_back(defaults.of(tuning.shapes[s]));
     variants_ = times.cover(shapes_, kMaxVariants, kGains, defaults.variants());
   }
 
   void fit(Tuning& result) {
-    if (shapes_.size() >= kLeastShapes) {
-      margin_ = find_margin();
-      models_ = fit_models(kFolds);
-      for (cache::CostModel& model : models_) model.margin = static_cast<float>(margin_);
-    }
+    choose_models();
     result.models.insert(result.models.end(), models_.begin(), models_.end());
     add_exceptions(result.exceptions);
   }
@@ -75,17 +80,22 @@ class KindFit {
     return m->median_us;
   }
 
-  // From all shapes but those of the fold; `kFolds`: from all.
+  // On all shapes but those of the fold; `kFolds`: on all.
+  std::vector<TimedShape> times_of(std::uint32_t variant, std::size_t fold) const {
+    std::vector<TimedShape> timed;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const std::optional<double> us = time(variant, shapes_[i]);
+      if (!us || i % kFolds == fold) continue;
+      timed.push_back({problem_of(tuning_.shapes[shapes_[i]]), *us, times_.best(shapes_[i])});
+    }
+    return timed;
+  }
+
   Models fit_models(std::size_t fold) const {
     Models models;
     for (const std::uint32_t v : variants_) {
-      std::vector<TimedShape> timed;
-      for (std::size_t i = 0; i < shapes_.size(); ++i) {
-        const std::optional<double> us = time(v, shapes_[i]);
-        if (us && i % kFolds != fold)
-          timed.push_back({problem_of(tuning_.shapes[shapes_[i]]), *us, times_.best(shapes_[i])});
-      }
-      if (timed.size() < kLeastShapes / 2) continue;
+      const std::vector<TimedShape> timed = times_of(v, fold);
+      if (timed.size() < kLeastTimes) continue;
       const auto params = std::get<kernels::Params>(kernels::parse(tuning_.variants[v]));
       models.push_back(fit_cost_model(params, timed, tuning_.compute_units));
       models.back().variant = v;
@@ -93,10 +103,20 @@ class KindFit {
     return models;
   }
 
-  // What the models expect of a shape.
+  Models scale_models(std::size_t fold) const {
+    Models models = prior_;
+    for (cache::CostModel& model : models) {
+      const std::vector<TimedShape> timed = times_of(model.variant, fold);
+      if (timed.size() >= kLeastScaled) model = scaled_cost_model(model, timed, tuning_.compute_units);
+    }
+    return models;
+  }
+
+  // What models expect of a shape.
   struct Expectation {
     std::optional<std::uint32_t> best;
     double best_us = std::numeric_limits<double>::infinity();
+    double margin = 0;  // of the best
     std::optional<double> default_us;
   };
 
@@ -106,65 +126,93 @@ class KindFit {
     for (const cache::CostModel& model : models) {
       const double us = expected_us(model, problem, tuning_.compute_units);
       if (model.variant == default_of_[i]) e.default_us = us;
-      if (us < e.best_us) e.best = model.variant;
-      e.best_us = std::min(e.best_us, us);
+      if (us >= e.best_us) continue;
+      e.best = model.variant;
+      e.best_us = us;
+      e.margin = static_cast<double>(model.margin);
     }
     return e;
   }
 
-  // What taking the best variant instead of the default one gains on a shape.
-  struct Gain {
-    double expected = 0;  // by models that do not know the shape: time of the default variant over the other's, less 1
-    double measured = 0;  // logarithm of the same
-  };
-
-  std::vector<Gain> cross_validate() const {
-    std::vector<Gain> gains;
-    for (std::size_t fold = 0; fold < kFolds; ++fold) {
-      const Models models = fit_models(fold);
-      for (std::size_t i = fold; i < shapes_.size(); i += kFolds) {
-        const Expectation e = expect(models, i);
-        if (!e.default_us) continue;
-        const std::optional<double> us = time(*e.best, shapes_[i]);
-        const std::optional<double> default_us = time(*default_of_[i], shapes_[i]);
-        if (us && default_us) gains.push_back({*e.default_us / e.best_us - 1, std::log(*default_us / *us)});
-      }
-    }
-    return gains;
+  // What the runtime will choose for a shape.
+  std::optional<std::uint32_t> choice(const Models& models, std::size_t i) const {
+    const Expectation e = expect(models, i);
+    if (!e.best) return default_of_[i];
+    return e.default_us && *e.default_us <= e.best_us * (1 + e.margin) ? default_of_[i] : e.best;
   }
 
-  double find_margin() const {
-    const std::vector<Gain> gains = cross_validate();
-    double best_margin = 0;
+  // Logarithm of the first variant's time over the second's on a shape, as measured; 0 where that says nothing.
+  double gain(std::optional<std::uint32_t> from, std::optional<std::uint32_t> to, std::size_t i) const {
+    if (!from && to) return kGainOverNothing;
+    if (!to || *from == *to) return 0;
+    const std::optional<double> before = time(*from, shapes_[i]);
+    const std::optional<double> after = time(*to, shapes_[i]);
+    return before && after ? std::log(*before / *after) : 0;
+  }
+
+  // Where models come from, given the fold that they must not know.
+  using Maker = Models (KindFit::*)(std::size_t fold) const;
+
+  // Of each shape, by models that do not know it.
+  std::vector<Models> without_each_fold(Maker make) const {
+    std::vector<Models> folds;
+    for (std::size_t fold = 0; fold < kFolds; ++fold) folds.push_back((this->*make)(fold));
+    return folds;
+  }
+
+  // The margin with the largest gain over the default variants.
+  double best_margin(const std::vector<Models>& folds) const {
+    double best = 0;
     double most = -std::numeric_limits<double>::infinity();
     for (const double margin : kMargins) {
       double sum = 0;
-      for (const Gain& gain : gains) {
-        if (gain.expected <= margin) continue;
-        sum += gain.measured < 0 ? kWeightOfLoss * gain.measured : gain.measured;
+      for (std::size_t i = 0; i < shapes_.size(); ++i) {
+        const Expectation e = expect(folds[i % kFolds], i);
+        if (e.default_us && *e.default_us > e.best_us * (1 + margin)) sum += utility(gain(default_of_[i], e.best, i));
       }
       if (sum <= most) continue;
       most = sum;
-      best_margin = margin;
+      best = margin;
     }
-    return best_margin;
+    return best;
   }
 
-  // What the runtime will choose for a shape.
-  std::optional<std::uint32_t> choice(std::size_t i) const {
-    if (models_.empty()) return default_of_[i];
-    const Expectation e = expect(models_, i);
-    return e.default_us && *e.default_us <= e.best_us * (1 + margin_) ? default_of_[i] : e.best;
+  static double utility(double gain) { return gain < 0 ? kWeightOfLoss * gain : gain; }
+
+  static void set_margin(Models& models, double margin) {
+    for (cache::CostModel& model : models) model.margin = static_cast<float>(margin);
+  }
+
+  // Of the prior's models, those scaled and those fitted here: what chooses best on shapes that it does not know.
+  void choose_models() {
+    models_ = prior_;
+    double most = 0;  // gain over the prior's choice
+    std::vector<Maker> makers;
+    if (!prior_.empty()) makers.push_back(&KindFit::scale_models);
+    if (shapes_.size() >= kLeastShapes) makers.push_back(&KindFit::fit_models);
+    for (const Maker make : makers) {
+      std::vector<Models> folds = without_each_fold(make);
+      const double margin = best_margin(folds);
+      for (Models& models : folds) set_margin(models, margin);
+      double sum = 0;
+      for (std::size_t i = 0; i < shapes_.size(); ++i) {
+        sum += utility(gain(choice(prior_, i), choice(folds[i % kFolds], i), i));
+      }
+      if (sum <= most) continue;
+      most = sum;
+      models_ = (this->*make)(kFolds);
+      set_margin(models_, margin);
+    }
   }
 
   void add_exceptions(std::vector<cache::Rule>& rules) const {
     std::vector<std::pair<double, cache::Rule>> found;
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      const std::optional<std::uint32_t> chosen = choice(i);
+      const std::optional<std::uint32_t> chosen = choice(models_, i);
       const Measurement* winner = winner_among_chosen(shapes_[i]);
       if (!winner || winner->variant == chosen) continue;
-      const double gain = chosen ? proven_gain(*winner, *chosen, shapes_[i]) : 1;
-      if (gain >= kLeastGain) found.emplace_back(gain, exception(tuning_.shapes[shapes_[i]], winner->variant));
+      const double proven = chosen ? proven_gain(*winner, *chosen, shapes_[i]) : 1;
+      if (proven >= kLeastGain) found.emplace_back(proven, exception(tuning_.shapes[shapes_[i]], winner->variant));
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     found.resize(std::min(found.size(), kMaxExceptions));
@@ -215,13 +263,19 @@ class KindFit {
   std::vector<std::uint32_t> shapes_;
   std::vector<std::uint32_t> variants_;
   std::vector<std::optional<std::uint32_t>> default_of_;  // of each shape
+  Models prior_;
   Models models_;
-  double margin_ = 0;
 };
 
 }  // namespace
 
 void fit(Tuning& tuning) {
+  std::map<GemmKind, Models> priors;
+  std::set<std::string> failed;
+  for (const Failure& failure : tuning.failures) failed.insert(failure.variant);
+  for (const cache::CostModel& model : tuning.models) {
+    if (failed.count(tuning.variants[model.variant]) == 0) priors[model.kind()].push_back(model);
+  }
   tuning.winners.clear();
   tuning.exceptions.clear();
   tuning.models.clear();
@@ -234,7 +288,9 @@ void fit(Tuning& tuning) {
     tuning.winners.push_back({shape_class(tuning.shapes[s]), *winner});
     kinds[tuning.shapes[s].kind()].push_back(s);
   }
-  for (auto& [kind, shapes] : kinds) KindFit(tuning, times, defaults, std::move(shapes)).fit(tuning);
+  for (auto& [kind, shapes] : kinds) {
+    KindFit(tuning, times, defaults, std::move(shapes), std::move(priors[kind])).fit(tuning);
+  }
 }
 
 }  // namespace clbake::builder

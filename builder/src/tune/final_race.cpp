@@ -153,18 +153,21 @@ class FinalRace {
 
 }  // namespace
 
-// The default variants, which every bundle has, the specialists that were tried, and the few that promise to gain most.
+// The default variants, which every bundle has, the specialists that were tried, those of the prior, and the few that
+// promise to gain most.
 std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) const {
   TimingTable& table = context_.results.table;
   std::vector<std::uint32_t> list;
   const auto add = [&](const kernels::Params& p) {
-    if (!table.excluded(kernels::name(p))) list.push_back(table.variant(p));
+    const std::uint32_t v = table.variant(p);
+    if (!table.excluded(kernels::name(p)) && std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
   };
   if (context_.options.shard == 1) {  // in one shard is enough
     for (const kernels::Params& p : proposals_.defaults(shapes.kind)) add(p);
     for (const kernels::Params& p : proposals_.specialists(shapes.kind)) {
       if (context_.results.tried(kernels::name(p))) add(p);
     }
+    for (const kernels::Params& p : proposals_.known(shapes.kind)) add(p);
   }
   for (const std::uint32_t v : Times(table.tuning).cover(shapes.list, kRacers, kGains, list)) {
     if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);

@@ -41,7 +41,22 @@ Search::Search(const TuneOptions& options, Journal& journal, const std::atomic<b
       context_{options, clock_, journal, pool_, results_},
       proposals_(options, results_.table),
       stages_(context_, proposals_),
-      races_(context_, proposals_) {}
+      races_(context_, proposals_) {
+  add_prior();
+}
+
+// The prior's cost models, as far as the device can run their variants: fit() starts from them.
+void Search::add_prior() {
+  const TuneOptions& options = context_.options;
+  for (cache::CostModel model : options.prior.models) {
+    const auto params = std::get<kernels::Params>(kernels::parse(options.prior.variants[model.variant]));
+    const auto& kinds = options.kinds;
+    if (std::find(kinds.begin(), kinds.end(), model.kind()) == kinds.end()) continue;
+    if (!kernels::admits(context_.device().limits, params)) continue;
+    model.variant = results_.table.variant(params);
+    results_.table.tuning.models.push_back(model);
+  }
+}
 
 Result<Tuning> Search::run() {
   std::vector<std::vector<KindShapes>> precisions;
@@ -82,6 +97,7 @@ KindShapes Search::shapes_of(const GemmKind& kind) {
 
 Status Search::search_precision(const std::vector<KindShapes>& pairs, double begin, double end) {
   const TuneOptions& options = context_.options;
+  if (options.strategy == Strategy::calibrate) return race_all(pairs, begin, end);
   const Schedule schedule(options.strategy, context_.device().type, pairs.size(), begin, end);
   const bool staged = options.strategy == Strategy::staged;
   Status status = stages_.explore(pairs[0], schedule.explore());
@@ -92,6 +108,16 @@ Status Search::search_precision(const std::vector<KindShapes>& pairs, double beg
     if (status && staged) status = stages_.refine(pairs[i], schedule.refine_other(i));
   }
   for (std::size_t i = 0; i < pairs.size() && status; ++i) status = races_.race(pairs[i], 0, schedule.final_race(i));
+  return status;
+}
+
+// Each gets its part of the time.
+Status Search::race_all(const std::vector<KindShapes>& pairs, double begin, double end) {
+  Status status;
+  for (std::size_t i = 0; i < pairs.size() && status; ++i) {
+    status =
+        races_.race(pairs[i], 0, part_of(begin, end, static_cast<double>(i + 1) / static_cast<double>(pairs.size())));
+  }
   return status;
 }
 

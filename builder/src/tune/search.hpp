@@ -15,13 +15,15 @@ class Search {
   Search(const TuneOptions& options, Journal& journal, const std::atomic<bool>& cancel,
          const std::function<void(const TuneProgress&)>& progress);
 
-  // A Tuning without winners and rules; not complete when it was cancelled. Fails with io, or with build_failed when
-  // nothing could be measured.
+  // A Tuning without winners, and with the prior's cost models; not complete when it was cancelled. Fails with io, or
+  // with build_failed when nothing could be measured.
   Result<Tuning> run();
 
  private:
   KindShapes shapes_of(const GemmKind& kind);
   Status search_precision(const std::vector<KindShapes>& pairs, double begin, double end);
+  void add_prior();
+  Status race_all(const std::vector<KindShapes>& pairs, double begin, double end);
   Status race_again(const std::vector<std::vector<KindShapes>>& precisions);
 
   TuneClock clock_;

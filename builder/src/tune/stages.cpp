@@ -70,7 +70,9 @@ std::vector<std::uint32_t> Stages::best_of_probes(const KindShapes& shapes) cons
 
 Status Stages::range(const KindShapes& shapes, double until) {
   std::vector<std::uint32_t> list = best_of_probes(shapes);
-  for (const kernels::Params& p : proposals_.specialists(shapes.kind)) {  // the probes do not show what they are for
+  std::vector<kernels::Params> first = proposals_.specialists(shapes.kind);  // the probes do not show what they are for
+  for (const kernels::Params& p : proposals_.known(shapes.kind)) first.push_back(p);
+  for (const kernels::Params& p : first) {
     const std::string name = kernels::name(p);
     if (!proposals_.proposed(name) || table_.excluded(name)) continue;
     const std::uint32_t v = table_.variant(p);
@@ -105,6 +107,9 @@ Status Stages::refine(const KindShapes& shapes, double until) {
 
 Status Stages::carry_over(const KindShapes& from, const KindShapes& to, double until) {
   std::vector<kernels::Params> list = proposals_.defaults(to.kind);
+  for (const kernels::Params& p : proposals_.known(to.kind)) {
+    if (!contains(list, p)) list.push_back(p);
+  }
   for (const kernels::Params& p : proposals_.specialists(to.kind)) {
     if (context_.results.tried(kernels::name(with_kind(p, from.kind)))) list.push_back(p);
   }

@@ -31,6 +31,7 @@ std::string settings_of(const TuneOptions& options) {
       {"family", joined(options.families, [](kernels::Family f) { return kernels::name(f); })},
       {"shapes", joined(options.shapes.list, shape)},
       {"grid", options.shapes.grid.size()},
+      {"prior", joined(options.prior.variants, [](const std::string& variant) { return variant; })},
       {"strategy", name(options.strategy)},
       {"budget", options.budget.count()},
       {"seed", options.seed},
@@ -105,9 +106,10 @@ const char* name(Strategy strategy) {
   switch (strategy) {
     case Strategy::staged: return "staged";
     case Strategy::random: return "random";
-    case Strategy::exhaustive: break;
+    case Strategy::exhaustive: return "exhaustive";
+    case Strategy::calibrate: break;
   }
-  return "exhaustive";
+  return "calibrate";
 }
 
 }  // namespace clbake::builder

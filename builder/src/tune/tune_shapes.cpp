@@ -106,7 +106,7 @@ std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::Device
   if (all || name == "small") add_squares(128, 16, shapes);
   if (all || name == "batched") add_batches(scale, shapes);
   if (shapes.list.empty()) return std::nullopt;
-  if (all) add_grid(scale, shapes);
+  add_grid(scale, shapes);
   if (!all && name != "square") {
     choose_probes(shapes);
     return shapes;

@@ -15,6 +15,7 @@ enum class Strategy {
   staged,      // stages that learn from each other
   random,      // random points, the best of them on all shapes; for comparison
   exhaustive,  // every point of the space, the best of them on all shapes
+  calibrate,   // no search: times the default variants and those of `prior` in turns
 };
 
 // Shapes to tune for. Each is timed with every kind of the options; its own is ignored.
@@ -37,6 +38,9 @@ struct TuneOptions {
   std::vector<GemmKind> kinds;  // those of one precision together; the first of them is searched most
   std::vector<kernels::Family> families = {std::begin(kernels::all_families), std::end(kernels::all_families)};
   TuneShapes shapes;
+  // A profile of the device's class, or an empty one: its variants are tried first, and its cost models serve where the
+  // measurements give nothing better.
+  Tuning prior;
   Strategy strategy = Strategy::staged;
   // Seconds; 0 = no budget: the search ends when it has tried every point.
   std::chrono::duration<double> budget{600};

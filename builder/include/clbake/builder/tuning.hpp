@@ -100,8 +100,8 @@ struct Tuning {
   std::vector<cache::CostModel> models;  // one for each variant that serves, unless too few shapes were timed
 };
 
-// Fills in winners, exceptions and cost models from the measurements. Measurements with one run cannot win. Equal
-// measurements give equal results, in whatever order they are.
+// The cost models that are there are the prior. Fills in winners, exceptions and cost models from the measurements.
+// Measurements with one run cannot win. Equal measurements give equal results, in whatever order they are.
 void fit(Tuning& tuning);
 
 // Giga-operations per second of a winner.

@@ -71,8 +71,17 @@ std::vector<kernels::Params> Proposals::specialists(const GemmKind& kind) const 
   return list;
 }
 
+std::vector<kernels::Params> Proposals::known(const GemmKind& kind) const {
+  std::vector<kernels::Params> list;
+  for (const cache::CostModel& model : table_.tuning.models) {
+    if (model.kind() == kind) list.push_back(table_.params(model.variant));
+  }
+  return list;
+}
+
 std::vector<kernels::Params> Proposals::seeds(const GemmKind& kind) {
   std::vector<kernels::Params> list = defaults(kind);
+  for (const kernels::Params& p : known(kind)) list.push_back(p);
   for (const kernels::Params& p : defaults(kind)) {
     for (const kernels::Params& other : option_neighbours(p)) list.push_back(other);
   }

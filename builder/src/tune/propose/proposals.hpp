@@ -30,10 +30,12 @@ class Proposals {
 
   // The variants of every bundle, tuned or not, that the device admits.
   std::vector<kernels::Params> defaults(const GemmKind& kind) const;
-  // Those made for shapes far from square.
+  // Those of the prior that the device admits.
+  std::vector<kernels::Params> known(const GemmKind& kind) const;
+  // Those made for shapes that the probes say nothing about.
   std::vector<kernels::Params> specialists(const GemmKind& kind) const;
-  // Known good points of this shard, each once: defaults, all that differ from them in one option, specialists and, on
-  // GPUs, published presets. Marks them as proposed.
+  // Known good points of this shard, each once: defaults, those of the prior, all that differ from them in one option,
+  // specialists and, on GPUs, published presets. Marks them as proposed.
   std::vector<kernels::Params> seeds(const GemmKind& kind);
 
   // What follows is of this shard, was not proposed before, and is marked as proposed. Nothing: none was found.
