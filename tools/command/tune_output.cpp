@@ -94,8 +94,13 @@ bool is_complete(const std::string& output, const builder::TuneOptions& options)
 }
 
 void print_winners(const builder::Tuning& tuning, const std::string& file) {
-  std::printf("%s: %s tried on %s in %.0f s, %zu failed\n\n", file.c_str(), counted(tuning.tried, "variant").c_str(),
+  std::printf("%s: %s tried on %s in %.0f s, %zu failed\n", file.c_str(), counted(tuning.tried, "variant").c_str(),
               tuning.target.device_name.c_str(), tuning.elapsed_s, tuning.failures.size());
+  if (tuning.noise > 0) {
+    std::printf("noise: the same variant, timed beside itself, differs by %.1f %% (median of the shapes)\n",
+                100 * tuning.noise);
+  }
+  std::printf("\n");
   std::printf("| class     | largest shape                          |  median us |    GFLOP/s | variant\n");
   std::printf("|-----------|----------------------------------------|-----------:|-----------:|--------\n");
   for (const builder::Winner& winner : shown_winners(tuning)) {

@@ -27,6 +27,7 @@
   }
   const whole = value => value.toLocaleString("en-US");
   const ratio = value => value === null ? "-" : value < 99.5 ? value.toFixed(2) : whole(Math.round(value));
+  const lead = value => value === 1 ? "tie" : ratio(value);  // less than the noise
   const percent = value => value === null ? "-" : (100 * value).toFixed(1) + " %";
   const many = (count, one, more) => whole(count) + " " + (count === 1 ? one : more);
 
@@ -209,6 +210,7 @@
           tile(duration(head.elapsed_s), "spent" + budget),
           tile(whole(head.tried), "variants tried, " + whole(head.failed) + " failed"),
           tile(whole(head.measurements), "measurements, " + many(head.shapes, "shape", "shapes")),
+          tile(head.noise > 0 ? (100 * head.noise).toFixed(1) + " %" : "-", "noise: the same variant against itself"),
           tile(whole(head.chosen), "variants chosen, by " + many(head.models, "cost model", "cost models")),
           ["half", "single", "double"].map(best)));
   }
@@ -328,7 +330,7 @@
     if (here.length === 1) {
       return [sizes(c), ["speed", number(c.gflops) + " GFLOP/s"], ["median", time(c.median_us)],
               ["spread", percent(c.spread)], ["calls", whole(c.runs)], ["variants timed", whole(c.timed)],
-              ["lead over the second", ratio(c.lead)], ["class", c.class],
+              ["lead over the second", lead(c.lead)], ["class", c.class],
               ["winner " + letter(rank(kind, c.variant)), variant(c.variant)]];
     }
     const shown = here.slice(0, 8).map(
@@ -461,7 +463,7 @@
     {by: "class", name: "class", left: true, value: c => c.class, text: c => c.class},
     {by: "shape", name: "m x n x k", value: c => c.m * c.n * c.k * c.batch, text: c => sizes(c)},
     {by: "gflops", name: "GFLOP/s", value: c => c.gflops, text: c => number(c.gflops)},
-    {by: "lead", name: "lead", value: c => c.lead || 0, text: c => ratio(c.lead)},
+    {by: "lead", name: "lead", value: c => c.lead || 0, text: c => lead(c.lead)},
     {by: "median", name: "median", value: c => c.median_us, text: c => time(c.median_us)},
     {by: "spread", name: "spread", value: c => c.spread, text: c => percent(c.spread)},
     {by: "variant", name: "variant", left: true, value: c => variant(c.variant), text: null},

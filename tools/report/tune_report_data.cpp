@@ -125,6 +125,7 @@ Json head_json(const Tuning& t) {
           {"elapsed_s", t.elapsed_s},
           {"complete", t.complete},
           {"tried", t.tried},
+          {"noise", t.noise},
           {"timed", t.variants.size()},
           {"failed", t.failures.size()},
           {"shapes", t.shapes.size()},
@@ -135,12 +136,21 @@ Json head_json(const Tuning& t) {
 }
 
 // The fastest rival that ran to its end, as the winner had to; null when there was none.
-Json lead_json(const View& view, const Winner& winner) {
-  double second = INFINITY;
+const Measurement* second(const View& view, const Winner& winner) {
+  const Measurement* best = nullptr;
   for (const Measurement* m : view.measurements[winner.figures.shape]) {
-    if (m->runs > 1 && m->variant != winner.figures.variant) second = std::min(second, m->median_us);
+    const bool rival = m->runs > 1 && m->variant != winner.figures.variant;
+    if (rival && (!best || m->median_us < best->median_us)) best = m;
   }
-  return std::isfinite(second) ? Json(second / winner.figures.median_us) : Json();
+  return best;
+}
+
+// Its time over the winner's; 1, a tie, when the difference may be noise.
+Json lead_json(const View& view, const Winner& winner) {
+  const Measurement* rival = second(view, winner);
+  if (!rival) return {};
+  const double lead = rival->median_us / winner.figures.median_us;
+  return std::log(lead) > builder::tie(view.tuning, *rival, winner.figures) ? Json(lead) : Json(1);
 }
 
 Json cell_json(const View& view, const Winner& winner, Names& names) {

@@ -230,15 +230,11 @@ class KindFit {
     return best;
   }
 
-  // Logarithm of the chosen variant's time over the winner's, less what may be noise. Three standard errors of a
-  // median, which is 0.93 times the interquartile range over the root of the number of calls when these are normal.
+  // Logarithm of the chosen variant's time over the winner's, less what may be noise.
   double proven_gain(const Measurement& winner, std::uint32_t chosen, std::uint32_t shape) const {
     const Measurement* m = times_.find(chosen, shape);
     if (!m || m->final != winner.final) return 0;
-    const auto variance = [](const Measurement& x) {
-      return 0.93 * 0.93 * x.spread * x.spread / static_cast<double>(x.runs);
-    };
-    return std::log(m->median_us / winner.median_us) - 3 * std::sqrt(variance(*m) + variance(winner));
+    return std::log(m->median_us / winner.median_us) - tie(tuning_, *m, winner);
   }
 
   static cache::Rule exception(const Shape& shape, std::uint32_t variant) {

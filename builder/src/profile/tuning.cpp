@@ -2,6 +2,7 @@
 #include <clbake/builder/tuning.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <sstream>
 
@@ -100,6 +101,12 @@ std::string shape_class(const Shape& shape) {
     if (size <= largest / 8) thin += letter;
   }
   return thin.empty() ? "oblong" : "thin-" + thin;
+}
+
+double tie(const Tuning& tuning, const Measurement& a, const Measurement& b) {
+  // 0.93 times the interquartile range over the root of the number is the standard error of a normal sample's median.
+  const auto variance = [](const Measurement& m) { return std::pow(0.93 * m.spread, 2) / static_cast<double>(m.runs); };
+  return std::max(tuning.noise, 2 * std::sqrt(variance(a) + variance(b)));
 }
 
 double speed_of(const Tuning& tuning, const Winner& winner) {

@@ -91,6 +91,7 @@ Json tuning_json(const Tuning& t) {
           {"elapsed_s", rounded(t.elapsed_s)},
           {"complete", t.complete},
           {"tried", t.tried},
+          {"noise", rounded(t.noise)},
           {"winners", list(t.winners, [&](const Winner& winner) { return winner_json(t, winner); })},
           {"models", list(t.models, [&](const cache::CostModel& model) { return model_json(t, model); })},
           {"exceptions", list(t.exceptions, rule_json)},

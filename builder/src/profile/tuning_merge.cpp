@@ -139,6 +139,7 @@ Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
       merged.budget_s += profile.tuning.budget_s;
       merged.elapsed_s += profile.tuning.elapsed_s;
       merged.tried += profile.tuning.tried;
+      merged.noise = std::max(merged.noise, profile.tuning.noise);
       merged.complete = merged.complete && profile.tuning.complete;
     }
     fit(merged);

@@ -232,7 +232,7 @@ bool ProfileParser::parse(const Json& json) {
                     in_.field("command", t_.command), in_.field("date", t_.date), in_.field("strategy", t_.strategy),
                     in_.field("seed", t_.seed), in_.field("shard", t_.shard), in_.field("shards", t_.shards),
                     in_.field("budget_s", t_.budget_s), in_.field("elapsed_s", t_.elapsed_s),
-                    in_.field("complete", t_.complete), in_.field("tried", t_.tried),
+                    in_.field("complete", t_.complete), in_.field("tried", t_.tried), in_.field("noise", t_.noise),
                     list("variants", [&](const auto& at) { return variant(at); }),
                     list("shapes", [&](const auto& at) { return shape(at); }),
                     list("measurements", [&](const auto& at) { return measurement(at); }),

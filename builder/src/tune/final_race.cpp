@@ -37,13 +37,14 @@ class FinalRace {
         pass_(pass),
         racers_(racers),
         done_(done) {
-    for (const std::uint32_t v : racers) {
+    if (racers_.size() > 1) racers_.push_back(racers_.front());  // beside itself it shows what is noise
+    for (const std::uint32_t v : racers_) {
       params_.push_back(table_.params(v));
       names_.push_back(table_.tuning.variants[v]);
       results_.count_tried(names_.back());
       all_names_ += (all_names_.empty() ? "" : " ") + names_.back();
     }
-    turns_.resize(racers.size());
+    turns_.resize(racers_.size());
   }
 
   // Takes in which racers failed in this race before an interruption, and the shapes that the journal knows.
@@ -86,6 +87,10 @@ class FinalRace {
     if (!any_finished(turns)) results_.no_racer_finished(shape);
     done_.insert({pass_, shape});
     for (std::size_t v = 0; v < racers_.size() && v < turns.size(); ++v) table_.add(racers_[v], shape, turns[v], true);
+    const bool beside_itself = turns.size() > 1 && turns.size() == racers_.size();
+    if (beside_itself && !turns.front().empty() && !turns.back().empty()) {
+      table_.add_noise(median(turns.front()) / median(turns.back()));
+    }
   }
 
   void turn(std::size_t v, std::size_t order, const std::vector<double>& us) {
@@ -138,7 +143,7 @@ class FinalRace {
   Results& results_;
   TimingTable& table_;
   std::size_t pass_;
-  const std::vector<std::uint32_t>& racers_;
+  std::vector<std::uint32_t> racers_;
   std::set<std::pair<std::size_t, std::uint32_t>>& done_;
   std::vector<kernels::Params> params_;  // of the racers
   std::vector<std::string> names_;

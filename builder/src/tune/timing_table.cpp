@@ -57,6 +57,11 @@ void TimingTable::add(std::uint32_t variant, std::uint32_t shape, const std::vec
   m.shape = shape;
 }
 
+void TimingTable::add_noise(double ratio) {
+  noise_.push_back(std::abs(std::log(ratio)));
+  tuning.noise = median(noise_);
+}
+
 void TimingTable::exclude(const std::string& variant) {
   excluded_.insert(variant);
   const auto at = variants_.find(variant);

@@ -22,6 +22,9 @@ class TimingTable {
   // replace what was measured before it. No calls: the device had no memory, nothing is kept.
   void add(std::uint32_t variant, std::uint32_t shape, const std::vector<double>& us, bool final);
 
+  // Two times of the same variant on the same shape, one over the other.
+  void add_noise(double ratio);
+
   // The variant failed: all that was measured of it goes, and nothing more is kept.
   void exclude(const std::string& variant);
   bool excluded(const std::string& variant) const { return excluded_.count(variant) > 0; }
@@ -41,6 +44,7 @@ class TimingTable {
   std::map<std::string, std::uint32_t> shapes_;
   std::map<Key, std::size_t> rows_;  // indices into tuning.measurements
   std::map<Key, std::vector<double>> final_us_;
+  std::vector<double> noise_;  // absolute logarithms
   std::set<std::string> excluded_;
 };
 

@@ -87,6 +87,7 @@ struct Tuning {
   double elapsed_s = 0;      // of all runs together
   bool complete = false;     // false: interrupted
   std::uint32_t tried = 0;   // variants, failures included
+  double noise = 0;  // of a final race: median of |ln(time / time of the same variant beside it)|; 0: not measured
 
   std::vector<std::string> variants;  // all that were timed, by name
   std::vector<Shape> shapes;
@@ -103,6 +104,10 @@ struct Tuning {
 // The cost models that are there are the prior. Fills in winners, exceptions and cost models from the measurements.
 // Measurements with one run cannot win. Equal measurements give equal results, in whatever order they are.
 void fit(Tuning& tuning);
+
+// Logarithm of one variant's time over another one's from which on the difference is more than noise: twice the root of
+// the sum of the squared standard errors of the two medians, and at least the tuning's noise.
+double tie(const Tuning& tuning, const Measurement& a, const Measurement& b);
 
 // Giga-operations per second of a winner.
 double speed_of(const Tuning& tuning, const Winner& winner);
