@@ -4,8 +4,6 @@
 #include "format.hpp"
 #include "kind_fields.hpp"
 
-#include <iterator>
-
 namespace clbake::cache {
 namespace {
 

@@ -6,21 +6,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
+#include <string>
 
 namespace clbake::cache {
 namespace {
 
-constexpr std::uint32_t Rule::*kBounds[] = {&Rule::m_min, &Rule::m_max, &Rule::n_min,     &Rule::n_max,
-                                            &Rule::k_min, &Rule::k_max, &Rule::batch_min, &Rule::batch_max};
+struct Range {
+  const char* name;
+  std::uint32_t Rule::*min;
+  std::uint32_t Rule::*max;
+};
+constexpr Range kRanges[] = {{"m", &Rule::m_min, &Rule::m_max},
+                             {"n", &Rule::n_min, &Rule::n_max},
+                             {"k", &Rule::k_min, &Rule::k_max},
+                             {"batch", &Rule::batch_min, &Rule::batch_max}};
 
-constexpr std::uint32_t CostModel::*kGeometry[] = {&CostModel::tile_m,  &CostModel::tile_n, &CostModel::item_m,
-                                                   &CostModel::item_n,  &CostModel::step_k, &CostModel::slices,
-                                                   &CostModel::resident};
+Status no_such_variant() { return {Code::malformed, "names a variant that does not exist"}; }
 
-constexpr float CostModel::*kTimes[] = {&CostModel::call_us, &CostModel::wave_us, &CostModel::latency_us,
-                                        &CostModel::step_us, &CostModel::a_us,    &CostModel::b_us,
-                                        &CostModel::c_us,    &CostModel::error,   &CostModel::margin};
+Status too_many(const char* what) { return {Code::malformed, std::string("too many ") + what + " of a kind"}; }
 
 bool at_least_0(float number) { return std::isfinite(number) && number >= 0; }
 
@@ -33,7 +36,10 @@ void encode_rules(FieldWriter& fields, const std::vector<Rule>& rules,
                   const std::vector<std::uint32_t>& variant_index) {
   for (const Rule& rule : rules) {
     encode_kind(fields, rule);
-    for (const auto bound : kBounds) fields.u32(rule.*bound);
+    for (const Range& range : kRanges) {
+      fields.u32(rule.*range.min);
+      fields.u32(rule.*range.max);
+    }
     fields.u32(variant_index[rule.variant]);
   }
 }
@@ -48,7 +54,10 @@ Status parse_kind(FieldReader& fields, GemmKind& kind) {
 Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
   Rule rule;
   if (Status status = parse_kind(fields, rule); !status) return status;
-  for (const auto bound : kBounds) rule.*bound = fields.u32();
+  for (const Range& range : kRanges) {
+    rule.*range.min = fields.u32();
+    rule.*range.max = fields.u32();
+  }
   rule.variant = fields.u32();
   if (Status status = check_rule(rule, variant_count); !status) return status;
   return rule;
@@ -58,8 +67,8 @@ Result<CostModel> parse_model(FieldReader& fields, std::uint32_t variant_count) 
   CostModel model;
   if (Status status = parse_kind(fields, model); !status) return status;
   model.variant = fields.u32();
-  for (const auto extent : kGeometry) model.*extent = fields.u32();
-  for (const auto time : kTimes) model.*time = fields.f32();
+  for (const auto& [name, extent] : kCostModelExtents) model.*extent = fields.u32();
+  for (const auto& [name, number] : kCostModelNumbers) model.*number = fields.f32();
   if (Status status = check_model(model, variant_count); !status) return status;
   return model;
 }
@@ -95,8 +104,8 @@ Bytes encode_profile(const Profile& profile, const std::vector<std::uint32_t>& v
   for (const CostModel& model : profile.models) {
     encode_kind(fields, model);
     fields.u32(variant_index[model.variant]);
-    for (const auto extent : kGeometry) fields.u32(model.*extent);
-    for (const auto time : kTimes) fields.f32(model.*time);
+    for (const auto& [name, extent] : kCostModelExtents) fields.u32(model.*extent);
+    for (const auto& [name, number] : kCostModelNumbers) fields.f32(model.*number);
   }
   encode_rules(fields, profile.defaults, variant_index);
   return fields.take();
@@ -125,34 +134,31 @@ Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t
 }
 
 Status check_profile(const Profile& profile) {
-  if (profile.units == 0) return {Code::malformed, "units of 0"};
-  for (const auto* rules : {&profile.exceptions, &profile.defaults}) {
-    if (more_of_a_kind_than(format::kMaxRulesOfKind, *rules)) return {Code::malformed, "too many rules of a kind"};
-  }
-  if (more_of_a_kind_than(format::kMaxModelsOfKind, profile.models)) {
-    return {Code::malformed, "too many cost models of a kind"};
-  }
+  if (profile.units == 0) return {Code::malformed, "units is 0"};
+  if (more_of_a_kind_than(format::kMaxRulesOfKind, profile.exceptions)) return too_many("exceptions");
+  if (more_of_a_kind_than(format::kMaxModelsOfKind, profile.models)) return too_many("cost models");
+  if (more_of_a_kind_than(format::kMaxRulesOfKind, profile.defaults)) return too_many("defaults");
   return {};
 }
 
 Status check_model(const CostModel& model, std::size_t variant_count) {
   if (Status status = check_precision(model.precision); !status) return status;
-  for (const auto extent : kGeometry) {
-    if (model.*extent == 0) return {Code::malformed, "a geometry with an extent of 0"};
+  if (model.variant >= variant_count) return no_such_variant();
+  for (const auto& [name, extent] : kCostModelExtents) {
+    if (model.*extent == 0) return {Code::malformed, std::string(name) + " is 0"};
   }
-  for (const auto time : kTimes) {
-    if (!at_least_0(model.*time)) return {Code::malformed, "a time that is no number of at least 0"};
+  for (const auto& [name, number] : kCostModelNumbers) {
+    if (!at_least_0(model.*number)) return {Code::malformed, std::string(name) + " is negative or not finite"};
   }
-  if (model.variant >= variant_count) return {Code::malformed, "names a variant that does not exist"};
   return {};
 }
 
 Status check_rule(const Rule& rule, std::size_t variant_count) {
   if (Status status = check_precision(rule.precision); !status) return status;
-  for (std::size_t i = 0; i < std::size(kBounds); i += 2) {
-    if (rule.*kBounds[i] > rule.*kBounds[i + 1]) return {Code::malformed, "an empty range"};
+  for (const Range& range : kRanges) {
+    if (rule.*range.min > rule.*range.max) return {Code::malformed, "an empty range of " + std::string(range.name)};
   }
-  if (rule.variant >= variant_count) return {Code::malformed, "names a variant that does not exist"};
+  if (rule.variant >= variant_count) return no_such_variant();
   return {};
 }
 

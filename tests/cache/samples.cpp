@@ -86,14 +86,25 @@ void describe_variants(std::ostream& out, const std::vector<Variant>& variants) 
   }
 }
 
+void describe_rules(std::ostream& out, const char* what, const std::vector<Rule>& rules) {
+  for (const Rule& r : rules) {
+    out << "  " << what << ' ' << static_cast<int>(r.precision) << r.trans_a << r.trans_b << " m " << r.m_min << '-'
+        << r.m_max << " n " << r.n_min << '-' << r.n_max << " k " << r.k_min << '-' << r.k_max << " batch "
+        << r.batch_min << '-' << r.batch_max << " -> " << r.variant << '\n';
+  }
+}
+
 void describe_profiles(std::ostream& out, const std::vector<Profile>& profiles) {
   for (const Profile& p : profiles) {
-    out << "profile of " << p.target << '\n';
-    for (const Rule& r : p.rules) {
-      out << "  rule " << static_cast<int>(r.precision) << r.trans_a << r.trans_b << " m " << r.m_min << '-' << r.m_max
-          << " n " << r.n_min << '-' << r.n_max << " k " << r.k_min << '-' << r.k_max << " batch " << r.batch_min << '-'
-          << r.batch_max << " -> " << r.variant << " at " << r.gflops << '\n';
+    out << "profile of " << p.target << " with " << p.units << " units\n";
+    describe_rules(out, "exception", p.exceptions);
+    for (const CostModel& m : p.models) {
+      out << "  cost model " << static_cast<int>(m.precision) << m.trans_a << m.trans_b << " of " << m.variant << ':';
+      for (const auto& [name, extent] : kCostModelExtents) out << ' ' << name << ' ' << m.*extent;
+      for (const auto& [name, number] : kCostModelNumbers) out << ' ' << name << ' ' << m.*number;
+      out << '\n';
     }
+    describe_rules(out, "default", p.defaults);
   }
 }
 
@@ -128,12 +139,23 @@ Contents small_contents() {
   small_k.batch_min = 2;
   small_k.batch_max = 4096;
   small_k.variant = 2;
-  small_k.gflops = 812.5F;
   Rule rest;
   rest.trans_a = true;
   rest.precision = Precision::double_precision;
   rest.variant = 1;
-  c.profiles = {{0, {small_k, rest}}, {2, {rest}}};
+  CostModel model;
+  model.variant = 2;
+  model.trans_b = true;
+  model.tile_m = 16;
+  model.tile_n = 32;
+  model.item_m = 4;
+  model.item_n = 8;
+  model.step_k = 2;
+  model.slices = 4;
+  model.resident = 3;
+  float number = 0.5F;  // another one for each
+  for (const auto& [name, field] : kCostModelNumbers) model.*field = number++;
+  c.profiles = {{0, 24, {small_k}, {model}, {rest}}, {2, 132, {}, {}, {rest}}};
   c.entries = {{0, 0, Form::native, proof(true, "finalized by 1.0"), program(1, 70)},
                {0, 0, Form::portable, proof(false, "the driver compiles it"), program(9, 24)},
                {0, 2, Form::portable, Proof(), program(3, 9)},
@@ -184,7 +206,9 @@ Contents shuffled(const Contents& contents, unsigned seed) {
   for (Variant& v : c.variants) v.source = new_source[v.source];
   for (Profile& p : c.profiles) {
     p.target = new_target[p.target];
-    for (Rule& r : p.rules) r.variant = new_variant[r.variant];
+    for (Rule& r : p.exceptions) r.variant = new_variant[r.variant];
+    for (CostModel& m : p.models) m.variant = new_variant[m.variant];
+    for (Rule& r : p.defaults) r.variant = new_variant[r.variant];
   }
   for (Entry& e : c.entries) {
     e.target = new_target[e.target];

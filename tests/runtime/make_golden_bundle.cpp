@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       cache::Rule rule;
       rule.kind() = job.variant.kind();
       rule.variant = entry.variant;
-      profile.rules.push_back(rule);
+      profile.defaults.push_back(rule);
     }
   }
   contents.profiles = {profile};

@@ -3,7 +3,6 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "process/text_file.hpp"
-#include "profile/cost_model_numbers.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -62,7 +61,7 @@ Json rule_json(const cache::Rule& rule) {
 // The variant's name has the geometry.
 Json model_json(const Tuning& tuning, const cache::CostModel& m) {
   Json json = {{"variant", tuning.variants[m.variant]}, {"resident", m.resident}};
-  for (const auto& [key, number] : cost_model_numbers) json[key] = rounded(static_cast<double>(m.*number));
+  for (const auto& [key, number] : cache::kCostModelNumbers) json[key] = rounded(static_cast<double>(m.*number));
   return json;
 }
 

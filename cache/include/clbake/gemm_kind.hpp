@@ -27,8 +27,8 @@ constexpr const char* name(Precision precision) {
   return "unknown";
 }
 
-// What a kernel is compiled for, and what a rule or a shape of a profile is about: C = alpha * op(A) * op(B) + beta * C
-// in one precision, op(X) = X or its transpose.
+// What a kernel is compiled for, and what a rule, a cost model or a shape is about:
+// C = alpha * op(A) * op(B) + beta * C in one precision, op(X) = X or its transpose.
 struct GemmKind {
   Precision precision = Precision::single_precision;
   bool trans_a = false;  // op(A) = A^T: A is stored k x m
@@ -44,7 +44,6 @@ inline bool operator!=(const GemmKind& a, const GemmKind& b) { return !(a == b);
 inline bool operator<(const GemmKind& a, const GemmKind& b) {
   return std::tie(a.precision, a.trans_a, a.trans_b) < std::tie(b.precision, b.trans_a, b.trans_b);
 }
-
 
 // A number for each kind of a known precision, from 0 to kKinds - 1.
 constexpr std::size_t kKinds = 12;

@@ -89,7 +89,7 @@ struct Explanation {
   std::string variant;       // name of the variant in the bundle
   std::string baked_for;     // the driver that the program was made for, if not this one; else empty
   std::size_t bundle = 0;    // the bundle that it is from: an index into the list given to Library::create
-  std::string reason;        // why this variant, for a person: the rule of the profile, the name asked for ...
+  std::string reason;        // why this variant, for a person: expected time and runner-up, the name asked for ...
   std::string waits_for;     // OnMiss::fallback: the variant that is being compiled to serve later calls; else empty
   bool loaded = false;       // the program was loaded before this call
   // Microseconds that the driver took to load or compile the program, when its first caller loaded it.

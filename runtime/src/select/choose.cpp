@@ -94,19 +94,28 @@ Result<std::uint32_t> checked(const Bundle& bundle, const Choices::Choice& choic
   return choice.named->variant;
 }
 
-std::string microseconds(double us) {
+// "61.2 us", "1.5 ms", "2 s": three digits.
+std::string duration(double us) {
+  const char* unit = "us";
+  if (us >= 999.5e3) {
+    us /= 1e6;
+    unit = "s";
+  } else if (us >= 999.5) {
+    us /= 1e3;
+    unit = "ms";
+  }
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g us", us);
+  std::snprintf(text, sizeof text, "%.3g %s", us, unit);
   return text;
 }
 
 // ", expected 61.2 us; next NAME, 65 us".
 std::string expectation(const DeviceBundle& bundle, const Problem& problem, const Choices::Choice& choice) {
-  std::string text = ", expected " + microseconds(choice.expected_us);
+  std::string text = ", expected " + duration(choice.expected_us);
   const Choices::Choice next = bundle.choices->runner_up(problem, choice.named->variant);
   if (!next.named) return text;
   const Result<cache::Variant> variant = bundle.bundle.variant(next.named->variant);
-  return text + "; next " + (variant ? variant->name : "an unknown variant") + ", " + microseconds(next.expected_us);
+  return text + "; next " + (variant ? variant->name : "an unknown variant") + ", " + duration(next.expected_us);
 }
 
 }  // namespace

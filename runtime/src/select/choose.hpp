@@ -1,8 +1,9 @@
 // Which variant of a bundle serves a problem. Looks into bundles only; calls no driver.
 //
-// A bundle's profile has rules and cost models, which the builder fitted to measurements (builder/TUNING.md): the first
-// rule that fits wins, else the least expected time. A device without a profile of its own takes that of the most
-// similar target: the same device, the same architecture, the same platform, any, in this order.
+// A bundle's profile has exceptions, cost models and defaults, which the builder fitted to measurements
+// (builder/TUNING.md); FORMAT.md, "The cost model", has the order in which they decide. A device without a profile of
+// its own takes that of the most similar target: the same device, the same architecture, the same platform, any, in
+// this order.
 #pragma once
 
 #include <clbake/choice.hpp>

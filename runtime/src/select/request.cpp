@@ -21,7 +21,7 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
     if (variant) request.candidates.push_back({i, *variant});
     if (!variant && i == 0) first_failure = variant.status();
   }
-  // Only when no bundle has a rule: a default has no program, but another bundle's choice may have one.
+  // Only when no profile says anything: a default has no program, but another bundle's choice may have one.
   for (std::size_t i = 0; name.empty() && request.candidates.empty() && i < bundles.size(); ++i) {
     const Result<std::uint32_t> variant = choose_default(bundles[i], request.problem);
     if (variant) request.candidates.push_back({i, *variant});

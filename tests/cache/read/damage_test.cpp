@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(DamagedIndexNeverHidesAnEntryAndNeverInventsOne) {
   Contents c = small_contents();
   c.variants.assign(300, c.variants[0]);
   c.entries.clear();
-  for (Profile& profile : c.profiles) profile.rules.clear();
+  for (Profile& profile : c.profiles) profile = {profile.target, 1, {}, {}, {}};
   for (std::uint32_t v = 0; v < 300; ++v) {
     c.variants[v].name += std::to_string(v);
     for (std::uint32_t t = 0; t < 3; ++t) {

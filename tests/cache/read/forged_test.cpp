@@ -2,6 +2,8 @@
 #include "allocation_watch.hpp"
 #include "forge.hpp"
 
+#include <clbake/cache/writer.hpp>
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>
@@ -164,6 +166,7 @@ BOOST_AUTO_TEST_CASE(HugeSizesAreRefusedWithoutAllocating) {
 }
 
 BOOST_AUTO_TEST_CASE(CountsInsideABodyAreBoundedByTheBody) {
+  const Bytes plain = encode(small_contents(), Packing::plain).value();
   reset_largest_allocation();
   Forge launches;
   const std::uint8_t* record = launches.record(SectionType::variants, 0);
@@ -176,6 +179,12 @@ BOOST_AUTO_TEST_CASE(CountsInsideABodyAreBoundedByTheBody) {
   store32(text.blob(SectionType::targets, 0) + 4, UINT32_MAX);
   text.seal_blob(SectionType::targets, 0);
   BOOST_TEST(text.seal().verify() == "malformed");
+  for (const std::size_t count : {4U, 8U, 12U}) {  // of exceptions, cost models and defaults
+    Forge profile(plain);
+    store32(profile.blob(SectionType::profiles, 0) + count, UINT32_MAX);
+    profile.seal_blob(SectionType::profiles, 0);
+    BOOST_TEST(profile.seal().verify() == "malformed");
+  }
   BOOST_TEST(largest_allocation() < 65536U);
 }
 
@@ -280,7 +289,7 @@ BOOST_AUTO_TEST_CASE(RandomlyForgedFieldsNeverCrash) {
       const auto type = static_cast<SectionType>(1 + random() % 6);
       const std::size_t count = load64(forge.section(type) + format::section::kCountAt);
       const std::size_t i = random() % count;
-      const bool body = type <= SectionType::variants && random() % 2 == 0;
+      const bool body = type <= SectionType::profiles && random() % 2 == 0;
       std::uint8_t* p = body ? forge.blob(type, i) : forge.record(type, i);
       const std::size_t size = body ? load32(forge.record(type, i) + format::blob::kStoredBytesAt) : 56;
       p[random() % size] = static_cast<std::uint8_t>(random() % 2 == 0 ? random() : random() % 4);

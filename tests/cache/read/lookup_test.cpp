@@ -67,10 +67,14 @@ BOOST_AUTO_TEST_CASE(TargetWithoutProfileIsNoVariant) {
   const Contents contents = small_contents();
   const Result<Profile> profile = bundle.find_profile(*bundle.find_target(contents.targets[0]));
   BOOST_REQUIRE(profile.ok());
-  BOOST_TEST(profile->rules.size() == 2U);
-  BOOST_TEST(profile->rules[0].k_max == 128U);
-  BOOST_TEST(profile->rules[0].batch_min == 2U);
-  BOOST_TEST(profile->rules[0].batch_max == 4096U);
+  BOOST_REQUIRE_EQUAL(profile->exceptions.size(), 1U);
+  BOOST_TEST(profile->exceptions[0].k_max == 128U);
+  BOOST_TEST(profile->exceptions[0].batch_min == 2U);
+  BOOST_TEST(profile->exceptions[0].batch_max == 4096U);
+  BOOST_REQUIRE_EQUAL(profile->models.size(), 1U);
+  BOOST_TEST(profile->models[0].tile_n == 32U);
+  BOOST_REQUIRE_EQUAL(profile->defaults.size(), 1U);
+  BOOST_TEST((profile->defaults[0].precision == Precision::double_precision));
   BOOST_TEST(outcome(bundle.find_profile(*bundle.find_target(contents.targets[1]))) == "no variant");
   BOOST_TEST(outcome(bundle.find_profile(99)) == "no variant");
 }

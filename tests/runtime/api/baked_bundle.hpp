@@ -31,32 +31,37 @@ inline Here& here() {
   return *opened;
 }
 
-// The direct family's variant with entries for the rule's kind of problem; the number of variants when there is none.
-inline std::uint32_t direct_variant(const cache::Contents& contents, const cache::Rule& rule) {
+// The direct family's variant with entries for this kind of problem; the number of variants when there is none.
+inline std::uint32_t direct_variant(const cache::Contents& contents, const GemmKind& kind) {
   std::uint32_t v = 0;
   for (; v < contents.variants.size(); ++v) {
     const cache::Variant& variant = contents.variants[v];
     const bool baked = std::any_of(contents.entries.begin(), contents.entries.end(),
                                    [&](const cache::Entry& entry) { return entry.variant == v; });
-    if (baked && variant.family == "direct" && variant.precision == rule.precision && variant.trans_a == rule.trans_a &&
-        variant.trans_b == rule.trans_b) {
-      break;
-    }
+    if (baked && variant.family == "direct" && variant.kind() == kind) break;
   }
   return v;
 }
 
-// All rules choose the direct family (it compiles fastest), then `change`.
+// Calls `change` with each rule and each cost model of the profile.
+template <typename Change>
+void for_each_choice(cache::Profile& profile, const Change& change) {
+  for (cache::Rule& rule : profile.exceptions) change(rule);
+  for (cache::CostModel& model : profile.models) change(model);
+  for (cache::Rule& rule : profile.defaults) change(rule);
+}
+
+// All profiles choose the direct family (it compiles fastest), then `change`.
 inline cache::Bytes changed_bundle(const std::function<void(cache::Contents&)>& change) {
   const Result<Bundle> bundle = Bundle::open(std::getenv("CLBAKE_TEST_BUNDLE"));
   BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
   Result<cache::Contents> contents = bundle->decode();
   BOOST_REQUIRE_MESSAGE(contents.ok(), contents.status().message());
   for (cache::Profile& profile : contents->profiles) {
-    for (cache::Rule& rule : profile.rules) {
-      const std::uint32_t direct = direct_variant(*contents, rule);
-      if (direct < contents->variants.size()) rule.variant = direct;
-    }
+    for_each_choice(profile, [&](auto& choice) {
+      const std::uint32_t direct = direct_variant(*contents, choice.kind());
+      if (direct < contents->variants.size()) choice.variant = direct;
+    });
   }
   change(*contents);
   Result<cache::Bytes> bytes = cache::encode(*contents);

@@ -93,18 +93,17 @@ inline void keep_line(LogLevel /*level*/, const char* message, void* data) {
   lines.all.emplace_back(message);
 }
 
-// The rules choose variants that were not baked; the direct ones are baked.
+// The profiles choose variants that were not baked; the direct ones are baked.
 inline Bundle bundle_with_a_miss(std::string& wanted) {
   const cache::Bytes bytes = changed_bundle([&](cache::Contents& c) {
-    cache::Rule single;
-    const std::uint32_t direct = direct_variant(c, single);
+    const std::uint32_t direct = direct_variant(c, GemmKind());
     cache::Variant copy = c.variants.at(direct);
     copy.name = wanted = copy.name + "-not-baked";
     c.variants.push_back(copy);
     for (cache::Profile& profile : c.profiles) {
-      for (cache::Rule& rule : profile.rules) {
-        if (rule.variant == direct) rule.variant = static_cast<std::uint32_t>(c.variants.size() - 1);
-      }
+      for_each_choice(profile, [&](auto& choice) {
+        if (choice.variant == direct) choice.variant = static_cast<std::uint32_t>(c.variants.size() - 1);
+      });
     }
   });
   Result<Bundle> bundle = Bundle::copy_of({bytes.data(), bytes.size()});

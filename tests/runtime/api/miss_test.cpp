@@ -165,12 +165,12 @@ BOOST_AUTO_TEST_CASE(AnUnknownKernelContractIsRefused) {
   BOOST_TEST(name(served.status().code()) == name(Code::unsupported_version));
 }
 
-BOOST_AUTO_TEST_CASE(ARuleThatNamesAnotherPrecisionsVariantIsRefused) {
+BOOST_AUTO_TEST_CASE(AProfileThatNamesAnotherPrecisionsVariantIsRefused) {
   const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
     for (std::uint32_t v = 0; v < c.variants.size(); ++v) {
       if (c.variants[v].precision != Precision::double_precision) continue;
       for (cache::Profile& profile : c.profiles) {
-        for (cache::Rule& rule : profile.rules) rule.variant = v;
+        for_each_choice(profile, [&](auto& choice) { choice.variant = v; });
       }
     }
   });
@@ -198,7 +198,8 @@ BOOST_AUTO_TEST_CASE(AKindThatWasNotBakedIsServedByTheDefaultOfTheDevicesType) {
     c.entries.clear();
     for (cache::Profile& profile : c.profiles) {
       const cache::Target& target = c.targets[profile.target];
-      if (target != cache::any_device(true) && target != cache::any_device(false)) profile.rules.clear();
+      if (target == cache::any_device(true) || target == cache::any_device(false)) continue;
+      profile = {profile.target, profile.units, {}, {}, {}};
     }
   });
   require_miss_then_right(bytes, Code::no_entry);

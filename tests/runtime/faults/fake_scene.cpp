@@ -66,11 +66,9 @@ cache::Contents contents() {
   for (std::uint32_t i = 0; i < all.variants.size(); ++i) {
     const cache::Variant& variant = all.variants[i];
     cache::Rule rule;
-    rule.precision = variant.precision;
-    rule.trans_a = variant.trans_a;
-    rule.trans_b = variant.trans_b;
+    rule.kind() = variant.kind();
     rule.variant = i;
-    profile.rules.push_back(rule);
+    profile.defaults.push_back(rule);
     if (i == static_cast<std::uint32_t>(Case::source)) continue;
     cache::Entry entry;
     entry.variant = i;

@@ -1,4 +1,4 @@
-// Which variant a bundle's profile chooses, and what a rule that cannot be followed costs.
+// Which variant a bundle's profile chooses and why, and what naming a wrong or damaged variant costs.
 #include "select/choose.hpp"
 
 #include <clbake/cache/writer.hpp>
@@ -31,7 +31,7 @@ cache::Bytes bundle_bytes() {
   contents.sources = {{"a.cl", ""}};
   contents.variants = {variant("a", Precision::single_precision), variant("b", Precision::single_precision),
                        variant("d", Precision::double_precision)};
-  contents.profiles = {{0, {rule(1, 100, 2), rule(0, 1000, 0), rule(2, 2000, 0)}}};
+  contents.profiles = {{0, 1, {rule(1, 100, 2)}, {}, {rule(0, 1000, 0), rule(2, 2000, 0)}}};
   return *cache::encode(contents);
 }
 
@@ -50,6 +50,30 @@ std::string chosen(const DeviceBundle& bundle, const Problem& p) {
   return bundle.bundle.variant(*index)->name;
 }
 
+cache::CostModel wave_model(std::uint32_t variant, std::uint32_t tile_m, float wave_us) {
+  cache::CostModel model;
+  model.variant = variant;
+  model.tile_m = model.item_m = tile_m;
+  model.tile_n = model.item_n = 10;
+  model.wave_us = wave_us;
+  return model;
+}
+
+// Of the device "D" with two units: "b" was measured best for up to 10 rows; above, "a" takes 61.2 us for every 20 rows
+// and "b" 100 us for every 40. In double precision there is nothing but a default.
+cache::Bytes bundle_with_models() {
+  cache::Contents contents;
+  contents.targets.resize(1);
+  contents.targets[0].device_name = "D";
+  contents.sources = {{"a.cl", ""}};
+  contents.variants = {variant("a", Precision::single_precision), variant("b", Precision::single_precision),
+                       variant("d", Precision::double_precision)};
+  cache::Rule in_double = rule(2, UINT32_MAX, 0);
+  in_double.precision = Precision::double_precision;
+  contents.profiles = {{0, 2, {rule(1, 10, 0)}, {wave_model(0, 10, 61.2F), wave_model(1, 20, 100)}, {in_double}}};
+  return *cache::encode(contents);
+}
+
 // A profile of an NVIDIA GPU in single precision, and the defaults of both types of device in double as well.
 cache::Bytes bundle_with_defaults() {
   cache::Contents contents;
@@ -66,8 +90,13 @@ cache::Bytes bundle_with_defaults() {
     in_double.variant = double_variant;
     return std::vector<cache::Rule>{rule(single_variant, UINT32_MAX, 0), in_double};
   };
-  contents.profiles = {{0, rules(0, 3)}, {1, rules(1, 4)}, {2, {rule(2, UINT32_MAX, 0)}}};
+  contents.profiles = {
+      {0, 1, {}, {}, rules(0, 3)}, {1, 1, {}, {}, rules(1, 4)}, {2, 132, {rule(2, UINT32_MAX, 0)}, {}, {}}};
   return *cache::encode(contents);
+}
+
+DeviceBundle bundle_for_cpu(const Bundle& bundle, const Target& device = {}) {
+  return bundle_for(bundle, device, true, 0);
 }
 
 // What the bundle's profiles choose, or else the default; the name, or the failure's.
@@ -89,67 +118,89 @@ BOOST_AUTO_TEST_CASE(ADeviceWithoutAProfileGetsTheDefaultOfItsType) {
   half.precision = Precision::half_precision;
   Target other;
   other.platform_name = "Portable Computing Language";
-  const DeviceBundle cpu = bundle_for(bundle, other, true);
+  const DeviceBundle cpu = bundle_for_cpu(bundle, other);
   BOOST_TEST(chosen(cpu, problem(10)) == "no variant");  // not what an H200 was tuned to
   BOOST_TEST(chosen_or_default(cpu, problem(10)) == "cpu");
   BOOST_TEST(chosen_or_default(cpu, in_double) == "cpu-d");
   BOOST_TEST(chosen_or_default(cpu, half) == "no variant");
   BOOST_TEST(why(cpu, problem(10)) == "the default for this type of device");
-  BOOST_TEST(chosen_or_default(bundle_for(bundle, other, false), problem(10)) == "gpu");
+  BOOST_TEST(chosen_or_default(bundle_for(bundle, other, false, 0), problem(10)) == "gpu");
 
   other.platform_name = "NVIDIA CUDA";
   other.device_name = "NVIDIA L4";
-  const DeviceBundle relative = bundle_for(bundle, other, false);
+  const DeviceBundle relative = bundle_for(bundle, other, false, 0);
   BOOST_TEST(chosen_or_default(relative, problem(10)) == "tuned");
-  BOOST_TEST(why(relative, problem(10)) == "rule 0 of the profile of NVIDIA H200, the most similar device");
+  BOOST_TEST(why(relative, problem(10)) == "measured on NVIDIA H200, the most similar device");
   BOOST_TEST(chosen_or_default(relative, in_double) == "gpu-d");
   BOOST_TEST(why(relative, in_double) == "the default for this type of device");
 }
 
+BOOST_AUTO_TEST_CASE(TheReasonIsAMeasurementAnExpectedTimeOrTheDefault) {
+  const cache::Bytes bytes = bundle_with_models();
+  const Bundle opened = *Bundle::from_memory({bytes.data(), bytes.size()});
+  Target device;
+  device.device_name = "D";
+  const DeviceBundle bundle = bundle_for_cpu(opened, device);
+  BOOST_TEST(why(bundle, problem(10)) == "measured on D");
+  BOOST_TEST(chosen(bundle, problem(20)) == "a");
+  BOOST_TEST(why(bundle, problem(20)) == "the cost model of D, expected 61.2 us; next b, 100 us");
+  BOOST_TEST(chosen(bundle, problem(40)) == "b");
+  BOOST_TEST(why(bundle, problem(40)) == "the cost model of D, expected 100 us; next a, 122 us");
+  BOOST_TEST(why(bundle, problem(1000)) == "the cost model of D, expected 2.5 ms; next a, 3.06 ms");
+  BOOST_TEST(why(bundle, problem(1000000)) == "the cost model of D, expected 2.5 s; next a, 3.06 s");
+  Problem in_double = problem(10);
+  in_double.precision = Precision::double_precision;
+  BOOST_TEST(why(bundle, in_double) == "the default of D");
+
+  device.device_name = "E";
+  BOOST_TEST(why(bundle_for_cpu(opened, device), problem(20)) ==
+             "the cost model of D, the most similar device, expected 61.2 us; next b, 100 us");
+}
+
 BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target(), true);
+  const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
   BOOST_TEST(chosen(bundle, problem(100)) == "a");
   BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");
   BOOST_TEST(chosen(bundle, problem(101, 2)) == "a");
-  BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");  // a second time, when the rule is known to be right
+  BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");  // a second time, when the variant is known to be right
   BOOST_TEST(chosen(bundle, problem(2001)) == "no variant");
 }
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target(), true);
+  const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
   Problem half = problem(10);
   half.precision = Precision::half_precision;
   BOOST_TEST(choose(bundle, half, {}).status().message() ==
              "the bundle was built without half precision: it has no variant for half nn 10 x 10 x 10");
   BOOST_TEST(choose(bundle, problem(2001), {}).status().message() ==
-             "no rule of the profile fits single nn 2001 x 10 x 10");
+             "nothing in the profile fits single nn 2001 x 10 x 10");
   Problem transposed = problem(10);
   transposed.trans_b = true;
   BOOST_TEST(choose(bundle, transposed, {}).status().message() ==
              "the bundle was built without these transposes: it has no variant for single nt 10 x 10 x 10");
 }
 
-BOOST_AUTO_TEST_CASE(ARuleForAnotherKindIsMalformedEachTimeAndCostsNoOther) {
+BOOST_AUTO_TEST_CASE(AVariantOfAnotherKindIsMalformedEachTimeAndCostsNoOther) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for(*Bundle::from_memory({bytes.data(), bytes.size()}), Target(), true);
+  const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
   BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
   BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
   BOOST_TEST(chosen(bundle, problem(1000)) == "a");
 }
 
-BOOST_AUTO_TEST_CASE(ADamagedVariantFailsTheRulesThatNameIt) {
+BOOST_AUTO_TEST_CASE(ADamagedVariantFailsWhereItIsChosen) {
   cache::Bytes bytes = bundle_bytes();
   const Bundle opened = *Bundle::from_memory({bytes.data(), bytes.size()});
-  const DeviceBundle bundle = bundle_for(opened, Target(), true);
+  const DeviceBundle bundle = bundle_for_cpu(opened);
   std::size_t damaged = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {  // until the variant "a" can no longer be read
     bytes[i] ^= 1;
     if (opened.variant(0).status().code() == Code::checksum && opened.variant(1)) {
       ++damaged;
-      BOOST_TEST(chosen(bundle_for(opened, Target(), true), problem(1000)) == "checksum");
-      BOOST_TEST(chosen(bundle_for(opened, Target(), true), problem(100, 2)) == "b");
+      BOOST_TEST(chosen(bundle_for_cpu(opened), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(bundle_for_cpu(opened), problem(100, 2)) == "b");
     }
     bytes[i] ^= 1;
   }
@@ -165,7 +216,7 @@ BOOST_AUTO_TEST_CASE(ADamagedProfileFailsWithItsReason) {
     bytes[i] ^= 1;
     if (bundle.profile(0).status().code() == Code::checksum) {
       ++damaged;
-      BOOST_TEST(chosen(bundle_for(bundle, Target(), true), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(bundle_for_cpu(bundle), problem(1000)) == "checksum");
     }
     bytes[i] ^= 1;
   }

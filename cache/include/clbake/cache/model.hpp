@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clbake::cache {
@@ -35,7 +36,7 @@ struct Target {
 };
 
 // The target whose profile is for every CPU, or every other device: what a runtime compiles where no other profile of
-// the bundle has a rule. Only its name is set, and it has no entries.
+// the bundle serves. Only its name is set, and it has no entries.
 Target any_device(bool is_cpu);
 
 // What one kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
@@ -107,6 +108,16 @@ struct CostModel : GemmKind {
   float error = 0;             // root mean square of ln(measured / expected) where it was fitted
   float margin = 0;            // by which the default variant must be expected to be slower, in parts of the time
 };
+
+// Its fields by name, in the order of the file.
+constexpr std::pair<const char*, std::uint32_t CostModel::*> kCostModelExtents[] = {
+    {"tile_m", &CostModel::tile_m},    {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
+    {"item_n", &CostModel::item_n},    {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
+    {"resident", &CostModel::resident}};
+constexpr std::pair<const char*, float CostModel::*> kCostModelNumbers[] = {
+    {"call_us", &CostModel::call_us}, {"wave_us", &CostModel::wave_us}, {"latency_us", &CostModel::latency_us},
+    {"step_us", &CostModel::step_us}, {"a_us", &CostModel::a_us},       {"b_us", &CostModel::b_us},
+    {"c_us", &CostModel::c_us},       {"error", &CostModel::error},     {"margin", &CostModel::margin}};
 
 // Which variant serves which problem on one target: that of the first exception that fits; else that of the cost model
 // with the least expected time, if it is faster by its margin than the variant of the first default that fits; else the

@@ -1,0 +1,188 @@
+// What a profile may not hold: the writer refuses it, and so does the reader, with the same words.
+#include "bodies.hpp"
+#include "coding.hpp"
+#include "format.hpp"
+#include "samples.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+using namespace clbake;
+using namespace clbake::cache;
+using namespace clbake::cache::test;
+
+namespace {
+
+constexpr std::uint32_t kVariants = 3;
+
+// One exception, one cost model and one default.
+Profile sound() { return small_contents().profiles[0]; }
+
+// Of any profile: variants keep their indices, one that does not exist too.
+Bytes body_of(const Profile& profile) { return encode_profile(profile, {0, 1, 2, kVariants}); }
+
+Result<Profile> parse(const Bytes& body) { return parse_profile(view_of(body), 0, kVariants); }
+
+void check_refused(const Profile& profile, Code code, const std::string& message) {
+  Contents contents = small_contents();
+  contents.profiles[0] = profile;
+  const Status written = encode(contents).status();
+  BOOST_TEST(outcome(written) == "invalid argument", message);
+  BOOST_TEST(written.message() == "profile 0: " + message);
+  const Status read = parse(body_of(profile)).status();
+  BOOST_TEST(name(read.code()) == name(code), message);
+  BOOST_TEST(read.message() == message);
+}
+
+void check_malformed(const std::function<void(Profile&)>& change, const std::string& message) {
+  Profile profile = sound();
+  change(profile);
+  check_refused(profile, Code::malformed, message);
+}
+
+template <typename T>
+std::vector<T> of_each_kind(std::size_t count, T item) {
+  std::vector<T> all;
+  for (const auto precision : {Precision::single_precision, Precision::double_precision, Precision::half_precision}) {
+    for (const unsigned transposes : {0U, 1U, 2U, 3U}) {
+      item.precision = precision;
+      item.trans_a = (transposes & 1U) != 0;
+      item.trans_b = (transposes & 2U) != 0;
+      all.insert(all.end(), count, item);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ASoundProfileIsRead) {
+  const Result<Profile> read = parse(body_of(sound()));
+  BOOST_REQUIRE_EQUAL(read.status().message(), "");
+  Contents expected, found;
+  expected.profiles = {sound()};
+  found.profiles = {*read};
+  BOOST_TEST(describe(found) == describe(expected));
+}
+
+BOOST_AUTO_TEST_CASE(APrecisionOfANewerVersionIsRefused) {
+  const auto newer = static_cast<Precision>(4);
+  Profile exception = sound(), model = sound(), rule = sound();
+  exception.exceptions[0].precision = model.models[0].precision = rule.defaults[0].precision = newer;
+  check_refused(exception, Code::unsupported_version, "exception 0: unknown precision 4");
+  check_refused(model, Code::unsupported_version, "cost model 0: unknown precision 4");
+  check_refused(rule, Code::unsupported_version, "default 0: unknown precision 4");
+}
+
+BOOST_AUTO_TEST_CASE(AVariantThatDoesNotExistIsRefused) {
+  const std::string cause = ": names a variant that does not exist";
+  check_malformed([](Profile& p) { p.exceptions[0].variant = kVariants; }, "exception 0" + cause);
+  check_malformed([](Profile& p) { p.models[0].variant = kVariants; }, "cost model 0" + cause);
+  check_malformed([](Profile& p) { p.defaults[0].variant = kVariants; }, "default 0" + cause);
+}
+
+BOOST_AUTO_TEST_CASE(AnEmptyRangeIsRefused) {
+  struct Range {
+    const char* name;
+    std::uint32_t Rule::*min;
+    std::uint32_t Rule::*max;
+  };
+  for (const Range& range :
+       {Range{"m", &Rule::m_min, &Rule::m_max}, Range{"n", &Rule::n_min, &Rule::n_max},
+        Range{"k", &Rule::k_min, &Rule::k_max}, Range{"batch", &Rule::batch_min, &Rule::batch_max}}) {
+    const auto empty = [&](Rule& rule) {
+      rule.*range.min = 7;
+      rule.*range.max = 6;
+    };
+    check_malformed([&](Profile& p) { empty(p.exceptions[0]); },
+                    std::string("exception 0: an empty range of ") + range.name);
+    check_malformed([&](Profile& p) { empty(p.defaults[0]); },
+                    std::string("default 0: an empty range of ") + range.name);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnExtentOf0IsRefused) {
+  const std::pair<const char*, std::uint32_t CostModel::*> extents[] = {
+      {"tile_m", &CostModel::tile_m},    {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
+      {"item_n", &CostModel::item_n},    {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
+      {"resident", &CostModel::resident}};
+  for (const auto& [name, extent] : extents) {
+    check_malformed([field = extent](Profile& p) { p.models[0].*field = 0; },
+                    std::string("cost model 0: ") + name + " is 0");
+  }
+  check_malformed([](Profile& p) { p.units = 0; }, "units is 0");
+}
+
+BOOST_AUTO_TEST_CASE(ANegativeOrInfiniteNumberIsRefused) {
+  const std::pair<const char*, float CostModel::*> numbers[] = {
+      {"call_us", &CostModel::call_us}, {"wave_us", &CostModel::wave_us}, {"latency_us", &CostModel::latency_us},
+      {"step_us", &CostModel::step_us}, {"a_us", &CostModel::a_us},       {"b_us", &CostModel::b_us},
+      {"c_us", &CostModel::c_us},       {"error", &CostModel::error},     {"margin", &CostModel::margin}};
+  using Limits = std::numeric_limits<float>;
+  for (const float bad : {-1.0F, -Limits::denorm_min(), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
+    for (const auto& [name, number] : numbers) {
+      check_malformed([field = number, bad](Profile& p) { p.models[0].*field = bad; },
+                      std::string("cost model 0: ") + name + " is negative or not finite");
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TooManyOfAKindAreRefused) {
+  const auto fill = [](auto& list, std::uint64_t count) { list.assign(count, list[0]); };
+  check_malformed([&](Profile& p) { fill(p.exceptions, format::kMaxRulesOfKind + 1); },
+                  "too many exceptions of a kind");
+  check_malformed([&](Profile& p) { fill(p.models, format::kMaxModelsOfKind + 1); }, "too many cost models of a kind");
+  check_malformed([&](Profile& p) { fill(p.defaults, format::kMaxRulesOfKind + 1); }, "too many defaults of a kind");
+}
+
+BOOST_AUTO_TEST_CASE(AFullProfileIsWrittenAndRead) {
+  Contents contents = small_contents();
+  Profile& full = contents.profiles[0];
+  full.exceptions = of_each_kind(format::kMaxRulesOfKind, full.exceptions[0]);
+  full.models = of_each_kind(format::kMaxModelsOfKind, full.models[0]);
+  full.defaults = of_each_kind(format::kMaxRulesOfKind, full.defaults[0]);
+  BOOST_TEST(body_of(full).size() == format::kMaxProfileBytes);
+  const Bytes bytes = encoded(contents);
+  const Bundle bundle = open_bytes(bytes).value();
+  BOOST_TEST(bundle.verify().message() == "");
+  BOOST_TEST(bundle.find_profile(*bundle.find_target(contents.targets[0]))->models.size() == full.models.size());
+}
+
+BOOST_AUTO_TEST_CASE(ABodyThatItsFieldsDoNotFillIsMalformed) {
+  const Bytes body = body_of(sound());
+  const std::string cause = "its fields do not fill the body exactly";
+  for (std::size_t size = 0; size < body.size(); ++size) {
+    BOOST_TEST(parse(Bytes(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(size))).status().message() ==
+               cause);
+  }
+  Bytes longer = body;
+  longer.push_back(0);
+  BOOST_TEST(parse(longer).status().message() == cause);
+  for (const std::size_t count : {4U, 8U, 12U}) {  // of exceptions, cost models and defaults
+    for (const std::uint32_t wrong : {0U, 2U, UINT32_MAX}) {
+      Bytes other = body;
+      store32(other.data() + count, wrong);
+      BOOST_TEST(parse(other).status().message() == cause);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(UnknownFlagsOfTheLowerHalfAreRefused) {
+  const Bytes body = body_of(sound());
+  const std::size_t model = 16 + format::kRuleBytes;
+  const std::pair<const char*, std::size_t> places[] = {
+      {"exception 0", 16}, {"cost model 0", model}, {"default 0", model + format::kCostModelBytes}};
+  for (const auto& [what, at] : places) {
+    for (const unsigned bit : {2U, 15U, 16U, 31U}) {
+      Bytes other = body;
+      store32(other.data() + at + 4, load32(other.data() + at + 4) | 1U << bit);
+      const Status status = parse(other).status();
+      BOOST_TEST(name(status.code()) == name(bit < 16 ? Code::unsupported_version : Code::ok), what);
+      if (!status) BOOST_TEST(status.message() == std::string(what) + ": asks for a feature that this reader lacks");
+    }
+  }
+}
