@@ -4,7 +4,6 @@
 #include "format.hpp"
 #include "kind_fields.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -12,7 +11,7 @@ namespace clbake::cache {
 namespace {
 
 struct Range {
-  const char* name;
+  char name[8];
   std::uint32_t Rule::*min;
   std::uint32_t Rule::*max;
 };
@@ -21,9 +20,9 @@ constexpr Range kRanges[] = {{"m", &Rule::m_min, &Rule::m_max},
                              {"k", &Rule::k_min, &Rule::k_max},
                              {"batch", &Rule::batch_min, &Rule::batch_max}};
 
-Status no_such_variant() { return {Code::malformed, "names a variant that does not exist"}; }
+Status malformed(const char* field, const char* cause) { return {Code::malformed, std::string(field) + cause}; }
 
-Status too_many(const char* what) { return {Code::malformed, std::string("too many ") + what + " of a kind"}; }
+Status no_such_variant() { return {Code::malformed, "names a variant that does not exist"}; }
 
 bool at_least_0(float number) { return std::isfinite(number) && number >= 0; }
 
@@ -32,15 +31,29 @@ void encode_kind(FieldWriter& fields, const GemmKind& kind) {
   fields.u32(transposes(kind));
 }
 
-void encode_rules(FieldWriter& fields, const std::vector<Rule>& rules,
-                  const std::vector<std::uint32_t>& variant_index) {
-  for (const Rule& rule : rules) {
-    encode_kind(fields, rule);
-    for (const Range& range : kRanges) {
-      fields.u32(rule.*range.min);
-      fields.u32(rule.*range.max);
+void encode(FieldWriter& fields, const std::vector<std::uint32_t>& variant_index, const Rule& rule) {
+  encode_kind(fields, rule);
+  for (const Range& range : kRanges) {
+    fields.u32(rule.*range.min);
+    fields.u32(rule.*range.max);
+  }
+  fields.u32(variant_index[rule.variant]);
+}
+
+void encode(FieldWriter& fields, const std::vector<std::uint32_t>& variant_index, const CostModel& model) {
+  encode_kind(fields, model);
+  fields.u32(variant_index[model.variant]);
+  for (const auto& [name, extent] : kCostModelExtents) fields.u32(model.*extent);
+  for (const auto& [name, number] : kCostModelNumbers) fields.f32(model.*number);
+}
+
+// Kind by kind; of a kind in the order of the list.
+template <typename T>
+void encode_list(FieldWriter& fields, const std::vector<std::uint32_t>& variant_index, const std::vector<T>& list) {
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    for (const T& item : list) {
+      if (index_of(item) == kind) encode(fields, variant_index, item);
     }
-    fields.u32(variant_index[rule.variant]);
   }
 }
 
@@ -51,45 +64,46 @@ Status parse_kind(FieldReader& fields, GemmKind& kind) {
   return check_flags(flags, format::kTransA | format::kTransB);
 }
 
-Result<Rule> parse_rule(FieldReader& fields, std::uint32_t variant_count) {
-  Rule rule;
+Status parse(FieldReader& fields, std::uint32_t variant_count, Rule& rule) {
   if (Status status = parse_kind(fields, rule); !status) return status;
   for (const Range& range : kRanges) {
     rule.*range.min = fields.u32();
     rule.*range.max = fields.u32();
   }
   rule.variant = fields.u32();
-  if (Status status = check_rule(rule, variant_count); !status) return status;
-  return rule;
+  return check_rule(rule, variant_count);
 }
 
-Result<CostModel> parse_model(FieldReader& fields, std::uint32_t variant_count) {
-  CostModel model;
+Status parse(FieldReader& fields, std::uint32_t variant_count, CostModel& model) {
   if (Status status = parse_kind(fields, model); !status) return status;
   model.variant = fields.u32();
   for (const auto& [name, extent] : kCostModelExtents) model.*extent = fields.u32();
   for (const auto& [name, number] : kCostModelNumbers) model.*number = fields.f32();
-  if (Status status = check_model(model, variant_count); !status) return status;
-  return model;
+  return check_model(model, variant_count);
 }
 
-// `count` of them, which the body is known to hold.
-template <typename T, typename Parse>
-Status parse_list(FieldReader& fields, std::uint64_t count, const char* what, std::vector<T>& list,
-                  const Parse& parse) {
-  list.reserve(static_cast<std::size_t>(count));
-  for (std::uint64_t i = 0; i < count; ++i) {
-    Result<T> item = parse(fields);
-    if (!item) return item.status().within(what + std::to_string(i));
-    list.push_back(*item);
+Status check_order(const GemmKind& before, const GemmKind& kind) {
+  return kind < before ? malformed("its kind", " is out of order") : Status();
+}
+
+// As many as the list has. `what` names one of them.
+template <typename T>
+Status parse_list(FieldReader& fields, std::uint32_t variant_count, const char* what, std::vector<T>& list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Status status = parse(fields, variant_count, list[i]);
+    if (status && i > 0) status = check_order(list[i - 1], list[i]);
+    if (!status) return status.within(what + std::to_string(i));
   }
   return {};
 }
 
 template <typename T>
-bool more_of_a_kind_than(std::uint64_t most, const std::vector<T>& list) {
+Status check_counts(const std::vector<T>& list, std::uint64_t most, const char* what) {
   std::uint64_t counts[kKinds] = {};
-  return std::any_of(list.begin(), list.end(), [&](const T& item) { return ++counts[index_of(item.kind())] > most; });
+  for (const T& item : list) {
+    if (++counts[index_of(item)] > most) return malformed(what, ": too many of a kind");
+  }
+  return {};
 }
 
 }  // namespace
@@ -100,14 +114,9 @@ Bytes encode_profile(const Profile& profile, const std::vector<std::uint32_t>& v
   fields.u32(static_cast<std::uint32_t>(profile.exceptions.size()));
   fields.u32(static_cast<std::uint32_t>(profile.models.size()));
   fields.u32(static_cast<std::uint32_t>(profile.defaults.size()));
-  encode_rules(fields, profile.exceptions, variant_index);
-  for (const CostModel& model : profile.models) {
-    encode_kind(fields, model);
-    fields.u32(variant_index[model.variant]);
-    for (const auto& [name, extent] : kCostModelExtents) fields.u32(model.*extent);
-    for (const auto& [name, number] : kCostModelNumbers) fields.f32(model.*number);
-  }
-  encode_rules(fields, profile.defaults, variant_index);
+  encode_list(fields, variant_index, profile.exceptions);
+  encode_list(fields, variant_index, profile.models);
+  encode_list(fields, variant_index, profile.defaults);
   return fields.take();
 }
 
@@ -123,32 +132,33 @@ Result<Profile> parse_profile(ByteView body, std::uint32_t target, std::uint32_t
       (exceptions + defaults) * format::kRuleBytes + models * format::kCostModelBytes != fields.left()) {
     return wrong_length();
   }
-  const auto rule = [&](FieldReader& at) { return parse_rule(at, variant_count); };
-  const auto model = [&](FieldReader& at) { return parse_model(at, variant_count); };
-  Status status = parse_list(fields, exceptions, "exception ", profile.exceptions, rule);
-  if (status) status = parse_list(fields, models, "cost model ", profile.models, model);
-  if (status) status = parse_list(fields, defaults, "default ", profile.defaults, rule);
+  profile.exceptions = std::vector<Rule>(exceptions);
+  profile.models = std::vector<CostModel>(models);
+  profile.defaults = std::vector<Rule>(defaults);
+  Status status = parse_list(fields, variant_count, "exception ", profile.exceptions);
+  if (status) status = parse_list(fields, variant_count, "cost model ", profile.models);
+  if (status) status = parse_list(fields, variant_count, "default ", profile.defaults);
+  if (status) status = check_profile(profile);
   if (!status) return status;
-  if (status = check_profile(profile); !status) return status;
   return profile;
 }
 
 Status check_profile(const Profile& profile) {
-  if (profile.units == 0) return {Code::malformed, "units is 0"};
-  if (more_of_a_kind_than(format::kMaxRulesOfKind, profile.exceptions)) return too_many("exceptions");
-  if (more_of_a_kind_than(format::kMaxModelsOfKind, profile.models)) return too_many("cost models");
-  if (more_of_a_kind_than(format::kMaxRulesOfKind, profile.defaults)) return too_many("defaults");
-  return {};
+  if (profile.units == 0) return malformed("units", " is 0");
+  Status status = check_counts(profile.exceptions, format::kMaxRulesOfKind, "exceptions");
+  if (status) status = check_counts(profile.models, format::kMaxModelsOfKind, "cost models");
+  if (status) status = check_counts(profile.defaults, format::kMaxRulesOfKind, "defaults");
+  return status;
 }
 
 Status check_model(const CostModel& model, std::size_t variant_count) {
   if (Status status = check_precision(model.precision); !status) return status;
   if (model.variant >= variant_count) return no_such_variant();
   for (const auto& [name, extent] : kCostModelExtents) {
-    if (model.*extent == 0) return {Code::malformed, std::string(name) + " is 0"};
+    if (model.*extent == 0) return malformed(name, " is 0");
   }
   for (const auto& [name, number] : kCostModelNumbers) {
-    if (!at_least_0(model.*number)) return {Code::malformed, std::string(name) + " is negative or not finite"};
+    if (!at_least_0(model.*number)) return malformed(name, " is negative or not finite");
   }
   return {};
 }
@@ -156,7 +166,7 @@ Status check_model(const CostModel& model, std::size_t variant_count) {
 Status check_rule(const Rule& rule, std::size_t variant_count) {
   if (Status status = check_precision(rule.precision); !status) return status;
   for (const Range& range : kRanges) {
-    if (rule.*range.min > rule.*range.max) return {Code::malformed, "an empty range of " + std::string(range.name)};
+    if (rule.*range.min > rule.*range.max) return malformed(range.name, ": an empty range");
   }
   if (rule.variant >= variant_count) return no_such_variant();
   return {};

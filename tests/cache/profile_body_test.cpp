@@ -6,6 +6,7 @@
 
 #include <clbake/cache/writer.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
@@ -22,26 +23,27 @@ constexpr std::uint32_t kVariants = 3;
 // One exception, one cost model and one default.
 Profile sound() { return small_contents().profiles[0]; }
 
+// Where its three parts begin in the body.
+constexpr std::size_t kModelAt = 16 + format::kRuleBytes;
+constexpr std::pair<const char*, std::size_t> kPlaces[] = {
+    {"exception 0", 16}, {"cost model 0", kModelAt}, {"default 0", kModelAt + format::kCostModelBytes}};
+
 // Of any profile: variants keep their indices, one that does not exist too.
 Bytes body_of(const Profile& profile) { return encode_profile(profile, {0, 1, 2, kVariants}); }
 
 Result<Profile> parse(const Bytes& body) { return parse_profile(view_of(body), 0, kVariants); }
 
-void check_refused(const Profile& profile, Code code, const std::string& message) {
+void check_malformed(const std::function<void(Profile&)>& change, const std::string& message) {
+  Profile profile = sound();
+  change(profile);
   Contents contents = small_contents();
   contents.profiles[0] = profile;
   const Status written = encode(contents).status();
   BOOST_TEST(outcome(written) == "invalid argument", message);
   BOOST_TEST(written.message() == "profile 0: " + message);
   const Status read = parse(body_of(profile)).status();
-  BOOST_TEST(name(read.code()) == name(code), message);
+  BOOST_TEST(name(read.code()) == name(Code::malformed), message);
   BOOST_TEST(read.message() == message);
-}
-
-void check_malformed(const std::function<void(Profile&)>& change, const std::string& message) {
-  Profile profile = sound();
-  change(profile);
-  check_refused(profile, Code::malformed, message);
 }
 
 template <typename T>
@@ -70,12 +72,16 @@ BOOST_AUTO_TEST_CASE(ASoundProfileIsRead) {
 }
 
 BOOST_AUTO_TEST_CASE(APrecisionOfANewerVersionIsRefused) {
-  const auto newer = static_cast<Precision>(4);
-  Profile exception = sound(), model = sound(), rule = sound();
-  exception.exceptions[0].precision = model.models[0].precision = rule.defaults[0].precision = newer;
-  check_refused(exception, Code::unsupported_version, "exception 0: unknown precision 4");
-  check_refused(model, Code::unsupported_version, "cost model 0: unknown precision 4");
-  check_refused(rule, Code::unsupported_version, "default 0: unknown precision 4");
+  Contents contents = small_contents();
+  contents.profiles[0].models[0].precision = static_cast<Precision>(4);
+  BOOST_TEST(encode(contents).status().message() == "profile 0: cost model 0: unknown precision 4");
+  for (const auto& [what, at] : kPlaces) {
+    Bytes body = body_of(sound());
+    store32(body.data() + at, 4);
+    const Status status = parse(body).status();
+    BOOST_TEST(name(status.code()) == name(Code::unsupported_version), what);
+    BOOST_TEST(status.message() == std::string(what) + ": unknown precision 4");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(AVariantThatDoesNotExistIsRefused) {
@@ -99,9 +105,9 @@ BOOST_AUTO_TEST_CASE(AnEmptyRangeIsRefused) {
       rule.*range.max = 6;
     };
     check_malformed([&](Profile& p) { empty(p.exceptions[0]); },
-                    std::string("exception 0: an empty range of ") + range.name);
+                    std::string("exception 0: ") + range.name + ": an empty range");
     check_malformed([&](Profile& p) { empty(p.defaults[0]); },
-                    std::string("default 0: an empty range of ") + range.name);
+                    std::string("default 0: ") + range.name + ": an empty range");
   }
 }
 
@@ -134,9 +140,29 @@ BOOST_AUTO_TEST_CASE(ANegativeOrInfiniteNumberIsRefused) {
 BOOST_AUTO_TEST_CASE(TooManyOfAKindAreRefused) {
   const auto fill = [](auto& list, std::uint64_t count) { list.assign(count, list[0]); };
   check_malformed([&](Profile& p) { fill(p.exceptions, format::kMaxRulesOfKind + 1); },
-                  "too many exceptions of a kind");
-  check_malformed([&](Profile& p) { fill(p.models, format::kMaxModelsOfKind + 1); }, "too many cost models of a kind");
-  check_malformed([&](Profile& p) { fill(p.defaults, format::kMaxRulesOfKind + 1); }, "too many defaults of a kind");
+                  "exceptions: too many of a kind");
+  check_malformed([&](Profile& p) { fill(p.models, format::kMaxModelsOfKind + 1); }, "cost models: too many of a kind");
+  check_malformed([&](Profile& p) { fill(p.defaults, format::kMaxRulesOfKind + 1); }, "defaults: too many of a kind");
+}
+
+BOOST_AUTO_TEST_CASE(ListsAreKindByKind) {
+  Profile profile = sound();
+  profile.models.push_back(profile.models[0]);
+  profile.models[1].trans_a = true;
+  profile.models.push_back(profile.models[0]);
+  profile.models[2].trans_b = false;
+  const Bytes body = body_of(profile);
+  const Profile read = parse(body).value();
+  BOOST_TEST(!read.models[0].trans_b);
+  BOOST_TEST(!read.models[1].trans_a);
+  BOOST_TEST(read.models[2].trans_a);
+  Bytes swapped = body;
+  const auto first = swapped.begin() + static_cast<std::ptrdiff_t>(kModelAt);
+  const auto second = first + static_cast<std::ptrdiff_t>(format::kCostModelBytes);
+  std::swap_ranges(first, second, second);
+  const Status status = parse(swapped).status();
+  BOOST_TEST(name(status.code()) == name(Code::malformed));
+  BOOST_TEST(status.message() == "cost model 1: its kind is out of order");
 }
 
 BOOST_AUTO_TEST_CASE(AFullProfileIsWrittenAndRead) {
@@ -173,10 +199,7 @@ BOOST_AUTO_TEST_CASE(ABodyThatItsFieldsDoNotFillIsMalformed) {
 
 BOOST_AUTO_TEST_CASE(UnknownFlagsOfTheLowerHalfAreRefused) {
   const Bytes body = body_of(sound());
-  const std::size_t model = 16 + format::kRuleBytes;
-  const std::pair<const char*, std::size_t> places[] = {
-      {"exception 0", 16}, {"cost model 0", model}, {"default 0", model + format::kCostModelBytes}};
-  for (const auto& [what, at] : places) {
+  for (const auto& [what, at] : kPlaces) {
     for (const unsigned bit : {2U, 15U, 16U, 31U}) {
       Bytes other = body;
       store32(other.data() + at + 4, load32(other.data() + at + 4) | 1U << bit);

@@ -172,7 +172,7 @@ class ProfileParser {
   bool model(const JsonValue& at) {
     std::uint32_t variant = 0, resident = 0;
     std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
-    const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].first, numbers[i]); };
+    const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
     const bool read =
         in_.object(at, name_in(variants_, "variant", variant), in_.field("resident", resident), number(0), number(1),
                    number(2), number(3), number(4), number(5), number(6), number(7), number(8));
@@ -185,8 +185,8 @@ class ProfileParser {
     m.variant = variant;
     m.resident = resident;
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (numbers[i] > kMaxUs) return in_.fail(at, cache::kCostModelNumbers[i].first, "is over 1e12");
-      m.*cache::kCostModelNumbers[i].second = static_cast<float>(numbers[i]);
+      if (numbers[i] > kMaxUs) return in_.fail(at, cache::kCostModelNumbers[i].name, "is over 1e12");
+      m.*cache::kCostModelNumbers[i].value = static_cast<float>(numbers[i]);
     }
     t_.models.push_back(m);
     return modelled_.insert(variant).second || in_.fail(at, t_.variants[variant] + " is there twice");

@@ -3,7 +3,7 @@
 #include <clbake/choice.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace clbake {
 namespace {
@@ -33,11 +33,15 @@ Parts cut(std::size_t size, std::uint32_t most, std::uint32_t item) {
 
 bool between(std::size_t value, std::uint32_t min, std::uint32_t max) { return min <= value && value <= max; }
 
-// The index of the first that fits; none: the number of rules.
-std::size_t first_fitting(const std::vector<cache::Rule>& rules, const Problem& problem) {
-  std::size_t i = 0;
-  while (i < rules.size() && !fits(rules[i], problem)) ++i;
-  return i;
+constexpr std::uint32_t kNone = UINT32_MAX;
+
+// The index of the first one from `begin` to `end` that fits, or kNone.
+std::uint32_t first_fitting(const std::vector<cache::Rule>& rules, std::uint32_t begin, std::uint32_t end,
+                            const Problem& problem) {
+  for (std::uint32_t i = begin; i < end; ++i) {
+    if (fits(rules[i], problem)) return i;
+  }
+  return kNone;
 }
 
 }  // namespace
@@ -62,60 +66,62 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
          millions * (m * k * model.a_us + k * n * model.b_us + m * n * model.c_us);
 }
 
-Choices::Choices(const cache::Profile& profile, std::uint32_t units) : units_(units == 0 ? profile.units : units) {
-  for (const auto& rule : profile.exceptions) kinds_[index_of(rule)].exceptions.push_back(rule);
-  for (const auto& model : profile.models) kinds_[index_of(model)].models.push_back(model);
-  for (const auto& rule : profile.defaults) kinds_[index_of(rule)].defaults.push_back(rule);
-  for (OfKind& kind : kinds_) {
-    kind.named = std::vector<NamedVariant>(kind.exceptions.size() + kind.models.size() + kind.defaults.size());
-    std::size_t i = 0;
-    for (const auto& rule : kind.exceptions) kind.named[i++].variant = rule.variant;
-    for (const auto& model : kind.models) kind.named[i++].variant = model.variant;
-    for (const auto& rule : kind.defaults) kind.named[i++].variant = rule.variant;
-  }
+Choices::Choices(cache::Profile profile, std::uint32_t units)
+    : profile_(std::move(profile)),
+      named_(profile_.exceptions.size() + profile_.models.size() + profile_.defaults.size()) {
+  if (units != 0) profile_.units = units;
+  std::size_t number = 0;
+  const auto add = [&](const auto& list, Starts& starts) {
+    for (const auto& item : list) {
+      ++starts[index_of(item) + 1];
+      named_[number++].variant = item.variant;
+    }
+    for (std::size_t kind = 0; kind < kKinds; ++kind) starts[kind + 1] += starts[kind];
+  };
+  add(profile_.exceptions, exceptions_);
+  add(profile_.models, models_);
+  add(profile_.defaults, defaults_);
 }
 
 Choices::Choice Choices::find(const Problem& problem) const {
-  const OfKind& kind = kinds_[index_of(problem)];
-  const std::size_t exception = first_fitting(kind.exceptions, problem);
-  if (exception < kind.exceptions.size()) return {&kind.named[exception], Why::exception, 0};
-  const std::size_t rule = first_fitting(kind.defaults, problem);
+  const std::size_t kind = index_of(problem);
+  const std::uint32_t exception = first_fitting(profile_.exceptions, exceptions_[kind], exceptions_[kind + 1], problem);
+  if (exception != kNone) return {&named_[exception], Why::exception, 0};
+  const std::uint32_t rule = first_fitting(profile_.defaults, defaults_[kind], defaults_[kind + 1], problem);
   const NamedVariant* of_defaults =
-      rule < kind.defaults.size() ? &kind.named[kind.exceptions.size() + kind.models.size() + rule] : nullptr;
-  const Choice expected = by_model(kind, problem, of_defaults);
+      rule == kNone ? nullptr : &named_[profile_.exceptions.size() + profile_.models.size() + rule];
+  const Choice expected = by_model(problem, of_defaults);
   return expected.named ? expected : Choice{of_defaults, Why::default_rule, 0};
 }
 
 // The least expected time, or the default variant's where that is not slower by the margin.
-Choices::Choice Choices::by_model(const OfKind& kind, const Problem& problem, const NamedVariant* default_one) const {
+Choices::Choice Choices::by_model(const Problem& problem, const NamedVariant* default_one) const {
   Choice best, of_default;
   double needed = 0;  // expected time of the default variant from which on the best one is chosen
-  for (std::size_t i = 0; i < kind.models.size(); ++i) {
-    const Choice choice{&kind.named[kind.exceptions.size() + i], Why::model,
-                        expected_us(kind.models[i], problem, units_)};
+  const std::size_t kind = index_of(problem);
+  for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
+    const Choice choice{&of_model(i), Why::model, expected(i, problem)};
     if (default_one && choice.named->variant == default_one->variant) of_default = choice;
     if (best.named && choice.expected_us >= best.expected_us) continue;
     best = choice;
-    needed = choice.expected_us * (1 + static_cast<double>(kind.models[i].margin));
+    needed = choice.expected_us * (1 + static_cast<double>(profile_.models[i].margin));
   }
   return of_default.named && of_default.expected_us <= needed ? of_default : best;
 }
 
 Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen) const {
-  const OfKind& kind = kinds_[index_of(problem)];
   Choice best;
-  for (std::size_t i = 0; i < kind.models.size(); ++i) {
-    if (kind.models[i].variant == chosen) continue;
-    const double us = expected_us(kind.models[i], problem, units_);
-    if (!best.named || us < best.expected_us) best = {&kind.named[kind.exceptions.size() + i], Why::model, us};
+  const std::size_t kind = index_of(problem);
+  for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
+    if (of_model(i).variant == chosen) continue;
+    const double us = expected(i, problem);
+    if (!best.named || us < best.expected_us) best = {&of_model(i), Why::model, us};
   }
   return best;
 }
 
-std::size_t Choices::size() const {
-  std::size_t size = 0;
-  for (const OfKind& kind : kinds_) size += kind.named.size();
-  return size;
+double Choices::expected(std::uint32_t model, const Problem& problem) const {
+  return expected_us(profile_.models[model], problem, profile_.units);
 }
 
 }  // namespace clbake

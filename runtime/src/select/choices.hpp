@@ -26,8 +26,9 @@ struct NamedVariant {
 // Any thread.
 class Choices {
  public:
-  // `units`: compute units of the device; 0: as many as the profile's device has.
-  Choices(const cache::Profile& profile, std::uint32_t units);
+  // The profile's lists are kind by kind, as in a bundle. `units`: compute units of the device; 0: as many as the
+  // profile's device has.
+  [[gnu::cold]] Choices(cache::Profile profile, std::uint32_t units);  // once for a bundle: small code will do
 
   enum class Why { exception, model, default_rule };
   struct Choice {
@@ -42,21 +43,19 @@ class Choices {
   // The least expected time of the other variants; nothing without cost models.
   Choice runner_up(const Problem& problem, std::uint32_t chosen) const;
 
-  std::size_t size() const;  // rules and cost models
+  std::size_t size() const { return named_.size(); }  // rules and cost models
 
  private:
-  // Of one kind, in the profile's order.
-  struct OfKind {
-    std::vector<cache::Rule> exceptions;
-    std::vector<cache::CostModel> models;
-    std::vector<cache::Rule> defaults;
-    std::vector<NamedVariant> named;  // by these three, one after the other
-  };
+  // Where each kind begins in one of the profile's lists, and the end of the list.
+  using Starts = std::array<std::uint32_t, kKinds + 1>;
 
-  Choice by_model(const OfKind& kind, const Problem& problem, const NamedVariant* default_one) const;
+  double expected(std::uint32_t model, const Problem& problem) const;
+  const NamedVariant& of_model(std::uint32_t model) const { return named_[profile_.exceptions.size() + model]; }
+  Choice by_model(const Problem& problem, const NamedVariant* default_one) const;
 
-  std::array<OfKind, kKinds> kinds_;
-  std::uint32_t units_;
+  cache::Profile profile_;
+  Starts exceptions_{}, models_{}, defaults_{};
+  std::vector<NamedVariant> named_;  // by exceptions, cost models and defaults, one after the other
 };
 
 }  // namespace clbake

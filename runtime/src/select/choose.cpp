@@ -79,9 +79,9 @@ Result<cache::Profile> profile_of(const Bundle& bundle, const Result<std::uint32
   return bundle.find_profile(*target);
 }
 
-Result<Choices> choices_of(const Result<cache::Profile>& profile, std::uint32_t units) {
+Result<Choices> choices_of(Result<cache::Profile> profile, std::uint32_t units) {
   if (!profile) return profile.status();
-  return Choices(*profile, units);
+  return Choices(std::move(*profile), units);
 }
 
 Result<std::uint32_t> checked(const Bundle& bundle, const Choices::Choice& choice, const Problem& problem) {
@@ -121,7 +121,7 @@ std::string expectation(const DeviceBundle& bundle, const Problem& problem, cons
 }  // namespace
 
 DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu, std::uint32_t units) {
-  const Result<cache::Profile> defaults = profile_of(bundle, bundle.find_target(cache::any_device(is_cpu)));
+  Result<cache::Profile> defaults = profile_of(bundle, bundle.find_target(cache::any_device(is_cpu)));
   Result<std::uint32_t> target = bundle.find_target(device);
   Result<cache::Profile> profile = profile_of(bundle, target);
   if (!target || profile.status().code() == Code::no_variant) {
@@ -132,7 +132,8 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
     const Result<Target> known = bundle.target(profile->target);
     made_for = known ? known->device_name : "an unknown device";
   }
-  return {bundle, std::move(target), choices_of(profile, units), std::move(made_for), choices_of(defaults, units)};
+  return {bundle, std::move(target), choices_of(std::move(profile), units), std::move(made_for),
+          choices_of(std::move(defaults), units)};
 }
 
 std::string why(const DeviceBundle& bundle, const Problem& problem) {

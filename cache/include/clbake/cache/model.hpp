@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace clbake::cache {
@@ -109,19 +108,24 @@ struct CostModel : GemmKind {
   float margin = 0;            // by which the default variant must be expected to be slower, in parts of the time
 };
 
-// Its fields by name, in the order of the file.
-constexpr std::pair<const char*, std::uint32_t CostModel::*> kCostModelExtents[] = {
+// Its fields by name, in the order of the file. Characters instead of pointers: the loader has nothing to relocate.
+template <typename T>
+struct CostModelField {
+  char name[12];
+  T CostModel::*value;
+};
+constexpr CostModelField<std::uint32_t> kCostModelExtents[] = {
     {"tile_m", &CostModel::tile_m},    {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
     {"item_n", &CostModel::item_n},    {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
     {"resident", &CostModel::resident}};
-constexpr std::pair<const char*, float CostModel::*> kCostModelNumbers[] = {
+constexpr CostModelField<float> kCostModelNumbers[] = {
     {"call_us", &CostModel::call_us}, {"wave_us", &CostModel::wave_us}, {"latency_us", &CostModel::latency_us},
     {"step_us", &CostModel::step_us}, {"a_us", &CostModel::a_us},       {"b_us", &CostModel::b_us},
     {"c_us", &CostModel::c_us},       {"error", &CostModel::error},     {"margin", &CostModel::margin}};
 
 // Which variant serves which problem on one target: that of the first exception that fits; else that of the cost model
 // with the least expected time, if it is faster by its margin than the variant of the first default that fits; else the
-// default one.
+// default one. In what was read from a bundle, each list is sorted by kind.
 struct Profile {
   std::uint32_t target = 0;      // index into the targets; at most one profile per target
   std::uint32_t units = 1;       // compute units of the device that was measured
