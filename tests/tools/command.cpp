@@ -196,7 +196,7 @@ std::string served_by_direct(cache::Contents& contents) {
   const auto direct = std::find_if(contents.variants.begin(), contents.variants.end(), is_direct);
   BOOST_REQUIRE((direct != contents.variants.end()));
   rule.variant = static_cast<std::uint32_t>(direct - contents.variants.begin());
-  for (cache::Profile& profile : contents.profiles) profile.rules.insert(profile.rules.begin(), rule);
+  for (cache::Profile& profile : contents.profiles) profile.exceptions.insert(profile.exceptions.begin(), rule);
   return direct->name;
 }
 

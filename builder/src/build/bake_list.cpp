@@ -68,6 +68,10 @@ std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std
     fitting.push_back(broken.back().empty() ? std::optional<kernels::Params>(params) : std::nullopt);
   }
   std::set<GemmKind> kinds;
+  for (const Winner& winner : tuning.winners) {  // the default variants may have won everything
+    const GemmKind& kind = tuning.shapes[winner.figures.shape];
+    if (wants(precisions, kind.precision)) kinds.insert(kind);
+  }
   std::set<std::uint32_t> unfit;
   cache::Profile choice{0, tuning.compute_units, tuning.exceptions, tuning.models, {}};
   keep_if(choice, [&](const GemmKind& kind, std::uint32_t variant) {
@@ -82,7 +86,7 @@ std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std
     variant = index_in(bake_list.named, kernels::name(*fitting[variant]));
   });
   for (const GemmKind& kind : kinds) add_kind(choice, kind, bake_list.choice);
-  bake_list.choice.units = choice.units;
+  bake_list.choice.units = std::max(choice.units, 1U);
   return kinds;
 }
 

@@ -11,10 +11,8 @@
 namespace clbake::builder {
 namespace {
 
-// The numbers that are fitted; the features of a problem are the expected times when one of them is 1 and the others 0.
-constexpr float cache::CostModel::*kTimes[kFeatures] = {
-    &cache::CostModel::call_us, &cache::CostModel::wave_us, &cache::CostModel::latency_us, &cache::CostModel::step_us,
-    &cache::CostModel::a_us,    &cache::CostModel::b_us,    &cache::CostModel::c_us};
+// The times that are fitted come first among the numbers.
+float& time_of(cache::CostModel& model, std::size_t i) { return model.*cache::kCostModelNumbers[i].second; }
 
 // Work-groups that a compute unit may run at the same time; which number it is follows from the measurements.
 constexpr std::uint32_t kResident[] = {1, 2, 3, 4, 6, 8};
@@ -22,12 +20,13 @@ constexpr std::uint32_t kResident[] = {1, 2, 3, 4, 6, 8};
 // Times over the best one up to which a shape says how good the model is.
 constexpr double kCompetitive = 1.5;
 
+// The expected times of a problem when one of the times is 1 and the others are 0.
 Features features_of(cache::CostModel geometry, const Problem& problem, std::uint32_t units) {
   Features features{};
   for (std::size_t i = 0; i < kFeatures; ++i) {
-    geometry.*kTimes[i] = 1;
+    time_of(geometry, i) = 1;
     features[i] = expected_us(geometry, problem, units);
-    geometry.*kTimes[i] = 0;
+    time_of(geometry, i) = 0;
   }
   return features;
 }
@@ -58,7 +57,7 @@ cache::CostModel fit_with(cache::CostModel model, const std::vector<TimedShape>&
     observations.push_back(o);
   }
   const Features times = fit_nonnegative(observations);
-  for (std::size_t i = 0; i < kFeatures; ++i) model.*kTimes[i] = static_cast<float>(times[i]);
+  for (std::size_t i = 0; i < kFeatures; ++i) time_of(model, i) = static_cast<float>(times[i]);
   model.error = static_cast<float>(error_of(model, shapes, units));
   return model;
 }
@@ -99,7 +98,10 @@ cache::CostModel scaled_cost_model(cache::CostModel model, const std::vector<Tim
   for (const TimedShape& shape : shapes) logarithms.push_back(logarithm_of_error(model, shape, units));
   std::sort(logarithms.begin(), logarithms.end());
   const double scale = std::exp(logarithms[logarithms.size() / 2]);
-  for (const auto time : kTimes) model.*time = static_cast<float>(static_cast<double>(model.*time) * scale);
+  for (std::size_t i = 0; i < kFeatures; ++i) {
+    float& time = time_of(model, i);
+    time = static_cast<float>(static_cast<double>(time) * scale);
+  }
   model.error = static_cast<float>(error_of(model, shapes, units));
   return model;
 }

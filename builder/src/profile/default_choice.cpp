@@ -11,20 +11,36 @@
 namespace clbake::builder {
 namespace {
 
-// Names of the default variants of any device: those of the tuned one are the ones that were timed.
-const std::set<std::string>& default_names() {
-  static const std::set<std::string> names = [] {
-    std::set<std::string> all;
-    for (const kernels::DeviceType type : kernels::all_device_types) {
+// The default variants of one class of devices, by name.
+struct Defaults {
+  kernels::DeviceType type;
+  std::set<std::string> names;
+};
+
+std::vector<Defaults> defaults_of_all_devices() {
+  std::vector<Defaults> all;
+  for (const kernels::DeviceType type : kernels::all_device_types) {
+    for (const std::uint32_t vector_bytes : {64U, 32U}) {
+      all.push_back({type, {}});
       for (const Precision precision : all_precisions) {
-        for (const std::uint32_t vector_bytes : {32U, 64U}) {
-          for (const auto& p : kernels::default_variants(type, precision, vector_bytes)) all.insert(kernels::name(p));
+        for (const auto& p : kernels::default_variants(type, precision, vector_bytes)) {
+          all.back().names.insert(kernels::name(p));
         }
       }
     }
-    return all;
-  }();
-  return names;
+  }
+  return all;
+}
+
+// The tuned device's: those of which most were timed. A search may have timed some of another device's.
+const Defaults& defaults_of(const Tuning& tuning) {
+  static const std::vector<Defaults> all = defaults_of_all_devices();
+  const auto timed = [&](const Defaults& defaults) {
+    return std::count_if(tuning.variants.begin(), tuning.variants.end(),
+                         [&](const std::string& name) { return defaults.names.count(name) > 0; });
+  };
+  return *std::max_element(all.begin(), all.end(),
+                           [&](const Defaults& a, const Defaults& b) { return timed(a) < timed(b); });
 }
 
 // As much of a variant as the default rules go by.
@@ -41,17 +57,15 @@ cache::Variant outline(const kernels::Params& params) {
 }  // namespace
 
 DefaultChoice::DefaultChoice(const Tuning& tuning) {
+  const Defaults& defaults = defaults_of(tuning);
   cache::Contents contents;
-  kernels::DeviceType type = kernels::DeviceType::gpu;
   contents.variants.resize(tuning.variants.size());
   for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
-    if (default_names().count(tuning.variants[v]) == 0) continue;
-    const auto params = std::get<kernels::Params>(kernels::parse(tuning.variants[v]));
-    if (params.family == kernels::Family::register_tile) type = kernels::DeviceType::cpu;
-    contents.variants[v] = outline(params);
+    if (defaults.names.count(tuning.variants[v]) == 0) continue;
+    contents.variants[v] = outline(std::get<kernels::Params>(kernels::parse(tuning.variants[v])));
     variants_.push_back(v);
   }
-  rules_ = untuned_rules(contents, variants_, type);
+  rules_ = untuned_rules(contents, variants_, defaults.type);
 }
 
 std::optional<std::uint32_t> DefaultChoice::of(const Shape& shape) const {

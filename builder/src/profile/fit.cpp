@@ -5,15 +5,14 @@
 //     most, as long as it gains 0.5 % on average or 2 % on some class of shapes.
 //   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
 //   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
-//   class
-//     of device, or of an earlier fit) only if they choose better on shapes that they do not know; so do the prior's
-//     with each variant's times scaled to what was measured here. A prior that nothing beats stays.
+//     class of device, or of an earlier fit) only if they choose better on shapes that they do not know; so do the
+//     prior's with each variant's times scaled to what was measured here. A prior that nothing beats stays.
 //   - A variant that is not the default one has to be expected to be faster by a margin. It is found by leaving out a
 //     tenth of the shapes in turn and choosing for them with what the others say: of several margins the one with the
 //     largest gain over the default variants, where a loss counts three times. On a noisy device, or with few shapes,
 //     the margin is large and the choice stays with the default variants.
 //   - Where the measurements contradict the choice by more than their spread, a rule names the winner for that shape
-//     and those within 6 % of it.
+//     and those within 6 % of it, unless another one of these was timed.
 // A kind with too few shapes for a fit has the prior's models, or none, and exceptions.
 //
 // Why so. Between two sizes of a table the time of a variant jumps: with one more wave of work-groups, or a tile that
@@ -30,7 +29,6 @@
 #include "profile/default_choice.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -46,12 +44,11 @@ constexpr std::size_t kLeastShapes = 30;  // for cost models of one's own
 constexpr std::size_t kLeastTimes = 12;   // of a variant, for its cost model
 constexpr std::size_t kLeastScaled = 3;   // of a variant, for the scale of the prior's
 constexpr std::size_t kFolds = 10;
-constexpr double kMargins[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3};
+constexpr double kMargins[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 1, 10};
 constexpr double kWeightOfLoss = 3;
 constexpr double kGainOverNothing = 0.01;
-constexpr std::size_t kMaxExceptions = 32;  // a bundle has room for as many
-constexpr double kLeastGain = 0.03;         // of an exception, beyond the noise
-constexpr double kNeighbourhood = 1.06;     // sizes for which an exception holds, around the shape that was timed
+constexpr double kLeastGain = 0.03;      // of an exception, beyond the noise
+constexpr double kNeighbourhood = 1.06;  // sizes for which an exception holds, around the shape that was timed
 
 using Models = std::vector<cache::CostModel>;
 
@@ -212,10 +209,10 @@ class KindFit {
       const Measurement* winner = winner_among_chosen(shapes_[i]);
       if (!winner || winner->variant == chosen) continue;
       const double proven = chosen ? proven_gain(*winner, *chosen, shapes_[i]) : 1;
-      if (proven >= kLeastGain) found.emplace_back(proven, exception(tuning_.shapes[shapes_[i]], winner->variant));
+      if (proven >= kLeastGain) found.emplace_back(proven, exception(shapes_[i], winner->variant));
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    found.resize(std::min(found.size(), kMaxExceptions));
+    found.resize(std::min(found.size(), kMaxExceptionsOfKind));
     for (const auto& [gain, rule] : found) rules.push_back(rule);
   }
 
@@ -230,19 +227,30 @@ class KindFit {
     return best;
   }
 
-  // Logarithm of the chosen variant's time over the winner's, less what may be noise.
+  // Logarithm of the chosen variant's time over the winner's, less what may be noise: twice a tie, because many shapes
+  // and variants are compared, and the fastest of several is also the luckiest.
   double proven_gain(const Measurement& winner, std::uint32_t chosen, std::uint32_t shape) const {
     const Measurement* m = times_.find(chosen, shape);
     if (!m || m->final != winner.final) return 0;
-    return std::log(m->median_us / winner.median_us) - tie(tuning_, *m, winner);
+    return std::log(m->median_us / winner.median_us) - 2 * tie(tuning_, *m, winner);
   }
 
-  static cache::Rule exception(const Shape& shape, std::uint32_t variant) {
-    const auto least = [](std::size_t size) {
-      return static_cast<std::uint32_t>(std::ceil(static_cast<double>(size) / kNeighbourhood));
+  cache::Rule exception(std::uint32_t shape, std::uint32_t variant) const {
+    cache::Rule rule = rule_around(tuning_.shapes[shape], kNeighbourhood);
+    const bool reaches_another = std::any_of(shapes_.begin(), shapes_.end(), [&](std::uint32_t other) {
+      return other != shape && fits(rule, problem_of(tuning_.shapes[other]));
+    });
+    if (reaches_another) rule = rule_around(tuning_.shapes[shape], 1);
+    rule.variant = variant;
+    return rule;
+  }
+
+  static cache::Rule rule_around(const Shape& shape, double factor) {
+    const auto least = [&](std::size_t size) {
+      return static_cast<std::uint32_t>(std::ceil(static_cast<double>(size) / factor));
     };
-    const auto most = [](std::size_t size) {
-      return static_cast<std::uint32_t>(std::min(static_cast<double>(size) * kNeighbourhood, 2147483647.0));
+    const auto most = [&](std::size_t size) {
+      return static_cast<std::uint32_t>(std::min(static_cast<double>(size) * factor, 2147483647.0));
     };
     cache::Rule rule;
     rule.kind() = shape.kind();
@@ -250,7 +258,6 @@ class KindFit {
     rule.n_min = least(shape.n), rule.n_max = most(shape.n);
     rule.k_min = least(shape.k), rule.k_max = most(shape.k);
     rule.batch_min = least(shape.batch), rule.batch_max = most(shape.batch);
-    rule.variant = variant;
     return rule;
   }
 

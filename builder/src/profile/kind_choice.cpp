@@ -20,10 +20,14 @@ std::set<GemmKind> kinds_of(const cache::Profile& profile) {
   return kinds;
 }
 
-bool is_measured(const cache::Profile& profile, const GemmKind& kind) {
-  const auto of_kind = [&](const auto& item) { return item.kind() == kind; };
-  return std::any_of(profile.exceptions.begin(), profile.exceptions.end(), of_kind) ||
-         std::any_of(profile.models.begin(), profile.models.end(), of_kind);
+std::set<std::uint32_t> measured_variants(const cache::Profile& profile, const GemmKind& kind) {
+  std::set<std::uint32_t> variants;
+  const auto note = [&](const auto& item) {
+    if (item.kind() == kind) variants.insert(item.variant);
+  };
+  std::for_each(profile.exceptions.begin(), profile.exceptions.end(), note);
+  std::for_each(profile.models.begin(), profile.models.end(), note);
+  return variants;
 }
 
 void add_kind(const cache::Profile& from, const GemmKind& kind, cache::Profile& to) {

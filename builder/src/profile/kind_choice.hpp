@@ -13,8 +13,8 @@ namespace clbake::builder {
 // The kinds that a profile says anything about.
 std::set<GemmKind> kinds_of(const cache::Profile& profile);
 
-// Whether the kind's choice was measured.
-bool is_measured(const cache::Profile& profile, const GemmKind& kind);
+// The variants that exceptions and cost models of the kind name; none: nothing was measured.
+std::set<std::uint32_t> measured_variants(const cache::Profile& profile, const GemmKind& kind);
 
 // Adds what `from` says about the kind to `to`.
 void add_kind(const cache::Profile& from, const GemmKind& kind, cache::Profile& to);

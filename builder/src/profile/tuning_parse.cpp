@@ -6,6 +6,7 @@
 #include "profile/cost_fit.hpp"
 #include "profile/json_reader.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -166,7 +167,14 @@ class ProfileParser {
     if (!read) return false;
     r.kind() = kinds_[r.variant];
     t_.exceptions.push_back(r);
-    return true;
+    return room_for(at, r.kind(), t_.exceptions, kMaxExceptionsOfKind);
+  }
+
+  template <typename T>
+  bool room_for(const JsonValue& at, const GemmKind& kind, const std::vector<T>& list, std::size_t most) {
+    const auto count = std::count_if(list.begin(), list.end(), [&](const T& item) { return item.kind() == kind; });
+    return static_cast<std::size_t>(count) <= most ||
+           in_.fail(at, "is one too many of " + kind_name(kind) + ": " + std::to_string(most) + " are allowed");
   }
 
   bool model(const JsonValue& at) {
@@ -177,7 +185,6 @@ class ProfileParser {
         in_.object(at, name_in(variants_, "variant", variant), in_.field("resident", resident), number(0), number(1),
                    number(2), number(3), number(4), number(5), number(6), number(7), number(8));
     if (!read) return false;
-    if (t_.compute_units == 0) return in_.fail({at.json, nullptr, "compute_units"}, "is 0, and there are cost models");
     if (resident < 1 || resident > kMaxResident) {
       return in_.fail(at, "resident", "is outside 1 to " + std::to_string(kMaxResident));
     }
@@ -189,7 +196,8 @@ class ProfileParser {
       m.*cache::kCostModelNumbers[i].value = static_cast<float>(numbers[i]);
     }
     t_.models.push_back(m);
-    return modelled_.insert(variant).second || in_.fail(at, t_.variants[variant] + " is there twice");
+    if (!modelled_.insert(variant).second) return in_.fail(at, t_.variants[variant] + " is there twice");
+    return room_for(at, m.kind(), t_.models, kMaxModelsOfKind);
   }
 
   bool tuning_failure(const JsonValue& at) {
@@ -241,7 +249,9 @@ bool ProfileParser::parse(const Json& json) {
                     list("failures", [&](const auto& at) { return tuning_failure(at); }),
                     list("curve", [&](const auto& at) { return milestone(at); })) &&
          ((t_.shard >= 1 && t_.shard <= t_.shards) ||
-          in_.fail(root, "shard", "is outside 1 to " + std::to_string(t_.shards)));
+          in_.fail(root, "shard", "is outside 1 to " + std::to_string(t_.shards))) &&
+         (t_.compute_units > 0 || t_.models.empty() ||
+          in_.fail(root, "compute_units", "is 0, and there are cost models"));
 }
 
 Status check_format(const Json& json) {

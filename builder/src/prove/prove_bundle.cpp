@@ -200,12 +200,10 @@ void Proving::remove_wrong(const Task& task) {
 // Where the choice for a kind of problem was measured: the device's own profile, or the one of the target that was
 // proven when the device's comes from there, by an earlier proof, or has nothing measured.
 const cache::Profile& measured_profile(const cache::Profile& own, const cache::Profile& proven, const GemmKind& kind) {
-  if (!is_measured(proven, kind)) return own;
-  const auto is_there = [&](const cache::CostModel& model) {
-    return model.kind() != kind || std::any_of(proven.models.begin(), proven.models.end(),
-                                               [&](const auto& other) { return other.variant == model.variant; });
-  };
-  return std::all_of(own.models.begin(), own.models.end(), is_there) ? proven : own;
+  const std::set<std::uint32_t> there = measured_variants(proven, kind);
+  if (there.empty()) return own;
+  const std::set<std::uint32_t> here = measured_variants(own, kind);
+  return std::includes(there.begin(), there.end(), here.begin(), here.end()) ? proven : own;
 }
 
 // The device's profile: what it has entries for, first as it was tuned. For a kind of problem that it has none for, the

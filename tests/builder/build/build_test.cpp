@@ -303,14 +303,14 @@ BOOST_AUTO_TEST_CASE(OtherDevicesAndPrecisionsStayInTheBundle) {
   const cache::Contents both = baked_contents_of(fixture.options.output);
   BOOST_TEST(both.targets.size() == 2U);
   BOOST_TEST(both.entries.size() == 3 * kVariants);
-  const auto rules_of = [](const cache::Contents& contents, const Target& target) {
+  const auto defaults_of = [](const cache::Contents& contents, const Target& target) {
     for (const cache::Profile& profile : contents.profiles) {
-      if (contents.targets[profile.target] == target) return profile.rules.size();
+      if (contents.targets[profile.target] == target) return profile.defaults.size();
     }
     return std::size_t{0};
   };
-  BOOST_TEST(rules_of(both, made_up_device().target) == rules_of(before, made_up_device().target));
-  BOOST_TEST(rules_of(both, fixture.options.devices[0].target) > 0U);
+  BOOST_TEST(defaults_of(both, made_up_device().target) == defaults_of(before, made_up_device().target));
+  BOOST_TEST(defaults_of(both, fixture.options.devices[0].target) > 0U);
 
   fixture.options.replace = true;
   const BuildReport alone = required(fixture.build());
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(OfTheSameDeviceAndKindWhatIsNotWantedAnyMoreIsReplaced) {
   BOOST_TEST(report.dropped == kVariants / 4);
   const cache::Contents contents = baked_contents_of(fixture.options.output);
   BOOST_TEST(contents.entries.size() == 1 + kVariants / 4 * 3);
-  for (const cache::Rule& rule : contents.profiles.at(0).rules) {
+  for (const cache::Rule& rule : contents.profiles.at(0).defaults) {
     const std::string& name = contents.variants[rule.variant].name;
     if (!rule.trans_a && !rule.trans_b) BOOST_TEST(name == kernels::name(wanted));
   }
@@ -378,7 +378,7 @@ BOOST_AUTO_TEST_CASE(EveryBundleHoldsASourceForEveryKindOfProblem) {
     });
     BOOST_REQUIRE((profile != contents.profiles.end()));
     std::set<GemmKind> served;
-    for (const cache::Rule& rule : profile->rules) {
+    for (const cache::Rule& rule : profile->defaults) {
       const cache::Variant& variant = contents.variants[rule.variant];
       BOOST_TEST((variant.kind() == rule.kind()));
       BOOST_TEST(!contents.sources[variant.source].text.empty());
@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(WantedVariantsReplaceTheDefaultOnes) {
   BOOST_TEST(report->jobs[0].variant == kernels::name(wanted));
   const cache::Contents contents = baked_contents_of(fixture.options.output);
   BOOST_REQUIRE(contents.profiles.size() == 1U);
-  BOOST_TEST(contents.profiles[0].rules.size() == 1U);
+  BOOST_TEST(contents.profiles[0].defaults.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(AWantedVariantThatTheDeviceCannotRunWritesNothing) {

@@ -92,26 +92,36 @@ BOOST_AUTO_TEST_CASE(TheProvenEntryWinsWhereverItStands) {
   BOOST_TEST(kept(one_entry(1, true), jit_free) == 2);
 }
 
-BOOST_AUTO_TEST_CASE(TheRulesForAKindAreThoseOfTheFirstBundleThatHasAny) {
-  Contents other = small_contents();
-  for (cache::Profile& profile : other.profiles) {
-    for (cache::Rule& rule : profile.rules) rule.trans_a = rule.trans_b = false;
-  }
-  const auto rules_of = [](const MergedBundle& bundle) { return bundle.contents.profiles[0].rules; };
-  const std::vector<cache::Rule> own = rules_of(merged(other, other));
-  BOOST_TEST(own.size() == 2U);
-  BOOST_TEST((own[0].precision == Precision::single_precision));
-  BOOST_TEST(rules_of(merged(other, other)).size() == 2U);  // known kinds get no more
-  for (cache::Profile& profile : other.profiles) {
-    for (cache::Rule& rule : profile.rules) rule.precision = Precision::half_precision;
-  }
-  const std::vector<cache::Rule> both = rules_of(merged(small_contents(), other));
-  BOOST_TEST(both.size() == 4U);  // single and half precision can both be served
-  BOOST_TEST((both[0].precision == small_contents().profiles[0].rules[0].precision));
-  BOOST_TEST((both[3].precision == Precision::half_precision));
-  const MergedBundle second = merged(one_entry(1, true), small_contents());
-  BOOST_TEST(second.contents.profiles.size() == 2U);
-  BOOST_TEST(second.contents.profiles[0].rules.size() == 2U);
+// Cost models of a kind belong together: half of one bundle's and half of another one's would compare what cannot be
+// compared.
+BOOST_AUTO_TEST_CASE(TheChoiceForAKindIsThatOfTheFirstBundleThatHasAny) {
+  const auto choice_of = [](const GemmKind& kind, float us) {
+    Contents contents = small_contents();
+    cache::Profile profile;
+    profile.units = 7;
+    profile.exceptions.emplace_back().kind() = kind;
+    profile.models.emplace_back().kind() = kind;
+    profile.models[0].call_us = us;
+    profile.defaults.emplace_back().kind() = kind;
+    contents.profiles = {profile};
+    return contents;
+  };
+  const GemmKind plain = {}, transposed = {Precision::single_precision, true, false};
+  const auto merged_profile = [](const Contents& a, const Contents& b) { return merged(a, b).contents.profiles.at(0); };
+  const cache::Profile same = merged_profile(choice_of(plain, 1), choice_of(plain, 2));
+  BOOST_TEST((same.exceptions.size() == 1U && same.models.size() == 1U && same.defaults.size() == 1U));
+  BOOST_TEST(same.models[0].call_us == 1);
+  BOOST_TEST(same.units == 7U);
+  const cache::Profile both = merged_profile(choice_of(plain, 1), choice_of(transposed, 2));
+  BOOST_TEST((both.exceptions.size() == 2U && both.models.size() == 2U && both.defaults.size() == 2U));
+  BOOST_TEST((both.models[0].call_us == 1 && both.models[1].call_us == 2));
+  // Where the first one only has defaults, its defaults are the choice.
+  Contents untuned = choice_of(plain, 1);
+  untuned.profiles[0].exceptions.clear();
+  untuned.profiles[0].models.clear();
+  const cache::Profile first = merged_profile(untuned, choice_of(plain, 2));
+  BOOST_TEST((first.models.empty() && first.defaults.size() == 1U));
+  BOOST_TEST(merged(one_entry(1, true), small_contents()).contents.profiles.size() == small_contents().profiles.size());
 }
 
 BOOST_AUTO_TEST_CASE(AVariantThatIsAnotherOneIsLeftOutWithAllThatNeedsIt) {
@@ -125,8 +135,10 @@ BOOST_AUTO_TEST_CASE(AVariantThatIsAnotherOneIsLeftOutWithAllThatNeedsIt) {
   BOOST_TEST(both.contents.entries.size() == 7U);  // of Device C's three entries one is of tile-16
   const cache::Profile& profile = both.contents.profiles.back();
   BOOST_TEST(both.contents.targets[profile.target].device_name == "Device C");
-  BOOST_REQUIRE_EQUAL(profile.rules.size(), 1U);
-  BOOST_TEST(both.contents.variants[profile.rules[0].variant].name == "direct-8");
+  const auto is_tile = [&](const auto& item) { return both.contents.variants[item.variant].name == "tile-16"; };
+  BOOST_TEST(std::none_of(profile.exceptions.begin(), profile.exceptions.end(), is_tile));
+  BOOST_TEST(std::none_of(profile.models.begin(), profile.models.end(), is_tile));
+  BOOST_TEST(!profile.defaults.empty());
   BOOST_TEST(normalized(both.contents).entries.size() == 7U);
 }
 

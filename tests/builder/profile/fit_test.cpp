@@ -1,8 +1,16 @@
-// Winners and rules from made-up measurements.
-#include <clbake/builder/tuning.hpp>
+// Winners, cost models and exceptions from measurements that a known cost model made, with noise.
+#include "build_fixture.hpp"
+
+#include <clbake/builder/tuning_file.hpp>
+#include <clbake/choice.hpp>
+#include <clbake/kernels/defaults.hpp>
+
+#include "profile/cost_fit.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <random>
@@ -13,21 +21,196 @@
 namespace clbake::builder::test {
 namespace {
 
-// Sizes that rules may treat in different ways: all powers of two with their neighbours, and what no one multiplies.
-std::vector<std::uint32_t> sample_sizes() {
-  std::vector<std::uint32_t> sizes = {0, 1, 2, UINT32_MAX - 1, UINT32_MAX};
-  for (unsigned bit = 2; bit < 32; bit += 2) {
-    for (const std::uint32_t around : {0U, 1U, 2U}) sizes.push_back((std::uint32_t{1} << bit) + around - 1);
+constexpr std::uint32_t kUnits = 20;
+constexpr std::uint32_t kRuns = 9;
+
+kernels::Params params_of(const std::string& name) { return std::get<kernels::Params>(kernels::parse(name)); }
+
+// What a variant truly takes on an imagined GPU of kUnits compute units: `efficiency` is the part of its speed that it
+// reaches within a wave.
+cache::CostModel truth(const kernels::Params& params, double efficiency) {
+  cache::CostModel model = geometry_of(params);
+  const double operations_of_step = 2.0 * model.tile_m * model.tile_n * model.step_k;
+  model.resident = 2;
+  model.call_us = 5;
+  model.wave_us = 1;
+  model.latency_us = 0.05F;
+  model.step_us = static_cast<float>(operations_of_step / (250e3 * efficiency));
+  model.a_us = model.b_us = 0.5F;
+  model.c_us = 1;
+  return model;
+}
+
+// A work-group's tile of another size.
+kernels::Params tile(kernels::Params params, std::uint32_t rows, std::uint32_t columns, std::uint32_t slices = 1) {
+  params.ml = rows;
+  params.nl = columns;
+  params.split_k = slices;
+  return params;
+}
+
+// Variants of single nn by name, and what they take: the three default ones, and some that are better on some shapes.
+using Device = std::map<std::string, cache::CostModel>;
+
+Device default_variants_only() {
+  Device device;
+  const double efficiency[] = {0.1, 1, 0.5};  // direct, large tiles, small tiles
+  std::size_t i = 0;
+  for (const kernels::Params& p : kernels::default_variants(kernels::DeviceType::gpu, Precision::single_precision)) {
+    if (p.kind() == GemmKind{}) device[kernels::name(p)] = truth(p, efficiency[i++]);
   }
-  return sizes;
+  BOOST_REQUIRE_EQUAL(device.size(), 3U);
+  return device;
+}
+
+Device imagined_gpu() {
+  Device device = default_variants_only();
+  const kernels::Params large = params_of(std::max_element(device.begin(), device.end(), [](auto& a, auto& b) {
+                                            return a.second.tile_n < b.second.tile_n;
+                                          })->first);
+  const auto add = [&](const kernels::Params& p, double efficiency) {
+    device[kernels::name(p)] = truth(p, efficiency);
+  };
+  add(tile(large, 128, 128), 1.2);
+  add(tile(large, 64, 64), 0.85);
+  add(tile(large, 64, 128, 8), 1);
+  return device;
+}
+
+std::vector<Shape> grid(const std::vector<std::size_t>& sizes) {
+  std::vector<Shape> shapes;
+  for (const std::size_t m : sizes) {
+    for (const std::size_t n : sizes) {
+      for (const std::size_t k : sizes) {
+        Shape shape;
+        shape.m = m, shape.n = n, shape.k = k;
+        shapes.push_back(shape);
+      }
+    }
+  }
+  return shapes;
+}
+
+const std::vector<Shape>& table() {
+  static const std::vector<Shape> shapes = grid({16, 64, 200, 512, 1024, 2048});
+  return shapes;
+}
+
+// `noise`: standard deviation of the logarithm of a median; the spread of the calls is what gives such medians.
+Tuning measured(const Device& device, const std::vector<Shape>& shapes, double noise, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal;
+  Tuning t;
+  t.compute_units = kUnits;
+  t.shapes = shapes;
+  for (const auto& [variant, model] : device) {
+    for (std::uint32_t s = 0; s < shapes.size(); ++s) {
+      const double us = expected_us(model, problem_of(shapes[s]), kUnits) * std::exp(noise * normal(random));
+      const double spread = noise * std::sqrt(kRuns) / 0.93;
+      t.measurements.push_back({static_cast<std::uint32_t>(t.variants.size()), s, us, spread, kRuns, true});
+    }
+    t.variants.push_back(variant);
+  }
+  return t;
+}
+
+Tuning fitted(Tuning tuning) {
+  fit(tuning);
+  return tuning;
+}
+
+// What the runtime chooses by a profile.
+class Chooser {
+ public:
+  explicit Chooser(const Tuning& tuning) {
+    cache::Contents contents;
+    contents.targets = {made_up_device().target};
+    contents.sources = {{"kernel.cl", ""}};
+    std::vector<std::uint32_t> defaults;
+    const Device known = default_variants_only();
+    for (const std::string& name : tuning.variants) {
+      const kernels::Params p = params_of(name);
+      if (known.count(name) > 0) defaults.push_back(static_cast<std::uint32_t>(contents.variants.size()));
+      cache::Variant variant;
+      variant.kind() = p.kind();
+      variant.name = name;
+      variant.family = kernels::name(p.family);
+      variant.launches = {{cache::Role::gemm, "gemm", {1, 1, 1}, p.ml, p.nl}};
+      contents.variants.push_back(variant);
+    }
+    contents.profiles = {{0, tuning.compute_units, tuning.exceptions, tuning.models,
+                          untuned_rules(contents, defaults, kernels::DeviceType::gpu)}};
+    bytes_ = encoded(contents);
+    bundle_.emplace(required(Bundle::from_memory({bytes_.data(), bytes_.size()})));
+    choice_.emplace(required(ProfileChoice::create(*bundle_, contents.targets[0])));
+  }
+
+  std::string of(const Shape& shape) const {
+    return required(bundle_->variant(required(choice_->variant(problem_of(shape))))).name;
+  }
+
+ private:
+  cache::Bytes bytes_;
+  std::optional<Bundle> bundle_;
+  std::optional<ProfileChoice> choice_;
+};
+
+// True times of the choices on shapes, over those of another choice on them: geometric mean and the worst.
+struct Ratio {
+  double mean = 0;
+  double worst = 0;
+};
+
+template <typename Other>
+Ratio compare(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes, const Other& other_us) {
+  Ratio ratio;
+  for (const Shape& shape : shapes) {
+    const double us = expected_us(device.at(chooser.of(shape)), problem_of(shape), kUnits);
+    const double logarithm = std::log(us / other_us(shape));
+    ratio.mean += logarithm / static_cast<double>(shapes.size());
+    ratio.worst = std::max(ratio.worst, std::exp(logarithm));
+  }
+  ratio.mean = std::exp(ratio.mean);
+  return ratio;
+}
+
+Ratio against_best(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes) {
+  return compare(device, chooser, shapes, [&](const Shape& shape) {
+    double best = INFINITY;
+    for (const auto& [name, model] : device) best = std::min(best, expected_us(model, problem_of(shape), kUnits));
+    return best;
+  });
+}
+
+Ratio against_untuned(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes) {
+  const Chooser untuned(measured(default_variants_only(), {}, 0));
+  return compare(device, chooser, shapes, [&](const Shape& shape) {
+    return expected_us(device.at(untuned.of(shape)), problem_of(shape), kUnits);
+  });
+}
+
+// Sizes from 16 to 4096, none of them of the table, some in batches.
+std::vector<Shape> shapes_never_timed() {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> bits(4, 12);
+  const auto size = [&] { return static_cast<std::size_t>(std::exp2(bits(random))); };
+  std::vector<Shape> shapes;
+  while (shapes.size() < 300) {
+    Shape shape;
+    shape.m = size(), shape.n = size(), shape.k = size();
+    shape.batch = shapes.size() % 10 == 0 ? 1 + size() / 64 : 1;
+    if (std::find(table().begin(), table().end(), shape) == table().end()) shapes.push_back(shape);
+  }
+  return shapes;
 }
 
 // A tuning to which measurements are added by name.
 class Notes {
  public:
-  Notes& time(const std::string& variant, const std::string& shape, double us, std::uint32_t runs = 9,
+  Notes& time(const std::string& variant, const std::string& shape, double us, std::uint32_t runs = kRuns,
               double spread = 0.01, bool final = true) {
-    tuning.measurements.push_back({index(tuning.variants, variant), shape_index(shape), us, spread, runs, final});
+    tuning.measurements.push_back(
+        {index(tuning.variants, variant), index(tuning.shapes, *parse_shape(shape)), us, spread, runs, final});
     return *this;
   }
 
@@ -44,42 +227,14 @@ class Notes {
   Tuning tuning;
 
  private:
-  static std::uint32_t index(std::vector<std::string>& list, const std::string& text) {
-    const auto at = std::find(list.begin(), list.end(), text);
-    if (at != list.end()) return static_cast<std::uint32_t>(at - list.begin());
-    list.push_back(text);
-    return static_cast<std::uint32_t>(list.size() - 1);
-  }
-  std::uint32_t shape_index(const std::string& text) {
-    const Shape shape = *parse_shape(text);
-    const auto at = std::find(tuning.shapes.begin(), tuning.shapes.end(), shape);
-    if (at != tuning.shapes.end()) return static_cast<std::uint32_t>(at - tuning.shapes.begin());
-    tuning.shapes.push_back(shape);
-    return static_cast<std::uint32_t>(tuning.shapes.size() - 1);
+  template <typename T>
+  static std::uint32_t index(std::vector<T>& list, const T& item) {
+    const auto at = std::find(list.begin(), list.end(), item);
+    const auto index = static_cast<std::uint32_t>(at - list.begin());
+    if (at == list.end()) list.push_back(item);
+    return index;
   }
 };
-
-bool fits(const cache::Rule& r, const Shape& s, std::uint32_t m, std::uint32_t n, std::uint32_t k,
-          std::uint32_t batch) {
-  return r.precision == s.precision && r.trans_a == s.trans_a && r.trans_b == s.trans_b && r.m_min <= m &&
-         m <= r.m_max && r.n_min <= n && n <= r.n_max && r.k_min <= k && k <= r.k_max && r.batch_min <= batch &&
-         batch <= r.batch_max;
-}
-
-// The variant that the rules choose; empty when none fits.
-std::string choice(const Tuning& tuning, const Shape& kind, std::uint32_t m, std::uint32_t n, std::uint32_t k,
-                   std::uint32_t batch) {
-  for (const cache::Rule& rule : tuning.rules) {
-    if (fits(rule, kind, m, n, k, batch)) return tuning.variants.at(rule.variant);
-  }
-  return {};
-}
-
-std::string choice(const Tuning& tuning, const std::string& shape) {
-  const Shape s = *parse_shape(shape);
-  const auto size = [](std::size_t value) { return static_cast<std::uint32_t>(value); };
-  return choice(tuning, s, size(s.m), size(s.n), size(s.k), size(s.batch));
-}
 
 // Of a shape; empty when it has none.
 std::string winner(const Tuning& tuning, const std::string& shape) {
@@ -89,199 +244,197 @@ std::string winner(const Tuning& tuning, const std::string& shape) {
   return {};
 }
 
-void check_covered(const Tuning& tuning, const std::string& kind) {
-  const Shape shape = *parse_shape(kind + " 1x1x1");
-  const std::vector<std::uint32_t> sizes = sample_sizes();
-  std::size_t uncovered = 0;
-  for (const std::uint32_t m : sizes) {
-    for (const std::uint32_t n : sizes) {
-      for (const std::uint32_t k : sizes) {
-        for (const std::uint32_t batch : {0U, 1U, 2U, 3U, 1000U, UINT32_MAX}) {
-          uncovered += choice(tuning, shape, m, n, k, batch).empty() ? 1 : 0;
-        }
-      }
-    }
+// The variant that an exception names for a shape; empty without one.
+std::string exception(const Tuning& tuning, const std::string& shape) {
+  const Problem problem = problem_of(*parse_shape(shape));
+  for (const cache::Rule& rule : tuning.exceptions) {
+    if (rule.kind() == problem.kind() && fits(rule, problem)) return tuning.variants.at(rule.variant);
   }
-  BOOST_TEST(uncovered == 0U, kind);
+  return {};
 }
 
-// Each of four variants is at its best in one corner: small, thin in m, thin in n, square.
-Notes four_corners() {
-  const std::map<std::string, std::string> best = {
-      {"single nn 32x32x32", "small"},     {"single nn 64x64x64", "small"},       {"single nn 16x2048x2048", "flat"},
-      {"single nn 64x2048x2048", "flat"},  {"single nn 2048x16x2048", "tall"},    {"single nn 2048x64x2048", "tall"},
-      {"single nn 512x512x512", "square"}, {"single nn 2048x2048x2048", "square"}};
-  Notes notes;
-  for (const auto& [shape, fastest] : best) {
-    for (const char* variant : {"small", "flat", "tall", "square"}) {
-      notes.time(variant, shape, (variant == fastest ? 1 : 2) * operations(*parse_shape(shape)) / 1e5);
-    }
-  }
-  return notes;
-}
+// All that the fit found, and the variants by name.
+std::string text_of(const Tuning& tuning) { return tuning_text(brief(tuning)); }
 
-std::string text_of(const Tuning& t) {
-  std::string text;
-  for (const Winner& w : t.winners) text += w.shape_class + ' ' + t.variants[w.figures.variant] + '\n';
-  for (const cache::Rule& r : t.rules) {
-    for (const std::uint32_t value : {r.m_min, r.m_max, r.n_min, r.n_max, r.k_min, r.k_max, r.batch_min, r.batch_max}) {
-      text += std::to_string(value) + ' ';
-    }
-    text += t.variants[r.variant] + '\n';
-  }
-  return text;
-}
+const std::string kDefault = "register_tile-s-nn-256x128x512-8x32x1-v16";
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(NothingMeasuredGivesNoWinnersAndNoRules) {
+// ---- The choice ----
+
+BOOST_AUTO_TEST_CASE(TheChoiceOnShapesNeverTimedIsAsGoodAsTheTrueTimesAllow) {
+  const Device device = imagined_gpu();
+  const std::vector<Shape> shapes = shapes_never_timed();
+  const Chooser untuned(measured(device, {}, 0));
+  BOOST_TEST(against_best(device, untuned, shapes).mean > 1.1);  // there is something to gain
+  for (const double noise : {0.0, 0.03}) {
+    const Tuning tuning = fitted(measured(device, table(), noise));
+    BOOST_TEST(tuning.models.size() >= 5U);
+    const Ratio ratio = against_best(device, Chooser(tuning), shapes);
+    BOOST_TEST_CONTEXT("noise " << noise) {
+      BOOST_TEST(ratio.mean <= 1.01);
+      BOOST_TEST(ratio.worst <= (noise > 0 ? 1.15 : 1.05));
+      BOOST_TEST(against_untuned(device, Chooser(tuning), shapes).worst <= (noise > 0 ? 1.1 : 1.01));
+    }
+  }
+}
+
+// 12 tiles of 128 x 128 on 20 units leave 8 idle, 48 of 64 x 64 few.
+BOOST_AUTO_TEST_CASE(TheChoiceSeesWavesBetweenTheSizesOfATable) {
+  const Device device = imagined_gpu();
+  const Chooser chooser(fitted(measured(device, table(), 0.01)));
+  std::vector<Shape> squares;
+  for (std::size_t size = 64; size <= 4096; size += 64) {
+    Shape shape;
+    shape.m = shape.n = shape.k = size;
+    squares.push_back(shape);
+  }
+  BOOST_TEST(against_best(device, chooser, squares).worst <= 1.1);
+  std::set<std::string> chosen;
+  for (const Shape& shape : squares) chosen.insert(chooser.of(shape));
+  BOOST_TEST(chosen.size() >= 3U);
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsSlowerThanTheDefaultVariantsIsNeverChosenHoweverNoisyTheDevice) {
+  const Device defaults = default_variants_only();
+  Device device = imagined_gpu();
+  for (auto& [name, model] : device) {
+    if (defaults.count(name) == 0) model = truth(params_of(name), 0.1);
+  }
+  for (unsigned seed = 1; seed <= 4; ++seed) {
+    const Chooser chooser(fitted(measured(device, table(), 0.3, seed)));
+    std::size_t others = 0;
+    for (const std::vector<Shape>& shapes : {shapes_never_timed(), table()}) {
+      for (const Shape& shape : shapes) others += defaults.count(chooser.of(shape)) == 0 ? 1 : 0;
+    }
+    BOOST_TEST(others == 0U);
+    BOOST_TEST(against_untuned(device, chooser, shapes_never_timed()).mean <= 1.0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ANoisyTuningStillGainsOnAverage) {
+  const Device device = imagined_gpu();
+  for (const double noise : {0.1, 0.3}) {
+    for (unsigned seed = 1; seed <= 3; ++seed) {
+      const Chooser chooser(fitted(measured(device, table(), noise, seed)));
+      BOOST_TEST(against_untuned(device, chooser, shapes_never_timed()).mean <= 1.0, noise << ", " << seed);
+    }
+  }
+}
+
+// ---- Exceptions ----
+
+// The same times twice over: with one shape on which a variant is as no model expects, and some spread there.
+BOOST_AUTO_TEST_CASE(AnExceptionNeedsAGainBeyondTheSpread) {
+  const Device device = imagined_gpu();
+  const std::string favourite = device.rbegin()->first;
+  Shape odd;
+  odd.m = odd.n = odd.k = 512;
+  for (const double spread : {0.01, 0.5}) {
+    Tuning tuning = measured(device, table(), 0);
+    double best = INFINITY;
+    for (const Measurement& m : tuning.measurements) {
+      if (tuning.shapes[m.shape] == odd) best = std::min(best, m.median_us);
+    }
+    for (Measurement& m : tuning.measurements) {
+      if (!(tuning.shapes[m.shape] == odd)) continue;
+      m.spread = spread;
+      if (tuning.variants[m.variant] == favourite) m.median_us = best / 1.3;
+    }
+    fit(tuning);
+    BOOST_REQUIRE_EQUAL(tuning.exceptions.size(), spread < 0.1 ? 1U : 0U);
+    const Chooser chooser(tuning);
+    BOOST_TEST((chooser.of(odd) == favourite) == (spread < 0.1));
+    if (spread > 0.1) continue;
+    const cache::Rule& rule = tuning.exceptions[0];
+    BOOST_TEST((rule.m_min == 484U && rule.m_max == 542U));
+    BOOST_TEST((rule.k_min == 484U && rule.k_max == 542U));
+    BOOST_TEST((rule.batch_min == 1U && rule.batch_max == 1U));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AnExceptionReachesNoOtherShapeThatWasTimed) {
+  Notes notes;
+  notes.time("a", "single nn 1000x64x64", 100).time(kDefault, "single nn 1000x64x64", 200);
+  notes.time("a", "single nn 1024x64x64", 200).time(kDefault, "single nn 1024x64x64", 100);
+  notes.time("a", "single nn 2000x64x64", 100).time(kDefault, "single nn 2000x64x64", 200);
+  notes.fitted();
+  BOOST_TEST(exception(notes.tuning, "single nn 1000x64x64") == "a");
+  BOOST_TEST(exception(notes.tuning, "single nn 1001x64x64").empty());
+  BOOST_TEST(exception(notes.tuning, "single nn 1024x64x64").empty());
+  BOOST_TEST(exception(notes.tuning, "single nn 2010x66x61") == "a");
+}
+
+BOOST_AUTO_TEST_CASE(FewShapesGiveExceptionsOnly) {
+  Notes notes;
+  for (const char* shape : {"single nn 512x512x512", "single nn 16x1024x1024", "single nn 64x64x64"}) {
+    notes.time(kDefault, shape, 100).time("other", shape, shape[10] == '5' ? 80 : 105);
+  }
+  const Tuning& tuning = notes.fitted();
+  BOOST_TEST(tuning.winners.size() == 3U);
+  BOOST_TEST(tuning.models.empty());
+  BOOST_TEST(tuning.exceptions.size() == 1U);
+  BOOST_TEST(exception(tuning, "single nn 512x512x512") == "other");
+  BOOST_TEST((wanted_variants(tuning) == std::vector<std::string>{"other"}));
+}
+
+BOOST_AUTO_TEST_CASE(WhatTheDefaultVariantWinsNeedsNoException) {
+  for (const double other_us : {98.0, 80.0}) {
+    Notes notes;
+    notes.time("other", "single nn 512x512x512", other_us).time(kDefault, "single nn 512x512x512", 100);
+    BOOST_TEST(notes.fitted().exceptions.size() == (other_us < 90 ? 1U : 0U), other_us);
+  }
+}
+
+// Nothing says that it is slower than a default variant: without one the fastest serves.
+BOOST_AUTO_TEST_CASE(WithoutADefaultVariantTheFastestServes) {
+  Notes notes;
+  notes.time("one", "single nn 512x512x512", 100).time("another", "single nn 512x512x512", 99);
+  BOOST_TEST(exception(notes.fitted(), "single nn 512x512x512") == "another");
+  Device device = imagined_gpu();
+  for (const auto& [name, model] : default_variants_only()) device.erase(name);
+  const Tuning tuning = fitted(measured(device, table(), 0));
+  BOOST_TEST(tuning.models.size() == device.size());
+  for (const cache::CostModel& model : tuning.models) BOOST_TEST(model.margin == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ExceptionsOfAKindHaveABound) {
+  Tuning tuning = measured(imagined_gpu(), table(), 0.5);
+  for (Measurement& m : tuning.measurements) m.spread = 0.001;  // as if it were no noise
+  BOOST_TEST(fitted(tuning).exceptions.size() == kMaxExceptionsOfKind);
+}
+
+// ---- What counts ----
+
+BOOST_AUTO_TEST_CASE(NothingMeasuredGivesNothing) {
   Tuning empty;
   fit(empty);
-  BOOST_TEST(empty.winners.empty());
-  BOOST_TEST(empty.rules.empty());
+  BOOST_TEST((empty.winners.empty() && empty.exceptions.empty() && empty.models.empty()));
   Notes notes;
   notes.tuning.shapes = {*parse_shape("single nn 5x5x5")};
   notes.tuning.variants = {"a"};
   BOOST_TEST(notes.fitted().winners.empty());
-  BOOST_TEST(notes.tuning.rules.empty());
+  BOOST_TEST((notes.tuning.exceptions.empty() && notes.tuning.models.empty()));
 }
 
-BOOST_AUTO_TEST_CASE(HowSlowACallWasThatWasTheLastOneCounts) {
-  Notes notes;
-  for (const char* shape : {"single nn 8x32x32", "single nn 32x8x32"})
-    notes.time("even", shape, 13).time("wild", shape, 10);
-  notes.time("even", "single nn 32x32x8", 10).time("wild", "single nn 32x32x8", 100, 1);
-  BOOST_TEST(choice(notes.fitted(), "single nn 30x30x30") == "even");
-  Notes mild;  // given up as well, but not so slow
-  for (const char* shape : {"single nn 8x32x32", "single nn 32x8x32"})
-    mild.time("even", shape, 13).time("wild", shape, 10);
-  mild.time("even", "single nn 32x32x8", 10).time("wild", "single nn 32x32x8", 15, 1);
-  BOOST_TEST(choice(mild.fitted(), "single nn 30x30x30") == "wild");
-}
-
-BOOST_AUTO_TEST_CASE(VariantsThatAreAlikeNeedOneRule) {
-  Notes notes;
-  for (const char* size : {"16", "64", "256", "1024"}) {
-    const std::string shape = std::string("single nn ") + size + "x" + size + "x" + size;
-    notes.time("a", shape, 100).time("b", shape, size[0] == '6' ? 99 : 101);
+BOOST_AUTO_TEST_CASE(EachKindIsFittedAlone) {
+  Tuning tuning = measured(imagined_gpu(), table(), 0);
+  const Tuning alone = fitted(tuning);
+  const auto first_variant = static_cast<std::uint32_t>(tuning.variants.size());
+  const auto first_shape = static_cast<std::uint32_t>(tuning.shapes.size());
+  kernels::Params transposed = params_of(tuning.variants[0]);
+  transposed.trans_b = true;
+  tuning.variants.push_back(kernels::name(transposed));
+  tuning.shapes.push_back(*parse_shape("single nt 64x64x64"));
+  tuning.measurements.push_back({first_variant, first_shape, 10, 0.01, kRuns, true});
+  fit(tuning);
+  BOOST_REQUIRE_EQUAL(tuning.models.size(), alone.models.size());
+  for (std::size_t i = 0; i < alone.models.size(); ++i) {
+    BOOST_TEST(tuning.models[i].variant == alone.models[i].variant);
+    BOOST_TEST(tuning.models[i].step_us == alone.models[i].step_us);
+    BOOST_TEST((tuning.models[i].kind() == GemmKind{}));
   }
-  BOOST_TEST(notes.fitted().rules.size() == 1U);
-}
-
-// On the average of the cell there is little between them, and one of them is the rule everywhere else.
-BOOST_AUTO_TEST_CASE(WhatWasSlowOnAShapeOfTheCellIsNoRuleForIt) {
-  for (const double there : {107.0, 117.0}) {
-    Notes notes;
-    for (const char* shape : {"single nn 64x64x64", "single nn 256x256x256", "single nn 4096x4096x4096"}) {
-      notes.time("broad", shape, 100).time("narrow", shape, 130);
-    }
-    notes.time("broad", "single nn 808x808x808", 100).time("narrow", "single nn 808x808x808", 108);
-    notes.time("broad", "single nn 1024x1024x1024", there).time("narrow", "single nn 1024x1024x1024", 100);
-    BOOST_TEST(choice(notes.fitted(), "single nn 1024x1024x1024") == (there > 110 ? "narrow" : "broad"), there);
-    BOOST_TEST(choice(notes.tuning, "single nn 300x300x300") == "broad");
-  }
-}
-
-BOOST_AUTO_TEST_CASE(FittingAgainReplacesTheEarlierResult) {
-  Notes notes;
-  notes.time("a", "single nn 512x512x512", 100);
-  const std::string once = text_of(notes.fitted());
-  BOOST_TEST(text_of(notes.fitted()) == once);
-  BOOST_TEST(notes.tuning.winners.size() == 1U);
-}
-
-BOOST_AUTO_TEST_CASE(OneVariantServesEveryProblemOfItsKindAndNoOther) {
-  Notes notes;
-  notes.time("a", "double tn 512x512x512", 100);
-  check_covered(notes.fitted(), "double tn");
-  BOOST_TEST(winner(notes.tuning, "double tn 512x512x512") == "a");
-  for (const char* other : {"double nn 512x512x512", "double tt 512x512x512", "single tn 512x512x512"}) {
-    BOOST_TEST(choice(notes.tuning, other).empty(), other);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(EveryMeasuredShapeGetsItsClearWinner) {
-  Notes notes = four_corners();
-  const Tuning& tuning = notes.fitted();
-  BOOST_TEST(tuning.winners.size() == tuning.shapes.size());
-  for (const Shape& shape : tuning.shapes) {
-    BOOST_TEST(choice(tuning, name(shape)) == winner(tuning, name(shape)), name(shape));
-  }
-  BOOST_TEST(winner(tuning, "single nn 16x2048x2048") == "flat");
-  check_covered(tuning, "single nn");
-}
-
-BOOST_AUTO_TEST_CASE(ShapesBetweenGetWhatIsGoodAroundThem) {
-  Notes notes = four_corners();
-  const Tuning& tuning = notes.fitted();
-  BOOST_TEST(choice(tuning, "single nn 48x40x50") == "small");
-  BOOST_TEST(choice(tuning, "single nn 30x1800x1900") == "flat");
-  BOOST_TEST(choice(tuning, "single nn 1900x30x1700") == "tall");
-  BOOST_TEST(choice(tuning, "single nn 1000x900x1100") == "square");
-  BOOST_TEST(choice(tuning, "single nn 100000x100000x100000") == "square");
-}
-
-BOOST_AUTO_TEST_CASE(EachKindHasRulesOfItsOwn) {
-  Notes notes = four_corners();
-  notes.time("transposed", "single nt 512x512x512", 100).time("square", "single nt 512x512x512", 300);
-  notes.time("doubled", "double nn 512x512x512", 100);
-  const Tuning& tuning = notes.fitted();
-  for (const char* kind : {"single nn", "single nt", "double nn"}) check_covered(tuning, kind);
-  BOOST_TEST(choice(tuning, "single nt 7x7x7") == "transposed");
-  BOOST_TEST(choice(tuning, "double nn 7x7x7") == "doubled");
-  BOOST_TEST(choice(tuning, "single nn 512x512x512") == "square");
-}
-
-BOOST_AUTO_TEST_CASE(RulesNameOnlyMeasuredVariantsAndFewOfThem) {
-  Notes notes;
-  std::mt19937 random(1);
-  for (const char* size : {"16", "128", "1024"}) {
-    for (const char* depth : {"16", "128", "1024"}) {
-      const std::string shape = std::string("single nn ") + size + "x256x" + depth;
-      for (int v = 0; v < 60; ++v)
-        notes.time("v" + std::to_string(v), shape, 100.0 + static_cast<double>(random() % 100));
-    }
-  }
-  notes.tuning.variants.push_back("never timed");
-  const Tuning& tuning = notes.fitted();
-  const std::vector<std::string> wanted = wanted_variants(tuning);
-  BOOST_TEST(!wanted.empty());
-  BOOST_TEST(wanted.size() <= 8U);
-  BOOST_TEST((std::find(wanted.begin(), wanted.end(), "never timed") == wanted.end()));
-  std::set<std::string> named;
-  for (const cache::Rule& rule : tuning.rules) {
-    BOOST_TEST(rule.variant < tuning.variants.size());
-    named.insert(tuning.variants.at(rule.variant));
-  }
-  BOOST_TEST((std::set<std::string>(wanted.begin(), wanted.end()) == named));
-  check_covered(tuning, "single nn");
-}
-
-BOOST_AUTO_TEST_CASE(NoiseIsNoDifference) {
-  Notes notes;
-  // On each shape another one is ahead by less than its times vary: one of them is enough.
-  bool a_ahead = true;
-  for (const char* shape : {"single nn 64x64x64", "single nn 512x512x512", "single nn 16x1024x1024"}) {
-    notes.time("a", shape, a_ahead ? 100 : 103, 9, 0.1).time("b", shape, a_ahead ? 103 : 100, 9, 0.1);
-    a_ahead = !a_ahead;
-  }
-  BOOST_TEST(wanted_variants(notes.fitted()).size() == 1U);
-  BOOST_TEST(winner(notes.tuning, "single nn 64x64x64") == "a");
-  BOOST_TEST(winner(notes.tuning, "single nn 512x512x512") == "b");
-}
-
-// What every bundle holds anyway keeps its place until something is clearly better.
-BOOST_AUTO_TEST_CASE(DefaultVariantsComeFirst) {
-  const std::string shipped = "register_tile-s-nn-256x128x512-8x32x1-v16";
-  const std::string shape = "single nn 512x512x512";
-  for (const auto& [other_us, winner] : {std::pair{98.5, shipped}, std::pair{80.0, std::string("other")}}) {
-    Notes notes;
-    notes.time("other", shape, other_us).time(shipped, shape, 100);
-    BOOST_TEST(choice(notes.fitted(), shape) == winner);
-  }
-  Notes unknown;
-  unknown.time("other", shape, 97).time("another", shape, 100);
-  BOOST_TEST(choice(unknown.fitted(), shape) == "other");
+  BOOST_TEST(exception(tuning, "single nn 64x64x64") == exception(alone, "single nn 64x64x64"));
 }
 
 BOOST_AUTO_TEST_CASE(WhatWasStoppedEarlyNeverWins) {
@@ -292,7 +445,6 @@ BOOST_AUTO_TEST_CASE(WhatWasStoppedEarlyNeverWins) {
   BOOST_TEST(winner(tuning, "single nn 512x512x512") == "steady");
   BOOST_TEST(winner(tuning, "single nn 64x64x64").empty());
   BOOST_TEST((wanted_variants(tuning) == std::vector<std::string>{"steady"}));
-  check_covered(tuning, "single nn");
 }
 
 BOOST_AUTO_TEST_CASE(WhereThereWasARaceOnlyRacersCompete) {
@@ -301,115 +453,29 @@ BOOST_AUTO_TEST_CASE(WhereThereWasARaceOnlyRacersCompete) {
   notes.time("second", "single nn 512x512x512", 110);
   const Tuning& tuning = notes.fitted();
   BOOST_TEST(winner(tuning, "single nn 512x512x512") == "sound");
-  BOOST_TEST(choice(tuning, "single nn 512x512x512") == "sound");
+  BOOST_TEST(exception(tuning, "single nn 512x512x512") == "sound");
   BOOST_TEST(tuning.winners.at(0).figures.final);
 }
 
-BOOST_AUTO_TEST_CASE(BatchesHaveTheirOwnRules) {
+BOOST_AUTO_TEST_CASE(FittingAgainReplacesTheEarlierResult) {
   Notes notes;
-  for (const char* shape : {"single nn 64x64x64", "single nn 512x512x512"}) {
-    notes.time("single", shape, 100).time("batch", shape, 200);
-  }
-  notes.time("single", "single nn 64x64x64 batch 64", 200).time("batch", "single nn 64x64x64 batch 64", 100);
-  const Tuning& tuning = notes.fitted();
-  BOOST_TEST(choice(tuning, "single nn 64x64x64") == "single");
-  for (const char* batch : {"2", "64", "2147483647"}) {
-    BOOST_TEST(choice(tuning, std::string("single nn 64x64x64 batch ") + batch) == "batch", batch);
-  }
-  check_covered(tuning, "single nn");
-}
-
-// Though shapes around it outvote it.
-BOOST_AUTO_TEST_CASE(WhatWasMuchSlowerThanAnotherIsOutEvenIfItIsExpectedToBeTheFastest) {
-  for (const double there : {105.0, 117.0}) {
-    Notes notes;
-    for (const char* around : {"32", "128"}) {
-      for (const char* depth : {"32", "64", "128"}) {
-        const std::string shape = std::string("single nn ") + around + "x64x" + depth;
-        notes.time("broad", shape, 100).time("narrow", shape, 200);
-      }
-    }
-    notes.time("broad", "single nn 64x64x64", there).time("narrow", "single nn 64x64x64", 100);
-    notes.time("broad", "single nn 4096x4096x4096", 200).time("narrow", "single nn 4096x4096x4096", 100);
-    BOOST_TEST(choice(notes.fitted(), "single nn 64x64x64") == (there > 110 ? "narrow" : "broad"), there);
-    BOOST_TEST(choice(notes.tuning, "single nn 32x64x64") == "broad");
-  }
-}
-
-// Each serves one shape of many. Only "most" gains a little on several: too little for a further variant.
-BOOST_AUTO_TEST_CASE(SomeVariantServesEvenIfNoneGainsMuch) {
-  constexpr int kShapes = 220;
-  Notes notes;
-  for (int s = 0; s < kShapes; ++s) {
-    const std::string shape = "single nn 64x64x" + std::to_string(s + 1);
-    for (int v = 0; v < kShapes; ++v) notes.time("v" + std::to_string(v), shape, s == v ? 1 : 100, s == v ? 9 : 1, 0);
-    notes.time("most", shape, s < 11 ? 6.6 : 100, s < 11 ? 9 : 1, 0);
-  }
-  check_covered(notes.fitted(), "single nn");
-  BOOST_TEST(!wanted_variants(notes.tuning).empty());
-}
-
-// However many of the single products' variants gain a little there.
-BOOST_AUTO_TEST_CASE(BatchesGetWhatTheyNeedBesides) {
-  Notes notes;
-  for (int i = 0; i < 8; ++i) {
-    const std::string single = "single nn " + std::to_string(16 << i) + "x16x16";
-    const std::string batched = "single nn 64x64x" + std::to_string(16 << i) + " batch 64";
-    for (int v = 0; v < 8; ++v) {
-      const std::string name = "v" + std::to_string(v);
-      notes.time(name, single, v == i ? 100 : 200).time(name, batched, v == i ? 290 : 300);
-    }
-    notes.time("batch", batched, 100);
-  }
-  BOOST_TEST(choice(notes.fitted(), "single nn 64x64x64 batch 64") == "batch");
-}
-
-// It is in the bundle, so it costs nothing to use it.
-BOOST_AUTO_TEST_CASE(WhatBatchesNeedServesSingleProductsToo) {
-  Notes notes;
-  // On one of many shapes: a gain that would not be worth a variant.
-  notes.time("single", "single nn 256x16x16", 100).time("batch", "single nn 256x16x16", 85);
-  for (const char* m : {"1000", "2000", "3000", "4000"}) {
-    for (const char* n : {"1000", "2000", "3000", "4000", "5000"}) {
-      const std::string shape = std::string("single nn ") + m + "x" + n + "x1000";
-      notes.time("single", shape, 100).time("batch", shape, 150);
-    }
-  }
-  BOOST_TEST(choice(notes.fitted(), "single nn 256x16x16") == "single");
-  notes.time("single", "single nn 64x64x64 batch 64", 200).time("batch", "single nn 64x64x64 batch 64", 100);
-  BOOST_TEST(choice(notes.fitted(), "single nn 256x16x16") == "batch");
-  BOOST_TEST(choice(notes.tuning, "single nn 2000x2000x1000") == "single");
-}
-
-BOOST_AUTO_TEST_CASE(WithBatchesOnlyOrWithoutThemAllProblemsAreServed) {
-  for (const char* shape : {"single nn 64x64x64 batch 64", "single nn 64x64x64"}) {
-    Notes notes;
-    notes.time("a", shape, 100);
-    check_covered(notes.fitted(), "single nn");
-  }
-}
-
-// As when a tuning was interrupted early.
-BOOST_AUTO_TEST_CASE(ShapesWithoutCompleteMeasurementsAreServed) {
-  for (const bool batches_known : {true, false}) {
-    Notes notes;
-    notes.time("a", batches_known ? "single nn 64x64x64 batch 64" : "single nn 64x64x64", 100);
-    notes.glance("a", batches_known ? "single nn 64x64x64" : "single nn 64x64x64 batch 64", 100, 1);
-    check_covered(notes.fitted(), "single nn");
-  }
+  notes.time(kDefault, "single nn 512x512x512", 200).time("other", "single nn 512x512x512", 100);
+  const std::string once = text_of(notes.fitted());
+  BOOST_TEST(text_of(notes.fitted()) == once);
+  BOOST_TEST(notes.tuning.exceptions.size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(TheOrderOfMeasurementsDoesNotMatter) {
-  Notes notes = four_corners();
-  notes.glance("hasty", "single nn 512x512x512", 1, 1).time("batch", "single nn 64x64x64 batch 64", 100);
-  notes.time("equal to square", "single nn 512x512x512", 2.0 * 512 * 512 * 512 / 1e5);
-  const std::string once = text_of(notes.fitted());
+  Tuning tuning = measured(imagined_gpu(), table(), 0.1);
+  const std::string once = text_of(fitted(tuning));
   std::mt19937 random(1);
-  for (int i = 0; i < 10; ++i) {
-    std::shuffle(notes.tuning.measurements.begin(), notes.tuning.measurements.end(), random);
-    BOOST_TEST(text_of(notes.fitted()) == once);
+  for (int i = 0; i < 3; ++i) {
+    std::shuffle(tuning.measurements.begin(), tuning.measurements.end(), random);
+    BOOST_TEST(text_of(fitted(tuning)) == once);
   }
 }
+
+// ---- Shapes ----
 
 BOOST_AUTO_TEST_CASE(ClassesAreAsUsersSpeakOfThem) {
   const std::pair<const char*, const char*> wanted[] = {

@@ -1,4 +1,5 @@
 // PROFILE.json: what is written is read again; what cannot be meant is refused with file, field and cause.
+#include "profile/cost_fit.hpp"
 #include "profile/tunings.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -6,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <set>
 
 namespace clbake::builder::test {
 namespace {
@@ -27,7 +29,10 @@ void check_refused(const std::string& text, const std::string& field, const std:
 }
 
 const std::string kFirstRow = "[0,0,40.5,0.5,1,false]";
-const std::string kFirstRule = "[1,[0,128],[3,128],[7,null],[2,64]]";
+const std::string kFirstException = "[1,[0,128],[3,128],[7,null],[2,64]]";
+// Of the first cost model.
+const std::string kResident = "\"resident\":3,";
+const std::string kLatency = "\"latency_us\":0.0625,";
 
 }  // namespace
 
@@ -64,15 +69,26 @@ BOOST_AUTO_TEST_CASE(WhatIsWrittenIsReadAgain) {
   BOOST_TEST(read.curve.at(1).seconds == 2.75);
   BOOST_TEST(read.winners.at(2).shape_class == "thin-n");
   BOOST_TEST(read.winners.at(1).figures.variant == 2U);
-  BOOST_REQUIRE_EQUAL(read.rules.size(), 3U);
-  BOOST_TEST(read.rules[0].m_min == 0U);
-  BOOST_TEST(read.rules[0].m_max == 128U);
-  BOOST_TEST(read.rules[0].n_min == 3U);
-  BOOST_TEST(read.rules[0].k_max == UINT32_MAX);
-  BOOST_TEST(read.rules[0].batch_max == 64U);
-  BOOST_TEST(read.rules[1].n_max == UINT32_MAX);
-  BOOST_TEST(read.rules[1].batch_min == 0U);
-  BOOST_TEST(read.rules[2].trans_a);
+  BOOST_REQUIRE_EQUAL(read.exceptions.size(), 2U);
+  BOOST_TEST(read.exceptions[0].m_min == 0U);
+  BOOST_TEST(read.exceptions[0].m_max == 128U);
+  BOOST_TEST(read.exceptions[0].n_min == 3U);
+  BOOST_TEST(read.exceptions[0].k_max == UINT32_MAX);
+  BOOST_TEST(read.exceptions[0].batch_max == 64U);
+  BOOST_TEST(read.exceptions[1].n_max == UINT32_MAX);
+  BOOST_TEST(read.exceptions[1].batch_min == 0U);
+  BOOST_TEST(read.exceptions[1].trans_a);
+  BOOST_REQUIRE_EQUAL(read.models.size(), 2U);
+  const cache::CostModel& model = read.models[0];
+  BOOST_TEST(model.variant == 2U);
+  BOOST_TEST((model.kind() == GemmKind{}));
+  BOOST_TEST((model.tile_m == 60U && model.tile_n == 128U && model.item_m == 6U && model.item_n == 32U));
+  BOOST_TEST((model.step_k == 1U && model.slices == 1U));
+  BOOST_TEST(model.resident == 3U);
+  for (const auto& [field, number] : cache::kCostModelNumbers) {
+    BOOST_TEST((model.*number) > 0, field);
+    BOOST_TEST((model.*number) == (tuning.models[0].*number), field);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(AnEmptyTuningIsReadAgain) {
@@ -177,11 +193,14 @@ BOOST_AUTO_TEST_CASE(ForeignFormatsAndVersionsAreNamed) {
   check_refused("{}", "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "\"clbake bundle\""), "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "17"), "no clbake profile", "format");
-  check_refused(replaced("\"version\": 1", "\"version\": \"1\""), "version", "whole number");
-  check_refused(replaced("  \"version\": 1,\n", ""), "version", "missing");
-  const Result<Tuning> newer = parse_tuning(replaced("\"version\": 1", "\"version\": 2"), "some.json");
-  BOOST_TEST(outcome(newer) == "unsupported version");
-  BOOST_TEST(contains(newer.status().message(), "some.json: version: 2 "), newer.status().message());
+  check_refused(replaced("\"version\": 2", "\"version\": \"2\""), "version", "whole number");
+  check_refused(replaced("  \"version\": 2,\n", ""), "version", "missing");
+  for (const std::string version : {"1", "3"}) {
+    const Result<Tuning> other = parse_tuning(replaced("\"version\": 2", "\"version\": " + version), "some.json");
+    BOOST_TEST(outcome(other) == "unsupported version");
+    BOOST_TEST(contains(other.status().message(), "some.json: version: " + version + " "), other.status().message());
+    BOOST_TEST(contains(other.status().message(), "this clbake reads version 2"), other.status().message());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(EveryFieldIsNeeded) {
@@ -190,11 +209,12 @@ BOOST_AUTO_TEST_CASE(EveryFieldIsNeeded) {
   for (std::size_t at = text.find("\n  \""); at != std::string::npos; at = text.find("\n  \"", at + 1)) {
     keys.push_back(text.substr(at + 4, text.find('"', at + 4) - at - 4));
   }
-  BOOST_TEST(keys.size() == 22U);
+  BOOST_TEST(keys.size() == 24U);
   for (const std::string key : {"platform_name", "driver_version", "architecture", "address_bits", "class", "shape",
-                                "variant", "median_us", "spread", "gflops", "runs", "final", "cause"}) {
+                                "variant", "median_us", "spread", "gflops", "runs", "final", "cause", "resident"}) {
     keys.push_back(key);
   }
+  for (const auto& [field, number] : cache::kCostModelNumbers) keys.emplace_back(field);
   for (const std::string& key : keys) {
     const Result<Tuning> read = parse_tuning(replaced("\"" + key + "\":", "\"other\":"), "some.json");
     BOOST_TEST(!read.ok(), key);
@@ -271,9 +291,9 @@ BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {
   check_refused(tuning_text(twice), "winners[3]: ", "twice");
 }
 
-BOOST_AUTO_TEST_CASE(WrongRulesAreNamedWithTheirField) {
+BOOST_AUTO_TEST_CASE(WrongExceptionsAreNamedWithTheirField) {
   const auto check = [](const std::string& rule, const std::string& field, const std::string& cause) {
-    check_refused(replaced(kFirstRule, rule), "rules[0]" + field + ": ", cause);
+    check_refused(replaced(kFirstException, rule), "exceptions[0]" + field + ": ", cause);
   };
   check("{}", "", "list of 4");
   check("[1,[0,128],[3,128]]", "", "list of 4");
@@ -286,6 +306,49 @@ BOOST_AUTO_TEST_CASE(WrongRulesAreNamedWithTheirField) {
   check("[1,[5,6],[\"a\",4],[7,8]]", ".n.min", "whole number");
   check("[1,[5,6],[3,4],[null,8]]", ".k.min", "whole number");
   check("[1,[5,6],[3,4],[7,8],[1,4294967296]]", ".batch.max", "more than");
+  Tuning many = made_up_tuning();
+  many.exceptions.resize(1);
+  many.exceptions.resize(kMaxExceptionsOfKind, many.exceptions[0]);
+  BOOST_TEST(outcome(parse_tuning(tuning_text(many), "some.json")) == "ok");
+  many.exceptions.push_back(many.exceptions[0]);
+  check_refused(tuning_text(many), "exceptions[32]: ", "one too many of single nn: 32 are allowed");
+}
+
+BOOST_AUTO_TEST_CASE(WrongCostModelsAreNamedWithTheirField) {
+  const auto check = [](const std::string& part, const std::string& by, const std::string& field,
+                        const std::string& cause) {
+    check_refused(replaced(part, by), "models[0]" + field + ": ", cause);
+  };
+  check(kResident, "\"resident\":0,", ".resident", "is outside 1 to 64");
+  check(kResident, "\"resident\":65,", ".resident", "is outside 1 to 64");
+  check(kResident, "\"resident\":1.5,", ".resident", "whole number");
+  check(kResident, "", ".resident", "is missing");
+  check(kResident, "\"resident\":1,\"tile_m\":1,", ".tile_m", "no field");
+  check(kLatency, "\"latency_us\":-1,", ".latency_us", "negative");
+  check(kLatency, "\"latency_us\":1.1e12,", ".latency_us", "over 1e12");
+  check(kLatency, "\"latency_us\":null,", ".latency_us", "not a number");
+  check(kLatency, "", ".latency_us", "is missing");
+  for (const auto& [field, number] : cache::kCostModelNumbers) {
+    Tuning tuning = made_up_tuning();
+    tuning.models[0].*number = 2e12F;
+    check_refused(tuning_text(tuning), std::string("models[0].") + field + ": ", "over 1e12");
+  }
+  const std::string variant = "{\"variant\":\"" + std::string(kLargeWinner) + "\",\"resident\"";
+  check(variant, "{\"variant\":\"" + std::string(kFailing) + "\",\"resident\"", ".variant",
+        "not in the list of variants");
+  check(variant, "{\"variant\":7,\"resident\"", ".variant", "not a text");
+  check(variant + ":3", "7, " + variant + ":3", "", "not an object");
+  Tuning twice = made_up_tuning();
+  twice.models.push_back(twice.models[0]);
+  check_refused(tuning_text(twice), "models[2]: ", "is there twice");
+  check_refused(replaced("\"compute_units\": 2", "\"compute_units\": 0"), "compute_units: ", "there are cost models");
+  Tuning many;
+  many.compute_units = 1;
+  for (std::uint32_t v = 0; v <= kMaxModelsOfKind; ++v) {
+    many.variants.push_back("direct-s-nn-" + std::to_string(v + 1) + "x4x1-1x1x1-v1");
+    many.models.emplace_back().variant = v;
+  }
+  check_refused(tuning_text(many), "models[256]: ", "one too many of single nn: 256 are allowed");
 }
 
 // A low bit may turn a digit into another one, which no reader can notice; anything else is found.
@@ -323,40 +386,41 @@ BOOST_AUTO_TEST_CASE(DamageIsFoundOrGivesAProfile) {
   BOOST_TEST(damaged > 200U);
 }
 
-BOOST_AUTO_TEST_CASE(TheBriefFormHoldsRulesTheirSpeedsAndAWinnerOfEachClass) {
+BOOST_AUTO_TEST_CASE(TheBriefFormHoldsTheChoiceAndAWinnerOfEachClass) {
   Tuning whole = made_up_tuning();
-  // A smaller one of a class that is there, before it, of a variant without a rule; and another kind's of this class.
+  // A smaller one of a class that is there, before it, of a variant that does not serve; and another kind's of this
+  // class.
   whole.shapes.push_back(*parse_shape("single nn 500x500x500"));
   whole.shapes.push_back(*parse_shape("single tn 512x512x512"));
   whole.measurements.push_back({0, 3, 1000, 0, 9, true});
   whole.measurements.push_back({3, 4, 1000, 0, 9, true});
   whole.winners.insert(whole.winners.begin(), {"square", whole.measurements[5]});
   whole.winners.push_back({"square", whole.measurements[6]});
-  // One that is not the largest of its class, but the fastest within its rule.
-  whole.shapes.push_back(*parse_shape("single nn 400x400x400"));
-  whole.measurements.push_back({2, 5, 1, 0, 9, true});
-  whole.winners.push_back({"square", whole.measurements[7]});
   const Tuning small = required(parse_tuning(tuning_text(brief(whole)), "x"));
   BOOST_TEST((small.variants == std::vector<std::string>{kSmallWinner, kLargeWinner, kTransposedWinner}));
   BOOST_TEST(small.measurements.empty());
   BOOST_TEST(small.failures.empty());
   BOOST_TEST(small.curve.empty());
   BOOST_TEST(small.tried == 5U);
+  BOOST_TEST(small.compute_units == 2U);
   BOOST_TEST((wanted_variants(small) == wanted_variants(whole)));
-  std::vector<std::string> won;
-  for (const Winner& w : small.winners) won.push_back(name(small.shapes[w.figures.shape]));
-  BOOST_TEST(
-      (won == std::vector<std::string>{"single nn 16x16x16 batch 8", "single nn 512x512x512", "single tn 2048x16x2048",
-                                       "single tn 512x512x512", "single nn 400x400x400"}));
-  BOOST_TEST(small.shapes.size() == 5U);
-  BOOST_TEST(small.variants[small.winners[1].figures.variant] == kLargeWinner);
-  BOOST_REQUIRE_EQUAL(small.rules.size(), whole.rules.size());
-  for (std::size_t i = 0; i < small.rules.size(); ++i) {
-    const cache::Rule& a = small.rules[i];
-    const cache::Rule& b = whole.rules[i];
+  std::set<std::string> won;
+  for (const Winner& w : small.winners) won.insert(name(small.shapes[w.figures.shape]));
+  BOOST_TEST((won == std::set<std::string>{"single nn 16x16x16 batch 8", "single nn 512x512x512",
+                                           "single tn 2048x16x2048", "single tn 512x512x512"}));
+  BOOST_TEST(small.winners.size() == 4U);
+  BOOST_TEST(small.shapes.size() == 4U);
+  BOOST_REQUIRE_EQUAL(small.exceptions.size(), whole.exceptions.size());
+  for (std::size_t i = 0; i < small.exceptions.size(); ++i) {
+    const cache::Rule& a = small.exceptions[i];
+    const cache::Rule& b = whole.exceptions[i];
     BOOST_TEST(small.variants[a.variant] == whole.variants[b.variant]);
-    BOOST_TEST(speed_of(small, *fastest_within(small, a)) == speed_of(whole, *fastest_within(whole, b)));
     BOOST_TEST((a.trans_a == b.trans_a && a.m_max == b.m_max && a.n_min == b.n_min && a.batch_max == b.batch_max));
+  }
+  BOOST_REQUIRE_EQUAL(small.models.size(), whole.models.size());
+  for (std::size_t i = 0; i < small.models.size(); ++i) {
+    BOOST_TEST(small.variants[small.models[i].variant] == whole.variants[whole.models[i].variant]);
+    BOOST_TEST(small.models[i].call_us == whole.models[i].call_us);
   }
   BOOST_TEST(is_brief(small));
   BOOST_TEST(!is_brief(whole));

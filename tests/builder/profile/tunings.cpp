@@ -2,7 +2,20 @@
 
 #include <clbake/builder/jobs.hpp>
 
+#include "profile/cost_fit.hpp"
+
+#include <algorithm>
+
 namespace clbake::builder::test {
+namespace {
+
+cache::CostModel geometry_of_variant(const Tuning& tuning, std::uint32_t variant) {
+  cache::CostModel model = geometry_of(std::get<kernels::Params>(kernels::parse(tuning.variants[variant])));
+  model.variant = variant;
+  return model;
+}
+
+}  // namespace
 
 Tuning made_up_tuning(const Device& device) {
   Tuning t;
@@ -41,12 +54,24 @@ Tuning made_up_tuning(const Device& device) {
   small.batch_min = 2;
   small.batch_max = 64;
   small.variant = 1;
-  cache::Rule large;
-  large.variant = 2;
   cache::Rule transposed;
   transposed.trans_a = true;
   transposed.variant = 3;
-  t.rules = {small, large, transposed};
+  t.exceptions = {small, transposed};
+  cache::CostModel large = geometry_of_variant(t, 2);
+  large.resident = 3;
+  large.call_us = 20.5F;
+  large.wave_us = 1.25F;
+  large.latency_us = 0.0625F;
+  large.step_us = 0.00123456F;
+  large.a_us = 250;
+  large.b_us = 125;
+  large.c_us = 500;
+  large.error = 0.03125F;
+  large.margin = 0.02F;
+  cache::CostModel direct = geometry_of_variant(t, 1);
+  direct.call_us = 1e12F;
+  t.models = {large, direct};
   return t;
 }
 
@@ -54,7 +79,7 @@ Tuning tuning_of(const std::string& variant, double median_us, const Device& dev
   const auto params = std::get<kernels::Params>(kernels::parse(variant));
   Tuning t;
   t.target = device.target;
-  t.compute_units = device.compute_units;
+  t.compute_units = std::max(device.compute_units, 1U);
   t.date = "2026-11-21T20:15:00Z";
   t.complete = true;
   t.tried = 1;
@@ -70,11 +95,8 @@ Tuning tuning_of(const std::string& variant, double median_us, const Device& dev
   t.shapes = {shape};
   t.measurements = {{0, 0, median_us, 0.01, 9, false}};
   t.winners = {{shape_class(shape), t.measurements[0]}};
-  cache::Rule rule;
-  rule.precision = shape.precision;
-  rule.trans_a = shape.trans_a;
-  rule.trans_b = shape.trans_b;
-  t.rules = {rule};
+  t.models = {geometry_of_variant(t, 0)};
+  t.models[0].call_us = static_cast<float>(median_us);
   return t;
 }
 

@@ -40,7 +40,7 @@ cache::Contents contents_with(const Families& families) {
 
 const cache::Rule* rule_for(const cache::Profile& profile, Precision precision, bool trans_a, bool trans_b,
                             std::uint32_t m, std::uint32_t n, std::uint32_t k) {
-  for (const cache::Rule& r : profile.rules) {
+  for (const cache::Rule& r : profile.defaults) {
     if (r.precision == precision && r.trans_a == trans_a && r.trans_b == trans_b && r.m_min <= m && m <= r.m_max &&
         r.n_min <= n && n <= r.n_max && r.k_min <= k && k <= r.k_max) {
       return &r;
@@ -74,6 +74,8 @@ BOOST_AUTO_TEST_CASE(EveryProblemHasAVariantThatComputesIt) {
     for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
       const cache::Profile profile = untuned_profile(contents, 1, kind);
       BOOST_TEST(profile.target == 1U);
+      BOOST_TEST(profile.units == 1U);
+      BOOST_TEST((profile.exceptions.empty() && profile.models.empty()));
       std::size_t without = 0;
       for (const cache::Variant& v : contents.variants) {
         for (const std::uint32_t m : sizes) {
@@ -159,7 +161,7 @@ BOOST_AUTO_TEST_CASE(TransposesWithoutAnEntryGetNoRule) {
   cache::Contents only_one = contents_with({"direct"});
   only_one.entries.resize(1);
   const cache::Profile small = untuned_profile(only_one, 1, DeviceType::cpu);
-  BOOST_TEST(small.rules.size() == 1U);
+  BOOST_TEST(small.defaults.size() == 1U);
   BOOST_TEST(rule_for(small, Precision::single_precision, true, false, 4, 4, 4) == nullptr);
 }
 
@@ -174,27 +176,13 @@ BOOST_AUTO_TEST_CASE(AFamilyThatIsTheOnlyOneServesEverything) {
 BOOST_AUTO_TEST_CASE(EntriesOfAnotherTargetDoNotCount) {
   const cache::Profile profile = untuned_profile(contents_with(kAll), 0, DeviceType::cpu);
   BOOST_TEST(profile.target == 0U);
-  BOOST_TEST(profile.rules.empty());
+  BOOST_TEST(profile.defaults.empty());
 }
 
-BOOST_AUTO_TEST_CASE(RulesThatCouldNeverDecideAreLeftOut) {
-  RuleList list;
-  cache::Rule small;
-  small.m_max = 128;
-  cache::Rule batches;
-  batches.batch_min = 2;
-  cache::Rule few = batches;  // all of them are batches
-  few.batch_max = 8;
-  few.n_max = 64;
-  const cache::Rule all;
-  cache::Rule transposed = small;
-  transposed.trans_b = true;
-  for (const cache::Rule& rule : {small, small, batches, few, all, small, batches, all, transposed}) list.add(rule);
-  BOOST_REQUIRE_EQUAL(list.rules().size(), 4U);
-  BOOST_TEST(list.rules()[0].m_max == 128U);
-  BOOST_TEST(list.rules()[1].batch_min == 2U);
-  BOOST_TEST(list.rules()[2].m_max == UINT32_MAX);
-  BOOST_TEST(list.rules()[3].trans_b);
+BOOST_AUTO_TEST_CASE(AClassThatTheLastOneWouldServeAlikeNeedsNoRule) {
+  BOOST_TEST(untuned_profile(contents_with({"direct"}), 1, DeviceType::cpu).defaults.size() ==
+             8U);  // one for each kind
+  BOOST_TEST(untuned_profile(contents_with(kAll), 1, DeviceType::gpu).defaults.size() == 16U);
 }
 
 }  // namespace clbake::builder::test

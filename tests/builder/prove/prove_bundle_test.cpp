@@ -94,55 +94,67 @@ BOOST_FIXTURE_TEST_CASE(WhatIsProvenNeedsNoSecondProof, Foreign) {
   BOOST_TEST((read_file(options.output) == once));
 }
 
-// A tuning on such a device before: the proofs do not throw its rules away, in one go or in several.
-BOOST_FIXTURE_TEST_CASE(TheDeviceFollowsTheTunedRulesOfWhatItProved, Foreign) {
+// A tuning on such a device before: the proofs do not throw its choice away, in one go or in several. With and without
+// cost models, as of many shapes and of few.
+BOOST_FIXTURE_TEST_CASE(TheDeviceChoosesAmongWhatItProvedAsItWasTuned, Foreign) {
   const std::string small = "local_tile-s-nn-32x32x16-4x4x16-v4-load4-padding4";
   const std::string large = "local_tile-s-nn-64x64x16-4x4x16-v4-load4-padding4";
-  Tuning tuning = tuning_of(large, 100, gpu("sm_90", "570.1"));
-  tuning.variants.push_back(small);
-  cache::Rule rule;
-  rule.m_max = 100;
-  rule.variant = 1;
-  tuning.rules.insert(tuning.rules.begin(), rule);
-  tuning.shapes.push_back(*parse_shape("single nn 64x64x64"));
-  tuning.winners.push_back({shape_class(tuning.shapes[1]), {1, 1, 10, 0.01, 9, false}});
-  options.precisions.clear();
-  options.profiles = {{"h200.json", tuning}};
-  options.replace = true;
-  BOOST_TEST(required(build()).jobs.size() == 4U);
-  const auto rules_of = [&](const std::string& device) {
-    const cache::Contents contents = baked_contents_of(options.output);
-    std::vector<std::string> said;
-    for (const cache::Profile& profile : contents.profiles) {
-      if (contents.targets[profile.target].device_name != device) continue;
-      for (const cache::Rule& r : profile.rules) {
-        said.push_back(contents.variants[r.variant].name + " " + std::to_string(r.m_max) + " " +
-                       std::to_string(r.gflops));
+  for (const bool models : {true, false}) {
+    Tuning tuning = tuning_of(large, 100, gpu("sm_90", "570.1"));
+    tuning.compute_units = 132;
+    tuning.variants.push_back(small);
+    cache::Rule rule;
+    rule.m_max = 100;
+    rule.variant = 1;
+    tuning.exceptions = {rule};
+    if (!models) tuning.exceptions.emplace_back(), tuning.models.clear();
+    options.precisions.clear();
+    options.profiles = {{"h200.json", tuning}};
+    options.replace = true;
+    options.fresh = true;
+    BOOST_TEST(required(build()).jobs.size() == 5U);
+    const auto choice_of = [&](const std::string& device) {
+      const cache::Contents contents = baked_contents_of(options.output);
+      std::vector<std::string> said;
+      for (const cache::Profile& profile : contents.profiles) {
+        if (contents.targets[profile.target].device_name != device) continue;
+        said.push_back(std::to_string(profile.units) + " units");
+        for (const cache::Rule& r : profile.exceptions) {
+          said.push_back(contents.variants[r.variant].name + " " + std::to_string(r.m_max));
+        }
+        for (const cache::CostModel& m : profile.models) {
+          said.push_back(contents.variants[m.variant].name + " " + std::to_string(m.call_us));
+        }
       }
-    }
-    return said;
-  };
-  const std::vector<std::string> tuned = rules_of("");
-  BOOST_REQUIRE_EQUAL(tuned.size(), 2U);
-  BOOST_TEST(contains(tuned[0], small + "-clang 100 "));
-  BOOST_TEST(contains(tuned[1], large + "-clang 4294967295 "));
+      return said;
+    };
+    const std::vector<std::string> tuned = choice_of("");
+    BOOST_REQUIRE_EQUAL(tuned.size(), 3U);
+    BOOST_TEST(tuned[0] == "132 units");
+    BOOST_TEST(contains(tuned[1], small + "-clang 100"));
+    BOOST_TEST(contains(tuned[2], large + (models ? "-clang 100.0" : "-clang 4294967295")));
 
-  BOOST_TEST(outcome(prove(1)) == "cancelled");
-  const cache::Contents half = baked_contents_of(options.output);
-  for (const cache::Profile& profile : half.profiles) {
-    for (const cache::Rule& r : profile.rules) {  // names nothing that is still to be proven
-      BOOST_TEST(std::any_of(half.entries.begin(), half.entries.end(), [&](const cache::Entry& entry) {
-        return entry.target == profile.target && entry.variant == r.variant;
-      }));
+    prove_options.again = false;
+    BOOST_TEST(outcome(prove(1)) == "cancelled");
+    const cache::Contents half = baked_contents_of(options.output);
+    for (const cache::Profile& profile : half.profiles) {  // names nothing that is still to be proven
+      const auto has_entry = [&](const auto& item) {
+        return std::any_of(half.entries.begin(), half.entries.end(), [&](const cache::Entry& entry) {
+          return entry.target == profile.target && entry.variant == item.variant;
+        });
+      };
+      BOOST_TEST(std::all_of(profile.exceptions.begin(), profile.exceptions.end(), has_entry));
+      BOOST_TEST(std::all_of(profile.models.begin(), profile.models.end(), has_entry));
+      BOOST_TEST(std::all_of(profile.defaults.begin(), profile.defaults.end(), has_entry));
     }
+    required(prove());
+    BOOST_TEST(choice_of("NVIDIA H200") == tuned);
+    BOOST_TEST(choice_of("") == tuned);
+    const std::string once = read_file(options.output);
+    prove_options.again = true;
+    required(prove());
+    BOOST_TEST((read_file(options.output) == once));
   }
-  required(prove());
-  BOOST_TEST(rules_of("NVIDIA H200") == tuned);
-  BOOST_TEST(rules_of("") == tuned);
-  const std::string once = read_file(options.output);
-  prove_options.again = true;
-  required(prove());
-  BOOST_TEST((read_file(options.output) == once));
 }
 
 BOOST_FIXTURE_TEST_CASE(OtherArchitecturesAndOlderDriversGetNothing, Foreign) {
@@ -220,7 +232,7 @@ BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
     std::set<std::uint32_t> variants;
     for (const cache::Profile& profile : contents.profiles) {
       if (!(contents.targets[profile.target] == here)) continue;
-      for (const cache::Rule& rule : profile.rules) {
+      for (const cache::Rule& rule : profile.defaults) {
         kinds.insert({rule.trans_a, rule.trans_b});
         variants.insert(rule.variant);
       }

@@ -61,7 +61,8 @@ void check_without(const Tuning& tuning, const std::string& variant, const std::
   const auto is_it = [&](std::uint32_t v) { return tuning.variants.at(v) == variant; };
   for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");
   for (const Winner& w : tuning.winners) BOOST_TEST(!is_it(w.figures.variant), w.shape_class);
-  for (const cache::Rule& r : tuning.rules) BOOST_TEST(!is_it(r.variant), "a rule");
+  for (const cache::Rule& r : tuning.exceptions) BOOST_TEST(!is_it(r.variant), "an exception");
+  for (const cache::CostModel& m : tuning.models) BOOST_TEST(!is_it(m.variant), "a cost model");
   for (const Milestone& m : tuning.curve) BOOST_TEST(!is_it(m.variant), "a milestone");
   for (const std::string& wanted : wanted_variants(tuning)) BOOST_TEST(wanted != variant);
 }
@@ -87,7 +88,7 @@ BOOST_AUTO_TEST_CASE(AnExhaustiveSearchTriesEveryPointOnceAndFindsTheBestOfEachS
   for (const Shape& shape : bench.options.shapes.list) {
     BOOST_TEST(winner(*tuning, shape) == bench.best(shape), name(shape));
   }
-  BOOST_TEST(!tuning->rules.empty());
+  BOOST_TEST(!tuning->exceptions.empty());
   BOOST_TEST(!tuning->curve.empty());
   BOOST_TEST(outcome(parse_tuning(tuning_text(*tuning), "text")) == "ok");
 }
@@ -157,7 +158,7 @@ BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTuned, *boost::unit
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(tuning->winners.size() == 4 * bench.options.shapes.list.size());
   std::set<std::string> kinds;
-  for (const cache::Rule& rule : tuning->rules) {
+  for (const cache::Rule& rule : tuning->exceptions) {
     kinds.insert(kind_name(rule));
     const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[rule.variant]));
     BOOST_TEST((params.trans_a == rule.trans_a && params.trans_b == rule.trans_b));

@@ -132,21 +132,34 @@ BOOST_AUTO_TEST_CASE(AGoodBundleIsShownWithoutADevice) {
   BOOST_TEST(entry.at("driver") == "535.1");
   BOOST_TEST(json.at("entries").at(1).at("jit_free") == false);
   BOOST_TEST(json.at("profiles").size() == 2U);
-  const nlohmann::json& rule = json.at("profiles").at(0).at("rules").at(0);
-  BOOST_TEST(rule.at("variant") == "tile-16");
-  BOOST_TEST(rule.at("trans") == "nn");
-  BOOST_TEST(rule.at("m").is_null());
-  BOOST_TEST(rule.at("k").dump() == "[0,128]");
-  BOOST_TEST(rule.at("batch").dump() == "[2,4096]");
-  BOOST_TEST(rule.at("gflops") == 812.5);
-  BOOST_TEST(json.at("profiles").at(1).at("rules").at(0).at("gflops").is_null());
+  const nlohmann::json& profile = json.at("profiles").at(0);
+  BOOST_TEST(profile.at("units") == 24);
+  const nlohmann::json& exception = profile.at("exceptions").at(0);
+  BOOST_TEST(exception.at("variant") == "tile-16");
+  BOOST_TEST(exception.at("trans") == "nn");
+  BOOST_TEST(exception.at("m").is_null());
+  BOOST_TEST(exception.at("k").dump() == "[0,128]");
+  BOOST_TEST(exception.at("batch").dump() == "[2,4096]");
+  BOOST_TEST(profile.at("defaults").at(0).at("precision") == "double");
+  const nlohmann::json& model = profile.at("models").at(0);
+  BOOST_TEST(model.at("variant") == "tile-16");
+  BOOST_TEST(model.at("trans") == "nt");
+  BOOST_TEST(model.at("tile").dump() == "[16,32]");
+  BOOST_TEST(model.at("item").dump() == "[4,8]");
+  BOOST_TEST(model.at("slices") == 4);
+  BOOST_TEST(model.at("resident") == 3);
+  double number = 0.5;
+  for (const auto& [name, field] : cache::kCostModelNumbers) BOOST_TEST(model.at(name).get<double>() == number++, name);
+  BOOST_TEST(json.at("profiles").at(1).at("models").empty());
 
-  const Outcome text = clbake({"inspect", file, "--entries", "--rules"});
+  const Outcome text = clbake({"inspect", file, "--entries", "--profile"});
   BOOST_TEST(text.status == 0);
   BOOST_TEST(contains(text.out, "direct-4"), text.out);
   BOOST_TEST(contains(text.out, "NO"), text.out);
+  BOOST_TEST(contains(text.out, "profile of target 0: 1 cost model, 1 exception, 1 default"), text.out);
   BOOST_TEST(contains(text.out, "k <= 128, batch 2 to 4096"), text.out);
   BOOST_TEST(contains(text.out, "any size"), text.out);
+  BOOST_TEST(contains(text.out, "750.0 850.0"), text.out);  // error and margin in percent
 }
 
 BOOST_AUTO_TEST_CASE(AFileThatClblastsTunersDidNotWriteIsNamedWithTheField) {

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(InspectSummarisesAndListsOnRequest) {
   BOOST_TEST(!contains(summary, variant), summary);
   BOOST_TEST(contains(inspect({"--entries"}), variant));
   BOOST_TEST(!contains(inspect({"--entries"}), "any size"));
-  BOOST_TEST(contains(inspect({"--rules"}), "any size"));
+  BOOST_TEST(contains(inspect({"--profile"}), "any size"));
 
   contents.entries.resize(1);
   contents.entries[0].proof.jit_free = false;

@@ -46,7 +46,7 @@ Tuning handmade() {
   t.curve = {{9.0, 3, 0, 0, 990}, {1.0, 1, 1, 0, 600}};
   t.failures = {
       {"x-1", "wrong result at 3x4x5 of x-1"}, {"x-2", "no end after 60 s"}, {"x-3", "wrong result at 77x4x5 of x-3"}};
-  t.rules = {cache::Rule{}};
+  t.exceptions = {cache::Rule{}};
   return t;
 }
 

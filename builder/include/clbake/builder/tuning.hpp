@@ -73,6 +73,10 @@ struct Milestone {
   double gflops = 0;
 };
 
+// A bundle has room for as many.
+constexpr std::size_t kMaxExceptionsOfKind = 32;
+constexpr std::size_t kMaxModelsOfKind = 256;
+
 struct Tuning {
   Target target;
   std::uint32_t compute_units = 0;
@@ -96,9 +100,11 @@ struct Tuning {
   std::vector<Milestone> curve;
 
   // What follows from the measurements: fit(). The variants of exceptions and cost models are indices into `variants`.
-  std::vector<Winner> winners;           // one for each shape
-  std::vector<cache::Rule> exceptions;   // where measurements contradict the cost models
-  std::vector<cache::CostModel> models;  // one for each variant that serves, unless too few shapes were timed
+  std::vector<Winner> winners;          // one for each shape
+  std::vector<cache::Rule> exceptions;  // where measurements contradict the cost models
+  // One for each variant that serves; none for a kind with too few shapes, or where no variant gains over the default
+  // ones.
+  std::vector<cache::CostModel> models;
 };
 
 // The cost models that are there are the prior. Fills in winners, exceptions and cost models from the measurements.

@@ -1,0 +1,72 @@
+// What a profile says, kind by kind.
+#include "profile/kind_choice.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace clbake::builder::test {
+namespace {
+
+constexpr GemmKind kPlain = {};
+constexpr GemmKind kTransposed = {Precision::single_precision, true, false};
+constexpr GemmKind kDouble = {Precision::double_precision, false, false};
+
+template <typename T>
+T item(const GemmKind& kind, std::uint32_t variant) {
+  T t;
+  t.kind() = kind;
+  t.variant = variant;
+  return t;
+}
+
+// Measured: plain and transposed; double has defaults only.
+cache::Profile small_profile() {
+  cache::Profile profile;
+  profile.exceptions = {item<cache::Rule>(kPlain, 1), item<cache::Rule>(kTransposed, 4)};
+  profile.models = {item<cache::CostModel>(kPlain, 0), item<cache::CostModel>(kPlain, 1)};
+  profile.defaults = {item<cache::Rule>(kPlain, 0), item<cache::Rule>(kDouble, 7)};
+  return profile;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(KindsAreThoseOfAllThreeLists) {
+  BOOST_TEST((kinds_of(small_profile()) == std::set<GemmKind>{kPlain, kTransposed, kDouble}));
+  BOOST_TEST(kinds_of({}).empty());
+}
+
+BOOST_AUTO_TEST_CASE(MeasuredVariantsAreThoseOfExceptionsAndModels) {
+  using Variants = std::set<std::uint32_t>;
+  BOOST_TEST((measured_variants(small_profile(), kPlain) == Variants{0, 1}));
+  BOOST_TEST((measured_variants(small_profile(), kTransposed) == Variants{4}));
+  BOOST_TEST(measured_variants(small_profile(), kDouble).empty());
+}
+
+BOOST_AUTO_TEST_CASE(AKindIsAddedWithAllThatIsSaidOfIt) {
+  cache::Profile all;
+  for (const GemmKind& kind : {kDouble, kPlain, kTransposed}) add_kind(small_profile(), kind, all);
+  BOOST_TEST(all.exceptions.size() == 2U);
+  BOOST_TEST(all.models.size() == 2U);
+  BOOST_REQUIRE_EQUAL(all.defaults.size(), 2U);
+  BOOST_TEST(all.defaults[0].variant == 7U);  // in the order in which kinds were added
+  cache::Profile one;
+  add_kind(small_profile(), kTransposed, one);
+  BOOST_TEST((one.exceptions.size() == 1U && one.models.empty() && one.defaults.empty()));
+}
+
+BOOST_AUTO_TEST_CASE(VariantsAreRenumberedEverywhere) {
+  cache::Profile profile = small_profile();
+  for_each_variant(profile, [](std::uint32_t& variant) { variant += 10; });
+  BOOST_TEST(profile.exceptions[1].variant == 14U);
+  BOOST_TEST(profile.models[1].variant == 11U);
+  BOOST_TEST(profile.defaults[1].variant == 17U);
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsNotWantedGoes) {
+  cache::Profile profile = small_profile();
+  keep_if(profile, [](const GemmKind& kind, std::uint32_t variant) { return kind == kPlain && variant == 0; });
+  BOOST_TEST(profile.exceptions.empty());
+  BOOST_TEST(profile.models.size() == 1U);
+  BOOST_TEST(profile.defaults.size() == 1U);
+}
+
+}  // namespace clbake::builder::test
