@@ -35,7 +35,7 @@ int merge(const std::vector<std::string>& arguments) {
       "Joins bundles into one. A directory stands for all bundles in it: an overlay's programs thus become part of "
       "the\n"
       "next release. Of two entries for the same target, variant and form the proven one is kept, else the first. A\n"
-      "target's rules for a precision and transposes come from the first bundle that has any. Damaged bundles in a\n"
+      "target's choice for a precision and transposes is that of the first bundle that has any. Damaged bundles in a\n"
       "directory, and variants whose name an earlier bundle gives to a different variant, are left out and named. "
       "Needs\n"
       "no OpenCL device.");

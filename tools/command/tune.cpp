@@ -102,8 +102,8 @@ int report_only(const Cli& cli) {
 
 int tune(const std::vector<std::string>& arguments) {
   Cli cli("tune [OPTIONS] -o FILE",
-          "Finds the best variants of a device for every kind of problem, and the rules by which the runtime chooses\n"
-          "among them. The result is a profile, which 'clbake build --profile FILE' bakes.");
+          "Finds the best variants of a device for every kind of problem, and the cost models by which the runtime\n"
+          "chooses among them. The result is a profile, which 'clbake build --profile FILE' bakes.");
   declare_tune_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   if (cli.has("from")) return report_only(cli);

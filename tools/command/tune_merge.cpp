@@ -22,7 +22,7 @@ int tune_merge(const std::vector<std::string>& files, bool force, bool brief, co
   Result<builder::Tuning> merged = single ? profiles[0].tuning : builder::merge(profiles, force);
   if (!merged) return fail("tune", merged.status().within("--merge"));
   if (single) {
-    // This version may fit better rules than the one that wrote the profile.
+    // This version may choose better than the one that wrote the profile.
     if (!builder::is_brief(*merged)) builder::fit(*merged);
   } else {
     merged->command = command + (force ? " --force" : "") + " -o " + output;
