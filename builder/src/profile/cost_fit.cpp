@@ -12,7 +12,10 @@ namespace clbake::builder {
 namespace {
 
 // The times that are fitted come first among the numbers.
-float& time_of(cache::CostModel& model, std::size_t i) { return model.*cache::kCostModelNumbers[i].second; }
+float& time_of(cache::CostModel& model, std::size_t i) {
+  const auto& [name, time] = cache::kCostModelNumbers[i];
+  return model.*time;
+}
 
 // Work-groups that a compute unit may run at the same time; which number it is follows from the measurements.
 constexpr std::uint32_t kResident[] = {1, 2, 3, 4, 6, 8};

@@ -109,6 +109,20 @@ BOOST_AUTO_TEST_CASE(ShapesOnWhichTheVariantIsFarFromTheBestSayLittle) {
   BOOST_TEST(fit_cost_model(params_of(kTile), shapes, kUnits).error > 0.3F);
 }
 
+BOOST_AUTO_TEST_CASE(AScaledModelHasTheMedianOfTheMeasuredTimes) {
+  const cache::CostModel known = known_model();
+  std::vector<TimedShape> shapes = timed(known, 0);
+  for (TimedShape& shape : shapes) shape.us = shape.best_us = 3 * shape.us;
+  shapes[0].us = shapes[0].best_us = 1000 * shapes[0].us;  // one slow moment
+  const cache::CostModel scaled = scaled_cost_model(known, shapes, kUnits);
+  BOOST_TEST(scaled.step_us == 3 * known.step_us, tt::tolerance(1e-5F));
+  BOOST_TEST(scaled.c_us == 3 * known.c_us, tt::tolerance(1e-5F));
+  BOOST_TEST((scaled.resident == known.resident && scaled.tile_n == known.tile_n));
+  BOOST_TEST(scaled.error > 0.5F);
+  shapes.erase(shapes.begin());
+  BOOST_TEST(scaled_cost_model(known, shapes, kUnits).error < 1e-4F);
+}
+
 BOOST_AUTO_TEST_CASE(OneShapeIsEnough) {
   std::vector<TimedShape> shapes = timed(known_model(), 0);
   shapes.resize(1);

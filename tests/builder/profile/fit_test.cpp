@@ -204,6 +204,16 @@ std::vector<Shape> shapes_never_timed() {
   return shapes;
 }
 
+// A tuning of some shapes that starts from the models of a fit on all of them.
+Tuning with_prior(const Device& device, const Device& known, std::size_t shapes, double noise) {
+  const std::vector<Shape>& all = table();
+  std::vector<Shape> some;
+  for (std::size_t i = 0; i < shapes; ++i) some.push_back(all[i * all.size() / shapes]);
+  Tuning tuning = measured(device, some, noise);
+  tuning.models = fitted(measured(known, all, 0)).models;
+  return tuning;
+}
+
 // A tuning to which measurements are added by name.
 class Notes {
  public:
@@ -322,6 +332,48 @@ BOOST_AUTO_TEST_CASE(ANoisyTuningStillGainsOnAverage) {
   }
 }
 
+// ---- The prior ----
+
+BOOST_AUTO_TEST_CASE(APriorThatNothingBeatsStays) {
+  const Device device = imagined_gpu();
+  for (const std::size_t shapes : {1U, 20U, 100U}) {
+    const Tuning before = with_prior(device, device, shapes, 0);
+    const Tuning tuning = fitted(before);
+    BOOST_REQUIRE_EQUAL(tuning.models.size(), before.models.size());
+    for (std::size_t i = 0; i < before.models.size(); ++i) {
+      BOOST_TEST(tuning.models[i].variant == before.models[i].variant);
+      BOOST_TEST(tuning.models[i].step_us == before.models[i].step_us);
+    }
+  }
+}
+
+// On this device one variant is slower than on the prior's.
+BOOST_AUTO_TEST_CASE(FewShapesCorrectAPrior) {
+  const Device known = imagined_gpu();
+  Device device = known;
+  const Chooser of_known(fitted(measured(known, table(), 0)));
+  Shape large;
+  large.m = large.n = large.k = 2048;
+  cache::CostModel& slower = device.at(of_known.of(large));
+  for (const auto& [name, number] : cache::kCostModelNumbers) slower.*number *= 2;
+  const Tuning before = with_prior(device, known, 24, 0.02);
+  const double uncorrected = against_best(device, Chooser(before), shapes_never_timed()).mean;
+  const double corrected = against_best(device, Chooser(fitted(before)), shapes_never_timed()).mean;
+  BOOST_TEST(uncorrected > 1.1);
+  BOOST_TEST(corrected < 1.03);
+}
+
+BOOST_AUTO_TEST_CASE(VariantsThatFailedLeaveThePrior) {
+  const Device device = imagined_gpu();
+  Tuning tuning = with_prior(device, device, 5, 0);
+  const std::uint32_t failed = tuning.models.back().variant;
+  const std::size_t before = tuning.models.size();
+  tuning.failures = {{tuning.variants[failed], "wrong result"}};
+  fit(tuning);
+  BOOST_TEST(tuning.models.size() == before - 1);
+  for (const cache::CostModel& model : tuning.models) BOOST_TEST(model.variant != failed);
+}
+
 // ---- Exceptions ----
 
 // The same times twice over: with one shape on which a variant is as no model expects, and some spread there.
@@ -396,6 +448,19 @@ BOOST_AUTO_TEST_CASE(WithoutADefaultVariantTheFastestServes) {
   const Tuning tuning = fitted(measured(device, table(), 0));
   BOOST_TEST(tuning.models.size() == device.size());
   for (const cache::CostModel& model : tuning.models) BOOST_TEST(model.margin == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ATieIsTwoStandardErrorsAndAtLeastTheNoise) {
+  Tuning tuning;
+  const Measurement steady = {0, 0, 100, 0, 9, true};
+  const Measurement wild = {1, 0, 100, 0.3, 9, true};
+  BOOST_TEST(tie(tuning, steady, steady) == 0);
+  BOOST_TEST(tie(tuning, steady, wild) == 2 * 0.93 * 0.3 / 3, boost::test_tools::tolerance(1e-9));
+  BOOST_TEST(tie(tuning, wild, wild) == std::sqrt(2) * tie(tuning, steady, wild), boost::test_tools::tolerance(1e-9));
+  const Measurement once = {2, 0, 100, 0, 1, true};
+  BOOST_TEST(tie(tuning, once, wild) > tie(tuning, wild, wild));
+  tuning.noise = 0.5;
+  BOOST_TEST(tie(tuning, steady, wild) == 0.5);
 }
 
 BOOST_AUTO_TEST_CASE(ExceptionsOfAKindHaveABound) {

@@ -56,6 +56,7 @@ BOOST_AUTO_TEST_CASE(WhatIsWrittenIsReadAgain) {
   BOOST_TEST(read.elapsed_s == 598.25);
   BOOST_TEST(read.complete);
   BOOST_TEST(read.tried == 5U);
+  BOOST_TEST(read.noise == 0.015625);
   BOOST_TEST(read.variants == tuning.variants);
   BOOST_TEST((read.shapes == tuning.shapes));
   BOOST_REQUIRE_EQUAL(read.measurements.size(), 5U);

@@ -32,6 +32,7 @@ Tuning made_up_tuning(const Device& device) {
   t.elapsed_s = 598.25;
   t.complete = true;
   t.tried = 5;
+  t.noise = 0.015625;
   t.variants = {kLoser, kSmallWinner, kLargeWinner, kTransposedWinner};
   for (const char* text : {"single nn 16x16x16 batch 8", "single nn 512x512x512", "single tn 2048x16x2048"}) {
     t.shapes.push_back(*parse_shape(text));

@@ -41,7 +41,8 @@ BOOST_AUTO_TEST_CASE(AProfileThatCannotBeReadIsNamedWithItsCause) {
   check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)), {"line ", "ends too early"});
   check_refused_by_both(directory.write("letter.txt", std::string("Dear all,\n")), {"line 1, byte 1"});
   check_refused_by_both(directory.write("other.json", std::string("{\"devices\": []}")), {"no clbake profile"});
-  check_refused_by_both(damaged("\"version\": 1", "\"version\": 2"), {"version 1"});
+  check_refused_by_both(damaged("\"version\": 2", "\"version\": 1"), {"reads version 2", "tune again"});
+  check_refused_by_both(damaged("\"resident\":3", "\"resident\":0"), {"models[0].resident: ", "outside 1 to 64"});
   check_refused_by_both(damaged("-v16\"", "-v16-frob4\""), {"winners[0].variant"});
   check_refused_by_both(damaged("[0,0,40.5,", "[0,9,40.5,"), {"measurements[0].shape: ", "9"});
 }
@@ -100,6 +101,8 @@ BOOST_AUTO_TEST_CASE(WrongUsageIsNamedWithItsOption) {
   check_refused(clbake({"tune", "--merge", ",", "-o", directory.path("c.json")}), 2, {"clbake tune: --merge"});
   check_refused(clbake({"tune", "--brief", "-o", directory.path("c.json")}), 2, {"clbake tune: --force and --brief"});
   check_refused(clbake({"tune", "--from", a}), 2, {"clbake tune: --from", "--report"});
+  check_refused(clbake({"tune", "--calibrate", "--strategy", "staged", "-o", directory.path("c.json")}), 2,
+                {"clbake tune: --calibrate"});
   for (const char* shard : {"0/2", "3/2", "1", "a/b", "1/2/3"}) {
     check_refused(clbake({"tune", "--shard", shard, "-o", directory.path("c.json")}), 2,
                   {"clbake tune: --shard", shard});
