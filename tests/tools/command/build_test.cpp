@@ -235,7 +235,7 @@ BOOST_AUTO_TEST_CASE(AProfilesWinnersAreBakedForTheDeviceItWasMadeFor) {
   const nlohmann::json& model = own->at("models").at(0);
   BOOST_TEST(model.at("variant") == winner);
   BOOST_TEST(model.at("call_us") == 1000.0);
-  BOOST_TEST(own->at("units") == device.compute_units);
+  BOOST_TEST(own->at("units") == tuning.compute_units);
   BOOST_TEST(own->at("exceptions").empty());
   BOOST_TEST(contains(clbake({"inspect", output, "--profile"}).out, winner));
   const Outcome run = clbake({"run", output, "--m", "64", "--n", "64", "--k", "64", "--no-compile", "--json"});
