@@ -110,6 +110,12 @@ void print_winners(const builder::Tuning& tuning, const std::string& file) {
                 tuning.variants[winner.figures.variant].c_str());
   }
   const std::size_t wanted = builder::wanted_variants(tuning).size();
+  if (wanted == 0) {
+    std::printf(
+        "\nnothing proved faster than the default variants, which serve %s: 'clbake build --profile %s' bakes them\n",
+        tuned_kinds(tuning).c_str(), file.c_str());
+    return;
+  }
   std::printf("\n%s %s %s, by %s and %s: 'clbake build --profile %s' bakes them\n", counted(wanted, "variant").c_str(),
               wanted == 1 ? "serves" : "serve", tuned_kinds(tuning).c_str(),
               counted(tuning.models.size(), "cost model").c_str(),

@@ -2,7 +2,7 @@
 //
 // What. For each precision and pair of transposes:
 //   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
-//     most, as long as it gains 0.5 % on average or 2 % on some class of shapes.
+//     most, as long as it gains 0.3 % on average or 2 % on some class of shapes.
 //   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
 //   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
 //     class of device, or of an earlier fit) only if they choose better on shapes that they do not know; so do the
