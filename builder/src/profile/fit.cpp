@@ -39,7 +39,7 @@ namespace clbake::builder {
 namespace {
 
 constexpr std::size_t kMaxVariants = 16;
-constexpr Gains kGains = {0.005, 0.02};
+constexpr Gains kGains = {0.003, 0.02};
 constexpr std::size_t kLeastShapes = 30;  // for cost models of one's own
 constexpr std::size_t kLeastTimes = 12;   // of a variant, for its cost model
 constexpr std::size_t kLeastScaled = 3;   // of a variant, for the scale of the prior's
@@ -138,13 +138,14 @@ class KindFit {
     return e.default_us && *e.default_us <= e.best_us * (1 + e.margin) ? default_of_[i] : e.best;
   }
 
-  // Logarithm of the first variant's time over the second's on a shape, as measured; 0 where that says nothing.
+  // Logarithm of the first variant's time over the second's on a shape, as measured; 0 for a tie.
   double gain(std::optional<std::uint32_t> from, std::optional<std::uint32_t> to, std::size_t i) const {
     if (!from && to) return kGainOverNothing;
-    if (!to || *from == *to) return 0;
-    const std::optional<double> before = time(*from, shapes_[i]);
-    const std::optional<double> after = time(*to, shapes_[i]);
-    return before && after ? std::log(*before / *after) : 0;
+    if (!to || *from == *to || !time(*from, shapes_[i]) || !time(*to, shapes_[i])) return 0;
+    const Measurement& before = *times_.find(*from, shapes_[i]);
+    const Measurement& after = *times_.find(*to, shapes_[i]);
+    const double gain = std::log(before.median_us / after.median_us);
+    return std::abs(gain) > tie(tuning_, before, after) ? gain : 0;
   }
 
   // Where models come from, given the fold that they must not know.

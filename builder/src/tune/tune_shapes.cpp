@@ -3,12 +3,14 @@
 #include "process/text_file.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <sstream>
 
 namespace clbake::builder {
 namespace {
 
+constexpr std::size_t kGridShapes = 180;
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 20;
 
 Shape sized(std::size_t m, std::size_t n, std::size_t k, std::size_t batch = 1) {
@@ -58,21 +60,24 @@ bool contains(const std::vector<Shape>& list, const Shape& shape) {
   return std::find(list.begin(), list.end(), shape) != list.end();
 }
 
-// Every combination of six sizes that is not too large, in an order in which any beginning is spread over all. The list
-// has the sizes that tiles divide; most of those in between leave an edge, as these do.
+// Squares between those of the list, where a wave of work-groups more or less decides; then random sizes, log-uniform,
+// which tiles mostly do not divide. Any beginning is spread over all.
 void add_grid(const Scale& scale, TuneShapes& shapes) {
-  constexpr std::size_t sizes[] = {12, 28, 52, 200, 808, 3208};
-  for (const std::size_t m : sizes) {
-    for (const std::size_t n : sizes) {
-      for (const std::size_t k : sizes) {
-        const Shape shape = sized(m, n, k);
-        const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
-        if (fits && !contains(shapes.list, shape)) shapes.grid.push_back(shape);
-      }
-    }
+  const auto add = [&](const Shape& shape) {
+    const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
+    if (fits && !contains(shapes.list, shape) && !contains(shapes.grid, shape)) shapes.grid.push_back(shape);
+  };
+  for (const std::size_t n : {1536, 768, 1152, 384, 1792, 640, 2560, 192, 896, 1280, 3072, 2304, 320, 96})
+    add(sized(n, n, n));
+  std::mt19937 random(1);  // not a distribution of the library's: they differ from one to the other
+  const auto size = [&] {
+    const double part = static_cast<double>(random()) / 4294967296.0;
+    return static_cast<std::size_t>(8 * std::exp2(9 * part));
+  };
+  while (shapes.grid.size() < kGridShapes) {
+    const std::size_t m = size(), n = size(), k = size();
+    add(sized(m, n, k));
   }
-  std::mt19937 random(1);  // not std::shuffle: it differs from library to library
-  for (std::size_t i = shapes.grid.size(); i > 1; --i) std::swap(shapes.grid[i - 1], shapes.grid[random() % i]);
 }
 
 // Two of the list's shapes, of a medium and of a large amount of work.

@@ -41,7 +41,7 @@ Bundle bundle_of(std::vector<Target> targets, std::vector<cache::Entry> entries)
 // The drivers that the offered entries were made for, in their order.
 std::vector<std::string> offered(const Bundle& bundle, const Target& device, Tier tier, Status& none) {
   std::vector<std::string> drivers;
-  for (const cache::EntryInfo& e : eligible_entries(bundle_for(bundle, device, true), device, 0, tier, none)) {
+  for (const cache::EntryInfo& e : eligible_entries(bundle_for(bundle, device, true, 0), device, 0, tier, none)) {
     drivers.push_back(bundle.target(e.target)->driver_version);
   }
   return drivers;
