@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(EveryPresetHasItsClassesAndProbesOfItsList) {
       BOOST_TEST((classes(shapes->list) == has), preset);
       BOOST_TEST((shapes->probes.size() == 1 || shapes->probes.size() == 2), preset);
       for (const std::size_t probe : shapes->probes) BOOST_TEST(probe < shapes->list.size(), preset);
-      BOOST_TEST(shapes->grid.empty() == (preset != "all"), preset);
+      BOOST_TEST(shapes->grid.size() >= 100U, preset);
     }
   }
 }
