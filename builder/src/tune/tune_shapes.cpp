@@ -67,8 +67,8 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
     const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
     if (fits && !contains(shapes.list, shape) && !contains(shapes.grid, shape)) shapes.grid.push_back(shape);
   };
-  for (const std::size_t n : {1536, 768, 1152, 384, 1792, 640, 2560, 192, 896, 1280, 3072, 2304, 320, 96})
-    add(sized(n, n, n));
+  constexpr std::size_t squares[] = {1536, 768, 1152, 384, 1792, 640, 2560, 192, 896, 1280, 3072, 2304, 320, 96};
+  for (const std::size_t n : squares) add(sized(n, n, n));
   std::mt19937 random(1);  // not a distribution of the library's: they differ from one to the other
   const auto size = [&] {
     const double part = static_cast<double>(random()) / 4294967296.0;
