@@ -86,7 +86,7 @@ cache::CostModel geometry_of(const kernels::Params& params) {
 cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
                                 std::uint32_t units) {
   cache::CostModel geometry = geometry_of(params);
-  cache::CostModel best;
+  cache::CostModel best = geometry;
   best.error = std::numeric_limits<float>::infinity();
   for (const std::uint32_t resident : kResident) {
     geometry.resident = resident;

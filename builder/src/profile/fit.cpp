@@ -160,6 +160,11 @@ class KindFit {
 
   // The margin with the largest gain over the default variants.
   double best_margin(const std::vector<Models>& folds) const {
+    bool any_default = false;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      any_default = any_default || expect(folds[i % kFolds], i).default_us.has_value();
+    }
+    if (!any_default) return 0;
     double best = 0;
     double most = -std::numeric_limits<double>::infinity();
     for (const double margin : kMargins) {
@@ -168,7 +173,7 @@ class KindFit {
         const Expectation e = expect(folds[i % kFolds], i);
         if (e.default_us && *e.default_us > e.best_us * (1 + margin)) sum += utility(gain(default_of_[i], e.best, i));
       }
-      if (sum <= most) continue;
+      if (sum < most) continue;  // of equal ones the largest: what only ties speak for does not replace the default
       most = sum;
       best = margin;
     }
@@ -274,6 +279,7 @@ class KindFit {
 }  // namespace
 
 void fit(Tuning& tuning) {
+  tuning.compute_units = std::max(tuning.compute_units, 1U);  // 0: not known
   std::map<GemmKind, Models> priors;
   std::set<std::string> failed;
   for (const Failure& failure : tuning.failures) failed.insert(failure.variant);
@@ -291,6 +297,9 @@ void fit(Tuning& tuning) {
     if (!winner) continue;
     tuning.winners.push_back({shape_class(tuning.shapes[s]), *winner});
     kinds[tuning.shapes[s].kind()].push_back(s);
+  }
+  for (auto& [kind, prior] : priors) {
+    if (kinds.count(kind) == 0) tuning.models.insert(tuning.models.end(), prior.begin(), prior.end());
   }
   for (auto& [kind, shapes] : kinds) {
     KindFit(tuning, times, defaults, std::move(shapes), std::move(priors[kind])).fit(tuning);

@@ -1,9 +1,11 @@
 #include "profile/untuned_profile.hpp"
 #include <clbake/finalize.hpp>
+#include <clbake/kernels/defaults.hpp>
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -69,6 +71,19 @@ void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>
   }
 }
 
+// Whether the variant is a default one of this type of device, with any front end and any vector registers.
+bool is_default(const cache::Variant& variant, kernels::DeviceType type) {
+  const auto parsed = kernels::parse(variant.name);
+  if (!std::holds_alternative<kernels::Params>(parsed)) return false;
+  kernels::Params params = std::get<kernels::Params>(parsed);
+  params.front_end = kernels::FrontEnd::driver;
+  for (const std::uint32_t vector_bytes : {32U, 64U}) {
+    const std::vector<kernels::Params> all = kernels::default_variants(type, params.precision, vector_bytes);
+    if (std::find(all.begin(), all.end(), params) != all.end()) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<cache::Rule> untuned_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
@@ -89,9 +104,19 @@ std::vector<cache::Rule> untuned_rules(const cache::Contents& contents, const st
 }
 
 cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
-  std::vector<std::uint32_t> variants;
+  std::vector<std::uint32_t> baked;
+  std::set<GemmKind> with_defaults;
   for (const cache::Entry& entry : contents.entries) {
-    if (entry.target == target) variants.push_back(entry.variant);
+    if (entry.target != target) continue;
+    baked.push_back(entry.variant);
+    const cache::Variant& variant = contents.variants[entry.variant];
+    if (is_default(variant, type)) with_defaults.insert(variant.kind());
+  }
+  // A tuned variant is no default, whatever its tile: cost models and exceptions say where it serves.
+  std::vector<std::uint32_t> variants;
+  for (const std::uint32_t v : baked) {
+    const cache::Variant& variant = contents.variants[v];
+    if (with_defaults.count(variant.kind()) == 0 || is_default(variant, type)) variants.push_back(v);
   }
   return {target, 1, {}, {}, untuned_rules(contents, variants, type)};
 }

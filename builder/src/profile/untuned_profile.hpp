@@ -7,9 +7,9 @@
 
 namespace clbake::builder {
 
-// A profile of contents.targets[target] with nothing but defaults, from the variants that have an entry there: small
-// problems of GPUs go to the family direct, others to the family made for the device type, with small or large tiles; a
-// family that was not baked is replaced by the next best.
+// A profile of contents.targets[target] with nothing but defaults, from the default variants that have an entry there,
+// or of a kind that has none of them from all: small problems of GPUs go to the family direct, others to the family
+// made for the device type, with small or large tiles; a family that was not baked is replaced by the next best.
 cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type);
 
 // The same rules for any variants, by their index.
