@@ -5,7 +5,7 @@
 //     most, as long as it gains 0.3 % on average or 2 % on some class of shapes.
 //   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
 //   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
-//     class of device, or of an earlier fit) only if they choose better on shapes that they do not know; so do the
+//     class of device) only if they choose better on shapes that they do not know; so do the
 //     prior's with each variant's times scaled to what was measured here. A prior that nothing beats stays.
 //   - A variant that is not the default one has to be expected to be faster by a margin. It is found by leaving out a
 //     tenth of the shapes in turn and choosing for them with what the others say: of several margins the one with the
@@ -97,7 +97,11 @@ class KindFit {
       models.push_back(fit_cost_model(params, timed, tuning_.compute_units));
       models.back().variant = v;
     }
-    return models;
+    const auto has_model = [&](const std::optional<std::uint32_t>& variant) {
+      return !variant || std::any_of(models.begin(), models.end(), [&](const auto& m) { return m.variant == variant; });
+    };
+    // Without its own expected time a default variant could not stay.
+    return std::all_of(default_of_.begin(), default_of_.end(), has_model) ? models : Models();
   }
 
   Models scale_models(std::size_t fold) const {
@@ -138,12 +142,14 @@ class KindFit {
     return e.default_us && *e.default_us <= e.best_us * (1 + e.margin) ? default_of_[i] : e.best;
   }
 
-  // Logarithm of the first variant's time over the second's on a shape, as measured; 0 for a tie.
+  // Logarithm of the first variant's time over the second's on a shape, as measured in turns; 0 for a
+  // tie.
   double gain(std::optional<std::uint32_t> from, std::optional<std::uint32_t> to, std::size_t i) const {
     if (!from && to) return kGainOverNothing;
     if (!to || *from == *to || !time(*from, shapes_[i]) || !time(*to, shapes_[i])) return 0;
     const Measurement& before = *times_.find(*from, shapes_[i]);
     const Measurement& after = *times_.find(*to, shapes_[i]);
+    if (!before.final || after.runs < 2) return 0;  // not in turns, or stopped after one call
     const double gain = std::log(before.median_us / after.median_us);
     return std::abs(gain) > tie(tuning_, before, after) ? gain : 0;
   }
@@ -237,7 +243,7 @@ class KindFit {
   // and variants are compared, and the fastest of several is also the luckiest.
   double proven_gain(const Measurement& winner, std::uint32_t chosen, std::uint32_t shape) const {
     const Measurement* m = times_.find(chosen, shape);
-    if (!m || m->final != winner.final) return 0;
+    if (!m || !m->final || !winner.final) return 0;  // not in turns
     return std::log(m->median_us / winner.median_us) - 2 * tie(tuning_, *m, winner);
   }
 
@@ -283,7 +289,7 @@ void fit(Tuning& tuning) {
   std::map<GemmKind, Models> priors;
   std::set<std::string> failed;
   for (const Failure& failure : tuning.failures) failed.insert(failure.variant);
-  for (const cache::CostModel& model : tuning.models) {
+  for (const cache::CostModel& model : tuning.prior) {
     if (failed.count(tuning.variants[model.variant]) == 0) priors[model.kind()].push_back(model);
   }
   tuning.winners.clear();

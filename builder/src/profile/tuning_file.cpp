@@ -93,6 +93,7 @@ Json tuning_json(const Tuning& t) {
           {"noise", rounded(t.noise)},
           {"winners", list(t.winners, [&](const Winner& winner) { return winner_json(t, winner); })},
           {"models", list(t.models, [&](const cache::CostModel& model) { return model_json(t, model); })},
+          {"prior", list(t.prior, [&](const cache::CostModel& model) { return model_json(t, model); })},
           {"exceptions", list(t.exceptions, rule_json)},
           {"variants", list(t.variants, same)},
           {"shapes", list(t.shapes, [](const Shape& shape) { return Json(name(shape)); })},
@@ -184,6 +185,7 @@ Tuning brief(const Tuning& tuning) {
   less.failures.clear();
   less.curve.clear();
   less.measurements.clear();
+  less.prior.clear();
   less.winners = brief_winners(tuning);
   std::vector<bool> needed(tuning.variants.size());
   for (const cache::Rule& rule : less.exceptions) needed[rule.variant] = true;

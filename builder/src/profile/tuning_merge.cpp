@@ -81,6 +81,10 @@ class Union {
       const auto [at, is_new] = measurements_.emplace(std::pair(m.variant, m.shape), m);
       if (!is_new && better(m, at->second)) at->second = m;
     }
+    if (merged_.prior.empty()) {
+      merged_.prior = tuning.prior;
+      for (cache::CostModel& model : merged_.prior) model.variant = variant_of[model.variant];
+    }
     for (const Failure& failure : tuning.failures) {
       if (failed_.insert(failure.variant).second) merged_.failures.push_back(failure);
     }

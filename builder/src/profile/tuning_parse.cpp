@@ -177,7 +177,7 @@ class ProfileParser {
            in_.fail(at, "is one too many of " + kind_name(kind) + ": " + std::to_string(most) + " are allowed");
   }
 
-  bool model(const JsonValue& at) {
+  bool model(const JsonValue& at, std::vector<cache::CostModel>& models, std::set<std::uint32_t>& seen) {
     std::uint32_t variant = 0, resident = 0;
     std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
     const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
@@ -195,9 +195,9 @@ class ProfileParser {
       if (numbers[i] > kMaxUs) return in_.fail(at, cache::kCostModelNumbers[i].name, "is over 1e12");
       m.*cache::kCostModelNumbers[i].value = static_cast<float>(numbers[i]);
     }
-    t_.models.push_back(m);
-    if (!modelled_.insert(variant).second) return in_.fail(at, t_.variants[variant] + " is there twice");
-    return room_for(at, m.kind(), t_.models, kMaxModelsOfKind);
+    models.push_back(m);
+    if (!seen.insert(variant).second) return in_.fail(at, t_.variants[variant] + " is there twice");
+    return room_for(at, m.kind(), models, kMaxModelsOfKind);
   }
 
   bool tuning_failure(const JsonValue& at) {
@@ -226,6 +226,7 @@ class ProfileParser {
   std::set<std::pair<std::uint32_t, std::uint32_t>> measured_;  // variant and shape
   std::set<std::uint32_t> won_;                                 // shapes
   std::set<std::uint32_t> modelled_;                            // variants
+  std::set<std::uint32_t> in_prior_;
 };
 
 // The lists that others refer to come first.
@@ -244,7 +245,8 @@ bool ProfileParser::parse(const Json& json) {
                     list("shapes", [&](const auto& at) { return shape(at); }),
                     list("measurements", [&](const auto& at) { return measurement(at); }),
                     list("winners", [&](const auto& at) { return winner(at); }),
-                    list("models", [&](const auto& at) { return model(at); }),
+                    list("models", [&](const auto& at) { return model(at, t_.models, modelled_); }),
+                    list("prior", [&](const auto& at) { return model(at, t_.prior, in_prior_); }),
                     list("exceptions", [&](const auto& at) { return rule(at); }),
                     list("failures", [&](const auto& at) { return tuning_failure(at); }),
                     list("curve", [&](const auto& at) { return milestone(at); })) &&

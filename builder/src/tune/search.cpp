@@ -54,7 +54,7 @@ void Search::add_prior() {
     if (std::find(kinds.begin(), kinds.end(), model.kind()) == kinds.end()) continue;
     if (!kernels::admits(context_.device().limits, params)) continue;
     model.variant = results_.table.variant(params);
-    results_.table.tuning.models.push_back(model);
+    results_.table.tuning.prior.push_back(model);
   }
 }
 

@@ -99,7 +99,10 @@ struct Tuning {
   std::vector<Failure> failures;
   std::vector<Milestone> curve;
 
-  // What follows from the measurements: fit(). The variants of exceptions and cost models are indices into `variants`.
+  std::vector<cache::CostModel> prior;  // what the tuning started from; variants as in `models`
+
+  // What follows from the prior and the measurements: fit(). The variants of exceptions and cost models are indices
+  // into `variants`.
   std::vector<Winner> winners;          // one for each shape
   std::vector<cache::Rule> exceptions;  // where measurements contradict the cost models
   // One for each variant that serves; none for a kind with too few shapes, or where no variant gains over the default
@@ -107,7 +110,7 @@ struct Tuning {
   std::vector<cache::CostModel> models;
 };
 
-// The cost models that are there are the prior. Fills in winners, exceptions and cost models from the measurements.
+// Fills in winners, exceptions and cost models from the prior and the measurements.
 // Measurements with one run cannot win. Equal measurements give equal results, in whatever order they are.
 void fit(Tuning& tuning);
 

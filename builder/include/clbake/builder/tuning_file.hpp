@@ -2,6 +2,7 @@
 //
 //   "winners"       {"class", "shape", "variant", "median_us", "spread", "gflops", "runs", "final"}
 //   "models"        {"variant", "resident", "call_us", ... as in cache::CostModel}
+//   "prior"         the same, of what the tuning started from
 //   "exceptions"    [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
 //                   first that fits a problem of the variant's precision and transposes decides; a max of null has no
 //                   end

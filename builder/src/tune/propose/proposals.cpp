@@ -73,7 +73,7 @@ std::vector<kernels::Params> Proposals::specialists(const GemmKind& kind) const 
 
 std::vector<kernels::Params> Proposals::known(const GemmKind& kind) const {
   std::vector<kernels::Params> list;
-  for (const cache::CostModel& model : table_.tuning.models) {
+  for (const cache::CostModel& model : table_.tuning.prior) {
     if (model.kind() == kind) list.push_back(table_.params(model.variant));
   }
   return list;
