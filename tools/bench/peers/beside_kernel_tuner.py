@@ -5,8 +5,8 @@
 
 Both search local_tile and register_tile for one square product in single precision, nothing transposed. Kernel Tuner
 compiles the sources in kernels/ with the macros of KERNELS.md. It holds every point of its space in memory, so it gets
-those with one kernel (one slice of k, operands as stored), and of local_tile only those with ks = 16, early loads, loads
-as wide as the vectors and rows padded by a vector: at most three million. clbake searches all points of the families.
+those with one kernel (one slice of k, operands as stored), and of local_tile only those with ks = 16, early loads,
+loads as wide as the vectors and rows padded by a vector: at most three million. clbake searches all points of both.
 
 Each search has a process, an empty cache of the driver, and its own file in --work, which a second run reuses. The
 best points are checked and timed in turns at the end.
@@ -136,7 +136,7 @@ def points_of(space, families):
     """All of Kernel Tuner's points as tuples in the order of PARAMETERS."""
     rows = []
     for family in families:
-        entry = next(entry for entry in space["families"] if entry["family"] == family)
+        entry = next(found for found in space["families"] if found["family"] == family)
         values = {p["name"]: np.array([v for v in p["values"] if v != "mma"]) for p in entry["parameters"]}
         copies = int(np.prod([len(values[name]) for name in ("trans_a", "trans_b", "split_k", "layout_a", "layout_b")
                               if name in values]))
@@ -148,7 +148,7 @@ def points_of(space, families):
             count = local_tile_count(values, space["limits"])
         admitted = entry["counts"][0]["admitted"]
         if count * copies != admitted:
-            sys.exit(f"{family}: this script counts {count * copies} points, clbake {admitted}: their constraints differ")
+            sys.exit(f"{family}: {count * copies} points here, {admitted} in clbake: their constraints differ")
         points["family"] = np.full(len(points["nl"]), FAMILIES.index(family))
         rows += zip(*(points[name].tolist() for name in PARAMETERS))
     return rows
@@ -229,8 +229,8 @@ class Product:
 def adapt_kernel_tuner(rows):
     """Three things that Kernel Tuner has no options for."""
     values = {name: sorted({row[i] for row in rows}) for i, name in enumerate(PARAMETERS)}
-    listed = kernel_tuner.interface.Searchspace(
-        None, None, None, from_cache={"tune_params": values, "cache": {row: dict(zip(PARAMETERS, row)) for row in rows}})
+    points = {row: dict(zip(PARAMETERS, row)) for row in rows}
+    listed = kernel_tuner.interface.Searchspace(None, None, None, from_cache={"tune_params": values, "cache": points})
     # The space as a list: to build it from restrictions would take minutes of the search.
     kernel_tuner.interface.Searchspace = lambda *_, **__: listed
     # A work-group's size that follows from other parameters.
@@ -281,9 +281,9 @@ def search(options, space, strategy, seconds):
     limits = {"max_fevals": 20000} if strategy == "random_sample" else {}
     kernel_tuner.tune_kernel(
         "clbake_gemm", source_of, lambda p: (-(-options.size // p["nl"]), -(-options.size // p["ml"])),
-        product.arguments(product.a, product.b, product.c, product.offsets), values, grid_div_x=[], grid_div_y=[], lang="OpenCL",
-        defines={}, iterations=options.iterations, strategy=strategy, metrics={"gflops": record}, quiet=True,
-        strategy_options={"time_limit": seconds, **limits}, **device_number(space["limits"]["device"]))
+        product.arguments(product.a, product.b, product.c, product.offsets), values, grid_div_x=[], grid_div_y=[],
+        lang="OpenCL", defines={}, iterations=options.iterations, metrics={"gflops": record}, quiet=True,
+        strategy=strategy, strategy_options={"time_limit": seconds, **limits}, **device_number(space["limits"]["device"]))
 
 
 # ---- The searches ----
@@ -303,7 +303,8 @@ def environment(work, name, cores, pinned):
 def start(options, name, cores):
     prefix = ["taskset", "-c", ",".join(map(str, cores))] if cores else []
     own = [sys.executable, __file__, "--work", str(options.work), "--size", str(options.size), "--family",
-           ",".join(options.family), "--minutes", str(options.minutes), "--iterations", str(options.iterations)]
+           ",".join(options.family), "--strategies", ",".join(options.strategies), "--minutes", str(options.minutes),
+           "--iterations", str(options.iterations)]
     if name == "clbake":
         shapes = options.work / "shapes.txt"
         shapes.write_text(f"{options.size}x{options.size}x{options.size}\n")
@@ -435,7 +436,7 @@ def parsed():
                         help="of Kernel Tuner, separated by commas; default %(default)s")
     parser.add_argument("--family", default="local_tile,register_tile", help="default: %(default)s")
     parser.add_argument("--iterations", type=int, default=3,
-                        help="calls that Kernel Tuner times; default 3, fewer than its own 7: slow points take less time")
+                        help="calls that Kernel Tuner times; default 3, not its 7: slow points take less time")
     parser.add_argument("--parallel", action="store_true",
                         help="all searches at the same time, each on as many cores; for PoCL on many cores")
     parser.add_argument("--work", type=Path, default=Path("kernel-tuner.work"),
@@ -478,7 +479,11 @@ def main():
     cores = cores_of(options) if options.parallel else {"clbake": []}
     run_searches(options, cores)
     rows = results_of(options)
-    speeds = json.loads(start(options, "measure", cores["clbake"]).communicate()[0])
+    measurement = start(options, "measure", cores["clbake"])
+    text = measurement.communicate()[0]
+    if measurement.returncode:
+        sys.exit(f"the best points could not be timed; see {options.work / 'measure.log'}")
+    speeds = json.loads(text)
     listed = set(points_of(space, options.family))
     for row in rows:
         row["gflops_in_turns"] = speeds[row["variant"]]
@@ -488,8 +493,8 @@ def main():
         print(json.dumps({"size": options.size, "points_of_kernel_tuner": len(listed), "results": rows}, indent=2))
         return
     print_table(rows)
-    print(f"\nKernel Tuner had {len(listed):,} points; clbake's best is {'' if rows[0]['known_to_kernel_tuner'] else 'not '}"
-          "among them.")
+    among = "among" if rows[0]["known_to_kernel_tuner"] else "not among"
+    print(f"\nKernel Tuner had {len(listed):,} points; clbake's best is {among} them.")
 
 
 if __name__ == "__main__":
