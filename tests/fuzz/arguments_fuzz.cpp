@@ -1,5 +1,7 @@
-// Values on the command line are typed by people and made by scripts. Whatever the text, a parser returns a value
-// within its documented range or throws UsageError, never anything else. The first byte of an input selects the parser.
+// Values on the command line, and files of shapes, are typed by people and made by scripts. Whatever the text, a parser
+// returns a value within its documented range, or throws UsageError or fails, never anything else. The first byte of an
+// input selects the parser.
+#include <clbake/builder/shapes_file.hpp>
 #include <clbake/kernels/params.hpp>
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
@@ -61,12 +63,28 @@ void variant(const std::string& text) {
   }
 }
 
+void shapes(const std::string& text) {
+  using namespace clbake::builder;
+  const clbake::Result<std::vector<Shape>> read = parse_shapes(text, "fuzz", {{}, {clbake::Precision::half_precision}});
+  if (!read) {
+    expect(read.status().message().substr(0, 6) == "fuzz: ", "a failure begins with the file's name");
+    return;
+  }
+  std::string again;
+  for (const Shape& shape : *read) {
+    expect(shape.weight >= kLeastWeight && shape.weight <= kMostWeight, "a weight is in its range");
+    again += weighted_name(shape) + '\n';
+  }
+  const clbake::Result<std::vector<Shape>> same = parse_shapes(again, "fuzz", {{}});
+  expect(same && *same == *read, "shapes are read again as they are written");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  constexpr void (*kParsers[])(const std::string&) = {sizes, transposes, budget, shard, options, variant};
+  constexpr void (*kParsers[])(const std::string&) = {sizes, transposes, budget, shard, options, variant, shapes};
   try {
     kParsers[data[0] % (sizeof kParsers / sizeof kParsers[0])](text);
   } catch (const UsageError& error) {

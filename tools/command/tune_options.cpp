@@ -3,10 +3,12 @@
 #include "cli/arguments.hpp"
 
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/shapes_file.hpp>
 #include <clbake/builder/shipped_profiles.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace clbake::tool {
 namespace {
@@ -30,17 +32,47 @@ std::vector<kernels::Family> families_of(const std::vector<std::string>& names) 
   return families;
 }
 
-// The name of a preset, or else a file.
-Status set_shapes(const std::string& text, builder::TuneOptions& options) {
-  const std::optional<builder::TuneShapes> preset = builder::preset_shapes(text, options.devices.front().type);
+std::string joined(const std::vector<GemmKind>& kinds) {
+  std::string text;
+  for (const GemmKind& kind : kinds) text += (text.empty() ? "" : ", ") + builder::kind_name(kind);
+  return text;
+}
+
+// Takes the shapes of the selected kinds, and leaves the kinds that have some. `asked`: the user selected the kinds.
+Status take_shapes(const std::string& file, const std::vector<builder::Shape>& shapes, bool asked,
+                   builder::TuneOptions& options) {
+  const std::vector<GemmKind> selected = std::exchange(options.kinds, {});
+  std::vector<GemmKind> missing;
+  for (const GemmKind& kind : selected) {
+    const bool has = std::any_of(shapes.begin(), shapes.end(), [&](const auto& s) { return s.kind() == kind; });
+    (has ? options.kinds : missing).push_back(kind);
+  }
+  if (options.kinds.empty()) {
+    return {Code::invalid_argument, "--shapes: " + file + ": no shape of what is to be tuned: " + joined(selected)};
+  }
+  options.shapes = builder::shapes_to_tune(shapes, options.kinds);
+  const std::size_t left_out = shapes.size() - options.shapes.list.size();
+  if (left_out > 0) {
+    std::fprintf(stderr, "clbake tune: %s: leaves out %s of other kinds than %s (--precision, --trans)\n", file.c_str(),
+                 counted(left_out, "shape").c_str(), joined(selected).c_str());
+  }
+  if (asked && !missing.empty()) {
+    std::fprintf(stderr, "clbake tune: %s: no shape of %s, not tuned\n", file.c_str(), joined(missing).c_str());
+  }
+  return {};
+}
+
+// Those of a preset, or else of a file.
+Status set_shapes(const Cli& cli, builder::TuneOptions& options) {
+  const std::string name = cli.text("shapes", "all");
+  std::optional<builder::TuneShapes> preset = builder::preset_shapes(name, options.devices.front().type, options.kinds);
   if (preset) {
-    options.shapes = *preset;
+    options.shapes = std::move(*preset);
     return {};
   }
-  Result<builder::TuneShapes> shapes = builder::read_shapes(text);
+  const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(name, options.kinds);
   if (!shapes) return shapes.status().within("--shapes");
-  options.shapes = std::move(*shapes);
-  return {};
+  return take_shapes(name, *shapes, cli.has("precision") || cli.has("trans"), options);
 }
 
 // The first selected device and those identical to it.
@@ -90,8 +122,11 @@ void declare_tune_options(Cli& cli) {
   cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas, the most important first; default: all");
   cli.add_value("budget", "TIME",
                 "time to spend, such as 90s, 10m, 2h; default 10m; unlimited for --strategy exhaustive");
-  cli.add_value("shapes", "NAME",
-                "all, square, thin, small, batched, or a file with MxNxK or 'MxNxK batch N' on each line; default all");
+  cli.add_value(
+      "shapes", "NAME",
+      "all, square, thin, small, batched, or a file with one problem on each line: [PRECISION] [TRANS] MxNxK "
+      "[batch N] [weight W], such as 'single nt 512x256x64 weight 3'; what is left out is that of --precision "
+      "and --trans, each of them; weight 1; default all");
   cli.add_value("strategy", "NAME", "staged, random or exhaustive; default staged");
   cli.add_value(
       "prior", "FILE",
@@ -138,7 +173,7 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
     if (argument != "--fresh") options.command += " " + argument;
   }
   Status ready = set_devices(cli.text("device"), options);
-  if (ready) ready = set_shapes(cli.text("shapes", "all"), options);
+  if (ready) ready = set_shapes(cli, options);
   if (ready) ready = set_prior(cli.text("prior"), options);
   if (!ready) return ready;
   return options;

@@ -46,14 +46,12 @@ std::string tuned_kinds(const builder::Tuning& tuning) {
   return text;
 }
 
-// Whether all wanted shapes were tuned: a file of shapes may have changed.
+// Whether all wanted shapes were tuned, with these weights: a file of shapes may have changed.
 bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted) {
-  const auto tuned = [&](builder::Shape shape) {
-    return std::any_of(tuning.shapes.begin(), tuning.shapes.end(), [&](const builder::Shape& s) {
-      return s.m == shape.m && s.n == shape.n && s.k == shape.k && s.batch == shape.batch;
-    });
-  };
-  return std::all_of(wanted.list.begin(), wanted.list.end(), tuned);
+  std::set<std::string> tuned;
+  for (const builder::Shape& shape : tuning.shapes) tuned.insert(builder::weighted_name(shape));
+  return std::all_of(wanted.list.begin(), wanted.list.end(),
+                     [&](const builder::Shape& shape) { return tuned.count(builder::weighted_name(shape)) > 0; });
 }
 
 }  // namespace

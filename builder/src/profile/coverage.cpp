@@ -16,7 +16,10 @@ constexpr double kUnknown = 1.5;
 }  // namespace
 
 Times::Times(const Tuning& tuning) : of_shape_(tuning.shapes.size()), winners_(tuning.shapes.size(), nullptr) {
-  for (const Shape& shape : tuning.shapes) classes_.push_back(shape_class(shape));
+  for (const Shape& shape : tuning.shapes) {
+    classes_.push_back(shape_class(shape));
+    weights_.push_back(shape.weight);
+  }
   for (const Measurement& m : tuning.measurements) of_shape_[m.shape].push_back(&m);
   for (std::size_t s = 0; s < of_shape_.size(); ++s) {
     auto& list = of_shape_[s];
@@ -73,20 +76,22 @@ Gains Times::gains_of(std::uint32_t variant, const std::vector<std::uint32_t>& s
                       const std::vector<double>& now) const {
   struct Sum {
     double gain = 0;
-    std::size_t shapes = 0;
+    double weight = 0;
+    void add(double shape_gain, double shape_weight) {
+      gain += shape_gain * shape_weight;
+      weight += shape_weight;
+    }
+    double average() const { return weight > 0 ? gain / weight : 0; }
   };
   std::map<std::string, Sum> classes;
-  Gains gains;
+  Sum all;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const double gain = std::max(0.0, now[i] - slowdown(variant, shapes[i]));
-    gains.on_average += gain / static_cast<double>(shapes.size());
-    Sum& sum = classes[classes_[shapes[i]]];
-    sum.gain += gain;
-    ++sum.shapes;
+    all.add(gain, weights_[shapes[i]]);
+    classes[classes_[shapes[i]]].add(gain, weights_[shapes[i]]);
   }
-  for (const auto& [name, sum] : classes) {
-    gains.of_a_class = std::max(gains.of_a_class, sum.gain / static_cast<double>(sum.shapes));
-  }
+  Gains gains{all.average(), 0};
+  for (const auto& [name, sum] : classes) gains.of_a_class = std::max(gains.of_a_class, sum.average());
   return gains;
 }
 

@@ -7,10 +7,11 @@
 
 namespace clbake::builder {
 
-// What a further variant has to gain, in logarithms of time: one of the two.
+// What a further variant has to gain, in logarithms of time, as an average weighted by the shapes' weights: one of the
+// two.
 struct Gains {
   double on_average = 0;  // of all shapes
-  double of_a_class = 0;  // on the average of the shapes of one class
+  double of_a_class = 0;  // of the shapes of one class
 };
 
 class Times {
@@ -43,6 +44,7 @@ class Times {
   bool counts(const Measurement& measurement) const;
   std::vector<std::uint32_t> candidates(const std::vector<std::uint32_t>& shapes) const;
   std::vector<std::string> classes_;                       // [shape]
+  std::vector<double> weights_;                            // [shape]
   std::vector<std::vector<const Measurement*>> of_shape_;  // [shape], by variant
   std::vector<const Measurement*> winners_;                // [shape]
 };

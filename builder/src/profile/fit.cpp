@@ -177,7 +177,7 @@ class KindFit {
       double sum = 0;
       for (std::size_t i = 0; i < shapes_.size(); ++i) {
         const Expectation e = expect(folds[i % kFolds], i);
-        if (e.default_us && *e.default_us > e.best_us * (1 + margin)) sum += utility(gain(default_of_[i], e.best, i));
+        if (e.default_us && *e.default_us > e.best_us * (1 + margin)) sum += utility(i, gain(default_of_[i], e.best, i));
       }
       if (sum < most) continue;  // of equal ones the largest: what only ties speak for does not replace the default
       most = sum;
@@ -186,7 +186,10 @@ class KindFit {
     return best;
   }
 
-  static double utility(double gain) { return gain < 0 ? kWeightOfLoss * gain : gain; }
+  // What a gain on a shape counts in a sum.
+  double utility(std::size_t i, double gain) const {
+    return tuning_.shapes[shapes_[i]].weight * (gain < 0 ? kWeightOfLoss * gain : gain);
+  }
 
   static void set_margin(Models& models, double margin) {
     for (cache::CostModel& model : models) model.margin = static_cast<float>(margin);
@@ -205,7 +208,7 @@ class KindFit {
       for (Models& models : folds) set_margin(models, margin);
       double sum = 0;
       for (std::size_t i = 0; i < shapes_.size(); ++i) {
-        sum += utility(gain(choice(prior_, i), choice(folds[i % kFolds], i), i));
+        sum += utility(i, gain(choice(prior_, i), choice(folds[i % kFolds], i), i));
       }
       if (sum <= most) continue;
       most = sum;
@@ -221,7 +224,7 @@ class KindFit {
       const Measurement* winner = winner_among_chosen(shapes_[i]);
       if (!winner || winner->variant == chosen) continue;
       const double proven = chosen ? proven_gain(*winner, *chosen, shapes_[i]) : 1;
-      if (proven >= kLeastGain) found.emplace_back(proven, exception(shapes_[i], winner->variant));
+      if (proven >= kLeastGain) found.emplace_back(utility(i, proven), exception(shapes_[i], winner->variant));
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     found.resize(std::min(found.size(), kMaxExceptionsOfKind));

@@ -2,8 +2,10 @@
 #include <clbake/builder/tuning.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 namespace clbake::builder {
@@ -29,17 +31,36 @@ bool parse_sizes(const std::string& text, Shape& shape) {
   return parts.eof();
 }
 
-bool parse_kind(const std::string& precision, const std::string& transposes, Shape& shape) {
-  bool known = false;
-  for (const Precision p : {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
-    if (precision != clbake::name(p)) continue;
-    shape.precision = p;
-    known = true;
+bool parse_weight(const std::string& text, Shape& shape) {
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, shape.weight);
+  return error == std::errc() && stop == end && shape.weight >= kLeastWeight && shape.weight <= kMostWeight;
+}
+
+Status refuse(const std::string& word, const std::string& what) {
+  constexpr std::size_t shown = 80;
+  return {Code::malformed, (word.empty() ? "no " : "'" + word.substr(0, shown) + "' is no ") + what};
+}
+
+// "batch N" and "weight W", each if it is there, in this order.
+Status parse_counts(std::istringstream& words, Shape& shape) {
+  std::string key, value;
+  words >> key;
+  if (key == "batch") {
+    words >> value;
+    const std::optional<std::size_t> products = parse_size(value);
+    if (!products) return refuse(value, "batch: a number from 1 to 2147483647");
+    shape.batch = *products;
+    key.clear(), value.clear();
+    words >> key;
   }
-  if (transposes.size() != 2 || transposes.find_first_not_of("nt") != std::string::npos) return false;
-  shape.trans_a = transposes[0] == 't';
-  shape.trans_b = transposes[1] == 't';
-  return known;
+  if (key == "weight") {
+    words >> value;
+    if (!parse_weight(value, shape)) return refuse(value, "weight: a number from 1e-6 to 1e9");
+    key.clear();
+    words >> key;
+  }
+  return key.empty() ? Status() : refuse(key, "part of a shape: MxNxK, then 'batch N', then 'weight W'");
 }
 
 }  // namespace
@@ -54,6 +75,22 @@ std::string kind_name(const GemmKind& kind) {
 
 double gflops(const Shape& shape, double median_us) { return operations(shape) / median_us / 1000; }
 
+bool parse_precision(const std::string& word, GemmKind& kind) {
+  for (const Precision p : all_precisions) {
+    if (word != clbake::name(p)) continue;
+    kind.precision = p;
+    return true;
+  }
+  return false;
+}
+
+bool parse_transposes(const std::string& word, GemmKind& kind) {
+  if (word.size() != 2 || word.find_first_not_of("nt") != std::string::npos) return false;
+  kind.trans_a = word[0] == 't';
+  kind.trans_b = word[1] == 't';
+  return true;
+}
+
 std::string name(const Shape& shape) {
   std::ostringstream text;
   text << kind_name(shape) << ' ' << shape.m << 'x' << shape.n << 'x' << shape.k;
@@ -61,16 +98,22 @@ std::string name(const Shape& shape) {
   return text.str();
 }
 
-std::optional<Shape> parse_shape(const std::string& text) {
+std::string weighted_name(const Shape& shape) {
+  if (shape.weight == 1) return name(shape);
+  char weight[32];  // the shortest text that is read as the same number
+  return name(shape) + " weight " + std::string(weight, std::to_chars(weight, std::end(weight), shape.weight).ptr);
+}
+
+Result<Shape> parse_shape(const std::string& text) {
   std::istringstream words(text);
-  std::string precision, transposes, sizes, batch, count, rest;
-  words >> precision >> transposes >> sizes >> batch >> count >> rest;
+  std::string precision, transposes, sizes;
+  words >> precision >> transposes >> sizes;
   Shape shape;
-  if (!parse_kind(precision, transposes, shape) || !parse_sizes(sizes, shape)) return std::nullopt;
-  if (batch.empty()) return shape;
-  const std::optional<std::size_t> products = parse_size(count);
-  if (batch != "batch" || !products || !rest.empty()) return std::nullopt;
-  shape.batch = *products;
+  if (!parse_precision(precision, shape)) return refuse(precision, "precision: half, single, double");
+  if (!parse_transposes(transposes, shape)) return refuse(transposes, "transposes: nn, nt, tn, tt");
+  if (!parse_sizes(sizes, shape)) return refuse(sizes, "size: MxNxK, each from 1 to 2147483647");
+  const Status counted = parse_counts(words, shape);
+  if (!counted) return counted;
   return shape;
 }
 

@@ -96,7 +96,7 @@ Json tuning_json(const Tuning& t) {
           {"prior", list(t.prior, [&](const cache::CostModel& model) { return model_json(t, model); })},
           {"exceptions", list(t.exceptions, rule_json)},
           {"variants", list(t.variants, same)},
-          {"shapes", list(t.shapes, [](const Shape& shape) { return Json(name(shape)); })},
+          {"shapes", list(t.shapes, [](const Shape& shape) { return Json(weighted_name(shape)); })},
           {"measurements",
            list(t.measurements,
                 [](const Measurement& m) {

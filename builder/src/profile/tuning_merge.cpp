@@ -73,6 +73,8 @@ class Union {
     for (const Shape& shape : tuning.shapes) {
       const auto [at, is_new] = shapes_.emplace(name(shape), static_cast<std::uint32_t>(merged_.shapes.size()));
       if (is_new) merged_.shapes.push_back(shape);
+      double& weight = merged_.shapes[at->second].weight;
+      weight = std::max(weight, shape.weight);
       shape_of.push_back(at->second);
     }
     for (Measurement m : tuning.measurements) {

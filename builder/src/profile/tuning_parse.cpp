@@ -95,13 +95,13 @@ class ProfileParser {
   bool shape(const JsonValue& at) {
     std::string text;
     if (!in_.read(at, text)) return false;
-    const std::optional<Shape> shape = parse_shape(text);
-    if (!shape || name(*shape) != text) {
-      return in_.fail(at, "'" + text + "' is no shape like 'single nn 512x512x512' or '... batch 8'");
-    }
+    const Result<Shape> shape = parse_shape(text);
+    if (!shape) return in_.fail(at, shape.status().message());
+    const std::string plain = name(*shape);
+    if (text.substr(0, text.find(" weight ")) != plain) return in_.fail(at, "'" + text + "' should be '" + plain + "'");
     const auto index = static_cast<std::uint32_t>(t_.shapes.size());
     t_.shapes.push_back(*shape);
-    return shapes_.emplace(text, index).second || in_.fail(at, text + " is there twice");
+    return shapes_.emplace(plain, index).second || in_.fail(at, plain + " is there twice");
   }
 
   bool same_kind(const JsonValue& at, std::uint32_t variant, std::uint32_t shape) {

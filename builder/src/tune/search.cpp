@@ -84,14 +84,13 @@ Result<Tuning> Search::run() {
 
 KindShapes Search::shapes_of(const GemmKind& kind) {
   KindShapes shapes{kind, {}, {}, {}};
-  const auto index = [&](Shape shape) {
-    shape.kind() = shapes.kind;
-    return results_.table.shape(shape);
+  const auto add = [&](const Shape& shape, std::vector<std::uint32_t>& indices) {
+    if (shape.kind() == kind) indices.push_back(results_.table.shape(shape));
   };
   const TuneShapes& wanted = context_.options.shapes;
-  for (const Shape& shape : wanted.list) shapes.list.push_back(index(shape));
-  for (const Shape& shape : wanted.grid) shapes.grid.push_back(index(shape));
-  for (const std::size_t probe : wanted.probes) shapes.probes.push_back(shapes.list[probe]);
+  for (const Shape& shape : wanted.list) add(shape, shapes.list);
+  for (const Shape& shape : wanted.grid) add(shape, shapes.grid);
+  for (const std::size_t probe : wanted.probes) add(wanted.list[probe], shapes.probes);
   return shapes;
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <ctime>
 
 namespace clbake::builder {
@@ -21,7 +22,6 @@ std::string joined(const std::vector<T>& items, const Name& name_of) {
 // journal is of use only with the same settings.
 std::string settings_of(const TuneOptions& options) {
   const Target& t = options.devices.front().target;
-  const auto shape = [](const Shape& s) { return name(s); };
   return nlohmann::ordered_json{
       {"clbake", "clbake " CLBAKE_VERSION},
       {"device",
@@ -29,7 +29,7 @@ std::string settings_of(const TuneOptions& options) {
         t.architecture, t.address_bits}},
       {"precision and transposes", joined(options.kinds, kind_name)},
       {"family", joined(options.families, [](kernels::Family f) { return kernels::name(f); })},
-      {"shapes", joined(options.shapes.list, shape)},
+      {"shapes", joined(options.shapes.list, weighted_name)},
       {"grid", options.shapes.grid.size()},
       {"prior", joined(options.prior.variants, [](const std::string& variant) { return variant; })},
       {"strategy", name(options.strategy)},
@@ -49,9 +49,15 @@ std::string utc_now() {
 }
 
 Status check_options(const TuneOptions& options) {
-  if (options.devices.empty() || options.kinds.empty() || options.families.empty() || options.shapes.list.empty() ||
-      options.shapes.probes.empty()) {
-    return {Code::invalid_argument, "no device, precision, transposes, family or shape to tune for"};
+  if (options.devices.empty() || options.kinds.empty() || options.families.empty()) {
+    return {Code::invalid_argument, "no device, precision, transposes or family to tune for"};
+  }
+  for (const GemmKind& kind : options.kinds) {
+    const TuneShapes& shapes = options.shapes;
+    const bool probed = std::any_of(shapes.probes.begin(), shapes.probes.end(), [&](std::size_t probe) {
+      return probe < shapes.list.size() && shapes.list[probe].kind() == kind;
+    });
+    if (!probed) return {Code::invalid_argument, "no shape of " + kind_name(kind) + " to tune for"};
   }
   if (options.shard < 1 || options.shard > options.shards) {
     return {Code::invalid_argument, "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) +

@@ -1,17 +1,15 @@
 #include <clbake/builder/tune.hpp>
 
-#include "process/text_file.hpp"
-
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <random>
-#include <sstream>
 
 namespace clbake::builder {
 namespace {
 
 constexpr std::size_t kGridShapes = 180;
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 20;
 
 Shape sized(std::size_t m, std::size_t n, std::size_t k, std::size_t batch = 1) {
   Shape shape;
@@ -80,30 +78,42 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
   }
 }
 
-// Two of the list's shapes, of a medium and of a large amount of work.
+// Two of the list's shapes, of a medium and of a large amount of work: a third and five sixths of the weight are on
+// shapes with less.
 void choose_probes(TuneShapes& shapes) {
   std::vector<std::size_t> order(shapes.list.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return operations(shapes.list[a]) < operations(shapes.list[b]);
   });
-  const std::size_t medium = order[order.size() / 3];
-  const std::size_t large = order[order.size() * 5 / 6];
+  double total = 0;
+  for (const Shape& shape : shapes.list) total += shape.weight;
+  const auto after = [&](double weight) {
+    double sum = 0;
+    const auto at = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
+      sum += shapes.list[i].weight;
+      return sum > weight;
+    });
+    return at == order.end() ? order.back() : *at;
+  };
+  const std::size_t medium = after(total / 3);
+  const std::size_t large = after(total * 5 / 6);
   shapes.probes = medium == large ? std::vector<std::size_t>{medium} : std::vector<std::size_t>{medium, large};
 }
 
-// The words in front of a comment, each with a blank before it.
-std::string words_of(const std::string& line) {
-  std::istringstream words(line.substr(0, line.find('#')));
-  std::string text;
-  for (std::string word; words >> word;) text += ' ' + word;
-  return text;
+// Adds the shapes of one kind.
+void append(const GemmKind& kind, const TuneShapes& shapes, TuneShapes& all) {
+  for (const std::size_t probe : shapes.probes) all.probes.push_back(all.list.size() + probe);
+  const auto of_kind = [&](Shape shape) {
+    shape.kind() = kind;
+    return shape;
+  };
+  std::transform(shapes.list.begin(), shapes.list.end(), std::back_inserter(all.list), of_kind);
+  std::transform(shapes.grid.begin(), shapes.grid.end(), std::back_inserter(all.grid), of_kind);
 }
 
-}  // namespace
-
-std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType type) {
-  const Scale& scale = type == kernels::DeviceType::cpu ? kCpu : kGpu;
+// The shapes of a preset, for any kind.
+std::optional<TuneShapes> preset_of_a_kind(const std::string& name, const Scale& scale) {
   TuneShapes shapes;
   const bool all = name == "all";
   if (all || name == "square") add_squares(scale.largest, 256, shapes);
@@ -123,26 +133,30 @@ std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::Device
   return shapes;
 }
 
-Result<TuneShapes> read_shapes(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, kMaxBytes);
-  if (!text) return text.status();
-  std::istringstream lines(*text);
-  TuneShapes shapes;
-  std::size_t number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    const std::string words = words_of(line);
-    if (words.empty()) continue;
-    const std::optional<Shape> shape = parse_shape("single nn" + words);
-    if (!shape) {
-      return {Code::malformed, path + ": line " + std::to_string(number) + ": '" + words.substr(1, 80) +
-                                   "' is no shape: MxNxK, or MxNxK batch N, each from 1 to 2147483647"};
-    }
-    if (!contains(shapes.list, *shape)) shapes.list.push_back(*shape);
+}  // namespace
+
+std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType type,
+                                        const std::vector<GemmKind>& kinds) {
+  const std::optional<TuneShapes> preset = preset_of_a_kind(name, type == kernels::DeviceType::cpu ? kCpu : kGpu);
+  if (!preset) return std::nullopt;
+  TuneShapes all;
+  for (const GemmKind& kind : kinds) append(kind, *preset, all);
+  return all;
+}
+
+TuneShapes shapes_to_tune(const std::vector<Shape>& shapes, const std::vector<GemmKind>& kinds) {
+  TuneShapes all;
+  for (const GemmKind& kind : kinds) {
+    TuneShapes of_kind;
+    std::copy_if(shapes.begin(), shapes.end(), std::back_inserter(of_kind.list),
+                 [&](const Shape& shape) { return shape.kind() == kind; });
+    if (of_kind.list.empty()) continue;
+    std::stable_sort(of_kind.list.begin(), of_kind.list.end(),
+                     [](const Shape& a, const Shape& b) { return a.weight > b.weight; });
+    choose_probes(of_kind);
+    append(kind, of_kind, all);
   }
-  if (shapes.list.empty()) return {Code::malformed, path + ": no shape in it"};
-  choose_probes(shapes);
-  return shapes;
+  return all;
 }
 
 }  // namespace clbake::builder

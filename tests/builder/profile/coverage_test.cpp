@@ -56,6 +56,13 @@ BOOST_AUTO_TEST_CASE(AGainOnAverageOrOnOneClassIsEnough) {
   BOOST_TEST((cover(t, 8, {0.04, 0.1}) == Indices{0}));
 }
 
+BOOST_AUTO_TEST_CASE(AHeavyShapeCountsForMore) {
+  Tuning t = tuning_with({{100, 100, 150}, {150, 150, 100}});
+  BOOST_TEST((cover(t, 1, kNothing) == Indices{0}));
+  t.shapes.back().weight = 3;
+  BOOST_TEST((cover(t, 1, kNothing) == Indices{1}));
+}
+
 BOOST_AUTO_TEST_CASE(SomeVariantServesHoweverLittleItGains) {
   BOOST_TEST((cover(tuning_with({{100, 100}}), 8, {9, 9}) == Indices{0}));
   BOOST_TEST(cover(Tuning(), 8, kNothing).empty());

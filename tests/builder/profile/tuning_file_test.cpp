@@ -59,6 +59,7 @@ BOOST_AUTO_TEST_CASE(WhatIsWrittenIsReadAgain) {
   BOOST_TEST(read.noise == 0.015625);
   BOOST_TEST(read.variants == tuning.variants);
   BOOST_TEST((read.shapes == tuning.shapes));
+  BOOST_TEST(read.shapes[2].weight == 2.5);
   BOOST_REQUIRE_EQUAL(read.measurements.size(), 5U);
   BOOST_TEST(read.measurements[4].variant == 3U);
   BOOST_TEST(read.measurements[4].shape == 2U);
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE(EveryFieldIsNeeded) {
   for (std::size_t at = text.find("\n  \""); at != std::string::npos; at = text.find("\n  \"", at + 1)) {
     keys.push_back(text.substr(at + 4, text.find('"', at + 4) - at - 4));
   }
-  BOOST_TEST(keys.size() == 24U);
+  BOOST_TEST(keys.size() == 25U);
   for (const std::string key : {"platform_name", "driver_version", "architecture", "address_bits", "class", "shape",
                                 "variant", "median_us", "spread", "gflops", "runs", "final", "cause", "resident"}) {
     keys.push_back(key);
@@ -251,6 +252,10 @@ BOOST_AUTO_TEST_CASE(WrongNamesAreNamedWithTheirField) {
   check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512\",\n"), "shapes[1]: ", "512x512");
   check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512x512 batch 1\",\n"), "shapes[1]: ", "");
   check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 16x16x16 batch 8\",\n"), "shapes[1]: ", "twice");
+  check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 16x16x16 batch 8 weight 2\",\n"),
+                "shapes[1]: ", "twice");
+  check_refused(replaced("\"single nn 512x512x512\",\n", "\"single nn 512x512x512 weight 0\",\n"),
+                "shapes[1]: ", "'0' is no weight");
   check_refused(replaced("{\"variant\":\"" + std::string(kFailing), "{\"variant\":\"direct-s-nn"),
                 "failures[0].variant: ", "family-precision");
   Tuning twice = tuning_of(kLargeWinner);

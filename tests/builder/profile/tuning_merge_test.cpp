@@ -72,6 +72,18 @@ BOOST_AUTO_TEST_CASE(ShardsTogetherKnowWhatEachKnows) {
   BOOST_TEST((wanted_variants(merged) == std::vector<std::string>{kLoser}));
 }
 
+BOOST_AUTO_TEST_CASE(AShapeKeepsTheLargestOfItsWeights) {
+  Tuning a = shard_of_two(1, kLargeWinner, 100);
+  Tuning b = shard_of_two(2, kLoser, 80);
+  a.shapes[0].weight = 2;
+  b.shapes[0].weight = 3;
+  for (const auto& profiles : {both(a, b), both(b, a)}) {
+    const Tuning merged = required(merge(profiles, false));
+    BOOST_REQUIRE_EQUAL(merged.shapes.size(), 1U);
+    BOOST_TEST(merged.shapes[0].weight == 3);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(TheOrderOfTheProfilesMakesNoDifference) {
   const Tuning a = made_up_tuning();
   const Tuning b = tuning_of("register_tile-s-nt-64x64x256-8x32x1-v16", 50);

@@ -37,6 +37,7 @@ Tuning made_up_tuning(const Device& device) {
   for (const char* text : {"single nn 16x16x16 batch 8", "single nn 512x512x512", "single tn 2048x16x2048"}) {
     t.shapes.push_back(*parse_shape(text));
   }
+  t.shapes[2].weight = 2.5;
   t.measurements = {{0, 0, 40.5, 0.5, 1, false},
                     {0, 1, 2500, 0.0625, 9, false},
                     {1, 0, 20.25, 0.03125, 30, true},

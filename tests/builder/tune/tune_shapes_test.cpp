@@ -1,12 +1,9 @@
-// Shapes to tune for: the presets, and files that users write.
-#include "build_fixture.hpp"
-
+// Shapes to tune for, of each kind.
 #include <clbake/builder/tune.hpp>
 
-#include <sys/stat.h>
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <filesystem>
+#include <map>
 #include <set>
 
 namespace clbake::builder::test {
@@ -26,17 +23,7 @@ std::set<std::string> classes(const std::vector<Shape>& shapes) {
   return list;
 }
 
-class File {
- public:
-  explicit File(const std::string& text) : directory_(required(ScratchDirectory::create())) {
-    write_file(path(), text);
-  }
-  std::string path() const { return directory_.path() + "/shapes.txt"; }
-  Result<TuneShapes> read() const { return read_shapes(path()); }
-
- private:
-  ScratchDirectory directory_;
-};
+const std::vector<GemmKind> kSingleNN = {{}};
 
 }  // namespace
 
@@ -49,7 +36,7 @@ BOOST_AUTO_TEST_CASE(EveryPresetHasItsClassesAndProbesOfItsList) {
       {"all", {"square", "thin-m", "thin-n", "thin-k", "thin-mn", "thin-mk", "thin-nk", "small", "batched"}}};
   for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const auto& [preset, has] : wanted) {
-      const std::optional<TuneShapes> shapes = preset_shapes(preset, kind);
+      const std::optional<TuneShapes> shapes = preset_shapes(preset, kind, kSingleNN);
       BOOST_REQUIRE(shapes.has_value());
       BOOST_TEST((classes(shapes->list) == has), preset);
       BOOST_TEST((shapes->probes.size() == 1 || shapes->probes.size() == 2), preset);
@@ -61,7 +48,7 @@ BOOST_AUTO_TEST_CASE(EveryPresetHasItsClassesAndProbesOfItsList) {
 
 BOOST_AUTO_TEST_CASE(NoShapeOfAPresetComesTwice) {
   for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
-    const TuneShapes all = *preset_shapes("all", kind);
+    const TuneShapes all = *preset_shapes("all", kind, kSingleNN);
     std::vector<std::string> list = names(all.list);
     const std::vector<std::string> grid = names(all.grid);
     list.insert(list.end(), grid.begin(), grid.end());
@@ -70,115 +57,49 @@ BOOST_AUTO_TEST_CASE(NoShapeOfAPresetComesTwice) {
 }
 
 BOOST_AUTO_TEST_CASE(PresetsAreTheSameEveryTime) {
-  const TuneShapes once = *preset_shapes("all", DeviceType::cpu);
-  const TuneShapes again = *preset_shapes("all", DeviceType::cpu);
+  const TuneShapes once = *preset_shapes("all", DeviceType::cpu, kSingleNN);
+  const TuneShapes again = *preset_shapes("all", DeviceType::cpu, kSingleNN);
   BOOST_TEST((once.list == again.list && once.grid == again.grid && once.probes == again.probes));
 }
 
 BOOST_AUTO_TEST_CASE(OtherNamesAreNoPresets) {
   for (const char* name : {"", "al", "ALL", "all ", "shapes.txt"}) {
-    BOOST_TEST(!preset_shapes(name, DeviceType::cpu).has_value(), name);
+    BOOST_TEST(!preset_shapes(name, DeviceType::cpu, kSingleNN).has_value(), name);
   }
 }
 
-BOOST_AUTO_TEST_CASE(AFileHasShapesBatchesCommentsAndLineEndsOfAnyKind) {
-  const File file(
-      "# what we multiply\r\n"
-      "\n"
-      "  512x256x64\t\r\n"
-      "16x16x16 batch 100   # many small ones\n"
-      "1x2147483647x1 batch 1\n"
-      "   # nothing\n"
-      "8x8x8");
-  const Result<TuneShapes> shapes = file.read();
-  BOOST_REQUIRE_EQUAL(outcome(shapes), "ok");
-  BOOST_TEST((names(shapes->list) == std::vector<std::string>{"single nn 512x256x64", "single nn 16x16x16 batch 100",
-                                                              "single nn 1x2147483647x1", "single nn 8x8x8"}));
-  BOOST_TEST(shapes->grid.empty());
-  BOOST_TEST((shapes->probes == std::vector<std::size_t>{1, 2}));  // a medium and a large amount of work
-}
-
-BOOST_AUTO_TEST_CASE(AShapeThatStandsThereTwiceIsOne) {
-  const Result<TuneShapes> shapes = File("5x5x5\n5x5x5 batch 1\n5x5x5 batch 2\n").read();
-  BOOST_REQUIRE_EQUAL(outcome(shapes), "ok");
-  BOOST_TEST(shapes->list.size() == 2U);
-}
-
-BOOST_AUTO_TEST_CASE(OneShapeIsItsOwnProbe) {
-  const Result<TuneShapes> shapes = File("5x6x7\n").read();
-  BOOST_REQUIRE_EQUAL(outcome(shapes), "ok");
-  BOOST_TEST((shapes->probes == std::vector<std::size_t>{0}));
-}
-
-BOOST_AUTO_TEST_CASE(ABadLineIsNamedWithFileAndNumber) {
-  for (const char* line : {"5x5",
-                           "5x5x5x5",
-                           "x5x5",
-                           "5xx5",
-                           "5x5x",
-                           "0x5x5",
-                           "5x0x5",
-                           "-5x5x5",
-                           "+5x5x5",
-                           "5.0x5x5",
-                           "5e2x5x5",
-                           "0x10x5x5",
-                           "2147483648x5x5",
-                           "99999999999999999999x5x5",
-                           "5X5X5",
-                           "5*5*5",
-                           "5 5 5",
-                           "5x5x5 7",
-                           "5x5x5 batch",
-                           "5x5x5 batch 0",
-                           "5x5x5 batch -1",
-                           "5x5x5 batch 2147483648",
-                           "5x5x5 batch 2 3",
-                           "5x5x5 Batch 2",
-                           "5x5x5 batch2",
-                           "single nn 5x5x5",
-                           "batch 2",
-                           "\xef\xbb\xbf\x35x5x5",  // a byte order mark
-                           "//"}) {
-    const File file("# first\n7x7x7\r\n" + std::string(line) + "\n8x8x8\n");
-    const Result<TuneShapes> shapes = file.read();
-    BOOST_TEST(outcome(shapes) == "malformed", line);
-    const std::string& message = shapes.status().message();
-    BOOST_TEST(contains(message, file.path() + ": line 3: '" + line + "'"), message);
+BOOST_AUTO_TEST_CASE(APresetIsTheSameForEachKind) {
+  const std::vector<GemmKind> kinds = {{Precision::double_precision, true, false}, {}};
+  const TuneShapes both = *preset_shapes("thin", DeviceType::cpu, kinds);
+  const TuneShapes one = *preset_shapes("thin", DeviceType::cpu, kSingleNN);
+  const std::size_t count = one.list.size();
+  BOOST_REQUIRE_EQUAL(both.list.size(), 2 * count);
+  BOOST_TEST(both.grid.size() == 2 * one.grid.size());
+  BOOST_TEST((std::vector<Shape>(both.list.begin() + count, both.list.end()) == one.list));
+  for (std::size_t i = 0; i < count; ++i) {
+    BOOST_TEST((both.list[i].kind() == kinds[0] && both.list[i].m == one.list[i].m));
+  }
+  BOOST_REQUIRE_EQUAL(both.probes.size(), 4U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    BOOST_TEST(both.probes[i] == one.probes[i]);
+    BOOST_TEST(both.probes[2 + i] == count + one.probes[i]);
   }
 }
 
-BOOST_AUTO_TEST_CASE(ALongBadLineIsCutShort) {
-  const Result<TuneShapes> shapes = File(std::string(100000, 'x')).read();
-  BOOST_TEST(outcome(shapes) == "malformed");
-  BOOST_TEST(shapes.status().message().size() < 1000U);
-}
-
-BOOST_AUTO_TEST_CASE(AFileWithoutAShapeIsRefused) {
-  for (const char* text : {"", "\n\n", "# 5x5x5\n", " \t\r\n"}) {
-    const File file(text);
-    const Result<TuneShapes> shapes = file.read();
-    BOOST_TEST(outcome(shapes) == "malformed");
-    BOOST_TEST(contains(shapes.status().message(), file.path() + ": no shape in it"), shapes.status().message());
+// A medium and a large amount of work, by what the shapes weigh.
+BOOST_AUTO_TEST_CASE(EachKindHasItsOwnShapesTheHeaviestFirstAndItsOwnProbes) {
+  std::vector<Shape> given;
+  for (const char* text : {"single nn 10x10x10", "single tn 5x5x5", "single nn 20x20x20 weight 7", "double nn 9x9x9",
+                           "single nn 30x30x30", "single nn 40x40x40"}) {
+    given.push_back(*parse_shape(text));
   }
-}
-
-BOOST_AUTO_TEST_CASE(AFileThatIsNotThereOrNoFileIsNamed) {
-  const Result<TuneShapes> missing = read_shapes("/no/such/file");
-  BOOST_TEST(outcome(missing) == "not found");
-  BOOST_TEST(contains(missing.status().message(), "/no/such/file"), missing.status().message());
-  const ScratchDirectory directory = required(ScratchDirectory::create());
-  const Result<TuneShapes> folder = read_shapes(directory.path());
-  BOOST_TEST(outcome(folder) == "input/output");
-  BOOST_TEST(contains(folder.status().message(), directory.path()), folder.status().message());
-  // Neither would come to an end.
-  const std::string pipe = directory.path() + "/pipe";
-  BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
-  for (const std::string& path : {pipe, std::string("/dev/zero")}) {
-    const Result<TuneShapes> endless = read_shapes(path);
-    BOOST_TEST(outcome(endless) == "input/output");
-    BOOST_TEST(contains(endless.status().message(), path + ": not a regular file"), endless.status().message());
-  }
+  const TuneShapes shapes = shapes_to_tune(given, {{Precision::single_precision, true, false}, {}});
+  BOOST_TEST(
+      (names(shapes.list) == std::vector<std::string>{"single tn 5x5x5", "single nn 20x20x20", "single nn 10x10x10",
+                                                      "single nn 30x30x30", "single nn 40x40x40"}));
+  BOOST_TEST(shapes.list[1].weight == 7);
+  BOOST_TEST(shapes.grid.empty());
+  BOOST_TEST((shapes.probes == std::vector<std::size_t>{0, 1, 3}));  // 8 of 10 weigh less than 30x30x30
 }
 
 }  // namespace clbake::builder::test

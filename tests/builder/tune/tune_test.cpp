@@ -148,22 +148,36 @@ BOOST_AUTO_TEST_CASE(TheStagedSearchFindsGoodPointsWithFarFewerTriesThanThereAre
   }
 }
 
-BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTuned, *boost::unit_test::label("slow")) {
+BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTunedOnItsShapes, *boost::unit_test::label("slow")) {
   SmallBench bench;
+  const std::vector<Shape> of_single_nn = bench.options.shapes.list;
+  std::vector<Shape> shapes = {*parse_shape("double tn 300x300x300 weight 2.5")};
   bench.options.kinds.clear();
   for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
-    for (const bool trans_a : {false, true}) bench.options.kinds.push_back({precision, trans_a, false});
+    for (const bool trans_a : {false, true}) {
+      const GemmKind kind = bench.options.kinds.emplace_back(GemmKind{precision, trans_a, false});
+      for (Shape shape : of_single_nn) {
+        shape.kind() = kind;
+        shapes.push_back(shape);
+      }
+    }
   }
+  bench.options.shapes = shapes_to_tune(shapes, bench.options.kinds);
   const Result<Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
-  BOOST_TEST(tuning->winners.size() == 4 * bench.options.shapes.list.size());
+  BOOST_TEST(tuning->winners.size() == 4 * of_single_nn.size() + 1);
+  BOOST_REQUIRE((tuning->shapes.size() == shapes.size()));
+  const auto heavy = std::find(tuning->shapes.begin(), tuning->shapes.end(), shapes[0]);
+  BOOST_REQUIRE((heavy != tuning->shapes.end()));
+  BOOST_TEST(heavy->weight == 2.5);
   std::set<std::string> kinds;
-  for (const cache::Rule& rule : tuning->exceptions) {
-    kinds.insert(kind_name(rule));
-    const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[rule.variant]));
-    BOOST_TEST((params.trans_a == rule.trans_a && params.trans_b == rule.trans_b));
+  for (const Winner& winner : tuning->winners) {
+    const GemmKind& kind = tuning->shapes[winner.figures.shape];
+    kinds.insert(kind_name(kind));
+    const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[winner.figures.variant]));
+    BOOST_TEST((params.kind() == kind));
   }
-  BOOST_TEST((kinds == std::set<std::string>{"single nn", "single tn", "double nn", "double tn"}));
+  for (const GemmKind& kind : bench.options.kinds) BOOST_TEST(kinds.count(kind_name(kind)) == 1U, kind_name(kind));
 }
 
 // ---- Parts of the space ----
@@ -496,6 +510,7 @@ BOOST_AUTO_TEST_CASE(ImpossibleOptionsAreRefused) {
   BOOST_TEST(refused([](TuneOptions& o) { o.families.clear(); }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shapes.list.clear(); }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shapes.probes.clear(); }));
+  BOOST_TEST(refused([](TuneOptions& o) { o.kinds.push_back({Precision::single_precision, true, false}); }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shard = 0; }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shard = 2; }));
   BOOST_TEST(refused([](TuneOptions& o) { o.shards = 0; }));

@@ -18,24 +18,24 @@ enum class Strategy {
   calibrate,   // no search: times the default variants and those of `prior` in turns
 };
 
-// Shapes to tune for. Each is timed with every kind of the options; its own is ignored.
+// Shapes to tune for, of all kinds.
 struct TuneShapes {
   std::vector<Shape> list;          // the most important first; each gets a winner
   std::vector<Shape> grid;          // timed in the final races only, as far as time allows
-  std::vector<std::size_t> probes;  // indices into `list`, one or two: the first stage times variants on them
+  std::vector<std::size_t> probes;  // indices into `list`, one or two of each kind: the first stage times them
 };
 
-// "all", "square", "thin", "small", "batched"; nothing for other names. The device type decides how large
-// the largest are.
-std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType type);
+// "all", "square", "thin", "small", "batched", for each of the kinds; nothing for other names. The device type decides
+// how large the largest are.
+std::optional<TuneShapes> preset_shapes(const std::string& name, kernels::DeviceType type,
+                                        const std::vector<GemmKind>& kinds);
 
-// A file of shapes: on each line "MxNxK" or "MxNxK batch N"; '#' starts a comment. Fails with not_found, io or
-// malformed (file, line and cause).
-Result<TuneShapes> read_shapes(const std::string& path);
+// Those of the shapes that are of these kinds, the heaviest first.
+TuneShapes shapes_to_tune(const std::vector<Shape>& shapes, const std::vector<GemmKind>& kinds);
 
 struct TuneOptions {
   std::vector<Device> devices;  // one, or several identical ones
-  std::vector<GemmKind> kinds;  // those of one precision together; the first of them is searched most
+  std::vector<GemmKind> kinds;  // those of one precision together; the first of them is searched most; all have shapes
   std::vector<kernels::Family> families = {std::begin(kernels::all_families), std::end(kernels::all_families)};
   TuneShapes shapes;
   // A profile of the device's class, or an empty one: its variants are tried first, and its cost models serve where the

@@ -6,6 +6,7 @@
 //   "exceptions"    [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
 //                   first that fits a problem of the variant's precision and transposes decides; a max of null has no
 //                   end
+//   "shapes"        the names, with " weight 2.5" where the weight is not 1
 //   "measurements"  [index of the variant, of the shape, median_us, spread, runs, final]
 //   "curve"         [seconds, tried, index of the variant, of the shape, gflops]
 //
@@ -45,7 +46,7 @@ bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 
 // Joins the measurements of several profiles and fits again. Of a variant and a shape that several have measured a
 // final measurement counts first, then the one with more runs, then the shorter time; a variant that failed anywhere is
-// left out. `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
+// left out. A shape keeps the largest of its weights. `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
 // Fails with invalid_argument, unless `force`, when two of them disagree on the device, are the same, are shards of
 // different divisions, or the same shard with shapes in common; and in any case when one of them is brief. Seeds may
 // differ: they do not move shards.

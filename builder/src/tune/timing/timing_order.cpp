@@ -15,7 +15,7 @@ std::optional<TimingOrder> parse_order(const std::string& line) {
   std::istringstream parts(line);
   std::string shape;
   std::getline(parts, shape, '|');
-  const std::optional<Shape> parsed = parse_shape(shape);
+  const Result<Shape> parsed = parse_shape(shape);
   TimingOrder order;
   char bar = 0;
   parts >> order.runs >> bar >> order.turn_us >> bar >> order.limit_us;

@@ -1,0 +1,27 @@
+// A file of the problems that matter to a user, one on each line; '#' starts a comment:
+//
+//   [PRECISION] [TRANSPOSES] MxNxK [batch N] [weight W]
+//   single nt 1024x512x64 batch 16 weight 2.5
+//
+// A line without a precision, or without transposes, stands for several problems. The weights of a problem that several
+// lines stand for add up; a line without one weighs 1.
+#pragma once
+
+#include <clbake/builder/tuning.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// The problems of a text, each once, in its order. Where a line leaves out the precision, it stands for those of
+// `kinds`, and likewise with the transposes; what a line names need not be in `kinds`. Messages begin with `name` and
+// the number of the line. Fails with malformed, also for a text without a problem, or when weights add up to more than
+// kMostWeight.
+Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
+                                        const std::vector<GemmKind>& kinds);
+
+// Fails like parse_shapes, and with not_found, io or malformed (more than 1 MiB) for a file that cannot be read.
+Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds);
+
+}  // namespace clbake::builder

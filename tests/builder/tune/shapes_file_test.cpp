@@ -1,0 +1,134 @@
+// The file of problems that users write.
+#include "build_fixture.hpp"
+
+#include <clbake/builder/shapes_file.hpp>
+
+#include <sys/stat.h>
+#include <boost/test/unit_test.hpp>
+
+namespace clbake::builder::test {
+namespace {
+
+const std::vector<GemmKind> kSingleNN = {{}};
+
+Result<std::vector<Shape>> parsed(const std::string& text, const std::vector<GemmKind>& kinds = kSingleNN) {
+  return parse_shapes(text, "FILE", kinds);
+}
+
+// One shape on each line.
+std::string lines(const Result<std::vector<Shape>>& shapes) {
+  if (!shapes) return shapes.status().message();
+  std::string text;
+  for (const Shape& shape : *shapes) text += weighted_name(shape) + '\n';
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ALineHasPrecisionTransposesSizesBatchAndWeight) {
+  const std::string text =
+      "# what we multiply\r\n"
+      "\n"
+      "  512x256x64\t\r\n"
+      "16x16x16 batch 100   # many small ones\n"
+      "single nt 1024x512x64 batch 16 weight 2.5\n"
+      "double 7x7x7 weight 1e-6\n"
+      "tt 1x2147483647x1 batch 1 weight 1\n"
+      "   # nothing\n"
+      "8x8x8 weight 1000000000";
+  BOOST_TEST(lines(parsed(text)) ==
+             "single nn 512x256x64\n"
+             "single nn 16x16x16 batch 100\n"
+             "single nt 1024x512x64 batch 16 weight 2.5\n"
+             "double nn 7x7x7 weight 1e-06\n"
+             "single tt 1x2147483647x1\n"
+             "single nn 8x8x8 weight 1e+09\n");
+}
+
+BOOST_AUTO_TEST_CASE(WhatALineLeavesOutStandsForAllKinds) {
+  const Precision single_precision = Precision::single_precision, double_precision = Precision::double_precision;
+  const std::vector<GemmKind> kinds = {
+      {double_precision, false, false}, {double_precision, true, false}, {single_precision, true, false}};
+  BOOST_TEST(lines(parsed("5x5x5 weight 3", kinds)) ==
+             "double nn 5x5x5 weight 3\ndouble tn 5x5x5 weight 3\nsingle tn 5x5x5 weight 3\n");
+  BOOST_TEST(lines(parsed("half 5x5x5", kinds)) == "half nn 5x5x5\nhalf tn 5x5x5\n");
+  BOOST_TEST(lines(parsed("nt 5x5x5", kinds)) == "double nt 5x5x5\nsingle nt 5x5x5\n");
+  BOOST_TEST(lines(parsed("half tt 5x5x5", kinds)) == "half tt 5x5x5\n");
+}
+
+BOOST_AUTO_TEST_CASE(TheWeightsOfAProblemThatStandsThereTwiceAddUp) {
+  BOOST_TEST(lines(parsed("5x5x5\nsingle nn 5x5x5 batch 1 weight 0.5\n5x5x5 batch 2\n")) ==
+             "single nn 5x5x5 weight 1.5\nsingle nn 5x5x5 batch 2\n");
+  BOOST_TEST(lines(parsed("5x5x5 weight 1e9\n\n5x5x5")) == "FILE: line 3: the weights of single nn 5x5x5 exceed 1e9");
+}
+
+// The third line of four.
+BOOST_AUTO_TEST_CASE(ABadLineIsNamedWithFileNumberAndCause) {
+  const auto check = [](const std::string& line, const std::string& cause) {
+    const Result<std::vector<Shape>> shapes = parsed("# first\n7x7x7\r\n" + line + "\n8x8x8\n");
+    BOOST_TEST(outcome(shapes) == "malformed", line);
+    BOOST_TEST(contains(shapes.status().message(), "FILE: line 3: " + cause), shapes.status().message());
+  };
+  for (const char* size : {"5x5", "5x5x5x5", "5xx5", "5x5x", "0x5x5", "5x0x5", "5.0x5x5", "5e2x5x5", "0x10x5x5",
+                           "2147483648x5x5", "99999999999999999999x5x5", "5X5X5", "5*5*5", "5"}) {
+    check(size, "'" + std::string(size) + "' is no size: MxNxK");
+  }
+  for (const char* word :
+       {"sngle", "SINGLE", "x5x5", "-5x5x5", "+5x5x5", "batch", "weight", "//", "\xef\xbb\xbf\x35x5x5"}) {
+    check(word, "'" + std::string(word) + "' is no precision (half, single, double), no transposes");
+  }
+  for (const char* word : {"n", "nnn", "NN", "double"}) {
+    check("single " + std::string(word) + " 5x5x5",
+          "'" + std::string(word) + "' is no transposes (nn, nt, tn, tt) and");
+  }
+  check("nn single 5x5x5", "'single' is no size");
+  check("single nn", "no size: MxNxK");
+  for (const char* batch : {"0", "-1", "2147483648", "1.5", "many", "batch", "weight"}) {
+    check("5x5x5 batch " + std::string(batch), "'" + std::string(batch) + "' is no batch");
+  }
+  check("5x5x5 batch", "no batch");
+  for (const char* weight : {"0", "-1", "9.9e-7", "1.1e9", "1e999", "nan", "inf", "+1", "0x1", "1,5", "2kg"}) {
+    check("5x5x5 weight " + std::string(weight), "'" + std::string(weight) + "' is no weight");
+  }
+  check("5x5x5 batch 2 weight", "no weight");
+  check("5x5x5 7", "'7' is no part");
+  check("5x5x5 batch 2 3", "'3' is no part");
+  check("5x5x5 Batch 2", "'Batch' is no part");
+  check("5x5x5 weight 2 batch 2", "'batch' is no part");
+  check("5x5x5 weight 2 weight 2", "'weight' is no part");
+}
+
+BOOST_AUTO_TEST_CASE(ALongBadLineIsCutShort) {
+  for (const char letter : {'x', '5'}) {
+    const Result<std::vector<Shape>> shapes = parsed(std::string(100000, letter));
+    BOOST_TEST(outcome(shapes) == "malformed");
+    BOOST_TEST(shapes.status().message().size() < 1000U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ATextWithoutAShapeIsRefused) {
+  for (const char* text : {"", "\n\n", "# 5x5x5\n", " \t\r\n"})
+    BOOST_TEST(lines(parsed(text)) == "FILE: no shape in it");
+}
+
+BOOST_AUTO_TEST_CASE(AFileIsNamedWhetherItIsThereOrNot) {
+  const ScratchDirectory directory = required(ScratchDirectory::create());
+  const std::string file = directory.path() + "/shapes.txt";
+  write_file(file, "5x6x7\n8x8\n");
+  BOOST_TEST(contains(lines(read_shapes(file, kSingleNN)), file + ": line 2: '8x8'"));
+  write_file(file, "5x6x7\n");
+  BOOST_TEST(lines(read_shapes(file, kSingleNN)) == "single nn 5x6x7\n");
+  const Result<std::vector<Shape>> missing = read_shapes("/no/such/file", kSingleNN);
+  BOOST_TEST(outcome(missing) == "not found");
+  BOOST_TEST(contains(missing.status().message(), "/no/such/file"), missing.status().message());
+  // A pipe and /dev/zero would not come to an end.
+  const std::string pipe = directory.path() + "/pipe";
+  BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::string& path : {directory.path(), pipe, std::string("/dev/zero")}) {
+    const Result<std::vector<Shape>> shapes = read_shapes(path, kSingleNN);
+    BOOST_TEST(outcome(shapes) == "input/output");
+    BOOST_TEST(contains(shapes.status().message(), path), shapes.status().message());
+  }
+}
+
+}  // namespace clbake::builder::test
