@@ -283,7 +283,8 @@ def search(options, space, strategy, seconds):
         "clbake_gemm", source_of, lambda p: (-(-options.size // p["nl"]), -(-options.size // p["ml"])),
         product.arguments(product.a, product.b, product.c, product.offsets), values, grid_div_x=[], grid_div_y=[],
         lang="OpenCL", defines={}, iterations=options.iterations, metrics={"gflops": record}, quiet=True,
-        strategy=strategy, strategy_options={"time_limit": seconds, **limits}, **device_number(space["limits"]["device"]))
+        strategy=strategy, strategy_options={"time_limit": seconds, **limits},
+        **device_number(space["limits"]["device"]))
 
 
 # ---- The searches ----
