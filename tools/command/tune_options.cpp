@@ -1,6 +1,7 @@
 #include "command/tune_options.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/variants.hpp"
 
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/shapes_file.hpp>
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace clbake::tool {
@@ -53,8 +56,8 @@ Status take_shapes(const std::string& file, const std::vector<builder::Shape>& s
   options.shapes = builder::shapes_to_tune(shapes, options.kinds);
   const std::size_t left_out = shapes.size() - options.shapes.list.size();
   if (left_out > 0) {
-    std::fprintf(stderr, "clbake tune: %s: leaves out %s of other kinds than %s (--precision, --trans)\n", file.c_str(),
-                 counted(left_out, "shape").c_str(), joined(selected).c_str());
+    std::fprintf(stderr, "clbake tune: %s: leaves out %s of other kinds than those to be tuned: %s\n", file.c_str(),
+                 counted(left_out, "shape").c_str(), joined(options.kinds).c_str());
   }
   if (asked && !missing.empty()) {
     std::fprintf(stderr, "clbake tune: %s: no shape of %s, not tuned\n", file.c_str(), joined(missing).c_str());
@@ -106,6 +109,37 @@ Status set_prior(const std::string& file, builder::TuneOptions& options) {
   return {};
 }
 
+// The kinds of the variants alone are left.
+void set_variants(const Cli& cli, builder::TuneOptions& options) {
+  for (const char* other : {"calibrate", "strategy", "family", "shard"}) {
+    if (cli.has(other)) throw UsageError("--" + std::string(other) + ": --variant says what is timed");
+  }
+  options.strategy = builder::Strategy::variants;
+  options.variants = variants_named(cli.list("variant"));
+  if (options.variants.empty()) throw UsageError("--variant: no variant given");
+  const std::vector<GemmKind> selected = std::exchange(options.kinds, {});
+  std::set<GemmKind> wanted;
+  for (const kernels::Params& params : options.variants) {
+    wanted.insert(params.kind());
+    if (std::find(selected.begin(), selected.end(), params.kind()) != selected.end()) continue;
+    throw UsageError("--variant: " + kernels::name(params) + " computes " + builder::kind_name(params.kind()) +
+                     ", not " + joined(selected) + " (--precision, --trans)");
+  }
+  std::copy_if(selected.begin(), selected.end(), std::back_inserter(options.kinds),
+               [&](const GemmKind& kind) { return wanted.count(kind) > 0; });
+}
+
+// A named variant that cannot be timed is an error, not left out.
+void check_variants(const builder::TuneOptions& options) {
+  for (const kernels::Params& params : options.variants) {
+    const std::string broken = violation(params, options.devices.front());
+    if (!broken.empty()) throw UsageError("--variant: " + kernels::name(params) + ": " + broken);
+    if (std::find(options.kinds.begin(), options.kinds.end(), params.kind()) != options.kinds.end()) continue;
+    throw UsageError("--variant: " + kernels::name(params) + ": --shapes has no shape of " +
+                     builder::kind_name(params.kind()));
+  }
+}
+
 // Exhaustive search has no budget unless one is given.
 std::chrono::duration<double> budget_of(const Cli& cli, builder::Strategy strategy) {
   if (!cli.has("budget") && strategy == builder::Strategy::exhaustive) return std::chrono::duration<double>(0);
@@ -124,9 +158,11 @@ void declare_tune_options(Cli& cli) {
                 "time to spend, such as 90s, 10m, 2h; default 10m; unlimited for --strategy exhaustive");
   cli.add_value(
       "shapes", "NAME",
-      "all, square, thin, small, batched, or a file with one problem on each line: [PRECISION] [TRANS] MxNxK "
-      "[batch N] [weight W], such as 'single nt 512x256x64 weight 3'; what is left out is that of --precision "
-      "and --trans, each of them; weight 1; default all");
+      "all, square, thin, small, batched, or a file with a problem on each line: [PRECISION] [TRANS] MxNxK "
+      "[batch N] [weight W], such as 'single nt 512x256x64 weight 3'. A line without PRECISION or TRANS stands "
+      "for those of --precision or --trans; W, usually 1, is what a gain there counts. Default all");
+  cli.add_list("variant", "LIST",
+               "do not search: time only these variants or presets, separated by commas, and the default ones");
   cli.add_value("strategy", "NAME", "staged, random or exhaustive; default staged");
   cli.add_value(
       "prior", "FILE",
@@ -155,6 +191,7 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
   if (cli.has("calibrate") && cli.has("strategy"))
     throw UsageError("--calibrate: does not search, so --strategy says nothing");
   if (cli.has("calibrate")) options.strategy = builder::Strategy::calibrate;
+  if (cli.has("variant")) set_variants(cli, options);
   options.budget = budget_of(cli, options.strategy);
   if (cli.has("family")) options.families = families_of(cli.list("family"));
   if (cli.has("shard")) {
@@ -176,6 +213,7 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
   if (ready) ready = set_shapes(cli, options);
   if (ready) ready = set_prior(cli.text("prior"), options);
   if (!ready) return ready;
+  check_variants(options);
   return options;
 }
 

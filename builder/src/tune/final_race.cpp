@@ -158,8 +158,8 @@ class FinalRace {
 
 }  // namespace
 
-// The default variants, which every bundle has, the specialists that were tried, those of the prior, and the few that
-// promise to gain most.
+// The default variants, which every bundle has; then those that the user names, or else the specialists that were
+// tried, those of the prior, and the few that promise to gain most.
 std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) const {
   TimingTable& table = context_.results.table;
   std::vector<std::uint32_t> list;
@@ -169,6 +169,12 @@ std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) c
   };
   if (context_.options.shard == 1) {  // in one shard is enough
     for (const kernels::Params& p : proposals_.defaults(shapes.kind)) add(p);
+    if (context_.options.strategy == Strategy::variants) {
+      for (const kernels::Params& p : context_.options.variants) {
+        if (p.kind() == shapes.kind) add(p);
+      }
+      return list;
+    }
     for (const kernels::Params& p : proposals_.specialists(shapes.kind)) {
       if (context_.results.tried(kernels::name(p))) add(p);
     }

@@ -96,7 +96,8 @@ KindShapes Search::shapes_of(const GemmKind& kind) {
 
 Status Search::search_precision(const std::vector<KindShapes>& pairs, double begin, double end) {
   const TuneOptions& options = context_.options;
-  if (options.strategy == Strategy::calibrate) return race_all(pairs, begin, end);
+  const bool searches = options.strategy != Strategy::calibrate && options.strategy != Strategy::variants;
+  if (!searches) return race_all(pairs, begin, end);
   const Schedule schedule(options.strategy, context_.device().type, pairs.size(), begin, end);
   const bool staged = options.strategy == Strategy::staged;
   Status status = stages_.explore(pairs[0], schedule.explore());

@@ -33,6 +33,7 @@ std::string settings_of(const TuneOptions& options) {
       {"grid", options.shapes.grid.size()},
       {"prior", joined(options.prior.variants, [](const std::string& variant) { return variant; })},
       {"strategy", name(options.strategy)},
+      {"variant", joined(options.variants, [](const kernels::Params& params) { return kernels::name(params); })},
       {"budget", options.budget.count()},
       {"seed", options.seed},
       {"shard", std::to_string(options.shard) + "/" + std::to_string(options.shards)}}
@@ -113,9 +114,10 @@ const char* name(Strategy strategy) {
     case Strategy::staged: return "staged";
     case Strategy::random: return "random";
     case Strategy::exhaustive: return "exhaustive";
-    case Strategy::calibrate: break;
+    case Strategy::calibrate: return "calibrate";
+    case Strategy::variants: break;
   }
-  return "calibrate";
+  return "variants";
 }
 
 }  // namespace clbake::builder

@@ -241,6 +241,29 @@ BOOST_AUTO_TEST_CASE(EveryTurnOfAFinalRaceCountsOnce) {
   BOOST_TEST(finals > 0U);
 }
 
+BOOST_AUTO_TEST_CASE(NamedVariantsAreTimedInTurnsOnAllShapesAndNoOthers) {
+  Bench bench;
+  bench.options.strategy = Strategy::variants;
+  bench.options.shapes.grid = {*parse_shape("single nn 300x300x300")};
+  const std::vector<kernels::Params> points = bench.points();
+  bench.options.variants = {points.at(3), points.at(5)};
+  std::set<std::string> wanted = {kernels::name(points[3]), kernels::name(points[5])};
+  for (const kernels::Params& p : kernels::default_variants(bench.options.devices[0].type, Precision::single_precision,
+                                                            bench.options.devices[0].vector_bytes)) {
+    const bool runs = p.kind() == GemmKind{} && kernels::admits(bench.options.devices[0].limits, p);
+    if (runs) wanted.insert(kernels::name(p));
+  }
+  const Tuning tuning = required(bench.tune());
+  BOOST_TEST((std::set<std::string>(tuning.variants.begin(), tuning.variants.end()) == wanted));
+  BOOST_TEST(tuning.strategy == "variants");
+  BOOST_TEST(tuning.complete);
+  BOOST_TEST(tuning.measurements.size() == wanted.size() * 5);
+  for (const Measurement& m : tuning.measurements) BOOST_TEST(m.final);
+  bench.options.variants.pop_back();
+  bench.options.fresh = true;
+  BOOST_TEST(required(bench.tune()).variants.size() == wanted.size() - 1);
+}
+
 // ---- Interruptions ----
 
 void check_goes_on(Strategy strategy, const std::vector<double>& parts) {

@@ -103,6 +103,18 @@ BOOST_AUTO_TEST_CASE(WrongUsageIsNamedWithItsOption) {
   check_refused(clbake({"tune", "--from", a}), 2, {"clbake tune: --from", "--report"});
   check_refused(clbake({"tune", "--calibrate", "--strategy", "staged", "-o", directory.path("c.json")}), 2,
                 {"clbake tune: --calibrate"});
+  const std::string variant = "direct-s-nn-6x16x1-6x16x2-v16";
+  const auto tune_variant = [&](const Arguments& more) {
+    Arguments all = {"tune", "-o", directory.path("c.json"), "--variant", variant};
+    all.insert(all.end(), more.begin(), more.end());
+    return clbake(all, no_platform());
+  };
+  check_refused(tune_variant({"--calibrate"}), 2, {"clbake tune: --calibrate", "--variant"});
+  check_refused(tune_variant({"--strategy", "random"}), 2, {"clbake tune: --strategy", "--variant"});
+  check_refused(tune_variant({"--family", "direct"}), 2, {"clbake tune: --family", "--variant"});
+  check_refused(tune_variant({"--shard", "1/2"}), 2, {"clbake tune: --shard", "--variant"});
+  check_refused(tune_variant({"--variant", "frob"}), 2, {"clbake tune: --variant: 'frob'"});
+  check_refused(tune_variant({"--precision", "double", "--trans", "nn"}), 2, {variant, "single nn", "not double nn"});
   for (const char* shard : {"0/2", "3/2", "1", "a/b", "1/2/3"}) {
     check_refused(clbake({"tune", "--shard", shard, "-o", directory.path("c.json")}), 2,
                   {"clbake tune: --shard", shard});

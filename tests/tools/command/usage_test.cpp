@@ -111,8 +111,8 @@ BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesItsOptions) {
   };
   check_names("devices", {"--json"});
   check_names("build", {"--device", "--target", "--precision", "--profile", "--force", "-o", "SPEC"});
-  check_names("tune", {"--device", "--precision", "--budget", "--shapes", "--strategy", "--seed", "--shard", "--merge",
-                       "--force", "--report", "-o", "SPEC"});
+  check_names("tune", {"--device", "--precision", "--budget", "--shapes", "--strategy", "--variant", "--seed",
+                       "--shard", "--merge", "--force", "--report", "-o", "SPEC"});
   check_names("run", {"--m", "--n", "--k", "--precision", "--trans-a", "--trans-b", "--alpha", "--beta", "--device",
                       "--repeat", "--no-compile", "--json"});
   check_names("inspect", {"--json"});

@@ -1,4 +1,4 @@
-// Variants and presets by name: `build --variant`, `run --variant`, `bench presets`.
+// Variants and presets by name: `build --variant`, `run --variant`, `tune --variant`, `bench presets`.
 #include "command.hpp"
 
 namespace clbake::tool::test {
@@ -92,6 +92,26 @@ BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt) {
   const Outcome outcome = clbake({"bench", "gemm", file, "--precision", "half", "--sizes", "24", "--rounds", "1"});
   BOOST_TEST(outcome.status == 0, outcome.err);
   BOOST_TEST(contains(outcome.out, "| half "), outcome.out);
+}
+
+BOOST_AUTO_TEST_CASE(NamedVariantsAreTimedOnTheShapesOfAFile) {
+  baked_bundle();  // or skipped
+  const Directory directory;
+  const std::string profile = directory.path("p.json");
+  const auto tune = [&](const std::string& shapes) {
+    const std::string file = directory.write("shapes.txt", shapes);
+    return clbake(
+        {"tune", "--device", "0", "--variant", kVariant, "--shapes", file, "--trans", "nn,tn", "-o", profile});
+  };
+  check_refused(tune("64x64x64\n8x8\n"), 1, {"clbake tune: --shapes: ", "shapes.txt: line 2: '8x8' is no size"});
+  check_refused(tune("double 64x64x64\n"), 1, {"--shapes: ", "no shape of what is to be tuned: single nn"});
+  const Outcome tuned = tune("nn 64x64x64 weight 2\n16x16x16\ntn 5x5x5\n");
+  BOOST_REQUIRE_EQUAL(tuned.status, 0);
+  BOOST_TEST(contains(tuned.err, "leaves out 1 shape of other kinds than those to be tuned: single nn"), tuned.err);
+  const Json json = Json::parse(read_file(profile));
+  BOOST_TEST(json.at("strategy") == "variants");
+  BOOST_TEST((json.at("shapes") == Json{"single nn 64x64x64 weight 2", "single nn 16x16x16"}));
+  BOOST_TEST((json.at("variants").dump().find(kVariant) != std::string::npos));
 }
 
 }  // namespace clbake::tool::test

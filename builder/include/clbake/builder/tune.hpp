@@ -16,6 +16,7 @@ enum class Strategy {
   random,      // random points, the best of them on all shapes; for comparison
   exhaustive,  // every point of the space, the best of them on all shapes
   calibrate,   // no search: times the default variants and those of `prior` in turns
+  variants,    // no search: times the default variants and TuneOptions::variants in turns
 };
 
 // Shapes to tune for, of all kinds.
@@ -42,6 +43,7 @@ struct TuneOptions {
   // measurements give nothing better.
   Tuning prior;
   Strategy strategy = Strategy::staged;
+  std::vector<kernels::Params> variants;  // for Strategy::variants: those of each kind, which the device must admit
   // Seconds; 0 = no budget: the search ends when it has tried every point.
   std::chrono::duration<double> budget{600};
   std::uint64_t seed = 1;
