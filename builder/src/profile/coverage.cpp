@@ -107,7 +107,8 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
   for (const std::uint32_t v : all) {
     if (std::find(first.begin(), first.end(), v) != first.end()) take(v);
   }
-  while (chosen.size() < most) {
+  const std::size_t room = chosen.size() + most;
+  while (chosen.size() < room) {
     std::optional<std::uint32_t> best;
     double best_gain = 0;
     for (const std::uint32_t v : all) {

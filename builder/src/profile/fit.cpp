@@ -5,12 +5,13 @@
 //     most, as long as it gains 0.3 % on average or 2 % on some class of shapes.
 //   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
 //   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
-//     class of device) only if they choose better on shapes that they do not know; so do the
-//     prior's with each variant's times scaled to what was measured here. A prior that nothing beats stays.
+//     class of device) only if they choose better on shapes that they do not know; so do the prior's with each
+//     variant's times scaled to what was measured here. A prior that nothing beats stays.
 //   - A variant that is not the default one has to be expected to be faster by a margin. It is found by leaving out a
 //     tenth of the shapes in turn and choosing for them with what the others say: of several margins the one with the
-//     largest gain over the default variants, where a loss counts three times. On a noisy device, or with few shapes,
-//     the margin is large and the choice stays with the default variants.
+//     largest gain over the default variants, where a loss counts three times. It is one margin for all kinds: of one
+//     kind alone the shapes are too few to tell. On a noisy device, or with few shapes, the margin is large and the
+//     choice stays with the default variants.
 //   - Where the measurements contradict the choice by more than their spread, a rule names the winner for that shape
 //     and those within 6 % of it, unless another one of these was timed.
 // A kind with too few shapes for a fit has the prior's models, or none, and exceptions.
@@ -29,7 +30,9 @@
 #include "profile/default_choice.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -51,19 +54,77 @@ constexpr double kLeastGain = 0.03;      // of an exception, beyond the noise
 constexpr double kNeighbourhood = 1.06;  // sizes for which an exception holds, around the shape that was timed
 
 using Models = std::vector<cache::CostModel>;
+using MarginSums = std::array<double, std::size(kMargins)>;  // a gain for each margin
 
 // One kind of problem.
 class KindFit {
  public:
   KindFit(const Tuning& tuning, const Times& times, const DefaultChoice& defaults, std::vector<std::uint32_t> shapes,
           Models prior)
-      : tuning_(tuning), times_(times), shapes_(std::move(shapes)), prior_(std::move(prior)) {
+      : tuning_(tuning), times_(times), shapes_(std::move(shapes)), prior_(std::move(prior)), models_(prior_) {
     for (const std::uint32_t s : shapes_) default_of_.push_back(defaults.of(tuning.shapes[s]));
     variants_ = times.cover(shapes_, kMaxVariants, kGains, defaults.variants());
   }
 
-  void fit(Tuning& result) {
-    choose_models();
+  // Where models come from, given the fold that they must not know: the prior's, with the times scaled to what was
+  // measured here, or a fit of one's own.
+  using Maker = Models (KindFit::*)(std::size_t fold) const;
+
+  Models scale_models(std::size_t fold) const {
+    Models models = prior_;
+    for (cache::CostModel& model : models) {
+      const std::vector<TimedShape> timed = times_of(model.variant, fold);
+      if (timed.size() >= kLeastScaled) model = scaled_cost_model(model, timed, tuning_.compute_units);
+    }
+    return models;
+  }
+
+  Models fit_models(std::size_t fold) const {
+    if (shapes_.size() < kLeastShapes) return {};
+    Models models;
+    for (const std::uint32_t v : variants_) {
+      const std::vector<TimedShape> timed = times_of(v, fold);
+      if (timed.size() < kLeastTimes) continue;
+      const auto params = std::get<kernels::Params>(kernels::parse(tuning_.variants[v]));
+      models.push_back(fit_cost_model(params, timed, tuning_.compute_units));
+      models.back().variant = v;
+    }
+    const auto has_model = [&](const std::optional<std::uint32_t>& variant) {
+      return !variant || std::any_of(models.begin(), models.end(), [&](const auto& m) { return m.variant == variant; });
+    };
+    // Without its own expected time a default variant could not stay.
+    return std::all_of(default_of_.begin(), default_of_.end(), has_model) ? models : Models();
+  }
+
+  // Makes models that do not know a tenth of the shapes, for each tenth, and adds to `sums` what they gain over the
+  // default variants on the shapes that they do not know.
+  void leave_out(Maker make, MarginSums& sums) {
+    folds_.clear();
+    for (std::size_t fold = 0; fold < kFolds; ++fold) folds_.push_back((this->*make)(fold));
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      const Expectation e = expect(folds_[i % kFolds], i);
+      if (!e.default_us) continue;
+      for (std::size_t margin = 0; margin < sums.size(); ++margin) {
+        const bool replaces = *e.default_us > e.best_us * (1 + kMargins[margin]);
+        if (replaces) sums[margin] += utility(i, gain(default_of_[i], e.best, i));
+      }
+    }
+  }
+
+  // Takes the models if those made by leave_out() choose better than the prior, and than what was taken before.
+  void consider(Maker make, double margin) {
+    for (Models& models : folds_) set_margin(models, margin);
+    double sum = 0;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) {
+      sum += utility(i, gain(choice(prior_, i), choice(folds_[i % kFolds], i), i));
+    }
+    if (sum <= gain_) return;
+    gain_ = sum;
+    models_ = (this->*make)(kFolds);
+    set_margin(models_, margin);
+  }
+
+  void add_to(Tuning& result) const {
     result.models.insert(result.models.end(), models_.begin(), models_.end());
     add_exceptions(result.exceptions);
   }
@@ -86,31 +147,6 @@ class KindFit {
       timed.push_back({problem_of(tuning_.shapes[shapes_[i]]), *us, times_.best(shapes_[i])});
     }
     return timed;
-  }
-
-  Models fit_models(std::size_t fold) const {
-    Models models;
-    for (const std::uint32_t v : variants_) {
-      const std::vector<TimedShape> timed = times_of(v, fold);
-      if (timed.size() < kLeastTimes) continue;
-      const auto params = std::get<kernels::Params>(kernels::parse(tuning_.variants[v]));
-      models.push_back(fit_cost_model(params, timed, tuning_.compute_units));
-      models.back().variant = v;
-    }
-    const auto has_model = [&](const std::optional<std::uint32_t>& variant) {
-      return !variant || std::any_of(models.begin(), models.end(), [&](const auto& m) { return m.variant == variant; });
-    };
-    // Without its own expected time a default variant could not stay.
-    return std::all_of(default_of_.begin(), default_of_.end(), has_model) ? models : Models();
-  }
-
-  Models scale_models(std::size_t fold) const {
-    Models models = prior_;
-    for (cache::CostModel& model : models) {
-      const std::vector<TimedShape> timed = times_of(model.variant, fold);
-      if (timed.size() >= kLeastScaled) model = scaled_cost_model(model, timed, tuning_.compute_units);
-    }
-    return models;
   }
 
   // What models expect of a shape.
@@ -154,38 +190,6 @@ class KindFit {
     return std::abs(gain) > tie(tuning_, before, after) ? gain : 0;
   }
 
-  // Where models come from, given the fold that they must not know.
-  using Maker = Models (KindFit::*)(std::size_t fold) const;
-
-  // Of each shape, by models that do not know it.
-  std::vector<Models> without_each_fold(Maker make) const {
-    std::vector<Models> folds;
-    for (std::size_t fold = 0; fold < kFolds; ++fold) folds.push_back((this->*make)(fold));
-    return folds;
-  }
-
-  // The margin with the largest gain over the default variants.
-  double best_margin(const std::vector<Models>& folds) const {
-    bool any_default = false;
-    for (std::size_t i = 0; i < shapes_.size(); ++i) {
-      any_default = any_default || expect(folds[i % kFolds], i).default_us.has_value();
-    }
-    if (!any_default) return 0;
-    double best = 0;
-    double most = -std::numeric_limits<double>::infinity();
-    for (const double margin : kMargins) {
-      double sum = 0;
-      for (std::size_t i = 0; i < shapes_.size(); ++i) {
-        const Expectation e = expect(folds[i % kFolds], i);
-        if (e.default_us && *e.default_us > e.best_us * (1 + margin)) sum += utility(i, gain(default_of_[i], e.best, i));
-      }
-      if (sum < most) continue;  // of equal ones the largest: what only ties speak for does not replace the default
-      most = sum;
-      best = margin;
-    }
-    return best;
-  }
-
   // What a gain on a shape counts in a sum.
   double utility(std::size_t i, double gain) const {
     return tuning_.shapes[shapes_[i]].weight * (gain < 0 ? kWeightOfLoss * gain : gain);
@@ -193,28 +197,6 @@ class KindFit {
 
   static void set_margin(Models& models, double margin) {
     for (cache::CostModel& model : models) model.margin = static_cast<float>(margin);
-  }
-
-  // Of the prior's models, those scaled and those fitted here: what chooses best on shapes that it does not know.
-  void choose_models() {
-    models_ = prior_;
-    double most = 0;  // gain over the prior's choice
-    std::vector<Maker> makers;
-    if (!prior_.empty()) makers.push_back(&KindFit::scale_models);
-    if (shapes_.size() >= kLeastShapes) makers.push_back(&KindFit::fit_models);
-    for (const Maker make : makers) {
-      std::vector<Models> folds = without_each_fold(make);
-      const double margin = best_margin(folds);
-      for (Models& models : folds) set_margin(models, margin);
-      double sum = 0;
-      for (std::size_t i = 0; i < shapes_.size(); ++i) {
-        sum += utility(i, gain(choice(prior_, i), choice(folds[i % kFolds], i), i));
-      }
-      if (sum <= most) continue;
-      most = sum;
-      models_ = (this->*make)(kFolds);
-      set_margin(models_, margin);
-    }
   }
 
   void add_exceptions(std::vector<cache::Rule>& rules) const {
@@ -283,7 +265,15 @@ class KindFit {
   std::vector<std::optional<std::uint32_t>> default_of_;  // of each shape
   Models prior_;
   Models models_;
+  double gain_ = 0;            // of these over the prior's choice
+  std::vector<Models> folds_;  // by leave_out()
 };
+
+// The margin with the largest gain; of equal ones the largest: what only ties speak for does not replace the default.
+double best_margin(const MarginSums& sums) {
+  const auto best = std::max_element(sums.rbegin(), sums.rend());
+  return kMargins[sums.rend() - best - 1];
+}
 
 }  // namespace
 
@@ -310,9 +300,17 @@ void fit(Tuning& tuning) {
   for (auto& [kind, prior] : priors) {
     if (kinds.count(kind) == 0) tuning.models.insert(tuning.models.end(), prior.begin(), prior.end());
   }
+  std::vector<KindFit> fits;
   for (auto& [kind, shapes] : kinds) {
-    KindFit(tuning, times, defaults, std::move(shapes), std::move(priors[kind])).fit(tuning);
+    fits.emplace_back(tuning, times, defaults, std::move(shapes), std::move(priors[kind]));
   }
+  for (const KindFit::Maker make : {&KindFit::scale_models, &KindFit::fit_models}) {
+    MarginSums sums{};
+    for (KindFit& fit : fits) fit.leave_out(make, sums);
+    const double margin = best_margin(sums);
+    for (KindFit& fit : fits) fit.consider(make, margin);
+  }
+  for (const KindFit& fit : fits) fit.add_to(tuning);
 }
 
 }  // namespace clbake::builder

@@ -11,7 +11,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kRacers = 16;      // besides the default variants and the specialists
+constexpr std::size_t kRacers = 12;      // besides the default variants, the specialists and the prior's
 constexpr Gains kGains = {0.002, 0.01};  // a racer has to gain less than a winner (profile/fit.cpp)
 constexpr unsigned kFirstRounds = 3;     // of pass 0
 constexpr unsigned kRounds = 5;

@@ -478,7 +478,6 @@ BOOST_AUTO_TEST_CASE(WithoutADefaultVariantTheFastestServes) {
   for (const auto& [name, model] : default_variants_only()) device.erase(name);
   const Tuning tuning = fitted(measured(device, table(), 0));
   BOOST_TEST(tuning.models.size() == device.size());
-  for (const cache::CostModel& model : tuning.models) BOOST_TEST(model.margin == 0);
 }
 
 BOOST_AUTO_TEST_CASE(ATieIsTwoStandardErrorsAndAtLeastTheNoise) {
