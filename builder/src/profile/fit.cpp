@@ -9,9 +9,9 @@
 //     variant's times scaled to what was measured here. A prior that nothing beats stays.
 //   - A variant that is not the default one has to be expected to be faster by a margin. It is found by leaving out a
 //     tenth of the shapes in turn and choosing for them with what the others say: of several margins the one with the
-//     largest gain over the default variants, where a loss counts three times. It is one margin for all kinds: of one
-//     kind alone the shapes are too few to tell. On a noisy device, or with few shapes, the margin is large and the
-//     choice stays with the default variants.
+//     largest gain over the default variants, where a loss counts three times. It is one margin for all kinds that
+//     gain: of one kind alone the shapes are too few to tell. On a noisy device, or with few shapes, the margin is
+//     large and the choice stays with the default variants.
 //   - Where the measurements contradict the choice by more than their spread, a rule names the winner for that shape
 //     and those within 6 % of it, unless another one of these was timed.
 // A kind with too few shapes for a fit has the prior's models, or none, and exceptions.
@@ -97,18 +97,20 @@ class KindFit {
   }
 
   // Makes models that do not know a tenth of the shapes, for each tenth, and adds to `sums` what they gain over the
-  // default variants on the shapes that they do not know.
+  // default variants on the shapes that they do not know; nothing where they lose, as consider() refuses them there.
   void leave_out(Maker make, MarginSums& sums) {
     folds_.clear();
     for (std::size_t fold = 0; fold < kFolds; ++fold) folds_.push_back((this->*make)(fold));
+    MarginSums here{};
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
       const Expectation e = expect(folds_[i % kFolds], i);
       if (!e.default_us) continue;
       for (std::size_t margin = 0; margin < sums.size(); ++margin) {
         const bool replaces = *e.default_us > e.best_us * (1 + kMargins[margin]);
-        if (replaces) sums[margin] += utility(i, gain(default_of_[i], e.best, i));
+        if (replaces) here[margin] += utility(i, gain(default_of_[i], e.best, i));
       }
     }
+    for (std::size_t margin = 0; margin < sums.size(); ++margin) sums[margin] += std::max(0.0, here[margin]);
   }
 
   // Takes the models if those made by leave_out() choose better than the prior, and than what was taken before.
