@@ -19,8 +19,7 @@
 // mean nothing.
 //
 // What was tried and was worse: random points alone (ten times the time for less on every probe; they are still a third
-// of what is explored, so that the search does not end in a corner); a grid of sizes that are powers of four, which
-// said nothing about sizes that leave an edge. builder/TUNING.md has the figures.
+// of what is explored, so that the search does not end in a corner). builder/TUNING.md has the figures.
 #include "tune/search.hpp"
 
 #include <algorithm>

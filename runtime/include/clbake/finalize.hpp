@@ -4,7 +4,8 @@
 //
 // What "later" is depends on the driver: PoCL compiles at the first launch of each shape (finalize_pocl.cpp), Mali's
 // when kernels are created, others at any time before the first launch ends. So all kernels are launched at every shape
-// before the binary is taken, except where launches cannot change it: NVIDIA's PTX and the SPIR-V of Mesa's rusticl.
+// before the binary is taken, except where launches cannot change what is kept of it: NVIDIA's PTX, the SPIR-V of
+// Mesa's rusticl, and PoCL 3.1's functions for work-groups of one item.
 #pragma once
 
 #include <clbake/clbake.hpp>
@@ -41,6 +42,8 @@ Result<cache::Bytes> program_binary(cl_program program);
 
 // Portable for PTX text, SPIR-V and LLVM bitcode, which a driver compiles when it loads them; native for all else.
 cache::Form form_of(const cache::Bytes& program);
+
+// What follows is defined in launch/warm_up.cpp.
 
 // The launch of the gemm kernel, among those that copy operands and reduce. Requires a variant of contract 2.
 const cache::Launch& product_launch(const cache::Variant& variant);

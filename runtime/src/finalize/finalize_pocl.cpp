@@ -1,6 +1,7 @@
 // PoCL compiles a work-group function for each launch shape (local size, grid of 65,535 work-items or more, offset) at
 // the first launch of that shape. The binary that it returns holds the functions that exist when it is first asked for;
-// later queries return the same binary. So every shape is launched once before the binary is asked for.
+// later queries return the same binary. So every shape is launched once before the binary is asked for, unless no
+// specialised function would be kept.
 //
 // PoCL also packs the functions that its cache directory has for the same program, those of earlier processes too. The
 // builder's worker therefore starts with an empty directory; an overlay's entry may contain functions it does not need.

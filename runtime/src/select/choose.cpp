@@ -5,7 +5,8 @@
 namespace clbake {
 namespace {
 
-// How much another target's profile can say about this device: same device before same platform before any.
+// How much another target's profile can say about this device: the same device before the same architecture before the
+// same platform before any.
 int similarity(const Target& a, const Target& b) {
   if (a.platform_name == b.platform_name && a.device_name == b.device_name) return 3;
   if (!a.architecture.empty() && a.architecture == b.architecture) return 2;

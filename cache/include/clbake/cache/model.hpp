@@ -104,7 +104,7 @@ struct CostModel : GemmKind {
   float a_us = 0;              // for each million elements of A
   float b_us = 0;              // ... of B
   float c_us = 0;              // ... of C, with the partial sums of slices
-  float error = 0;             // root mean square of ln(measured / expected) where it was fitted
+  float error = 0;             // root mean square of ln(measured / expected): FORMAT.md says of which problems
   float margin = 0;            // by which the default variant must be expected to be slower, in parts of the time
 };
 

@@ -1,4 +1,4 @@
-// What is baked for a device without a tuned profile.
+// Known good points: baked beside what a tuning chose, or alone without one. A search starts from them.
 #pragma once
 
 #include <clbake/kernels/constraints.hpp>

@@ -1,4 +1,5 @@
-// From Params to everything that compiling and launching needs. Pure text: calls no OpenCL.
+// From Params to everything that compiling and launching needs: joins the files of the family and turns parameters into
+// build options. Writes no OpenCL C of its own and calls no OpenCL.
 #pragma once
 
 #include <clbake/kernels/params.hpp>
