@@ -9,7 +9,7 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/cache/writer.hpp>
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 #include "compile/overhead_job.hpp"
 #include "process/line_channel.hpp"
 #include "tune/timing/timing_order.hpp"

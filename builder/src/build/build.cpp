@@ -3,7 +3,7 @@
 #include <clbake/cache/writer.hpp>
 #include "build/previous_bundle.hpp"
 #include "build/stages.hpp"
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 #include "process/work_directory.hpp"
 
 #include <algorithm>

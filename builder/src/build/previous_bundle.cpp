@@ -1,7 +1,7 @@
 #include "build/previous_bundle.hpp"
 
 #include <clbake/builder/merge_bundles.hpp>
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 #include "profile/default_targets.hpp"
 #include "prove/proof_runner.hpp"
 

@@ -1,7 +1,7 @@
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 #include "compile/overhead_job.hpp"
 
 namespace clbake::builder {
@@ -19,7 +19,7 @@ Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& 
   if (plain) return entry_of_binary(gemm->program());
   const auto prepare = [&](const Problem& problem) { return library->prepare(problem, job.variant.name); };
   const auto launch = [&] { return launch_every_shape(session.context(), device.id, job.variant, prepare); };
-  return finalize_for_bundle({device.target, job.variant, gemm->program(), launch}, job.source);
+  return entries_for_bundle({device.target, job.variant, gemm->program(), launch}, job.source);
 }
 
 }  // namespace

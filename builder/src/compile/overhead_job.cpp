@@ -1,6 +1,6 @@
 #include "compile/overhead_job.hpp"
 #include <clbake/kernels/generator.hpp>
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 
 #include <chrono>
 
@@ -59,7 +59,7 @@ Result<std::vector<cache::Entry>> compile_overhead_job(const Job& job, const Dev
   if (error == CL_SUCCESS) error = program.build({cl::Device(device.id, true)});
   if (error != CL_SUCCESS) return failure("clBuildProgram", error);
   const auto launch = [&] { return launch_once(program(), session).status(); };
-  return finalize_for_bundle({device.target, job.variant, program(), launch}, job.source);
+  return entries_for_bundle({device.target, job.variant, program(), launch}, job.source);
 }
 
 Result<LaunchOverhead> measure_launch_overhead(const Job& compiled, const Device& device, const Session& session) {

@@ -11,7 +11,7 @@ constexpr std::size_t kRanged = 50;   // variants of the stage range; Matsumoto,
 constexpr std::size_t kElite = 10;    // variants of a probe whose neighbours are tried
 constexpr std::size_t kCarried = 24;  // variants from one pair of transposes to another
 constexpr double kNeighbours = 0.65;  // part of the explored variants that are neighbours
-constexpr std::size_t kCompared = 3;  // neighbours of which the one of least expected cost is tried
+constexpr std::size_t kCompared = 3;  // neighbours of which the one of least guessed cost is tried
 constexpr std::size_t kRefined = 3;   // variants of a shape whose neighbours are tried
 constexpr Gains kCarryGains = {0.001, 0.01};  // of what is carried over: coverage.hpp
 

@@ -1,6 +1,6 @@
 // What a build makes of workers that do their job and of workers that do not.
 #include "build_fixture.hpp"
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 
 #include <clbake/cache/writer.hpp>
 

@@ -1,6 +1,6 @@
 // Builds for devices that are not here, with the fake worker.
 #include "build_fixture.hpp"
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

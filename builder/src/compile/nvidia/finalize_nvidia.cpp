@@ -3,7 +3,7 @@
 // front end with it, and so does this one when a driver refuses the machine code. A load costs about 9 us for each
 // kernel in a program, so a program holds the kernels of one variant and no other. Nothing has to be launched: machine
 // code is the same for every launch shape. Variants whose front end is clang's get its PTX in place of the driver's.
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
 #include "compile/offline/offline_compile.hpp"
 

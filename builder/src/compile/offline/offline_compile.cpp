@@ -11,7 +11,7 @@
 
 #include <clbake/builder/compile.hpp>
 #include <clbake/compute_capability.hpp>
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
 #include "compile/offline/offline_tools.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <clbake/kernels/presets.hpp>
 
-#include "tune/propose/cost_model.hpp"
+#include "tune/propose/cost_guess.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -10,7 +10,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kDrawsCompared = 24;  // random points of which the one of least expected cost is tried
+constexpr std::size_t kDrawsCompared = 24;  // random points of which the one of least guessed cost is tried
 constexpr int kNeighbourDraws = 30;         // at most, for one neighbour
 
 // All that differ from `params` in one option and in no block size: few points, and some options make all the
@@ -113,7 +113,7 @@ std::optional<kernels::Params> Proposals::neighbour_of(const std::vector<std::ui
 std::optional<kernels::Params> Proposals::least_cost(const std::vector<kernels::Params>& list) {
   if (list.empty()) return std::nullopt;
   const auto cheaper = [&](const kernels::Params& a, const kernels::Params& b) {
-    return expected_cost(a, device()) < expected_cost(b, device());
+    return cost_guess(a, device()) < cost_guess(b, device());
   };
   const kernels::Params& chosen = *std::min_element(list.begin(), list.end(), cheaper);
   mark_proposed({chosen});

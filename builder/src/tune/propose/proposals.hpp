@@ -44,7 +44,7 @@ class Proposals {
   // cost.
   std::optional<kernels::Params> neighbour_of(const std::vector<std::uint32_t>& elite, std::size_t compared,
                                               std::mt19937& random);
-  // Staged: of 24 random points the one of least expected cost, mostly of the families made for the device's type.
+  // Staged: of 24 random points the one of least guessed cost, mostly of the families made for the device's type.
   // Random: any point. Exhaustive: the next point of the walk.
   std::optional<kernels::Params> point(std::mt19937& random);
 

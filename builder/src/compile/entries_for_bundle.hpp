@@ -9,7 +9,7 @@ namespace clbake::builder {
 
 // Entries hold form, program, newer_driver and, of the proof, tools, specialisations and note; the native one first.
 // Adds to what finalize() gives: NVIDIA's machine code.
-Result<std::vector<cache::Entry>> finalize_for_bundle(const Compiled& compiled, const cache::Source& source);
+Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source);
 
 // NVIDIA's part of it.
 Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, const cache::Source& source);

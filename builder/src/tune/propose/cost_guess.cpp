@@ -1,4 +1,4 @@
-#include "tune/propose/cost_model.hpp"
+#include "tune/propose/cost_guess.hpp"
 
 #include <algorithm>
 
@@ -39,7 +39,7 @@ double gpu_cost(const kernels::Params& p) {
 
 }  // namespace
 
-double expected_cost(const kernels::Params& params, const Device& device) {
+double cost_guess(const kernels::Params& params, const Device& device) {
   const double slices =
       params.split_k > 1 ? 1.5 + 0.05 * params.split_k : 1;  // partial sums go through memory, to a second kernel
   return slices * (device.type == kernels::DeviceType::cpu ? cpu_cost(params, device.vector_bytes) : gpu_cost(params));

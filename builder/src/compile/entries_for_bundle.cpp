@@ -1,8 +1,8 @@
-#include "compile/finalize.hpp"
+#include "compile/entries_for_bundle.hpp"
 
 namespace clbake::builder {
 
-Result<std::vector<cache::Entry>> finalize_for_bundle(const Compiled& compiled, const cache::Source& source) {
+Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) {
   return compiled.target.platform_name == "NVIDIA CUDA" ? finalize_nvidia(compiled, source) : finalize(compiled);
 }
 
