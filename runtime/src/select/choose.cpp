@@ -125,13 +125,13 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
   Result<cache::Profile> defaults = profile_of(bundle, bundle.find_target(cache::any_device(is_cpu)));
   Result<std::uint32_t> target = bundle.find_target(device);
   Result<cache::Profile> profile = profile_of(bundle, target);
-  if (!target || profile.status().code() == Code::no_variant) {
-    profile = most_similar_profile(bundle, device, defaults.ok());
-  }
+  const bool has_own = target && profile.status().code() != Code::no_variant;
+  if (!has_own) profile = most_similar_profile(bundle, device, defaults.ok());
   std::string made_for;
   if (profile) {
     const Result<Target> known = bundle.target(profile->target);
     made_for = known ? known->device_name : "an unknown device";
+    if (!has_own) made_for += ", the most similar device";
   }
   return {bundle, std::move(target), choices_of(std::move(profile), units), std::move(made_for),
           choices_of(std::move(defaults), units)};
@@ -140,7 +140,7 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
 std::string why(const DeviceBundle& bundle, const Problem& problem) {
   const Choices::Choice choice = bundle.choices ? bundle.choices->find(problem) : Choices::Choice();
   if (!choice.named) return "the default for this type of device";
-  const std::string device = bundle.profile_of + (bundle.target ? "" : ", the most similar device");
+  const std::string& device = bundle.profile_of;
   switch (choice.why) {
     case Choices::Why::exception: return "measured on " + device;
     case Choices::Why::default_rule: return "the default of " + device;

@@ -21,7 +21,7 @@ struct DeviceBundle {
   Bundle bundle;
   Result<std::uint32_t> target;  // the device's target in the bundle, or why there is none
   Result<Choices> choices;       // of the target's own profile or, without one, of the most similar target's
-  std::string profile_of;        // the device of that target, for a person
+  std::string profile_of;        // the device of that target, and whether it is only similar, for a person
   Result<Choices> defaults;      // for every device of its type: used where `choices` has nothing
 };
 
