@@ -4,11 +4,11 @@ namespace clbake::kernels {
 
 namespace {
 
-Params direct(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
+Params direct(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
   Params p;
   p.family = Family::direct;
   p.precision = precision;
-  if (kind == DeviceType::cpu) {
+  if (type == DeviceType::cpu) {
     // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled, because the compiler warns
     // that it cannot.
     p.vector_width = (vector_bytes >= 64 ? 64 : 32) / real_bytes(precision);
@@ -127,9 +127,9 @@ std::vector<Params> gpu_specialists(Precision precision) {
 
 }  // namespace
 
-std::vector<Params> default_variants(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
-  std::vector<Params> points = {direct(kind, precision, vector_bytes)};
-  if (kind == DeviceType::cpu) {
+std::vector<Params> default_variants(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+  std::vector<Params> points = {direct(type, precision, vector_bytes)};
+  if (type == DeviceType::cpu) {
     points.push_back(register_tile(precision, vector_bytes));
     points.push_back(narrow_register_tile(precision, vector_bytes));
   } else {
@@ -149,8 +149,8 @@ std::vector<Params> default_variants(DeviceType kind, Precision precision, std::
   return variants;
 }
 
-std::vector<Params> specialists(DeviceType kind, Precision precision, std::uint32_t vector_bytes) {
-  if (kind != DeviceType::cpu) return gpu_specialists(precision);
+std::vector<Params> specialists(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+  if (type != DeviceType::cpu) return gpu_specialists(precision);
   return {two_row_register_tile(precision, vector_bytes)};
 }
 

@@ -114,8 +114,8 @@ using Log = void (*)(LogLevel level, const char* message, void* data);
 
 struct Options {
   OnMiss on_miss = OnMiss::compile;
-  // Allows machine code made for an older driver of the same platform and architecture, if its entry says that newer
-  // drivers load it. An exact driver match is still preferred.
+  // Allows machine code made for another device of the same platform and architecture, or for an older driver, if its
+  // entry says that newer drivers load it. An exact driver match is still preferred.
   bool newer_driver = false;
   // On PoCL each program is launched once on zeros before it first serves (0.5 ms for the first of a process, 6 ms for
   // one that splits k: build_us of `clbake run --json`). PoCL compiles at a kernel's first launch, and 3.1 may abort

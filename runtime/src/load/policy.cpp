@@ -41,7 +41,7 @@ Result<Found> Policy::compiled(const Request& request) {
   return any_compiled(request, failure);
 }
 
-// The choice was made for another device and does not fit this one: any variant that computes the problem will do.
+// Where no candidate could be compiled: any variant that computes the problem will do.
 Result<Found> Policy::any_compiled(const Request& request, const Status& failure) {
   for (const Candidate& candidate : request.candidates) {
     for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
@@ -49,7 +49,7 @@ Result<Found> Policy::any_compiled(const Request& request, const Status& failure
       Result<Found> program = store_.get({candidate.bundle, variant}, Tier::source);
       if (!program && !is_permanent(program.status().code())) return program;
       if (!program) continue;
-      program->explanation.reason = "the chosen variant does not fit the device: " + failure.message();
+      program->explanation.reason = "the chosen variant could not be compiled: " + failure.message();
       return program;
     }
   }
