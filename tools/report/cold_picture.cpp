@@ -2,11 +2,12 @@
 // logarithmic; a bar's length would mean nothing there, so each row is a dot, with the time beside it in words.
 #include "report/cold_picture.hpp"
 
+#include "report/svg.hpp"
+
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -138,27 +139,6 @@ constexpr double kTop = 84;     // of the first row
 constexpr double kRowHeight = 42;
 constexpr double kBelow = 62;  // the axis' numbers and the last line
 
-// Text as XML: no markup, and none of the control characters that XML does not have.
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    }
-  }
-  return out;
-}
-
-std::string number(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-
 // Two or three digits: "4.1 ms", "458 ms", "5.9 s".
 std::string duration(double ms) {
   if (ms < 0.1) return number(ms * 1000, 0) + " us";
@@ -192,16 +172,6 @@ Axis axis_of(const Chart& chart) {
   }
   const int first = static_cast<int>(std::floor(std::log10(least)));
   return {first, std::max(first + 1, static_cast<int>(std::ceil(std::log10(most))))};
-}
-
-std::string text_at(double x, double y, const char* classes, const std::string& text) {
-  return "<text x=\"" + number(x, 1) + "\" y=\"" + number(y, 1) + "\" class=\"" + classes + "\">" + escaped(text) +
-         "</text>\n";
-}
-
-std::string line(double x1, double y1, double x2, double y2, const char* classes) {
-  return "<line x1=\"" + number(x1, 1) + "\" y1=\"" + number(y1, 1) + "\" x2=\"" + number(x2, 1) + "\" y2=\"" +
-         number(y2, 1) + "\" class=\"" + classes + "\"/>\n";
 }
 
 std::string draw_axis(const Axis& axis, double bottom) {

@@ -2,6 +2,9 @@
 
 #include <clbake/cache/writer.hpp>
 
+#include "report/model_picture.hpp"
+
+#include <filesystem>
 #include <fstream>
 
 namespace clbake::tool {
@@ -35,6 +38,14 @@ void fill(std::string& page, const std::string& place, const std::string& text) 
   page.replace(page.find(place), place.size(), text);
 }
 
+bool is_picture(const std::string& path) { return std::filesystem::path(path).extension() == ".svg"; }
+
+Result<std::string> picture_alone(const builder::Tuning& tuning) {
+  std::string picture = model_picture(tuning);
+  if (picture.empty()) return {Code::not_found, "the profile has no cost models, or no times of final races"};
+  return picture;
+}
+
 }  // namespace
 
 Result<std::string> report_html(const builder::Tuning& tuning) {
@@ -43,6 +54,8 @@ Result<std::string> report_html(const builder::Tuning& tuning) {
   std::string page = embedded::tune_report_html;
   fill(page, "/* tune_report.css */", embedded::tune_report_css);
   fill(page, "/* tune_report.js */", embedded::tune_report_js);
+  const std::string picture = model_picture(tuning);
+  fill(page, "<!-- picture -->", picture.empty() ? "<p>No cost models, or no final races.</p>" : picture);
   fill(page, "/* data */", script_text(*data));  // last: text of others may contain a placeholder
   return page;
 }
@@ -50,13 +63,15 @@ Result<std::string> report_html(const builder::Tuning& tuning) {
 bool is_report(const std::string& path) {
   const std::string page = embedded::tune_report_html;
   const std::string title = "<title>";
-  std::string begin(page.find(title) + page.substr(page.find(title)).find('\n'), '\0');  // to the title's end
+  const std::string page_begin = page.substr(0, page.find('\n', page.find(title)));
+  const std::string begin = is_picture(path) ? kPictureBegin : page_begin;
+  std::string found(begin.size(), '\0');
   std::ifstream in(path, std::ios::binary);
-  return in.read(begin.data(), static_cast<std::streamsize>(begin.size())) && page.compare(0, begin.size(), begin) == 0;
+  return in.read(found.data(), static_cast<std::streamsize>(found.size())) && found == begin;
 }
 
 Status write_report(const std::string& path, const builder::Tuning& tuning) {
-  const Result<std::string> page = report_html(tuning);
+  const Result<std::string> page = is_picture(path) ? picture_alone(tuning) : report_html(tuning);
   if (!page) return page.status();
   return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(page->data()), page->size()});
 }

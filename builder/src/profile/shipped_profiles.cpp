@@ -9,6 +9,8 @@ extern const char* const files[][2];  // by tools/cmake/EmbedText.cmake
 std::string device_class(const Device& device) {
   const auto made_by = [&](const char* vendor) { return device.target.vendor.find(vendor) != std::string::npos; };
   if (device.type == kernels::DeviceType::cpu) {
+    // Intel's compiler makes other code of a kernel than LLVM alone does.
+    if (device.target.platform_name.find("Intel(R) OpenCL") != std::string::npos) return "intel-cpu";
     return device.vector_bytes >= 64 ? "cpu-avx512" : device.vector_bytes >= 32 ? "cpu-avx2" : "other";
   }
   if (device.limits.ptx || made_by("NVIDIA")) return "nvidia";

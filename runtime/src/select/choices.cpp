@@ -33,6 +33,15 @@ Parts cut(std::size_t size, std::uint32_t most, std::uint32_t item) {
 
 bool between(std::size_t value, std::uint32_t min, std::uint32_t max) { return min <= value && value <= max; }
 
+// An exception is where the profile's device contradicted the models. With other counts of work-groups for a compute
+// unit it says nothing.
+cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
+  if (units == 0 || units == profile.units) return profile;
+  profile.units = units;
+  profile.exceptions.clear();
+  return profile;
+}
+
 constexpr std::uint32_t kNone = UINT32_MAX;
 
 // The index of the first one from `begin` to `end` that fits, or kNone.
@@ -67,9 +76,8 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
 }
 
 Choices::Choices(cache::Profile profile, std::uint32_t units)
-    : profile_(std::move(profile)),
+    : profile_(for_device(std::move(profile), units)),
       named_(profile_.exceptions.size() + profile_.models.size() + profile_.defaults.size()) {
-  if (units != 0) profile_.units = units;
   std::size_t number = 0;
   const auto add = [&](const auto& list, Starts& starts) {
     for (const auto& item : list) {

@@ -27,7 +27,7 @@ struct NamedVariant {
 class Choices {
  public:
   // The profile's lists are kind by kind, as in a bundle. `units`: compute units of the device; 0: as many as the
-  // profile's device has.
+  // profile's device has. On a device with another number the exceptions do not hold.
   [[gnu::cold]] Choices(cache::Profile profile, std::uint32_t units);  // once for a bundle: small code will do
 
   enum class Why { exception, model, default_rule };

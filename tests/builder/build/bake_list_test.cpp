@@ -320,6 +320,11 @@ BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "AMD", 4) == "amd");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "Intel(R) Corporation", 4) == "intel-gpu");
   BOOST_TEST(class_of(kernels::DeviceType::gpu, "ARM", 4) == "other");
+  Device intel;
+  intel.type = kernels::DeviceType::cpu;
+  intel.target.platform_name = "Intel(R) OpenCL";
+  intel.vector_bytes = 64;
+  BOOST_TEST(device_class(intel) == "intel-cpu");
 }
 
 // What is in builder/profiles/: readable, of a class that a device can have, and quick to bake.
@@ -333,7 +338,7 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
     }
   }
   BOOST_TEST(shipped_profiles().size() == files);
-  const Names classes = {"cpu-avx512", "cpu-avx2", "nvidia", "amd", "intel-gpu"};  // of device_class
+  const Names classes = {"cpu-avx512", "cpu-avx2", "intel-cpu", "nvidia", "amd", "intel-gpu"};  // of device_class
   for (const NamedTuning& profile : shipped_profiles()) {
     BOOST_TEST(classes.count(profile.file) == 1U, profile.file);
     BOOST_TEST(tuning_text(profile.tuning) == tuning_text(brief(profile.tuning)), profile.file);

@@ -45,8 +45,8 @@ cache::Rule rule(std::uint32_t variant, std::uint32_t m_max = UINT32_MAX) {
   return r;
 }
 
-std::uint32_t chosen(const cache::Profile& profile, const Problem& p) {
-  const Choices choices(profile, 0);
+std::uint32_t chosen(const cache::Profile& profile, const Problem& p, std::uint32_t units = 0) {
+  const Choices choices(profile, units);
   const Choices::Choice choice = choices.find(p);
   return choice.named ? choice.named->variant : UINT32_MAX;
 }
@@ -189,6 +189,16 @@ BOOST_AUTO_TEST_CASE(units_are_those_of_the_device_or_of_the_profile) {
   profile.models = {model};
   BOOST_TEST(Choices(profile, 0).find(problem(64 * 4, 32, 1)).expected_us == 10);
   BOOST_TEST(Choices(profile, 2).find(problem(64 * 4, 32, 1)).expected_us == 20);
+}
+
+BOOST_AUTO_TEST_CASE(exceptions_hold_for_as_many_units_as_were_measured) {
+  cache::Profile profile;
+  profile.units = 4;
+  profile.exceptions = {rule(7)};
+  profile.models = {constant(3, 10)};
+  BOOST_TEST(chosen(profile, problem(1, 1, 1), 0) == 7);
+  BOOST_TEST(chosen(profile, problem(1, 1, 1), 4) == 7);
+  BOOST_TEST(chosen(profile, problem(1, 1, 1), 8) == 3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // The report of a tuning: what its page shows, for tunings made by hand. No browser, no device.
 #include "report/tune_report.hpp"
 #include "files.hpp"
+#include "report/model_picture.hpp"
 
 #include <clbake/builder/scratch.hpp>
 #include <clbake/kernels/defaults.hpp>
@@ -273,6 +274,34 @@ BOOST_AUTO_TEST_CASE(TheFileIsThePage) {
   const Status status = write_report(directory.path() + "/none/report.html", handmade());
   BOOST_TEST((status.code() == Code::io));
   BOOST_TEST(contains(status.message(), "none/report.html"));
+}
+
+// One variant, of which a call is expected to take 100 us; it took 200.
+Tuning with_model() {
+  Tuning t = handmade();
+  cache::CostModel model;
+  model.call_us = 100;
+  t.models = {model};
+  t.measurements = {{0, 0, 200, 0.01, 5, true}, {0, 1, 7, 0.01, 5, false}, {1, 0, 7, 0.01, 5, true}};
+  return t;
+}
+
+BOOST_AUTO_TEST_CASE(ThePictureHasADotForEachTimeOfAModelledVariantInARace) {
+  const std::string picture = model_picture(with_model());
+  BOOST_TEST(picture.find("single: 1 times, error 69 %") != std::string::npos);  // ln 2
+  BOOST_TEST(picture.find("d=\"M70.0 293.7h0\"") != std::string::npos);  // 100 us to 1 ms on 300: ln 2 / ln 10 up
+  BOOST_TEST(page_of(with_model()).find(picture) != std::string::npos);
+  BOOST_TEST(model_picture(handmade()).empty());
+}
+
+BOOST_AUTO_TEST_CASE(AReportNamedSvgIsThePictureAlone) {
+  const auto directory = required(builder::ScratchDirectory::create());
+  const std::string path = directory.path() + "/picture.svg";
+  BOOST_TEST((write_report(path, handmade()).code() == Code::not_found));
+  BOOST_TEST(!is_report(path));
+  BOOST_TEST(write_report(path, with_model()).ok());
+  BOOST_TEST(is_report(path));
+  BOOST_TEST(read_file(path) == model_picture(with_model()));
 }
 
 }  // namespace clbake::tool::test
