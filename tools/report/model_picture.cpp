@@ -27,7 +27,7 @@ Panels panels_of(const builder::Tuning& tuning) {
     const auto model = models.find(m.variant);
     if (model == models.end() || !m.final || m.runs < 2 || m.median_us <= 0) continue;
     const builder::Shape& shape = tuning.shapes[m.shape];
-    const double us = expected_us(*model->second, builder::problem_of(shape), tuning.compute_units);
+    const double us = expected_us(*model->second, builder::problem_of(shape), std::max(tuning.compute_units, 1U));
     if (us > 0) panels[shape.precision].push_back({us, m.median_us});
   }
   return panels;

@@ -279,6 +279,7 @@ BOOST_AUTO_TEST_CASE(TheFileIsThePage) {
 // One variant, of which a call is expected to take 100 us; it took 200.
 Tuning with_model() {
   Tuning t = handmade();
+  t.compute_units = 1;
   cache::CostModel model;
   model.call_us = 100;
   t.models = {model};
