@@ -46,10 +46,10 @@ bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 
 // Joins the measurements of several profiles and fits again. Of a variant and a shape that several have measured a
 // final measurement counts first, then the one with more runs, then the shorter time; a variant that failed anywhere is
-// left out. A shape keeps the largest of its weights. `complete` if all of them are and no shard is missing; the device is the first one's; no curve, no command.
-// Fails with invalid_argument, unless `force`, when two of them disagree on the device, are the same, are shards of
-// different divisions, or the same shard with shapes in common; and in any case when one of them is brief. Seeds may
-// differ: they do not move shards.
+// left out. A shape keeps the largest of its weights. `complete` if all of them are and no shard is missing; the device
+// is the first one's; no curve, no command. Fails with invalid_argument, unless `force`, when two of them disagree on
+// the device, are the same, are shards of different divisions, or the same shard with shapes in common; and in any case
+// when one of them is brief. Seeds may differ: they do not move shards.
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force);
 
 }  // namespace clbake::builder
