@@ -28,7 +28,7 @@ void check_everywhere(const std::string& name) {
       p.trans_a = (transposes & 1) != 0;
       p.trans_b = (transposes & 2) != 0;
       const bool all = precision == Precision::single_precision;
-      if (!all && p.trans_a != p.trans_b) continue;  // transposes work alike in all precisions
+      if (!all && transposes != 0) continue;  // transposes work alike in all precisions
       if (!kernels::admits(devices()->front().limits, p)) continue;
       const Result<FromSource> compiled = from_source(devices()->front(), p);
       BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
