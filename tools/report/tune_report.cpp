@@ -33,7 +33,7 @@ std::string script_text(const nlohmann::ordered_json& json) {
   return text;
 }
 
-// The template has each placeholder once.
+// Puts the text where the template says so; each of these marks is in it once.
 void fill(std::string& page, const std::string& place, const std::string& text) {
   page.replace(page.find(place), place.size(), text);
 }
@@ -56,7 +56,7 @@ Result<std::string> report_html(const builder::Tuning& tuning) {
   fill(page, "/* tune_report.js */", embedded::tune_report_js);
   const std::string picture = model_picture(tuning);
   fill(page, "<!-- picture -->", picture.empty() ? "<p>No cost models, or no final races.</p>" : picture);
-  fill(page, "/* data */", script_text(*data));  // last: text of others may contain a placeholder
+  fill(page, "/* data */", script_text(*data));  // last: text of others may contain a mark
   return page;
 }
 

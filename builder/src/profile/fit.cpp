@@ -180,8 +180,8 @@ class KindFit {
     return e.default_us && *e.default_us <= e.best_us * (1 + e.margin) ? default_of_[i] : e.best;
   }
 
-  // Logarithm of the first variant's time over the second's on a shape, as measured in turns; 0 for a
-  // tie.
+  // Logarithm of the first variant's time over the second's on a shape, as measured in turns; 0 for
+  // a tie, and without such a measurement.
   double gain(std::optional<std::uint32_t> from, std::optional<std::uint32_t> to, std::size_t i) const {
     if (!from && to) return kGainOverNothing;
     if (!to || *from == *to || !time(*from, shapes_[i]) || !time(*to, shapes_[i])) return 0;
