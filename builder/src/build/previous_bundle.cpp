@@ -4,6 +4,7 @@
 #include "compile/entries_for_bundle.hpp"
 #include "profile/default_targets.hpp"
 #include "prove/proof_runner.hpp"
+#include "release/keep_used.hpp"
 
 #include "profile/kind_choice.hpp"
 
@@ -32,18 +33,6 @@ bool is_finished(const Job& job, const Task& task) {
   if (!task.offline()) return all_proven(job) && !noise_possible(job);
   const std::vector<cache::Tool>& tools = job.entries.front().proof.tools;  // the native one's
   return std::equal(tools.begin() + 1, tools.end(), task.tools.begin(), task.tools.end());
-}
-
-// Copies the items of `from` that are in use; the new index of each, of the others 0.
-template <typename T>
-std::vector<std::uint32_t> copy_used(const std::vector<T>& from, const std::vector<bool>& used, std::vector<T>& to) {
-  std::vector<std::uint32_t> index(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    if (!used[i]) continue;
-    index[i] = static_cast<std::uint32_t>(to.size());
-    to.push_back(from[i]);
-  }
-  return index;
 }
 
 // How many entries of `before` have no entry of the same target, variant name and form in `after`.
@@ -87,38 +76,16 @@ void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
 
 cache::Contents select_kinds(const cache::Contents& from,
                              const std::function<bool(const cache::Target&, const GemmKind&)>& wanted) {
-  cache::Contents kept;
-  std::vector<bool> targets(from.targets.size());
-  std::vector<bool> variants(from.variants.size());
-  std::vector<bool> sources(from.sources.size());
+  cache::Contents kept{from.targets, from.sources, from.variants, {}, {}};
   for (const cache::Entry& entry : from.entries) {
-    if (!wanted(from.targets[entry.target], from.variants[entry.variant].kind())) continue;
-    targets[entry.target] = variants[entry.variant] = true;
-    kept.entries.push_back(entry);
+    if (wanted(from.targets[entry.target], from.variants[entry.variant].kind())) kept.entries.push_back(entry);
   }
   for (const cache::Profile& profile : from.profiles) {
-    cache::Profile selected = profile;
-    keep_if(selected, [&](const GemmKind& kind, std::uint32_t) { return wanted(from.targets[profile.target], kind); });
-    if (kinds_of(selected).empty()) continue;
-    for_each_variant(selected, [&](std::uint32_t& variant) { variants[variant] = true; });
-    targets[profile.target] = true;
-    kept.profiles.push_back(std::move(selected));
+    kept.profiles.push_back(profile);
+    keep_if(kept.profiles.back(),
+            [&](const GemmKind& kind, std::uint32_t) { return wanted(from.targets[profile.target], kind); });
   }
-  for (std::size_t v = 0; v < variants.size(); ++v) {
-    if (variants[v]) sources[from.variants[v].source] = true;
-  }
-  const std::vector<std::uint32_t> target_index = copy_used(from.targets, targets, kept.targets);
-  const std::vector<std::uint32_t> variant_index = copy_used(from.variants, variants, kept.variants);
-  const std::vector<std::uint32_t> source_index = copy_used(from.sources, sources, kept.sources);
-  for (cache::Variant& variant : kept.variants) variant.source = source_index[variant.source];
-  for (cache::Entry& entry : kept.entries) {
-    entry.target = target_index[entry.target];
-    entry.variant = variant_index[entry.variant];
-  }
-  for (cache::Profile& profile : kept.profiles) {
-    profile.target = target_index[profile.target];
-    for_each_variant(profile, [&](std::uint32_t& variant) { variant = variant_index[variant]; });
-  }
+  keep_used(kept);
   return kept;
 }
 

@@ -128,6 +128,14 @@ Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen)
   return best;
 }
 
+std::optional<double> Choices::expected_of(const Problem& problem, std::uint32_t variant) const {
+  const std::size_t kind = index_of(problem);
+  for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
+    if (of_model(i).variant == variant) return expected(i, problem);
+  }
+  return std::nullopt;
+}
+
 double Choices::expected(std::uint32_t model, const Problem& problem) const {
   return expected_us(profile_.models[model], problem, profile_.units);
 }

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace clbake {
@@ -42,6 +43,12 @@ class Choices {
 
   // The least expected time of the other variants; nothing without cost models.
   Choice runner_up(const Problem& problem, std::uint32_t chosen) const;
+
+  // The expected time of a variant for a row-major problem; nothing where it has no cost model for this kind of
+  // problem.
+  std::optional<double> expected_of(const Problem& problem, std::uint32_t variant) const;
+
+  std::uint32_t target() const { return profile_.target; }
 
   std::size_t size() const { return named_.size(); }  // rules and cost models
 

@@ -1,0 +1,99 @@
+#include <clbake/builder/release/check.hpp>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace clbake::builder {
+
+const char* name(Lack lack) {
+  switch (lack) {
+    case Lack::none: break;
+    case Lack::any_variant: return "nothing serves";
+    case Lack::program: return "compiled from source";
+    case Lack::native_code: return "not native";
+    case Lack::proof: return "not proven";
+    case Lack::jit_freedom: return "not JIT-free";
+  }
+  return "";
+}
+
+Lack lack_of(const Served& served, const Requirements& requirements) {
+  if (!served.program) return Lack::any_variant;
+  const ServedProgram& program = *served.program;
+  const bool any_program = requirements.native || requirements.proven || requirements.jit_free || requirements.baked;
+  if (any_program && program.origin == Origin::source) return Lack::program;
+  if (requirements.native && program.origin != Origin::native) return Lack::native_code;
+  if (requirements.proven && !program.proven) return Lack::proof;
+  return requirements.jit_free && !program.jit_free ? Lack::jit_freedom : Lack::none;
+}
+
+Code code_of(const Served& served) { return served.program ? served.program->miss.code() : served.failure.code(); }
+
+std::string why(const Served& served, Lack lack) {
+  if (lack == Lack::none) return {};
+  if (!served.program) return served.failure.message();
+  const ServedProgram& program = *served.program;
+  const std::string& note = program.entry ? program.entry->proof.note : std::string();
+  switch (lack) {
+    case Lack::program:
+    case Lack::native_code:
+      if (program.miss.code() == Code::no_entry) return program.name + " was not baked for this target";
+      return program.name + ": " + program.miss.message();
+    case Lack::jit_freedom:
+      return program.name + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
+                             : note.empty()                     ? " is not JIT-free"
+                                                                : ": " + note);
+    default: return program.name + " was never proven on a device";
+  }
+}
+
+Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector<ServedDevice>& devices,
+                                         const std::vector<Shape>& shapes, bool newer_driver) {
+  std::vector<Problem> problems;
+  for (const Shape& shape : shapes) problems.push_back(problem_of(shape));
+  std::vector<CheckedDevice> checked;
+  checked.reserve(devices.size());
+  for (const ServedDevice& device : devices) {
+    Result<Serving> serving = Serving::create(bundle, device, newer_driver);
+    if (!serving) return serving.status();
+    checked.push_back({device, std::move(*serving), {}});
+    for (const Problem& problem : problems) {
+      Result<Served> served = checked.back().serving.find(problem);
+      if (!served) return served.status();
+      checked.back().served.push_back(std::move(*served));
+    }
+  }
+  return checked;
+}
+
+std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Shape>& shapes,
+                                        const Requirements& requirements) {
+  std::map<std::tuple<GemmKind, Lack, Code>, MissingGroup> groups;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    for (std::size_t s = 0; s < shapes.size(); ++s) {
+      const Served& served = devices[d].served[s];
+      const Lack lack = lack_of(served, requirements);
+      if (lack == Lack::none) continue;
+      MissingGroup& group = groups[{shapes[s].kind(), lack, code_of(served)}];
+      if (++group.count == 1) {
+        group = {shapes[s].kind(), lack, code_of(served), builder::why(served, lack), 1, {}, {}};
+      }
+      if (group.devices.empty() || group.devices.back() != d) group.devices.push_back(d);
+      group.shapes.push_back(s);
+    }
+  }
+  std::vector<MissingGroup> sorted;
+  for (auto& [key, group] : groups) {
+    std::set<std::size_t> once(group.shapes.begin(), group.shapes.end());
+    group.shapes.assign(once.begin(), once.end());
+    std::stable_sort(group.shapes.begin(), group.shapes.end(),
+                     [&](std::size_t a, std::size_t b) { return shapes[a].weight > shapes[b].weight; });
+    sorted.push_back(std::move(group));
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  return sorted;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,12 @@
+// Leaving out of a bundle's contents what nothing refers to.
+#pragma once
+
+#include <clbake/cache/model.hpp>
+
+namespace clbake::builder {
+
+// Removes profiles that say nothing, then the targets without entries and profile, the variants that no entry and no
+// profile names, and the sources that no variant names. The rest keeps its order.
+void keep_used(cache::Contents& contents);
+
+}  // namespace clbake::builder

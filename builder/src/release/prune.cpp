@@ -1,0 +1,51 @@
+#include <clbake/builder/release/prune.hpp>
+
+#include <clbake/cache/writer.hpp>
+#include "release/prune_plan.hpp"
+#include "release/prune_size.hpp"
+
+#include <algorithm>
+
+namespace clbake::builder {
+namespace {
+
+PruneCounts counts_of(const cache::Contents& contents, std::uint64_t bytes) {
+  return {contents.targets.size(), contents.variants.size(), contents.entries.size(), bytes};
+}
+
+std::vector<std::string> removed_targets(const cache::Contents& before, const cache::Contents& after) {
+  std::vector<std::string> removed;
+  for (const Target& target : before.targets) {
+    const bool kept = std::find(after.targets.begin(), after.targets.end(), target) != after.targets.end();
+    if (!kept) removed.push_back(target_name(target));
+  }
+  return removed;
+}
+
+}  // namespace
+
+Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
+  const Result<cache::Contents> contents = bundle.decode();
+  if (!contents) return contents.status();
+  PrunePlan plan(bundle, *contents);
+  PrunedBundle pruned;
+  for (const std::uint32_t target : options.targets) {
+    const Status added = plan.add_target(target, options);
+    if (!added) return added;
+  }
+  const Status decided = plan.add_deciding(pruned.deciding);
+  if (!decided) return decided;
+  pruned.unserved = plan.unserved();
+  if (plan.apply().targets.empty()) return {Code::invalid_argument, "nothing of the bundle would be left"};
+  Result<cache::Bytes> bytes =
+      options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss) : cache::encode(plan.apply());
+  if (!bytes) return bytes.status();
+  const cache::Contents kept = plan.apply();
+  pruned.before = counts_of(*contents, bundle.size_bytes());
+  pruned.after = counts_of(kept, bytes->size());
+  pruned.removed_targets = removed_targets(*contents, kept);
+  pruned.bytes = std::move(*bytes);
+  return pruned;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,106 @@
+#include <clbake/builder/release/served.hpp>
+
+#include <clbake/choice.hpp>
+#include <clbake/compute_capability.hpp>
+
+#include <algorithm>
+#include <cctype>
+
+namespace clbake::builder {
+namespace {
+
+bool names_no_device(const Target& target) { return target.device_name.empty() && !target.platform_name.empty(); }
+
+// Targets do not say what type their device has. It matters only where the default for all devices of a type serves.
+bool probably_cpu(const Target& target) {
+  if (compute_capability(target.architecture) != 0) return false;
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  return target == cache::any_device(true) || target.platform_name == "Portable Computing Language" ||
+         target.platform_name == "Intel(R) OpenCL" || target.platform_name == "Oclgrind" ||
+         has(target.device_name, "llvmpipe");
+}
+
+}  // namespace
+
+const char* name(ChosenBy by) {
+  switch (by) {
+    case ChosenBy::exception: return "exception";
+    case ChosenBy::model: return "model";
+    case ChosenBy::default_rule: return "default";
+    case ChosenBy::device_type: break;
+  }
+  return "device type";
+}
+
+std::string target_name(const Target& target) {
+  if (!names_no_device(target)) {
+    return target.driver_version.empty() ? target.device_name
+                                         : target.device_name + ", driver " + target.driver_version;
+  }
+  std::string name;  // as in `clbake targets`: the vendor's first word
+  for (const char c : target.vendor) {
+    if (std::isalpha(static_cast<unsigned char>(c)) == 0) break;
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name + ":" + target.architecture;
+}
+
+ServedDevice served_device(const Device& device) {
+  return {target_name(device.target), device.target, device.type == kernels::DeviceType::cpu, device.compute_units};
+}
+
+ServedDevice served_device(const Target& target) {
+  ServedDevice device{target_name(target), target, probably_cpu(target), 0};
+  if (names_no_device(target)) device.target.device_name = device.name;
+  return device;
+}
+
+Result<Serving> Serving::create(const Bundle& bundle, const ServedDevice& device, bool newer_driver) {
+  Result<DeviceLookup> lookup = DeviceLookup::create(bundle, device.target, device.is_cpu, device.units);
+  if (!lookup) return lookup.status();
+  return Serving(bundle, std::move(*lookup), newer_driver);
+}
+
+Result<Served> Serving::find(const Problem& problem) {
+  Served served;
+  std::optional<Status>& of_kind = no_variant_of_kind_[index_of(problem)];
+  if (of_kind) {
+    served.failure = *of_kind;
+    return served;
+  }
+  const Result<Choice> choice = lookup_.choose(problem);
+  if (choice.status().code() == Code::out_of_memory) return choice.status();
+  if (!choice) {
+    served.failure = choice.status();
+    if (!capable_variants(bundle_, problem).empty()) return served;
+    of_kind = served.failure = choice.status().with_message("the bundle has no variant for " + kind_name(problem));
+    return served;
+  }
+  const Result<const ServedProgram*> of_variant = program(choice->variant);
+  if (of_variant.status().code() == Code::out_of_memory) return of_variant.status();
+  served.failure = of_variant.status();
+  if (!of_variant) return served;
+  served.program = *of_variant;
+  served.by = choice->by;
+  served.expected_us = choice->expected_us;
+  return served;
+}
+
+Result<const ServedProgram*> Serving::program(std::uint32_t index) {
+  const auto known = programs_.find(index);
+  if (known != programs_.end()) return &known->second;
+  const Result<cache::Variant> variant = bundle_.variant(index);
+  if (!variant) return variant.status();
+  Result<BakedProgram> baked = lookup_.program(index, newer_driver_);
+  if (!baked) return baked.status();
+  ServedProgram program{index, variant->name, Origin::source, std::move(baked->miss), false, false, std::nullopt};
+  if (baked->entry) {
+    program.origin = baked->entry->form == cache::Form::native ? Origin::native : Origin::portable;
+    program.proven = baked->entry->proof.proven;
+    program.jit_free = baked->entry->proof.jit_free;
+    program.entry = std::move(baked->entry);
+  }
+  return &programs_.emplace(index, std::move(program)).first->second;
+}
+
+}  // namespace clbake::builder

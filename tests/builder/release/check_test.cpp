@@ -1,0 +1,121 @@
+// Whether a bundle serves all of some problems.
+#include <clbake/builder/release/check.hpp>
+
+#include "bench/synthetic_bundle.hpp"
+#include "files.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+namespace clbake::builder::test {
+namespace {
+
+using namespace clbake::tests;
+
+ServedProgram program_of(Origin origin, Code miss = Code::ok) {
+  ServedProgram program;
+  program.name = "tile";
+  program.origin = origin;
+  if (miss != Code::ok) program.miss = Status(miss, "the reason");
+  return program;
+}
+
+Lack lack_with(const ServedProgram& program, const char* required) {
+  Served served;
+  served.program = &program;
+  Requirements requirements;
+  const std::string word = required;
+  requirements.baked = word != "any";
+  requirements.native = word == "native";
+  requirements.proven = word == "proven";
+  requirements.jit_free = word == "jit-free";
+  return lack_of(served, requirements);
+}
+
+struct Checked {
+  tool::SyntheticSettings settings;
+  Bundle bundle;
+  std::vector<Shape> shapes;
+  std::vector<CheckedDevice> devices;
+};
+
+Checked checked_synthetic(std::size_t shapes) {
+  tool::SyntheticSettings settings;
+  settings.targets = 5;
+  const cache::Contents contents = tool::synthetic_bundle(settings);
+  const cache::Bytes bytes = encoded(contents);
+  Bundle bundle = required(Bundle::copy_of({bytes.data(), bytes.size()}));
+  std::vector<ServedDevice> devices;
+  for (const Target& target : contents.targets) devices.push_back(served_device(target));
+  std::vector<Shape> problems = tool::synthetic_shapes(settings, shapes);
+  std::vector<CheckedDevice> checked = required(check(bundle, devices, problems, false));
+  return {settings, bundle, problems, std::move(checked)};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(TheFirstRequirementThatIsNotMet) {
+  const ServedProgram source = program_of(Origin::source, Code::no_entry);
+  BOOST_TEST((lack_with(source, "any") == Lack::none));
+  for (const char* required : {"baked", "native", "proven", "jit-free"}) {
+    BOOST_TEST((lack_with(source, required) == Lack::program), required);
+  }
+  const ServedProgram portable = program_of(Origin::portable, Code::other_driver);
+  BOOST_TEST((lack_with(portable, "baked") == Lack::none));
+  BOOST_TEST((lack_with(portable, "native") == Lack::native_code));
+  BOOST_TEST((lack_with(portable, "proven") == Lack::proof));
+  ServedProgram native = program_of(Origin::native);
+  BOOST_TEST((lack_with(native, "native") == Lack::none));
+  BOOST_TEST((lack_with(native, "proven") == Lack::proof));
+  native.proven = true;
+  BOOST_TEST((lack_with(native, "proven") == Lack::none));
+  BOOST_TEST((lack_with(native, "jit-free") == Lack::jit_freedom));
+  native.jit_free = true;
+  BOOST_TEST((lack_with(native, "jit-free") == Lack::none));
+  BOOST_TEST((lack_of(Served(), Requirements()) == Lack::any_variant));
+}
+
+BOOST_AUTO_TEST_CASE(ReasonsNameTheVariantAndTheCause) {
+  const ServedProgram source = program_of(Origin::source, Code::no_entry);
+  Served served;
+  served.program = &source;
+  BOOST_TEST(why(served, Lack::program) == "tile was not baked for this target");
+  BOOST_TEST((code_of(served) == Code::no_entry));
+  const ServedProgram portable = program_of(Origin::portable, Code::other_driver);
+  served.program = &portable;
+  BOOST_TEST(why(served, Lack::native_code) == "tile: the reason");
+  BOOST_TEST(why(served, Lack::none).empty());
+  Served nothing;
+  nothing.failure = Status(Code::no_variant, "nothing fits");
+  BOOST_TEST(why(nothing, Lack::any_variant) == "nothing fits");
+}
+
+BOOST_AUTO_TEST_CASE(GroupsHoldEveryMissingPairOnce) {
+  const Checked all = checked_synthetic(150);
+  Requirements requirements;
+  requirements.native = requirements.proven = requirements.jit_free = true;
+  std::size_t missing = 0, grouped = 0;
+  for (const CheckedDevice& device : all.devices) {
+    BOOST_TEST(device.served.size() == all.shapes.size());
+    for (const Served& served : device.served) missing += lack_of(served, requirements) != Lack::none ? 1 : 0;
+  }
+  const std::vector<MissingGroup> groups = group_missing(all.devices, all.shapes, requirements);
+  BOOST_TEST(groups.size() > 3U);
+  for (const MissingGroup& group : groups) {
+    grouped += group.count;
+    BOOST_TEST(!group.devices.empty());
+    BOOST_TEST(!group.why.empty());
+    for (std::size_t i = 0; i < group.shapes.size(); ++i) {
+      BOOST_TEST((all.shapes[group.shapes[i]].kind() == group.kind));
+      if (i > 0) BOOST_TEST(all.shapes[group.shapes[i - 1]].weight >= all.shapes[group.shapes[i]].weight);
+    }
+  }
+  BOOST_TEST(missing > 100U);
+  BOOST_TEST(grouped == missing);
+  requirements = {};
+  requirements.baked = false;
+  for (const MissingGroup& group : group_missing(all.devices, all.shapes, requirements)) {
+    BOOST_TEST((group.lack == Lack::any_variant));
+  }
+}
+
+}  // namespace clbake::builder::test
