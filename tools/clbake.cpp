@@ -22,7 +22,11 @@ constexpr Verb kVerbs[] = {
     {"prove", prove, "prove programs that were baked on a machine without their device"},
     {"run", run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", inspect, "verify every byte of a bundle and show what it holds"},
+    {"check", check, "say whether a bundle serves all problems of a file on all of its targets"},
+    {"diff", diff, "show what differs between two bundles, and what serves problems before and after"},
+    {"verify", verify, "verify every byte of bundles"},
     {"merge", merge, "join bundles, and what overlays gathered, into one"},
+    {"prune", prune, "leave out of a bundle what some problems and targets do not need"},
     {"embed", embed, "make a bundle part of a program, for build systems other than CMake"},
     {"bench", bench, "measure first calls, speed beside other libraries, and more: 'clbake bench --help'"},
 };

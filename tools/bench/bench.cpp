@@ -14,6 +14,7 @@ constexpr Verb kBenchmarks[] = {
     {"load", bench_load, "time to load each program of the bundle"},
     {"overhead", bench_overhead, "host time of a call, beside the bare calls of the driver"},
     {"presets", bench_presets, "speed of published kernels"},
+    {"release", bench_release, "time of 'check', 'diff', 'prune' and 'verify' on large made-up bundles"},
     {"bake", bench_bake, "time to bake, beside the driver's compiler alone"},
 };
 

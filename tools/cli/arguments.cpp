@@ -63,6 +63,23 @@ std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const s
   return kinds;
 }
 
+std::uint64_t bytes_of(const std::string& text) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  const std::string unit = text.substr(used);
+  const double factor = unit == "GB" ? 1e9 : unit == "MB" ? 1e6 : unit == "KB" ? 1e3 : unit.empty() ? 1 : 0;
+  const double bytes = value * factor;
+  if (used == 0 || !(bytes >= 1) || !(bytes <= 1e15)) {
+    throw UsageError("--max-bytes: '" + text + "' is not a size such as 500000, 500KB or 2MB");
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
 double seconds_of(const std::string& text) {
   std::size_t used = 0;
   double value = 0;

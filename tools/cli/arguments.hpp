@@ -24,6 +24,9 @@ std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const s
 // "90", "90s", "10m" or "1.5h" in seconds; from 1 to 10,000,000.
 double seconds_of(const std::string& text);
 
+// "500000", "500KB", "1.5MB" or "2GB" in bytes, at least 1; 1 KB is 1,000 bytes.
+std::uint64_t bytes_of(const std::string& text);
+
 // "2/4": the second of four shards.
 struct Shard {
   std::uint32_t index, count;  // 1 <= index <= count

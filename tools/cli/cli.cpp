@@ -179,6 +179,18 @@ std::string counted(std::size_t count, const std::string& noun) {
   return number + (noun.back() == 'y' ? noun.substr(0, noun.size() - 1) + "ies" : noun + "s");
 }
 
+std::string size_text(std::uint64_t bytes) {
+  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  constexpr const char* units[] = {"KB", "MB", "GB", "TB"};
+  double size = static_cast<double>(bytes) / 1000;
+  std::size_t unit = 0;
+  for (; size >= 999.5 && unit + 1 < std::size(units); ++unit) size /= 1000;
+  char text[32];
+  const int decimals = size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+  std::snprintf(text, sizeof text, "%.*f %s", decimals, size, units[unit]);
+  return text;
+}
+
 std::string behind_links(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;

@@ -74,6 +74,9 @@ std::vector<std::string> split(const std::string& text, char separator);
 // "1 entry", "2 entries".
 std::string counted(std::size_t count, const std::string& noun);
 
+// A size for people, three digits: "999 bytes", "33.4 KB", "1.2 MB". 1 KB is 1,000 bytes.
+std::string size_text(std::uint64_t bytes);
+
 // The file to replace when `path` is to be written: a symbolic link is followed, so that it stays a link.
 std::string behind_links(const std::string& path);
 

@@ -22,8 +22,8 @@ void on_signal(int) { interrupted = true; }
 
 void print_report(const builder::BuildReport& report, const std::string& file) {
   const std::size_t entries = report.baked + report.reused;
-  std::printf("%s: %s (%zu baked, %zu reused), %zu bytes\n", file.c_str(), counted(entries, "variant").c_str(),
-              report.baked, report.reused, report.bytes);
+  std::printf("%s: %s (%zu baked, %zu reused), %s\n", file.c_str(), counted(entries, "variant").c_str(), report.baked,
+              report.reused, size_text(report.bytes).c_str());
   for (const builder::ProfileReport& profile : report.profiles) {
     const std::string of = report.profiles.size() > 1 ? " of " + profile.device : "";
     std::printf("profile%s: %s\n", of.c_str(), profile.profile.c_str());

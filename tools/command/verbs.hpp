@@ -18,6 +18,10 @@ int space(const std::vector<std::string>& arguments);
 int build(const std::vector<std::string>& arguments);
 int run(const std::vector<std::string>& arguments);
 int prove(const std::vector<std::string>& arguments);
+int check(const std::vector<std::string>& arguments);
+int diff(const std::vector<std::string>& arguments);
+int prune(const std::vector<std::string>& arguments);
+int verify(const std::vector<std::string>& arguments);
 int merge(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
 int embed(const std::vector<std::string>& arguments);
@@ -29,6 +33,7 @@ int bench_cold(const std::vector<std::string>& arguments);
 int bench_gemm(const std::vector<std::string>& arguments);
 int bench_load(const std::vector<std::string>& arguments);
 int bench_overhead(const std::vector<std::string>& arguments);
+int bench_release(const std::vector<std::string>& arguments);
 int bench_presets(const std::vector<std::string>& arguments);
 
 // The child processes of the other verbs; users do not call it.

@@ -113,9 +113,8 @@ void print_target(const Json& report, std::size_t index) {
   std::string kinds;
   for (const auto& [precision, transposes] : s.kinds) kinds += (kinds.empty() ? "" : ", ") + precision + transposes;
   std::printf("  kinds         %s\n", kinds.empty() ? "none: every problem is compiled from source" : kinds.c_str());
-  std::printf("  programs      %s (%zu portable), %zu proven, %zu of them JIT-free; %.1f KiB\n",
-              counted(s.entries, "entry").c_str(), s.portable, s.proven, s.jit_free,
-              static_cast<double>(s.bytes) / 1024);
+  std::printf("  programs      %s (%zu portable), %zu proven, %zu of them JIT-free; %s\n",
+              counted(s.entries, "entry").c_str(), s.portable, s.proven, s.jit_free, size_text(s.bytes).c_str());
   for (const auto& [note, entries] : s.notes) {
     std::printf("                %zu not JIT-free: %s\n", entries,
                 note.empty() ? "no reason is recorded" : note.c_str());
@@ -156,10 +155,10 @@ void print_summary(const Json& report, const std::string& file) {
               counted(report["targets"].size(), "target").c_str(),
               counted(report["variants"].get<std::size_t>(), "variant").c_str(),
               counted(report["entries"].size(), "entry").c_str());
-  std::printf("format %s; %llu bytes; programs of %llu bytes, stored in %llu (%.2f x)\n",
-              text_of(report, "format").c_str(), report["file_bytes"].get<unsigned long long>(),
-              report["bytes"].get<unsigned long long>(), report["stored_bytes"].get<unsigned long long>(),
-              report["ratio"].get<double>());
+  std::printf("format %s; %s; programs of %s, stored in %s (%.2f x)\n", text_of(report, "format").c_str(),
+              size_text(report["file_bytes"].get<std::uint64_t>()).c_str(),
+              size_text(report["bytes"].get<std::uint64_t>()).c_str(),
+              size_text(report["stored_bytes"].get<std::uint64_t>()).c_str(), report["ratio"].get<double>());
   for (std::size_t i = 0; i < report["targets"].size(); ++i) print_target(report, i);
 }
 

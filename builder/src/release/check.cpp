@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
+#include <utility>
 
 namespace clbake::builder {
 
@@ -37,8 +37,8 @@ std::string why(const Served& served, Lack lack) {
   const ServedProgram& program = *served.program;
   const std::string& note = program.entry ? program.entry->proof.note : std::string();
   switch (lack) {
+    case Lack::native_code: return program.name + " is portable there: " + program.miss.message();
     case Lack::program:
-    case Lack::native_code:
       if (program.miss.code() == Code::no_entry) return program.name + " was not baked for this target";
       return program.name + ": " + program.miss.message();
     case Lack::jit_freedom:
@@ -70,16 +70,16 @@ Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector
 
 std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Shape>& shapes,
                                         const Requirements& requirements) {
-  std::map<std::tuple<GemmKind, Lack, Code>, MissingGroup> groups;
+  std::map<std::pair<Lack, Code>, MissingGroup> groups;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     for (std::size_t s = 0; s < shapes.size(); ++s) {
       const Served& served = devices[d].served[s];
       const Lack lack = lack_of(served, requirements);
       if (lack == Lack::none) continue;
-      MissingGroup& group = groups[{shapes[s].kind(), lack, code_of(served)}];
-      if (++group.count == 1) {
-        group = {shapes[s].kind(), lack, code_of(served), builder::why(served, lack), 1, {}, {}};
-      }
+      MissingGroup& group = groups[{lack, code_of(served)}];
+      if (group.count == 0) group = {lack, code_of(served), builder::why(served, lack), 0, {}, {}, {}};
+      ++group.count;
+      group.kinds.insert(shapes[s].kind());
       if (group.devices.empty() || group.devices.back() != d) group.devices.push_back(d);
       group.shapes.push_back(s);
     }

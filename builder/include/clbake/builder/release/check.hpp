@@ -3,6 +3,7 @@
 
 #include <clbake/builder/release/served.hpp>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,13 +42,13 @@ struct CheckedDevice {
 Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector<ServedDevice>& devices,
                                          const std::vector<Shape>& shapes, bool newer_driver);
 
-// Problems of one kind that lack the same for the same reason.
+// Problems that lack the same for the same reason.
 struct MissingGroup {
-  GemmKind kind;
   Lack lack = Lack::none;
   Code code = Code::ok;
   std::string why;                   // of the first one
   std::size_t count = 0;             // pairs of a problem and a device
+  std::set<GemmKind> kinds;          // of the problems
   std::vector<std::size_t> devices;  // indices, ascending
   std::vector<std::size_t> shapes;   // indices, those with the largest weights first
 };

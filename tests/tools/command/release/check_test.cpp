@@ -1,0 +1,129 @@
+// `clbake check` as CI systems meet it.
+#include "command/release/release_files.hpp"
+
+#include <algorithm>
+
+namespace clbake::tool::test {
+namespace {
+
+// How often a text contains another one.
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(WhatIsMissingIsCountedGroupedAndNamed) {
+  const ReleaseFiles files;
+  const Outcome text =
+      clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "native,proven,jit-free"}, no_platform());
+  BOOST_TEST(text.status == 3);
+  BOOST_TEST(text.err.empty(), text.err);
+  BOOST_TEST(contains(text.out, files.bundle + ": 20 problems on 3 targets: "), text.out);
+  BOOST_TEST(contains(text.out, "nvidia:sm_52"), text.out);
+  BOOST_TEST(contains(text.out, "not native (no target)"), text.out);
+  const nlohmann::json json = nlohmann::json::parse(
+      clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "native,proven,jit-free", "--json"}).out);
+  BOOST_TEST(json["problems"] == 20);
+  BOOST_TEST(json["served"].get<int>() + json["missing"].get<int>() == 60);
+  BOOST_TEST(json["missing_problems"].size() == json["missing"].get<std::size_t>());
+  BOOST_TEST(contains(text.out, std::to_string(json["served"].get<int>()) + " of 60 are served"), text.out);
+  for (const nlohmann::json& missing : json["missing_problems"]) {
+    BOOST_TEST(!missing["why"].get<std::string>().empty());
+    BOOST_TEST(!missing["missing"].get<std::string>().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AllThatIsAskedForIsServed) {
+  const ReleaseFiles files;
+  const nlohmann::json json = json_of(clbake(
+      {"check", files.bundle, "--shapes", files.shapes, "--require", "any", "--target", "pocl", "--json", "--all"}));
+  BOOST_TEST(json["missing"] == 0);
+  BOOST_TEST(json["targets"].size() == 1U);
+  BOOST_REQUIRE(json["served_problems"].size() == 20U);
+  const bool timed = std::any_of(json["served_problems"].begin(), json["served_problems"].end(),
+                                 [](const auto& row) { return row["expected_us"].is_number(); });
+  BOOST_TEST(timed);
+  const Outcome text = clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "any", "--target", "0"});
+  BOOST_TEST(text.status == 0);
+  BOOST_TEST(contains(text.out, "20 of 20 are served"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(AnUnknownTargetIsNamedAndTheRestChecked) {
+  const ReleaseFiles files;
+  const std::string junit = files.directory.path("junit.xml");
+  const Outcome outcome = clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "any", "--target",
+                                  "gfx90a,NVIDIA GPU 0", "--junit", junit});
+  BOOST_TEST(outcome.status == 3);
+  BOOST_TEST(outcome.err == "clbake check: --target: " + files.bundle + " has no target 'gfx90a'\n");
+  BOOST_TEST(contains(outcome.out, "20 problems on 1 target: "), outcome.out);
+  BOOST_TEST(contains(read_file(junit), "<testsuite name=\"gfx90a\" tests=\"1\" failures=\"1\""));
+}
+
+BOOST_AUTO_TEST_CASE(JUnitHasACaseForEachProblemOfEachTarget) {
+  const ReleaseFiles files;
+  const std::string junit = files.directory.path("junit.xml");
+  const Outcome outcome =
+      clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "proven", "--junit", junit, "--json"});
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  const std::string xml = read_file(junit);
+  BOOST_TEST(count(xml, "<testsuite ") == 3U);
+  BOOST_TEST(count(xml, "<testcase ") == 60U);
+  BOOST_TEST(count(xml, "<failure ") == json["missing"].get<std::size_t>());
+  BOOST_TEST(contains(xml, "tests=\"60\" failures=\"" + std::to_string(json["missing"].get<int>()) + "\""));
+  check_refused(clbake({"check", files.bundle, "--shapes", files.shapes, "--junit", files.directory.path("no/j.xml")}),
+                1, {"clbake check", "no/j.xml"});
+}
+
+// A target's name is text of a driver.
+BOOST_AUTO_TEST_CASE(NamesAreEscapedInXml) {
+  ReleaseFiles files;
+  files.contents.targets[0].device_name = "<cpu> & \"more\"";
+  const std::string bundle = files.directory.write("b.clbake", encoded(files.contents));
+  const std::string junit = files.directory.path("junit.xml");
+  clbake({"check", bundle, "--shapes", files.shapes, "--target", "pocl", "--junit", junit});
+  BOOST_TEST(contains(read_file(junit), "&lt;cpu&gt; &amp; &quot;more&quot;, driver 3.1"), read_file(junit));
+}
+
+BOOST_AUTO_TEST_CASE(LinesWithoutKindsStandForThoseOfTheBundle) {
+  const ReleaseFiles files;
+  const std::string shapes = files.directory.write("brief.txt", std::string("64x64x64\n"));
+  const auto problems = [&](const Arguments& more) {
+    Arguments all = {"check", files.bundle, "--shapes", shapes, "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return nlohmann::json::parse(clbake(all).out)["problems"].get<int>();
+  };
+  BOOST_TEST(problems({}) == 4);  // of one precision
+  BOOST_TEST(problems({"--trans", "nn,tt"}) == 2);
+  BOOST_TEST(problems({"--precision", "half,double", "--trans", "nn"}) == 2);
+  BOOST_TEST(problems({"--precision", "half"}) == 4);
+}
+
+BOOST_AUTO_TEST_CASE(BadInputIsNamed) {
+  const ReleaseFiles files;
+  const std::string bad = files.directory.write("bad.txt", std::string("single nn 64x64x64\n64 by 64\n"));
+  check_refused(clbake({"check", files.bundle, "--shapes", bad}), 1, {"clbake check", bad + ": line 2"});
+  check_refused(clbake({"check", files.bundle, "--shapes", files.directory.path("none")}), 1, {"none", "No such file"});
+  check_refused(clbake({"check", files.bundle}), 2, {"clbake check", "shapes"});
+  check_refused(clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "fast"}), 2,
+                {"--require", "'fast'"});
+  check_refused(clbake({"check", bad, "--shapes", files.shapes}), 1, {"clbake check", bad});
+  cache::Contents none;
+  const std::string empty = files.directory.write("empty.clbake", encoded(none));
+  check_refused(clbake({"check", empty, "--shapes", files.shapes}), 1, {"clbake check: " + empty, "no programs"});
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedProgramIsMissing) {
+  const ReleaseFiles files;
+  cache::Bytes bytes = encoded(files.contents);
+  const Bundle bundle = required(Bundle::open(files.bundle));
+  for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) bytes[required(bundle.entry(i)).program.offset] ^= 1;
+  const std::string damaged = files.directory.write("damaged.clbake", bytes);
+  const Outcome outcome = clbake({"check", damaged, "--shapes", files.shapes, "--target", "pocl"});
+  BOOST_TEST(outcome.status == 3);
+  BOOST_TEST(contains(outcome.out, "compiled from source (checksum)"), outcome.out);
+}
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,88 @@
+// `clbake diff`, with the exit status of diff(1).
+#include "command/release/release_files.hpp"
+
+namespace clbake::tool::test {
+namespace {
+
+struct TwoBundles : ReleaseFiles {
+  // The second bundle after a change.
+  template <typename Change>
+  std::string other(const Change& change) {
+    cache::Contents changed = contents;
+    change(changed);
+    return directory.write("b.clbake", encoded(changed));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(EqualBundles) {
+  TwoBundles files;
+  const std::string same = files.other([](cache::Contents&) {});
+  const Outcome outcome = clbake({"diff", files.bundle, same, "--shapes", files.shapes}, no_platform());
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(contains(outcome.out, "nothing differs\n"), outcome.out);
+  BOOST_TEST(contains(outcome.out, "3 targets serve every problem as before"), outcome.out);
+  BOOST_TEST(json_of(clbake({"diff", files.bundle, same, "--json"}))["equal"] == true);
+}
+
+BOOST_AUTO_TEST_CASE(ProgramsThatAreGone) {
+  TwoBundles files;
+  const std::string fewer = files.other([](cache::Contents& c) {
+    c.entries.erase(c.entries.begin(), c.entries.begin() + 10);  // of the CPU
+  });
+  const Outcome text = clbake({"diff", files.bundle, fewer, "--shapes", files.shapes});
+  BOOST_TEST(text.status == 1);
+  BOOST_TEST(contains(text.out, "programs that differ: 10\n"), text.out);
+  BOOST_TEST(contains(text.out, "-> absent"), text.out);
+  const Outcome outcome = clbake({"diff", files.bundle, fewer, "--shapes", files.shapes, "--json"});
+  BOOST_TEST(outcome.status == 1);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  BOOST_TEST(json["programs"].size() == 10U);
+  BOOST_TEST(json["programs"][0]["after"].is_null());
+  int lost = 0;
+  for (const nlohmann::json& target : json["served"]) lost += target["lost"].get<int>();
+  BOOST_TEST(lost > 0);
+  const nlohmann::json back =
+      nlohmann::json::parse(clbake({"diff", fewer, files.bundle, "--shapes", files.shapes, "--json"}).out);
+  int gained = 0;
+  for (const nlohmann::json& target : back["served"]) gained += target["gained"].get<int>();
+  BOOST_TEST(gained == lost);
+}
+
+BOOST_AUTO_TEST_CASE(AnotherChoiceIsShownWithItsTimes) {
+  TwoBundles files;
+  const std::string slower = files.other([](cache::Contents& c) {
+    for (cache::CostModel& model : c.profiles[0].models) model.call_us += 1000;
+  });
+  const Outcome outcome = clbake({"diff", files.bundle, slower, "--shapes", files.shapes, "--json"});
+  BOOST_TEST(outcome.status == 1);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  BOOST_TEST(json["profiles"].size() == 1U);
+  double before = 0, after = 0;
+  for (const nlohmann::json& target : json["served"]) {
+    before += target["expected_us"][0].get<double>();
+    after += target["expected_us"][1].get<double>();
+  }
+  BOOST_TEST(after > before + 1000);
+}
+
+BOOST_AUTO_TEST_CASE(MeasuredTimesCountUnlessTheyAreIgnored) {
+  TwoBundles files;
+  const std::string later = files.other([](cache::Contents& c) { c.entries[0].proof.first_us += 1; });
+  BOOST_TEST(clbake({"diff", files.bundle, later}).status == 1);
+  const Outcome ignored = clbake({"diff", files.bundle, later, "--ignore-measured"});
+  BOOST_TEST(ignored.status == 0);
+  BOOST_TEST(contains(ignored.out, "nothing differs but these times"), ignored.out);
+}
+
+BOOST_AUTO_TEST_CASE(AFailureIsNotADifference) {
+  TwoBundles files;
+  const std::string letter = files.directory.write("letter.txt", std::string("Dear all,"));
+  check_refused(clbake({"diff", files.bundle, letter}), 2, {"clbake diff: " + letter, "not a bundle"});
+  check_refused(clbake({"diff", files.bundle, files.directory.path("none")}), 2, {"none"});
+  check_refused(clbake({"diff", files.bundle}), 2, {"clbake diff", "two bundles"});
+  check_refused(clbake({"diff", files.bundle, files.bundle, "--shapes", letter}), 2, {letter + ": line 1"});
+}
+
+}  // namespace clbake::tool::test

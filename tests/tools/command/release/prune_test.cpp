@@ -1,0 +1,78 @@
+// `clbake prune` as users meet it; what it keeps is tested in tests/builder/release.
+#include "command/release/release_files.hpp"
+
+namespace clbake::tool::test {
+
+BOOST_AUTO_TEST_CASE(WhatWentAndHowMuchSmallerItIs) {
+  const ReleaseFiles files;
+  const std::string output = files.directory.path("small.clbake");
+  const Outcome outcome = clbake({"prune", files.bundle, "-o", output, "--precision", "single", "--trans", "nn",
+                                  "--target", "NVIDIA GPU 0", "--json"},
+                                 no_platform());
+  const nlohmann::json json = json_of(outcome);
+  BOOST_TEST(json["before"]["entries"] == files.contents.entries.size());
+  const cache::Contents kept = contents_of(output);
+  BOOST_TEST(json["after"]["entries"] == kept.entries.size());
+  BOOST_TEST(json["after"]["bytes"] == read_file(output).size());
+  BOOST_TEST(kept.targets.size() == 1U);
+  BOOST_TEST(json["removed_targets"].size() == 2U);
+  BOOST_TEST(!kept.entries.empty());
+  for (const cache::Variant& variant : kept.variants) BOOST_TEST((variant.kind() == GemmKind()));
+  const Outcome text = clbake({"prune", files.bundle, "-o", output, "--target", "NVIDIA GPU 0"});
+  BOOST_TEST(text.status == 0);
+  BOOST_TEST(contains(text.out, "% smaller\n"), text.out);
+  BOOST_TEST(contains(text.out, "removed: nvidia:sm_52\n"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(ShapesAreServedAsBefore) {
+  const ReleaseFiles files;
+  const std::string output = files.directory.path("small.clbake"), ten = files.write_shapes("ten.txt", 10);
+  const Outcome outcome = clbake({"prune", files.bundle, "-o", output, "--shapes", ten});
+  BOOST_TEST((outcome.status == 0 || outcome.status == 3));
+  const nlohmann::json json =
+      nlohmann::json::parse(clbake({"diff", files.bundle, output, "--shapes", ten, "--json"}).out);
+  BOOST_REQUIRE(!json["served"].empty());
+  for (const nlohmann::json& target : json["served"]) {
+    BOOST_TEST(target["changed_problems"].empty(), target.dump());
+  }
+  BOOST_TEST(json["programs"].size() > 10U);
+}
+
+BOOST_AUTO_TEST_CASE(TheMostBytes) {
+  const ReleaseFiles files;
+  const std::string output = files.directory.path("small.clbake");
+  const auto prune = [&](const std::string& size) {
+    return clbake({"prune", files.bundle, "-o", output, "--shapes", files.shapes, "--max-bytes", size});
+  };
+  const Outcome refused = prune("1KB");
+  check_refused(refused, 1, {"clbake prune: " + files.bundle, "cannot be served within 1000 bytes"});
+  BOOST_TEST(read_file(output).empty());
+  BOOST_TEST((prune("10MB").status == 0 || prune("10MB").status == 3));
+  const std::size_t whole = read_file(output).size();
+  const Outcome smaller = prune(std::to_string(whole - 200));
+  BOOST_TEST(contains(smaller.out, "to fit: "), smaller.out);
+  BOOST_TEST(read_file(output).size() <= whole - 200);
+  for (const char* size : {"", "much", "-5", "5TB5", "0"}) {
+    check_refused(prune(size), 2, {"clbake prune", "--max-bytes"});
+  }
+  check_refused(clbake({"prune", files.bundle, "-o", output, "--max-bytes", "1MB"}), 2, {"--max-bytes", "--shapes"});
+}
+
+BOOST_AUTO_TEST_CASE(UnknownTargetsAndBadFilesAreNamed) {
+  const ReleaseFiles files;
+  const std::string output = files.directory.path("small.clbake");
+  const Outcome some = clbake({"prune", files.bundle, "-o", output, "--target", "pocl,gfx90a"});
+  BOOST_TEST(some.status == 3);
+  BOOST_TEST(some.err == "clbake prune: --target: " + files.bundle + " has no target 'gfx90a'\n");
+  BOOST_TEST(contents_of(output).targets.size() == 1U);
+  const std::string once = read_file(output);
+  BOOST_TEST(clbake({"prune", files.bundle, "-o", output, "--target", "gfx90a"}).status == 1);
+  BOOST_TEST(read_file(output) == once);
+  const std::string letter = files.directory.write("letter.txt", std::string("Dear all,"));
+  check_refused(clbake({"prune", files.bundle, "-o", letter}), 1, {letter, "not a bundle"});
+  check_refused(clbake({"prune", letter, "-o", output}), 1, {letter, "not a bundle"});
+  BOOST_TEST(clbake({"prune", files.bundle, "-o", files.bundle, "--target", "pocl"}).status == 0);  // in its place
+  BOOST_TEST(contents_of(files.bundle).targets.size() == 1U);
+}
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,114 @@
+#include "cli/cli.hpp"
+#include "command/release/check_output.hpp"
+#include "command/release/shapes_option.hpp"
+#include "command/verbs.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <cstdio>
+
+namespace clbake::tool {
+namespace {
+
+void declare_options(Cli& cli) {
+  cli.add_required("shapes", "FILE",
+                   "the problems, one on each line: [PRECISION] [TRANSPOSES] MxNxK [batch N] [weight W]");
+  add_kinds(cli, "; for lines that name none; default: all that the bundle has");
+  cli.add_value("require", "LIST",
+                "what each problem needs, separated by commas: baked, a program of the bundle (the default); native, "
+                "machine code; proven; jit-free; any, where compiling from the bundle's source is enough");
+  add_targets(cli, "; default: all that have programs");
+  cli.add_device(": a device of this machine instead of, or beside, --target");
+  cli.add_flag("newer-driver", "as applications that set Options::newer_driver: machine code for older drivers serves");
+  cli.add_flag("all", "also list what serves each problem on each target");
+  cli.add_json();
+  cli.add_value("junit", "FILE", "also write the result as JUnit's XML, which CI systems show");
+}
+
+builder::Requirements requirements_of(const Cli& cli) {
+  builder::Requirements requirements;
+  requirements.newer_driver = cli.has("newer-driver");
+  for (const std::string& word : split(cli.text("require"), ',')) {
+    if (word == "native") {
+      requirements.native = true;
+    } else if (word == "proven") {
+      requirements.proven = true;
+    } else if (word == "jit-free") {
+      requirements.jit_free = true;
+    } else if (word == "any") {
+      requirements.baked = false;
+    } else if (word != "baked") {
+      throw UsageError("--require: '" + word + "' is none of baked, native, proven, jit-free and any");
+    }
+  }
+  return requirements;
+}
+
+Result<std::vector<builder::ServedDevice>> devices_of(const Cli& cli, const Bundle& bundle,
+                                                      std::vector<std::string>& unknown) {
+  std::vector<builder::ServedDevice> devices;
+  if (cli.has("device")) {
+    const Result<std::vector<builder::Device>> selected = selected_devices(cli.text("device"));
+    if (!selected) return selected.status();
+    for (const builder::Device& device : *selected) devices.push_back(builder::served_device(device));
+    if (!cli.has("target")) return devices;
+  }
+  const Result<std::vector<std::uint32_t>> targets = targets_asked_for(cli, bundle, unknown);
+  if (!targets) return targets.status();
+  for (const std::uint32_t index : *targets) {
+    const Result<Target> target = bundle.target(index);
+    if (!target) return target.status();
+    devices.push_back(builder::served_device(*target));
+  }
+  return devices;
+}
+
+Status write_junit(const std::string& path, const CheckOutcome& outcome) {
+  const std::string text = check_junit(outcome);
+  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+}  // namespace
+
+int check(const std::vector<std::string>& arguments) {
+  Cli cli(
+      "check FILE --shapes FILE [OPTIONS]",
+      "Says whether a bundle serves all problems of a file on all of its targets, or on those that are named, and\n"
+      "lists what is missing and why. Exit status: 0, all are served; 3, some are not, or a target is unknown. Needs "
+      "no\nOpenCL device, unless --device is given.");
+  declare_options(cli);
+  if (const auto status = cli.parse(arguments)) return *status;
+  CheckOutcome outcome;
+  outcome.file = cli.file();
+  outcome.requirements = requirements_of(cli);
+  const Result<Bundle> bundle = Bundle::open(outcome.file);
+  if (!bundle) return fail("check", bundle.status());
+  Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle);
+  if (!shapes) return fail("check", shapes.status());
+  outcome.shapes = std::move(*shapes);
+  const Result<std::vector<builder::ServedDevice>> devices = devices_of(cli, *bundle, outcome.unknown);
+  if (!devices) return fail("check", devices.status());
+  if (devices->empty() && outcome.unknown.empty()) {
+    return fail("clbake check: " + outcome.file + ": no programs in it, and so no target to check");
+  }
+  Result<std::vector<builder::CheckedDevice>> checked =
+      builder::check(*bundle, *devices, outcome.shapes, outcome.requirements.newer_driver);
+  if (!checked) return fail("check", checked.status().within(outcome.file));
+  outcome.devices = std::move(*checked);
+
+  if (cli.has("junit")) {
+    const Status written = write_junit(behind_links(cli.text("junit")), outcome);
+    if (!written) return fail("check", written);
+  }
+  if (cli.has("json")) {
+    print(check_json(outcome, cli.has("all")));
+  } else {
+    print_check(outcome, cli.has("all"));
+  }
+  for (const std::string& spec : outcome.unknown) {
+    std::fprintf(stderr, "clbake check: --target: %s has no target '%s'\n", outcome.file.c_str(), spec.c_str());
+  }
+  return outcome.good() ? kSuccess : kLeftOut;
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,32 @@
+// The result of `check`: for people, for programs, and for CI systems.
+#pragma once
+
+#include "cli/json.hpp"
+
+#include <clbake/builder/release/check.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+struct CheckOutcome {
+  std::string file;
+  std::vector<builder::Shape> shapes;
+  std::vector<builder::CheckedDevice> devices;
+  std::vector<std::string> unknown;  // of --target: what names no target of the bundle
+  builder::Requirements requirements;
+
+  std::size_t pairs() const { return shapes.size() * devices.size(); }  // of a problem and a device
+  std::size_t missing() const;
+  bool good() const { return unknown.empty() && missing() == 0; }
+};
+
+// With `all` also what serves each problem on each device.
+Json check_json(const CheckOutcome& outcome, bool all);
+void print_check(const CheckOutcome& outcome, bool all);
+
+// A suite for each device, with a case for each problem; what is missing is a failure.
+std::string check_junit(const CheckOutcome& outcome);
+
+}  // namespace clbake::tool

@@ -1,0 +1,84 @@
+#include "command/release/shapes_option.hpp"
+
+#include "cli/arguments.hpp"
+
+#include <clbake/builder/release/bundle_targets.hpp>
+#include <clbake/builder/shapes_file.hpp>
+
+#include <algorithm>
+#include <set>
+
+namespace clbake::tool {
+namespace {
+
+Result<std::set<GemmKind>> kinds_with_entries(const Bundle& bundle) {
+  std::set<std::uint32_t> variants;
+  for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
+    const Result<cache::EntryInfo> entry = bundle.entry(i);
+    if (!entry) return entry.status();
+    variants.insert(entry->variant);
+  }
+  std::set<GemmKind> kinds;
+  for (const std::uint32_t index : variants) {
+    const Result<cache::Variant> variant = bundle.variant(index);
+    if (!variant) return variant.status();
+    kinds.insert(variant->kind());
+  }
+  return kinds;
+}
+
+}  // namespace
+
+void add_kinds(Cli& cli, const std::string& remark) {
+  cli.add_value("precision", "LIST", ("half, single, double, separated by commas" + remark).c_str());
+  cli.add_value("trans", "LIST", ("transposes of A and B: nn, nt, tn, tt" + remark).c_str());
+}
+
+Result<std::vector<GemmKind>> kinds_asked_for(const Cli& cli, const Bundle& bundle) {
+  const std::vector<Precision> every_precision(std::begin(all_precisions), std::end(all_precisions));
+  const Result<std::set<GemmKind>> present = kinds_with_entries(bundle);
+  if (!present) return present.status();
+  if (present->empty()) {
+    return kinds_of(cli.has("precision") ? cli.precisions("precision") : every_precision,
+                    cli.text("trans", "nn,nt,tn,tt"));
+  }
+  if (!cli.has("precision") && !cli.has("trans")) return std::vector<GemmKind>(present->begin(), present->end());
+  std::vector<Precision> precisions;
+  if (cli.has("precision")) precisions = cli.precisions("precision");
+  std::string transposes = cli.text("trans");
+  for (const GemmKind& kind : *present) {
+    const auto known = std::find(precisions.begin(), precisions.end(), kind.precision);
+    if (!cli.has("precision") && known == precisions.end()) precisions.push_back(kind.precision);
+    if (!cli.has("trans")) transposes += std::string(",") + (kind.trans_a ? "t" : "n") + (kind.trans_b ? "t" : "n");
+  }
+  return kinds_of(precisions, transposes);
+}
+
+Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle) {
+  Result<std::vector<GemmKind>> kinds = kinds_asked_for(cli, bundle);
+  if (!kinds) return kinds.status();
+  return builder::read_shapes(cli.text("shapes"), *kinds);
+}
+
+void add_targets(Cli& cli, const std::string& remark) {
+  const std::string help =
+      "targets of the bundle, separated by commas: each an index or a name of 'clbake inspect', a name such as "
+      "nvidia:sm_90, or a part of a field, such as a driver's version" +
+      remark;
+  cli.add_list("target", "LIST", help.c_str());
+}
+
+Result<std::vector<std::uint32_t>> targets_asked_for(const Cli& cli, const Bundle& bundle,
+                                                     std::vector<std::string>& unknown) {
+  if (!cli.has("target")) return builder::targets_with_entries(bundle);
+  std::set<std::uint32_t> targets;
+  for (const std::string& spec : cli.list("target")) {
+    const Result<std::vector<std::uint32_t>> named = builder::targets_named(bundle, spec);
+    if (!named) return named.status();
+    targets.insert(named->begin(), named->end());
+    if (named->empty()) unknown.push_back(spec);
+  }
+  return std::vector<std::uint32_t>(targets.begin(), targets.end());
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,32 @@
+// The problems and the devices that a verb about a bundle's release is given.
+#pragma once
+
+#include "cli/cli.hpp"
+
+#include <clbake/builder/release/served.hpp>
+#include <clbake/builder/tuning.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+// --precision and --trans; `remark` ends the help of both.
+void add_kinds(Cli& cli, const std::string& remark);
+
+// The kinds of --precision and --trans; where an option is not given, of any precision, or any transposes, that the
+// bundle has entries for; all of them when it has none. Throws UsageError.
+Result<std::vector<GemmKind>> kinds_asked_for(const Cli& cli, const Bundle& bundle);
+
+// Of the file of --shapes; lines that do not name a precision or transposes stand for those of kinds_asked_for().
+Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle);
+
+// --target LIST.
+void add_targets(Cli& cli, const std::string& remark);
+
+// The targets of --target, of the bundle's indices, ascending; what names none goes to `unknown`. Without --target: all
+// that have entries.
+Result<std::vector<std::uint32_t>> targets_asked_for(const Cli& cli, const Bundle& bundle,
+                                                     std::vector<std::string>& unknown);
+
+}  // namespace clbake::tool
