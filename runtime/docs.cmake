@@ -5,7 +5,7 @@ if(NOT DOXYGEN_FOUND)
   return()
 endif()
 file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/include/clbake/*.h*)
-list(FILTER headers EXCLUDE REGEX "/(finalize|choice).hpp$")  # not installed
+list(FILTER headers EXCLUDE REGEX "/(finalize|choice|device_lookup).hpp$")  # not installed
 set(cache_headers ${PROJECT_SOURCE_DIR}/cache/include/clbake)
 list(APPEND headers ${cache_headers}/status.hpp ${cache_headers}/cache/model.hpp ${cache_headers}/cache/reader.hpp)
 list(TRANSFORM headers REPLACE "(.+)" "\"\\1\"")

@@ -23,7 +23,7 @@ constexpr Verb kVerbs[] = {
     {"run", run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", inspect, "verify every byte of a bundle and show what it holds"},
     {"check", check, "say whether a bundle serves all problems of a file on all of its targets"},
-    {"diff", diff, "show what differs between two bundles, and what serves problems before and after"},
+    {"diff", diff, "show what differs between two bundles, and what serves problems before and after", 2},
     {"verify", verify, "verify every byte of bundles"},
     {"merge", merge, "join bundles, and what overlays gathered, into one"},
     {"prune", prune, "leave out of a bundle what some problems and targets do not need"},
@@ -43,14 +43,23 @@ int usage(std::FILE* to) {
   return to == stdout ? kSuccess : kUsage;
 }
 
+bool stdout_is_written() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
+int fail_to_write() { return fail("clbake: the output cannot be written to stdout"); }
+
 int run_verb(const Verb& verb, const Arguments& arguments) {
   try {
-    return verb.run(arguments);
+    const int status = verb.run(arguments);
+    if (stdout_is_written()) return status;
+    fail_to_write();
+    std::clearerr(stdout);  // it has been said
+    return verb.failure;
   } catch (const UsageError& error) {
     std::fprintf(stderr, "clbake %s: %s\n", verb.name, error.what());
     return kUsage;
   } catch (const std::exception& error) {  // of the standard library or Boost; clbake's own code throws no other
-    return fail("clbake " + std::string(verb.name) + ": " + error.what());
+    fail("clbake " + std::string(verb.name) + ": " + error.what());
+    return verb.failure;
   }
 }
 
@@ -94,6 +103,5 @@ int main(int argc, char** argv) {
   // When a limit on file sizes is reached, a write fails, as on a full disk, instead of killing the process.
   std::signal(SIGXFSZ, SIG_IGN);
   const int status = clbake::tool::dispatch({argv + 1, argv + argc});
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  return clbake::tool::fail("clbake: the output cannot be written to stdout");
+  return clbake::tool::stdout_is_written() ? status : clbake::tool::fail_to_write();
 }

@@ -10,6 +10,7 @@ struct Verb {
   const char* name;
   int (*run)(const std::vector<std::string>& arguments);
   const char* summary;  // one line of the help
+  int failure = 1;      // exit status of a failure
 };
 
 int devices(const std::vector<std::string>& arguments);

@@ -36,11 +36,12 @@ std::string why(const Served& served, Lack lack) {
   if (!served.program) return served.failure.message();
   const ServedProgram& program = *served.program;
   const std::string& note = program.entry ? program.entry->proof.note : std::string();
+  const bool not_baked = program.miss.code() == Code::no_entry;  // the message has indices
   switch (lack) {
-    case Lack::native_code: return program.name + " is portable there: " + program.miss.message();
+    case Lack::native_code:
+      return program.name + " is portable there: " + (not_baked ? "no machine code was baked" : program.miss.message());
     case Lack::program:
-      if (program.miss.code() == Code::no_entry) return program.name + " was not baked for this target";
-      return program.name + ": " + program.miss.message();
+      return program.name + (not_baked ? " was not baked for this target" : ": " + program.miss.message());
     case Lack::jit_freedom:
       return program.name + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
                              : note.empty()                     ? " is not JIT-free"

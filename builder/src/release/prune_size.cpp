@@ -3,7 +3,7 @@
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 
 namespace clbake::builder {
 namespace {
@@ -124,14 +124,19 @@ bool Fitter::leave_out_a_form() {
   return true;
 }
 
+// Kept entries of the variant that only devices with this profile load.
 std::set<EntryKey> Fitter::entries_of(std::uint32_t profile, std::uint32_t variant) {
-  std::set<EntryKey> all;
+  std::set<EntryKey> own, others;
   for (KeptTarget& target : plan_.targets()) {
-    if (target.serving.lookup().profile_target() != profile) continue;
+    const std::optional<std::uint32_t> used = target.serving.lookup().profile_target();
+    if (!used || plan_.profiles()[*used].variants.count(variant) == 0) continue;
     const Result<std::set<EntryKey>> keys = plan_.entries_of(target, variant);
-    if (keys) all.insert(keys->begin(), keys->end());
+    if (keys) (*used == profile ? own : others).insert(keys->begin(), keys->end());
   }
-  return all;
+  for (auto key = own.begin(); key != own.end();) {
+    key = others.count(*key) > 0 || plan_.entries().count(*key) == 0 ? own.erase(key) : std::next(key);
+  }
+  return own;
 }
 
 // Whether every device that goes by the profile has a program for the one variant, if it has one for the other.
@@ -175,9 +180,7 @@ Result<std::vector<Candidate>> Fitter::candidates_of(std::uint32_t target, const
   if (!plan_.profile_of(target) || kept.needs.empty()) return candidates;
   for (const std::uint32_t variant : kept.variants) {
     Candidate candidate{target, variant, 0, 0};
-    for (const EntryKey& key : entries_of(target, variant)) {
-      if (plan_.entries().count(key) > 0) candidate.bytes += bytes_of(key);
-    }
+    for (const EntryKey& key : entries_of(target, variant)) candidate.bytes += bytes_of(key);
     if (candidate.bytes == 0) continue;
     const Result<std::optional<double>> loss = loss_without(target, kept, variant);
     if (!loss) return loss.status();
@@ -208,8 +211,8 @@ Result<bool> Fitter::leave_out_a_variant() {
 }
 
 void Fitter::remove(const Candidate& candidate) {
-  plan_.profiles()[candidate.profile].variants.erase(candidate.variant);
   for (const EntryKey& key : entries_of(candidate.profile, candidate.variant)) plan_.entries().erase(key);
+  plan_.profiles()[candidate.profile].variants.erase(candidate.variant);
   left_out_ += candidate.bytes;
   loss_.variants.push_back(plan_.contents().variants[candidate.variant].name + " on " +
                            target_name(plan_.contents().targets[candidate.profile]));

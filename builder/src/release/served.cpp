@@ -72,7 +72,9 @@ Result<Served> Serving::find(const Problem& problem) {
   if (choice.status().code() == Code::out_of_memory) return choice.status();
   if (!choice) {
     served.failure = choice.status();
-    if (!capable_variants(bundle_, problem).empty()) return served;
+    bool& has_variant = has_variant_of_kind_[index_of(problem)];
+    has_variant = has_variant || !capable_variants(bundle_, problem).empty();
+    if (has_variant) return served;
     of_kind = served.failure = choice.status().with_message("the bundle has no variant for " + kind_name(problem));
     return served;
   }

@@ -40,8 +40,8 @@ class DeviceLookup {
   // shows in the answers.
   static Result<DeviceLookup> create(const Bundle& bundle, const Target& device, bool is_cpu, std::uint32_t units = 0);
 
-  // The variant that Library::prepare would choose. Requires check(problem).ok(). Fails as `prepare` does where no
-  // variant computes the problem.
+  // The variant that Library::prepare would choose. Requires check(problem).ok(). Fails with the
+  // code that `prepare` fails with where no variant computes the problem.
   Result<Choice> choose(const Problem& problem) const;
 
   // The target whose profile chooses: the device's own or the most similar one; nothing when no profile serves, so that

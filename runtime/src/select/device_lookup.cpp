@@ -16,12 +16,12 @@ ChosenBy chosen_by(Choices::Why why) {
   return ChosenBy::model;
 }
 
-// Asks `choices` before `choose`, whose failure costs a search through all variants.
+// Asks `choices` before `choose`, which searches all variants for the cause of a failure.
 template <typename Choose>
 Result<Choice> choice_of(const Result<Choices>& choices, const Problem& problem, const Choose& choose) {
   if (!choices) return choices.status();
   const Choices::Choice found = choices->find(problem);
-  if (!found.named) return Status(Code::no_variant, {});
+  if (!found.named) return Status(Code::no_variant, "nothing in the profile fits the problem");
   const Result<std::uint32_t> variant = choose();
   if (!variant) return variant.status();
   return Choice{*variant, chosen_by(found.why), choices->expected_of(problem, *variant)};
@@ -42,7 +42,7 @@ Result<Choice> DeviceLookup::choose(const Problem& problem) const {
     Result<Choice> own = choice_of(bundle_->choices, rows, [&] { return clbake::choose(*bundle_, rows, {}); });
     if (own) return own;
     Result<Choice> of_type = choice_of(bundle_->defaults, rows, [&] { return choose_default(*bundle_, rows); });
-    if (!of_type) return clbake::choose(*bundle_, rows, {}).status();
+    if (!of_type) return own;
     of_type->by = ChosenBy::device_type;
     return of_type;
   });

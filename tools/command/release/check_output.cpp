@@ -94,7 +94,7 @@ void print_group(const CheckOutcome& outcome, const builder::MissingGroup& group
   std::printf("  targets   %s\n", examples(group.devices, device_name).c_str());
   std::printf("  kinds     %s\n", kinds_text(group.kinds).c_str());
   std::printf("  problems  %s\n", examples(group.shapes, shape_name).c_str());
-  std::printf("  the first %s\n", group.why.c_str());
+  std::printf("  example   %s\n", group.why.c_str());
 }
 
 void print_groups(const CheckOutcome& outcome) {

@@ -82,6 +82,10 @@ BOOST_AUTO_TEST_CASE(AFailureIsNotADifference) {
   check_refused(clbake({"diff", files.bundle, letter}), 2, {"clbake diff: " + letter, "not a bundle"});
   check_refused(clbake({"diff", files.bundle, files.directory.path("none")}), 2, {"none"});
   check_refused(clbake({"diff", files.bundle}), 2, {"clbake diff", "two bundles"});
+  for (const char* json : {"", " --json"}) {
+    check_refused(shell("\"$CLBAKE\" diff " + files.bundle + " " + files.bundle + json + " > /dev/full"), 2,
+                  {"clbake", "cannot be written to stdout"});
+  }
   check_refused(clbake({"diff", files.bundle, files.bundle, "--shapes", letter}), 2, {letter + ": line 1"});
 }
 

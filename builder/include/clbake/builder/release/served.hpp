@@ -76,6 +76,7 @@ class Serving {
   DeviceLookup lookup_;
   bool newer_driver_;
   std::map<std::uint32_t, ServedProgram> programs_;               // by variant
+  std::array<bool, kKinds> has_variant_of_kind_{};                // as far as it was asked for
   std::array<std::optional<Status>, kKinds> no_variant_of_kind_;  // the same for all problems of the kind
 };
 
