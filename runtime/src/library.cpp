@@ -1,3 +1,4 @@
+#include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
@@ -14,6 +15,7 @@ struct Library::State {
   explicit State(Setup created) : setup(std::move(created)), policy(setup) {}
 
   PlanCache plans;
+  Recorder recorder;
   const Setup setup;
   Policy policy;
 
@@ -58,8 +60,10 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
 
 Result<Gemm> Library::State::make(Found found, const Request& request, const PrepareOptions& options,
                                   std::uint64_t epoch) {
-  return Gemm::State::create(setup.context, setup.device, std::move(found), request.problem, request.layout,
-                             options.caller_workspace, epoch);
+  Result<Gemm> gemm = Gemm::State::create(setup.context, setup.device, std::move(found), request.problem,
+                                          request.layout, options.caller_workspace, epoch);
+  if (gemm && setup.options.record) gemm->state_->calls = recorder.count_of(request.problem);
+  return gemm;
 }
 
 Result<Gemm> Library::State::prepare(const Problem& problem, const PrepareOptions& options) {
@@ -169,6 +173,14 @@ Counters Library::counters() const {
   Counters counters = state_->policy.counters().read();
   state_->plans.add_to(counters);
   return counters;
+}
+
+Status Library::write_recording(const std::string& path) const {
+  return exceptions_to_status([&]() -> Status {
+    if (!state_->setup.options.record) return {Argument::options, "the library was created without Options::record"};
+    const std::string text = state_->recorder.text();
+    return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  });
 }
 
 void Library::finish() const { state_->policy.finish(); }

@@ -1,6 +1,6 @@
-// Values on the command line, and files of shapes, are typed by people and made by scripts. Whatever the text, a parser
-// returns a value within its documented range, or throws UsageError or fails, never anything else. The first byte of an
-// input selects the parser.
+// Values on the command line, files of shapes and recordings are typed by people and made by scripts. Whatever the
+// text, a parser returns a value within its documented range, or throws UsageError or fails, never anything else. The
+// first byte of an input selects the parser.
 #include <clbake/builder/shapes_file.hpp>
 #include <clbake/kernels/params.hpp>
 #include "cli/arguments.hpp"
@@ -79,12 +79,27 @@ void shapes(const std::string& text) {
   expect(same && *same == *read, "shapes are read again as they are written");
 }
 
+void recording(const std::string& text) {
+  using namespace clbake::builder;
+  const clbake::Result<Recording> read = parse_recording(text, "fuzz");
+  if (!read) {
+    expect(read.status().message().substr(0, 11) == "fuzz: line ", "a failure names the file and the line");
+    return;
+  }
+  if (read->shapes.empty()) return;
+  const std::vector<Shape> all = joined({*read, *read});
+  expect(all.size() == read->shapes.size(), "a problem is joined with itself");
+  const clbake::Result<std::vector<Shape>> shapes = parse_shapes(shapes_text(all, "fuzz"), "fuzz", {{}});
+  expect(shapes && *shapes == all, "a recording becomes a shapes file");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  constexpr void (*kParsers[])(const std::string&) = {sizes, transposes, budget, shard, options, variant, shapes};
+  constexpr void (*kParsers[])(const std::string&) = {sizes,   transposes, budget, shard,
+                                                      options, variant,    shapes, recording};
   try {
     kParsers[data[0] % (sizeof kParsers / sizeof kParsers[0])](text);
   } catch (const UsageError& error) {

@@ -110,11 +110,12 @@ Status time_calls(const BareCalls& bare, const Call& call, std::vector<double>& 
 }
 
 struct Overhead {
-  std::vector<double> bare, prepared, one_call;
+  std::vector<double> bare, prepared, recorded, one_call;
 };
 
-Result<Overhead> measure(const Library& library, Gemm& gemm, const BareCalls& bare, const Problem& problem,
-                         std::size_t rounds) {
+// `recorded`: prepared by a library with Options::record.
+Result<Overhead> measure(const Library& library, Gemm& gemm, Gemm& recorded, const BareCalls& bare,
+                         const Problem& problem, std::size_t rounds) {
   Overhead o;
   const Matrix a{bare.a, 0}, b{bare.b, 0}, c{bare.c, 0};
   for (std::size_t round = 0; round <= rounds; ++round) {
@@ -129,6 +130,9 @@ Result<Overhead> measure(const Library& library, Gemm& gemm, const BareCalls& ba
     if (status)
       status = time_calls(
           bare, [&] { return gemm.enqueue(bare.queue(), 1, a, b, 0, c); }, o.prepared);
+    if (status)
+      status = time_calls(
+          bare, [&] { return recorded.enqueue(bare.queue(), 1, a, b, 0, c); }, o.recorded);
     if (status) {
       status = time_calls(
           bare, [&] { return library.gemm(bare.queue(), problem, 1, a, b, 0, c); }, o.one_call);
@@ -175,6 +179,7 @@ Result<Gemm> prepare_single(const Bundle& bundle, const Library& library, const 
 Json report(const BenchDevice& on, const Problem& p, const std::string& variant, const Overhead& o) {
   const double bare_us = builder::median(o.bare);
   const double prepared_us = builder::median(o.prepared);
+  const double recorded_us = builder::median(o.recorded);
   const double one_call_us = builder::median(o.one_call);
   return {{"device", on.device.target.device_name},
           {"driver", on.device.target.driver_version},
@@ -182,8 +187,10 @@ Json report(const BenchDevice& on, const Problem& p, const std::string& variant,
           {"variant", variant},
           {"bare_us", bare_us},
           {"prepared_us", prepared_us},
+          {"recorded_us", recorded_us},
           {"one_call_us", one_call_us},
           {"prepared_over_bare_us", prepared_us - bare_us},
+          {"recorded_over_prepared_us", recorded_us - prepared_us},
           {"one_call_over_prepared_us", one_call_us - prepared_us}};
 }
 
@@ -210,6 +217,7 @@ void print_text(const Json& json, std::size_t calls) {
               text("size").c_str(), text("variant").c_str(), calls);
   std::printf("bare calls of the driver  %8.3f us\nprepared enqueue          %8.3f us  (%+.3f)\n", us("bare_us"),
               us("prepared_us"), us("prepared_over_bare_us"));
+  std::printf("the same, recorded        %8.3f us  (%+.3f)\n", us("recorded_us"), us("recorded_over_prepared_us"));
   std::printf("gemm in one call          %8.3f us  (%+.3f)\n", us("one_call_us"), us("one_call_over_prepared_us"));
   if (!json.contains("peer")) return;
   std::printf("call to end               %8.3f us, %s %.3f us: %.2f times as fast\n", us("finish_us"),
@@ -221,8 +229,9 @@ void print_text(const Json& json, std::size_t calls) {
 int bench_overhead(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench overhead FILE [OPTIONS]",
-      "Host time of a prepared enqueue, of gemm in one call and of the driver's bare calls for the same kernel, in\n"
-      "turns: medians of single calls. With --peer also the time from the call to the end of the product, beside\n"
+      "Host time of a prepared enqueue, also with Options::record, of gemm in one call and of the driver's bare calls\n"
+      "for the same kernel, in turns: medians of single calls. With --peer also the time from the call to the end of "
+      "the product, beside\n"
       "another library.");
   cli.add_device();
   cli.add_value("size", "SIZE", "N or MxNxK, single precision; default 64");
@@ -243,7 +252,13 @@ int bench_overhead(const std::vector<std::string>& arguments) {
   if (!gemm) return fail("bench overhead", gemm.status());
   const Result<BareCalls> bare = BareCalls::create(bundle->on, problem, *gemm, variant);
   if (!bare) return fail("bench overhead", bare.status());
-  const Result<Overhead> overhead = measure(*library, *gemm, *bare, problem, rounds);
+  Options recording;
+  recording.record = true;
+  const Result<Library> recorder = open_library(bundle->on, bundle->bundle, recording);
+  if (!recorder) return fail("bench overhead", recorder.status());
+  Result<Gemm> recorded = recorder->prepare(problem);
+  if (!recorded) return fail("bench overhead", recorded.status());
+  const Result<Overhead> overhead = measure(*library, *gemm, *recorded, *bare, problem, rounds);
   if (!overhead) return fail("bench overhead", overhead.status());
 
   Json json = report(bundle->on, problem, variant.name, *overhead);

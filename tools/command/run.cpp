@@ -25,6 +25,7 @@ struct Request {
   builder::GemmRunOptions matrices;
   std::size_t repeat = 10;
   Options library;
+  std::string recording;  // a file to write; empty: none
 };
 
 struct Outcome {
@@ -37,7 +38,8 @@ struct Outcome {
   builder::Check check;
 };
 
-Request request_from(const Cli& cli) {
+// Opens the overlay, too.
+Result<Request> request_from(const Cli& cli) {
   Request r;
   r.file = cli.file();
   r.device = cli.text("device");
@@ -58,6 +60,12 @@ Request request_from(const Cli& cli) {
   r.repeat = cli.size("repeat", 10, 1, 1000000);
   r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
   r.library.newer_driver = cli.has("newer-driver");
+  r.recording = cli.text("record");
+  r.library.record = cli.has("record");
+  if (!cli.has("overlay")) return r;
+  Result<std::shared_ptr<OverlayStore>> overlay = open_overlay({cli.text("overlay"), OverlayMode::read_write});
+  if (!overlay) return overlay.status().within("--overlay");
+  r.library.overlay = std::move(*overlay);
   return r;
 }
 
@@ -105,6 +113,9 @@ Result<Outcome> execute(const Request& r) {
   if (!gemm) return gemm.status().within(r.file);
   const Status measured = measure(*gemm_run, *gemm, r.repeat, outcome);
   if (!measured) return measured;
+  library->finish();  // writes to the overlay
+  const Status recorded = r.recording.empty() ? Status() : library->write_recording(r.recording);
+  if (!recorded) return recorded;
   outcome.explanation = gemm->explanation();
   outcome.target = device->target;
   return outcome;
@@ -140,6 +151,7 @@ Json outcome_json(const Problem& p, const Outcome& o) {
 void print_text(const Json& j) {
   const char* from = j["origin"] == "native"     ? "machine code from the bundle"
                      : j["origin"] == "portable" ? "portable code from the bundle, compiled by the driver"
+                     : j["origin"] == "overlay"  ? "from the overlay, which keeps what was compiled before"
                                                  : "compiled from source";
   std::printf("%s, %s\n", j["variant"].get<std::string>().c_str(), from);
   if (!j["miss"].is_null()) {
@@ -177,12 +189,15 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_value("seed", "N", "seed of the random matrices; default 1");
   cli.add_flag("newer-driver", "also load machine code that was made for an older driver");
   cli.add_flag("no-compile", "fail on a miss instead of compiling from the bundle's source");
+  cli.add_value("overlay", "DIR", "keep what has to be compiled in this directory, for the next run");
+  cli.add_value("record", "FILE", "write which problem was called how often, for 'clbake capture'");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const Request request = request_from(cli);
-  const Result<Outcome> outcome = execute(request);
+  const Result<Request> request = request_from(cli);
+  if (!request) return fail("run", request.status());
+  const Result<Outcome> outcome = execute(*request);
   if (!outcome) return fail("run", outcome.status());
-  const Json json = outcome_json(request.problem, *outcome);
+  const Json json = outcome_json(request->problem, *outcome);
   if (cli.has("json")) {
     print(json);
   } else {

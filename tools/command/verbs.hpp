@@ -23,6 +23,7 @@ int check(const std::vector<std::string>& arguments);
 int diff(const std::vector<std::string>& arguments);
 int prune(const std::vector<std::string>& arguments);
 int verify(const std::vector<std::string>& arguments);
+int capture(const std::vector<std::string>& arguments);
 int merge(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
 int embed(const std::vector<std::string>& arguments);

@@ -4,13 +4,20 @@
 #include <gemm_clbake.h>
 #include <clbake/clbake.hpp>
 
+#include <cstdlib>
 #include <utility>
 
 namespace {
 
+// A file for the problems that were multiplied, from which `clbake capture` makes a shapes file; null: none.
+const char* const recording = std::getenv("NEAREST_RECORDING");
+
 class WithClbake : public Multiplier {
  public:
   WithClbake(clbake::Library library, cl_command_queue queue) : library_(std::move(library)), queue_(queue) {}
+  ~WithClbake() override {
+    if (recording) static_cast<void>(library_.write_recording(recording));
+  }
 
   std::string enqueue(const Product& product) override {
     clbake::Problem problem;
@@ -41,7 +48,9 @@ std::unique_ptr<Multiplier> make_multiplier(cl_context context, cl_device_id dev
     error = bundle.status().message();
     return nullptr;
   }
-  clbake::Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle});
+  clbake::Options options;
+  options.record = recording != nullptr;
+  clbake::Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle}, options);
   if (!library) {
     error = library.status().message();
     return nullptr;

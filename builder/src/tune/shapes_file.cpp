@@ -2,6 +2,7 @@
 
 #include "process/text_file.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
@@ -11,6 +12,7 @@ namespace clbake::builder {
 namespace {
 
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 20;
+constexpr std::uintmax_t kMaxRecordingBytes = std::uintmax_t{1} << 26;
 constexpr std::size_t kMostShown = 80;  // bytes of a wrong word
 
 // The words in front of a comment.
@@ -22,15 +24,14 @@ std::vector<std::string> words_of(const std::string& line) {
 // Problems, each once.
 class Problems {
  public:
-  Status add(const Shape& shape) {
+  // Returns the weights of the problem so far.
+  double add(const Shape& shape) {
     const auto [at, is_new] = index_.emplace(name(shape), shapes_.size());
     if (is_new) {
       shapes_.push_back(shape);
-      return {};
+      return shape.weight;
     }
-    double& weight = shapes_[at->second].weight;
-    weight += shape.weight;
-    return weight <= kMostWeight ? Status() : Status(Code::malformed, "the weights of " + at->first + " exceed 1e9");
+    return shapes_[at->second].weight += shape.weight;
   }
 
   std::vector<Shape> take() { return std::move(shapes_); }
@@ -61,10 +62,25 @@ Status add_line(const std::vector<std::string>& words, const std::vector<GemmKin
     Shape shape = *line;
     if (!has_precision) shape.precision = kind.precision;
     if (!has_transposes) shape.trans_a = kind.trans_a, shape.trans_b = kind.trans_b;
-    const Status added = seen.insert(shape.kind()).second ? problems.add(shape) : Status();
-    if (!added) return added;
+    if (!seen.insert(shape.kind()).second || problems.add(shape) <= kMostWeight) continue;
+    return {Code::malformed, "the weights of " + name(shape) + " exceed 1e9"};
   }
   return {};
+}
+
+// "PRECISION TRANSPOSES MxNxK [batch N] calls N".
+Result<Shape> recorded(const std::vector<std::string>& words) {
+  const std::size_t shown = words.size() - std::min<std::size_t>(words.size(), 2);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? " " : "") + words[i];
+  const std::string& calls = words.back();
+  const bool digits = calls.size() <= 18 && calls.find_first_not_of("0123456789") == std::string::npos;
+  if (words.size() < 2 || words[shown] != "calls" || !digits || std::stod(calls) < 1) {
+    return {Code::malformed, "'" + calls.substr(0, kMostShown) + "' is no number of calls: a line ends with 'calls N'"};
+  }
+  Result<Shape> shape = parse_shape(text);
+  if (shape) shape->weight = std::stod(calls);
+  return shape;
 }
 
 }  // namespace
@@ -88,6 +104,53 @@ Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::stri
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds) {
   const Result<std::string> text = read_text_file(path, kMaxBytes);
   return text ? parse_shapes(*text, path, kinds) : text.status();
+}
+
+Result<Recording> parse_recording(const std::string& text, const std::string& name) {
+  Recording recording;
+  Problems problems;
+  std::size_t number = 0;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1) {
+    ++number;
+    end = text.find('\n', begin);
+    recording.torn = end == std::string::npos;
+    if (recording.torn) break;
+    const std::vector<std::string> words = words_of(text.substr(begin, end - begin));
+    if (words.empty()) continue;
+    const Result<Shape> shape = recorded(words);
+    if (!shape) return shape.status().within(name + ": line " + std::to_string(number));
+    problems.add(*shape);
+  }
+  recording.shapes = problems.take();
+  return recording;
+}
+
+Result<Recording> read_recording(const std::string& path) {
+  const Result<std::string> text = read_text_file(path, kMaxRecordingBytes);
+  return text ? parse_recording(*text, path) : text.status();
+}
+
+std::vector<Shape> joined(const std::vector<Recording>& recordings) {
+  Problems problems;
+  for (const Recording& recording : recordings) {
+    for (const Shape& shape : recording.shapes) problems.add(shape);
+  }
+  std::vector<Shape> shapes = problems.take();
+  std::stable_sort(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) { return a.weight > b.weight; });
+  return shapes;
+}
+
+std::string shapes_text(std::vector<Shape> shapes, const std::string& comment) {
+  double most = 0;
+  for (const Shape& shape : shapes) most = std::max(most, shape.weight);
+  double unit = 1;
+  while (most / unit > kMostWeight) unit *= 10;
+  std::string text = "# " + comment + '\n';
+  for (Shape& shape : shapes) {
+    shape.weight = std::max(shape.weight / unit, kLeastWeight);
+    text += weighted_name(shape) + '\n';
+  }
+  return text;
 }
 
 }  // namespace clbake::builder

@@ -187,6 +187,7 @@ typedef struct clbake_options {
   clbake_log log;   /* or NULL */
   void* log_data;
   const clbake_overlay* overlay; /* or NULL. May be released once the library is created. */
+  int record;                    /* 0: no */
 } clbake_options;
 
 /* The defaults. */
@@ -262,6 +263,7 @@ static inline void clbake_counters_init(clbake_counters* counters) {
 }
 
 clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error);
+clbake_code clbake_library_write_recording(clbake_library* library, const char* path, clbake_error* error);
 void clbake_library_finish(clbake_library* library);
 
 /* ---- Prepared problems: clbake::Gemm. One thread at a time; clone for each thread. ---- */

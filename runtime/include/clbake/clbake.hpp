@@ -127,6 +127,9 @@ struct Options {
   std::shared_ptr<OverlayStore> overlay;
   Log log = nullptr;
   void* log_data = nullptr;  // passed to `log`; must live as long as the library
+  // Counts the calls of each problem for write_recording: an atomic increment in each call, some 200 bytes of memory
+  // for each distinct problem.
+  bool record = false;
 };
 
 // How to prepare, beside the problem.
@@ -266,6 +269,13 @@ class Library {
   Result<std::size_t> workspace_bytes(const Problem& problem) const;
 
   Counters counters() const;
+
+  // Writes which problems were called so far, and how often: a text file of lines like "single nn 512x512x64 batch 16
+  // calls 7", from which `clbake capture` makes a shapes file. Counts the calls of `gemm` and of Gemm::enqueue that
+  // succeeded and multiplied something; a column-major problem as the row-major one of the same bytes. Replaces the
+  // file atomically, so it may be called again and again, also while other threads multiply; each process needs a file
+  // of its own. Fails with invalid_argument without Options::record, and with io.
+  Status write_recording(const std::string& path) const;
 
   // Waits until the library's thread has nothing left to do: compilations of OnMiss::fallback, programs for the
   // overlay. `log` must not call it.

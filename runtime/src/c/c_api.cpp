@@ -110,6 +110,7 @@ Result<clbake::Options> options_of(const clbake_options* from) {
   if (from->overlay) options.overlay = from->overlay->store;
   options.newer_driver = from->newer_driver != 0;
   options.only_build = from->only_build != 0;
+  options.record = from->record != 0;
   return options;
 }
 
@@ -277,6 +278,13 @@ clbake_code clbake_library_counters(clbake_library* library, clbake_counters* co
     counters->kernel_us = c.kernel_us;
     std::copy(c.misses.begin(), c.misses.end(), counters->misses);
     return {};
+  });
+}
+
+clbake_code clbake_library_write_recording(clbake_library* library, const char* path, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null_library();
+    return path ? library->library.write_recording(path) : null("path");
   });
 }
 

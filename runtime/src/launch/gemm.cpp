@@ -174,6 +174,7 @@ Result<Gemm> Gemm::State::clone() const {
   gemm->alignment = alignment;
   gemm->offsets = offsets;  // read only: shared
   gemm->epoch = epoch;
+  gemm->calls = calls;
   gemm->workspace = workspace;
   gemm->workspace.a = gemm->workspace.b = cl::Memory();
   gemm->workspace.partials = cl::Buffer();
@@ -395,7 +396,9 @@ Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matr
     return opencl_status("clEnqueueMarkerWithWaitList", error);
   }
   const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products;
-  return at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, events);
+  Status status = at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, events);
+  if (status && calls) calls->fetch_add(1, std::memory_order_relaxed);
+  return status;
 }
 
 }  // namespace clbake

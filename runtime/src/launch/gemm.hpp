@@ -1,6 +1,7 @@
 // A prepared problem: the kernels of one loaded program, their workspace, and how to enqueue them.
 #pragma once
 
+#include "launch/recorder.hpp"
 #include "launch/workspace.hpp"
 #include "program/program.hpp"
 
@@ -50,7 +51,8 @@ struct Gemm::State {
   // Starts of A or B, and of C, that the aliasing check has passed for one buffer: the check may sort all rows.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
   std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};
-  std::uint64_t epoch = 0;  // of the library's programs when this was prepared: PlanCache
+  std::uint64_t epoch = 0;           // of the library's programs when this was prepared: PlanCache
+  std::shared_ptr<CallCount> calls;  // null: not recorded
 
   // Creates kernels and, unless the caller provides it, workspace. `problem` is row-major, `layout` the caller's. Fails
   // with opencl or out_of_memory.

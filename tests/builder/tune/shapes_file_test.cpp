@@ -131,4 +131,63 @@ BOOST_AUTO_TEST_CASE(AFileIsNamedWhetherItIsThereOrNot) {
   }
 }
 
+// One problem on each line, with its calls as the weight; then whether the last line was torn.
+std::string lines(const Result<Recording>& recording) {
+  if (!recording) return recording.status().message();
+  return lines(Result<std::vector<Shape>>(recording->shapes)) + (recording->torn ? "torn\n" : "");
+}
+
+BOOST_AUTO_TEST_CASE(ARecordingHasAProblemAndItsCallsOnEachLine) {
+  BOOST_TEST(lines(parse_recording("# comment\nsingle nt 5x6x7 batch 2 calls 3\n\ndouble nn 5x6x7 calls 1\n"
+                                   "single nt 5x6x7 batch 2 calls 1000000000000\n",
+                                   "FILE")) == "single nt 5x6x7 batch 2 weight 1000000000003\ndouble nn 5x6x7\n");
+  BOOST_TEST(lines(parse_recording("", "FILE")) == "");
+}
+
+BOOST_AUTO_TEST_CASE(ALastLineWithoutAnEndIsLeftOut) {
+  const std::string text = "single nn 5x5x5 calls 12\nsingle nn 6x6x6 calls 34\n";
+  for (std::size_t end = text.find('\n') + 2; end < text.size(); ++end) {
+    BOOST_TEST(lines(parse_recording(text.substr(0, end), "FILE")) == "single nn 5x5x5 weight 12\ntorn\n");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ABadLineOfARecordingIsNamedWithItsNumber) {
+  const auto check = [](const std::string& line, const std::string& cause) {
+    const Result<Recording> recording = parse_recording("single nn 5x5x5 calls 1\n" + line + "\n", "FILE");
+    BOOST_TEST(outcome(recording) == "malformed", line);
+    BOOST_TEST(contains(recording.status().message(), "FILE: line 2: " + cause), recording.status().message());
+  };
+  for (const char* calls : {"0", "-1", "1.5", "1e3", "many", "1000000000000000000", "calls"}) {
+    check("single nn 5x5x5 calls " + std::string(calls), "'" + std::string(calls) + "' is no number of calls");
+  }
+  check("single nn 5x5x5", "'5x5x5' is no number of calls");
+  check("calls", "'calls' is no number of calls");
+  check("calls 5", "no precision");
+  check("5x5x5 calls 5", "'5x5x5' is no precision");
+  check("single 5x5x5 calls 5", "'5x5x5' is no transposes");
+  check("single nn 5x0x5 calls 5", "'5x0x5' is no size");
+  check("single nn 5x5x5 btch 2 calls 5", "'btch' is no part");
+}
+
+BOOST_AUTO_TEST_CASE(RecordingsAreJoinedTheMostCalledProblemFirst) {
+  const Recording a = required(parse_recording("single nn 5x5x5 calls 2\nsingle nn 6x6x6 calls 3\n", "A"));
+  const Recording b = required(parse_recording("single nn 5x5x5 calls 2\ndouble nn 5x5x5 calls 1\n", "B"));
+  BOOST_TEST(shapes_text(joined({a, b}), "comment") ==
+             "# comment\nsingle nn 5x5x5 weight 4\nsingle nn 6x6x6 weight 3\ndouble nn 5x5x5\n");
+  BOOST_TEST(joined({}).empty());
+}
+
+// What is written is a shapes file for any number of calls.
+BOOST_AUTO_TEST_CASE(MoreCallsThanAWeightCanBeKeepTheirRatios) {
+  const std::string text = "single nn 5x5x5 calls 30000000000\nsingle nn 6x6x6 calls 1000\nsingle nn 7x7x7 calls 1\n";
+  const std::string written = shapes_text(required(parse_recording(text, "FILE")).shapes, "");
+  BOOST_TEST(lines(parsed(written)) ==
+             "single nn 5x5x5 weight 300000000\nsingle nn 6x6x6 weight 10\nsingle nn 7x7x7 weight 0.01\n");
+  Shape most, least;
+  most.weight = 9e17;
+  least.m = 2;
+  BOOST_TEST(lines(parsed(shapes_text({most, least}, ""))) ==
+             "single nn 1x1x1 weight 900000000\nsingle nn 2x1x1 weight 1e-06\n");
+}
+
 }  // namespace clbake::builder::test

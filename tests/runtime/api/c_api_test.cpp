@@ -205,6 +205,8 @@ BOOST_AUTO_TEST_CASE(NullArgumentsAreNamed) {
                                     0, nullptr, nullptr, &error),
                 error, "A");
   check_refused(clbake_library_warm(library, nullptr, 2, &error), error, "problems");
+  check_refused(clbake_library_write_recording(library, nullptr, &error), error, "path");
+  check_refused(clbake_library_write_recording(library, "recording", &error), error, "Options::record");
   BOOST_TEST(static_cast<int>(clbake_gemm_enqueue(nullptr, nullptr, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, 0,
                                                   nullptr, nullptr, nullptr)) ==
              static_cast<int>(CLBAKE_INVALID_ARGUMENT));

@@ -22,6 +22,7 @@ int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queu
   clbake_problem problem;
   clbake_explanation explanation;
   clbake_counters counters;
+  clbake_options options;
   float ones[size * size];
   float c[size * size];
   cl_mem in, out;
@@ -32,7 +33,9 @@ int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queu
 
   if (clbake_bundle_copy_memory(path, strlen(path), &bundle, &error) == CLBAKE_OK) return 1; /* a name is no bundle */
   if (clbake_bundle_open(path, &bundle, &error) != CLBAKE_OK) return fail(&error);
-  if (clbake_library_create(context, device, &bundle, 1, NULL, &library, &error) != CLBAKE_OK) return fail(&error);
+  clbake_options_init(&options);
+  options.record = 1;
+  if (clbake_library_create(context, device, &bundle, 1, &options, &library, &error) != CLBAKE_OK) return fail(&error);
   clbake_bundle_release(bundle);
   clbake_problem_init(&problem, CLBAKE_SINGLE, size, size, size);
   if (clbake_gemm_prepare(library, &problem, NULL, 0, &gemm, &error) != CLBAKE_OK) return fail(&error);
@@ -44,6 +47,8 @@ int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queu
   if (clbake_library_gemm(library, queue, &problem, 1.0, in, 0, in, 0, 1.0, out, 0, 0, NULL, NULL, &error) != CLBAKE_OK)
     return fail(&error);
   if (clbake_library_counters(library, &counters, &error) != CLBAKE_OK) return fail(&error);
+  if (clbake_library_write_recording(library, "c_header.recording", &error) != CLBAKE_OK) return fail(&error);
+  if (remove("c_header.recording") != 0) return 1;
   clbake_gemm_release(gemm);
   clbake_library_release(library);
 

@@ -24,4 +24,25 @@ Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::stri
 // Fails like parse_shapes, and with not_found, io or malformed (more than 1 MiB) for a file that cannot be read.
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds);
 
+// What an application called, as the runtime's Library::write_recording writes it, one problem on each line:
+//
+//   single nt 1024x512x64 batch 16 calls 7
+struct Recording {
+  std::vector<Shape> shapes;  // each once, in the order of the file; the weights are numbers of calls
+  bool torn = false;  // the last line has no end, so it was left out: its writer was killed, or the disk is full
+};
+
+// Fails with malformed for any other line; the message begins with `name` and the line's number.
+Result<Recording> parse_recording(const std::string& text, const std::string& name);
+
+// Fails like parse_recording, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
+Result<Recording> read_recording(const std::string& path);
+
+// The problems of all recordings, each once, the most called first.
+std::vector<Shape> joined(const std::vector<Recording>& recordings);
+
+// A shapes file of these problems, with a comment above them. Weights keep their ratios; where the largest exceeds
+// kMostWeight, all are divided by the same power of ten, and none ends below kLeastWeight.
+std::string shapes_text(std::vector<Shape> shapes, const std::string& comment);
+
 }  // namespace clbake::builder
