@@ -26,6 +26,7 @@ constexpr Verb kVerbs[] = {
     {"check", check, "say whether a bundle serves all problems of a file on all of its targets"},
     {"diff", diff, "show what differs between two bundles, and what serves problems before and after", 2},
     {"verify", verify, "verify every byte of bundles"},
+    {"report", report, "write a page about a release: what it serves where, and what changed"},
     {"merge", merge, "join bundles, and what overlays gathered, into one"},
     {"prune", prune, "leave out of a bundle what some problems and targets do not need"},
     {"embed", embed, "make a bundle part of a program, for build systems other than CMake"},

@@ -25,6 +25,7 @@ int prune(const std::vector<std::string>& arguments);
 int verify(const std::vector<std::string>& arguments);
 int capture(const std::vector<std::string>& arguments);
 int merge(const std::vector<std::string>& arguments);
+int report(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
 int embed(const std::vector<std::string>& arguments);
 int tune(const std::vector<std::string>& arguments);

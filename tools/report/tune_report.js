@@ -1,35 +1,13 @@
-"use strict";
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const {data, h, s, none, number, whole, ratio, percent, many, time} = page;
   const head = data.head;
   const state = {kind: null, time: "", map: "gflops", sort: {by: "class", up: true}};
 
   // ---- elements, numbers, colours -------------------------------------------------------------------------------
 
-  // All text becomes text nodes: what drivers and compilers said is never markup.
-  function element(space, tag, attributes, children) {
-    const made = space ? document.createElementNS(space, tag) : document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) {
-      if (value === null || value === undefined || value === false) continue;
-      made.setAttribute(name, value === true ? "" : value);
-    }
-    made.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
-    return made;
-  }
-  const h = (tag, attributes, ...children) => element(null, tag, attributes, children);
-  const s = (tag, attributes, ...children) => element("http://www.w3.org/2000/svg", tag, attributes, children);
   const part = (section, rest) => document.querySelector("#" + section + " " + rest);
 
-  function number(value) {
-    if (value === null || !Number.isFinite(value)) return "-";
-    const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    return value.toLocaleString("en-US", {minimumFractionDigits: digits, maximumFractionDigits: digits});
-  }
-  const whole = value => value.toLocaleString("en-US");
-  const ratio = value => value === null ? "-" : value < 99.5 ? value.toFixed(2) : whole(Math.round(value));
   const lead = value => value === 1 ? "tie" : ratio(value);  // less than the noise
-  const percent = value => value === null ? "-" : (100 * value).toFixed(1) + " %";
-  const many = (count, one, more) => whole(count) + " " + (count === 1 ? one : more);
 
   // Three digits, for the cells of the map.
   function brief(value) {
@@ -37,9 +15,6 @@
     const v = thousands ? value / 1000 : value;
     const digits = v < 0.995 ? 2 : v < 9.95 || (thousands && v < 99.5) ? 1 : 0;
     return v.toFixed(digits) + (thousands ? "k" : "");
-  }
-  function time(us) {
-    return us < 1000 ? number(us) + " us" : us < 1e6 ? number(us / 1e3) + " ms" : number(us / 1e6) + " s";
   }
   function duration(seconds) {
     if (seconds === null) return "-";
@@ -182,7 +157,6 @@
              place < 0 ? "?" : letter(place));
   }
   const kindName = kind => kind.precision + " " + kind.transposes;
-  const none = text => h("p", {class: "none"}, text);
 
   function drawHead() {
     document.title = "clbake: tuning of " + head.device;

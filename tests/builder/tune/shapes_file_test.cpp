@@ -182,12 +182,12 @@ BOOST_AUTO_TEST_CASE(MoreCallsThanAWeightCanBeKeepTheirRatios) {
   const std::string text = "single nn 5x5x5 calls 30000000000\nsingle nn 6x6x6 calls 1000\nsingle nn 7x7x7 calls 1\n";
   const std::string written = shapes_text(required(parse_recording(text, "FILE")).shapes, "");
   BOOST_TEST(lines(parsed(written)) ==
-             "single nn 5x5x5 weight 300000000\nsingle nn 6x6x6 weight 10\nsingle nn 7x7x7 weight 0.01\n");
+             "single nn 5x5x5 weight 3e+08\nsingle nn 6x6x6 weight 10\nsingle nn 7x7x7 weight 0.01\n");
   Shape most, least;
   most.weight = 9e17;
   least.m = 2;
   BOOST_TEST(lines(parsed(shapes_text({most, least}, ""))) ==
-             "single nn 1x1x1 weight 900000000\nsingle nn 2x1x1 weight 1e-06\n");
+             "single nn 1x1x1 weight 9e+08\nsingle nn 2x1x1 weight 1e-06\n");
 }
 
 }  // namespace clbake::builder::test

@@ -1,0 +1,149 @@
+// The pages in a browser, 400 pixels wide: no complaint, no scrolling sideways, and what is shown is what the data
+// says. Skipped where there is no Chromium.
+#include "report/browser.hpp"
+#include "report/page.hpp"
+#include "report/release/release_report.hpp"
+#include "report/releases.hpp"
+#include "report/tune_report.hpp"
+
+#include "command.hpp"
+
+#include <clbake/builder/shapes_file.hpp>
+
+#include <cmath>
+#include <set>
+
+namespace clbake::tool::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kNarrow = 400;  // CSS pixels
+
+ShownPage shown(const std::string& html) {
+  ShownPage page = shown_in_browser(html, kNarrow);
+  BOOST_TEST(page.complaints.empty(), page.complaints.front());
+  BOOST_TEST(page.width == kNarrow);
+  BOOST_TEST(page.needed <= kNarrow);
+  return page;
+}
+
+// A release of three targets, compared with another one, both with long names.
+Release two_releases() {
+  Release release;
+  cache::Contents now = release_contents(), before = release_contents();
+  for (cache::Contents* contents : {&now, &before}) {
+    contents->targets[2].device_name = std::string(300, 'x') + " and blanks between some of the words";
+  }
+  before.targets[1].driver_version = "0";
+  before.profiles[0].models[0].wave_us = 11;
+  before.entries.pop_back();
+  release.bundles = {named(std::string(100, 'f') + ".clbake", now)};
+  release.against = {named("old.clbake", before)};
+  release.shapes = required(builder::parse_shapes(
+      "single nn 64x64x64 weight 3\nsingle nn 100000x4096x4096 batch 1000\ndouble nn 64x64x64\n", "", {{}}));
+  return release;
+}
+
+// The number that a text begins with, and how many digits it shows after the point.
+struct Number {
+  double value = 0;
+  int digits = 0;
+};
+
+Number number_in(const std::string& text) {
+  Number number;
+  bool negative = false, fraction = false;
+  std::string digits;
+  for (std::size_t i = 0; i < text.size() && text[i] != ' '; ++i) {
+    if (text.compare(i, 3, "\xE2\x88\x92") == 0) negative = true;
+    if (text[i] == '.') fraction = true;
+    if (text[i] != '.' && (text[i] < '0' || text[i] > '9')) continue;
+    digits += text[i];
+    number.digits += fraction && text[i] != '.' ? 1 : 0;
+  }
+  number.value = digits.empty() ? NAN : std::stod(digits) * (negative ? -1 : 1);
+  return number;
+}
+
+// What a figure is shown as: its value in the unit that the text has.
+double in_unit_of(const std::string& path, const std::string& text, double value) {
+  if (contains(path, "speedup")) return 100 * (value - 1);
+  if (contains(text, "%")) return 100 * value;
+  if (contains(text, "kB")) return value / 1e3;
+  return contains(text, "MB") ? value / 1e6 : value;
+}
+
+void check_figure(const Json& data, const std::string& path, const std::string& text) {
+  const Json& value = data.at(Json::json_pointer(path));
+  if (value.is_null()) {
+    BOOST_TEST(text == "-", path);
+    return;
+  }
+  const Number number = number_in(text);
+  const double wanted = in_unit_of(path, text, value.get<double>());
+  const double half_a_digit = 0.5 * std::pow(10.0, -number.digits) * (1 + 1e-9);
+  BOOST_TEST(std::fabs(number.value - wanted) <= half_a_digit, path << ": '" << text << "' is not " << wanted);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(TheReleaseReportShowsTheFiguresOfItsJson) {
+  const Json data = required(release_data(two_releases()));
+  const ShownPage page = shown(release_html(data));
+  std::set<std::string> paths;
+  for (const auto& [path, text] : page.figures) {
+    check_figure(data, path, text);
+    paths.insert(path);
+  }
+  const auto is_shown = [&](const std::string& path) { BOOST_TEST(paths.count(path) == 1U, path); };
+  for (const char* path : {"/total/native_share", "/total/proven", "/total/jit_free", "/worse", "/better",
+                           "/bundles/0/bytes", "/bundles/0/stored_bytes", "/against/0/program_bytes"}) {
+    is_shown(path);
+  }
+  for (std::size_t t = 0; t < data["targets"].size(); ++t) {
+    const std::string target = "/targets/" + std::to_string(t);
+    is_shown(target + "/program_bytes");
+    for (std::size_t c = 0; c < data["precisions"].size(); ++c) {
+      const std::string cell = target + "/cells/" + std::to_string(c);
+      const Json& figures = data["targets"][t]["cells"][c];
+      for (const char* figure : {"/problems", "/proven", "/jit_free"}) is_shown(cell + figure);
+      for (const char* source : {"native", "portable", "source", "none"}) {
+        if (figures[source] > 0) is_shown(cell + "/" + source);
+        if (figures[source] != figures["before"][source]) is_shown(cell + "/before/" + source);
+      }
+      if (!figures["gflops"].is_null()) is_shown(cell + "/gflops");
+      for (std::size_t i = 0; i < figures["shown"].size(); ++i) {
+        is_shown(cell + "/shown/" + std::to_string(i) + "/gflops");
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(AReleaseWithoutProgramsIsShown) {
+  Release release = two_releases();
+  cache::Contents contents = release_contents();
+  contents.entries.clear();
+  release.bundles = {named("empty.clbake", contents)};
+  release.against.clear();
+  shown(release_html(required(release_data(release))));
+}
+
+BOOST_AUTO_TEST_CASE(TheReportOfATuningIsShown) {
+  builder::Tuning tuning;
+  tuning.target.device_name = "Device";
+  tuning.variants = {"register_tile-s-nn-a", "direct-s-nn-b"};
+  for (const std::size_t size : {64U, 1000U}) {
+    builder::Shape shape;
+    shape.m = shape.n = shape.k = size;
+    tuning.shapes.push_back(shape);
+  }
+  tuning.measurements = {{0, 0, 20, 0.01, 5, false}, {1, 0, 30, 0.01, 5, false}, {0, 1, 2000, 0.01, 5, false}};
+  tuning.winners = {{"small", tuning.measurements[0]}, {"square", tuning.measurements[2]}};
+  tuning.curve = {{1, 1, 0, 1, 600}, {9, 2, 0, 1, 1000}};
+  tuning.failures = {{"x-1", "wrong result"}};
+  shown(required(report_html(tuning)));
+  shown(required(report_html(builder::Tuning{})));
+}
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,248 @@
+// The report of a release: its figures, for bundles made by hand. No browser, no device.
+#include "report/release/release_report.hpp"
+#include "files.hpp"
+#include "report/page.hpp"
+#include "report/releases.hpp"
+
+#include <clbake/builder/scratch.hpp>
+#include <clbake/builder/shapes_file.hpp>
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+namespace clbake::tool::test {
+namespace {
+
+using namespace clbake::tests;
+using Json = nlohmann::ordered_json;
+
+std::vector<builder::Shape> shapes(const std::string& text) {
+  return required(builder::parse_shapes(text, "shapes", {{}}));
+}
+
+// The release of the bundle as it is made by hand, for one small problem of single precision, one large one, and one of
+// double precision.
+Release one_release() {
+  Release release;
+  release.bundles = {named("new.clbake", release_contents())};
+  release.shapes = shapes("single nn 64x64x64 weight 3\nsingle nn 4096x4096x4096\ndouble nn 64x64x64\n");
+  release.shapes_file = "shapes.txt";
+  return release;
+}
+
+Json data_of(const Release& release) {
+  const Result<Json> data = release_data(release);
+  BOOST_REQUIRE_MESSAGE(data.ok(), data.status().message());
+  return *data;
+}
+
+void near(const Json& value, double expected) {
+  BOOST_TEST(value.get<double>() == expected, boost::test_tools::tolerance(1e-6));
+}
+
+// What the page's script would parse: from the data's opening tag to the first closing one, as a browser reads it.
+Json data_in(const std::string& page) {
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = page.find(open) + open.size();
+  return Json::parse(page.substr(begin, page.find("</script", begin) - begin));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(EachDeviceWithADriverHasItsFiguresForEachPrecision) {
+  const Json data = data_of(one_release());
+  BOOST_REQUIRE(data["targets"].size() == 3U);
+  const Json& native = data["targets"][0]["cells"][0];
+  BOOST_TEST(data["targets"][0]["device"] == "Device <A>");
+  BOOST_TEST(data["targets"][0]["driver"] == "1");
+  BOOST_TEST(data["targets"][0]["program_bytes"] == 3000);
+  BOOST_TEST(native["precision"] == "single");
+  BOOST_TEST(native["problems"] == 2);
+  BOOST_TEST(native["native"] == 2);
+  BOOST_TEST(native["proven"] == 2);
+  BOOST_TEST(native["jit_free"] == 2);
+  near(native["native_share"], 1);
+  const double small = 2.0 * 64 * 64 * 64 / 10 / 1000, large = 2.0 * 4096 * 4096 * 4096 / 100 / 1000;
+  near(native["gflops"], std::pow(small * small * small * large, 0.25));  // by their weights
+  BOOST_TEST(native["misses"].empty());
+  BOOST_TEST(native["before"].is_null());
+
+  const Json& portable = data["targets"][1]["cells"][0];
+  BOOST_TEST(portable["portable"] == 2);
+  BOOST_TEST(portable["jit_free"] == 0);
+  near(portable["native_share"], 0);
+
+  const Json& some = data["targets"][2]["cells"][0];
+  BOOST_TEST(some["native"] == 1);
+  BOOST_TEST(some["source"] == 1);
+  near(some["native_share"], 0.75);
+  BOOST_TEST(some["misses"] == Json({{"no entry", 1}}));
+
+  const Json& without_model = data["targets"][0]["cells"][1];
+  BOOST_TEST(without_model["precision"] == "double");
+  BOOST_TEST(without_model["native"] == 1);
+  BOOST_TEST(without_model["gflops"].is_null());
+  BOOST_TEST(without_model["shown"][0]["expected_us"].is_null());
+}
+
+BOOST_AUTO_TEST_CASE(TheHeaviestProblemsAreShownWithWhatServesThem) {
+  Release release = one_release();
+  std::string many = "single nn 4096x4096x4096 weight 9\n";
+  for (int i = 1; i < 100; ++i) many += "single nn " + std::to_string(i) + "x64x64\n";
+  release.shapes = shapes(many);
+  const Json data = data_of(release);
+  const Json& precision = data["precisions"][0];
+  BOOST_TEST(precision["problems"] == 100);
+  BOOST_REQUIRE(precision["shown"].size() == 6U);
+  BOOST_TEST(precision["shown"][0] == "single nn 4096x4096x4096");
+  const Json& shown = data["targets"][0]["cells"][0]["shown"];
+  BOOST_REQUIRE(shown.size() == 6U);
+  BOOST_TEST(shown[0]["variant"] == "large");
+  BOOST_TEST(shown[0]["origin"] == "native");
+  near(shown[0]["expected_us"], 100);
+  near(shown[1]["expected_us"], 10);
+}
+
+BOOST_AUTO_TEST_CASE(TotalsAndSizesAreThoseOfTheBundles) {
+  Release release = one_release();
+  release.bundles.push_back(named("twice.clbake", release_contents()));
+  const Json data = data_of(release);
+  BOOST_TEST(data["total"]["problems"] == 9);
+  BOOST_TEST(data["total"]["native"] == 5);
+  BOOST_TEST(data["total"]["portable"] == 3);
+  BOOST_TEST(data["total"]["source"] == 1);
+  BOOST_REQUIRE(data["bundles"].size() == 2U);
+  BOOST_TEST(data["bundles"][0]["file"] == "new.clbake");
+  BOOST_TEST(data["bundles"][0]["bytes"] == release.bundles[0].bundle.size_bytes());
+  BOOST_TEST(data["bundles"][0]["program_bytes"] == 8000);
+  BOOST_TEST(data["bundles"][0]["targets"] == 3);
+  BOOST_TEST(data["bundles"][0]["entries"] == 8);
+}
+
+// As an application that opens both.
+BOOST_AUTO_TEST_CASE(OfSeveralBundlesTheBestProgramServes) {
+  cache::Contents part = release_contents();
+  part.entries.erase(part.entries.begin());  // "small" of the first target
+  Release release = one_release();
+  release.bundles = {named("part.clbake", part)};
+  BOOST_TEST(data_of(release)["targets"][0]["cells"][0]["native"] == 1);
+  release.bundles.push_back(named("all.clbake", release_contents()));
+  BOOST_TEST(data_of(release)["targets"][0]["cells"][0]["native"] == 2);
+}
+
+BOOST_AUTO_TEST_CASE(WhatAReleaseAddsAndLosesIsNamed) {
+  cache::Contents before = release_contents();
+  before.targets[1].driver_version = "0";  // in place of driver 2
+  before.profiles[0].models[0].wave_us = 15;
+  Release release = one_release();
+  release.against = {named("old.clbake", before)};
+  const Json data = data_of(release);
+  BOOST_REQUIRE(data["targets"].size() == 4U);
+  std::string all;
+  for (const Json& target : data["targets"]) {
+    all += target["driver"].get<std::string>() + " " + target["status"].get<std::string>() + ", ";
+  }
+  BOOST_TEST(all == "0 lost, 1 kept, 2 added, 1 kept, ");
+
+  const Json& lost = data["targets"][0]["cells"][0];
+  BOOST_TEST(lost["source"] == 2);
+  BOOST_TEST(lost["before"]["portable"] == 2);
+  BOOST_TEST(lost["misses"] == Json({{"other driver", 2}}));
+  BOOST_TEST(data["targets"][0]["entries"] == 0);
+  const Json& kept = data["targets"][1]["cells"][0];
+  near(kept["speedup"], std::pow(1.5, 0.75));  // the small problem, by its weight
+  BOOST_TEST(data["total"]["problems"] == 9);  // without the lost target
+
+  BOOST_TEST(data["worse"] == 3);
+  BOOST_TEST(data["better"] == 3);
+  BOOST_REQUIRE(data["changes"].size() == 6U);
+  BOOST_TEST(data["changes"][0]["problem"] == "single nn 64x64x64");  // worse ones first, the heaviest of them first
+  BOOST_TEST(data["changes"][0]["before"] == "portable");
+  BOOST_TEST(data["changes"][0]["after"] == "source");
+  BOOST_TEST(contains(data["changes"][0]["why"].get<std::string>(), "driver"));
+  BOOST_TEST(data["changes"][5]["why"].is_null());
+}
+
+BOOST_AUTO_TEST_CASE(NewerDriversCountOnlyIfTheyAreAllowed) {
+  cache::Contents contents = release_contents();
+  contents.entries.resize(3);  // of driver 1 alone
+  for (cache::Entry& entry : contents.entries) entry.newer_driver = true;
+  cache::Contents later = contents;
+  std::swap(later.targets[0], later.targets[1]);  // of driver 2 alone
+  Release release = one_release();
+  release.bundles = {named("old driver.clbake", contents)};
+  release.against = {named("new driver.clbake", later)};
+  BOOST_TEST(data_of(release)["targets"][1]["cells"][0]["source"] == 2);
+  release.newer_driver = true;
+  const Json cell = data_of(release)["targets"][1]["cells"][0];
+  BOOST_TEST(cell["native"] == 2);
+  near(cell["native_share"], 0);  // it is not made for exactly this driver
+}
+
+BOOST_AUTO_TEST_CASE(TheStandardShapesAreSquaresOfEachKind) {
+  const std::vector<builder::Shape> shapes =
+      standard_shapes({{Precision::single_precision, false, true}, {Precision::double_precision, true, true}});
+  BOOST_REQUIRE(shapes.size() == 12U);
+  BOOST_TEST(builder::name(shapes.front()) == "single nt 64x64x64");
+  BOOST_TEST(builder::name(shapes.back()) == "double tt 4096x4096x4096");
+}
+
+BOOST_AUTO_TEST_CASE(ABundleWithoutProgramsHasAPage) {
+  cache::Contents contents = release_contents();
+  contents.entries.clear();
+  Release release = one_release();
+  release.bundles = {named("empty.clbake", contents)};
+  release.shapes = standard_shapes({{}});
+  const Json data = data_in(release_html(data_of(release)));
+  BOOST_TEST(data["targets"].empty());
+  BOOST_TEST(data["total"]["native_share"] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ThePageHoldsTheDataAndNeedsNothingElse) {
+  cache::Contents contents = release_contents();
+  contents.targets[0].device_name = "</script><img src=x>\"'\\ <!-- /* data */ \xE2\x80\xA8 \xFF";
+  Release release = one_release();
+  release.bundles = {named("new.clbake", contents)};
+  release.against = {named("old.clbake", release_contents())};
+  const Json data = data_of(release);
+  const std::string page = release_html(data);
+  BOOST_TEST((data_in(page).dump() == Json::parse(data.dump(-1, ' ', true, Json::error_handler_t::replace)).dump()));
+  for (const char* part : {"src=x", "href=", "@import", "url(", "fetch(", "<img", "<!-- title", "<!-- body"}) {
+    BOOST_TEST((page.find(part) == std::string::npos || std::string(part) == "src=x"), part);
+  }
+  BOOST_TEST(page.find("default-src 'none'") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(ThePageOfManyTargetsAndShapesIsASmallFile) {
+  cache::Contents contents;
+  const cache::Contents one = release_contents();
+  contents.sources = one.sources;
+  contents.variants = one.variants;
+  for (std::uint32_t t = 0; t < 100; ++t) {
+    contents.targets.push_back(one.targets[0]);
+    contents.targets.back().driver_version = std::to_string(t);
+    contents.profiles.push_back(one.profiles[0]);
+    contents.profiles.back().target = t;
+    contents.entries.push_back(one.entries[0]);
+    contents.entries.back().target = t;
+  }
+  Release release;
+  release.bundles = {named("many.clbake", contents)};
+  release.against = {named("one.clbake", one)};
+  std::string text;
+  for (int i = 1; i <= 200; ++i) text += "single nn " + std::to_string(i) + "x64x64\n";
+  release.shapes = shapes(text);
+  BOOST_TEST(release_html(data_of(release)).size() < 500000U);
+}
+
+BOOST_AUTO_TEST_CASE(AReportIsKnownByItsBeginning) {
+  const auto directory = required(builder::ScratchDirectory::create());
+  const std::string path = directory.path() + "/report.html";
+  BOOST_TEST(!is_release_page(path));
+  BOOST_TEST(write_page(path, release_html(data_of(one_release()))).ok());
+  BOOST_TEST(is_release_page(path));
+  write_file(path, "<!DOCTYPE html>\n");
+  BOOST_TEST(!is_release_page(path));
+}
+
+}  // namespace clbake::tool::test

@@ -1,0 +1,111 @@
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "command/release/shapes_option.hpp"
+#include "command/verbs.hpp"
+#include "report/page.hpp"
+#include "report/release/release_report.hpp"
+
+#include <clbake/builder/shapes_file.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+namespace clbake::tool {
+namespace {
+
+// Nothing but an earlier report is replaced.
+Status check_page_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return {};
+  const bool is_file = std::filesystem::is_regular_file(status);
+  if (is_file && (std::filesystem::file_size(path, error) == 0 || is_release_page(path))) return {};
+  return {Code::invalid_argument, "--output: " + path + ": exists and is not a release report; it stays as it is"};
+}
+
+Status open_bundles(const std::vector<std::string>& files, std::vector<ReleaseBundle>& bundles) {
+  for (const std::string& file : files) {
+    const Result<Bundle> bundle = open_verified(file);
+    if (!bundle) return bundle.status();
+    bundles.push_back({file, *bundle});
+  }
+  return {};
+}
+
+// What any of the bundles has entries for.
+Result<std::vector<GemmKind>> kinds_of_all(const Cli& cli, const Release& release) {
+  std::set<GemmKind> all;
+  for (const std::vector<ReleaseBundle>* bundles : {&release.bundles, &release.against}) {
+    for (const ReleaseBundle& named : *bundles) {
+      const Result<std::vector<GemmKind>> kinds = kinds_asked_for(cli, named.bundle);
+      if (!kinds) return kinds.status().within(named.file);
+      all.insert(kinds->begin(), kinds->end());
+    }
+  }
+  if (all.empty()) all.insert(GemmKind{});
+  return std::vector<GemmKind>(all.begin(), all.end());
+}
+
+Status set_shapes(const Cli& cli, Release& release) {
+  const Result<std::vector<GemmKind>> kinds = kinds_of_all(cli, release);
+  if (!kinds) return kinds.status();
+  release.shapes_file = cli.text("shapes");
+  if (release.shapes_file.empty()) {
+    release.shapes = standard_shapes(*kinds);
+    return {};
+  }
+  Result<std::vector<builder::Shape>> shapes = builder::read_shapes(release.shapes_file, *kinds);
+  if (!shapes) return shapes.status().within("--shapes");
+  release.shapes = std::move(*shapes);
+  return {};
+}
+
+Result<Json> data_of(const Cli& cli) {
+  Release release;
+  release.newer_driver = cli.has("newer-driver");
+  Status ready = open_bundles(cli.files(), release.bundles);
+  if (ready) ready = open_bundles(cli.list("against"), release.against);
+  if (ready) ready = set_shapes(cli, release);
+  if (!ready) return ready;
+  return release_data(release);
+}
+
+}  // namespace
+
+int report(const std::vector<std::string>& arguments) {
+  Cli cli("report FILE... [OPTIONS]",
+          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision, "
+          "what is\n"
+          "proven and JIT-free, the expected speed, sizes, and what changed since the last release. Several bundles "
+          "count as\n"
+          "one, as in an application that opens them all. Needs no OpenCL device.");
+  cli.add_value("output,o", "FILE", "the page to write; needed without --json");
+  cli.add_value("shapes", "FILE",
+                "the problems that count, one on each line: see 'clbake check'; default: squares from 64 to 4096");
+  add_kinds(cli, "; for squares and lines that name none; default: all that the bundles have");
+  cli.add_list("against", "LIST", "the bundles of the last release, separated by commas");
+  cli.add_flag("newer-driver", "count machine code that was made for an older driver, as Options::newer_driver allows");
+  cli.add_json();
+  if (const auto status = cli.parse(arguments)) return *status;
+  if (!cli.has("output") && !cli.has("json")) throw UsageError("give --output FILE, or --json");
+  const std::string output = behind_links(cli.text("output"));
+  const Status writable = output.empty() ? Status() : check_page_path(output);
+  if (!writable) return fail("report", writable);
+  const Result<Json> data = data_of(cli);
+  if (!data) return fail("report", data.status());
+  const Status written = output.empty() ? Status() : write_page(output, release_html(*data));
+  if (!written) return fail("report", written);
+  if (cli.has("json")) {
+    print(*data);
+    return kSuccess;
+  }
+  const Json& total = (*data)["total"];
+  std::printf("%s: %s, %s; %.1f %% served by machine code\n", output.c_str(),
+              counted((*data)["targets"].size(), "target").c_str(),
+              counted(total["problems"].get<std::size_t>(), "problem").c_str(),
+              100 * total["native_share"].get<double>());
+  return kSuccess;
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,66 @@
+#include "report/page.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <fstream>
+
+namespace clbake::tool {
+namespace embedded {
+
+// Written at build time from the files of these names beside this one.
+extern const char page_html[];
+extern const char page_css[];
+extern const char page_js[];
+
+}  // namespace embedded
+
+namespace {
+
+// JSON that can stand in a <script>. In JSON '<' is only ever part of a string, where it may be written like this; the
+// serializer writes all that is not ASCII as \u.... (U+2028 as well), and U+FFFD for what is not UTF-8.
+std::string script_text(const nlohmann::ordered_json& json) {
+  std::string text;
+  for (const char c : json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// Puts the text where the template says so; each of these marks is in it once.
+void fill(std::string& page, const std::string& place, const std::string& text) {
+  page.replace(page.find(place), place.size(), text);
+}
+
+}  // namespace
+
+std::string page_begin(const std::string& title) {
+  std::string page = embedded::page_html;
+  fill(page, "<!-- title -->", title);
+  return page.substr(0, page.find('\n', page.find("<title>")));
+}
+
+bool begins_with(const std::string& path, const std::string& begin) {
+  std::string found(begin.size(), '\0');
+  std::ifstream in(path, std::ios::binary);
+  return in.read(found.data(), static_cast<std::streamsize>(found.size())) && found == begin;
+}
+
+std::string html_of(const Page& page, const nlohmann::ordered_json& data) {
+  std::string html = embedded::page_html;
+  fill(html, "<!-- title -->", page.title);
+  fill(html, "/* style */", embedded::page_css + page.style);
+  fill(html, "<!-- body -->", page.body);
+  fill(html, "/* script */", embedded::page_js + page.script);
+  fill(html, "/* data */", script_text(data));  // last: text of others may contain a mark
+  return html;
+}
+
+Status write_page(const std::string& path, const std::string& text) {
+  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,392 @@
+// The JSON of a release:
+//
+//   bundles, against   [{file, bytes, program_bytes, stored_bytes, targets, entries}]; program_bytes before compression
+//   shapes             the file's name, or null
+//   newer_driver       true or false
+//   precisions         [{precision, problems, shown: [name]}]: shown are the heaviest problems
+//   targets            [{device, driver, platform, architecture, status, entries, program_bytes, cells}], a device with
+//                      a driver each; status is "kept", "added" or "lost" (null without `against`)
+//   ... cells          one for each of `precisions`: {figures}, before: {figures} or null, speedup, and
+//                      shown: [{origin, variant, proven, jit_free, expected_us, gflops}]
+//   total              {figures} of all cells, without those of lost targets
+//   worse, better      how many problems on how many targets are served by something worse, or better, than before
+//   changes            the first of these: [{target, problem, weight, before, after, why}]
+//
+// Figures are {problems, native, portable, source, none, proven, jit_free, native_share, gflops, misses}: numbers of
+// problems by what serves them, the part of their weights that machine code for exactly this device and driver serves,
+// the geometric mean of the expected speeds, and why other problems have no such machine code.
+#include "report/release/release_report.hpp"
+
+#include <clbake/builder/release/bundle_summary.hpp>
+#include <clbake/builder/release/served.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace clbake::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using builder::Served;
+using builder::Shape;
+
+constexpr std::size_t kMostShown = 6;
+constexpr std::size_t kMostChanges = 100;
+
+// What serves a problem on one device: worse ones later.
+enum class Source { native, portable, source, none };
+constexpr const char* kSourceNames[] = {"native", "portable", "source", "none"};
+constexpr std::size_t kSources = std::size(kSourceNames);
+
+Source source_of(const Served& served) {
+  if (!served.program) return Source::none;
+  if (served.program->origin == Origin::native) return Source::native;
+  return served.program->origin == Origin::portable ? Source::portable : Source::source;
+}
+
+const char* name(Source source) { return kSourceNames[static_cast<std::size_t>(source)]; }
+
+// The bundles of one release on one device. Of what they propose the best serves, as in a Library.
+class Side {
+ public:
+  static Result<Side> create(const std::vector<ReleaseBundle>& bundles, const Target& target, bool newer_driver) {
+    Side side;
+    for (const ReleaseBundle& bundle : bundles) {
+      Result<builder::Serving> serving =
+          builder::Serving::create(bundle.bundle, builder::served_device(target), newer_driver);
+      if (!serving) return serving.status().within(bundle.file);
+      side.servings_.push_back(std::move(*serving));
+    }
+    return side;
+  }
+
+  Result<Served> find(const Shape& shape) {
+    Served best;
+    best.failure = {Code::no_variant, "no bundle"};
+    for (builder::Serving& serving : servings_) {
+      Result<Served> served = serving.find(shape);
+      if (!served) return served;
+      if (source_of(*served) < source_of(best) || &serving == &servings_.front()) best = std::move(*served);
+    }
+    return best;
+  }
+
+ private:
+  std::vector<builder::Serving> servings_;
+};
+
+struct Figures {
+  std::size_t problems = 0, proven = 0, jit_free = 0;
+  std::size_t by_source[kSources] = {};
+  double weight = 0, native_weight = 0;
+  double expected_weight = 0, log_gflops = 0;  // of the problems with an expected time; the sum of weighted logarithms
+  std::map<std::string, std::size_t> misses;
+
+  void add(const Served& served, const Shape& shape) {
+    const Source source = source_of(served);
+    ++problems;
+    ++by_source[static_cast<std::size_t>(source)];
+    weight += shape.weight;
+    if (served.program) {
+      proven += served.program->proven ? 1 : 0;
+      jit_free += served.program->jit_free ? 1 : 0;
+    }
+    const Status& why = served.program ? served.program->miss : served.failure;
+    if (why.ok()) native_weight += shape.weight;
+    if (!why.ok()) ++misses[std::string(clbake::name(why.code()))];
+    if (!served.expected_us || *served.expected_us <= 0) return;
+    expected_weight += shape.weight;
+    log_gflops += shape.weight * std::log(builder::gflops(shape, *served.expected_us));
+  }
+
+  void add(const Figures& other) {
+    problems += other.problems;
+    proven += other.proven;
+    jit_free += other.jit_free;
+    for (std::size_t i = 0; i < kSources; ++i) by_source[i] += other.by_source[i];
+    weight += other.weight;
+    native_weight += other.native_weight;
+    expected_weight += other.expected_weight;
+    log_gflops += other.log_gflops;
+    for (const auto& [why, count] : other.misses) misses[why] += count;
+  }
+
+  Json json() const {
+    Json json{{"problems", problems}};
+    for (std::size_t i = 0; i < kSources; ++i) json[kSourceNames[i]] = by_source[i];
+    json.update({{"proven", proven},
+                 {"jit_free", jit_free},
+                 {"native_share", weight > 0 ? native_weight / weight : 0},
+                 {"gflops", expected_weight > 0 ? Json(std::exp(log_gflops / expected_weight)) : Json()},
+                 {"misses", misses}});
+    return json;
+  }
+};
+
+// A target of either release.
+struct Row {
+  Target target;
+  bool now = false, before = false;  // has programs in that release
+  std::size_t entries = 0;           // of this release
+  std::uint64_t program_bytes = 0;   // of these, before compression
+};
+
+// The order of the rows: drivers of a device one after the other.
+auto row_order(const Target& t) {
+  return std::tie(t.platform_name, t.vendor, t.device_name, t.architecture, t.driver_version, t.platform_version,
+                  t.device_version, t.address_bits);
+}
+
+// The row of a target, made if there is none. Valid until the next call.
+Row& row_of(const Target& target, std::vector<Row>& rows) {
+  auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.target == target; });
+  if (row == rows.end()) row = rows.insert(row, {target});
+  return *row;
+}
+
+// A release's bundles with what they hold.
+struct Counted {
+  const ReleaseBundle* named;
+  builder::BundleSummary counts;
+};
+
+Result<std::vector<Counted>> summaries(const std::vector<ReleaseBundle>& bundles) {
+  std::vector<Counted> all;
+  for (const ReleaseBundle& named : bundles) {
+    Result<builder::BundleSummary> counts = builder::summarize(named.bundle);
+    if (!counts) return counts.status().within(named.file);
+    all.push_back({&named, std::move(*counts)});
+  }
+  return all;
+}
+
+Status add_rows(const std::vector<Counted>& bundles, bool now, std::vector<Row>& rows) {
+  for (const Counted& bundle : bundles) {
+    for (const builder::TargetCounts& counts : bundle.counts.targets) {
+      const Result<Target> target = bundle.named->bundle.target(counts.target);
+      if (!target) return target.status().within(bundle.named->file);
+      Row& row = row_of(*target, rows);
+      (now ? row.now : row.before) = true;
+      row.entries += now ? counts.native + counts.portable : 0;
+      row.program_bytes += now ? counts.bytes : 0;
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Row>> rows_of(const std::vector<Counted>& now, const std::vector<Counted>& last) {
+  std::vector<Row> rows;
+  Status added = add_rows(now, true, rows);
+  if (added) added = add_rows(last, false, rows);
+  if (!added) return added;
+  std::sort(rows.begin(), rows.end(),
+            [](const Row& a, const Row& b) { return row_order(a.target) < row_order(b.target); });
+  return rows;
+}
+
+// The shapes of one precision.
+struct Column {
+  Precision precision = Precision::single_precision;
+  std::vector<const Shape*> shapes;  // the heaviest first
+  std::size_t shown() const { return std::min(shapes.size(), kMostShown); }
+};
+
+std::vector<Column> columns_of(const std::vector<Shape>& shapes) {
+  std::vector<Column> columns;
+  for (const Precision precision : all_precisions) {
+    Column column{precision, {}};
+    for (const Shape& shape : shapes) {
+      if (shape.precision == precision) column.shapes.push_back(&shape);
+    }
+    std::stable_sort(column.shapes.begin(), column.shapes.end(),
+                     [](const Shape* a, const Shape* b) { return a->weight > b->weight; });
+    if (!column.shapes.empty()) columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+Json shown_json(const Served& served, const Shape& shape) {
+  Json json{{"origin", name(source_of(served))}};
+  if (served.program) {
+    json.update({{"variant", served.program->name},
+                 {"proven", served.program->proven},
+                 {"jit_free", served.program->jit_free}});
+  }
+  const bool expected = served.expected_us && *served.expected_us > 0;
+  json["expected_us"] = expected ? Json(*served.expected_us) : Json();
+  json["gflops"] = expected ? Json(builder::gflops(shape, *served.expected_us)) : Json();
+  return json;
+}
+
+struct Change {
+  std::string target;
+  const Shape* shape;
+  Source before, after;
+  std::string why;  // it is no better
+  bool is_worse() const { return after > before; }
+};
+
+// What all cells add to.
+struct Totals {
+  Figures now;
+  std::vector<Change> changes;
+};
+
+// The geometric mean of old times over new ones, of the problems that have both.
+class Speedup {
+ public:
+  void add(const Served& before, const Served& after, double weight) {
+    if (!before.expected_us || !after.expected_us || *before.expected_us <= 0 || *after.expected_us <= 0) return;
+    logs_ += weight * std::log(*before.expected_us / *after.expected_us);
+    weights_ += weight;
+  }
+  Json json() const { return weights_ > 0 ? Json(std::exp(logs_ / weights_)) : Json(); }
+
+ private:
+  double logs_ = 0, weights_ = 0;
+};
+
+Result<Json> cell_json(const Column& column, const Row& row, Side& now, std::optional<Side>& last, Totals& totals) {
+  Figures figures, before;
+  Speedup speedup;
+  Json shown = Json::array();
+  for (const Shape* shape : column.shapes) {
+    const Result<Served> served = now.find(*shape);
+    if (!served) return served.status();
+    figures.add(*served, *shape);
+    if (shown.size() < column.shown()) shown.push_back(shown_json(*served, *shape));
+    if (!last) continue;
+    const Result<Served> served_before = last->find(*shape);
+    if (!served_before) return served_before.status();
+    before.add(*served_before, *shape);
+    speedup.add(*served_before, *served, shape->weight);
+    const Source was = source_of(*served_before), is = source_of(*served);
+    const Status& why = served->program ? served->program->miss : served->failure;
+    if (was != is) totals.changes.push_back({builder::target_name(row.target), shape, was, is, why.message()});
+  }
+  if (row.now) totals.now.add(figures);
+  Json json{{"precision", clbake::name(column.precision)}};
+  json.update(figures.json());
+  json["before"] = last ? before.json() : Json();
+  json["speedup"] = speedup.json();
+  json["shown"] = std::move(shown);
+  return json;
+}
+
+const char* status_of(const Row& row) { return row.now && row.before ? "kept" : row.now ? "added" : "lost"; }
+
+Result<Json> row_json(const Release& release, const Row& row, const std::vector<Column>& columns, Totals& totals) {
+  Result<Side> now = Side::create(release.bundles, row.target, release.newer_driver);
+  if (!now) return now.status();
+  std::optional<Side> last;
+  if (!release.against.empty()) {
+    Result<Side> side = Side::create(release.against, row.target, release.newer_driver);
+    if (!side) return side.status();
+    last = std::move(*side);
+  }
+  const Target& t = row.target;
+  Json json{{"device", t.device_name.empty() ? builder::target_name(t) : t.device_name},
+            {"driver", t.driver_version},
+            {"platform", t.platform_name},
+            {"platform_version", t.platform_version},
+            {"architecture", t.architecture},
+            {"status", last ? Json(status_of(row)) : Json()},
+            {"entries", row.entries},
+            {"program_bytes", row.program_bytes},
+            {"cells", Json::array()}};
+  for (const Column& column : columns) {
+    Result<Json> cell = cell_json(column, row, *now, last, totals);
+    if (!cell) return cell;
+    json["cells"].push_back(std::move(*cell));
+  }
+  return json;
+}
+
+Json bundles_json(const std::vector<Counted>& bundles) {
+  Json all = Json::array();
+  for (const auto& [named, counts] : bundles) {
+    all.push_back({{"file", named->file},
+                   {"bytes", named->bundle.size_bytes()},
+                   {"program_bytes", counts.all.bytes},
+                   {"stored_bytes", counts.all.stored_bytes},
+                   {"targets", counts.targets.size()},
+                   {"entries", named->bundle.entry_count()}});
+  }
+  return all;
+}
+
+Json precisions_json(const std::vector<Column>& columns) {
+  Json all = Json::array();
+  for (const Column& column : columns) {
+    Json shown = Json::array();
+    for (std::size_t i = 0; i < column.shown(); ++i) shown.push_back(builder::name(*column.shapes[i]));
+    all.push_back(
+        {{"precision", clbake::name(column.precision)}, {"problems", column.shapes.size()}, {"shown", shown}});
+  }
+  return all;
+}
+
+// What got worse first, the heaviest first.
+void add_changes(std::vector<Change> changes, Json& json) {
+  std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
+    return std::make_pair(!a.is_worse(), -a.shape->weight) < std::make_pair(!b.is_worse(), -b.shape->weight);
+  });
+  const auto worse = std::count_if(changes.begin(), changes.end(), [](const Change& c) { return c.is_worse(); });
+  json["worse"] = worse;
+  json["better"] = static_cast<std::ptrdiff_t>(changes.size()) - worse;
+  Json& list = json["changes"] = Json::array();
+  for (std::size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
+    const Change& c = changes[i];
+    list.push_back({{"target", c.target},
+                    {"problem", builder::name(*c.shape)},
+                    {"weight", c.shape->weight},
+                    {"before", name(c.before)},
+                    {"after", name(c.after)},
+                    {"why", c.is_worse() ? Json(c.why) : Json()}});
+  }
+}
+
+}  // namespace
+
+std::vector<Shape> standard_shapes(const std::vector<GemmKind>& kinds) {
+  std::vector<Shape> shapes;
+  for (const GemmKind& kind : kinds) {
+    for (const std::size_t size : {64U, 128U, 256U, 512U, 1024U, 4096U}) {
+      Shape shape;
+      shape.kind() = kind;
+      shape.m = shape.n = shape.k = size;
+      shapes.push_back(shape);
+    }
+  }
+  return shapes;
+}
+
+Result<Json> release_data(const Release& release) {
+  const Result<std::vector<Counted>> now = summaries(release.bundles);
+  const Result<std::vector<Counted>> last = summaries(release.against);
+  if (!now || !last) return (now ? last : now).status();
+  const Result<std::vector<Row>> rows = rows_of(*now, *last);
+  if (!rows) return rows.status();
+  const std::vector<Column> columns = columns_of(release.shapes);
+  Totals totals;
+  Json targets = Json::array();
+  for (const Row& row : *rows) {
+    Result<Json> json = row_json(release, row, columns, totals);
+    if (!json) return json;
+    targets.push_back(std::move(*json));
+  }
+  Json json{{"bundles", bundles_json(*now)},
+            {"against", bundles_json(*last)},
+            {"shapes", release.shapes_file.empty() ? Json() : Json(release.shapes_file)},
+            {"newer_driver", release.newer_driver},
+            {"precisions", precisions_json(columns)},
+            {"targets", std::move(targets)},
+            {"total", totals.now.json()}};
+  add_changes(std::move(totals.changes), json);
+  return json;
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,39 @@
+// A release for people: what its bundles serve on each device and driver, how fast, and what changed since the last
+// one.
+#pragma once
+
+#include <clbake/builder/tuning.hpp>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+struct ReleaseBundle {
+  std::string file;
+  Bundle bundle;
+};
+
+struct Release {
+  std::vector<ReleaseBundle> bundles;  // at least one, in the order in which the application opens them
+  std::vector<ReleaseBundle> against;  // of the release before; empty: none to compare with
+  std::vector<builder::Shape> shapes;  // what is asked for; at least one
+  std::string shapes_file;             // where they are from; empty: standard_shapes()
+  bool newer_driver = false;           // as Options::newer_driver
+};
+
+// Squares from 64 to 4096 of each kind.
+std::vector<builder::Shape> standard_shapes(const std::vector<GemmKind>& kinds);
+
+// Everything that the page shows (release_data.cpp says what is where). Its size depends on the number of targets, not
+// on that of shapes and entries. Fails with what is wrong with a record, and with out_of_memory.
+Result<nlohmann::ordered_json> release_data(const Release& release);
+
+// The page of that JSON.
+std::string release_html(const nlohmann::ordered_json& data);
+
+// Whether the file begins as such a page does.
+bool is_release_page(const std::string& path);
+
+}  // namespace clbake::tool
