@@ -167,7 +167,9 @@ void declare_tune_options(Cli& cli) {
   cli.add_value(
       "prior", "FILE",
       "start from this profile; default: the one that clbake ships for the device's class; none: from nothing");
-  cli.add_flag("calibrate", "do not search: correct the profile to start from for this device; default budget 10s");
+  cli.add_flag("calibrate",
+               "do not search: correct the profile to start from for this device; default budget 10s, not "
+               "counting what compiling takes");
   cli.add_list("family", "LIST", "kernel families to search, separated by commas; default: all");
   cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
   cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");

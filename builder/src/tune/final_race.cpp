@@ -74,8 +74,17 @@ class FinalRace {
     };
     callbacks.wanted = [this](std::size_t v, std::size_t order, unsigned round) { return wanted(v, order, round); };
     callbacks.failed = [this](std::size_t v, const std::string& cause) { fail(v, cause); };
+    TimingPool::Clock::time_point deadline = context_.clock.at(until);
+    if (context_.options.strategy == Strategy::calibrate) {
+      // The budget is for timing alone: compiling takes longer than that on a CPU.
+      callbacks.compiled = [this, until, begin = context_.clock.now()] {
+        context_.clock.set_back(begin);
+        return context_.clock.at(until);
+      };
+      deadline = TimingPool::Clock::time_point::max();
+    }
     const unsigned rounds = pass_ == 0 ? kFirstRounds : kRounds;
-    const Status raced = context_.pool.take_turns(params_, orders_, rounds, callbacks, context_.clock.at(until));
+    const Status raced = context_.pool.take_turns(params_, orders_, rounds, callbacks, deadline);
     if (raced && context_.clock.now() < until) finish_orders_before(shapes_.size());
     return journal_status_ ? raced : journal_status_;
   }

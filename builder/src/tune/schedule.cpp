@@ -16,6 +16,8 @@ double TuneClock::now() const {
   return earlier_runs_s_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
+void TuneClock::set_back(double seconds) { earlier_runs_s_ -= now() - seconds; }
+
 std::chrono::steady_clock::time_point TuneClock::at(double seconds) const {
   using Clock = std::chrono::steady_clock;
   if (std::isinf(seconds)) return Clock::time_point::max();

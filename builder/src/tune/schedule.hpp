@@ -13,12 +13,15 @@ class TuneClock {
   explicit TuneClock(double earlier_runs_s);
   double now() const;
 
+  // Goes back to an earlier time: what came since then does not count.
+  void set_back(double seconds);
+
   // When now() will be `seconds`; the far future for infinity.
   std::chrono::steady_clock::time_point at(double seconds) const;
 
  private:
   std::chrono::steady_clock::time_point start_;
-  double earlier_runs_s_;
+  double earlier_runs_s_;  // without what does not count
 };
 
 // `fraction` of the way from begin to end; an infinite end stays infinite.

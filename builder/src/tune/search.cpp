@@ -24,6 +24,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace clbake::builder {
 namespace {
@@ -90,7 +92,22 @@ KindShapes Search::shapes_of(const GemmKind& kind) {
   for (const Shape& shape : wanted.list) add(shape, shapes.list);
   for (const Shape& shape : wanted.grid) add(shape, shapes.grid);
   for (const std::size_t probe : wanted.probes) add(wanted.list[probe], shapes.probes);
+  if (context_.options.strategy == Strategy::calibrate) keep_short_ones(shapes);
   return shapes;
+}
+
+// The half with the least work, random sizes first, so that seconds reach many of them.
+void Search::keep_short_ones(KindShapes& shapes) const {
+  std::vector<std::uint32_t> all = std::move(shapes.grid);
+  all.insert(all.end(), shapes.list.begin(), shapes.list.end());
+  const auto work = [&](std::uint32_t s) { return operations(results_.table.tuning.shapes[s]); };
+  std::vector<double> sorted;
+  std::transform(all.begin(), all.end(), std::back_inserter(sorted), work);
+  std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  all.erase(std::remove_if(all.begin(), all.end(), [&](std::uint32_t s) { return work(s) > median; }), all.end());
+  shapes.list = std::move(all);
+  shapes.grid.clear();
 }
 
 Status Search::search_precision(const std::vector<KindShapes>& pairs, double begin, double end) {

@@ -20,6 +20,7 @@ class Search {
   Result<Tuning> run();
 
  private:
+  void keep_short_ones(KindShapes& shapes) const;
   KindShapes shapes_of(const GemmKind& kind);
   Status search_precision(const std::vector<KindShapes>& pairs, double begin, double end);
   void add_prior();

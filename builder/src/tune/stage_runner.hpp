@@ -26,7 +26,7 @@ struct KindShapes {
 // What all stages of a search share.
 struct SearchContext {
   const TuneOptions& options;
-  const TuneClock& clock;
+  TuneClock& clock;
   Journal& journal;
   TimingPool& pool;
   Results& results;

@@ -116,11 +116,10 @@ BOOST_AUTO_TEST_CASE(SmallAndThinProblemsOfCpusGoToTheSmallTile) {
     return contents.variants[rule->variant].launches.front().tile_n;
   };
   BOOST_TEST(width_for(0, 0, 0) == 16U);
-  BOOST_TEST(width_for(5000, 32, 5000) == 16U);
-  BOOST_TEST(width_for(128, 128, 5000) == 16U);
+  BOOST_TEST(width_for(5000, 128, 5000) == 16U);
+  BOOST_TEST(width_for(192, 5000, 5000) == 16U);
   BOOST_TEST(width_for(384, 384, 384) == 16U);
-  BOOST_TEST(width_for(32, 5000, 5000) == 128U);
-  BOOST_TEST(width_for(129, 128, 5000) == 128U);
+  BOOST_TEST(width_for(193, 129, 5000) == 128U);
   BOOST_TEST(width_for(385, 384, 384) == 128U);
 }
 

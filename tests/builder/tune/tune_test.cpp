@@ -264,6 +264,15 @@ BOOST_AUTO_TEST_CASE(NamedVariantsAreTimedInTurnsOnAllShapesAndNoOthers) {
   BOOST_TEST(required(bench.tune()).variants.size() == wanted.size() - 1);
 }
 
+BOOST_AUTO_TEST_CASE(CompilingDoesNotCountTowardsTheTimeOfACalibration) {
+  Bench bench;
+  bench.options.strategy = Strategy::calibrate;
+  bench.options.budget = std::chrono::milliseconds(500);
+  bench.shop.misbehave("time:slow-compile:");
+  const Tuning tuning = required(bench.tune());
+  BOOST_TEST(!tuning.measurements.empty());
+}
+
 // ---- Interruptions ----
 
 void check_goes_on(Strategy strategy, const std::vector<double>& parts) {

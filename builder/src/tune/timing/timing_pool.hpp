@@ -71,6 +71,8 @@ class TimingPool {
     std::function<bool(std::size_t variant, std::size_t order, const std::string& cause)> late;
     // Whether the variant takes part in this round of the order.
     std::function<bool(std::size_t variant, std::size_t order, unsigned round)> wanted;
+    // If there is one: called when all are compiled; the deadline that it returns replaces the first one.
+    std::function<Clock::time_point()> compiled = {};
   };
 
   // All variants at once on the first device: each order in `rounds` turns through all of them. Until all is done, or

@@ -30,6 +30,7 @@ class TimingPool::Turns {
       compiling = poll();
       if (compiling) wait_for(processes_);
     }
+    if (callbacks_.compiled) deadline_ = callbacks_.compiled();
     return {};
   }
 
