@@ -29,6 +29,8 @@ constexpr Verb kVerbs[] = {
     {"report", report, "write a page about a release: what it serves where, and what changed"},
     {"merge", merge, "join bundles, and what overlays gathered, into one"},
     {"prune", prune, "leave out of a bundle what some problems and targets do not need"},
+    {"plan", plan, "divide baking among machines: a manifest of pieces of work, and scripts for schedulers"},
+    {"work", work, "do pieces of a manifest on this machine, or show which are done"},
     {"embed", embed, "make a bundle part of a program, for build systems other than CMake"},
     {"bench", bench, "measure first calls, speed beside other libraries, and more: 'clbake bench --help'"},
 };

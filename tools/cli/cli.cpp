@@ -73,8 +73,9 @@ void Cli::add_json() { add_flag("json", "print JSON"); }
 
 std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   const bool or_device = synopsis_.find(" FILE|DEVICE ") != std::string::npos;
-  const bool several = synopsis_.find(" FILE... ") != std::string::npos;
-  const bool optional = synopsis_.find(" [FILE] ") != std::string::npos;
+  const bool any = synopsis_.find(" [FILE...] ") != std::string::npos;
+  const bool several = any || synopsis_.find(" FILE... ") != std::string::npos;
+  const bool optional = any || synopsis_.find(" [FILE] ") != std::string::npos;
   const bool takes_file = or_device || several || optional || synopsis_.find(" FILE ") != std::string::npos;
   const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
   po::options_description all;

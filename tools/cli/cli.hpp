@@ -28,7 +28,7 @@ class Cli {
  public:
   // `synopsis` follows "usage: clbake " in the help text, for example "inspect FILE [OPTIONS]". It also decides about
   // positional arguments: " FILE " or " FILE|DEVICE " needs exactly one, " [FILE] " takes at most one, " FILE... " one
-  // or more.
+  // or more, " [FILE...] " any number.
   Cli(std::string synopsis, std::string summary);
 
   // Declare an option. `names` is "output" or "output,o"; `value` stands for its argument in the help: FILE, N, LIST.

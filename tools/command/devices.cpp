@@ -2,14 +2,34 @@
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/builder/fleet.hpp>
+
 #include <cstdio>
 
 namespace clbake::tool {
 
+namespace {
+
+// The devices, and what else `clbake plan` reads of a machine.
+int print_machine(const Json& devices) {
+  const Result<builder::Machine> machine = builder::this_machine();
+  if (!machine) return fail("devices", machine.status());
+  Json targets = Json::array();
+  for (const builder::Machine::Offline& target : machine->targets) {
+    targets.push_back({{"name", target.name}, {"identity", target.identity}, {"fp64", target.fp64}});
+  }
+  print({{"machine", machine->name}, {"devices", devices}, {"targets", targets}});
+  return kSuccess;
+}
+
+}  // namespace
+
 int devices(const std::vector<std::string>& arguments) {
-  Cli cli("devices [OPTIONS]",
-          "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC of "
-          "--device.");
+  Cli cli(
+      "devices [OPTIONS]",
+      "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC of\n"
+      "--device, and so is its identity, which changes with the driver. What --json prints is also what 'clbake plan'\n"
+      "needs to know of a machine.");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Result<std::vector<builder::Device>> found = builder::list_devices();
@@ -24,6 +44,7 @@ int devices(const std::vector<std::string>& arguments) {
     const Target& t = device.target;
     const char* type = kernels::name(device.type);
     list.push_back({{"index", i},
+                    {"identity", builder::identity(t)},
                     {"type", type},
                     {"compute_units", device.compute_units},
                     {"fp64", device.limits.fp64},
@@ -31,14 +52,14 @@ int devices(const std::vector<std::string>& arguments) {
     if (cli.has("json")) continue;
     std::printf("%zu  %s (%s, %s)\n", i, t.device_name.c_str(), type,
                 counted(device.compute_units, "compute unit").c_str());
+    std::printf("   identity      %s\n", builder::identity(t).c_str());
     std::printf("   platform      %s, %s\n", t.platform_name.c_str(), t.platform_version.c_str());
     std::printf("   device        %s, %s\n", t.vendor.c_str(), t.device_version.c_str());
     std::printf("   driver        %s\n", t.driver_version.c_str());
     std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not reported)" : t.architecture.c_str(),
                 t.address_bits);
   }
-  if (cli.has("json")) print({{"devices", list}});
-  return kSuccess;
+  return cli.has("json") ? print_machine(list) : kSuccess;
 }
 
 }  // namespace clbake::tool

@@ -27,6 +27,8 @@ int capture(const std::vector<std::string>& arguments);
 int merge(const std::vector<std::string>& arguments);
 int report(const std::vector<std::string>& arguments);
 int inspect(const std::vector<std::string>& arguments);
+int plan(const std::vector<std::string>& arguments);
+int work(const std::vector<std::string>& arguments);
 int embed(const std::vector<std::string>& arguments);
 int tune(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);

@@ -1,5 +1,5 @@
-// The child processes of build, prove, tune and bench. Each does one thing with a driver and writes the result to a
-// file; after a failure the last line on stderr is the cause.
+// The child processes of build, prove, tune, bench and work. Each does one thing with a driver and writes the result to
+// a file; after a failure the last line on stderr is the cause.
 #include "bench/worker/cold_worker.hpp"
 #include "bench/worker/compile_worker.hpp"
 #include "bench/worker/preset_worker.hpp"
@@ -13,10 +13,14 @@
 #include <clbake/builder/prove.hpp>
 #include <clbake/builder/time_job.hpp>
 
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
+
 namespace clbake::tool {
 namespace {
 
-Status work(const std::vector<std::string>& a) {
+Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
   if (a.size() == 3 && a[0] == "compile-time") return compile_worker(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
@@ -36,13 +40,23 @@ Status prove(const std::vector<std::string>& a, bool& near_miss) {
   return proven.status();
 }
 
+// The verb of a piece of work: another start of this executable, which still ends with its parent.
+int run_command(std::vector<std::string> arguments) {
+  const std::string path = builder::own_path();
+  std::vector<char*> list = {const_cast<char*>("clbake")};
+  for (std::string& argument : arguments) list.push_back(argument.data());
+  list.push_back(nullptr);
+  execv(path.c_str(), list.data());
+  return fail(path + ": cannot start: " + std::strerror(errno));
+}
+
 }  // namespace
 
 int worker(const std::vector<std::string>& arguments) {
   builder::end_with_parent();
+  if (arguments.size() > 1 && arguments[0] == "command") return run_command({arguments.begin() + 1, arguments.end()});
   bool near_miss = false;
-  const Status status =
-      arguments.size() == 4 && arguments[0] == "prove" ? prove(arguments, near_miss) : work(arguments);
+  const Status status = arguments.size() == 4 && arguments[0] == "prove" ? prove(arguments, near_miss) : job(arguments);
   if (status && near_miss) return builder::kWorkerNearMissExit;
   if (status) return kSuccess;
   fail(status.message());

@@ -1,6 +1,8 @@
 #include <clbake/builder/devices.hpp>
 #include <clbake/compute_capability.hpp>
 
+#include "process/digest.hpp"
+
 #include <algorithm>
 #include <cctype>
 
@@ -42,6 +44,7 @@ bool is_number(const std::string& text) {
 }
 
 bool matches(const Device& device, std::size_t index, const std::string& spec) {
+  if (spec.size() == 16 && spec == identity(device.target)) return true;  // which may be all digits
   if (is_number(spec)) return spec == std::to_string(index);
   const std::string& platform = device.target.platform_name;
   const std::string alias = platform == "Portable Computing Language" ? "PoCL" : "";
@@ -71,6 +74,11 @@ Status no_device(bool no_platform) {
 }
 
 }  // namespace
+
+std::string identity(const Target& t) {
+  return digest({t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
+                 t.architecture, std::to_string(t.address_bits)});
+}
 
 Result<std::vector<Device>> list_devices() {
   std::vector<cl::Platform> platforms;

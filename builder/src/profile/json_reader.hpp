@@ -70,6 +70,20 @@ class JsonReader {
     return (member(at, fields) && ...);
   }
 
+  // A field of an object that may have others.
+  template <typename Read>
+  bool member(const JsonValue& object, const JsonField<Read>& field) {
+    const auto found = object.json.find(field.key);
+    if (found == object.json.end()) return fail(object, field.key, "is missing");
+    return field.read(JsonValue{*found, &object, field.key});
+  }
+
+  // The same; true also for a field that is missing.
+  template <typename Read>
+  bool optional_member(const JsonValue& object, const JsonField<Read>& field) {
+    return object.json.find(field.key) == object.json.end() || member(object, field);
+  }
+
   // A list of exactly these values.
   template <typename... Reads>
   bool row(const JsonValue& at, const JsonField<Reads>&... columns) {
@@ -92,13 +106,6 @@ class JsonReader {
   }
 
  private:
-  template <typename Read>
-  bool member(const JsonValue& object, const JsonField<Read>& field) {
-    const auto found = object.json.find(field.key);
-    if (found == object.json.end()) return fail(object, field.key, "is missing");
-    return field.read(JsonValue{*found, &object, field.key});
-  }
-
   std::string failure_;
 };
 

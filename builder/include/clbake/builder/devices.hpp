@@ -26,8 +26,11 @@ Result<std::vector<Device>> list_devices();
 // The installed OpenCL drivers whose library cannot be loaded: for each its .icd file and the dynamic linker's message.
 std::vector<std::string> unloadable_drivers();
 
-// The devices of `all` that SPEC selects: an index, or a part of the platform's or the device's name (case is ignored;
-// PoCL's platform also goes by "PoCL"); empty selects all. Fails with no_device, listing the devices.
+// 16 hexadecimal digits that differ for other targets. Two drivers' versions of one device have different ones.
+std::string identity(const Target& target);
+
+// The devices of `all` that SPEC selects: an index, an identity, or a part of the platform's or the device's name (case
+// is ignored; PoCL's platform also goes by "PoCL"); empty selects all. Fails with no_device, listing the devices.
 Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const std::string& spec);
 
 // The same for a command that works on one target: the first selected device and those with an equal target. Fails with

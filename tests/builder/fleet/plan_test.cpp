@@ -1,0 +1,225 @@
+// From machines to pieces of work, and manifests as text. Needs no OpenCL device.
+#include "files.hpp"
+
+#include <clbake/builder/manifest.hpp>
+#include <clbake/builder/scratch.hpp>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <iterator>
+#include <set>
+
+namespace clbake::builder::test {
+namespace {
+
+using namespace clbake::tests;
+
+Target target_of(const std::string& name, const std::string& driver = "1.0") {
+  return {"Platform", "OpenCL 3.0", "Vendor", name, "OpenCL 3.0 x", driver, "", 64};
+}
+
+Machine machine_of(const std::string& name, const std::vector<std::string>& devices) {
+  Machine machine;
+  machine.name = name;
+  for (const std::string& device : devices) machine.devices.push_back({target_of(device), 4, true});
+  return machine;
+}
+
+struct Scene {
+  ScratchDirectory directory = required(ScratchDirectory::create());
+  FleetOptions options;
+  Scene() {
+    options.directory = directory.path();
+    options.machines = {machine_of("n1", {"A", "B"}), machine_of("n2", {"A"})};
+  }
+  std::string path(const std::string& name) const { return directory.path() + "/" + name; }
+  std::vector<Piece> pieces() const { return required(plan_fleet(options)).pieces; }
+  std::size_t count(Stage stage) const {
+    const std::vector<Piece> all = pieces();
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [&](const Piece& p) { return p.stage == stage; }));
+  }
+  // A manifest with `text`, read again.
+  Manifest manifest(const std::string& text) const {
+    write_file(path("fleet.jsonl"), text);
+    return required(read_manifest(path("fleet.jsonl")));
+  }
+};
+
+std::set<std::string> ids(const std::vector<Piece>& pieces) {
+  std::set<std::string> all;
+  for (const Piece& piece : pieces) all.insert(piece.id);
+  return all;
+}
+
+std::string cause(const Result<Plan>& plan) { return plan ? "planned" : plan.status().message(); }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(ADeviceOfTwoMachinesIsBakedOnceOnEither, Scene) {
+  const std::vector<Piece> all = pieces();
+  BOOST_REQUIRE(all.size() == 4U);  // two devices, merge, report
+  BOOST_TEST(all[0].machines == (std::vector<std::string>{"n1", "n2"}), boost::test_tools::per_element());
+  BOOST_TEST(all[1].machines == (std::vector<std::string>{"n1"}), boost::test_tools::per_element());
+  BOOST_TEST(all[0].device == identity(target_of("A")));
+  BOOST_TEST(all[0].command == (std::vector<std::string>{"build", "--device", identity(target_of("A")), "--precision",
+                                                         "single,double", "-o", output_of(all[0])}),
+             boost::test_tools::per_element());
+  BOOST_TEST(all[2].command ==
+                 (std::vector<std::string>{"merge", output_of(all[0]), output_of(all[1]), "-o", output_of(all[2])}),
+             boost::test_tools::per_element());
+  BOOST_TEST(all[2].needs == (std::vector<std::string>{all[0].id, all[1].id}), boost::test_tools::per_element());
+  BOOST_TEST(all[2].machines.empty());
+}
+
+BOOST_FIXTURE_TEST_CASE(AnotherDriverIsAnotherPiece, Scene) {
+  options.machines[1].devices[0].target.driver_version = "2.0";
+  const std::vector<Piece> all = pieces();
+  BOOST_TEST(count(Stage::bake) == 3U);
+  BOOST_TEST(all[0].device != all[2].device);
+}
+
+BOOST_FIXTURE_TEST_CASE(ATuningIsDividedIntoShardsThatAreJoined, Scene) {
+  options.budget = "10m";
+  options.shards = 3;
+  options.machines[1].devices[0].compute_units = 8;
+  const Plan plan = required(plan_fleet(options));
+  BOOST_TEST(count(Stage::tune) == 6U);
+  BOOST_TEST(count(Stage::profile) == 2U);
+  BOOST_REQUIRE(plan.remarks.size() == 1U);  // shards of 4 and 8 compute units cannot be joined
+  BOOST_TEST(contains(plan.remarks[0], "n2 does not tune"), plan.remarks[0]);
+  BOOST_TEST(plan.pieces[0].machines == (std::vector<std::string>{"n1"}), boost::test_tools::per_element());
+  BOOST_TEST(plan.pieces[0].compute_units == 4U);
+  BOOST_TEST(plan.pieces[3].needs.size() == 3U);
+  const auto bake = std::find_if(plan.pieces.begin(), plan.pieces.end(),
+                                 [](const Piece& piece) { return piece.stage == Stage::bake; });
+  BOOST_TEST(bake->needs == (std::vector<std::string>{plan.pieces[3].id}), boost::test_tools::per_element());
+  BOOST_TEST((std::find(bake->command.begin(), bake->command.end(), output_of(plan.pieces[3])) != bake->command.end()));
+}
+
+BOOST_FIXTURE_TEST_CASE(NamesFollowFromWhatGoesIn, Scene) {
+  options.shapes = path("shapes.txt");
+  write_file(options.shapes, "64x64x64\n");
+  const std::set<std::string> first = ids(pieces());
+  BOOST_TEST(ids(pieces()) == first, boost::test_tools::per_element());
+  // The same file at another place: the same names.
+  write_file(path("moved.txt"), "64x64x64\n");
+  options.shapes = path("moved.txt");
+  BOOST_TEST(ids(pieces()) == first, boost::test_tools::per_element());
+  // Other contents: the bakes, which do not read them, stay; the check gets another name.
+  write_file(options.shapes, "65x64x64\n");
+  const std::set<std::string> second = ids(pieces());
+  std::vector<std::string> both;
+  std::set_intersection(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(both));
+  BOOST_TEST(both.size() == 3U);  // two bakes and their merge
+  // A machine less: all that is left keeps its name but what joins it.
+  options.machines[0].devices.pop_back();
+  BOOST_TEST(first.count(pieces()[0].id) == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(BakesAreSplitByPrecisionOrVariant, Scene) {
+  options.split = true;
+  options.machines[0].devices[1].fp64 = false;
+  BOOST_TEST(count(Stage::bake) == 3U);  // B has no double precision
+  options.variants = {"direct-s-nn-8x8x1-1x1x1-v1", "direct-s-tt-8x8x1-1x1x1-v1"};
+  BOOST_TEST(count(Stage::bake) == 4U);
+}
+
+BOOST_FIXTURE_TEST_CASE(TargetsGoToMachinesWithTheSameCompilers, Scene) {
+  options.targets = {"nvidia:sm_90"};
+  BOOST_TEST(contains(cause(plan_fleet(options)), "no machine compiles for the target 'nvidia:sm_90'"));
+  options.machines[0].targets = {{"nvidia:sm_90", "1111111111111111", true}};
+  options.machines[1].targets = {{"nvidia:sm_90", "2222222222222222", true}};
+  const Plan plan = required(plan_fleet(options));
+  BOOST_TEST(count(Stage::bake) == 3U);
+  BOOST_TEST(plan.pieces[2].machines == (std::vector<std::string>{"n1"}), boost::test_tools::per_element());
+  BOOST_REQUIRE(plan.remarks.size() == 1U);
+  BOOST_TEST(contains(plan.remarks[0], "n2"));
+}
+
+BOOST_FIXTURE_TEST_CASE(WhatCannotBePlannedIsNamed, Scene) {
+  options.device = "Q";
+  BOOST_TEST(contains(cause(plan_fleet(options)), "'Q'"));
+  options.device.clear();
+  options.machines[1].name = "n1";
+  BOOST_TEST(contains(cause(plan_fleet(options)), "two machines have the name n1"));
+  options.machines = {machine_of("n1", {})};
+  BOOST_TEST(contains(cause(plan_fleet(options)), "no device"));
+  options.machines = {machine_of("n1", {"A"})};
+  options.shapes = path("none.txt");
+  BOOST_TEST(contains(cause(plan_fleet(options)), "none.txt"));
+}
+
+BOOST_FIXTURE_TEST_CASE(AManifestIsReadAsItWasWritten, Scene) {
+  const std::vector<Piece> all = pieces();
+  const Manifest read = manifest(manifest_text(all));
+  BOOST_TEST(read.damaged.empty());
+  BOOST_TEST(manifest_text(read.pieces) == manifest_text(all));
+  BOOST_TEST(required(find_piece(read, "2")) == 1U);
+  BOOST_TEST(required(find_piece(read, all[3].id)) == 3U);
+  BOOST_TEST(contains(find_piece(read, "5").status().message(), "no piece '5'"));
+}
+
+BOOST_FIXTURE_TEST_CASE(DamagedPiecesAreNamedAndTheOthersStay, Scene) {
+  const std::string text = manifest_text(pieces());
+  Manifest read = manifest(replaced(text, "single,double", "single,half"));
+  BOOST_REQUIRE(read.damaged.size() == 3U);  // the first bake, and what needs it
+  BOOST_TEST(read.damaged[0].number == 1U);
+  BOOST_TEST(contains(read.damaged[0].cause, "not named after its contents"), read.damaged[0].cause);
+  BOOST_TEST(contains(read.damaged[1].cause, "needs bake-"), read.damaged[1].cause);
+  BOOST_TEST(read.pieces.size() == 1U);
+  BOOST_TEST(read.numbers[0] == 2U);
+  BOOST_TEST(find_piece(read, "1").status().message() == path("fleet.jsonl") + ": piece 1: " + read.damaged[0].cause);
+
+  read = manifest(text.substr(0, text.size() - 20));
+  BOOST_REQUIRE(read.damaged.size() == 1U);
+  BOOST_TEST(read.damaged[0].number == 4U);
+  BOOST_TEST(contains(read.damaged[0].cause, "ends too early"), read.damaged[0].cause);
+
+  read = manifest(text.substr(0, text.rfind("{\"piece\"")));
+  BOOST_REQUIRE(read.damaged.size() == 1U);
+  BOOST_TEST(contains(read.damaged[0].cause, "the manifest ends before it"));
+}
+
+BOOST_FIXTURE_TEST_CASE(ForeignManifestsAreRefused, Scene) {
+  const auto refusal = [&](const std::string& text) {
+    write_file(path("fleet.jsonl"), text);
+    const Result<Manifest> read = read_manifest(path("fleet.jsonl"));
+    return read ? "read" : read.status().message();
+  };
+  const std::string text = manifest_text(pieces());
+  BOOST_TEST(
+      contains(refusal(replaced(text, "\"version\":1", "\"version\":2")), "manifest version 2), this is clbake"));
+  BOOST_TEST(contains(refusal(replaced(text, "\"clbake\":\"", "\"clbake\":\"9.")), "made by clbake 9."));
+  BOOST_TEST(contains(refusal("Dear all,\n"), "is no manifest"));
+  BOOST_TEST(contains(refusal(""), "is no manifest"));
+  const Status kept = write_manifest(path("fleet.jsonl"), {});  // still empty: not ours
+  BOOST_TEST(contains(kept.message(), "is no manifest; it stays as it is"));
+}
+
+BOOST_FIXTURE_TEST_CASE(AMachineIsReadWithoutWhatItNeedNotSay, Scene) {
+  const std::string target =
+      R"({"platform_name": "P", "platform_version": "1", "vendor": "V", "device_name": "D", "device_version": "1",
+          "driver_version": "1", "architecture": "", "address_bits": 64})";
+  const auto read = [&](const std::string& text) {
+    write_file(path("machine.json"), text);
+    return read_machine(path("machine.json"));
+  };
+  const Machine machine = required(read(R"({"machine": "n7", "other": 1, "devices": [{"index": 0, "target": )" +
+                                        target + R"(}], "targets": [{"name": "intel:dg2"}]})"));
+  BOOST_TEST(machine.name == "n7");
+  BOOST_TEST(machine.devices[0].target.device_name == "D");
+  BOOST_TEST(machine.targets[0].name == "intel:dg2");
+  const auto refusal = [&](const std::string& text) { return read(text).status().message(); };
+  BOOST_TEST(refusal(R"({"devices": []})") == path("machine.json") + ": machine: is missing");
+  BOOST_TEST(contains(refusal(R"({"machine": "a b", "devices": []})"), "machine: is no name"));
+  BOOST_TEST(contains(refusal(R"({"machine": "a", "devices": [{}]})"), "devices[0].target: is missing"));
+  BOOST_TEST(contains(refusal("{"), "line 1"));
+  BOOST_TEST(contains(refusal("[]"), "is not an object"));
+}
+
+}  // namespace clbake::builder::test

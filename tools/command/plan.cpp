@@ -1,0 +1,160 @@
+// `clbake plan`: the pieces of work of a fleet, and the scripts that schedule them.
+#include "cli/arguments.hpp"
+#include "cli/cli.hpp"
+#include "cli/variants.hpp"
+#include "command/verbs.hpp"
+#include "fleet/workflow.hpp"
+
+#include <clbake/builder/manifest.hpp>
+#include <clbake/builder/shapes_file.hpp>
+#include <clbake/cache/writer.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+
+namespace clbake::tool {
+namespace {
+
+void declare_options(Cli& cli) {
+  cli.add_value("output,o", "FILE", "the manifest to write; with --format the script, default stdout");
+  cli.add_list("target", "LIST", "names of 'clbake targets', separated by commas: devices that no machine has");
+  cli.add_value("device", "SPEC", "only the devices of the machines with this in their or their platform's name");
+  cli.add_value("budget", "TIME", "tune each device for so long, such as 10m; default: do not tune");
+  cli.add_value("shards", "N", "divide each tuning into N pieces, each of --budget; default 1");
+  cli.add_value("shapes", "FILE", "problems to tune for and to check the bundle with, as for 'clbake tune'");
+  cli.add_list("profile", "LIST", "profiles of 'clbake tune', for the devices that they were made for");
+  cli.add_precision("single,double");
+  cli.add_value("trans", "LIST", "with --budget: nn, nt, tn, tt, separated by commas; default: all");
+  cli.add_list("variant", "LIST", "bake exactly these variants or presets, separated by commas");
+  cli.add_flag("split", "bake each precision, or with --variant each variant, as a piece of its own");
+  cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
+  cli.add_flag("strict", "a variant that fails fails its piece, instead of being left out");
+  cli.add_flag("reproducible", "leave measured times out of the bundles");
+  cli.add_value("require", "LIST", "with --shapes: what 'clbake check' has to find");
+  cli.add_value("against", "BUNDLE", "the last release, which the report compares with");
+  cli.add_value("from", "MANIFEST", "with --format: of these pieces instead of planning");
+  cli.add_value("format", "NAME", "with --from: print shell, slurm, github or gitlab");
+}
+
+void check_options(const Cli& cli) {
+  if (cli.has("format") != cli.has("from")) throw UsageError("--format and --from: only together");
+  if (!cli.has("from") && !cli.has("output")) throw UsageError("the option '--output' is required but missing");
+  if (cli.has("from") && !cli.files().empty()) throw UsageError("--from: takes no FILE of a machine");
+  for (const char* option : {"precision", "profile", "budget", "untuned"}) {
+    if (cli.has("variant") && cli.has(option))
+      throw UsageError(std::string("--") + option + ": --variant says what is baked");
+  }
+  if (cli.has("budget")) seconds_of(cli.text("budget"));
+  for (const char* option : {"shards", "trans"}) {
+    if (cli.has(option) && !cli.has("budget")) throw UsageError(std::string("--") + option + ": needs --budget");
+  }
+  if (cli.has("require") && !cli.has("shapes")) throw UsageError("--require: needs --shapes");
+}
+
+Status read_machines(const Cli& cli, builder::FleetOptions& options) {
+  for (const std::string& file : cli.files()) {
+    Result<builder::Machine> machine = builder::read_machine(file);
+    if (!machine) return machine.status();
+    options.machines.push_back(std::move(*machine));
+  }
+  if (!options.machines.empty()) return {};
+  Result<builder::Machine> machine = builder::this_machine();
+  if (machine) options.machines.push_back(std::move(*machine));
+  return machine.status();
+}
+
+Result<builder::FleetOptions> fleet_options(const Cli& cli) {
+  builder::FleetOptions options;
+  options.device = cli.text("device");
+  options.targets = cli.list("target");
+  options.budget = cli.text("budget");
+  options.shards = static_cast<unsigned>(cli.size("shards", 1, 1, 1000));
+  options.shapes = cli.text("shapes");
+  options.profiles = cli.list("profile");
+  options.transposes = cli.text("trans");
+  options.split = cli.has("split");
+  options.untuned = cli.has("untuned");
+  options.strict = cli.has("strict");
+  options.reproducible = cli.has("reproducible");
+  options.require = cli.text("require");
+  options.against = cli.text("against");
+  options.directory = std::filesystem::path(behind_links(cli.text("output"))).parent_path().string();
+  if (options.directory.empty()) options.directory = ".";
+  const std::vector<Precision> precisions = cli.precisions("precision");
+  options.precisions.clear();
+  for (const Precision precision : precisions) options.precisions.emplace_back(name(precision));
+  const std::vector<GemmKind> kinds = kinds_of(precisions, cli.text("trans", "nn,nt,tn,tt"));
+  for (const kernels::Params& params : variants_named(cli.list("variant"))) {
+    options.variants.push_back(kernels::name(params));
+  }
+  if (cli.has("shapes")) {  // a mistake should show now, not on every machine
+    const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(options.shapes, kinds);
+    if (!shapes) return shapes.status().within("--shapes");
+  }
+  const Status ready = read_machines(cli, options);
+  if (!ready) return ready;
+  return options;
+}
+
+int write_plan(const Cli& cli) {
+  const Result<builder::FleetOptions> options = fleet_options(cli);
+  if (!options) return fail("plan", options.status());
+  const Result<builder::Plan> plan = builder::plan_fleet(*options);
+  if (!plan) return fail("plan", plan.status());
+  const std::string output = behind_links(cli.text("output"));
+  const Status written = builder::write_manifest(output, plan->pieces);
+  if (!written) return fail("plan", written);
+  for (const std::string& remark : plan->remarks) std::fprintf(stderr, "clbake plan: %s\n", remark.c_str());
+  std::printf("%s: %s of work for %s\n", output.c_str(), counted(plan->pieces.size(), "piece").c_str(),
+              counted(options->machines.size(), "machine").c_str());
+  for (std::size_t i = 0; i < plan->pieces.size(); ++i) {
+    const builder::Piece& piece = plan->pieces[i];
+    std::string where;
+    for (const std::string& machine : piece.machines) where += (where.empty() ? " (" : ", ") + machine;
+    std::printf("%4zu  %s%s\n", i + 1, piece.title.c_str(), where.empty() ? "" : (where + ")").c_str());
+  }
+  return kSuccess;
+}
+
+Result<std::string> workflow(const std::string& format, const builder::Manifest& manifest) {
+  if (format == "shell") return shell_workflow(manifest);
+  if (format == "slurm") return slurm_workflow(manifest);
+  if (format == "github") return github_workflow(manifest);
+  if (format == "gitlab") return gitlab_workflow(manifest);
+  throw UsageError("--format: '" + format + "' is none of shell, slurm, github, gitlab");
+}
+
+int write_workflow(const Cli& cli) {
+  const Result<builder::Manifest> manifest = builder::read_manifest(cli.text("from"));
+  if (!manifest) return fail("plan", manifest.status().within("--from"));
+  const Result<std::string> text = workflow(cli.text("format"), *manifest);
+  if (!text) return fail("plan", text.status().within("--format"));
+  if (cli.has("output")) {
+    const Status written = cache::write_file(behind_links(cli.text("output")),
+                                             {reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
+    if (!written) return fail("plan", written);
+  } else {
+    std::cout << *text;
+  }
+  for (const builder::DamagedPiece& piece : manifest->damaged) {
+    std::fprintf(stderr, "clbake plan: left out: piece %zu: %s\n", piece.number, piece.cause.c_str());
+  }
+  return manifest->damaged.empty() ? kSuccess : kLeftOut;
+}
+
+}  // namespace
+
+int plan(const std::vector<std::string>& arguments) {
+  Cli cli(
+      "plan [FILE...] [OPTIONS] -o FILE",
+      "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work' does. A\n"
+      "FILE is what 'clbake devices --json' printed on a machine; without one, this machine does all. --format\n"
+      "prints a script that has a scheduler do the pieces of a manifest.");
+  declare_options(cli);
+  if (const auto status = cli.parse(arguments)) return *status;
+  check_options(cli);
+  return cli.has("from") ? write_workflow(cli) : write_plan(cli);
+}
+
+}  // namespace clbake::tool

@@ -1,0 +1,200 @@
+// `clbake work`: does pieces of a manifest on this machine, or shows which are done.
+#include "cli/cli.hpp"
+#include "cli/json.hpp"
+#include "cli/progress_bar.hpp"
+#include "command/verbs.hpp"
+
+#include <clbake/builder/fleet_work.hpp>
+#include <clbake/builder/process.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+namespace clbake::tool {
+namespace {
+
+using builder::Manifest;
+using builder::Piece;
+using builder::PieceResult;
+using builder::PieceState;
+
+std::atomic<bool> interrupted{false};
+
+void on_signal(int) { interrupted = true; }
+
+// A line for each piece, and a bar.
+class Display {
+ public:
+  Display(const Manifest& manifest, std::size_t total) : manifest_(manifest), total_(total) {}
+
+  void show(const builder::WorkProgress& p) {
+    const std::string label = label_of(p.piece);
+    const PieceResult& result = p.result;
+    if (result.state == PieceState::damaged) bar_.message("clbake work: made again: " + result.cause);
+    if (result.state == PieceState::missing || result.state == PieceState::damaged) {
+      bar_.message("begins: " + label);
+      bar_.show(ended_, total_, label);
+      return;
+    }
+    ++ended_;
+    if (result.state == PieceState::failed) bar_.message("clbake work: " + label + ": " + result.cause);
+    if (result.state == PieceState::done && !result.cause.empty())
+      bar_.message("clbake work: " + label + ": " + result.cause);
+    bar_.show(ended_, total_, std::string(name(result.state)) + (result.made ? " now: " : ": ") + label);
+  }
+
+  void clear() { bar_.clear(); }
+
+ private:
+  std::string label_of(const Piece& piece) const {
+    const auto index = static_cast<std::size_t>(&piece - manifest_.pieces.data());
+    return std::to_string(manifest_.numbers[index]) + " " + piece.title;
+  }
+
+  const Manifest& manifest_;
+  std::size_t total_;
+  std::size_t ended_ = 0;
+  ProgressBar bar_;
+};
+
+// What is known of a piece after this run.
+struct Row {
+  std::size_t number;
+  const Piece* piece;  // null: the line of the manifest is damaged
+  PieceResult result;
+};
+
+std::vector<Row> rows_of(const Manifest& manifest, const std::vector<std::size_t>& pieces,
+                         const std::vector<PieceResult>& results, bool with_damaged) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    rows.push_back({manifest.numbers[pieces[i]], &manifest.pieces[pieces[i]], results[i]});
+  }
+  for (const builder::DamagedPiece& piece : manifest.damaged) {
+    if (with_damaged) rows.push_back({piece.number, nullptr, {PieceState::damaged, false, piece.cause}});
+  }
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.number < b.number; });
+  return rows;
+}
+
+std::string path_of(const Manifest& manifest, const Piece& piece) {
+  return (std::filesystem::path(manifest.directory) / output_of(piece)).lexically_normal().string();
+}
+
+void print_json(const Manifest& manifest, const std::vector<Row>& rows) {
+  Json list = Json::array();
+  std::size_t done = 0;
+  for (const Row& row : rows) {
+    done += row.result.state == PieceState::done ? 1 : 0;
+    list.push_back({{"number", row.number},
+                    {"piece", row.piece ? Json(row.piece->id) : Json()},
+                    {"title", row.piece ? Json(row.piece->title) : Json()},
+                    {"state", name(row.result.state)},
+                    {"made", row.result.made},
+                    {"cause", row.result.cause},
+                    {"output", row.piece ? Json(path_of(manifest, *row.piece)) : Json()}});
+  }
+  print({{"manifest", manifest.path}, {"pieces", list}, {"done", done}});
+}
+
+void print_text(const Manifest& manifest, const std::vector<Row>& rows, bool all) {
+  std::size_t done = 0, made = 0;
+  for (const Row& row : rows) {
+    const bool is_done = row.result.state == PieceState::done;
+    done += is_done ? 1 : 0;
+    made += row.result.made ? 1 : 0;
+    if (!all && is_done) continue;
+    const std::string title = row.piece ? row.piece->title : "a line of the manifest";
+    const std::string cause = row.result.cause.empty() || is_done ? "" : ": " + row.result.cause;
+    std::printf("%4zu  %-9s  %s%s\n", row.number, name(row.result.state), title.c_str(), cause.c_str());
+  }
+  std::printf("%s: %zu of %s done, %zu of them now\n", manifest.path.c_str(), done,
+              counted(rows.size(), "piece").c_str(), made);
+  for (const Row& row : rows) {
+    if (!row.piece || row.result.state != PieceState::done || row.piece->stage < builder::Stage::merge) continue;
+    std::printf("%s: %s\n", name(row.piece->stage), path_of(manifest, *row.piece).c_str());
+  }
+}
+
+Result<std::vector<PieceResult>> do_pieces(const Manifest& manifest, const std::vector<std::size_t>& pieces) {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  Display display(manifest, pieces.size());
+  return builder::work(manifest, pieces, builder::own_path(), interrupted,
+                       [&](const builder::WorkProgress& progress) { display.show(progress); });
+}
+
+// Those that --piece names, else all.
+Result<std::vector<std::size_t>> selected_pieces(const Cli& cli, const Manifest& manifest) {
+  std::vector<std::size_t> pieces;
+  for (const std::string& wanted : cli.list("piece")) {
+    const Result<std::size_t> index = builder::find_piece(manifest, wanted);
+    if (!index) return index.status();
+    pieces.push_back(*index);
+  }
+  if (cli.has("piece")) return pieces;
+  for (std::size_t i = 0; i < manifest.pieces.size(); ++i) pieces.push_back(i);
+  return pieces;
+}
+
+// --output: the merged bundle under a name of its own.
+Status copy_bundle(const Manifest& manifest, const std::string& output) {
+  for (const Piece& piece : manifest.pieces) {
+    if (piece.stage != builder::Stage::merge) continue;
+    const Status writable = builder::check_output(output);
+    if (!writable) return writable;
+    std::error_code error;
+    const std::string partial = output + ".new";
+    std::filesystem::copy_file(path_of(manifest, piece), partial, std::filesystem::copy_options::overwrite_existing,
+                               error);
+    if (!error) std::filesystem::rename(partial, output, error);
+    return error ? Status(Code::io, output + ": " + error.message()) : Status();
+  }
+  return {Code::malformed, manifest.path + ": has no piece that merges"};
+}
+
+}  // namespace
+
+int work(const std::vector<std::string>& arguments) {
+  Cli cli(
+      "work FILE [OPTIONS]",
+      "Does the pieces of work of a manifest of 'clbake plan' that are not done and that this machine can do. A piece\n"
+      "is done when its output is there, in the directory 'pieces' beside the manifest, and intact. Several of these\n"
+      "may run at a time, on one machine or on many. Exit status: 0 when all pieces are done, else 3.");
+  cli.add_list("piece", "LIST", "only these pieces, by number or name, separated by commas");
+  cli.add_flag("list", "do nothing: show which pieces are done");
+  cli.add_value("output,o", "FILE", "when the merged bundle is done, also copy it here");
+  cli.add_json();
+  if (const auto status = cli.parse(arguments)) return *status;
+  const Result<Manifest> manifest = builder::read_manifest(cli.file());
+  if (!manifest) return fail("work", manifest.status());
+  const Result<std::vector<std::size_t>> pieces = selected_pieces(cli, *manifest);
+  if (!pieces) return fail("work", pieces.status());
+
+  std::vector<PieceResult> results;
+  if (cli.has("list")) {
+    for (const std::size_t i : *pieces) results.push_back(builder::look_at(*manifest, manifest->pieces[i]));
+  } else {
+    Result<std::vector<PieceResult>> done = do_pieces(*manifest, *pieces);
+    if (done.status().code() == Code::cancelled) {
+      fail("clbake work: interrupted; finished work is kept, and the same command continues from there");
+      return kInterrupted;
+    }
+    if (!done) return fail("work", done.status());
+    results = std::move(*done);
+  }
+  const std::vector<Row> rows = rows_of(*manifest, *pieces, results, !cli.has("piece"));
+  cli.has("json") ? print_json(*manifest, rows) : print_text(*manifest, rows, cli.has("list"));
+  const auto is_done = [](const Row& row) { return row.result.state == PieceState::done; };
+  const bool complete = std::all_of(rows.begin(), rows.end(), is_done);
+  if (complete && cli.has("output")) {
+    const Status copied = copy_bundle(*manifest, behind_links(cli.text("output")));
+    if (!copied) return fail("work", copied);
+  }
+  return complete ? kSuccess : kLeftOut;
+}
+
+}  // namespace clbake::tool
