@@ -36,7 +36,6 @@ class Display {
     if (result.state == PieceState::damaged) bar_.message("clbake work: made again: " + result.cause);
     if (result.state == PieceState::missing || result.state == PieceState::damaged) {
       bar_.message("begins: " + label);
-      bar_.show(ended_, total_, label);
       return;
     }
     ++ended_;
