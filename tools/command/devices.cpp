@@ -7,18 +7,17 @@
 #include <cstdio>
 
 namespace clbake::tool {
-
 namespace {
 
 // The devices, and what else `clbake plan` reads of a machine.
-int print_machine(const Json& devices) {
+int print_machine(const Json& devices, const std::string& name) {
   const Result<builder::Machine> machine = builder::this_machine();
   if (!machine) return fail("devices", machine.status());
   Json targets = Json::array();
   for (const builder::Machine::Offline& target : machine->targets) {
     targets.push_back({{"name", target.name}, {"identity", target.identity}, {"fp64", target.fp64}});
   }
-  print({{"machine", machine->name}, {"devices", devices}, {"targets", targets}});
+  print({{"machine", name.empty() ? machine->name : name}, {"devices", devices}, {"targets", targets}});
   return kSuccess;
 }
 
@@ -31,7 +30,12 @@ int devices(const std::vector<std::string>& arguments) {
       "--device, and so is its identity, which changes with the driver. What --json prints is also what 'clbake plan'\n"
       "needs to know of a machine.");
   cli.add_json();
+  cli.add_value("machine", "NAME", "with --json: what schedulers call this machine; default: its host name");
   if (const auto status = cli.parse(arguments)) return *status;
+  if (cli.has("machine") && !builder::is_machine_name(cli.text("machine"))) {
+    throw UsageError("--machine: '" + cli.text("machine") +
+                     "' is no name of letters, digits, dots, dashes and underscores");
+  }
   const Result<std::vector<builder::Device>> found = builder::list_devices();
   if (!found) return fail("devices", found.status());
   for (const std::string& driver : builder::unloadable_drivers()) {
@@ -59,7 +63,7 @@ int devices(const std::vector<std::string>& arguments) {
     std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not reported)" : t.architecture.c_str(),
                 t.address_bits);
   }
-  return cli.has("json") ? print_machine(list) : kSuccess;
+  return cli.has("json") ? print_machine(list, cli.text("machine")) : kSuccess;
 }
 
 }  // namespace clbake::tool

@@ -67,6 +67,7 @@ CONF
 }
 
 start_controller() {
+  # shellcheck disable=SC2034  # for who sources this
   slurmctld -D > "$cluster/log/slurmctld.out" 2>&1 &
   controller_pid=$!
   cluster_pids+=($!)

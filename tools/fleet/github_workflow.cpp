@@ -32,9 +32,9 @@ std::string steps(const builder::Manifest& manifest) {
          yaml_quoted(pieces) +
          "\n"
          "          merge-multiple: true\n"
-         "      - run: clbake work " +
-         yaml_quoted(manifest.path) +
-         " --piece ${{ matrix.piece }}\n"
+         "      - run: " +
+         yaml_quoted("clbake work " + shell_quoted(manifest.path) + " --piece ${{ matrix.piece }}") +
+         "\n"
          "      - uses: actions/upload-artifact@v4\n"
          "        if: always()\n"
          "        with:\n"

@@ -61,12 +61,14 @@ submit() {
     for machine in $4; do
       grep -qxF -- "$machine" <<< "$nodes" || { echo "Slurm has no node $machine" >&2; return 1; }
     done
-    others=$(grep -vxF -- "$(printf '%s\n' $4)" <<< "$nodes" | paste -sd,) || true
+    others=$(grep -vxF -- "${4// /$'\n'}" <<< "$nodes" | paste -sd,) || true
     [ -z "$others" ] || arguments+=(--exclude="$others")
   fi
   [ -z "$5" ] || arguments+=(--dependency="afterany:$5")
   local task
+  # shellcheck disable=SC2016  # the task expands them
   printf -v task '%q work %q --piece $SLURM_ARRAY_TASK_ID' "$clbake" "$manifest"
+  # shellcheck disable=SC2016
   task+='; status=$?
 if [ $status -eq 137 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" && sleep 60

@@ -37,6 +37,8 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
                                 {"run"},
                                 {"inspect"},
                                 {"merge"},
+                                {"plan"},
+                                {"work"},
                                 {"embed"},
                                 {"bench"},
                                 {"bench", "choice"},
@@ -109,7 +111,9 @@ BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesItsOptions) {
     const std::string help = clbake({verb, "--help"}).out;
     for (const std::string& option : options) BOOST_TEST(contains(help, option), verb << " " << option);
   };
-  check_names("devices", {"--json"});
+  check_names("devices", {"--json", "--machine"});
+  check_names("plan", {"--target", "--budget", "--shards", "--split", "--format", "--from", "-o"});
+  check_names("work", {"--piece", "--list", "--json", "-o"});
   check_names("build", {"--device", "--target", "--precision", "--profile", "--force", "-o", "SPEC"});
   check_names("tune", {"--device", "--precision", "--budget", "--shapes", "--strategy", "--variant", "--seed",
                        "--shard", "--merge", "--force", "--report", "-o", "SPEC"});
