@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034
 # A Slurm of three nodes on this one machine, for the demo: sourced, run as root. It keeps to its own directory and ports.
 #
 #   start_cluster DIRECTORY   starts munged, slurmctld and a slurmd for each of n1, n2, n3; sets SLURM_CONF
@@ -67,7 +68,6 @@ CONF
 }
 
 start_controller() {
-  # shellcheck disable=SC2034  # for who sources this
   slurmctld -D > "$cluster/log/slurmctld.out" 2>&1 &
   controller_pid=$!
   cluster_pids+=($!)

@@ -179,7 +179,6 @@ Result<std::vector<PieceResult>> work(const Manifest& manifest, const std::vecto
       if (!status) return status;
     }
   }
-  fs::remove(directory, error);  // refuses while something is left in it
   return results;
 }
 
