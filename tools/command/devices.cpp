@@ -2,7 +2,7 @@
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
 
-#include <clbake/builder/fleet.hpp>
+#include <clbake/builder/fleet/plan.hpp>
 
 #include <cstdio>
 

@@ -1,7 +1,7 @@
 // A manifest's pieces of work in the language of a scheduler.
 #pragma once
 
-#include <clbake/builder/fleet_work.hpp>
+#include <clbake/builder/fleet/work.hpp>
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include <clbake/builder/manifest.hpp>
+#include <clbake/builder/fleet/manifest.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/exceptions_to_status.hpp>
 

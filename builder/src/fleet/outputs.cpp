@@ -1,5 +1,5 @@
 // Whether a piece is done: a look at its output.
-#include <clbake/builder/fleet_work.hpp>
+#include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include "process/text_file.hpp"

@@ -1,4 +1,4 @@
-#include <clbake/builder/fleet.hpp>
+#include <clbake/builder/fleet/plan.hpp>
 
 #include "process/digest.hpp"
 

@@ -1,4 +1,4 @@
-#include <clbake/builder/fleet_work.hpp>
+#include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
 
 #include "fleet/piece_lock.hpp"

@@ -1,7 +1,7 @@
 // From machines to pieces of work, and manifests as text. Needs no OpenCL device.
 #include "files.hpp"
 
-#include <clbake/builder/manifest.hpp>
+#include <clbake/builder/fleet/manifest.hpp>
 #include <clbake/builder/scratch.hpp>
 
 #include <algorithm>

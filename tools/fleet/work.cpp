@@ -4,7 +4,7 @@
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
-#include <clbake/builder/fleet_work.hpp>
+#include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // there, and intact. Nothing else is remembered.
 #pragma once
 
-#include <clbake/builder/manifest.hpp>
+#include <clbake/builder/fleet/manifest.hpp>
 
 #include <atomic>
 #include <functional>

@@ -5,7 +5,7 @@
 #include "command/verbs.hpp"
 #include "fleet/workflow.hpp"
 
-#include <clbake/builder/manifest.hpp>
+#include <clbake/builder/fleet/manifest.hpp>
 #include <clbake/builder/shapes_file.hpp>
 #include <clbake/cache/writer.hpp>
 

@@ -5,7 +5,7 @@
 //    "compute_units": 0, "machines": [...]}
 #pragma once
 
-#include <clbake/builder/fleet.hpp>
+#include <clbake/builder/fleet/plan.hpp>
 
 namespace clbake::builder {
 
