@@ -17,13 +17,11 @@ namespace {
 
 constexpr std::uintmax_t kMaxInputBytes = std::uintmax_t{1} << 30;
 
-using Arguments = std::vector<std::string>;
-
 // A device or an offline target, and the machines that can bake for it.
 struct Subject {
   std::string identity;
-  std::string label;    // for titles
-  Target target;        // of a device
+  std::string label;  // for titles
+  Target target;
   std::string offline;  // name of the offline target; empty for a device
   std::uint32_t compute_units = 0;
   bool fp64 = true;
@@ -119,6 +117,9 @@ class Planner {
   }
 
   Status find_targets() {
+    if (options_.targets.empty()) return {};
+    const Result<std::vector<OfflineTarget>> known = offline_targets();
+    if (!known) return known.status();
     for (const std::string& wanted : std::set<std::string>(options_.targets.begin(), options_.targets.end())) {
       Subject subject;
       for (const Machine& machine : options_.machines) {
@@ -129,6 +130,9 @@ class Planner {
       if (subject.machines.empty()) {
         return {Code::invalid_argument,
                 "no machine compiles for the target '" + wanted + "'; 'clbake targets' says why"};
+      }
+      for (const OfflineTarget& target : *known) {
+        if (target.name == wanted) subject.target = target.device.target;
       }
       subjects_.push_back(std::move(subject));
     }
@@ -266,7 +270,7 @@ class Planner {
 
   void add_profile(const Subject& subject, Piece& piece) const {
     for (const auto& [file, target] : profiles_) {
-      if (subject.offline.empty() && made_for(target, subject.target)) option(piece, "--profile", file);
+      if (made_for(target, subject.target)) option(piece, "--profile", file);
     }
     for (const auto& [tuned, profile] : tuned_) {
       if (tuned != subject.identity) continue;
