@@ -4,17 +4,20 @@
 //   shapes             the file's name, or null
 //   newer_driver       true or false
 //   precisions         [{precision, problems, shown: [name]}]: shown are the heaviest problems
-//   targets            [{device, driver, platform, architecture, status, entries, program_bytes, cells}], a device with
-//                      a driver each; status is "kept", "added" or "lost" (null without `against`)
+//   targets            [{device, offline, driver, platform, architecture, status, entries, program_bytes, cells}], a
+//                      device with a driver each; offline: of an offline compiler, for any device of the architecture;
+//                      status is "kept", "added" or "lost" (null without `against`)
 //   ... cells          one for each of `precisions`: {figures}, before: {figures} or null, speedup, and
 //                      shown: [{origin, variant, proven, jit_free, expected_us, gflops}]
 //   total              {figures} of all cells, without those of lost targets
 //   worse, better      how many problems on how many targets are served by something worse, or better, than before
-//   changes            the first of these: [{target, problem, weight, before, after, why}]
+//   changes            these, in groups of one kind on one target: [{target, kind, problems, examples, before, after,
+//                      why}]; more_changes: groups that are left out
 //
-// Figures are {problems, native, portable, source, none, proven, jit_free, native_share, gflops, misses}: numbers of
-// problems by what serves them, the part of their weights that machine code for exactly this device and driver serves,
-// the geometric mean of the expected speeds, and why other problems have no such machine code.
+// Figures are {problems, native, portable, source, none, proven, jit_free, native_share, expected, gflops, misses}:
+// numbers of problems by what serves them, the part of their weights that machine code for exactly this device and
+// driver serves, how many have an expected time, the geometric mean of the speeds that follow, and why other problems
+// have no such machine code.
 #include "report/release/release_report.hpp"
 
 #include <clbake/builder/release/bundle_summary.hpp>
@@ -35,6 +38,7 @@ using builder::Shape;
 
 constexpr std::size_t kMostShown = 6;
 constexpr std::size_t kMostChanges = 100;
+constexpr std::size_t kMostExamples = 3;
 
 // What serves a problem on one device: worse ones later.
 enum class Source { native, portable, source, none };
@@ -79,7 +83,7 @@ class Side {
 };
 
 struct Figures {
-  std::size_t problems = 0, proven = 0, jit_free = 0;
+  std::size_t problems = 0, proven = 0, jit_free = 0, expected = 0;
   std::size_t by_source[kSources] = {};
   double weight = 0, native_weight = 0;
   double expected_weight = 0, log_gflops = 0;  // of the problems with an expected time; the sum of weighted logarithms
@@ -98,6 +102,7 @@ struct Figures {
     if (why.ok()) native_weight += shape.weight;
     if (!why.ok()) ++misses[std::string(clbake::name(why.code()))];
     if (!served.expected_us || *served.expected_us <= 0) return;
+    ++expected;
     expected_weight += shape.weight;
     log_gflops += shape.weight * std::log(builder::gflops(shape, *served.expected_us));
   }
@@ -106,6 +111,7 @@ struct Figures {
     problems += other.problems;
     proven += other.proven;
     jit_free += other.jit_free;
+    expected += other.expected;
     for (std::size_t i = 0; i < kSources; ++i) by_source[i] += other.by_source[i];
     weight += other.weight;
     native_weight += other.native_weight;
@@ -120,6 +126,7 @@ struct Figures {
     json.update({{"proven", proven},
                  {"jit_free", jit_free},
                  {"native_share", weight > 0 ? native_weight / weight : 0},
+                 {"expected", expected},
                  {"gflops", expected_weight > 0 ? Json(std::exp(log_gflops / expected_weight)) : Json()},
                  {"misses", misses}});
     return json;
@@ -221,11 +228,14 @@ Json shown_json(const Served& served, const Shape& shape) {
   return json;
 }
 
+// Problems of one kind on one target that something else serves than before.
 struct Change {
   std::string target;
-  const Shape* shape;
+  GemmKind kind;
   Source before, after;
-  std::string why;  // it is no better
+  std::string why;                   // the first of them is no better
+  std::vector<const Shape*> shapes;  // the heaviest first
+  double weight = 0;
   bool is_worse() const { return after > before; }
 };
 
@@ -233,6 +243,23 @@ struct Change {
 struct Totals {
   Figures now;
   std::vector<Change> changes;
+
+  void add_change(const Row& row, const Shape& shape, Source before, const Served& served) {
+    const Source after = source_of(served);
+    if (before == after) return;
+    const std::string target = builder::target_name(row.target);
+    // Those of this target are the last ones.
+    auto change = std::find_if(changes.rbegin(), changes.rend(), [&](const Change& c) {
+      return c.target == target && c.kind == shape.kind() && c.before == before && c.after == after;
+    });
+    if (change == changes.rend()) {
+      const Status& why = served.program ? served.program->miss : served.failure;
+      changes.push_back({target, shape.kind(), before, after, why.message(), {}, 0});
+      change = changes.rbegin();
+    }
+    change->shapes.push_back(&shape);
+    change->weight += shape.weight;
+  }
 };
 
 // The geometric mean of old times over new ones, of the problems that have both.
@@ -263,9 +290,7 @@ Result<Json> cell_json(const Column& column, const Row& row, Side& now, std::opt
     if (!served_before) return served_before.status();
     before.add(*served_before, *shape);
     speedup.add(*served_before, *served, shape->weight);
-    const Source was = source_of(*served_before), is = source_of(*served);
-    const Status& why = served->program ? served->program->miss : served->failure;
-    if (was != is) totals.changes.push_back({builder::target_name(row.target), shape, was, is, why.message()});
+    totals.add_change(row, *shape, source_of(*served_before), *served);
   }
   if (row.now) totals.now.add(figures);
   Json json{{"precision", clbake::name(column.precision)}};
@@ -289,6 +314,7 @@ Result<Json> row_json(const Release& release, const Row& row, const std::vector<
   }
   const Target& t = row.target;
   Json json{{"device", t.device_name.empty() ? builder::target_name(t) : t.device_name},
+            {"offline", t.device_name.empty()},
             {"driver", t.driver_version},
             {"platform", t.platform_name},
             {"platform_version", t.platform_version},
@@ -329,24 +355,35 @@ Json precisions_json(const std::vector<Column>& columns) {
   return all;
 }
 
+Json change_json(const Change& change) {
+  Json examples = Json::array();
+  for (std::size_t i = 0; i < std::min(change.shapes.size(), kMostExamples); ++i) {
+    examples.push_back(builder::name(*change.shapes[i]));
+  }
+  return {{"target", change.target},
+          {"kind", builder::kind_name(change.kind)},
+          {"problems", change.shapes.size()},
+          {"examples", std::move(examples)},
+          {"before", name(change.before)},
+          {"after", name(change.after)},
+          {"why", change.is_worse() ? Json(change.why) : Json()}};
+}
+
 // What got worse first, the heaviest first.
 void add_changes(std::vector<Change> changes, Json& json) {
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
-    return std::make_pair(!a.is_worse(), -a.shape->weight) < std::make_pair(!b.is_worse(), -b.shape->weight);
+    return std::make_pair(!a.is_worse(), -a.weight) < std::make_pair(!b.is_worse(), -b.weight);
   });
-  const auto worse = std::count_if(changes.begin(), changes.end(), [](const Change& c) { return c.is_worse(); });
-  json["worse"] = worse;
-  json["better"] = static_cast<std::ptrdiff_t>(changes.size()) - worse;
-  Json& list = json["changes"] = Json::array();
-  for (std::size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
-    const Change& c = changes[i];
-    list.push_back({{"target", c.target},
-                    {"problem", builder::name(*c.shape)},
-                    {"weight", c.shape->weight},
-                    {"before", name(c.before)},
-                    {"after", name(c.after)},
-                    {"why", c.is_worse() ? Json(c.why) : Json()}});
+  std::size_t worse = 0, better = 0;
+  Json list = Json::array();
+  for (const Change& change : changes) {
+    (change.is_worse() ? worse : better) += change.shapes.size();
+    if (list.size() < kMostChanges) list.push_back(change_json(change));
   }
+  json["worse"] = worse;
+  json["better"] = better;
+  json["more_changes"] = changes.size() - list.size();
+  json["changes"] = std::move(list);
 }
 
 }  // namespace

@@ -45,8 +45,9 @@
     return h("div", {class: "name"}, h("b", {}, target.device), " ", badge[target.status],
              h("small", {}, target.driver ? "driver " + target.driver : ""), more.map(text => h("small", {}, text)));
   }
-  const platformOf = target =>
-      [target.platform, target.platform_version, target.architecture].filter(Boolean).join(" \u00b7 ");
+  const platformOf = target => target.offline
+      ? "any device of this architecture; its machine code serves with newer_driver only"
+      : [target.platform, target.platform_version, target.architecture].filter(Boolean).join(" \u00b7 ");
   const grid = (columns, titles, rows) => [
     h("div", {class: "row titles", style: "--columns:" + columns}, titles.map(title => h("div", {}, title))),
     rows.map(row => h("div", {class: "row", style: "--columns:" + columns}, row)),
@@ -67,7 +68,8 @@
              h("small", {}, "proven ", figure(path + "/proven", whole), ", JIT-free ",
                figure(path + "/jit_free", whole), " of ", figure(path + "/problems", whole)),
              reasons.length ? h("small", {class: "warn"}, "why: " + reasons.join(", ")) : null,
-             cell.gflops === null ? null : h("small", {}, h("b", {}, figure(path + "/gflops", number)), " GFLOP/s"),
+             cell.gflops === null ? null : h("small", {}, h("b", {}, figure(path + "/gflops", number)), " GFLOP/s",
+               cell.expected < cell.problems ? [", of ", figure(path + "/expected", whole), " problems"] : null),
              cell.before ? sinceLast(cell, path) : null);
   }
 
@@ -120,17 +122,20 @@
     place("changes", ".summary").replaceChildren(
         "New: " + status("added") + ". Gone: " + status("lost") + ". Problems served worse: ", figure("/worse", whole),
         ", better: ", figure("/better", whole), ".");
-    const rows = data.changes.map(change => [
-      h("div", {class: "name"}, change.target), h("div", {}, change.problem),
+    const rows = data.changes.map((change, i) => [
+      h("div", {class: "name"}, change.target),
+      h("div", {class: "cell"}, change.kind + ", ", figure("/changes/" + i + "/problems", whole),
+        change.problems === 1 ? " problem" : " problems",
+        h("small", {}, change.examples.map(name => name.replace(change.kind + " ", "")).join(", ") +
+          (change.problems > change.examples.length ? " ..." : ""))),
       h("div", {class: "cell"}, h("b", {class: change.why === null ? "good" : "warn"},
                                   words[change.before] + " \u2192 " + words[change.after]),
         change.why === null ? null : h("small", {}, change.why)),
     ]);
-    const more = data.worse + data.better - data.changes.length;
-    place("changes", ".list").replaceChildren(...(rows.length ? grid(2, ["device and driver", "problem", "served by"],
+    place("changes", ".list").replaceChildren(...(rows.length ? grid(2, ["device and driver", "problems", "served by"],
                                                                      rows).flat()
                                                               : [none("Every problem is served as before.")]),
-                                              more > 0 ? none("and " + whole(more) + " more") : "");
+                                              data.more_changes > 0 ? none("and " + whole(data.more_changes) + " more such groups") : "");
   }
 
   function drawSizes() {
