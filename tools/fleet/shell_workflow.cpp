@@ -13,7 +13,7 @@ std::string shell_workflow(const builder::Manifest& manifest) {
       "#!/bin/sh\n"
       "# Made by 'clbake plan --format shell'. Does the pieces of work that are not done and that this machine can "
       "do.\n"
-      "# Exit status: 0 when all pieces are done; else 3 or the worst of theirs, and running it again goes on.\n"
+      "# Exit status: 0 when all pieces are done; else that of the last that is not; run it again.\n"
       "manifest=" +
       shell_quoted(manifest.path) +
       "\n"
