@@ -5,7 +5,7 @@
 // in place, in a mapped file or in memory of any alignment; and each piece is verified when it is used, not before.
 //
 //   records (targets ... proofs)    64 bytes each, sorted: searched in place, one cache line each in a mapped file
-//   bodies, programs                the variable part, after all records: a search touches none of it
+//   programs, bodies                the variable part, after all records: a search touches none of it
 //
 // - Every record has its own checksum, seeded with its section and index: a record in another position is damage. It
 //   also holds the checksums of its blob. So a lookup verifies what it returns and hardly anything else, and damage to
@@ -14,6 +14,9 @@
 //   pay for decompression. Sources, profiles and programs are zstd frames.
 // - The keys of the index grow almost evenly, because most variants are baked for most targets. Interpolation finds an
 //   entry in 2 to 4 probes; bisection alone takes 20 in a bundle of a million, each a cache miss. See read/search.cpp.
+// - The dictionary of a program is another program of the bundle, so it costs no bytes. It has none itself: to reach
+// one
+//   entry, at most two programs are decompressed.
 // - The writer sorts, removes duplicates and renumbers: equal contents are equal bytes, and programs that entries share
 //   are stored once.
 // - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it.
@@ -103,5 +106,6 @@ constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxProfileBytes =
     16 + clbake::kKinds * (2 * kMaxRulesOfKind * kRuleBytes + kMaxModelsOfKind * kCostModelBytes);
 constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMaxDictionaryBytes = std::uint64_t{8} << 20;  // a program that is a dictionary
 
 }  // namespace clbake::cache::format

@@ -17,8 +17,11 @@ class Forge {
 
   std::uint8_t* header() { return bytes.data(); }
 
+  // The record in the section table.
   std::uint8_t* section(format::SectionType type) {
-    return bytes.data() + format::header::kBytes + (static_cast<std::size_t>(type) - 1) * format::section::kBytes;
+    std::uint8_t* p = bytes.data() + format::header::kBytes;
+    while (load32(p + format::section::kTypeAt) != static_cast<std::uint32_t>(type)) p += format::section::kBytes;
+    return p;
   }
 
   std::size_t section_offset(format::SectionType type) {

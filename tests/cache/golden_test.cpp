@@ -18,3 +18,16 @@ BOOST_AUTO_TEST_CASE(GoldenBundleOfVersion10HoldsTheSmallContents) {
   const Contents expected = open_bytes(small_bundle())->decode().value();
   BOOST_TEST(describe(bundle->decode().value()) == describe(expected));
 }
+
+BOOST_AUTO_TEST_CASE(GoldenBundleWithDictionariesHoldsTheSimilarContents) {
+  const Result<Bundle> bundle = Bundle::open(CLBAKE_GOLDEN_DIR "/v1.0-dictionaries.clbake");
+  BOOST_REQUIRE_EQUAL(bundle.status().message(), "");
+  BOOST_TEST(bundle->verify().message() == "");
+  const Contents expected = open_bytes(encoded(similar_contents()))->decode().value();
+  BOOST_TEST(describe(bundle->decode().value()) == describe(expected));
+  unsigned with_dictionary = 0;
+  for (std::uint32_t i = 0; i < bundle->entry_count(); ++i) {
+    with_dictionary += bundle->entry(i)->program.dictionary != 0 ? 1 : 0;
+  }
+  BOOST_TEST(with_dictionary == 9U);
+}

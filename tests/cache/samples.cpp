@@ -1,5 +1,6 @@
 #include "samples.hpp"
 
+#include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
@@ -163,6 +164,30 @@ Contents small_contents() {
                {2, 1, Form::native, proof(true, ""), program(5, 1)}};
   c.entries[3].newer_driver = true;
   return c;
+}
+
+Contents similar_contents() {
+  Contents c;
+  for (const char* driver : {"530.1", "535.1", "550.2", "580.3"}) c.targets.push_back(target("Device A", driver));
+  c.sources = {{"direct.cl", "kernel void gemm() {}"}};
+  for (const char* name : {"direct-4", "direct-8", "tile-16"}) {
+    c.variants.push_back(variant(name, Precision::single_precision, 0));
+  }
+  for (std::uint32_t v = 0; v < 3; ++v) {
+    for (std::uint32_t t = 0; t < 4; ++t) {
+      std::mt19937 random(v + 1);
+      Bytes program(600);
+      for (std::uint8_t& byte : program) byte = static_cast<std::uint8_t>(v == 2 ? random() % 4 : random());
+      for (std::uint32_t i = 0; i < t; ++i) program[100 * i + 50] ^= 0xFF;
+      c.entries.push_back({t, v, Form::native, Proof(), program});
+    }
+  }
+  return c;
+}
+
+const Bytes& packed_bundle() {
+  static const Bytes bytes = pack(similar_contents()).value();
+  return bytes;
 }
 
 Bytes encoded(const Contents& contents) {

@@ -13,6 +13,13 @@ namespace clbake::cache::test {
 // Frozen: the golden file of version 1.0 holds it.
 Contents small_contents();
 
+// Programs of 600 bytes of three variants for four drivers of one device; those of one variant differ in a few bytes.
+// Those of the first two variants have noise, which zstd cannot make smaller. Frozen: a golden file holds it.
+Contents similar_contents();
+
+// `pack`ed similar contents, made once: with dictionaries of both methods.
+const Bytes& packed_bundle();
+
 // `encode`; throws when it fails.
 Bytes encoded(const Contents& contents);
 

@@ -6,6 +6,7 @@
 #include "fuzz.hpp"
 #include "seal.hpp"
 
+#include <clbake/cache/pack.hpp>
 #include <clbake/cache/reader.hpp>
 #include <clbake/cache/writer.hpp>
 
@@ -56,6 +57,9 @@ void write_again(const Bundle& bundle) {
   expect(again.ok() && again->verify().ok(), "a written bundle is valid");
   const Result<Bytes> twice = encode(*again->decode(), Packing::plain);
   expect(twice.ok() && *twice == *written, "equal contents give equal bytes");
+  const Result<Bytes> packed = pack(*contents, {1, nullptr, {}});
+  expect(packed.ok() && Bundle::from_memory({packed->data(), packed->size()})->verify().ok(),
+         "a packed bundle is valid");
 }
 
 void read(ByteView bytes) {

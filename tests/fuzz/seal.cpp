@@ -6,6 +6,7 @@
 #include "format.hpp"
 
 #include <zstd.h>
+#include <memory>
 
 namespace clbake::fuzz {
 namespace {
@@ -89,13 +90,37 @@ class Sealer {
 
   // The raw checksum of a zstd blob, and the size that its frame declares.
   void seal_raw(std::uint8_t* record, std::uint64_t offset, std::uint32_t stored) const {
+    const std::uint32_t dictionary = load32(record + format::blob::kDictionaryAt);
+    const Bytes prefix = dictionary == 0 ? Bytes() : raw_of_entry(dictionary - 1);
+    const Bytes raw = unpack(offset, stored, prefix);
+    if (raw.empty()) return;
+    store32(record + format::blob::kRawBytesAt, static_cast<std::uint32_t>(raw.size()));
+    store64(record + format::blob::kRawChecksumAt, xxh64(raw.data(), raw.size(), 0));
+  }
+
+  // No bytes if the frame cannot be read, or is too large.
+  Bytes unpack(std::uint64_t offset, std::uint32_t stored, const Bytes& prefix) const {
     const std::uint64_t declared = ZSTD_getFrameContentSize(bytes_.data() + offset, stored);
-    if (declared > kMaxUnpacked) return;
+    if (declared > kMaxUnpacked) return {};
     Bytes raw(static_cast<std::size_t>(declared));
-    const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), bytes_.data() + offset, stored);
-    if (ZSTD_isError(size) != 0) return;
-    store32(record + format::blob::kRawBytesAt, static_cast<std::uint32_t>(declared));
-    store64(record + format::blob::kRawChecksumAt, xxh64(raw.data(), size, 0));
+    const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+    ZSTD_DCtx_refPrefix(context.get(), prefix.data(), prefix.size());
+    const std::size_t size = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), bytes_.data() + offset, stored);
+    return size == raw.size() ? raw : Bytes();
+  }
+
+  // The program of an entry that can be a dictionary; no bytes if there is none.
+  Bytes raw_of_entry(std::uint32_t i) const {
+    namespace at = format::blob;
+    const Records index = records_[static_cast<std::size_t>(SectionType::index)];
+    if (i >= index.count) return {};
+    const std::uint8_t* record = bytes_.data() + index.offset + i * format::kRecordBytes;
+    const std::uint64_t offset = load64(record + at::kOffsetAt);
+    const std::uint32_t stored = load32(record + at::kStoredBytesAt);
+    if (!inside(offset, stored) || stored > kMaxUnpacked) return {};
+    if (load16(record + at::kMethodAt) == 1) return unpack(offset, stored, {});
+    return {bytes_.begin() + static_cast<std::ptrdiff_t>(offset),
+            bytes_.begin() + static_cast<std::ptrdiff_t>(offset + stored)};
   }
 
   void seal_proof(std::uint8_t* record, std::uint64_t i) const {

@@ -12,6 +12,7 @@ constexpr Verb kBenchmarks[] = {
     {"gemm", bench_gemm, "speed of the bundle's kernels, beside other libraries or another bundle"},
     {"choice", bench_choice, "how close the profile's choices come to the best variants of the bundle"},
     {"load", bench_load, "time to load each program of the bundle"},
+    {"bundle", bench_bundle, "size of a bundle, time to read it; time to open, search and join made-up bundles"},
     {"overhead", bench_overhead, "host time of a call, beside the bare calls of the driver"},
     {"presets", bench_presets, "speed of published kernels"},
     {"release", bench_release, "time of 'check', 'diff', 'prune' and 'verify' on large made-up bundles"},

@@ -144,6 +144,10 @@ void declare_options(Cli& cli) {
   cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle has");
   cli.add_flag("replace", "drop what the earlier bundle holds beside what is asked for");
   cli.add_flag("strict", "when a variant fails, fail and write nothing, instead of leaving the variant out");
+  cli.add_flag(
+      "reproducible",
+      "leave out what differs from build to build: the times of the proofs, and their notes; whether a program "
+      "is proven and JIT-free stays");
   cli.add_json();
 }
 
@@ -157,6 +161,7 @@ builder::BuildOptions options_from(const Cli& cli) {
   check_combinations(cli);
   builder::BuildOptions options;
   options.strict = cli.has("strict");
+  options.reproducible = cli.has("reproducible");
   options.untuned = cli.has("untuned");
   options.foreign_profiles = cli.has("force");
   options.fresh = cli.has("fresh");

@@ -1,11 +1,15 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
+#include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/merge_bundles.hpp>
+#include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 namespace clbake::tool {
@@ -25,6 +29,20 @@ void print_report(const builder::MergedBundle& merged, std::size_t parts, const 
   std::printf("%s: %s joined; %s, %s, %s\n", output.c_str(), counted(parts, "bundle").c_str(),
               counted(all.targets.size(), "target").c_str(), counted(all.variants.size(), "variant").c_str(),
               counted(all.entries.size(), "entry").c_str());
+}
+
+Result<cache::Bytes> packed(const cache::Contents& contents) {
+  ProgressBar bar;
+  const auto start = std::chrono::steady_clock::now();
+  cache::PackOptions options;
+  options.report = [&](std::size_t done, std::size_t all) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    if (elapsed.count() < 2) return;  // not worth a line
+    const double expected =
+        elapsed.count() * static_cast<double>(all) / static_cast<double>(std::max<std::size_t>(done, 1));
+    bar.show_time(elapsed.count(), expected, "compressed " + std::to_string(done) + " of " + std::to_string(all));
+  };
+  return cache::pack(contents, options);
 }
 
 }  // namespace
@@ -56,7 +74,7 @@ int merge(const std::vector<std::string>& arguments) {
   builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
-  const Result<cache::Bytes> bytes = cache::encode(merged.contents);
+  const Result<cache::Bytes> bytes = packed(merged.contents);
   if (!bytes) return fail("merge", bytes.status().within(output));
   const Status written = cache::write_file(output, {bytes->data(), bytes->size()});
   if (!written) return fail("merge", written);

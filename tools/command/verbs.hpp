@@ -33,6 +33,7 @@ int embed(const std::vector<std::string>& arguments);
 int tune(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
 int bench_bake(const std::vector<std::string>& arguments);
+int bench_bundle(const std::vector<std::string>& arguments);
 int bench_choice(const std::vector<std::string>& arguments);
 int bench_cold(const std::vector<std::string>& arguments);
 int bench_gemm(const std::vector<std::string>& arguments);

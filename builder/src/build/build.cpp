@@ -1,5 +1,6 @@
 #include <clbake/builder/build.hpp>
 
+#include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include "build/previous_bundle.hpp"
 #include "build/stages.hpp"
@@ -35,6 +36,15 @@ BuildReport report_on(const Plan& plan) {
   return report;
 }
 
+// Leaves only what another build of the same makes, too: not the times, and not the notes, which tell of them.
+void remove_measurements(cache::Contents& contents) {
+  for (cache::Entry& entry : contents.entries) {
+    cache::Proof& proof = entry.proof;
+    proof.create_us = proof.build_us = proof.kernel_us = proof.first_us = proof.steady_us = 0;
+    proof.note.clear();
+  }
+}
+
 // The entries and profiles of the tasks that did not fail.
 cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<BakeList>& bake_lists) {
   cache::Contents contents;
@@ -57,9 +67,20 @@ Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
   return cache::write_file(path, {bytes.data(), bytes.size()});
 }
 
+cache::PackOptions pack_options(const StageContext& context) {
+  constexpr std::size_t kBetweenReports = 1000;  // programs: some seconds
+  const auto report = [&steps = context.steps, reported = std::size_t{0}](std::size_t done, std::size_t all) mutable {
+    if (done < reported + kBetweenReports) return;
+    reported = done;
+    steps.tell_of("compressed " + std::to_string(done) + " of " + std::to_string(all) + " programs");
+  };
+  return {context.options.parallel, &context.cancel, report};
+}
+
 // The new bundle and the report on it.
-Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const std::vector<BakeList>& bake_lists,
+Result<BuildReport> pack(const Plan& plan, const StageContext& context, const std::vector<BakeList>& bake_lists,
                          const PreviousBundle& previous) {
+  const BuildOptions& options = context.options;
   BuildReport report = report_on(plan);
   if (options.strict && report.failed > 0) {
     return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
@@ -71,7 +92,8 @@ Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const st
                                     (remark ? "; " + std::string(remark) : std::string())};
   }
   carry_over(previous, plan.tasks, options.output, options.replace, contents, report);
-  const Result<cache::Bytes> bytes = cache::encode(contents);
+  if (options.reproducible) remove_measurements(contents);
+  const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
   const Status written = write_if_changed(options.output, *bytes);
@@ -97,7 +119,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   Status status = compile_tasks(plan.tasks, context);
   if (status) status = prove_tasks(plan.tasks, context);
   if (!status) return status;
-  return pack(plan, options, bake_lists, previous);
+  return pack(plan, context, bake_lists, previous);
 }
 
 }  // namespace

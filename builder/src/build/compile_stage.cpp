@@ -112,6 +112,11 @@ void Steps::tell(const std::string& failure) {
   if (report_) report_(state_);
 }
 
+void Steps::tell_of(const std::string& last) {
+  state_.last = last;
+  tell({});
+}
+
 Status compile_tasks(std::vector<Task>& tasks, const StageContext& context) {
   return CompileStage(tasks, context).run();
 }

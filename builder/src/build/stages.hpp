@@ -21,6 +21,7 @@ class Steps {
   void skip_one() { --state_.steps; }
   void done(const std::string& last, const std::string& failure = {});
   void tell(const std::string& failure);  // nothing was done, but this failed
+  void tell_of(const std::string& last);  // what was done is no step
 
  private:
   const std::function<void(const Progress&)>& report_;

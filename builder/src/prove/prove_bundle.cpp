@@ -1,5 +1,6 @@
 #include <clbake/builder/prove_bundle.hpp>
 #include <clbake/builder/scratch.hpp>
+#include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include "process/work_directory.hpp"
 #include "profile/default_targets.hpp"
@@ -241,7 +242,7 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
 Status Proving::write() const {
   cache::Contents contents = contents_;
   for (const Task* task : proven_) renew_profile(contents, *task);
-  const Result<cache::Bytes> bytes = cache::encode(contents);
+  const Result<cache::Bytes> bytes = cache::pack(contents);
   if (!bytes) return bytes.status();
   return cache::write_file(options_.file, {bytes->data(), bytes->size()});
 }

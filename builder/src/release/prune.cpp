@@ -1,6 +1,6 @@
 #include <clbake/builder/release/prune.hpp>
 
-#include <clbake/cache/writer.hpp>
+#include <clbake/cache/pack.hpp>
 #include "release/prune_plan.hpp"
 #include "release/prune_size.hpp"
 
@@ -38,7 +38,7 @@ Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
   pruned.unserved = plan.unserved();
   if (plan.apply().targets.empty()) return {Code::invalid_argument, "nothing of the bundle would be left"};
   Result<cache::Bytes> bytes =
-      options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss) : cache::encode(plan.apply());
+      options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss) : cache::pack(plan.apply());
   if (!bytes) return bytes.status();
   const cache::Contents kept = plan.apply();
   pruned.before = counts_of(*contents, bundle.size_bytes());

@@ -5,6 +5,7 @@
 #include "coding.hpp"
 
 #include <zstd.h>
+#include <memory>
 
 namespace clbake::cache {
 namespace {
@@ -49,6 +50,7 @@ Status check_keys(const BundleView& view, SectionType type, const BlobRecord& re
 
 Status check_method(SectionType type, const Blob& blob) {
   if (blob.method == static_cast<std::uint16_t>(Method::none)) {
+    if (blob.dictionary != 0) return {Code::malformed, "has a dictionary, but is not compressed"};
     const bool same = blob.stored_bytes == blob.raw_bytes && blob.stored_checksum == blob.raw_checksum;
     return same ? Status() : Status(Code::malformed, "stored and raw bytes differ without compression");
   }
@@ -71,6 +73,44 @@ Status check_frame(ByteView stored, std::uint32_t raw_bytes) {
   return {};
 }
 
+// The verified stored bytes are decompressed into `raw`, which has the size that they must have.
+Status decompress(ByteView stored, ByteView dictionary, Bytes& raw) {
+  const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  if (context == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
+  // A prefix is used in place and never parsed, whatever its bytes are.
+  ZSTD_DCtx_refPrefix(context.get(), dictionary.data, dictionary.size);
+  const std::size_t size = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data, stored.size);
+  if (ZSTD_isError(size) != 0) {
+    return {Code::malformed, std::string("zstd refuses the bytes: ") + ZSTD_getErrorName(size)};
+  }
+  return size == raw.size() ? Status() : Status(Code::malformed, "decompressed to another size");
+}
+
+// `dictionary`: empty if the blob needs none.
+Result<Bytes> unpack_with(const BundleView& view, const Blob& blob, ByteView dictionary) {
+  const Result<ByteView> stored = stored_bytes(view, blob);
+  if (!stored) return stored.status();
+  if (blob.method == static_cast<std::uint16_t>(Method::none)) {
+    return Bytes(stored->data, stored->data + stored->size);
+  }
+  if (Status status = check_frame(*stored, blob.raw_bytes); !status) return status;
+  Bytes raw(blob.raw_bytes);
+  if (Status status = decompress(*stored, dictionary, raw); !status) return status;
+  if (xxh64(raw.data(), raw.size(), 0) != blob.raw_checksum) {
+    return Status(Code::checksum, "decompressed bytes: checksum mismatch");
+  }
+  return raw;
+}
+
+Result<Bytes> read_dictionary(const BundleView& view, std::uint32_t entry) {
+  const Result<BlobRecord> record = read_blob_record(view, SectionType::index, entry);
+  if (!record) return record.status();
+  if (record->blob.dictionary != 0) return Status(Code::malformed, "is a dictionary and has one");
+  if (record->blob.raw_bytes > format::kMaxDictionaryBytes)
+    return Status(Code::malformed, "too large for a dictionary");
+  return unpack_with(view, record->blob, {});
+}
+
 }  // namespace
 
 std::string record_name(SectionType type, std::uint32_t i) {
@@ -84,6 +124,9 @@ bool intact(const BundleView& view, SectionType type, std::uint32_t i) {
 
 Status check_blob(const BundleView& view, SectionType type, const Blob& blob) {
   if (Status status = check_method(type, blob); !status) return status;
+  if (blob.dictionary > view.section(SectionType::index).count) {
+    return {Code::malformed, "names a dictionary that does not exist"};
+  }
   if (blob.stored_bytes == 0 || blob.raw_bytes > max_raw_bytes(type)) {
     return {Code::malformed, "impossible size of " + std::to_string(blob.raw_bytes) + " bytes"};
   }
@@ -100,7 +143,8 @@ Result<BlobRecord> read_blob_record(const BundleView& view, SectionType type, st
   const std::uint8_t* p = view.record(type, i);
   const std::uint32_t flags = load32(p + at::kFlagsAt);
   const std::uint32_t known_flags = type == SectionType::index ? at::kNewerDriver : 0;
-  if (load32(p + at::kDictionaryAt) != 0 || (flags & format::kRefusedFlags & ~known_flags) != 0 ||
+  const std::uint32_t dictionary = load32(p + at::kDictionaryAt);
+  if ((dictionary != 0 && type != SectionType::index) || (flags & format::kRefusedFlags & ~known_flags) != 0 ||
       load32(p + at::kReservedAt) != 0) {
     return Status(Code::unsupported_version, "asks for a feature that this reader lacks");
   }
@@ -115,6 +159,7 @@ Result<BlobRecord> read_blob_record(const BundleView& view, SectionType type, st
   record.blob.stored_checksum = load64(p + at::kStoredChecksumAt);
   record.blob.raw_checksum = load64(p + at::kRawChecksumAt);
   record.blob.method = load16(p + at::kMethodAt);
+  record.blob.dictionary = dictionary;
   if (Status status = check_keys(view, type, record); !status) return status;
   if (Status status = check_blob(view, type, record.blob); !status) return status;
   return record;
@@ -158,22 +203,11 @@ Result<ByteView> stored_bytes(const BundleView& view, const Blob& blob) {
 }
 
 Result<Bytes> unpack(const BundleView& view, const Blob& blob) {
-  const Result<ByteView> stored = stored_bytes(view, blob);
-  if (!stored) return stored.status();
-  if (blob.method == static_cast<std::uint16_t>(Method::none)) {
-    return Bytes(stored->data, stored->data + stored->size);
-  }
-  if (Status status = check_frame(*stored, blob.raw_bytes); !status) return status;
-  Bytes raw(blob.raw_bytes);
-  const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), stored->data, stored->size);
-  if (ZSTD_isError(size) != 0) {
-    return Status(Code::malformed, std::string("zstd refuses the bytes: ") + ZSTD_getErrorName(size));
-  }
-  if (size != raw.size()) return Status(Code::malformed, "decompressed to another size");
-  if (xxh64(raw.data(), raw.size(), 0) != blob.raw_checksum) {
-    return Status(Code::checksum, "decompressed bytes: checksum mismatch");
-  }
-  return raw;
+  if (blob.dictionary == 0) return unpack_with(view, blob, {});
+  const std::uint32_t entry = blob.dictionary - 1;
+  const Result<Bytes> dictionary = read_dictionary(view, entry);
+  if (!dictionary) return dictionary.status().within("its dictionary, " + record_name(SectionType::index, entry));
+  return unpack_with(view, blob, {dictionary->data(), dictionary->size()});
 }
 
 Result<ByteView> read_texts(const BundleView& view, const ProofRecord& record) {

@@ -37,7 +37,7 @@ Status check_blob(const BundleView& view, format::SectionType type, const Blob& 
 // The verified stored bytes, in place.
 Result<ByteView> stored_bytes(const BundleView& view, const Blob& blob);
 
-// The raw bytes: the stored bytes are verified, decompressed, and verified again.
+// The raw bytes: the stored bytes are verified, decompressed, and verified again; before that, those of the dictionary.
 Result<Bytes> unpack(const BundleView& view, const Blob& blob);
 
 // The verified body of the proof's texts, in place; empty if it has none.

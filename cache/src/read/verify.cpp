@@ -26,7 +26,8 @@ struct Extent {
 };
 
 auto fields(const Blob& blob) {
-  return std::tie(blob.offset, blob.stored_bytes, blob.raw_bytes, blob.method, blob.stored_checksum, blob.raw_checksum);
+  return std::tie(blob.offset, blob.stored_bytes, blob.raw_bytes, blob.method, blob.stored_checksum, blob.raw_checksum,
+                  blob.dictionary);
 }
 
 // An index record; sorting by the blob's fields brings records that share a program together.

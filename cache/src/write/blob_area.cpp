@@ -8,13 +8,6 @@
 #include <cstring>
 
 namespace clbake::cache {
-namespace {
-
-// The highest level that needs no more memory to decompress than the program itself has bytes.
-constexpr int kLevel = 19;
-
-}  // namespace
-
 void BlobArea::FreeContext::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
 
 BlobArea::BlobArea(std::uint64_t offset) : offset_(offset) {}
@@ -66,6 +59,21 @@ Result<Blob> BlobArea::add(ByteView raw, bool compress) {
   }
   blob.stored_checksum = xxh64(bytes_.data() + (blob.offset - offset_), blob.stored_bytes, 0);
   known_.emplace(blob.raw_checksum, Known{raw, compress, blob});
+  return blob;
+}
+
+Blob BlobArea::add_compressed(ByteView raw, ByteView frame, std::uint32_t dictionary) {
+  Blob blob;
+  blob.raw_checksum = xxh64(raw, 0);
+  if (const Blob* known = find(raw, true, blob.raw_checksum)) return *known;
+  blob.offset = offset_ + bytes_.size();
+  blob.raw_bytes = static_cast<std::uint32_t>(raw.size);
+  blob.stored_bytes = static_cast<std::uint32_t>(frame.size);
+  blob.stored_checksum = xxh64(frame, 0);
+  blob.method = static_cast<std::uint16_t>(format::Method::zstd);
+  blob.dictionary = dictionary;
+  bytes_.insert(bytes_.end(), frame.data, frame.data + frame.size);
+  known_.emplace(blob.raw_checksum, Known{raw, true, blob});
   return blob;
 }
 

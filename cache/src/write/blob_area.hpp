@@ -11,6 +11,9 @@ struct ZSTD_CCtx_s;
 
 namespace clbake::cache {
 
+// The highest level that needs no more memory to decompress than the program itself has bytes.
+constexpr int kLevel = 19;
+
 class BlobArea {
  public:
   // `offset`: of the section, from the start of the bundle.
@@ -20,6 +23,10 @@ class BlobArea {
   // lives. Fails with out_of_memory. REQUIRES: 1 <= raw.size < 4 GiB.
   Result<Blob> add(ByteView raw, bool compress);
 
+  // Stores a blob that was compressed elsewhere; `frame` is smaller than `raw`. Lasts like add.
+  Blob add_compressed(ByteView raw, ByteView frame, std::uint32_t dictionary);
+
+  std::uint64_t offset() const { return offset_; }
   const Bytes& bytes() const { return bytes_; }
 
  private:

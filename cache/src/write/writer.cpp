@@ -7,6 +7,7 @@
 #include "format.hpp"
 #include "write/blob_area.hpp"
 #include "write/canonical.hpp"
+#include "write/encoder.hpp"
 
 #include <algorithm>
 
@@ -30,10 +31,11 @@ std::uint64_t aligned(std::uint64_t offset) {
 
 class Encoder {
  public:
-  Encoder(const CanonicalContents& contents, Packing packing)
+  Encoder(const CanonicalContents& contents, Packing packing, const std::vector<PackedProgram>* packed)
       : contents_(contents),
+        packed_(packed),
         compress_(packing == Packing::compressed),
-        bodies_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
+        areas_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
 
   Result<Bytes> run();
 
@@ -51,6 +53,7 @@ class Encoder {
   void add_blob_record(SectionType type, Keys keys, const Blob& blob);
   Status add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area);
   Status add_profiles(BlobArea& area);
+  Result<Blob> add_program(std::size_t i, BlobArea& area) const;
   Status add_programs(BlobArea& area);
   Status add_proofs(BlobArea& area);
   void append_section(SectionType type, const Bytes& content);
@@ -59,8 +62,10 @@ class Encoder {
   Bytes& records(SectionType type) { return records_[static_cast<std::size_t>(type)]; }
 
   const CanonicalContents& contents_;
+  const std::vector<PackedProgram>* packed_;  // by entry; null if the programs are compressed here
   bool compress_;
-  std::uint64_t bodies_offset_;
+  std::uint64_t areas_offset_;                // of the first section after the records
+  std::uint64_t bodies_offset_ = 0;           // known when the programs are
   Bytes records_[format::kSectionTypes + 1];  // by SectionType, those of records only
   Bytes table_;
   Bytes file_;
@@ -87,6 +92,7 @@ void Encoder::add_blob_record(SectionType type, Keys keys, const Blob& blob) {
   store32(p + at::kKey1At, keys.key1);
   store16(p + at::kKey2At, keys.key2);
   store16(p + at::kMethodAt, blob.method);
+  store32(p + at::kDictionaryAt, blob.dictionary);
   store32(p + at::kFlagsAt, keys.flags);
   store64(p + at::kOffsetAt, blob.offset);
   store32(p + at::kStoredBytesAt, blob.stored_bytes);
@@ -114,9 +120,18 @@ Status Encoder::add_profiles(BlobArea& area) {
   return {};
 }
 
+Result<Blob> Encoder::add_program(std::size_t i, BlobArea& area) const {
+  const ByteView raw = view_of(contents_.entries[i].original->program);
+  if (packed_ == nullptr) return area.add(raw, compress_);
+  const PackedProgram& packed = (*packed_)[i];
+  if (packed.frame.size == 0) return area.add(raw, false);
+  return area.add_compressed(raw, packed.frame, packed.dictionary);
+}
+
 Status Encoder::add_programs(BlobArea& area) {
-  for (const CanonicalContents::EntryRecord& entry : contents_.entries) {
-    const Result<Blob> blob = area.add(view_of(entry.original->program), compress_);
+  for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
+    const CanonicalContents::EntryRecord& entry = contents_.entries[i];
+    const Result<Blob> blob = add_program(i, area);
     if (!blob) return blob.status();
     const auto form = static_cast<std::uint16_t>(entry.original->form);
     const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;
@@ -194,32 +209,38 @@ Bytes Encoder::finish() {
 Result<Bytes> Encoder::run() {
   // Compressed is what is large and read once. Targets are compared in place; a first use of a variant must not pay for
   // decompression.
-  BlobArea bodies(bodies_offset_);
-  Status status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
+  BlobArea programs(areas_offset_);
+  Status status = add_programs(programs);
+  // What is measured comes last: the texts of proofs do not move what is baked.
+  BlobArea bodies(aligned(areas_offset_ + programs.bytes().size()));
+  bodies_offset_ = bodies.offset();
+  if (status) status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
   if (status) status = add_bodies(SectionType::sources, contents_.sources, compress_, bodies);
   if (status) status = add_bodies(SectionType::variants, contents_.variants, false, bodies);
   if (status) status = add_profiles(bodies);
   if (status) status = add_proofs(bodies);
-  BlobArea programs(aligned(bodies_offset_ + bodies.bytes().size()));
-  if (status) status = add_programs(programs);
   if (!status) return status;
   file_.resize(first_record_offset());
   for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,
                                  SectionType::profiles, SectionType::index, SectionType::proofs}) {
     append_section(type, records(type));
   }
-  append_section(SectionType::bodies, bodies.bytes());
   append_section(SectionType::programs, programs.bytes());
+  append_section(SectionType::bodies, bodies.bytes());
   return finish();
 }
 
 }  // namespace
 
+Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs) {
+  return Encoder(contents, Packing::compressed, &programs).run();
+}
+
 Result<Bytes> encode(const Contents& contents, Packing packing) {
   return exceptions_to_status([&]() -> Result<Bytes> {
     const Result<CanonicalContents> canonical = canonicalize(contents);
     if (!canonical) return canonical.status();
-    return Encoder(*canonical, packing).run();
+    return Encoder(*canonical, packing, nullptr).run();
   });
 }
 

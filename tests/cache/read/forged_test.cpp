@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(ReservedFieldsAreRefusedUnlessZero) {
 }
 
 BOOST_AUTO_TEST_CASE(FeatureOfOneEntryLeavesTheOthersReadable) {
-  for (const std::size_t at : {format::blob::kKey2At, format::blob::kMethodAt, format::blob::kDictionaryAt}) {
+  for (const std::size_t at : {format::blob::kKey2At, format::blob::kMethodAt}) {
     Forge forge;
     forge.record(SectionType::index, 2)[at] = 9;
     forge.seal_record(SectionType::index, 2);
@@ -201,8 +201,9 @@ BOOST_AUTO_TEST_CASE(SectionsThatOverlapOrAreMisalignedAreMalformed) {
 
 BOOST_AUTO_TEST_CASE(MissingSectionIsMalformed) {
   Forge forge;
-  store32(forge.section(SectionType::programs) + format::section::kTypeAt, 77);
-  store32(forge.section(SectionType::programs) + format::section::kFlagsAt, 0);
+  std::uint8_t* programs = forge.section(SectionType::programs);
+  store32(programs + format::section::kTypeAt, 77);
+  store32(programs + format::section::kFlagsAt, 0);
   forge.seal_header();
   BOOST_TEST(forge.open() == "malformed");
 }
@@ -233,9 +234,9 @@ BOOST_AUTO_TEST_CASE(IndexIntoNothingIsMalformed) {
 
 BOOST_AUTO_TEST_CASE(PaddingAndUnusedBytesMustBeZero) {
   Forge padding;
-  const Section bodies = read_layout(view_of(padding.bytes))->layout.by_type[7];
-  BOOST_REQUIRE_NE((bodies.offset + bodies.bytes) % 64, 0U);
-  padding.bytes[bodies.offset + bodies.bytes] = 1;
+  const Section programs = read_layout(view_of(padding.bytes))->layout.by_type[8];
+  BOOST_REQUIRE_NE((programs.offset + programs.bytes) % 64, 0U);
+  padding.bytes[programs.offset + programs.bytes] = 1;
   BOOST_TEST(padding.seal().verify() == "malformed");
   // An unused byte inside the programs.
   Forge unused;

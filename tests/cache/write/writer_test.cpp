@@ -1,6 +1,7 @@
 // What the writer refuses; a failed write leaves nothing behind.
-#include "samples.hpp"
+#include "forge.hpp"
 
+#include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <sys/resource.h>
@@ -179,4 +180,22 @@ BOOST_AUTO_TEST_CASE(UnreadableFilesAreToldApart) {
   BOOST_TEST(outcome(Bundle::open(text)) == "not a bundle");
   BOOST_TEST(outcome(Bundle::open(empty)) == "truncated");
   BOOST_TEST(begins_with(Bundle::open(text).status().message(), text + ": "));
+}
+
+BOOST_AUTO_TEST_CASE(ProofsMoveNothingThatWasBaked) {
+  Contents contents = similar_contents();
+  Forge before(pack(contents).value());
+  contents.entries[3].proof.steady_us = 7;
+  contents.entries[5].proof.note = "a note, which is longer than none";
+  Forge after(pack(contents).value());
+  BOOST_TEST(before.bytes.size() < after.bytes.size());
+  const auto bytes_of = [](Forge& forge, format::SectionType type) {
+    const auto begin = forge.bytes.begin() + static_cast<std::ptrdiff_t>(forge.section_offset(type));
+    return Bytes(begin, begin + static_cast<std::ptrdiff_t>(load64(forge.section(type) + format::section::kBytesAt)));
+  };
+  for (std::uint32_t i = 1; i <= format::kSectionTypes; ++i) {
+    const auto type = static_cast<format::SectionType>(i);
+    const bool measured = type == format::SectionType::proofs || type == format::SectionType::bodies;
+    BOOST_TEST((bytes_of(before, type) != bytes_of(after, type)) == measured, "section " << i);
+  }
 }

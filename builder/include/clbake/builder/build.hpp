@@ -33,6 +33,7 @@ struct BuildOptions {
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
   bool replace = false;               // keep nothing of an earlier bundle at `output` that is not asked for
   bool strict = false;                // a variant that fails fails the build: nothing is written
+  bool reproducible = false;          // no measured times and notes in the proofs, so that two builds can be equal
 };
 
 // How one variant on one device ended.

@@ -20,7 +20,8 @@ struct Blob {
   std::uint32_t raw_bytes = 0;  // after decompression
   std::uint64_t stored_checksum = 0;
   std::uint64_t raw_checksum = 0;
-  std::uint16_t method = 0;  // FORMAT.md, "Compression methods"
+  std::uint16_t method = 0;      // FORMAT.md, "Compression methods"
+  std::uint32_t dictionary = 0;  // 0: none; else 1 + the entry whose program is needed to decompress this one
 };
 
 // An entry without its program's bytes. Valid for the bundle that returned it.
@@ -93,7 +94,8 @@ class Bundle {
   Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant, Form form) const;
 
   // The program's bytes: the stored bytes are verified, decompressed, and verified again. An `entry` of another bundle
-  // fails with malformed, unsupported_version or checksum.
+  // fails with malformed, unsupported_version or checksum. If another program is the dictionary of this one, that one
+  // is verified and decompressed first.
   Result<Bytes> program(const EntryInfo& entry) const;
 
   // Checks every byte of the bundle, padding included, and decompresses everything. Takes time in proportion to the

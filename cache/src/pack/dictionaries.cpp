@@ -1,0 +1,96 @@
+// A dictionary must be readable alone, so programs divide into dictionaries, which have none, and the others, each with
+// the dictionary that most resembles it. This is the facility location problem, and solved as usual: again and again,
+// the program that saves most as a further dictionary becomes one, until none saves anything.
+#include "pack/dictionaries.hpp"
+
+#include "format.hpp"
+
+#include <queue>
+#include <utility>
+
+namespace clbake::cache {
+namespace {
+
+// A dictionary costs time at each reading: below this part of the program in common it is not worth it.
+constexpr std::uint64_t kLeastShared = kSketchHashes / 8;
+
+// What the item is expected to save with this dictionary, in bytes before compression; 0 if it must not have it.
+std::uint64_t saving(const PackItem& item, const PackItem& dictionary) {
+  const std::uint64_t size = item.program.size;
+  if (dictionary.program.size > format::kMaxDictionaryBytes || dictionary.program.size > size + size / 4) return 0;
+  const std::uint64_t shared = shared_part(item.sketch, dictionary.sketch);
+  return shared < kLeastShared ? 0 : size * shared / kSketchHashes;
+}
+
+class Chooser {
+ public:
+  explicit Chooser(const std::vector<PackItem>& items)
+      : users_(items.size()), is_dictionary_(items.size()), saved_(items.size()), choice_(items.size(), kNoDictionary) {
+    for (std::uint32_t d = 0; d < items.size(); ++d) {
+      for (const std::uint32_t i : items[d].neighbours) {
+        const std::uint64_t saved = saving(items[i], items[d]);
+        if (saved > 0) users_[d].push_back({i, saved});
+      }
+    }
+  }
+
+  std::vector<std::uint32_t> run() {
+    // Gains only become smaller while dictionaries are added: one that is still the largest when it is computed again
+    // is the largest of all. Of equal ones, the first item.
+    std::priority_queue<std::pair<std::int64_t, std::int64_t>> queue;
+    for (std::uint32_t d = 0; d < users_.size(); ++d) {
+      if (!users_[d].empty()) queue.push({gain(d), -std::int64_t{d}});
+    }
+    while (!queue.empty()) {
+      const auto d = static_cast<std::uint32_t>(-queue.top().second);
+      queue.pop();
+      const std::pair<std::int64_t, std::int64_t> now{gain(d), -std::int64_t{d}};
+      if (now.first <= 0) continue;
+      if (!queue.empty() && now < queue.top()) {
+        queue.push(now);
+      } else {
+        add(d);
+      }
+    }
+    return std::move(choice_);
+  }
+
+ private:
+  struct User {
+    std::uint32_t item;
+    std::uint64_t saved;
+  };
+
+  // What is saved if `d` becomes a dictionary, which then has none.
+  std::int64_t gain(std::uint32_t d) const {
+    std::int64_t gain = -static_cast<std::int64_t>(saved_[d]);
+    for (const User& user : users_[d]) {
+      if (is_better(user)) gain += static_cast<std::int64_t>(user.saved - saved_[user.item]);
+    }
+    return gain;
+  }
+
+  bool is_better(const User& user) const { return !is_dictionary_[user.item] && user.saved > saved_[user.item]; }
+
+  void add(std::uint32_t d) {
+    is_dictionary_[d] = true;
+    saved_[d] = 0;
+    choice_[d] = kNoDictionary;
+    for (const User& user : users_[d]) {
+      if (!is_better(user)) continue;
+      saved_[user.item] = user.saved;
+      choice_[user.item] = d;
+    }
+  }
+
+  std::vector<std::vector<User>> users_;  // by dictionary: who would have it
+  std::vector<bool> is_dictionary_;
+  std::vector<std::uint64_t> saved_;  // by item, with its present choice
+  std::vector<std::uint32_t> choice_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> choose_dictionaries(const std::vector<PackItem>& items) { return Chooser(items).run(); }
+
+}  // namespace clbake::cache
