@@ -59,7 +59,8 @@ void Cli::add_arguments(const char* names, const char* value, const char* help) 
 }
 
 void Cli::add_device(const std::string& remark) {
-  const std::string help = "a device of 'clbake devices': its index, its identity, or part of its or its platform's name" + remark;
+  const std::string help =
+      "a device of 'clbake devices': its index, its identity, or part of its or its platform's name" + remark;
   add_value("device", "SPEC", help.c_str());
 }
 

@@ -20,9 +20,9 @@ struct SizeClass {
   bool smallest_tile;
 };
 
-// Found with 'clbake bench choice' of an untuned bundle on PoCL and two cores. Small tiles are for problems whose columns
-// would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions), that would leave a
-// core without work, or that copy op(B) for too few rows (up to 192 rows they take 0 to 7 % less).
+// Found with 'clbake bench choice' of an untuned bundle on PoCL and two cores. Small tiles are for problems whose
+// columns would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions), that would
+// leave a core without work, or that copy op(B) for too few rows (up to 192 rows they take 0 to 7 % less).
 constexpr std::array<const char*, 4> kCpuFamilies = {"register_tile", "local_tile", "stripe", "direct"};
 constexpr SizeClass kCpuClasses[] = {{kAny, 128, kAny, kCpuFamilies, true},
                                      {192, kAny, kAny, kCpuFamilies, true},
