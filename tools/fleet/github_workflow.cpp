@@ -11,7 +11,7 @@ constexpr std::size_t kMaxMatrix = 256;  // jobs that GitHub allows in a matrix
 // A title may hold what GitHub takes for an expression.
 std::string title_of(const builder::Piece& piece) {
   std::string title = piece.title;
-  for (std::size_t at = title.find("${{"); at != std::string::npos; at = title.find("${{", at)) title.erase(at, 1);
+  for (std::size_t at = title.find("${{"); at != std::string::npos; at = title.find("${{")) title.erase(at, 1);
   return yaml_quoted(title);
 }
 

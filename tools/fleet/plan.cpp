@@ -9,7 +9,10 @@
 #include <clbake/builder/shapes_file.hpp>
 #include <clbake/cache/writer.hpp>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 
@@ -120,6 +123,11 @@ int write_plan(const Cli& cli) {
 Result<std::string> workflow(const std::string& format, const builder::Manifest& manifest) {
   if (format == "shell") return shell_workflow(manifest);
   if (format == "slurm") return slurm_workflow(manifest);
+  // CI systems expand what looks like their expressions or variables, also where it is quoted.
+  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("._/ -+", c) != nullptr; };
+  if (!std::all_of(manifest.path.begin(), manifest.path.end(), plain)) {
+    return {Code::invalid_argument, manifest.path + ": a CI system needs a path of letters, digits and . _ / - +"};
+  }
   if (format == "github") return github_workflow(manifest);
   if (format == "gitlab") return gitlab_workflow(manifest);
   throw UsageError("--format: '" + format + "' is none of shell, slurm, github, gitlab");

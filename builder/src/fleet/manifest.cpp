@@ -17,6 +17,7 @@ constexpr const char* kFormat = "clbake manifest";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 constexpr std::size_t kMaxDepth = 4;
+constexpr std::uint64_t kMaxPieces = 100000;
 
 Json piece_json(const Piece& piece) {
   Json files = Json::array();
@@ -110,7 +111,7 @@ Status read_header(const std::string& text, std::size_t& count) {
                                            "): make it again with 'clbake plan'"};
   }
   if (!in.member({*json}, in.field("pieces", pieces))) return {Code::malformed, in.failure()};
-  if (pieces > kMaxBytes) return {Code::malformed, "pieces: " + std::to_string(pieces) + " is too much"};
+  if (pieces > kMaxPieces) return {Code::malformed, "pieces: " + std::to_string(pieces) + " is too much"};
   count = pieces;
   return {};
 }
@@ -174,6 +175,11 @@ Result<Manifest> read_manifest(const std::string& path) {
     if (manifest.directory.empty()) manifest.directory = ".";
     const Status header = read_header(lines.empty() ? std::string() : lines[0], manifest.count);
     if (!header) return header.within(path);
+    if (manifest.count == 0 || lines.size() - 1 > manifest.count) {
+      return Status(Code::malformed, "the first line says pieces: " + std::to_string(manifest.count) + ", and " +
+                                         std::to_string(lines.size() - 1) + " lines follow")
+          .within(path);
+    }
     read_pieces(lines, manifest);
     return manifest;
   });

@@ -101,6 +101,7 @@ void Search::keep_short_ones(KindShapes& shapes) const {
   std::vector<std::uint32_t> all = std::move(shapes.grid);
   all.insert(all.end(), shapes.list.begin(), shapes.list.end());
   const auto work = [&](std::uint32_t s) { return operations(results_.table.tuning.shapes[s]); };
+  if (all.empty()) return;
   std::vector<double> sorted;
   std::transform(all.begin(), all.end(), std::back_inserter(sorted), work);
   std::sort(sorted.begin(), sorted.end());

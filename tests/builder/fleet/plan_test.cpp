@@ -194,6 +194,7 @@ BOOST_FIXTURE_TEST_CASE(ForeignManifestsAreRefused, Scene) {
   const std::string text = manifest_text(pieces());
   BOOST_TEST(
       contains(refusal(replaced(text, "\"version\":1", "\"version\":2")), "manifest version 2), this is clbake"));
+  BOOST_TEST(contains(refusal(replaced(text, "\"pieces\":", "\"pieces\":1,\"x\":")), "lines follow"));
   BOOST_TEST(contains(refusal(replaced(text, "\"clbake\":\"", "\"clbake\":\"9.")), "made by clbake 9."));
   BOOST_TEST(contains(refusal("Dear all,\n"), "is no manifest"));
   BOOST_TEST(contains(refusal(""), "is no manifest"));
