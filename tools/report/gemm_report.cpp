@@ -11,6 +11,7 @@ namespace {
 
 // How many times as fast as the peer.
 double ratio(const GemmRow& row) { return row.peer_us / row.us; }
+bool same_variant(const GemmRow& row) { return row.variant == row.peer_variant; }
 
 struct PeerMean {
   std::string peer;
@@ -55,7 +56,8 @@ void print_row(const GemmRow& row, int width) {
   if (row.peer.empty()) {
     std::printf(" %-*s | %13s | %6s |\n", width, "-", "-", "-");
   } else {
-    std::printf(" %-*s | %13.1f | %6.2f |\n", width, row.peer.c_str(), gflops(p, row.peer_us), ratio(row));
+    std::printf(" %-*s | %13.1f | %6.2f%c|\n", width, row.peer.c_str(), gflops(p, row.peer_us), ratio(row),
+                same_variant(row) ? '=' : ' ');
   }
 }
 
@@ -86,6 +88,10 @@ void print_text(const GemmReport& report) {
   std::printf("|-----------|----|--------------------|-------------:|-----------:|%s|--------------:|-------:|\n",
               std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
   for (const GemmRow& row : report.rows) print_row(row, width);
+  if (std::any_of(report.rows.begin(), report.rows.end(), same_variant)) {
+    std::printf(
+        "\n= both bundles choose the same variant: what differs is noise, unless they hold different builds of it\n");
+  }
   for (const PeerMean& mean : ratios_by_peer(report.rows)) {
     std::printf("\ngeometric mean of %s against %s: %.2f\n", counted(mean.ratios.size(), "ratio").c_str(),
                 mean.peer.c_str(), geometric_mean(mean.ratios));

@@ -325,6 +325,10 @@ BOOST_AUTO_TEST_CASE(AnotherBundleIsAPeerWithItsOwnChoice) {
   const Outcome text = clbake(bench);
   BOOST_TEST(contains(text.out, "| other.clbake |"), text.out);
   BOOST_TEST(contains(text.out, "geometric mean of 2 ratios against other.clbake"), text.out);
+  BOOST_TEST(!contains(text.out, "the same variant"), text.out);
+  const Outcome itself = clbake({"bench", "gemm", file, "--against", file, "--sizes", "40", "--precision", "single"});
+  BOOST_TEST(contains(itself.out, "=|\n"), itself.out);
+  BOOST_TEST(contains(itself.out, "= both bundles choose the same variant"), itself.out);
 }
 
 // A bundle of single precision without A^T is measured for what it has, and says what it lacks.
