@@ -49,12 +49,17 @@ mkdir -p "$(dirname "$manifest")/pieces"
 nodes=$(sinfo --noheader --Node --format=%N | sort -u)
 options=("$@")
 
+# quoted TEXT: for any shell.
+quoted() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
+
 # submit NAME NUMBERS EXCLUSIVE|SHARED "MACHINES" "JOBS": the number of the job array. The nodes that are none of
 # MACHINES are excluded; without any, no node is. It begins when JOBS have ended, well or not: the outputs tell.
 # A task that was killed (137) is queued again, at most three times.
 submit() {
+  local directory
+  directory=$(dirname "$manifest")
   local arguments=(--parsable --job-name="clbake-$1" --array="$2" --requeue --open-mode=append
-                   --chdir="$(dirname "$manifest")" --output="$(dirname "$manifest")/pieces/slurm-%A_%a.log")
+                   --chdir="$directory" --output="${directory//%/%%}/pieces/slurm-%A_%a.log")
   [ "$3" != EXCLUSIVE ] || arguments+=(--exclusive)
   if [ -n "$4" ]; then
     local machine others
@@ -66,8 +71,7 @@ submit() {
   fi
   [ -z "$5" ] || arguments+=(--dependency="afterany:$5")
   local task
-  # shellcheck disable=SC2016  # the task expands them
-  printf -v task '%q work %q --piece $SLURM_ARRAY_TASK_ID' "$clbake" "$manifest"
+  task="$(quoted "$clbake") work $(quoted "$manifest") --piece \$SLURM_ARRAY_TASK_ID"
   # shellcheck disable=SC2016
   task+='; status=$?
 if [ $status -eq 137 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 3 ]; then

@@ -20,9 +20,11 @@ Status parallel_for(std::size_t count, unsigned threads, Work work, Between betw
   const auto run = [&](unsigned thread) {
     Status& status = statuses[thread];
     for (std::size_t i = next++; i < count; i = next++) {
-      status = exceptions_to_status([&]() -> Status { return work(i, thread); });
-      ++done;
-      if (status && thread == 0) status = between(done.load());
+      status = exceptions_to_status([&]() -> Status {
+        Status worked = work(i, thread);
+        ++done;
+        return worked && thread == 0 ? between(done.load()) : worked;
+      });
       if (!status) next = count;
     }
   };
