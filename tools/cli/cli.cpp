@@ -200,6 +200,15 @@ std::string behind_links(const std::string& path) {
   return error ? path : file.string();
 }
 
+Status check_not_input(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code error;  // for example, there is no output yet
+    if (!std::filesystem::equivalent(output, input, error)) continue;
+    return {Code::invalid_argument, output + ": is also an input, " + input + "; it stays as it is"};
+  }
+  return {};
+}
+
 Result<Bundle> open_verified(const std::string& path) {
   Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle;

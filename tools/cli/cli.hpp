@@ -80,6 +80,9 @@ std::string size_text(std::uint64_t bytes);
 // The file to replace when `path` is to be written: a symbolic link is followed, so that it stays a link.
 std::string behind_links(const std::string& path);
 
+// Fails with invalid_argument when a file to write is one of the files to read, under whatever name.
+Status check_not_input(const std::string& output, const std::vector<std::string>& inputs);
+
 // Opens a bundle and verifies every byte of it.
 Result<Bundle> open_verified(const std::string& path);
 

@@ -75,6 +75,8 @@ int capture(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t top = cli.size("top", SIZE_MAX, 1);
   const std::string output = behind_links(cli.text("output"));
+  const Status writable = check_not_input(output, cli.files());
+  if (!writable) return fail("capture", writable);
   Captured all = read_all(cli.files());
   for (const std::string& file : all.torn) {
     std::fprintf(stderr, "clbake capture: %s: the last line has no end and was left out\n", file.c_str());

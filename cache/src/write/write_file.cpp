@@ -107,11 +107,19 @@ Status write_through_temporary(int directory, const std::string& path, mode_t pe
   return status;
 }
 
+// A rename would put a file in the place of a device or a pipe, such as /dev/null.
+Status check_replaceable(const std::string& path) {
+  struct stat found = {};
+  if (::stat(path.c_str(), &found) != 0 || S_ISREG(found.st_mode)) return {};
+  return {Code::io, "exists and is not a regular file; it stays as it is"};
+}
+
 }  // namespace
 
 Status write_file(const std::string& path, ByteView bytes) {
   return exceptions_to_status([&] {
-    Status status = write_through_temporary(AT_FDCWD, path, 0666, bytes);
+    Status status = check_replaceable(path);
+    if (status) status = write_through_temporary(AT_FDCWD, path, 0666, bytes);
     if (status) status = sync_directory(directory_of(path));
     return status.within(path);
   });

@@ -5,6 +5,7 @@
 #include <clbake/cache/writer.hpp>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -147,6 +148,21 @@ BOOST_AUTO_TEST_CASE(DirectoryInTheWayIsReportedAndNothingIsLeft) {
   fs::create_directories(directory.path / "a.clbake" / "inside");
   BOOST_TEST(outcome(write_file(directory.file("a.clbake"), view_of(small_bundle()))) == "input/output");
   BOOST_TEST(directory.files() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(APipeInTheWayStaysAsItIs) {
+  const Directory directory;
+  const std::string pipe = directory.file("pipe"), link = directory.file("link");
+  BOOST_REQUIRE_EQUAL(::mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink(pipe, link);
+  for (const std::string& path : {pipe, link}) {
+    const Status status = write_file(path, view_of(small_bundle()));
+    BOOST_TEST(outcome(status) == "input/output");
+    BOOST_TEST(status.message() == path + ": exists and is not a regular file; it stays as it is");
+  }
+  BOOST_TEST(fs::is_fifo(pipe));
+  BOOST_TEST(fs::is_symlink(link));
+  BOOST_TEST(directory.files() == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(FullDiskIsReportedAndTheOldFileStays) {

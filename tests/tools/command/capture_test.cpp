@@ -69,6 +69,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeCapturedIsRefusedAndWritesNothing) {
   check_refused(clbake({"capture", good}), 2, {"output"});
   check_refused(clbake({"capture", "-o", output}), 2, {"FILE"});
   check_refused(clbake({"capture", good, "-o", output, "--top", "0"}), 2, {"top"});
+  check_refused(clbake({"capture", good, "-o", directory.path("./good.txt")}), 1, {"also an input", good});
   BOOST_TEST(directory.files() == (std::vector<std::string>{"bad.txt", "empty.txt", "good.txt"}),
              boost::test_tools::per_element());
 }

@@ -54,10 +54,10 @@ Result<std::vector<builder::ServedDevice>> devices_of(const Cli& cli, const Bund
     if (!cli.has("target")) return devices;
   }
   const Result<std::vector<std::uint32_t>> targets = targets_asked_for(cli, bundle, unknown);
-  if (!targets) return targets.status();
+  if (!targets) return targets.status().within(cli.file());
   for (const std::uint32_t index : *targets) {
     const Result<Target> target = bundle.target(index);
-    if (!target) return target.status();
+    if (!target) return target.status().within(cli.file());
     devices.push_back(builder::served_device(*target));
   }
   return devices;
@@ -81,6 +81,9 @@ int check(const std::vector<std::string>& arguments) {
   CheckOutcome outcome;
   outcome.file = cli.file();
   outcome.requirements = requirements_of(cli);
+  const std::string junit = behind_links(cli.text("junit"));
+  const Status writable = check_not_input(junit, {outcome.file, cli.text("shapes")});
+  if (!writable) return fail("check", writable.within("--junit"));
   const Result<Bundle> bundle = Bundle::open(outcome.file);
   if (!bundle) return fail("check", bundle.status());
   Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle);
@@ -97,7 +100,7 @@ int check(const std::vector<std::string>& arguments) {
   outcome.devices = std::move(*checked);
 
   if (cli.has("junit")) {
-    const Status written = write_junit(behind_links(cli.text("junit")), outcome);
+    const Status written = write_junit(junit, outcome);
     if (!written) return fail("check", written);
   }
   if (cli.has("json")) {

@@ -18,11 +18,12 @@ Result<Bytes> encode(const Contents& contents, Packing packing = Packing::compre
 
 // Replaces a file atomically: `path` is the old file or the complete new one at any moment. Writes a temporary file in
 // the same directory, then fsync, rename, fsync of the directory. On failure (io; the message begins with the path) the
-// temporary file is removed and the old file is untouched.
+// temporary file is removed and the old file is untouched; so is what is not a regular file, such as a device.
 Status write_file(const std::string& path, ByteView bytes);
 
 // The same in an open directory, whose file descriptor stays the caller's, for a file that only its owner may read and
-// write. The temporary file is named "<name>.tmp." and a suffix; a killed process leaves it behind.
+// write; replaces a pipe as well. The temporary file is named "<name>.tmp." and a suffix; a killed process leaves it
+// behind.
 Status write_private_file(int directory, const std::string& name, ByteView bytes);
 
 }  // namespace clbake::cache
