@@ -11,9 +11,8 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 20;
-constexpr std::uintmax_t kMaxRecordingBytes = std::uintmax_t{1} << 26;
-constexpr std::size_t kMostShown = 80;  // bytes of a wrong word
+constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 26;  // of recordings as well: they become shapes files
+constexpr std::size_t kMostShown = 80;                         // bytes of a wrong word
 
 // The words in front of a comment.
 std::vector<std::string> words_of(const std::string& line) {
@@ -126,7 +125,7 @@ Result<Recording> parse_recording(const std::string& text, const std::string& na
 }
 
 Result<Recording> read_recording(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, kMaxRecordingBytes);
+  const Result<std::string> text = read_text_file(path, kMaxBytes);
   return text ? parse_recording(*text, path) : text.status();
 }
 

@@ -118,6 +118,8 @@ BOOST_AUTO_TEST_CASE(AFileIsNamedWhetherItIsThereOrNot) {
   BOOST_TEST(contains(lines(read_shapes(file, kSingleNN)), file + ": line 2: '8x8'"));
   write_file(file, "5x6x7\n");
   BOOST_TEST(lines(read_shapes(file, kSingleNN)) == "single nn 5x6x7\n");
+  write_file(file, std::string((1U << 20U) + 1, '\n') + "5x6x7\n");  // as large as a recording may be
+  BOOST_TEST(lines(read_shapes(file, kSingleNN)) == "single nn 5x6x7\n");
   const Result<std::vector<Shape>> missing = read_shapes("/no/such/file", kSingleNN);
   BOOST_TEST(outcome(missing) == "not found");
   BOOST_TEST(contains(missing.status().message(), "/no/such/file"), missing.status().message());

@@ -66,7 +66,7 @@ int diff(const std::vector<std::string>& arguments) {
   std::vector<Bundle> bundles;
   for (int side = 0; side < 2; ++side) {
     outcome.files[side] = cli.files()[static_cast<std::size_t>(side)];
-    Result<Bundle> bundle = Bundle::open(outcome.files[side]);
+    Result<Bundle> bundle = open_verified(outcome.files[side]);
     if (!bundle) return trouble(bundle.status());
     outcome.bytes[side] = bundle->size_bytes();
     bundles.push_back(std::move(*bundle));

@@ -56,7 +56,7 @@ Result<std::vector<GemmKind>> kinds_asked_for(const Cli& cli, const Bundle& bund
 
 Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle) {
   Result<std::vector<GemmKind>> kinds = kinds_asked_for(cli, bundle);
-  if (!kinds) return kinds.status();
+  if (!kinds) return kinds.status().within(cli.file());
   return builder::read_shapes(cli.text("shapes"), *kinds);
 }
 

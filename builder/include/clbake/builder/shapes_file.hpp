@@ -21,7 +21,7 @@ namespace clbake::builder {
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
                                         const std::vector<GemmKind>& kinds);
 
-// Fails like parse_shapes, and with not_found, io or malformed (more than 1 MiB) for a file that cannot be read.
+// Fails like parse_shapes, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds);
 
 // What an application called, as the runtime's Library::write_recording writes it, one problem on each line:

@@ -81,6 +81,10 @@ BOOST_AUTO_TEST_CASE(AFailureIsNotADifference) {
   const std::string letter = files.directory.write("letter.txt", std::string("Dear all,"));
   check_refused(clbake({"diff", files.bundle, letter}), 2, {"clbake diff: " + letter, "not a bundle"});
   check_refused(clbake({"diff", files.bundle, files.directory.path("none")}), 2, {"none"});
+  cache::Bytes bytes = encoded(files.contents);
+  bytes[required(required(Bundle::open(files.bundle)).entry(0)).program.offset] ^= 1;
+  const std::string damaged = files.directory.write("damaged.clbake", bytes);
+  check_refused(clbake({"diff", files.bundle, damaged}), 2, {"clbake diff: " + damaged, "checksum"});
   check_refused(clbake({"diff", files.bundle}), 2, {"clbake diff", "two bundles"});
   for (const char* json : {"", " --json"}) {
     check_refused(shell("\"$CLBAKE\" diff " + files.bundle + " " + files.bundle + json + " > /dev/full"), 2,
