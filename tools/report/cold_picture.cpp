@@ -2,6 +2,7 @@
 // logarithmic; a bar's length would mean nothing there, so each row is a dot, with the time beside it in words.
 #include "report/cold_picture.hpp"
 
+#include "cli/printable.hpp"
 #include "report/svg.hpp"
 
 #include <clbake/cache/writer.hpp>

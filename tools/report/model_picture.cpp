@@ -2,6 +2,7 @@
 
 #include <clbake/choice.hpp>
 
+#include "cli/printable.hpp"
 #include "report/svg.hpp"
 
 #include <algorithm>

@@ -1,22 +1,10 @@
 #include "report/svg.hpp"
 
+#include "cli/printable.hpp"
+
 #include <cstdio>
 
 namespace clbake::tool {
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 std::string number(double value, int digits) {
   char text[64];

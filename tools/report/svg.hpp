@@ -5,9 +5,6 @@
 
 namespace clbake::tool {
 
-// Text as XML: no markup, and none of the control characters that XML does not have.
-std::string escaped(const std::string& text);
-
 std::string number(double value, int digits);
 
 // Elements, each on a line of its own; positions in user units.

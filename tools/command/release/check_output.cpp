@@ -1,6 +1,7 @@
 #include "command/release/check_output.hpp"
 
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -67,7 +68,7 @@ void print_devices(const CheckOutcome& outcome) {
   std::printf("\n%8s %8s  target\n", "served", "missing");
   for (std::size_t i = 0; i < std::min(rows.size(), kMostDevices); ++i) {
     const auto& [missing, device] = rows[i];
-    std::printf("%8zu %8zu  %s\n", device->served.size() - missing, missing, device->device.name.c_str());
+    std::printf("%8zu %8zu  %s\n", device->served.size() - missing, missing, printable(device->device.name).c_str());
   }
   if (rows.size() > kMostDevices) {
     std::printf("%17s  and %s with at most as many missing\n", "",
@@ -89,12 +90,12 @@ std::string kinds_text(const std::set<GemmKind>& kinds) {
 void print_group(const CheckOutcome& outcome, const builder::MissingGroup& group) {
   const std::string code = group.code == Code::ok ? "" : " (" + std::string(clbake::name(group.code)) + ")";
   std::printf("\n%zu missing: %s%s\n", group.count, builder::name(group.lack), code.c_str());
-  const auto device_name = [&](std::size_t d) { return outcome.devices[d].device.name; };
+  const auto device_name = [&](std::size_t d) { return printable(outcome.devices[d].device.name); };
   const auto shape_name = [&](std::size_t s) { return name(outcome.shapes[s]); };
   std::printf("  targets   %s\n", examples(group.devices, device_name).c_str());
   std::printf("  kinds     %s\n", kinds_text(group.kinds).c_str());
   std::printf("  problems  %s\n", examples(group.shapes, shape_name).c_str());
-  std::printf("  example   %s\n", group.why.c_str());
+  std::printf("  example   %s\n", printable(group.why).c_str());
 }
 
 void print_groups(const CheckOutcome& outcome) {
@@ -110,48 +111,33 @@ void print_groups(const CheckOutcome& outcome) {
 void print_pair(const std::string& device, const builder::Shape& shape, const Served& served, Lack lack) {
   char us[32] = "-";
   if (served.expected_us) std::snprintf(us, sizeof us, "%.4g us", *served.expected_us);
-  std::printf("%s: %s: %s\n", device.c_str(), name(shape).c_str(),
+  std::printf("%s: %s: %s\n", printable(device).c_str(), name(shape).c_str(),
               served.program
-                  ? (served.program->name + ", " + clbake::name(served.program->origin) + ", " +
+                  ? (printable(served.program->name) + ", " + clbake::name(served.program->origin) + ", " +
                      builder::name(served.by) + ", " + us + (lack == Lack::none ? "" : ", ") + builder::name(lack))
                         .c_str()
                   : builder::name(lack));
 }
 
-// For an attribute or a text of XML. Characters that XML forbids become '?'.
-std::string xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-  }
-  return escaped;
-}
-
 std::string suite_of(const CheckOutcome& outcome, const CheckedDevice& device) {
-  const std::string suite = xml(device.device.name);
+  const std::string suite = escaped(device.device.name);
   std::string text = "  <testsuite name=\"" + suite + "\" tests=\"" + std::to_string(device.served.size()) +
                      "\" failures=\"" + std::to_string(missing_of(device, outcome.requirements)) + "\" errors=\"0\">\n";
   for (std::size_t s = 0; s < outcome.shapes.size(); ++s) {
-    text += "    <testcase classname=\"" + suite + "\" name=\"" + xml(name(outcome.shapes[s])) + "\"";
+    text += "    <testcase classname=\"" + suite + "\" name=\"" + escaped(name(outcome.shapes[s])) + "\"";
     const Lack lack = lack_of(device.served[s], outcome.requirements);
     if (lack == Lack::none) {
       text += "/>\n";
       continue;
     }
-    const std::string reason = xml(why(device.served[s], lack));
+    const std::string reason = escaped(why(device.served[s], lack));
     text += "><failure type=\"" + std::string(builder::name(lack)) + "\" message=\"" + reason + "\"/></testcase>\n";
   }
   return text + "  </testsuite>\n";
 }
 
 std::string unknown_suite(const std::string& spec) {
-  const std::string suite = xml(spec);
+  const std::string suite = escaped(spec);
   return "  <testsuite name=\"" + suite + "\" tests=\"1\" failures=\"1\" errors=\"0\">\n    <testcase classname=\"" +
          suite + "\" name=\"target\"><failure type=\"no target\" message=\"the bundle has no such target\"/>" +
          "</testcase>\n  </testsuite>\n";
@@ -188,7 +174,7 @@ Json check_json(const CheckOutcome& outcome, bool all) {
 
 void print_check(const CheckOutcome& outcome, bool all) {
   if (all) for_each_pair(outcome, print_pair);
-  std::printf("%s: %s on %s: %zu of %zu are served\n", outcome.file.c_str(),
+  std::printf("%s: %s on %s: %zu of %zu are served\n", printable(outcome.file).c_str(),
               counted(outcome.shapes.size(), "problem").c_str(), counted(outcome.devices.size(), "target").c_str(),
               outcome.pairs() - outcome.missing(), outcome.pairs());
   print_devices(outcome);
@@ -197,7 +183,7 @@ void print_check(const CheckOutcome& outcome, bool all) {
 
 std::string check_junit(const CheckOutcome& outcome) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"clbake check " +
-                     xml(outcome.file) + "\" tests=\"" + std::to_string(outcome.pairs() + outcome.unknown.size()) +
+                     escaped(outcome.file) + "\" tests=\"" + std::to_string(outcome.pairs() + outcome.unknown.size()) +
                      "\" failures=\"" + std::to_string(outcome.missing() + outcome.unknown.size()) + "\">\n";
   for (const CheckedDevice& device : outcome.devices) text += suite_of(outcome, device);
   for (const std::string& spec : outcome.unknown) text += unknown_suite(spec);

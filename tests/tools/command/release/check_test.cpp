@@ -87,6 +87,21 @@ BOOST_AUTO_TEST_CASE(NamesAreEscapedInXml) {
   BOOST_TEST(contains(read_file(junit), "&lt;cpu&gt; &amp; &quot;more&quot;, driver 3.1"), read_file(junit));
 }
 
+BOOST_AUTO_TEST_CASE(TextThatIsNoTextIsShownAsQuestionMarks) {
+  ReleaseFiles files;
+  // ESC, a lone byte, a long form of '/', half a surrogate pair, U+FFFE, U+FFFF, U+0085, over U+10FFFF, cut short.
+  files.contents.targets[0].device_name =
+      "a\x1b[1m \xff \xc0\xaf \xed\xa0\x80 \xef\xbf\xbe \xef\xbf\xbf \xc2\x85 \xf4\x90\x80\x80 \xc2\xb5\xe2\x82";
+  const std::string shown = "a?[1m ? ?? ??? ? ? ? ???? \xc2\xb5??, driver 3.1";
+  const std::string bundle = files.directory.write("b.clbake", encoded(files.contents));
+  const std::string junit = files.directory.path("junit.xml");
+  const Outcome outcome = clbake({"check", bundle, "--shapes", files.shapes, "--require", "native,proven,jit-free",
+                                  "--all", "--target", "pocl", "--junit", junit});
+  BOOST_TEST(contains(read_file(junit), "<testsuite name=\"" + shown), read_file(junit));
+  BOOST_TEST(contains(outcome.out, shown), outcome.out);
+  BOOST_TEST((outcome.out + read_file(junit)).find_first_of("\x1b\xff\xc0\xed\xf4") == std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(LinesWithoutKindsStandForThoseOfTheBundle) {
   const ReleaseFiles files;
   const std::string shapes = files.directory.write("brief.txt", std::string("64x64x64\n"));
@@ -113,6 +128,34 @@ BOOST_AUTO_TEST_CASE(BadInputIsNamed) {
   cache::Contents none;
   const std::string empty = files.directory.write("empty.clbake", encoded(none));
   check_refused(clbake({"check", empty, "--shapes", files.shapes}), 1, {"clbake check: " + empty, "no programs"});
+}
+
+BOOST_AUTO_TEST_CASE(AnInputIsNeverTheOutput) {
+  const ReleaseFiles files;
+  const auto check_kept = [&](const std::string& input, const std::string& output) {
+    const std::string before = read_file(input);
+    check_refused(clbake({"check", files.bundle, "--shapes", files.shapes, "--junit", output}), 1,
+                  {"clbake check: --junit: ", "also an input, " + input});
+    BOOST_TEST((read_file(input) == before));
+  };
+  check_kept(files.bundle, files.bundle);
+  check_kept(files.shapes, files.directory.path("./shapes.txt"));
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedRecordIsNamedWithItsFile) {
+  const ReleaseFiles files;
+  cache::Bytes bytes = encoded(files.contents);
+  const std::uint64_t checksum = required(required(Bundle::open(files.bundle)).entry(2)).program.raw_checksum;
+  const auto* first = reinterpret_cast<const std::uint8_t*>(&checksum);
+  const auto at = std::search(bytes.begin(), bytes.end(), first, first + sizeof checksum);
+  BOOST_REQUIRE((at != bytes.end()));
+  *at ^= 1;
+  const std::string damaged = files.directory.write("damaged.clbake", bytes);
+  for (const Arguments& more : {Arguments{}, Arguments{"--precision", "half", "--trans", "nn"}}) {
+    Arguments all = {"check", damaged, "--shapes", files.shapes};
+    all.insert(all.end(), more.begin(), more.end());
+    check_refused(clbake(all), 1, {"clbake check: " + damaged + ": index record"});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ADamagedProgramIsMissing) {
