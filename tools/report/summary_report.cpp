@@ -79,7 +79,7 @@ void print_screen(const Bundle& bundle, const builder::BundleSummary& summary, c
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return entries_of(a) > entries_of(b); });
   const std::size_t shown = rows.size() > kMostRows ? kMostRows - 1 : rows.size();
-  for (std::size_t i = 0; i < shown; ++i) print_row(rows[i].name, rows[i]);
+  for (std::size_t i = 0; i < shown; ++i) print_row(std::to_string(rows[i].target) + ": " + rows[i].name, rows[i]);
   builder::EntryCounts others;
   for (std::size_t i = shown; i < rows.size(); ++i) add(others, rows[i]);
   if (shown < rows.size()) print_row(counted(rows.size() - shown, "other target"), others);

@@ -36,7 +36,9 @@ Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
   const Status decided = plan.add_deciding(pruned.deciding);
   if (!decided) return decided;
   pruned.unserved = plan.unserved();
-  if (plan.apply().targets.empty()) return {Code::invalid_argument, "nothing of the bundle would be left"};
+  if (plan.apply().entries.empty()) {
+    return {Code::invalid_argument, "no program of the bundle would be left: none is for what is asked for"};
+  }
   Result<cache::Bytes> bytes =
       options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss) : cache::pack(plan.apply());
   if (!bytes) return bytes.status();

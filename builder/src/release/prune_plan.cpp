@@ -31,6 +31,8 @@ Status PrunePlan::add_device(std::uint32_t target, const ServedDevice& device, c
   if (!serving || !newer) return (serving ? newer : serving).status();
   targets_.push_back({target, device, std::move(*serving), std::move(*newer)});
   KeptTarget& kept = targets_.back();
+  // The source that serves what nothing was baked for.
+  profiles_[default_target(device.is_cpu)].kinds.insert(options.kinds.begin(), options.kinds.end());
   return options.shapes.empty() ? add_kinds(kept, options.kinds) : add_shapes(kept, options.shapes);
 }
 
@@ -60,9 +62,8 @@ Status PrunePlan::add_kinds(KeptTarget& target, const std::vector<GemmKind>& kin
   const std::set<GemmKind> known = profile ? kinds_of(*profile) : std::set<GemmKind>();
   std::set<std::uint32_t> variants;
   for (const GemmKind& kind : kinds) {
-    const bool has = known.count(kind) > 0;
-    profiles_[has ? *own : default_target(target.device.is_cpu)].kinds.insert(kind);
-    if (!has) continue;
+    if (known.count(kind) == 0) continue;
+    profiles_[*own].kinds.insert(kind);
     const std::set<std::uint32_t> measured = measured_variants(*profile, kind);
     variants.insert(measured.begin(), measured.end());
     for (const cache::Rule& rule : profile->defaults) {

@@ -3,6 +3,7 @@
 #include "process/text_file.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <set>
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 26;  // of recordings as well: they become shapes files
 constexpr std::size_t kMostShown = 80;                         // bytes of a wrong word
+constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";         // some editors begin UTF-8 files with it
 
 // The words in front of a comment.
 std::vector<std::string> words_of(const std::string& line) {
@@ -40,7 +42,8 @@ class Problems {
   std::map<std::string, std::size_t> index_;  // by name
 };
 
-Status add_line(const std::vector<std::string>& words, const std::vector<GemmKind>& kinds, Problems& problems) {
+Status add_line(const std::vector<std::string>& words, const std::vector<GemmKind>& kinds, Problems& problems,
+                Unnamed& unnamed) {
   auto word = words.begin();
   GemmKind named;
   const bool has_precision = parse_precision(*word, named);
@@ -52,6 +55,8 @@ Status add_line(const std::vector<std::string>& words, const std::vector<GemmKin
                                  (has_precision ? "" : "no precision (half, single, double), ") +
                                  "no transposes (nn, nt, tn, tt) and no size (MxNxK)"};
   }
+  unnamed.precision |= !has_precision;
+  unnamed.transposes |= !has_transposes;
   std::string text = kind_name(named);
   for (; word != words.end(); ++word) text += ' ' + *word;
   const Result<Shape> line = parse_shape(text);
@@ -85,24 +90,27 @@ Result<Shape> recorded(const std::vector<std::string>& words) {
 }  // namespace
 
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
-                                        const std::vector<GemmKind>& kinds) {
+                                        const std::vector<GemmKind>& kinds, Unnamed* unnamed) {
   std::istringstream lines(text);
+  if (text.rfind(kByteOrderMark, 0) == 0) lines.ignore(std::strlen(kByteOrderMark));
   Problems problems;
+  Unnamed of_lines;
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
     const std::vector<std::string> words = words_of(line);
-    const Status added = words.empty() ? Status() : add_line(words, kinds, problems);
+    const Status added = words.empty() ? Status() : add_line(words, kinds, problems, of_lines);
     if (!added) return added.within(name + ": line " + std::to_string(number));
   }
   std::vector<Shape> shapes = problems.take();
   if (shapes.empty()) return {Code::malformed, name + ": no shape in it"};
+  if (unnamed) *unnamed = of_lines;
   return shapes;
 }
 
-Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds) {
+Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds, Unnamed* unnamed) {
   const Result<std::string> text = read_text_file(path, kMaxBytes);
-  return text ? parse_shapes(*text, path, kinds) : text.status();
+  return text ? parse_shapes(*text, path, kinds, unnamed) : text.status();
 }
 
 Result<Recording> parse_recording(const std::string& text, const std::string& name) {

@@ -63,16 +63,12 @@ Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& p
 }
 
 std::string nothing_fits(const Bundle& bundle, const Problem& problem) {
-  bool precision = false;
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
-    if (!variant) continue;
-    if (variant->kind() == problem.kind()) return "nothing in the profile fits " + describe(problem);
-    precision = precision || variant->precision == problem.precision;
+    if (variant && variant->kind() == problem.kind()) return "nothing in the profile fits " + describe(problem);
   }
-  if (precision) return "the bundle was built without these transposes: it has no variant for " + describe(problem);
-  return "the bundle was built without " + std::string(name(problem.precision)) + " precision: it has no variant for " +
-         describe(problem);
+  const std::string kind = std::string(problem.trans_a ? "t" : "n") + (problem.trans_b ? "t" : "n");
+  return "the bundle has no variant for " + std::string(name(problem.precision)) + " " + kind;
 }
 
 Result<cache::Profile> profile_of(const Bundle& bundle, const Result<std::uint32_t>& target) {

@@ -189,8 +189,58 @@ BOOST_AUTO_TEST_CASE(ASizeThatIsTooSmallIsRefused) {
   BOOST_TEST(contains(refused.status().message(), "cannot be served within 1000 bytes"), refused.status().message());
 }
 
-BOOST_AUTO_TEST_CASE(NothingLeftIsAFailure) {
+// Adds a profile for any CPU and one for any other device, with a variant of a kind that nothing was baked for.
+GemmKind add_defaults(Scene& scene) {
+  const GemmKind kind = {Precision::double_precision, true, true};
+  cache::Contents& contents = scene.contents;
+  contents.variants.push_back(contents.variants[0]);
+  contents.variants.back().kind() = kind;
+  contents.variants.back().name = "default-double-tt";
+  cache::Rule rule;
+  rule.kind() = kind;
+  rule.variant = static_cast<std::uint32_t>(contents.variants.size() - 1);
+  for (const bool is_cpu : {true, false}) {
+    contents.profiles.push_back({static_cast<std::uint32_t>(contents.targets.size()), 1, {}, {}, {rule}});
+    scene.options.targets.push_back(contents.profiles.back().target);
+    contents.targets.push_back(cache::any_device(is_cpu));
+  }
+  scene.bundle = bundle_of(encoded(contents));
+  contents = required(scene.bundle->decode());
+  return kind;
+}
+
+BOOST_AUTO_TEST_CASE(TheSourceOfDefaultsStaysUnlessItsKindOrDeviceIsLeftOut) {
   Scene scene(1);
+  Shape problem;
+  problem.kind() = add_defaults(scene);
+  problem.m = problem.n = problem.k = 8;
+  scene.options.shapes = tool::synthetic_shapes(scene.settings, 10);
+  const auto served = [&](const Target& device) {
+    return served_by(bundle_of(required(prune(*scene.bundle, scene.options)).bytes), device, problem, false);
+  };
+  Target unknown;
+  unknown.device_name = "a GPU that nobody knew";
+  BOOST_TEST(served(unknown) == "nothing");
+  scene.options.kinds = {problem.kind()};
+  for (const std::uint32_t target : scene.options.targets) {
+    BOOST_TEST(served(scene.contents.targets[target]) == "default-double-tt source ");
+  }
+  BOOST_TEST(served(unknown) == "default-double-tt source ");
+  const auto cpu = std::find_if(scene.contents.targets.begin(), scene.contents.targets.end(),
+                                [](const Target& target) { return target.device_name == "pthread-cpu0"; });
+  scene.options.targets = {static_cast<std::uint32_t>(cpu - scene.contents.targets.begin())};
+  const Bundle pruned = bundle_of(required(prune(*scene.bundle, scene.options)).bytes);
+  BOOST_TEST(pruned.find_target(cache::any_device(true)).ok());
+  BOOST_TEST(!pruned.find_target(cache::any_device(false)).ok());
+}
+
+BOOST_AUTO_TEST_CASE(NoProgramLeftIsAFailure) {
+  Scene scene(1);
+  scene.options.kinds = {add_defaults(scene)};
+  scene.options.targets = {required(scene.bundle->find_target(cache::any_device(true)))};
+  const Result<PrunedBundle> refused = prune(*scene.bundle, scene.options);
+  BOOST_TEST((refused.status().code() == Code::invalid_argument));
+  BOOST_TEST(contains(refused.status().message(), "no program of the bundle would be left"));
   scene.options.targets.clear();
   BOOST_TEST((prune(*scene.bundle, scene.options).status().code() == Code::invalid_argument));
 }

@@ -54,6 +54,19 @@ BOOST_AUTO_TEST_CASE(WhatALineLeavesOutStandsForAllKinds) {
   BOOST_TEST(lines(parsed("half 5x5x5", kinds)) == "half nn 5x5x5\nhalf tn 5x5x5\n");
   BOOST_TEST(lines(parsed("nt 5x5x5", kinds)) == "double nt 5x5x5\nsingle nt 5x5x5\n");
   BOOST_TEST(lines(parsed("half tt 5x5x5", kinds)) == "half tt 5x5x5\n");
+  const auto unnamed = [](const std::string& text) {
+    Unnamed left_out;
+    required(parse_shapes(text, "FILE", kSingleNN, &left_out));
+    return std::string(left_out.precision ? "precision " : "") + (left_out.transposes ? "transposes" : "");
+  };
+  BOOST_TEST(unnamed("single nn 5x5x5").empty());
+  BOOST_TEST(unnamed("half nn 5x5x5\nnn 5x5x5\n") == "precision ");
+  BOOST_TEST(unnamed("half 5x5x5\nsingle tt 5x5x5") == "transposes");
+}
+
+BOOST_AUTO_TEST_CASE(AByteOrderMarkIsNoWord) {
+  BOOST_TEST(lines(parsed("\xEF\xBB\xBFnn 5x6x7\n")) == "single nn 5x6x7\n");
+  BOOST_TEST(lines(parsed("\xEF\xBB\xBF\n")) == "FILE: no shape in it");
 }
 
 BOOST_AUTO_TEST_CASE(TheWeightsOfAProblemThatStandsThereTwiceAddUp) {

@@ -5,8 +5,6 @@
 
 #include <clbake/cache/writer.hpp>
 
-#include <cstdio>
-
 namespace clbake::tool {
 namespace {
 
@@ -86,7 +84,7 @@ int check(const std::vector<std::string>& arguments) {
   if (!writable) return fail("check", writable.within("--junit"));
   const Result<Bundle> bundle = Bundle::open(outcome.file);
   if (!bundle) return fail("check", bundle.status());
-  Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle);
+  Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle, &outcome.filled_in);
   if (!shapes) return fail("check", shapes.status());
   outcome.shapes = std::move(*shapes);
   const Result<std::vector<builder::ServedDevice>> devices = devices_of(cli, *bundle, outcome.unknown);
@@ -108,9 +106,7 @@ int check(const std::vector<std::string>& arguments) {
   } else {
     print_check(outcome, cli.has("all"));
   }
-  for (const std::string& spec : outcome.unknown) {
-    std::fprintf(stderr, "clbake check: --target: %s has no target '%s'\n", outcome.file.c_str(), spec.c_str());
-  }
+  print_unknown("check", outcome.file, *bundle, outcome.unknown);
   return outcome.good() ? kSuccess : kLeftOut;
 }
 

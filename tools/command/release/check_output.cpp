@@ -143,6 +143,18 @@ std::string unknown_suite(const std::string& spec) {
          "</testcase>\n  </testsuite>\n";
 }
 
+// Lines that stand for what the bundle has do not ask for what it has lost.
+void print_filled_in(const CheckOutcome& outcome) {
+  const auto& [precision, transposes] = outcome.filled_in;
+  if (!precision && !transposes) return;
+  std::string missing = precision ? "precision" : "transposes", options = precision ? "--precision" : "--trans";
+  if (precision && transposes) missing += " or transposes", options += " and --trans";
+  std::set<GemmKind> kinds;
+  for (const builder::Shape& shape : outcome.shapes) kinds.insert(shape.kind());
+  std::printf("note: lines without %s stand for what this bundle has (asked for: %s); give %s to ask for more\n",
+              missing.c_str(), kinds_text(kinds).c_str(), options.c_str());
+}
+
 }  // namespace
 
 std::size_t CheckOutcome::missing() const {
@@ -152,7 +164,9 @@ std::size_t CheckOutcome::missing() const {
 }
 
 Json check_json(const CheckOutcome& outcome, bool all) {
-  Json devices = Json::array(), missing = Json::array(), served = Json::array();
+  Json devices = Json::array(), missing = Json::array(), served = Json::array(), filled_in = Json::array();
+  if (outcome.filled_in.precision) filled_in.push_back("precision");
+  if (outcome.filled_in.transposes) filled_in.push_back("transposes");
   for (const CheckedDevice& device : outcome.devices) {
     const std::size_t count = missing_of(device, outcome.requirements);
     devices.push_back({{"name", device.device.name},
@@ -165,9 +179,9 @@ Json check_json(const CheckOutcome& outcome, bool all) {
     if (lack == Lack::none && all) served.push_back(json_of(device, shape, what, lack));
   });
   Json json = {
-      {"file", outcome.file},       {"problems", outcome.shapes.size()},  {"served", outcome.pairs() - missing.size()},
-      {"missing", missing.size()},  {"unknown_targets", outcome.unknown}, {"targets", devices},
-      {"missing_problems", missing}};
+      {"file", outcome.file},      {"problems", outcome.shapes.size()},  {"served", outcome.pairs() - missing.size()},
+      {"missing", missing.size()}, {"unknown_targets", outcome.unknown}, {"targets", devices},
+      {"filled_in", filled_in},    {"missing_problems", missing}};
   if (all) json["served_problems"] = served;
   return json;
 }
@@ -177,6 +191,7 @@ void print_check(const CheckOutcome& outcome, bool all) {
   std::printf("%s: %s on %s: %zu of %zu are served\n", printable(outcome.file).c_str(),
               counted(outcome.shapes.size(), "problem").c_str(), counted(outcome.devices.size(), "target").c_str(),
               outcome.pairs() - outcome.missing(), outcome.pairs());
+  print_filled_in(outcome);
   print_devices(outcome);
   print_groups(outcome);
 }

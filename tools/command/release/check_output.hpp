@@ -4,6 +4,7 @@
 #include "cli/json.hpp"
 
 #include <clbake/builder/release/check.hpp>
+#include <clbake/builder/shapes_file.hpp>
 
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct CheckOutcome {
   std::vector<builder::Shape> shapes;
   std::vector<builder::CheckedDevice> devices;
   std::vector<std::string> unknown;  // of --target: what names no target of the bundle
+  builder::Unnamed filled_in;        // what lines took from the bundle under test
   builder::Requirements requirements;
 
   std::size_t pairs() const { return shapes.size() * devices.size(); }  // of a problem and a device

@@ -19,7 +19,8 @@ struct DeviceChanges {
   std::size_t lost = 0;       // a program of the bundle served, now none does
   std::size_t gained = 0;     // the other way round
   std::size_t different = 0;  // another variant, form, reason or proof
-  // Sums of expected times, each times its problem's weight, of the problems for which both are known.
+  std::size_t timed = 0;      // both expected times are known
+  // Sums of the expected times of these, each times its problem's weight.
   double expected_us[2] = {0, 0};
 };
 
@@ -34,6 +35,7 @@ DeviceChanges changes_of(const DiffOutcome& outcome, std::size_t device) {
     changes.gained += !baked(before) && baked(after) ? 1 : 0;
     changes.different += served_differently(before, after) ? 1 : 0;
     if (!before.expected_us || !after.expected_us) continue;
+    ++changes.timed;
     changes.expected_us[0] += outcome.shapes[s].weight * *before.expected_us;
     changes.expected_us[1] += outcome.shapes[s].weight * *after.expected_us;
   }
@@ -109,7 +111,8 @@ Json shapes_json(const DiffOutcome& outcome) {
                        {"lost", changes.lost},
                        {"gained", changes.gained},
                        {"different", changes.different},
-                       {"expected_us", changes.expected_us},
+                       {"timed", changes.timed},
+                       {"expected_us", changes.timed > 0 ? Json(changes.expected_us) : Json()},
                        {"changed_problems", problems}});
   }
   return devices;
@@ -188,20 +191,36 @@ std::vector<std::pair<std::size_t, std::size_t>> changed_pairs(const DiffOutcome
   return sorted;
 }
 
+// Before, after and change, in their columns.
+std::string times_text(const DeviceChanges& changes) {
+  const double before = changes.expected_us[0], after = changes.expected_us[1];
+  char text[64];
+  if (changes.timed == 0) {
+    std::snprintf(text, sizeof text, "%12s %12s %8s", "-", "-", "-");
+  } else {
+    std::snprintf(text, sizeof text, "%12.4g %12.4g %+7.1f%%", before, after,
+                  before > 0 ? 100 * (after / before - 1) : 0.0);
+  }
+  return text;
+}
+
 void print_shapes(const DiffOutcome& outcome) {
   if (outcome.shapes.empty()) return;
-  std::printf("\n%s; expected times are sums over them, by their weights\n%9s %9s %9s %12s %12s %8s  target\n",
-              counted(outcome.shapes.size(), "problem").c_str(), "lost", "gained", "different", "before us", "after us",
-              "change");
+  std::printf(
+      "\n%s; expected times are sums over those with a time, by their weights\n"
+      "%9s %9s %9s %9s %12s %12s %8s  target\n",
+      counted(outcome.shapes.size(), "problem").c_str(), "lost", "gained", "different", "timed", "before us",
+      "after us", "change");
   std::size_t same = 0;
   for (std::size_t d = 0; d < outcome.before.size(); ++d) {
     const DeviceChanges changes = changes_of(outcome, d);
     const double* us = changes.expected_us;
     if (changes.lost + changes.gained + changes.different == 0 && us[0] == us[1] && ++same) continue;
-    std::printf("%9zu %9zu %9zu %12.4g %12.4g %+7.1f%%  %s\n", changes.lost, changes.gained, changes.different, us[0],
-                us[1], us[0] > 0 ? 100 * (us[1] / us[0] - 1) : 0.0, outcome.before[d].device.name.c_str());
+    std::printf("%9zu %9zu %9zu %9zu %s  %s\n", changes.lost, changes.gained, changes.different, changes.timed,
+                times_text(changes).c_str(), outcome.before[d].device.name.c_str());
   }
-  if (same > 0) std::printf("%s serve every problem as before\n", counted(same, "target").c_str());
+  if (same > 0)
+    std::printf("%s %s every problem as before\n", counted(same, "target").c_str(), same == 1 ? "serves" : "serve");
   const auto pairs = changed_pairs(outcome);
   for (std::size_t i = 0; i < std::min(pairs.size(), kMostLines); ++i) {
     const auto& [d, s] = pairs[i];

@@ -17,7 +17,8 @@ namespace {
 void declare_options(Cli& cli) {
   cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced, which may be FILE");
   cli.add_value("shapes", "FILE", "keep what serves these problems: see 'clbake check'");
-  add_kinds(cli, "; without --shapes what is kept, else for lines that name none; default: all that the bundle has");
+  add_kinds(cli,
+            "; what is kept; with --shapes for lines that name none, and of what the source is kept; default: all");
   add_targets(cli, "; default: all");
   cli.add_value("max-bytes", "N",
                 "leave out, until the bundle fits in N bytes (500000, 500KB, 2MB), variants whose loss costs the least "
@@ -39,7 +40,6 @@ Result<builder::PruneOptions> options_from(const Cli& cli, const Bundle& bundle,
     Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, bundle);
     if (!shapes) return shapes.status();
     options.shapes = std::move(*shapes);
-    return options;
   }
   Result<std::vector<GemmKind>> kinds =
       cli.has("precision") || cli.has("trans")
@@ -93,8 +93,8 @@ void print_report(const builder::PrunedBundle& pruned, const std::string& output
               b.targets, b.variants, b.entries, a.targets - b.targets, a.variants - b.variants, a.entries - b.entries);
   for (const std::string& target : pruned.removed_targets) std::printf("removed: %s\n", target.c_str());
   if (pruned.deciding > 0) {
-    std::printf("%s kept because other variants would be chosen without them\n",
-                counted(pruned.deciding, "variant").c_str());
+    std::printf("%s kept because other variants would be chosen without %s\n",
+                counted(pruned.deciding, "variant").c_str(), pruned.deciding == 1 ? "it" : "them");
   }
   print_loss(pruned.loss);
 }
@@ -118,9 +118,7 @@ int prune(const std::vector<std::string>& arguments) {
   std::vector<std::string> unknown;
   const Result<builder::PruneOptions> options = options_from(cli, *bundle, unknown);
   if (!options) return fail("prune", options.status());
-  for (const std::string& spec : unknown) {
-    std::fprintf(stderr, "clbake prune: --target: %s has no target '%s'\n", cli.file().c_str(), spec.c_str());
-  }
+  print_unknown("prune", cli.file(), *bundle, unknown);
   const Result<builder::PrunedBundle> pruned = builder::prune(*bundle, *options);
   if (!pruned) return fail("prune", pruned.status().within(cli.file()));
   const Status written = cache::write_file(output, {pruned->bytes.data(), pruned->bytes.size()});

@@ -3,13 +3,15 @@
 #include "cli/arguments.hpp"
 
 #include <clbake/builder/release/bundle_targets.hpp>
-#include <clbake/builder/shapes_file.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 namespace clbake::tool {
 namespace {
+
+constexpr std::size_t kFewTargets = 8;
 
 Result<std::set<GemmKind>> kinds_with_entries(const Bundle& bundle) {
   std::set<std::uint32_t> variants;
@@ -54,10 +56,15 @@ Result<std::vector<GemmKind>> kinds_asked_for(const Cli& cli, const Bundle& bund
   return kinds_of(precisions, transposes);
 }
 
-Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle) {
+Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle,
+                                                     builder::Unnamed* filled_in) {
   Result<std::vector<GemmKind>> kinds = kinds_asked_for(cli, bundle);
   if (!kinds) return kinds.status().within(cli.file());
-  return builder::read_shapes(cli.text("shapes"), *kinds);
+  Result<std::vector<builder::Shape>> shapes = builder::read_shapes(cli.text("shapes"), *kinds, filled_in);
+  if (!shapes || !filled_in) return shapes;
+  if (cli.has("precision")) filled_in->precision = false;
+  if (cli.has("trans")) filled_in->transposes = false;
+  return shapes;
 }
 
 void add_targets(Cli& cli, const std::string& remark) {
@@ -79,6 +86,24 @@ Result<std::vector<std::uint32_t>> targets_asked_for(const Cli& cli, const Bundl
     if (named->empty()) unknown.push_back(spec);
   }
   return std::vector<std::uint32_t>(targets.begin(), targets.end());
+}
+
+void print_unknown(const char* verb, const std::string& file, const Bundle& bundle,
+                   const std::vector<std::string>& unknown) {
+  if (unknown.empty()) return;
+  std::string present;
+  const Result<std::vector<std::uint32_t>> targets = builder::targets_with_entries(bundle);
+  if (targets && targets->size() <= kFewTargets) {
+    for (const std::uint32_t index : *targets) {
+      const Result<Target> target = bundle.target(index);
+      if (!target) continue;
+      present += (present.empty() ? "; it has " : "; ") + std::to_string(index) + ": " + builder::target_name(*target);
+    }
+  }
+  for (const std::string& spec : unknown) {
+    std::fprintf(stderr, "clbake %s: --target: %s has no target '%s'%s\n", verb, file.c_str(), spec.c_str(),
+                 present.c_str());
+  }
 }
 
 }  // namespace clbake::tool

@@ -4,7 +4,7 @@
 #include "cli/cli.hpp"
 
 #include <clbake/builder/release/served.hpp>
-#include <clbake/builder/tuning.hpp>
+#include <clbake/builder/shapes_file.hpp>
 
 #include <string>
 #include <vector>
@@ -19,7 +19,9 @@ void add_kinds(Cli& cli, const std::string& remark);
 Result<std::vector<GemmKind>> kinds_asked_for(const Cli& cli, const Bundle& bundle);
 
 // Of the file of --shapes; lines that do not name a precision or transposes stand for those of kinds_asked_for().
-Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle);
+// Sets `filled_in`, if given: what such lines took from the bundle, because no option names it.
+Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle,
+                                                     builder::Unnamed* filled_in = nullptr);
 
 // --target LIST.
 void add_targets(Cli& cli, const std::string& remark);
@@ -28,5 +30,9 @@ void add_targets(Cli& cli, const std::string& remark);
 // that have entries.
 Result<std::vector<std::uint32_t>> targets_asked_for(const Cli& cli, const Bundle& bundle,
                                                      std::vector<std::string>& unknown);
+
+// Names on stderr what is unknown and, if they are few, the targets that the bundle of this file has.
+void print_unknown(const char* verb, const std::string& file, const Bundle& bundle,
+                   const std::vector<std::string>& unknown);
 
 }  // namespace clbake::tool

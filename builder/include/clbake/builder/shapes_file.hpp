@@ -14,15 +14,22 @@
 
 namespace clbake::builder {
 
+// What some lines do not name.
+struct Unnamed {
+  bool precision = false;
+  bool transposes = false;
+};
+
 // The problems of a text, each once, in its order. Where a line leaves out the precision, it stands for those of
-// `kinds`, and likewise with the transposes; what a line names need not be in `kinds`. Messages begin with `name` and
-// the number of the line. Fails with malformed, also for a text without a problem, or when weights add up to more than
-// kMostWeight.
+// `kinds`, and likewise with the transposes; what a line names need not be in `kinds`. Sets `unnamed`, if given.
+// Messages begin with `name` and the number of the line. Fails with malformed, also for a text without a problem, or
+// when weights add up to more than kMostWeight.
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
-                                        const std::vector<GemmKind>& kinds);
+                                        const std::vector<GemmKind>& kinds, Unnamed* unnamed = nullptr);
 
 // Fails like parse_shapes, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
-Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds);
+Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds,
+                                       Unnamed* unnamed = nullptr);
 
 // What an application called, as the runtime's Library::write_recording writes it, one problem on each line:
 //

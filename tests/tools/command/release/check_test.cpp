@@ -51,13 +51,29 @@ BOOST_AUTO_TEST_CASE(AllThatIsAskedForIsServed) {
   BOOST_TEST(contains(text.out, "20 of 20 are served"), text.out);
 }
 
+BOOST_AUTO_TEST_CASE(LinesThatAreFilledInFromTheBundleAreNoted) {
+  const ReleaseFiles files;
+  const std::string shapes = files.directory.write("sizes.txt", "64x64x64\n");
+  const auto check = [&](const Arguments& more) {
+    Arguments arguments = {"check", files.bundle, "--shapes", shapes, "--require", "any"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return clbake(arguments).out;
+  };
+  BOOST_TEST(contains(check({}), "note: lines without precision or transposes stand for what this bundle has"));
+  BOOST_TEST(contains(check({"--precision", "single"}), "note: lines without transposes stand"));
+  BOOST_TEST(!contains(check({"--precision", "single", "--trans", "nn"}), "note:"));
+  BOOST_TEST((nlohmann::json::parse(check({"--trans", "nn", "--json"}))["filled_in"] == nlohmann::json{"precision"}));
+}
+
 BOOST_AUTO_TEST_CASE(AnUnknownTargetIsNamedAndTheRestChecked) {
   const ReleaseFiles files;
   const std::string junit = files.directory.path("junit.xml");
   const Outcome outcome = clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "any", "--target",
                                   "gfx90a,NVIDIA GPU 0", "--junit", junit});
   BOOST_TEST(outcome.status == 3);
-  BOOST_TEST(outcome.err == "clbake check: --target: " + files.bundle + " has no target 'gfx90a'\n");
+  BOOST_TEST(outcome.err == "clbake check: --target: " + files.bundle +
+                                " has no target 'gfx90a'; it has 0: pthread-cpu0, driver 3.1; 1: nvidia:sm_52; "
+                                "2: NVIDIA GPU 0, driver 580.0\n");
   BOOST_TEST(contains(outcome.out, "20 problems on 1 target: "), outcome.out);
   BOOST_TEST(contains(read_file(junit), "<testsuite name=\"gfx90a\" tests=\"1\" failures=\"1\""));
 }

@@ -61,10 +61,20 @@ BOOST_AUTO_TEST_CASE(AnotherChoiceIsShownWithItsTimes) {
   BOOST_TEST(json["profiles"].size() == 1U);
   double before = 0, after = 0;
   for (const nlohmann::json& target : json["served"]) {
+    BOOST_TEST(target["expected_us"].is_null() == (target["timed"] == 0));
+    if (target["timed"] == 0) continue;
     before += target["expected_us"][0].get<double>();
     after += target["expected_us"][1].get<double>();
   }
   BOOST_TEST(after > before + 1000);
+}
+
+BOOST_AUTO_TEST_CASE(WithoutModelsNoTimeIsShown) {
+  TwoBundles files;
+  for (cache::Profile& profile : files.contents.profiles) profile.models.clear();
+  const std::string untimed = files.directory.write("untimed.clbake", encoded(files.contents));
+  const Arguments arguments = {"diff", untimed, files.bundle, "--shapes", files.shapes};
+  BOOST_TEST(contains(clbake(arguments).out, "-            -        -  pthread-cpu0"));
 }
 
 BOOST_AUTO_TEST_CASE(MeasuredTimesCountUnlessTheyAreIgnored) {

@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(UnknownTargetsAndBadFilesAreNamed) {
   const std::string output = files.directory.path("small.clbake");
   const Outcome some = clbake({"prune", files.bundle, "-o", output, "--target", "pocl,gfx90a"});
   BOOST_TEST(some.status == 3);
-  BOOST_TEST(some.err == "clbake prune: --target: " + files.bundle + " has no target 'gfx90a'\n");
+  BOOST_TEST(contains(some.err, "clbake prune: --target: " + files.bundle + " has no target 'gfx90a'; it has 0: "));
   BOOST_TEST(contents_of(output).targets.size() == 1U);
   const std::string once = read_file(output);
   BOOST_TEST(clbake({"prune", files.bundle, "-o", output, "--target", "gfx90a"}).status == 1);

@@ -67,6 +67,7 @@ BOOST_AUTO_TEST_CASE(TheSummaryIsOneScreen) {
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(std::count(outcome.out.begin(), outcome.out.end(), '\n') <= 24);
   BOOST_TEST(contains(outcome.out, "75 other targets"), outcome.out);
+  BOOST_TEST(contains(outcome.out, "\n17: NVIDIA GPU 28, driver 580.28 "), outcome.out);
 }
 
 }  // namespace clbake::tool::test

@@ -11,7 +11,7 @@ namespace clbake::builder {
 
 struct PruneOptions {
   std::vector<std::uint32_t> targets;  // that stay, by index
-  std::vector<GemmKind> kinds;         // that stay; ignored with shapes
+  std::vector<GemmKind> kinds;         // that stay; with shapes only the source of their default variants
   std::vector<Shape> shapes;           // what is served as before; none: every problem of the kinds
   // The most bytes of the result; 0: any number. Needs shapes. Variants whose loss costs least expected time, for the
   // bytes that they take, are left out until the rest fits, as long as every problem still has a program.
@@ -45,8 +45,8 @@ struct PrunedBundle {
 
 // On every kept target each of the shapes is served as before, unless max_bytes says otherwise: by the same variant and
 // program, for devices with as many compute units as the profile's. A variant stays with all of its forms.
-// Fails with what is wrong with the bundle, with invalid_argument when nothing is left, or when max_bytes is less than
-// what serving the shapes takes; the message names the least size that was reached.
+// Fails with what is wrong with the bundle, with invalid_argument when no program is left, or when max_bytes is less
+// than what serving the shapes takes; the message names the least size that was reached.
 Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options);
 
 }  // namespace clbake::builder
