@@ -16,8 +16,8 @@
 //
 // Figures are {problems, native, portable, source, none, proven, jit_free, native_share, expected, gflops, misses}:
 // numbers of problems by what serves them, the part of their weights that machine code for exactly this device and
-// driver serves, how many have an expected time, the geometric mean of the speeds that follow, and why other problems
-// have no such machine code.
+// driver serves, how many have an expected time (none that is compiled from source), the geometric mean of the speeds
+// that follow, and why other problems have no such machine code.
 #include "report/release/release_report.hpp"
 
 #include <clbake/builder/release/bundle_summary.hpp>
@@ -49,6 +49,12 @@ Source source_of(const Served& served) {
   if (!served.program) return Source::none;
   if (served.program->origin == Origin::native) return Source::native;
   return served.program->origin == Origin::portable ? Source::portable : Source::source;
+}
+
+// Where the driver compiles the source, nothing says how fast the result is: the models were fitted to baked programs.
+std::optional<double> expected_us(const Served& served) {
+  const bool baked = source_of(served) < Source::source;
+  return baked && served.expected_us && *served.expected_us > 0 ? served.expected_us : std::nullopt;
 }
 
 const char* name(Source source) { return kSourceNames[static_cast<std::size_t>(source)]; }
@@ -101,10 +107,11 @@ struct Figures {
     const Status& why = served.program ? served.program->miss : served.failure;
     if (why.ok()) native_weight += shape.weight;
     if (!why.ok()) ++misses[std::string(clbake::name(why.code()))];
-    if (!served.expected_us || *served.expected_us <= 0) return;
+    const std::optional<double> us = expected_us(served);
+    if (!us) return;
     ++expected;
     expected_weight += shape.weight;
-    log_gflops += shape.weight * std::log(builder::gflops(shape, *served.expected_us));
+    log_gflops += shape.weight * std::log(builder::gflops(shape, *us));
   }
 
   void add(const Figures& other) {
@@ -222,9 +229,9 @@ Json shown_json(const Served& served, const Shape& shape) {
                  {"proven", served.program->proven},
                  {"jit_free", served.program->jit_free}});
   }
-  const bool expected = served.expected_us && *served.expected_us > 0;
-  json["expected_us"] = expected ? Json(*served.expected_us) : Json();
-  json["gflops"] = expected ? Json(builder::gflops(shape, *served.expected_us)) : Json();
+  const std::optional<double> us = expected_us(served);
+  json["expected_us"] = us ? Json(*us) : Json();
+  json["gflops"] = us ? Json(builder::gflops(shape, *us)) : Json();
   return json;
 }
 
@@ -266,8 +273,9 @@ struct Totals {
 class Speedup {
  public:
   void add(const Served& before, const Served& after, double weight) {
-    if (!before.expected_us || !after.expected_us || *before.expected_us <= 0 || *after.expected_us <= 0) return;
-    logs_ += weight * std::log(*before.expected_us / *after.expected_us);
+    const std::optional<double> old_us = expected_us(before), new_us = expected_us(after);
+    if (!old_us || !new_us) return;
+    logs_ += weight * std::log(*old_us / *new_us);
     weights_ += weight;
   }
   Json json() const { return weights_ > 0 ? Json(std::exp(logs_ / weights_)) : Json(); }

@@ -19,6 +19,8 @@
   const tile = (shown, text) => h("div", {class: "tile"}, h("b", {}, shown), h("span", {}, text));
 
   function drawHead() {
+    const gone = data.targets.filter(target => target.status === "lost").map(
+        target => target.device + (target.driver ? " " + target.driver : ""));
     const files = data.bundles.map(bundle => bundle.file).join(", ");
     document.title = "clbake: release " + files;
     const facts = (...list) => h("div", {class: "facts"}, list.filter(Boolean).join(" \u00b7 "));
@@ -31,7 +33,9 @@
         data.against.length ? facts("compared with " + data.against.map(bundle => bundle.file).join(", ")) : null,
         h("div", {class: "tiles"},
           tile(whole(data.targets.filter(target => target.status !== "lost").length), "devices with a driver"),
-          tile(figure("/total/native_share", percent), "served by machine code, of all devices and problems"),
+          tile(figure("/total/native_share", percent), "served by machine code, of this release's devices and all problems" +
+               (gone.length ? "; gone: " + gone.slice(0, 3).join(", ") +
+                 (gone.length > 3 ? " and " + whole(gone.length - 3) + " more" : "") : "")),
           part("proven", "proven, of " + whole(data.total.problems)),
           part("jit_free", "JIT-free, of " + whole(data.total.problems)),
           data.against.length ? tile(figure("/worse", whole), "problems served worse than before") : null,
