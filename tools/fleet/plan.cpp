@@ -35,6 +35,7 @@ void declare_options(Cli& cli) {
   cli.add_flag("strict", "a variant that fails fails its piece, instead of being left out");
   cli.add_flag("reproducible", "leave measured times out of the bundles");
   cli.add_value("require", "LIST", "with --shapes: what 'clbake check' has to find");
+  cli.add_flag("newer-driver", "check and report as for applications that set Options::newer_driver");
   cli.add_value("against", "BUNDLE", "the last release, which the report compares with");
   cli.add_value("from", "MANIFEST", "with --format: of these pieces instead of planning");
   cli.add_value("format", "NAME", "with --from: print shell, slurm, github or gitlab");
@@ -81,6 +82,7 @@ Result<builder::FleetOptions> fleet_options(const Cli& cli) {
   options.strict = cli.has("strict");
   options.reproducible = cli.has("reproducible");
   options.require = cli.text("require");
+  options.newer_driver = cli.has("newer-driver");
   options.against = cli.text("against");
   options.directory = std::filesystem::path(behind_links(cli.text("output"))).parent_path().string();
   if (options.directory.empty()) options.directory = ".";

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -38,11 +39,11 @@ class Display {
       bar_.message("begins: " + label);
       return;
     }
-    ++ended_;
-    if (result.state == PieceState::failed) bar_.message("clbake work: " + label + ": " + result.cause);
-    if (result.state == PieceState::done && !result.cause.empty())
-      bar_.message("clbake work: " + label + ": " + result.cause);
-    bar_.show(ended_, total_, std::string(name(result.state)) + (result.made ? " now: " : ": ") + label);
+    ended_.insert(&p.piece);
+    const bool is_said = result.state == PieceState::failed || result.state == PieceState::done || total_ == 1;
+    if (is_said && !result.cause.empty()) bar_.message("clbake work: " + label + ": " + result.cause);
+    if (total_ == 1) return;
+    bar_.show(ended_.size(), total_, std::string(name(result.state)) + (result.made ? " now: " : ": ") + label);
   }
 
   void clear() { bar_.clear(); }
@@ -55,7 +56,7 @@ class Display {
 
   const Manifest& manifest_;
   std::size_t total_;
-  std::size_t ended_ = 0;
+  std::set<const Piece*> ended_;  // one that waits is tried again, and ends twice
   ProgressBar bar_;
 };
 
@@ -132,7 +133,7 @@ Result<std::vector<std::size_t>> selected_pieces(const Cli& cli, const Manifest&
   for (const std::string& wanted : cli.list("piece")) {
     const Result<std::size_t> index = builder::find_piece(manifest, wanted);
     if (!index) return index.status();
-    pieces.push_back(*index);
+    if (std::find(pieces.begin(), pieces.end(), *index) == pieces.end()) pieces.push_back(*index);
   }
   if (cli.has("piece")) return pieces;
   for (std::size_t i = 0; i < manifest.pieces.size(); ++i) pieces.push_back(i);
@@ -165,7 +166,7 @@ int work(const std::vector<std::string>& arguments) {
       "may run at a time, on one machine or on many. Exit status: 0 when all pieces are done, else 3.");
   cli.add_list("piece", "LIST", "only these pieces, by number or name, separated by commas");
   cli.add_flag("list", "do nothing: show which pieces are done");
-  cli.add_value("output,o", "FILE", "when the merged bundle is done, also copy it here");
+  cli.add_value("output,o", "FILE", "when everything is done, also copy the merged bundle here");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Result<Manifest> manifest = builder::read_manifest(cli.file());
@@ -192,6 +193,8 @@ int work(const std::vector<std::string>& arguments) {
   if (complete && cli.has("output")) {
     const Status copied = copy_bundle(*manifest, behind_links(cli.text("output")));
     if (!copied) return fail("work", copied);
+  } else if (cli.has("output")) {
+    std::fprintf(stderr, "clbake work: %s: not written, because not everything is done\n", cli.text("output").c_str());
   }
   return complete ? kSuccess : kLeftOut;
 }

@@ -61,6 +61,7 @@ class Planner {
     }
     for (const Subject& subject : subjects_) bake(subject);
     finish();
+    name_idle_machines();
     return std::move(plan_);
   }
 
@@ -88,7 +89,7 @@ class Planner {
     }
     if (!subjects_.empty() || (options_.device.empty() && !options_.targets.empty())) return {};
     return {Code::invalid_argument, options_.device.empty()
-                                        ? "the machines have no device, and no target is given"
+                                        ? "the machines have no device: give --target"
                                         : "no device of the machines matches '" + options_.device + "'"};
   }
 
@@ -122,10 +123,16 @@ class Planner {
     if (!known) return known.status();
     for (const std::string& wanted : std::set<std::string>(options_.targets.begin(), options_.targets.end())) {
       Subject subject;
+      std::vector<std::pair<const Machine*, const Machine::Offline*>> compilers;
       for (const Machine& machine : options_.machines) {
         for (const Machine::Offline& target : machine.targets) {
-          if (target.name == wanted) add_compiler(machine, target, subject);
+          if (target.name == wanted) compilers.emplace_back(&machine, &target);
         }
+      }
+      const auto has_any = [](const auto& compiler) { return compiler.second->identity.empty(); };
+      const bool any = std::any_of(compilers.begin(), compilers.end(), has_any);
+      for (const auto& [machine, target] : compilers) {
+        add_compiler(*machine, *target, any ? wanted : target->identity, subject);
       }
       if (subject.machines.empty()) {
         return {Code::invalid_argument,
@@ -139,12 +146,14 @@ class Planner {
     return {};
   }
 
-  void add_compiler(const Machine& machine, const Machine::Offline& target, Subject& subject) {
+  // `identity`: of the compilers; the target's name when any will do.
+  void add_compiler(const Machine& machine, const Machine::Offline& target, const std::string& identity,
+                    Subject& subject) {
     if (subject.machines.empty()) {
-      subject.identity = target.identity;
+      subject.identity = identity;
       subject.label = subject.offline = target.name;
       subject.fp64 = target.fp64;
-    } else if (subject.identity != target.identity) {
+    } else if (subject.identity != identity) {
       plan_.remarks.push_back(machine.name + " does not compile for " + target.name + ": it has other compilers than " +
                               subject.machines.front());
       return;
@@ -293,6 +302,7 @@ class Planner {
       need(check, merged);
       option(check, "--shapes", shapes_);
       option(check, "--require", options_.require);
+      flag(check, "--newer-driver", options_.newer_driver);
       add(std::move(check), "--junit");
     }
     Piece report;
@@ -302,7 +312,19 @@ class Planner {
     need(report, merged);
     option(report, "--shapes", shapes_);
     option(report, "--against", against_);
+    flag(report, "--newer-driver", options_.newer_driver);
     add(std::move(report));
+  }
+
+  void name_idle_machines() {
+    for (const Machine& machine : options_.machines) {
+      const auto uses = [&](const Subject& subject) {
+        return std::count(subject.machines.begin(), subject.machines.end(), machine.name) > 0;
+      };
+      if (std::any_of(subjects_.begin(), subjects_.end(), uses)) continue;
+      const bool only_compiles = machine.devices.empty() && options_.targets.empty();
+      plan_.remarks.push_back("no work for " + machine.name + (only_compiles ? ": give --target" : ""));
+    }
   }
 
   const FleetOptions& options_;

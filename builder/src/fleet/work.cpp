@@ -28,7 +28,7 @@ class Here {
     const Result<Machine> machine = this_machine();  // without any, merging is left
     if (!machine) return;
     for (const Machine::Device& device : machine->devices) units_[identity(device.target)].insert(device.compute_units);
-    for (const Machine::Offline& target : machine->targets) compilers_.insert(target.identity);
+    for (const Machine::Offline& target : machine->targets) compilers_.insert({target.identity, target.name});
   }
 
   // Why the piece cannot be done here; empty when it can.
@@ -42,7 +42,7 @@ class Here {
 
  private:
   std::map<std::string, std::set<std::uint32_t>> units_;  // by the device's identity
-  std::set<std::string> compilers_;
+  std::set<std::string> compilers_;                       // identities, and names for pieces that take any compilers
 };
 
 class Worker {
@@ -53,8 +53,8 @@ class Worker {
 
   // Empty when another process is at work on the piece, unless `wait`. Fails with cancelled or io.
   Result<std::optional<PieceResult>> attempt(const Piece& piece, bool wait) {
-    PieceResult result = look_at(manifest_, piece);
-    if (result.state == PieceState::done) return finished(piece, std::move(result));
+    PieceResult result = state_of(piece);
+    if (is_final(result)) return finished(piece, std::move(result));
     const std::string obstacle = here_.obstacle(piece);
     if (!obstacle.empty()) return finished(piece, {PieceState::elsewhere, false, obstacle});
     std::string missing = missing_input(piece);
@@ -67,8 +67,8 @@ class Worker {
     }
     if (!lock) return lock.status();
     if (!*lock) return std::optional<PieceResult>();
-    result = look_at(manifest_, piece);  // another process may have done it meanwhile
-    if (result.state == PieceState::done) return finished(piece, std::move(result));
+    result = state_of(piece);  // another process may have done it meanwhile
+    if (is_final(result)) return finished(piece, std::move(result));
     progress_({piece, result});
     Result<PieceResult> made = run(piece);
     if (!made) return made.status();
@@ -78,6 +78,32 @@ class Worker {
  private:
   std::string absolute(const std::string& path) const { return manifest_.directory + "/" + path; }
   std::string unfinished(const std::string& name) const { return absolute("pieces/unfinished/" + name); }
+
+  static bool is_final(const PieceResult& result) {
+    return result.state == PieceState::done || result.state == PieceState::failed;
+  }
+
+  // A check that failed is missing when the bundle that it read has been made again since.
+  PieceResult state_of(const Piece& piece) const {
+    PieceResult result = look_at(manifest_, piece);
+    if (result.state != PieceState::failed) return result;
+    std::error_code error;
+    const fs::file_time_type checked = fs::last_write_time(absolute(output_of(piece)), error);
+    for (const std::string& need : piece.needs) {
+      const Piece* other = find(need);
+      if (!other) continue;
+      const fs::file_time_type made = fs::last_write_time(absolute(output_of(*other)), error);
+      if (error || made > checked) result.state = PieceState::missing;
+    }
+    return result;
+  }
+
+  // Null when the manifest lacks it.
+  const Piece* find(const std::string& id) const {
+    const auto is_it = [&](const Piece& piece) { return piece.id == id; };
+    const auto found = std::find_if(manifest_.pieces.begin(), manifest_.pieces.end(), is_it);
+    return found == manifest_.pieces.end() ? nullptr : &*found;
+  }
 
   std::optional<PieceResult> finished(const Piece& piece, PieceResult result) {
     progress_({piece, result});
@@ -92,9 +118,8 @@ class Worker {
       if (digest(*bytes) != file.digest) return path + ": is not the file that was planned with; plan again";
     }
     for (const std::string& need : piece.needs) {
-      const auto is_it = [&](const Piece& other) { return other.id == need; };
-      const auto other = std::find_if(manifest_.pieces.begin(), manifest_.pieces.end(), is_it);
-      if (other == manifest_.pieces.end()) return "needs " + need + ", which the manifest lacks";
+      const Piece* other = find(need);
+      if (!other) return "needs " + need + ", which the manifest lacks";
       const PieceResult state = look_at(manifest_, *other);
       if (state.state != PieceState::done) return "needs " + need + ": " + state.cause;
     }

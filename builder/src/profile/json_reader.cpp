@@ -25,7 +25,9 @@ class Checks {
   void take(std::size_t depth, Json::parse_event_t event, const Json& parsed) {
     using Event = Json::parse_event_t;
     const bool starts = event == Event::object_start || event == Event::array_start;
-    if (starts && depth >= max_depth_) throw WrongJson("no clbake profile: lists within lists");
+    if (starts && depth >= max_depth_) {
+      throw WrongJson("lists and objects nested more than " + std::to_string(max_depth_) + " deep");
+    }
     if (event == Event::key) return name(parsed.get<std::string>());
     levels_.resize(depth);
     if (starts) {

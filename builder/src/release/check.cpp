@@ -29,6 +29,19 @@ Lack lack_of(const Served& served, const Requirements& requirements) {
   return requirements.jit_free && !program.jit_free ? Lack::jit_freedom : Lack::none;
 }
 
+namespace {
+
+// Why it is no machine code.
+std::string why_not_native(const ServedProgram& program, const char* not_baked) {
+  if (const std::optional<Target>& made_for = program.newer_driver_serves) {
+    const std::string made = made_for->device_name.empty() ? "without the device" : "for " + target_name(*made_for);
+    return ": its machine code was made " + made + " and is used only with newer_driver";
+  }
+  return program.miss.code() == Code::no_entry ? not_baked : ": " + program.miss.message();  // that one has indices
+}
+
+}  // namespace
+
 Code code_of(const Served& served) { return served.program ? served.program->miss.code() : served.failure.code(); }
 
 std::string why(const Served& served, Lack lack) {
@@ -36,12 +49,10 @@ std::string why(const Served& served, Lack lack) {
   if (!served.program) return served.failure.message();
   const ServedProgram& program = *served.program;
   const std::string& note = program.entry ? program.entry->proof.note : std::string();
-  const bool not_baked = program.miss.code() == Code::no_entry;  // the message has indices
   switch (lack) {
     case Lack::native_code:
-      return program.name + " is portable there: " + (not_baked ? "no machine code was baked" : program.miss.message());
-    case Lack::program:
-      return program.name + (not_baked ? " was not baked for this target" : ": " + program.miss.message());
+      return program.name + " is portable there" + why_not_native(program, ": no machine code was baked");
+    case Lack::program: return program.name + why_not_native(program, " was not baked for this target");
     case Lack::jit_freedom:
       return program.name + (program.origin == Origin::portable ? " is portable: the driver compiles it at every load"
                              : note.empty()                     ? " is not JIT-free"

@@ -95,12 +95,22 @@ Result<const ServedProgram*> Serving::program(std::uint32_t index) {
   if (!variant) return variant.status();
   Result<BakedProgram> baked = lookup_.program(index, newer_driver_);
   if (!baked) return baked.status();
-  ServedProgram program{index, variant->name, Origin::source, std::move(baked->miss), false, false, std::nullopt};
+  ServedProgram program;
+  program.variant = index;
+  program.name = variant->name;
+  program.miss = std::move(baked->miss);
   if (baked->entry) {
     program.origin = baked->entry->form == cache::Form::native ? Origin::native : Origin::portable;
     program.proven = baked->entry->proof.proven;
     program.jit_free = baked->entry->proof.jit_free;
     program.entry = std::move(baked->entry);
+  }
+  if (!newer_driver_ && program.origin != Origin::native) {
+    const Result<BakedProgram> newer = lookup_.program(index, true);
+    if (newer.status().code() == Code::out_of_memory) return newer.status();
+    const bool is_native = newer && newer->entry && newer->entry->form == cache::Form::native;
+    Result<Target> made_for = is_native ? bundle_.target(newer->entry->target) : Status(Code::no_entry, "");
+    if (made_for) program.newer_driver_serves = std::move(*made_for);
   }
   return &programs_.emplace(index, std::move(program)).first->second;
 }

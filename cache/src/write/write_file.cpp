@@ -57,6 +57,7 @@ Status TemporaryFile::create_beside(const std::string& path, mode_t permissions)
     }
     if (errno != EEXIST) break;
   }
+  if (errno == ENOENT) return {Code::io, "the directory does not exist"};
   return failure("cannot create a temporary file beside it", errno);
 }
 

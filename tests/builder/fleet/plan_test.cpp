@@ -139,6 +139,16 @@ BOOST_FIXTURE_TEST_CASE(TargetsGoToMachinesWithTheSameCompilers, Scene) {
   BOOST_TEST(plan.pieces[2].machines == (std::vector<std::string>{"n1"}), boost::test_tools::per_element());
   BOOST_REQUIRE(plan.remarks.size() == 1U);
   BOOST_TEST(contains(plan.remarks[0], "n2"));
+  // A machine whose compilers are not said takes part, and then all do.
+  options.machines.push_back(machine_of("n3", {}));
+  BOOST_TEST(required(plan_fleet(options)).remarks.back() == "no work for n3");
+  options.machines[2].targets = {{"nvidia:sm_90", "", true}};
+  const Plan any = required(plan_fleet(options));
+  BOOST_TEST(any.remarks.empty());
+  BOOST_TEST(any.pieces[2].device == "nvidia:sm_90");
+  BOOST_TEST(any.pieces[2].machines == (std::vector<std::string>{"n1", "n2", "n3"}), boost::test_tools::per_element());
+  options.targets.clear();
+  BOOST_TEST(required(plan_fleet(options)).remarks.back() == "no work for n3: give --target");
 }
 
 BOOST_FIXTURE_TEST_CASE(WhatCannotBePlannedIsNamed, Scene) {

@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {
 }
 
 BOOST_AUTO_TEST_CASE(ListsWithinListsAreRefusedBeforeTheyTakeMemory) {
-  check_refused(std::string(8000000, '['), "no clbake profile", "lists within lists");
+  check_refused(std::string(8000000, '['), "lists and objects", "nested more than");
 }
 
 BOOST_AUTO_TEST_CASE(ForeignFormatsAndVersionsAreNamed) {

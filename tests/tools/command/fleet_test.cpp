@@ -120,6 +120,42 @@ BOOST_FIXTURE_TEST_CASE(AFailedPieceIsNamedAndTheOthersGoOn, Fleet) {
   BOOST_TEST(made(work(manifest)) == 3U);
 }
 
+BOOST_FIXTURE_TEST_CASE(AFailedCheckStaysUntilTheBundleIsMadeAgain, Fleet) {
+  const std::string bundle = directory.path("gemm.clbake");
+  Arguments plan = {"plan",
+                    "--target",
+                    "nvidia:sm_90",
+                    "--variant",
+                    "direct-s-nn-8x8x1-1x1x4-v1",
+                    "--shapes",
+                    directory.write("shapes.txt", std::string("single nn 64x64x64\n")),
+                    "--require",
+                    "native",
+                    "-o",
+                    manifest};
+  BOOST_TEST(run(plan).status == 0);
+  const Arguments all = {"work", manifest, "--piece", "1,2,3,3", "-o", bundle};
+  const Outcome failed = run(all);
+  BOOST_TEST(failed.status == 3);
+  BOOST_TEST(contains(failed.err, "clbake work: 3 check that"), failed.err);
+  BOOST_TEST(contains(failed.err, "clbake work: " + bundle + ": not written"), failed.err);
+  BOOST_TEST(!fs::exists(bundle));
+  const nlohmann::json pieces = nlohmann::json::parse(run({"work", manifest, "--list", "--json"}).out);
+  BOOST_TEST(contains(read_file(output_of(pieces, 3)), "made without the device and is used only with newer_driver"));
+  const Outcome again = run(all);
+  BOOST_TEST(!contains(again.err, "begins"), again.err);
+  BOOST_TEST(contains(again.err, "[3/3]"), again.err);
+  BOOST_TEST(again.err.find("names problems") == again.err.rfind("names problems"), again.err);
+  fs::remove(output_of(pieces, 2));
+  BOOST_TEST(contains(run(all).err, "begins: 3 check"));
+
+  plan.emplace_back("--newer-driver");
+  BOOST_TEST(run(plan).status == 0);
+  const Outcome served = run(all);
+  BOOST_TEST(served.status == 0, served.err);
+  BOOST_TEST(fs::exists(bundle));
+}
+
 BOOST_FIXTURE_TEST_CASE(AFullDiskIsNamedAndTheNextRunFinishes, Fleet) {
   const Outcome full = shell("ulimit -f 16; " + here() + " work " + manifest + " --piece 1,2");  // 8 KiB
   BOOST_TEST(full.status == 3);
@@ -151,6 +187,8 @@ BOOST_FIXTURE_TEST_CASE(DamagedManifestsAndWrongPiecesAreNamed, Fleet) {
   check_refused(run({"plan", "--target", "nvidia:sm_80", "-o", directory.path("letter.txt")}), 1,
                 {"letter.txt", "stays"});
   check_refused(run({"plan", "--target", "nvidia:sm_1", "-o", manifest}), 1, {"'nvidia:sm_1'"});
+  check_refused(run({"plan", "--target", "nvidia:sm_80", "-o", directory.path("none/a")}), 1,
+                {"none/a", "the directory does not exist"});
   check_refused(run({"plan", "--format", "shell"}), 2, {"--format"});
   check_refused(run({"plan", "--from", manifest, "--format", "make"}), 2, {"--format", "'make'"});
 }
@@ -162,6 +200,10 @@ BOOST_FIXTURE_TEST_CASE(TheShellFormDoesThePieces, Fleet) {
   const Outcome done = shell(start);
   BOOST_TEST(run({"work", manifest, "--list", "--piece", kPieces}).status == 0);
   BOOST_TEST(contains(done.out, "merge: " + directory.path("pieces/merge-")), done.out + done.err);
+  // An error stays the result when pieces that are not done follow it.
+  add("clbake", "case $4 in bake-*) n=$(cat " + path("n") + "); echo 3 > " + path("n") + "; exit $n ;; esac");
+  write_file(path("n"), "1\n");
+  BOOST_TEST(shell("CLBAKE=" + bin() + "/clbake " + start).status == 1);
 }
 
 BOOST_FIXTURE_TEST_CASE(TheSlurmFormSubmitsWhatIsNotDone, Fleet) {

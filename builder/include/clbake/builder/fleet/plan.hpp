@@ -19,7 +19,7 @@ struct Machine {
   };
   struct Offline {
     std::string name;      // of `clbake targets`
-    std::string identity;  // empty: whatever compilers the machine has
+    std::string identity;  // empty: any compilers will do
     bool fp64 = true;
   };
   std::string name;  // what the scheduler calls it
@@ -58,8 +58,8 @@ struct Piece {
   // The verb and its arguments. It runs in the manifest's directory; its last two arguments name output_of().
   std::vector<std::string> command;
   std::vector<InputFile> files;
-  std::vector<std::string> needs;     // ids of pieces whose outputs it reads
-  std::string device;                 // identity of the device or of the offline target; empty: any machine will do
+  std::vector<std::string> needs;  // ids of pieces whose outputs it reads
+  std::string device;  // identity of the device or offline target, or its name: any compilers; empty: any machine
   std::uint32_t compute_units = 0;    // that the device must have; 0: any number
   std::vector<std::string> machines;  // names of those that have the device; empty: any
 };
@@ -86,9 +86,10 @@ struct FleetOptions {
   bool untuned = false;               // as the options of `clbake build`
   bool strict = false;
   bool reproducible = false;
-  std::string require;    // of `clbake check`; empty: its default
-  std::string against;    // bundle of the last release, for the report; empty: none
-  std::string directory;  // of the manifest; all file names above are relative to the caller's
+  std::string require;        // of `clbake check`; empty: its default
+  bool newer_driver = false;  // of `clbake check` and `clbake report`
+  std::string against;        // bundle of the last release, for the report; empty: none
+  std::string directory;      // of the manifest; all file names above are relative to the caller's
 };
 
 struct Plan {

@@ -43,6 +43,8 @@ struct ServedProgram {
   bool proven = false;
   bool jit_free = false;
   std::optional<cache::EntryInfo> entry;  // nothing for Origin::source
+  // What the machine code was made for that serves only with Options::newer_driver; nothing when there is none such.
+  std::optional<Target> newer_driver_serves;
 };
 
 struct Served {
