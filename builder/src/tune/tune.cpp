@@ -1,6 +1,7 @@
 #include <clbake/builder/tune.hpp>
 
 #include "process/work_directory.hpp"
+#include "tune/prior_exceptions.hpp"
 #include "tune/search.hpp"
 
 #include <nlohmann/json.hpp>
@@ -101,6 +102,7 @@ Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
   if (!tuning) return tuning;
   sign(options, *tuning);
   fit(*tuning);
+  keep_exceptions(options.prior, *tuning);
   return tuning;
 }
 
