@@ -136,13 +136,16 @@ Result<std::string> workflow(const std::string& format, const builder::Manifest&
 }
 
 int write_workflow(const Cli& cli) {
+  const std::string output = behind_links(cli.text("output"));
+  const Status writable = check_not_input(output, {cli.text("from")});
+  if (!writable) return fail("plan", writable);
   const Result<builder::Manifest> manifest = builder::read_manifest(cli.text("from"));
   if (!manifest) return fail("plan", manifest.status().within("--from"));
   const Result<std::string> text = workflow(cli.text("format"), *manifest);
   if (!text) return fail("plan", text.status().within("--format"));
   if (cli.has("output")) {
-    const Status written = cache::write_file(behind_links(cli.text("output")),
-                                             {reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
+    const Status written =
+        cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
     if (!written) return fail("plan", written);
   } else {
     std::cout << *text;

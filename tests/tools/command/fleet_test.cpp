@@ -195,6 +195,7 @@ BOOST_FIXTURE_TEST_CASE(DamagedManifestsAndWrongPiecesAreNamed, Fleet) {
 
 BOOST_FIXTURE_TEST_CASE(TheShellFormDoesThePieces, Fleet) {
   const std::string script = directory.path("fleet.sh");
+  check_refused(run({"plan", "--from", manifest, "--format", "shell", "-o", manifest}), 1, {"also an input", manifest});
   BOOST_TEST(run({"plan", "--from", manifest, "--format", "shell", "-o", script}).status == 0);
   const std::string start = "PATH=" + bin() + " OCL_ICD_VENDORS=" + no_platform()[0].second + " /bin/sh " + script;
   const Outcome done = shell(start);
