@@ -92,7 +92,7 @@ Result<Shape> recorded(const std::vector<std::string>& words) {
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
                                         const std::vector<GemmKind>& kinds, Unnamed* unnamed) {
   std::istringstream lines(text);
-  if (text.rfind(kByteOrderMark, 0) == 0) lines.ignore(std::strlen(kByteOrderMark));
+  if (text.rfind(kByteOrderMark, 0) == 0) lines.ignore(static_cast<std::streamsize>(std::strlen(kByteOrderMark)));
   Problems problems;
   Unnamed of_lines;
   std::size_t number = 0;
