@@ -196,7 +196,12 @@ std::string served_by_direct(cache::Contents& contents) {
   const auto direct = std::find_if(contents.variants.begin(), contents.variants.end(), is_direct);
   BOOST_REQUIRE((direct != contents.variants.end()));
   rule.variant = static_cast<std::uint32_t>(direct - contents.variants.begin());
-  for (cache::Profile& profile : contents.profiles) profile.exceptions.insert(profile.exceptions.begin(), rule);
+  if (contents.profiles.empty()) contents.profiles.emplace_back();  // no profile is shipped for this device
+  for (cache::Profile& profile : contents.profiles) {
+    profile.models.clear();
+    profile.exceptions.clear();  // these hold only for as many compute units as were measured
+    profile.defaults.insert(profile.defaults.begin(), rule);
+  }
   return direct->name;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/cli.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace clbake::tool {
 namespace {
@@ -25,6 +26,19 @@ std::size_t whole_number(const std::string& text, const std::string& size) {
     throw UsageError("--sizes: '" + size + "' is neither N nor MxNxK");
   }
   return std::stoul(text);
+}
+
+// "2.5MB" times what the unit stands for; 0 for what is no number or has another unit.
+double with_unit(const std::string& text, const std::map<std::string, double>& units) {
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(text, &used);
+  } catch (const std::exception&) {
+    return 0;
+  }
+  const auto unit = units.find(text.substr(used));
+  return unit == units.end() ? 0 : value * unit->second;
 }
 
 }  // namespace
@@ -64,37 +78,37 @@ std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const s
 }
 
 std::uint64_t bytes_of(const std::string& text) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit == "GB" ? 1e9 : unit == "MB" ? 1e6 : unit == "KB" ? 1e3 : unit.empty() ? 1 : 0;
-  const double bytes = value * factor;
-  if (used == 0 || !(bytes >= 1) || !(bytes <= 1e15)) {
+  const double bytes = with_unit(text, {{"", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}});
+  if (!(bytes >= 1) || !(bytes <= 1e15)) {
     throw UsageError("--max-bytes: '" + text + "' is not a size such as 500000, 500KB or 2MB");
   }
   return static_cast<std::uint64_t>(bytes);
 }
 
 double seconds_of(const std::string& text) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit == "h" ? 3600 : unit == "m" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
-  const double seconds = value * factor;
-  if (used == 0 || !(seconds >= 1) || !(seconds <= 1e7)) {
+  const double seconds = with_unit(text, {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}});
+  if (!(seconds >= 1) || !(seconds <= 1e7)) {
     throw UsageError("--budget: '" + text + "' is not a time of at least one second, such as 90s, 10m or 2h");
   }
   return seconds;
+}
+
+builder::Requirements requirements_of(const std::string& text) {
+  builder::Requirements requirements;
+  for (const std::string& word : split(text, ',')) {
+    if (word == "native") {
+      requirements.native = true;
+    } else if (word == "proven") {
+      requirements.proven = true;
+    } else if (word == "jit-free") {
+      requirements.jit_free = true;
+    } else if (word == "any") {
+      requirements.baked = false;
+    } else if (word != "baked") {
+      throw UsageError("--require: '" + word + "' is none of baked, native, proven, jit-free and any");
+    }
+  }
+  return requirements;
 }
 
 Shard shard_of(const std::string& text) {

@@ -1,6 +1,7 @@
 // Values of options as users write them. Each function throws UsageError for any other text.
 #pragma once
 
+#include <clbake/builder/release/check.hpp>
 #include <clbake/gemm_kind.hpp>
 
 #include <cstdint>
@@ -26,6 +27,9 @@ double seconds_of(const std::string& text);
 
 // "500000", "500KB", "1.5MB" or "2GB" in bytes, at least 1; 1 KB is 1,000 bytes.
 std::uint64_t bytes_of(const std::string& text);
+
+// "native,proven": what a problem needs to count as served; an empty text: a program of the bundle.
+builder::Requirements requirements_of(const std::string& text);
 
 // "2/4": the second of four shards.
 struct Shard {

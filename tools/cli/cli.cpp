@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -215,6 +216,16 @@ Result<Bundle> open_verified(const std::string& path) {
   const Status intact = bundle->verify();
   if (!intact) return intact.within(path);
   return bundle;
+}
+
+Result<cache::Bytes> read_verified(const std::string& path) {
+  const Result<Bundle> bundle = open_verified(path);
+  if (!bundle) return bundle.status();
+  cache::Bytes bytes(static_cast<std::size_t>(bundle->size_bytes()));
+  std::ifstream stream(path, std::ios::binary);
+  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!stream) return {Code::io, path + ": cannot be read"};
+  return bytes;
 }
 
 Result<std::vector<builder::Device>> selected_devices(const std::string& spec) {

@@ -86,6 +86,9 @@ Status check_not_input(const std::string& output, const std::vector<std::string>
 // Opens a bundle and verifies every byte of it.
 Result<Bundle> open_verified(const std::string& path);
 
+// The bytes of a bundle, every one verified.
+Result<cache::Bytes> read_verified(const std::string& path);
+
 // The devices of this machine that --device SPEC selects, all for an empty SPEC. Fails with no_device.
 Result<std::vector<builder::Device>> selected_devices(const std::string& spec);
 

@@ -86,6 +86,10 @@ int capture(const std::vector<std::string>& arguments) {
   if (all.shapes.empty()) return fail("clbake capture: no call was recorded");
   if (all.shapes.size() > top) all.shapes.resize(top);
   const std::string text = builder::shapes_text(all.shapes, "Written by 'clbake capture'. Weights: numbers of calls.");
+  if (text.size() > builder::kMostShapesBytes) {
+    return fail("clbake capture: " + counted(all.shapes.size(), "problem") +
+                " make a shapes file of more than 64 MiB, which nothing reads: keep fewer with --top");
+  }
   const Status written = cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
   if (!written) return fail("capture", written);
   print_report(all, output, cli.has("json"));

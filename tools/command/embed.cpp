@@ -95,16 +95,6 @@ Status check_replaceable(const std::string& output, const std::string& name) {
                                       (object ? " for " + name : std::string()) + "; not replaced"};
 }
 
-Result<cache::Bytes> read(const std::string& file) {
-  const Result<Bundle> bundle = open_verified(file);
-  if (!bundle) return bundle.status();
-  cache::Bytes bytes(static_cast<std::size_t>(bundle->size_bytes()));
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!stream) return {Code::io, file + ": cannot be read"};
-  return bytes;
-}
-
 }  // namespace
 
 int embed(const std::vector<std::string>& arguments) {
@@ -127,7 +117,7 @@ int embed(const std::vector<std::string>& arguments) {
   const std::string name = cli.has("name") ? cli.text("name") : identifier_of(cli.file());
   if (!is_identifier(name)) throw UsageError("--name: '" + name + "' is not an identifier of C");
 
-  Result<cache::Bytes> bytes = read(cli.file());
+  Result<cache::Bytes> bytes = read_verified(cli.file());
   if (!bytes) return fail("embed", bytes.status());
   for (const std::string& output : outputs) {
     const Status replaceable = check_replaceable(output, name);

@@ -54,6 +54,7 @@ void check_options(const Cli& cli) {
     if (cli.has(option) && !cli.has("budget")) throw UsageError(std::string("--") + option + ": needs --budget");
   }
   if (cli.has("require") && !cli.has("shapes")) throw UsageError("--require: needs --shapes");
+  requirements_of(cli.text("require"));
 }
 
 Status read_machines(const Cli& cli, builder::FleetOptions& options) {
@@ -96,6 +97,13 @@ Result<builder::FleetOptions> fleet_options(const Cli& cli) {
   if (cli.has("shapes")) {  // a mistake should show now, not on every machine
     const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(options.shapes, kinds);
     if (!shapes) return shapes.status().within("--shapes");
+  }
+  if (cli.has("against")) {
+    if (options.against.find(',') != std::string::npos) {
+      throw UsageError("--against: '" + options.against + "': one bundle, without a comma in its name");
+    }
+    const Result<Bundle> last = open_verified(options.against);
+    if (!last) return last.status().within("--against");
   }
   const Status ready = read_machines(cli, options);
   if (!ready) return ready;

@@ -6,6 +6,7 @@
 
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/cache/writer.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -146,12 +147,9 @@ Status copy_bundle(const Manifest& manifest, const std::string& output) {
     if (piece.stage != builder::Stage::merge) continue;
     const Status writable = builder::check_output(output);
     if (!writable) return writable;
-    std::error_code error;
-    const std::string partial = output + ".new";
-    std::filesystem::copy_file(path_of(manifest, piece), partial, std::filesystem::copy_options::overwrite_existing,
-                               error);
-    if (!error) std::filesystem::rename(partial, output, error);
-    return error ? Status(Code::io, output + ": " + error.message()) : Status();
+    const Result<cache::Bytes> merged = read_verified(path_of(manifest, piece));
+    if (!merged) return merged.status();
+    return cache::write_file(output, {merged->data(), merged->size()});
   }
   return {Code::malformed, manifest.path + ": has no piece that merges"};
 }

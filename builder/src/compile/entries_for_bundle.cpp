@@ -2,8 +2,10 @@
 
 namespace clbake::builder {
 
+bool has_machine_code_of_its_own(const Target& target) { return target.platform_name == "NVIDIA CUDA"; }
+
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) {
-  return compiled.target.platform_name == "NVIDIA CUDA" ? finalize_nvidia(compiled, source) : finalize(compiled);
+  return has_machine_code_of_its_own(compiled.target) ? finalize_nvidia(compiled, source) : finalize(compiled);
 }
 
 cache::Tool this_clbake() { return {"clbake", CLBAKE_VERSION}; }

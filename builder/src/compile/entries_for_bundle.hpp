@@ -11,6 +11,9 @@ namespace clbake::builder {
 // Adds to what finalize() gives: NVIDIA's machine code.
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source);
 
+// Whether these entries hold other machine code than what the driver makes when it compiles the source.
+bool has_machine_code_of_its_own(const Target& target);
+
 // NVIDIA's part of it.
 Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, const cache::Source& source);
 

@@ -2,6 +2,7 @@
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
+#include "fleet/outputs.hpp"
 #include "process/text_file.hpp"
 
 #include <filesystem>
@@ -66,6 +67,11 @@ PieceResult look_at(const Manifest& manifest, const Piece& piece) {
   const bool finding = piece.stage == Stage::check && result.cause.find(kNotServed) != std::string::npos;
   result.state = result.cause.empty() ? PieceState::done : finding ? PieceState::failed : PieceState::damaged;
   return result;
+}
+
+bool can_go_on_from(Stage stage, const std::string& path) {
+  if (stage == Stage::bake) return fault_of_bundle(path).empty();
+  return stage == Stage::tune && read_tuning(path);
 }
 
 }  // namespace clbake::builder

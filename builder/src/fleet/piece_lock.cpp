@@ -18,6 +18,7 @@ Result<std::optional<PieceLock>> PieceLock::try_lock(const std::string& path) {
     if (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       close(std::exchange(lock.descriptor_, -1));
+      if (error == ESTALE) continue;  // removed by another machine
       if (error == EWOULDBLOCK) return std::optional<PieceLock>();
       return {Code::io, path + ": cannot lock: " + std::strerror(error)};
     }

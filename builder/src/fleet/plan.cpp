@@ -29,6 +29,12 @@ struct Subject {
   std::vector<std::string> tuning_machines;  // those with as many compute units as the first
 };
 
+std::string joined(const std::vector<std::string>& parts) {
+  std::string list;
+  for (const std::string& part : parts) list += (list.empty() ? "" : ",") + part;
+  return list;
+}
+
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
@@ -222,10 +228,16 @@ class Planner {
     if (given) piece.command.emplace_back(name);
   }
 
-  std::string precisions() const {
-    std::string list;
-    for (const std::string& precision : options_.precisions) list += (list.empty() ? "" : ",") + precision;
-    return list;
+  std::string precisions() const { return joined(options_.precisions); }
+
+  // What a bundle without gaps has on every device, whether or not the bakes could make it.
+  std::string precisions_of_all() const {
+    const bool all_double = std::all_of(subjects_.begin(), subjects_.end(), [](const Subject& s) { return s.fp64; });
+    std::vector<std::string> common;
+    for (const std::string& precision : options_.precisions) {
+      if (precision != "double" || all_double) common.push_back(precision);
+    }
+    return joined(common);
   }
 
   void tune(const Subject& subject) {
@@ -301,6 +313,7 @@ class Planner {
       check.command = {"check"};
       need(check, merged);
       option(check, "--shapes", shapes_);
+      if (options_.variants.empty()) option(check, "--precision", precisions_of_all());
       option(check, "--require", options_.require);
       flag(check, "--newer-driver", options_.newer_driver);
       add(std::move(check), "--junit");

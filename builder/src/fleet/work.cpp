@@ -1,6 +1,7 @@
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
 
+#include "fleet/outputs.hpp"
 #include "fleet/piece_lock.hpp"
 #include "process/digest.hpp"
 #include "process/text_file.hpp"
@@ -83,10 +84,10 @@ class Worker {
     return result.state == PieceState::done || result.state == PieceState::failed;
   }
 
-  // A check that failed is missing when the bundle that it read has been made again since.
+  // A check is missing when the bundle that it read has been made again since.
   PieceResult state_of(const Piece& piece) const {
     PieceResult result = look_at(manifest_, piece);
-    if (result.state != PieceState::failed) return result;
+    if (piece.stage != Stage::check || !is_final(result)) return result;
     std::error_code error;
     const fs::file_time_type checked = fs::last_write_time(absolute(output_of(piece)), error);
     for (const std::string& need : piece.needs) {
@@ -129,6 +130,9 @@ class Worker {
   Result<PieceResult> run(const Piece& piece) {
     const std::string output = output_of(piece);
     const std::string partial = "pieces/unfinished/" + fs::path(output).filename().string();
+    std::error_code error;
+    if (!can_go_on_from(piece.stage, absolute(partial))) fs::remove(absolute(partial), error);
+    error.clear();
     Command command;
     command.arguments = {executable_, "worker", "command"};
     command.arguments.insert(command.arguments.end(), piece.command.begin(), piece.command.end());
@@ -140,7 +144,6 @@ class Worker {
     const Status ran = run_all(commands, 1, kNoTimeout, cancel_, [&](std::size_t, const Exit& e) { exit = e; });
     if (!ran) return ran;
     const bool complete = exit.ok() || (exit.signal == 0 && exit.code == kLeftOutExit);
-    std::error_code error;
     if (complete) fs::rename(absolute(partial), absolute(output), error);
     if (error) return PieceResult{PieceState::failed, false, absolute(output) + ": " + error.message()};
     PieceResult result = look_at(manifest_, piece);

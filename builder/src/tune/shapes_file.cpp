@@ -12,9 +12,8 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{1} << 26;  // of recordings as well: they become shapes files
-constexpr std::size_t kMostShown = 80;                         // bytes of a wrong word
-constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";         // some editors begin UTF-8 files with it
+constexpr std::size_t kMostShown = 80;                  // bytes of a wrong word
+constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";  // some editors begin UTF-8 files with it
 
 // The words in front of a comment.
 std::vector<std::string> words_of(const std::string& line) {
@@ -109,7 +108,7 @@ Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::stri
 }
 
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds, Unnamed* unnamed) {
-  const Result<std::string> text = read_text_file(path, kMaxBytes);
+  const Result<std::string> text = read_text_file(path, kMostShapesBytes);
   return text ? parse_shapes(*text, path, kinds, unnamed) : text.status();
 }
 
@@ -133,7 +132,7 @@ Result<Recording> parse_recording(const std::string& text, const std::string& na
 }
 
 Result<Recording> read_recording(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, kMaxBytes);
+  const Result<std::string> text = read_text_file(path, kMostShapesBytes);
   return text ? parse_recording(*text, path) : text.status();
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -18,6 +19,10 @@ int alive = 0;
 char* log_buffer = nullptr;
 std::size_t log_bytes = 0;
 clbake::cache::Bytes made;
+std::string linked;  // the text of the last link
+
+// Of the machine code that `linked` became: too many for 16 resident work-groups of 32, unless bounded.
+int registers() { return linked.find(".maxnreg 128\n{") != std::string::npos ? 128 : 130; }
 
 }  // namespace
 
@@ -34,6 +39,7 @@ int cuGetErrorName(int error, const char** name) {
 int cuDeviceGetCount(int* count) { return *count = 2, 0; }
 int cuDeviceGet(int* device, int ordinal) { return *device = ordinal, 0; }
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  if (attribute == 82) return *value = 65536, 0;
   return *value = attribute == 75 ? 7 + 2 * device : 0, attribute == 75 || attribute == 76 ? 0 : 1;  // 7.0 and 9.0
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) {
@@ -55,6 +61,7 @@ int cuLinkCreate_v2(unsigned count, const int* options, void** values, void** st
 int cuLinkAddData_v2(void*, int type, const char* data, std::size_t size, const char*, unsigned, int*, void**) {
   const bool text = type == 1 && size > 0 && std::strlen(data) == size - 1;  // one zero, at the end
   if (!text) return 999;
+  linked = data;
   if (told("long log")) return std::memset(log_buffer, 'x', log_bytes), 218;
   if (!told("refused")) return 0;
   const char log[] = "line 4; error: what\nanother line\n";
@@ -64,11 +71,27 @@ int cuLinkAddData_v2(void*, int type, const char* data, std::size_t size, const 
 int cuLinkComplete(void*, void** cubin, std::size_t* size) {
   if (told("no completion")) return 999;
   made = handmade_cubin(told("other") ? 80 : 90);
+  if (told("many registers") || told("spills")) made.back() = static_cast<std::uint8_t>(registers());
   *cubin = told("nothing") ? nullptr : made.data();
   *size = made.size();
   return 0;
 }
 
 int cuLinkDestroy(void*) { return --alive, 0; }
+
+// A module is its image, whose last byte is the number of registers; 0 where the test is about something else.
+int cuModuleLoadData(const void** module, const void* image) { return *module = image, ++alive, 0; }
+int cuModuleUnload(void*) { return --alive, 0; }
+int cuModuleGetFunction(const void** function, const void* module, const char* name) {
+  return *function = module, std::strcmp(name, "small") == 0 ? 0 : 500;
+}
+int cuFuncGetAttribute(int* value, int attribute, const void*) {
+  const bool is_bounded = registers() == 128;
+  *value = attribute == 4 ? (made.back() == 0 ? 32 : registers()) : told("spills") && is_bounded ? 16 : 0;
+  return 0;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int block_size, std::size_t) {
+  return *blocks = made.back() == 0 ? 32 : 65536 / ((registers() + 7) / 8 * 8 * block_size), 0;
+}
 
 }  // extern "C"

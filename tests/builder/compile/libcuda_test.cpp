@@ -41,6 +41,19 @@ BOOST_AUTO_TEST_CASE(TheDriversLibraryAssembles) {
   BOOST_TEST((cubin->tool == cache::Tool{"libcuda", "13.2"}));
 }
 
+// 130 registers leave room for 15 resident work-groups of 32, 128 for 16.
+BOOST_AUTO_TEST_CASE(AFewRegistersAreGivenUpForOneMoreResidentWorkGroup) {
+  const Result<Cubin> cubin = assemble_while("many registers");
+  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+  BOOST_TEST(cubin->bytes.back() == 128);
+}
+
+BOOST_AUTO_TEST_CASE(ButNothingIsSpilledForIt) {
+  const Result<Cubin> cubin = assemble_while("spills");
+  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+  BOOST_TEST(cubin->bytes.back() == 130);
+}
+
 BOOST_AUTO_TEST_CASE(WithoutADeviceTheDriverIsNoTool) {
   BOOST_TEST(failure("", "sm_80") == "no device: NVIDIA's driver has no device of architecture sm_80");
   BOOST_TEST(failure("no driver") == "no device: cuInit: CUDA_ERROR_NO_DEVICE");

@@ -129,6 +129,24 @@ BOOST_FIXTURE_TEST_CASE(BakesAreSplitByPrecisionOrVariant, Scene) {
   BOOST_TEST(count(Stage::bake) == 4U);
 }
 
+// A precision that all bakes of it failed to make is missed only by a check that asks for it.
+BOOST_FIXTURE_TEST_CASE(TheCheckAsksForWhatWasPlannedOnEveryDevice, Scene) {
+  options.shapes = path("shapes.txt");
+  write_file(options.shapes, "64x64x64\n");
+  const auto precisions = [&] {
+    const std::vector<Piece> all = pieces();
+    const auto check =
+        std::find_if(all.begin(), all.end(), [](const Piece& piece) { return piece.stage == Stage::check; });
+    const auto option = std::find(check->command.begin(), check->command.end(), "--precision");
+    return option == check->command.end() ? std::string() : *(option + 1);
+  };
+  BOOST_TEST(precisions() == "single,double");
+  options.machines[0].devices[1].fp64 = false;
+  BOOST_TEST(precisions() == "single");
+  options.variants = {"direct-s-nn-8x8x1-1x1x1-v1"};
+  BOOST_TEST(precisions() == "");
+}
+
 BOOST_FIXTURE_TEST_CASE(TargetsGoToMachinesWithTheSameCompilers, Scene) {
   options.targets = {"nvidia:sm_90"};
   BOOST_TEST(contains(cause(plan_fleet(options)), "no machine compiles for the target 'nvidia:sm_90'"));

@@ -108,6 +108,25 @@ BOOST_FIXTURE_TEST_CASE(AfterAKilledWorkerTheNextOneGoesOn, Fleet) {
   BOOST_TEST(fs::is_empty(directory.path("pieces/unfinished")));
 }
 
+BOOST_FIXTURE_TEST_CASE(WhatIsDamagedIsNeitherContinuedNorCopied, Fleet) {
+  const nlohmann::json pieces = nlohmann::json::parse(run({"work", manifest, "--list", "--json"}).out);
+  const fs::path merged = output_of(pieces, 5);
+  fs::create_directories(directory.path("pieces/unfinished"));
+  write_file(directory.path("pieces/unfinished/" + merged.filename().string()), "not a bundle");
+  const fs::path baked = output_of(pieces, 1);
+  write_file(directory.path("pieces/unfinished/" + baked.filename().string()), "not a bundle");
+  BOOST_TEST(made(work(manifest)) == 5U);
+
+  // A byte of a program.
+  std::string bytes = read_file(merged.string());
+  bytes[bytes.size() - 100] = static_cast<char>(bytes[bytes.size() - 100] ^ 1);
+  write_file(merged.string(), bytes);
+  const std::string output = directory.path("gemm.clbake");
+  const Outcome copied = run({"work", manifest, "--piece", kPieces, "--output", output});
+  BOOST_TEST(contains(copied.err, "made again: " + merged.string()), copied.err);
+  BOOST_TEST(clbake({"verify", output}).status == 0);
+}
+
 BOOST_FIXTURE_TEST_CASE(AFailedPieceIsNamedAndTheOthersGoOn, Fleet) {
   add_ptxas("case $2 in sm_80) echo boom >&2; exit 1;; esac\n" + std::string(kGoodPtxas));
   const Outcome outcome = run({"work", manifest, "--piece", kPieces});
@@ -190,6 +209,21 @@ BOOST_FIXTURE_TEST_CASE(DamagedManifestsAndWrongPiecesAreNamed, Fleet) {
   check_refused(run({"plan", "--target", "nvidia:sm_80", "-o", directory.path("none/a")}), 1,
                 {"none/a", "the directory does not exist"});
   check_refused(run({"plan", "--format", "shell"}), 2, {"--format"});
+  const Arguments checked = {"plan",
+                             "--target",
+                             "nvidia:sm_80",
+                             "-o",
+                             manifest,
+                             "--shapes",
+                             directory.write("shapes.txt", std::string("64x64x64\n"))};
+  const auto with = [&](const std::string& option, const std::string& value) {
+    Arguments all = checked;
+    all.insert(all.end(), {option, value});
+    return run(all);
+  };
+  check_refused(with("--require", "native,fast"), 2, {"--require", "'fast'"});
+  check_refused(with("--against", "a,b"), 2, {"--against", "'a,b'"});
+  check_refused(with("--against", manifest), 1, {"--against", manifest});
   check_refused(run({"plan", "--from", manifest, "--format", "make"}), 2, {"--format", "'make'"});
 }
 

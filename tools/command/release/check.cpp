@@ -1,3 +1,4 @@
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "command/release/check_output.hpp"
 #include "command/release/shapes_option.hpp"
@@ -21,25 +22,6 @@ void declare_options(Cli& cli) {
   cli.add_flag("all", "also list what serves each problem on each target");
   cli.add_json();
   cli.add_value("junit", "FILE", "also write the result as JUnit's XML, which CI systems show");
-}
-
-builder::Requirements requirements_of(const Cli& cli) {
-  builder::Requirements requirements;
-  requirements.newer_driver = cli.has("newer-driver");
-  for (const std::string& word : split(cli.text("require"), ',')) {
-    if (word == "native") {
-      requirements.native = true;
-    } else if (word == "proven") {
-      requirements.proven = true;
-    } else if (word == "jit-free") {
-      requirements.jit_free = true;
-    } else if (word == "any") {
-      requirements.baked = false;
-    } else if (word != "baked") {
-      throw UsageError("--require: '" + word + "' is none of baked, native, proven, jit-free and any");
-    }
-  }
-  return requirements;
 }
 
 Result<std::vector<builder::ServedDevice>> devices_of(const Cli& cli, const Bundle& bundle,
@@ -78,7 +60,8 @@ int check(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   CheckOutcome outcome;
   outcome.file = cli.file();
-  outcome.requirements = requirements_of(cli);
+  outcome.requirements = requirements_of(cli.text("require"));
+  outcome.requirements.newer_driver = cli.has("newer-driver");
   const std::string junit = behind_links(cli.text("junit"));
   const Status writable = check_not_input(junit, {outcome.file, cli.text("shapes")});
   if (!writable) return fail("check", writable.within("--junit"));

@@ -1,6 +1,7 @@
 #include "command/release/diff_output.hpp"
 
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -121,7 +122,8 @@ Json shapes_json(const DiffOutcome& outcome) {
 void print_names(const char* what, const char* how, const std::vector<std::string>& names) {
   if (names.empty()) return;
   std::printf("%s %s: %zu\n", what, how, names.size());
-  for (std::size_t i = 0; i < std::min(names.size(), kMostLines); ++i) std::printf("  %s\n", names[i].c_str());
+  for (std::size_t i = 0; i < std::min(names.size(), kMostLines); ++i)
+    std::printf("  %s\n", printable(names[i]).c_str());
   if (names.size() > kMostLines) std::printf("  and %zu more\n", names.size() - kMostLines);
 }
 
@@ -148,7 +150,7 @@ void print_entries(const char* what, const std::vector<EntryDiff>& entries, cons
   for (std::size_t i = 0; i < std::min(entries.size(), kMostLines); ++i) {
     const EntryDiff& entry = entries[i];
     const std::string before = text(entry.before), after = text(entry.after);
-    std::printf("  %s: %s%s: %s -> %s\n", entry.target.c_str(), entry.variant.c_str(),
+    std::printf("  %s: %s%s: %s -> %s\n", printable(entry.target).c_str(), entry.variant.c_str(),
                 entry.form == cache::Form::native ? "" : " (portable)", before.c_str(), after.c_str());
   }
   if (entries.size() > kMostLines) std::printf("  and %zu more\n", entries.size() - kMostLines);
@@ -159,8 +161,9 @@ void print_profiles(const std::vector<builder::ProfileDiff>& profiles) {
   std::printf("profiles that differ: %zu\n", profiles.size());
   for (std::size_t i = 0; i < std::min(profiles.size(), kMostLines); ++i) {
     const builder::ProfileDiff& p = profiles[i];
-    std::printf("  %s: exceptions %zu -> %zu, cost models %zu -> %zu, defaults %zu -> %zu\n", p.target.c_str(),
-                p.exceptions[0], p.exceptions[1], p.models[0], p.models[1], p.defaults[0], p.defaults[1]);
+    std::printf("  %s: exceptions %zu -> %zu, cost models %zu -> %zu, defaults %zu -> %zu\n",
+                printable(p.target).c_str(), p.exceptions[0], p.exceptions[1], p.models[0], p.models[1], p.defaults[0],
+                p.defaults[1]);
   }
   if (profiles.size() > kMostLines) std::printf("  and %zu more\n", profiles.size() - kMostLines);
 }
@@ -217,15 +220,16 @@ void print_shapes(const DiffOutcome& outcome) {
     const double* us = changes.expected_us;
     if (changes.lost + changes.gained + changes.different == 0 && us[0] == us[1] && ++same) continue;
     std::printf("%9zu %9zu %9zu %9zu %s  %s\n", changes.lost, changes.gained, changes.different, changes.timed,
-                times_text(changes).c_str(), outcome.before[d].device.name.c_str());
+                times_text(changes).c_str(), printable(outcome.before[d].device.name).c_str());
   }
   if (same > 0)
     std::printf("%s %s every problem as before\n", counted(same, "target").c_str(), same == 1 ? "serves" : "serve");
   const auto pairs = changed_pairs(outcome);
   for (std::size_t i = 0; i < std::min(pairs.size(), kMostLines); ++i) {
     const auto& [d, s] = pairs[i];
-    std::printf("  %s: %s: %s -> %s\n", outcome.before[d].device.name.c_str(), name(outcome.shapes[s]).c_str(),
-                served_text(outcome.before[d].served[s]).c_str(), served_text(outcome.after[d].served[s]).c_str());
+    std::printf("  %s: %s: %s -> %s\n", printable(outcome.before[d].device.name).c_str(),
+                name(outcome.shapes[s]).c_str(), served_text(outcome.before[d].served[s]).c_str(),
+                served_text(outcome.after[d].served[s]).c_str());
   }
   if (pairs.size() > kMostLines) std::printf("  and %zu more: --json lists all\n", pairs.size() - kMostLines);
 }

@@ -3,6 +3,7 @@
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
+#include "cli/printable.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
 
@@ -91,7 +92,7 @@ void print_report(const builder::PrunedBundle& pruned, const std::string& output
               size_text(a.bytes).c_str(), 100 * (1 - static_cast<double>(b.bytes) / static_cast<double>(a.bytes)));
   std::printf("%9s %9s %9s\n%9zu %9zu %9zu  kept\n%9zu %9zu %9zu  removed\n", "targets", "variants", "entries",
               b.targets, b.variants, b.entries, a.targets - b.targets, a.variants - b.variants, a.entries - b.entries);
-  for (const std::string& target : pruned.removed_targets) std::printf("removed: %s\n", target.c_str());
+  for (const std::string& target : pruned.removed_targets) std::printf("removed: %s\n", printable(target).c_str());
   if (pruned.deciding > 0) {
     std::printf("%s kept because other variants would be chosen without %s\n",
                 counted(pruned.deciding, "variant").c_str(), pruned.deciding == 1 ? "it" : "them");

@@ -9,10 +9,14 @@
 
 #include <clbake/builder/tuning.hpp>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace clbake::builder {
+
+// The largest file that is read. Of recordings as well, for they become shapes files.
+constexpr std::uintmax_t kMostShapesBytes = std::uintmax_t{64} << 20;
 
 // What some lines do not name.
 struct Unnamed {
@@ -27,7 +31,7 @@ struct Unnamed {
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
                                         const std::vector<GemmKind>& kinds, Unnamed* unnamed = nullptr);
 
-// Fails like parse_shapes, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
+// Fails like parse_shapes, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot be read.
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds,
                                        Unnamed* unnamed = nullptr);
 
@@ -42,7 +46,7 @@ struct Recording {
 // Fails with malformed for any other line; the message begins with `name` and the line's number.
 Result<Recording> parse_recording(const std::string& text, const std::string& name);
 
-// Fails like parse_recording, and with not_found, io or malformed (more than 64 MiB) for a file that cannot be read.
+// Fails like parse_recording, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot be read.
 Result<Recording> read_recording(const std::string& path);
 
 // The problems of all recordings, each once, the most called first.

@@ -3,6 +3,7 @@
 #include <clbake/builder/time_job.hpp>
 #include <clbake/finalize.hpp>
 
+#include "compile/entries_for_bundle.hpp"
 #include "process/line_channel.hpp"
 #include "tune/timing/timing_order.hpp"
 
@@ -149,15 +150,36 @@ Result<Device> unit_of(const Target& target, std::size_t unit) {
   return {Code::no_device, "this machine has no such device: " + target.device_name};
 }
 
-// Compiles the job's variant and checks it on an edge shape.
-Result<LoadedVariant> start(const Bench& bench, const Job& job) {
+Result<LoadedVariant> load(const Bench& bench, const Job& job) {
   Result<cache::Bytes> bytes = encode_job(job, cache::Packing::plain);
   if (!bytes) return bytes.status();
   const Result<Bundle> bundle = Bundle::from_memory({bytes->data(), bytes->size()});
   if (!bundle) return bundle.status();
   Result<Library> library = Library::create(bench.session.context(), bench.device.id, {*bundle});
   if (!library) return library.status();
-  LoadedVariant loaded{std::move(*bytes), std::move(*library), job.variant};
+  return LoadedVariant{std::move(*bytes), std::move(*library), job.variant};
+}
+
+// Loads the machine code that a bake makes of the job's variant, where it is another one than the driver's: what is
+// timed has to be what is baked.
+Result<LoadedVariant> load_as_baked(const Bench& bench, Job job) {
+  Result<LoadedVariant> compiled = load(bench, job);
+  if (!compiled || !has_machine_code_of_its_own(bench.device.target)) return compiled;
+  const Problem any = tight_problem(job.variant.precision, 1, 1, 1, job.variant.trans_a, job.variant.trans_b);
+  const Result<Gemm> gemm = compiled->prepare(any);
+  if (!gemm) return gemm.status();
+  Result<std::vector<cache::Entry>> entries =
+      entries_for_bundle({bench.device.target, job.variant, gemm->program(), {}}, job.source);
+  if (!entries) return entries.status();
+  job.entries = std::move(*entries);
+  return load(bench, job);
+}
+
+// Compiles the job's variant and checks it on an edge shape.
+Result<LoadedVariant> start(const Bench& bench, const Job& job) {
+  Result<LoadedVariant> baked = load_as_baked(bench, job);
+  if (!baked) return baked;
+  LoadedVariant loaded = std::move(*baked);
   const Status right = check_edges(bench, loaded);
   if (!right) return right;
   return loaded;
