@@ -60,8 +60,8 @@
 //            4 of a, and lanes l and l^1   16 18 20 22 24 26 28 30        2
 //            (l^2) share one, which halves 17 19 21 23 25 27 29 31        3
 //            the passes through local memory
-//   MMA      as CYCLIC, with warps of 4 x 8 that use NVIDIA's matrix units for doubles: one instruction multiplies
-//            16 x 8 elements of C by 8 steps of k
+//   MMA      as CYCLIC, with warps of 4 x 8 that use NVIDIA's matrix units for doubles or halves: one instruction
+//            multiplies 16 x 8 elements of C by 8 steps of k (halves: 16)
 //
 // Instructions that only some devices have replace load_fragments and multiply (MMA), or would replace load_tile and
 // store_tile (asynchronous copies). Everything else is plain OpenCL C 1.2.
@@ -75,6 +75,11 @@
 //
 // The instruction calls these rows g and g+8, and these steps t and t+4. The order of rows and of steps is free, so we
 // take those that lie side by side. Rows of a tile that are 2 (mod 16) doubles long are read without bank conflicts.
+//
+// Halves go two by two. A cell of a tile, 32 bits, holds those of steps 2p and 2p+1 of k, a tile has a row for each
+// such pair, and what is said above of doubles and steps holds for cells and pairs: the instruction multiplies 8 pairs
+// at once. Where an operand's neighbours lie along k, a load from global memory is a row of cells already; else the
+// loads of two steps are interleaved. Rows of 4 (mod 16) cells are read without bank conflicts.
 
 #define BLOCKED 0
 #define CYCLIC 1
@@ -84,24 +89,36 @@
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
 #define WORK_ITEMS (LOCAL_X * LOCAL_Y)
-#define A_ROW (ML + PADDING)  // elements of one row of a tile in local memory
+// What local memory holds: reals, or pairs of halves.
+#if MAP == MMA && PRECISION == 16
+#define PAIRED 1
+#define DEPTH (KL / 2)  // rows of a tile
+typedef uint cell;
+typedef CONCAT(uint, VECTOR_WIDTH) cellv;
+#else
+#define PAIRED 0
+#define DEPTH KL
+typedef real cell;
+typedef realv cellv;
+#endif
+#define A_ROW (ML + PADDING)  // cells of one row of a tile
 #define B_ROW (NL + PADDING)
-#define A_TILE (KL * A_ROW)
-#define B_TILE (KL * B_ROW)
+#define A_TILE (DEPTH * A_ROW)
+#define B_TILE (DEPTH * B_ROW)
 
 // a[MS] is read in vectors, too, where MS allows.
 #if MS % VECTOR_WIDTH == 0
 #define ROW_WIDTH VECTOR_WIDTH
-typedef realv rowv;
+typedef cellv rowv;
 #else
 #define ROW_WIDTH 1
-typedef real rowv;
+typedef cell rowv;
 #endif
 #define ROW_PIECES (MS / ROW_WIDTH)
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
 
 #if MAP == MMA
-#define STEP 8  // of k that are multiplied at once
+#define STEP 8  // rows of the tiles that are multiplied at once
 #else
 #define STEP 1
 #endif
@@ -130,10 +147,16 @@ typedef real rowv;
 // Loads of a work-item for a tile. Unless the loads divide EVENly, some work-items have one less.
 #define LOADS(lines, line) (((lines) * (line) / LOAD_WIDTH + WORK_ITEMS - 1) / WORK_ITEMS)
 #define EVEN(lines, line) ((lines) * (line) / LOAD_WIDTH % WORK_ITEMS == 0)
+// Lines that a work-item takes at a time, to interleave them.
+#define APART(transposed) (PAIRED && !(transposed) ? 2 : 1)
+#define STAGED(lines, line, transposed) (APART(transposed) * LOADS((lines) / APART(transposed), line))
 
 // Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
 // alignment: NVIDIA's compiler turns it into single loads.
-#if LOAD_WIDTH == 1
+#if PAIRED
+typedef CONCAT(ushort, LOAD_WIDTH) realw;  // the bits of halves
+#define LOADW(pointer) (*(__global const realw*)(pointer))
+#elif LOAD_WIDTH == 1
 typedef real realw;
 #define LOADW(pointer) LOAD(pointer)
 #else
@@ -161,12 +184,69 @@ static ALWAYS_INLINE uint load_place(const int r, const int line, const uint ite
   return (WORK_ITEMS % loads == 0 ? item : item + r * WORK_ITEMS) % loads * LOAD_WIDTH;
 }
 
+#if PAIRED
+
+// Loads a work-item's part of a tile into registers, as load_tile below does. Where lines lie along k (transposed), a
+// load is LOAD_WIDTH / 2 cells of one column; else two loads of a work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH
+// cells of row l.
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
+                                    const int line, const bool transposed, const bool whole, const int full_lines,
+                                    const int full_line, const uint item) {
+  const int apart = APART(transposed);
+#pragma unroll
+  for (int r = 0; r < LOADS(lines / apart, line); ++r) {
+    const uint first = load_place(r, line, item);
+#pragma unroll
+    for (int h = 0; h < apart; ++h) {
+      const uint l = load_line(r, line, item) * apart + h;
+      __global const ushort* source = (__global const ushort*)tile + (l * step + first);
+      if (whole) {
+        if (EVEN(lines / apart, line) || l < (uint)lines) {
+          staged[apart * r + h] = LOADW(source);
+        }
+      } else {
+        const int count = (int)l < full_lines ? full_line - (int)first : 0;
+#pragma unroll
+        for (int q = 0; q < LOAD_WIDTH; ++q) {
+          ((ushort*)&staged[apart * r + h])[q] = q < count ? source[q] : 0;
+        }
+      }
+    }
+  }
+}
+
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart.
+static ALWAYS_INLINE void store_tile(__local cell* tile, const realw* staged, const int row, const int lines,
+                                     const int line, const bool transposed, const uint item) {
+  const int apart = APART(transposed);
+#pragma unroll
+  for (int r = 0; r < LOADS(lines / apart, line); ++r) {
+    const uint l = load_line(r, line, item);
+    const uint first = load_place(r, line, item);
+    if (EVEN(lines / apart, line) || l < (uint)(lines / apart)) {
+      const ushort* low = (const ushort*)&staged[apart * r];
+      const ushort* high = (const ushort*)&staged[apart * r + apart - 1];
+#pragma unroll
+      for (int q = 0; q < LOAD_WIDTH; q += 2) {
+        if (transposed) {
+          tile[(first + q) / 2 * row + l] = low[q] | (uint)low[q + 1] << 16;
+        } else {
+          *(__local cellv*)(tile + (l * row + first + q)) =
+              (cellv)(low[q] | (uint)high[q] << 16, low[q + 1] | (uint)high[q + 1] << 16);
+        }
+      }
+    }
+  }
+}
+
+#else
+
 // Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers.
 // whole (the same for the whole work-group): all elements exist and lines are aligned. Else only full_lines x full_line
 // elements exist; the others become zero.
 static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
-                                    const int line, const bool whole, const int full_lines, const int full_line,
-                                    const uint item) {
+                                    const int line, const bool transposed, const bool whole, const int full_lines,
+                                    const int full_line, const uint item) {
 #pragma unroll
   for (int r = 0; r < LOADS(lines, line); ++r) {
     const uint l = load_line(r, line, item);
@@ -206,22 +286,24 @@ static ALWAYS_INLINE void store_tile(__local real* tile, const realw* staged, co
   }
 }
 
+#endif
+
 #if MAP == MMA
 
 // A work-item's part of the operands of a warp's instruction.
 typedef struct {
   rowv a[2][ROW_PIECES];  // steps 2t and 2t+1
-  real b[2][COLUMN_PIECES];
+  cell b[2][COLUMN_PIECES];
 } Fragments;
 
-static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const real* a_row, __local const real* b_row,
+static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cell* a_row, __local const cell* b_row,
                                          const int x, const int y) {
   const int t = x % 4;
   const int g = y % 8;
 #pragma unroll
   for (int q = 0; q < 2; ++q) {
-    __local const real* a = a_row + (2 * t + q) * A_ROW;
-    __local const real* b = b_row + (2 * t + q) * B_ROW + g;
+    __local const cell* a = a_row + (2 * t + q) * A_ROW;
+    __local const cell* b = b_row + (2 * t + q) * B_ROW + g;
 #pragma unroll
     for (int u = 0; u < ROW_PIECES; ++u) {
       fragments->a[q][u] = *(__local const rowv*)(a + ROW(u, y));
@@ -242,11 +324,19 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     for (int w = 0; w < COLUMN_PIECES; ++w) {
       realv upper = sum[2 * u][w];
       realv lower = sum[2 * u + 1][w];
+#if PAIRED
+      __asm__ volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(upper.x), "+f"(upper.y), "+f"(lower.x), "+f"(lower.y)
+          : "r"(a.x), "r"(a.y), "r"(next_a.x), "r"(next_a.y), "r"(fragments->b[0][w]), "r"(fragments->b[1][w]));
+#else
       __asm__ volatile(  // clang has no "asm" in OpenCL C
           "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
           "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
           : "+d"(upper.x), "+d"(upper.y), "+d"(lower.x), "+d"(lower.y)
           : "d"(a.x), "d"(a.y), "d"(next_a.x), "d"(next_a.y), "d"(fragments->b[0][w]), "d"(fragments->b[1][w]));
+#endif
       sum[2 * u][w] = upper;
       sum[2 * u + 1][w] = lower;
     }
@@ -305,11 +395,13 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
    (B_PACKED || aligned(b_source, B_LINE_STEP)))
 
 // Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
-#define LOAD_TILES                                                                                         \
-  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_PACKED ? left > 0 : (whole && left >= KL), \
-            A_TRANSPOSED ? tile.rows : left, A_TRANSPOSED ? left : tile.rows, item);                       \
-  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_PACKED ? left > 0 : (whole && left >= KL), \
-            B_TRANSPOSED ? tile.columns : left, B_TRANSPOSED ? left : tile.columns, item)
+#define LOAD_TILES                                                                           \
+  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_TRANSPOSED,                  \
+            A_PACKED ? left > 0 : (whole && left >= KL), A_TRANSPOSED ? tile.rows : left,    \
+            A_TRANSPOSED ? left : tile.rows, item);                                          \
+  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_TRANSPOSED,                  \
+            B_PACKED ? left > 0 : (whole && left >= KL), B_TRANSPOSED ? tile.columns : left, \
+            B_TRANSPOSED ? left : tile.columns, item)
 
 // Multiplies row p of both tiles. With two sets of fragments it reads that row, and multiplies the row before: in a
 // tile's first step the last one of the tile before, or zeros.
@@ -338,10 +430,10 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  __local realv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // arrays of vectors, for their alignment
-  __local realv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
-  __local real* a_tiles = (__local real*)a_vectors;
-  __local real* b_tiles = (__local real*)b_vectors;
+  __local cellv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // arrays of vectors, for their alignment
+  __local cellv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
+  __local cell* a_tiles = (__local cell*)a_vectors;
+  __local cell* b_tiles = (__local cell*)b_vectors;
   const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
@@ -360,16 +452,16 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __global const element* b_source = tile.b;
   int left = tile.depth;
   const bool whole = IS_WHOLE;
-  realw a_staged[LOADS(A_LINES, A_LINE)];
-  realw b_staged[LOADS(B_LINES, B_LINE)];
+  realw a_staged[STAGED(A_LINES, A_LINE, A_TRANSPOSED)];
+  realw b_staged[STAGED(B_LINES, B_LINE, B_TRANSPOSED)];
   Fragments current = {{0}, {0}};
   int buffer = 0;
   if (PREFETCH == 1) {
     LOAD_TILES;
   }
   while (left > 0) {
-    __local real* a_tile = a_tiles + buffer * A_TILE;
-    __local real* b_tile = b_tiles + buffer * B_TILE;
+    __local cell* a_tile = a_tiles + buffer * A_TILE;
+    __local cell* b_tile = b_tiles + buffer * B_TILE;
     if (PREFETCH == 0) {
       LOAD_TILES;
     }
@@ -386,7 +478,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       LOAD_TILES;
     }
 #pragma unroll KS
-    for (int p = 0; p < KL; p += STEP) {
+    for (int p = 0; p < DEPTH; p += STEP) {
       MULTIPLY_ROW;
     }
     buffer = BUFFERS - 1 - buffer;

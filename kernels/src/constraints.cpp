@@ -13,9 +13,18 @@ constexpr std::uint64_t max_private_bytes = 1048576;          // of register_til
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
-constexpr std::uint32_t matrix_depth = 8;                     // local_tile, map mma: STEP of local_tile.cl
-constexpr std::uint32_t matrix_architecture = 90;             // the first with its instruction
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
+
+// local_tile, map mma: the steps of k that its instruction multiplies, and the first architecture that has it.
+struct MatrixUnits {
+  std::uint32_t depth, architecture;
+};
+constexpr MatrixUnits matrix_units_for(Precision p) {
+  return p == Precision::half_precision ? MatrixUnits{16, 80} : MatrixUnits{8, 90};
+}
+
+// Whether local memory holds pairs of halves: PAIRED of local_tile.cl.
+bool has_pairs(const Params& p) { return p.map == Map::mma && p.precision == Precision::half_precision; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.
 constexpr std::uint32_t texel(Precision p) { return p == Precision::double_precision ? 2 : 4; }
@@ -181,24 +190,28 @@ class Checker {
 
   // What the instruction of map mma multiplies, and which devices have it.
   bool matrix_units() {
-    bool holds = require(p_.precision == Precision::double_precision, "map",
-                         [] { return "map mma multiplies double precision only"; });
+    bool holds = require(p_.precision != Precision::single_precision, "map",
+                         [] { return "map mma multiplies double and half precision only"; });
+    holds = require(!has_pairs(p_) || p_.load_width >= 2, "map",
+                    [] { return "map mma loads pairs of halves, so that load_width must be at least 2"; }) &&
+            holds;
+    const MatrixUnits units = matrix_units_for(p_.precision);
     holds = require(p_.vector_width == 2 && p_.ms % 2 == 0, "map",
                     [&] {
                       return "map mma needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
                              " and vector_width = " + to_string(p_.vector_width);
                     }) &&
             holds;
-    holds = require(p_.kl % matrix_depth == 0, "map",
+    holds = require(p_.kl % units.depth == 0, "map",
                     [&] {
-                      return "map mma multiplies " + to_string(matrix_depth) + " steps of k at once, and kl is " +
+                      return "map mma multiplies " + to_string(units.depth) + " steps of k at once, and kl is " +
                              to_string(p_.kl);
                     }) &&
             holds;
-    return require(device_.ptx >= matrix_architecture, "map",
-                   [] {
+    return require(device_.ptx >= units.architecture, "map",
+                   [&] {
                      return "map mma needs the matrix units that NVIDIA's devices have from sm_" +
-                            to_string(matrix_architecture) + " on";
+                            to_string(units.architecture) + " on";
                    }) &&
            holds;
   }
@@ -314,7 +327,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
   const std::uint64_t width = p.vector_width;
   std::uint64_t elements = 0;
   if (p.family == Family::local_tile) {
-    const auto tiles = [&](std::uint64_t row) { return (p.buffers * (p.kl * row) + width - 1) / width * width; };
+    const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
+    const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
     elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
   } else if (p.family == Family::stripe) {
     // stripe.cl aligns each tile to 16 elements.

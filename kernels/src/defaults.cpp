@@ -106,10 +106,29 @@ constexpr Tile kSingleTiles[] = {{64, 128, 8, 8, 1},  {64, 64, 8, 4, 1},   {32, 
 constexpr Tile kDoubleTiles[] = {{64, 64, 8, 8, 1},  {32, 64, 4, 8, 1},  {64, 64, 4, 4, 1},
                                  {128, 64, 8, 8, 1}, {96, 128, 4, 8, 1}, {128, 64, 8, 8, 4},
                                  {64, 64, 8, 8, 6},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 32}};
+constexpr Tile kHalfTiles[] = {
+    {128, 128, 8, 16, 1}, {64, 128, 8, 8, 1}, {64, 64, 4, 8, 1}, {32, 64, 4, 8, 1}, {64, 64, 4, 8, 8}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
+
+// For NVIDIA's matrix units, which take halves in pairs.
+std::vector<Params> half_specialists() {
+  std::vector<Params> list;
+  Params p = local_tile(Precision::half_precision);
+  p.map = Map::mma;
+  p.vector_width = 2;
+  p.kl = 32;
+  p.load_width = 8;
+  p.fragments = 1;
+  for (const Tile& tile : kHalfTiles) {
+    list.push_back(with_tile(p, tile));
+    list.back().buffers = 2;
+  }
+  return list;
+}
 
 std::vector<Params> gpu_specialists(Precision precision) {
   std::vector<Params> list;
+  if (precision == Precision::half_precision) list = half_specialists();
   if (precision == Precision::double_precision) {
     Params p = local_tile(precision);
     p.map = Map::mma;

@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(MatrixUnitsAreWhereTheyAreAndMultiplyWholeMatrices) {
   check_violated(p, hopper, "map", {"8 steps", "kl is 12"});
   p.kl = 8;
   p.precision = Precision::single_precision;
-  check_violated(p, hopper, "map", {"double precision only"});
+  check_violated(p, hopper, "map", {"double and half precision only"});
   p.precision = Precision::double_precision;
   p.vector_width = 4;
   check_violated(p, hopper, "map", {"vector_width = 4"});
@@ -193,6 +193,29 @@ BOOST_AUTO_TEST_CASE(MatrixUnitsAreWhereTheyAreAndMultiplyWholeMatrices) {
   check_violated(p, hopper, "map", {"ms = 1"});
   p.ms = 4;
   check_violated(p, hopper, "map", {"4 x 8", "16 x 4"});
+}
+
+BOOST_AUTO_TEST_CASE(MatrixUnitsTakeHalvesInPairs) {
+  DeviceLimits ampere = smallest_device();
+  ampere.ptx = 80;
+  Params p = local_tile();
+  p.precision = Precision::half_precision;
+  p.vector_width = p.load_width = 2;
+  p.kl = 16;
+  p.map = Map::mma;
+  BOOST_TEST(check(p, ampere).empty());
+  const std::uint64_t bytes = local_memory_bytes(p);
+  p.map = Map::cyclic;
+  BOOST_TEST(2 * bytes == local_memory_bytes(p));  // there halves become floats
+  p.map = Map::mma;
+  DeviceLimits turing = ampere;
+  turing.ptx = 75;
+  check_violated(p, turing, "map", {"sm_80"});
+  p.load_width = 1;
+  check_violated(p, ampere, "map", {"load_width must be at least 2"});
+  p.load_width = 2;
+  p.kl = 24;
+  check_violated(p, ampere, "map", {"16 steps", "kl is 24"});
 }
 
 BOOST_AUTO_TEST_CASE(LocalTilesHaveNoImages) {

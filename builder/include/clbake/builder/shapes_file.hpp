@@ -31,7 +31,8 @@ struct Unnamed {
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
                                         const std::vector<GemmKind>& kinds, Unnamed* unnamed = nullptr);
 
-// Fails like parse_shapes, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot be read.
+// Fails like parse_shapes, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot be
+// read.
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds,
                                        Unnamed* unnamed = nullptr);
 
@@ -46,7 +47,8 @@ struct Recording {
 // Fails with malformed for any other line; the message begins with `name` and the line's number.
 Result<Recording> parse_recording(const std::string& text, const std::string& name);
 
-// Fails like parse_recording, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot be read.
+// Fails like parse_recording, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot
+// be read.
 Result<Recording> read_recording(const std::string& path);
 
 // The problems of all recordings, each once, the most called first.

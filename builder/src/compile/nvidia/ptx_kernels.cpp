@@ -1,8 +1,13 @@
 #include "compile/nvidia/ptx_kernels.hpp"
 
-#include <cstdio>
+#include <cstdlib>
 
 namespace clbake::builder {
+namespace {
+
+constexpr unsigned long kMostThreads = 1024;  // of a work-group, on all of NVIDIA's devices
+
+}  // namespace
 
 std::vector<PtxKernel> kernels_of(const std::string& ptx) {
   const std::string entry = ".entry ";
@@ -14,9 +19,15 @@ std::vector<PtxKernel> kernels_of(const std::string& ptx) {
     const std::size_t body = ptx.find('{', name);
     const std::size_t directive = ptx.find(size, name);
     if (body == std::string::npos || parameters > body || directive > body) continue;
-    unsigned x = 0, y = 0, z = 0;
-    if (std::sscanf(ptx.c_str() + directive + size.size(), "%4u , %4u , %4u", &x, &y, &z) != 3) continue;
-    kernels.push_back({ptx.substr(name, parameters - name), x * y * z, body});
+    unsigned long threads = 1;  // "16, 8, 1"
+    const char* number = ptx.c_str() + directive + size.size();
+    for (int dimension = 0; dimension < 3; ++dimension) {
+      char* end = nullptr;
+      threads *= std::strtoul(number, &end, 10);
+      number = *end == ',' ? end + 1 : end;
+    }
+    if (threads == 0 || threads > kMostThreads) continue;
+    kernels.push_back({ptx.substr(name, parameters - name), static_cast<unsigned>(threads), body});
   }
   return kernels;
 }
