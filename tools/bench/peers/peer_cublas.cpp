@@ -1,15 +1,23 @@
 // cuBLAS through its C interface and the CUDA runtime, both opened when asked for.
 #include "bench/peers/peers.hpp"
 
+#include <clbake/builder/half.hpp>
+
 #include <dlfcn.h>
 
 namespace clbake::tool {
 namespace {
 
-// From cublas_api.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host to device,
-// 2 = device to host.
+// From cublas_api.h, library_types.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host
+// to device, 2 = device to host.
+constexpr int kHalf = 2;               // CUDA_R_16F
+constexpr int kSumsInSingle = 68;      // CUBLAS_COMPUTE_32F
+constexpr int kDefaultAlgorithm = -1;  // CUBLAS_GEMM_DEFAULT
 template <typename T>
 using CublasGemm = int (*)(void*, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int);
+
+using CublasGemmEx = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+                             const void*, void*, int, int, int, int);
 
 struct Cuda {
   int (*malloc)(void**, std::size_t) = nullptr;
@@ -20,6 +28,7 @@ struct Cuda {
   int (*destroy)(void*) = nullptr;
   CublasGemm<float> sgemm = nullptr;
   CublasGemm<double> dgemm = nullptr;
+  CublasGemmEx gemm_ex = nullptr;
 };
 
 template <typename Function>
@@ -42,7 +51,8 @@ bool load(Cuda& cuda) {
   return find(runtime, "cudaMalloc", cuda.malloc) && find(runtime, "cudaFree", cuda.free) &&
          find(runtime, "cudaMemcpy", cuda.memcpy) && find(runtime, "cudaDeviceSynchronize", cuda.synchronize) &&
          find(blas, "cublasCreate_v2", cuda.create) && find(blas, "cublasDestroy_v2", cuda.destroy) &&
-         find(blas, "cublasSgemm_v2", cuda.sgemm) && find(blas, "cublasDgemm_v2", cuda.dgemm);
+         find(blas, "cublasSgemm_v2", cuda.sgemm) && find(blas, "cublasDgemm_v2", cuda.dgemm) &&
+         find(blas, "cublasGemmEx", cuda.gemm_ex);
 }
 
 class Cublas : public Peer {
@@ -55,6 +65,7 @@ class Cublas : public Peer {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
   const char* name() const override { return "cublas"; }
+  bool has(Precision /*precision*/) const override { return true; }
 
   Status attach(const builder::Session* /*session*/) override {
     const int status = cuda_.create(&handle_);
@@ -65,15 +76,12 @@ class Cublas : public Peer {
     release();
     problem_ = problem;
     const Extents e = extents(problem);
-    const bool filled = problem.precision == Precision::double_precision
-                            ? fill<double>(a_, e.a) && fill<double>(b_, e.b) && fill<double>(c_, e.c)
-                            : fill<float>(a_, e.a) && fill<float>(b_, e.b) && fill<float>(c_, e.c);
+    const bool filled = fill(a_, e.a) && fill(b_, e.b) && fill(c_, e.c);
     return filled ? Status() : Status(Code::out_of_memory, "cublas: no room for the matrices");
   }
 
   Status run() override {
-    const int status = problem_.precision == Precision::double_precision ? multiply<double>(cuda_.dgemm)
-                                                                         : multiply<float>(cuda_.sgemm);
+    const int status = multiply();
     if (status == 0 && cuda_.synchronize() == 0) return {};
     return {Code::wrong_result, "cublas: status " + std::to_string(status)};
   }
@@ -86,11 +94,31 @@ class Cublas : public Peer {
   }
 
  private:
-  template <typename T>
   bool fill(void*& matrix, std::size_t count) {
-    const std::vector<T> data = random_elements<T>(count);
-    const std::size_t bytes = count * sizeof(T);
+    switch (problem_.precision) {
+      case Precision::half_precision: {
+        const std::vector<float> numbers = random_elements<float>(count);
+        return copy(matrix, std::vector<builder::Half>(numbers.begin(), numbers.end()));
+      }
+      case Precision::single_precision: return copy(matrix, random_elements<float>(count));
+      case Precision::double_precision: return copy(matrix, random_elements<double>(count));
+    }
+    return false;
+  }
+
+  template <typename T>
+  bool copy(void*& matrix, const std::vector<T>& data) {
+    const std::size_t bytes = data.size() * sizeof(T);
     return cuda_.malloc(&matrix, bytes) == 0 && cuda_.memcpy(matrix, data.data(), bytes, 1) == 0;
+  }
+
+  int multiply() const {
+    switch (problem_.precision) {
+      case Precision::half_precision: return multiply_halves();
+      case Precision::single_precision: return multiply<float>(cuda_.sgemm);
+      case Precision::double_precision: return multiply<double>(cuda_.dgemm);
+    }
+    return -1;
   }
 
   // cuBLAS is column-major: the same problem with A and B, m and n exchanged.
@@ -99,11 +127,22 @@ class Cublas : public Peer {
     const Problem& p = problem_;
     const T one{1};
     const T zero{0};
-    const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
     return gemm(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one,
                 static_cast<const T*>(b_), as_int(p.ldb), static_cast<const T*>(a_), as_int(p.lda), &zero,
                 static_cast<T*>(c_), as_int(p.ldc));
   }
+
+  // With sums in single precision, as clbake's.
+  int multiply_halves() const {
+    const Problem& p = problem_;
+    const float one = 1;
+    const float zero = 0;
+    return cuda_.gemm_ex(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b_,
+                         kHalf, as_int(p.ldb), a_, kHalf, as_int(p.lda), &zero, c_, kHalf, as_int(p.ldc), kSumsInSingle,
+                         kDefaultAlgorithm);
+  }
+
+  static int as_int(std::size_t x) { return static_cast<int>(x); }
 
   void release() {
     for (void** matrix : {&a_, &b_, &c_}) {

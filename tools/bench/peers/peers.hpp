@@ -19,7 +19,7 @@ class Peer {
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  // Half is in none of the interfaces that are used here.
+  // Half is in cuBLAS alone.
   virtual bool has(Precision precision) const { return precision != Precision::half_precision; }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
