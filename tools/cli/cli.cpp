@@ -1,6 +1,7 @@
 #include "cli/cli.hpp"
 
 #include <algorithm>
+#include <boost/program_options.hpp>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -35,28 +36,38 @@ int fail(const char* verb, const Status& status) {
   return fail("clbake " + std::string(verb) + ": " + status.message());
 }
 
+struct Cli::Options {
+  po::options_description declared{"options", 110};
+  po::variables_map values;
+};
+
 Cli::Cli(std::string synopsis, std::string summary)
-    : synopsis_(std::move(synopsis)), summary_(std::move(summary)), options_("options", 110) {
-  options_.add_options()("help,h", "show this text");
+    : synopsis_(std::move(synopsis)), summary_(std::move(summary)), options_(std::make_unique<Options>()) {
+  options_->declared.add_options()("help,h", "show this text");
 }
 
-void Cli::add_flag(const char* names, const char* help) { options_.add_options()(names, help); }
+Cli::Cli(Cli&&) noexcept = default;
+Cli::~Cli() = default;
+
+bool Cli::has(const char* option) const { return options_->values.count(option) > 0; }
+
+void Cli::add_flag(const char* names, const char* help) { options_->declared.add_options()(names, help); }
 
 void Cli::add_value(const char* names, const char* value, const char* help) {
-  options_.add_options()(names, po::value<std::string>()->value_name(value), help);
+  options_->declared.add_options()(names, po::value<std::string>()->value_name(value), help);
 }
 
 void Cli::add_required(const char* names, const char* value, const char* help) {
-  options_.add_options()(names, po::value<std::string>()->required()->value_name(value), help);
+  options_->declared.add_options()(names, po::value<std::string>()->required()->value_name(value), help);
 }
 
 void Cli::add_list(const char* names, const char* value, const char* help) {
-  options_.add_options()(names, po::value<std::vector<std::string>>()->composing()->value_name(value), help);
+  options_->declared.add_options()(names, po::value<std::vector<std::string>>()->composing()->value_name(value), help);
 }
 
 void Cli::add_arguments(const char* names, const char* value, const char* help) {
-  options_.add_options()(names, po::value<std::vector<std::string>>()->multitoken()->composing()->value_name(value),
-                         help);
+  options_->declared.add_options()(
+      names, po::value<std::vector<std::string>>()->multitoken()->composing()->value_name(value), help);
 }
 
 void Cli::add_device(const std::string& remark) {
@@ -81,7 +92,7 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   const bool takes_file = or_device || several || optional || synopsis_.find(" FILE ") != std::string::npos;
   const std::string verb = synopsis_.substr(0, synopsis_.find_first_of("[F") - 1);
   po::options_description all;
-  all.add(options_);
+  all.add(options_->declared);
   po::positional_options_description positional;
   if (takes_file) {
     all.add_options()("FILE", po::value<std::vector<std::string>>());
@@ -90,14 +101,15 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
   try {
     // Without guessing: an abbreviated option would change its meaning when another one is added.
     const int style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(), values_);
+    po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
+              options_->values);
     if (has("help")) {
-      std::cout << "usage: clbake " << synopsis_ << "\n" << summary_ << "\n\n" << options_;
+      std::cout << "usage: clbake " << synopsis_ << "\n" << summary_ << "\n\n" << options_->declared;
       return kSuccess;
     }
-    po::notify(values_);
+    po::notify(options_->values);
     if (!takes_file) return std::nullopt;
-    if (has("FILE")) files_ = values_["FILE"].as<std::vector<std::string>>();
+    if (has("FILE")) files_ = options_->values["FILE"].as<std::vector<std::string>>();
     if (files_.empty() && !optional) throw UsageError(or_device ? "FILE or DEVICE is missing" : "FILE is missing");
     if (files_.size() > 1 && !several) throw UsageError("more than one FILE given");
     return std::nullopt;
@@ -108,13 +120,13 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
 }
 
 std::string Cli::text(const char* option, const char* fallback) const {
-  return has(option) ? values_[option].as<std::string>() : fallback;
+  return has(option) ? options_->values[option].as<std::string>() : fallback;
 }
 
 std::vector<std::string> Cli::list(const char* option) const {
   std::vector<std::string> all;
   if (!has(option)) return all;
-  for (const std::string& given : values_[option].as<std::vector<std::string>>()) {
+  for (const std::string& given : options_->values[option].as<std::vector<std::string>>()) {
     const std::vector<std::string> parts = split(given, ',');
     if (parts.empty()) throw UsageError("--" + std::string(option) + ": '" + given + "' names nothing");
     all.insert(all.end(), parts.begin(), parts.end());

@@ -3,8 +3,8 @@
 
 #include <clbake/builder/devices.hpp>
 
-#include <boost/program_options.hpp>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -30,6 +30,8 @@ class Cli {
   // positional arguments: " FILE " or " FILE|DEVICE " needs exactly one, " [FILE] " takes at most one, " FILE... " one
   // or more, " [FILE...] " any number.
   Cli(std::string synopsis, std::string summary);
+  Cli(Cli&&) noexcept;
+  ~Cli();
 
   // Declare an option. `names` is "output" or "output,o"; `value` stands for its argument in the help: FILE, N, LIST.
   void add_flag(const char* names, const char* help);
@@ -48,7 +50,7 @@ class Cli {
   std::optional<int> parse(const std::vector<std::string>& arguments);
 
   // `fallback`: what an option that was not given counts as.
-  bool has(const char* option) const { return values_.count(option) > 0; }
+  bool has(const char* option) const;
   std::string text(const char* option, const char* fallback = "") const;
   std::vector<std::string> list(const char* option) const;  // of add_list and add_arguments; splits "a,b,c"
   std::string file() const { return files_.empty() ? std::string() : files_.front(); }
@@ -61,11 +63,12 @@ class Cli {
   unsigned jobs() const;                                        // of add_jobs; 0, one for each core, when not given
 
  private:
+  struct Options;  // of Boost.Program_options, whose header takes seconds to compile
+
   std::string synopsis_;
   std::string summary_;
   std::vector<std::string> files_;
-  boost::program_options::options_description options_;
-  boost::program_options::variables_map values_;
+  std::unique_ptr<Options> options_;
 };
 
 // "a,b,c" in parts; drops empty ones.

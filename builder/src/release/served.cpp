@@ -45,6 +45,8 @@ std::string target_name(const Target& target) {
   return name + ":" + target.architecture;
 }
 
+bool awaits_proof(const Target& target) { return names_no_device(target) && target.platform_name != "NVIDIA CUDA"; }
+
 ServedDevice served_device(const Device& device) {
   return {target_name(device.target), device.target, device.type == kernels::DeviceType::cpu, device.compute_units};
 }

@@ -1,10 +1,13 @@
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 #include "command/release/check_output.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/cache/writer.hpp>
+
+#include <cstdio>
 
 namespace clbake::tool {
 namespace {
@@ -16,7 +19,7 @@ void declare_options(Cli& cli) {
   cli.add_value("require", "LIST",
                 "what each problem needs, separated by commas: baked, a program of the bundle (the default); native, "
                 "machine code; proven; jit-free; any, where compiling from the bundle's source is enough");
-  add_targets(cli, "; default: all that have programs");
+  add_targets(cli, "; default: all that have programs, but those that have to be proven on the device first");
   cli.add_device(": a device of this machine instead of, or beside, --target");
   cli.add_flag("newer-driver", "as applications that set Options::newer_driver: machine code for older drivers serves");
   cli.add_flag("all", "also list what serves each problem on each target");
@@ -24,8 +27,7 @@ void declare_options(Cli& cli) {
   cli.add_value("junit", "FILE", "also write the result as JUnit's XML, which CI systems show");
 }
 
-Result<std::vector<builder::ServedDevice>> devices_of(const Cli& cli, const Bundle& bundle,
-                                                      std::vector<std::string>& unknown) {
+Result<std::vector<builder::ServedDevice>> devices_of(const Cli& cli, const Bundle& bundle, CheckOutcome& outcome) {
   std::vector<builder::ServedDevice> devices;
   if (cli.has("device")) {
     const Result<std::vector<builder::Device>> selected = selected_devices(cli.text("device"));
@@ -33,12 +35,16 @@ Result<std::vector<builder::ServedDevice>> devices_of(const Cli& cli, const Bund
     for (const builder::Device& device : *selected) devices.push_back(builder::served_device(device));
     if (!cli.has("target")) return devices;
   }
-  const Result<std::vector<std::uint32_t>> targets = targets_asked_for(cli, bundle, unknown);
+  const Result<std::vector<std::uint32_t>> targets = targets_asked_for(cli, bundle, outcome.unknown);
   if (!targets) return targets.status().within(cli.file());
   for (const std::uint32_t index : *targets) {
     const Result<Target> target = bundle.target(index);
     if (!target) return target.status().within(cli.file());
-    devices.push_back(builder::served_device(*target));
+    if (!cli.has("target") && builder::awaits_proof(*target)) {
+      outcome.left_out.push_back(builder::target_name(*target));
+    } else {
+      devices.push_back(builder::served_device(*target));
+    }
   }
   return devices;
 }
@@ -70,9 +76,15 @@ int check(const std::vector<std::string>& arguments) {
   Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle, &outcome.filled_in);
   if (!shapes) return fail("check", shapes.status());
   outcome.shapes = std::move(*shapes);
-  const Result<std::vector<builder::ServedDevice>> devices = devices_of(cli, *bundle, outcome.unknown);
+  const Result<std::vector<builder::ServedDevice>> devices = devices_of(cli, *bundle, outcome);
   if (!devices) return fail("check", devices.status());
-  if (devices->empty() && outcome.unknown.empty()) {
+  for (const std::string& name : outcome.left_out) {
+    std::fprintf(
+        stderr,
+        "clbake check: %s: %s: not checked, because its programs serve only after 'clbake prove' on the device\n",
+        outcome.file.c_str(), printable(name).c_str());
+  }
+  if (devices->empty() && outcome.unknown.empty() && outcome.left_out.empty()) {
     return fail("clbake check: " + outcome.file + ": no programs in it, and so no target to check");
   }
   Result<std::vector<builder::CheckedDevice>> checked =

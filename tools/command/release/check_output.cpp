@@ -178,10 +178,15 @@ Json check_json(const CheckOutcome& outcome, bool all) {
     if (lack != Lack::none) missing.push_back(json_of(device, shape, what, lack));
     if (lack == Lack::none && all) served.push_back(json_of(device, shape, what, lack));
   });
-  Json json = {
-      {"file", outcome.file},      {"problems", outcome.shapes.size()},  {"served", outcome.pairs() - missing.size()},
-      {"missing", missing.size()}, {"unknown_targets", outcome.unknown}, {"targets", devices},
-      {"filled_in", filled_in},    {"missing_problems", missing}};
+  Json json = {{"file", outcome.file},
+               {"problems", outcome.shapes.size()},
+               {"served", outcome.pairs() - missing.size()},
+               {"missing", missing.size()},
+               {"unknown_targets", outcome.unknown},
+               {"left_out_targets", outcome.left_out},
+               {"targets", devices},
+               {"filled_in", filled_in},
+               {"missing_problems", missing}};
   if (all) json["served_problems"] = served;
   return json;
 }

@@ -36,6 +36,27 @@ BOOST_AUTO_TEST_CASE(WhatIsMissingIsCountedGroupedAndNamed) {
   }
 }
 
+// Nothing could serve it before: a fleet that bakes for it would never pass.
+BOOST_AUTO_TEST_CASE(WhatHasToBeProvenOnTheDeviceIsCheckedOnlyByName) {
+  ReleaseFiles files;
+  const auto offline = std::find_if(files.contents.targets.begin(), files.contents.targets.end(),
+                                    [](const Target& target) { return target.device_name.empty(); });
+  BOOST_REQUIRE((offline != files.contents.targets.end()));
+  offline->platform_name = "Intel(R) OpenCL HD Graphics";
+  offline->vendor = "Intel(R) Corporation";
+  offline->architecture = "dg2";
+  const std::string bundle = files.directory.write("intel.clbake", encoded(files.contents));
+  const Arguments check = {"check", bundle, "--shapes", files.shapes, "--require", "any"};
+  const Outcome all = clbake(check);
+  BOOST_TEST(all.status == 0);
+  BOOST_TEST(contains(all.err, bundle + ": intel:dg2: not checked"), all.err);
+  BOOST_TEST(contains(all.out, "20 problems on 2 targets"), all.out);
+  Arguments named = check;
+  named.back() = "baked";
+  named.insert(named.end(), {"--target", "intel:dg2"});
+  BOOST_TEST(clbake(named).status == 3);
+}
+
 BOOST_AUTO_TEST_CASE(AllThatIsAskedForIsServed) {
   const ReleaseFiles files;
   const nlohmann::json json = json_of(clbake(

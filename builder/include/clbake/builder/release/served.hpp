@@ -21,6 +21,10 @@ struct ServedDevice {
   std::uint32_t units = 0;  // compute units; 0: as many as the device of the bundle's profile has
 };
 
+// Whether programs for this target serve no device until `clbake prove` has made entries for one of them: those of an
+// offline compiler of Intel's, for what Intel's driver reports of a device is known only on the device.
+bool awaits_proof(const Target& target);
+
 // A device of this machine, as it identifies itself.
 ServedDevice served_device(const Device& device);
 
