@@ -15,9 +15,9 @@ struct CheckOutcome {
   std::string file;
   std::vector<builder::Shape> shapes;
   std::vector<builder::CheckedDevice> devices;
-  std::vector<std::string> unknown;  // of --target: what names no target of the bundle
+  std::vector<std::string> unknown;   // of --target: what names no target of the bundle
   std::vector<std::string> left_out;  // targets that were not named, and that nothing serves before they are proven
-  builder::Unnamed filled_in;        // what lines took from the bundle under test
+  builder::Unnamed filled_in;         // what lines took from the bundle under test
   builder::Requirements requirements;
 
   std::size_t pairs() const { return shapes.size() * devices.size(); }  // of a problem and a device
