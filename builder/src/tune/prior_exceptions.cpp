@@ -1,5 +1,7 @@
 #include "tune/prior_exceptions.hpp"
 
+#include <clbake/choice.hpp>
+
 #include <algorithm>
 #include <map>
 
@@ -19,9 +21,7 @@ bool overlap(const cache::Rule& a, const cache::Rule& b) {
 }
 
 bool contains(const cache::Rule& rule, const Shape& shape) {
-  return rule.kind() == shape.kind() && rule.m_min <= shape.m && shape.m <= rule.m_max && rule.n_min <= shape.n &&
-         shape.n <= rule.n_max && rule.k_min <= shape.k && shape.k <= rule.k_max && rule.batch_min <= shape.batch &&
-         shape.batch <= rule.batch_max;
+  return rule.kind() == shape.kind() && fits(rule, problem_of(shape));
 }
 
 // Whether another variant than the rule's was faster in a race on a shape of the rule.

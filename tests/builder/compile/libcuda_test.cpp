@@ -48,10 +48,12 @@ BOOST_AUTO_TEST_CASE(AFewRegistersAreGivenUpForOneMoreResidentWorkGroup) {
   BOOST_TEST(cubin->bytes.back() == 128);
 }
 
-BOOST_AUTO_TEST_CASE(ButNothingIsSpilledForIt) {
-  const Result<Cubin> cubin = assemble_while("spills");
-  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
-  BOOST_TEST(cubin->bytes.back() == 130);
+BOOST_AUTO_TEST_CASE(ButNothingIsSpilledForItNorGivenUpForNothing) {
+  for (const char* told : {"spills", "local memory decides"}) {
+    const Result<Cubin> cubin = assemble_while(told);
+    BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+    BOOST_TEST(cubin->bytes.back() == 130, told);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(WithoutADeviceTheDriverIsNoTool) {

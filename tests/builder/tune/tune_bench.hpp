@@ -95,4 +95,28 @@ class SmallBench : public Bench {
   }
 };
 
+// The text of a tuning without what depends on the time of day and on interruptions.
+inline std::string lasting_text(Tuning tuning) {
+  tuning.date = "";
+  tuning.elapsed_s = 0;
+  tuning.complete = true;
+  for (Milestone& m : tuning.curve) m.seconds = 0;
+  return tuning_text(tuning);
+}
+
+inline std::string winner(const Tuning& tuning, const Shape& shape) {
+  for (const Winner& w : tuning.winners) {
+    if (tuning.shapes[w.figures.shape] == shape) return tuning.variants[w.figures.variant];
+  }
+  return {};
+}
+
+inline Names calls_of(const Bench& bench, const std::string& verb) {
+  Names list;
+  for (const std::string& call : bench.shop.calls()) {
+    if (call.rfind(verb + ' ', 0) == 0) list.push_back(call.substr(verb.size() + 1));
+  }
+  return list;
+}
+
 }  // namespace clbake::builder::test

@@ -210,12 +210,15 @@ std::string bounded(std::string ptx, const std::vector<PtxKernel>& kernels, cons
   return ptx;
 }
 
+// Whether a kernel gained a resident work-group, and none lost one or spills more.
 bool is_better(const std::vector<Usage>& usages, const std::vector<Usage>& before) {
   if (usages.size() != before.size()) return false;
+  bool gains = false;
   for (std::size_t i = 0; i < usages.size(); ++i) {
     if (usages[i].resident < before[i].resident || usages[i].spilled > before[i].spilled) return false;
+    gains = gains || usages[i].resident > before[i].resident;
   }
-  return true;
+  return gains;
 }
 
 // cuLink assembles for a later link, and its code needs up to 14 registers more than that of the same assembler for a
