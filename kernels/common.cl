@@ -5,7 +5,8 @@
 //
 // Build options define these macros for every kernel; each family's file lists its own:
 //
-//   PRECISION           bits of one element: 16 (half, computed in float), 32 (float) or 64 (double)
+//   PRECISION           bits of one element: 16 (computed in float), 32 (float) or 64 (double)
+//   BFLOAT16            1: elements of 16 bits are bfloat16, the upper half of a float; else they are half
 //   TRANS_A             1: op(A) is the transpose of A as stored, 0: A itself
 //   TRANS_B             1: op(B) is the transpose of B as stored, 0: B itself
 //   VECTOR_WIDTH        elements of one realv: 1, 2, 4, 8 or 16
@@ -30,6 +31,9 @@
 
 // ---- Types ----
 
+#ifndef BFLOAT16
+#define BFLOAT16 0
+#endif
 #if PRECISION == 64
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -39,6 +43,9 @@ typedef double element;  // of A, B and C in global memory
 #elif PRECISION == 32
 #define REAL float
 typedef float element;
+#elif BFLOAT16
+#define REAL float
+typedef ushort element;  // the bits
 #else
 #define REAL float
 typedef half element;  // used through pointers only, which needs no cl_khr_fp16
@@ -63,7 +70,32 @@ typedef CONCAT(REAL, VECTOR_WIDTH) realv;
 #endif
 
 // Loads and stores of one element, or of VECTOR_WIDTH neighbours, in global memory, as a real or a realv.
-#if PRECISION != 16
+#if BFLOAT16
+// A bfloat16's bits as a float, and a float's as a bfloat16 in their upper half, rounded to nearest even. Width: 1 is
+// empty, as in OpenCL's names.
+#define WIDENED(width, bits) CONCAT(as_float, width)(CONCAT(convert_uint, width)(bits) << 16)
+#define ROUNDED(bits) (bits) + 0x7fff + ((bits) >> 16 & 1)
+#define NARROWED(width, bits) /* a NaN stays one */ \
+  CONCAT(convert_ushort, width)                     \
+  (select(ROUNDED(bits), (bits) | 0x400000, ((bits)&0x7fffffff) > 0x7f800000) >> 16)
+static inline void store_bfloat16(const float value, __global ushort* pointer) {
+  const uint bits = as_uint(value);
+  *pointer = NARROWED(, bits);
+}
+#define LOAD(pointer) WIDENED(, *(pointer))
+#define STORE(value, pointer) store_bfloat16(value, pointer)
+#if VECTOR_WIDTH == 1
+#define VLOAD(pointer) LOAD(pointer)
+#define VSTORE(vector, pointer) STORE(vector, pointer)
+#else
+static inline void store_bfloat16s(const realv vector, __global ushort* pointer) {
+  const CONCAT(uint, VECTOR_WIDTH) bits = CONCAT(as_uint, VECTOR_WIDTH)(vector);
+  CONCAT(vstore, VECTOR_WIDTH)(NARROWED(VECTOR_WIDTH, bits), 0, pointer);
+}
+#define VLOAD(pointer) WIDENED(VECTOR_WIDTH, CONCAT(vload, VECTOR_WIDTH)(0, pointer))
+#define VSTORE(vector, pointer) store_bfloat16s(vector, pointer)
+#endif
+#elif PRECISION != 16
 #define LOAD(pointer) (*(pointer))
 #define STORE(value, pointer) (*(pointer) = (value))
 #define VLOAD(pointer) VLOAD_REAL(pointer)

@@ -45,6 +45,8 @@
 //   MAP           which elements of the tile a work-item computes, see below
 //   FRAGMENTS     register sets for a[MS] and b[NS]. 2: those of the next step of k are read while those of the current
 //                 step are multiplied, across the end of a tile too
+//   EXCHANGE      1: of MS neighbours, which need the same rows of a step, each reads one element of op(A) from local
+//                 memory, and they exchange them within their sub-group. 0: each reads all MS
 //
 // MAP: a work-item's block is cut into pieces of VECTOR_WIDTH columns and, where MS allows, as many rows. With
 // NS = 2 * VECTOR_WIDTH the columns of C belong to
@@ -60,11 +62,13 @@
 //            4 of a, and lanes l and l^1   16 18 20 22 24 26 28 30        2
 //            (l^2) share one, which halves 17 19 21 23 25 27 29 31        3
 //            the passes through local memory
-//   MMA      as CYCLIC, with warps of 4 x 8 that use NVIDIA's matrix units for doubles or halves: one instruction
-//            multiplies 16 x 8 elements of C by 8 steps of k (halves: 16)
+//   MMA      as CYCLIC, with warps of 4 x 8 that use NVIDIA's matrix units for doubles or 16 bits: one instruction
+//            multiplies 16 x 8 elements of C by 8 steps of k (16 bits: 16)
 //
-// Instructions that only some devices have replace load_fragments and multiply (MMA), or would replace load_tile and
-// store_tile (asynchronous copies). Everything else is plain OpenCL C 1.2.
+//   MMA8     as MMA, for doubles: four instructions of 8 x 8 elements by 4 steps, which earlier devices have too
+//
+// Instructions that only some devices have replace load_fragments and multiply (MMA, EXCHANGE), or would replace
+// load_tile and store_tile (asynchronous copies). Everything else is plain OpenCL C 1.2.
 //
 // MMA: pieces are 2 x 2. In a piece, the work-item in column t and row g of its warp holds these elements of C and
 // reads these of op(A) and op(B):
@@ -76,7 +80,7 @@
 // The instruction calls these rows g and g+8, and these steps t and t+4. The order of rows and of steps is free, so we
 // take those that lie side by side. Rows of a tile that are 2 (mod 16) doubles long are read without bank conflicts.
 //
-// Halves go two by two. A cell of a tile, 32 bits, holds those of steps 2p and 2p+1 of k, a tile has a row for each
+// 16 bits go two by two. A cell of a tile, 32 bits, holds those of steps 2p and 2p+1 of k, a tile has a row for each
 // such pair, and what is said above of doubles and steps holds for cells and pairs: the instruction multiplies 8 pairs
 // at once. Where an operand's neighbours lie along k, a load from global memory is a row of cells already; else the
 // loads of two steps are interleaved. Rows of 4 (mod 16) cells are read without bank conflicts.
@@ -85,12 +89,19 @@
 #define CYCLIC 1
 #define ZIGZAG 2
 #define MMA 3
+#define MMA8 4
+#define MATRIX_UNITS (MAP == MMA || MAP == MMA8)
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
 #define WORK_ITEMS (LOCAL_X * LOCAL_Y)
-// What local memory holds: reals, or pairs of halves.
+// What local memory holds: reals, or pairs of elements of 16 bits.
 #if MAP == MMA && PRECISION == 16
+#if BFLOAT16
+#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+#else
+#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+#endif
 #define PAIRED 1
 #define DEPTH (KL / 2)  // rows of a tile
 typedef uint cell;
@@ -117,7 +128,7 @@ typedef cell rowv;
 #define ROW_PIECES (MS / ROW_WIDTH)
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
 
-#if MAP == MMA
+#if MATRIX_UNITS
 #define STEP 8  // rows of the tiles that are multiplied at once
 #else
 #define STEP 1
@@ -154,14 +165,16 @@ typedef cell rowv;
 // Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
 // alignment: NVIDIA's compiler turns it into single loads.
 #if PAIRED
-typedef CONCAT(ushort, LOAD_WIDTH) realw;  // the bits of halves
+typedef CONCAT(ushort, LOAD_WIDTH) realw;  // the bits of elements
 #define LOADW(pointer) (*(__global const realw*)(pointer))
 #elif LOAD_WIDTH == 1
 typedef real realw;
 #define LOADW(pointer) LOAD(pointer)
 #else
 typedef CONCAT(REAL, LOAD_WIDTH) realw;
-#if PRECISION == 16
+#if BFLOAT16
+#define LOADW(pointer) WIDENED(LOAD_WIDTH, *(__global const CONCAT(ushort, LOAD_WIDTH)*)(pointer))
+#elif PRECISION == 16
 #define LOADW(pointer) CONCAT(vload_half, LOAD_WIDTH)(0, pointer)
 #else
 #define LOADW(pointer) (*(__global const realw*)(pointer))
@@ -288,7 +301,38 @@ static ALWAYS_INLINE void store_tile(__local real* tile, const realw* staged, co
 
 #endif
 
-#if MAP == MMA
+// How MS neighbours exchange 32 bits of a real:
+//
+//   FIRST_LANE(item)          the place in the sub-group of the first of them, or -1 where they do not share one
+//   CAN_EXCHANGE(first_lane)  whether they share one
+//   FROM_LANE(value, lane)    the value of the work-item at that place
+#if !EXCHANGE
+#define FIRST_LANE(item) 0
+#define CAN_EXCHANGE(first_lane) false
+#define FROM_LANE(value, lane) (value)
+#elif defined(cl_khr_subgroup_shuffle)
+// OpenCL leaves open which work-items form a sub-group; NVIDIA's warps are 32 neighbours.
+static inline int first_lane_of(const uint item) {
+  const uint lane = get_sub_group_local_id();
+  const uint first = item - lane;
+  const bool neighbours = first == sub_group_broadcast(first, 0) && first % MS == 0 && get_sub_group_size() % MS == 0;
+  return sub_group_all(neighbours) ? (int)(lane / MS * MS) : -1;
+}
+#define FIRST_LANE(item) first_lane_of(item)
+#define CAN_EXCHANGE(first_lane) ((first_lane) >= 0)
+#define FROM_LANE(value, lane) sub_group_shuffle(value, lane)
+#else
+static ALWAYS_INLINE real from_lane(const real value, const int lane) {
+  uint result;
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(result) : "r"(as_uint(value)), "r"(lane));
+  return as_float(result);
+}
+#define FIRST_LANE(item) ((int)((item) % 32 / MS * MS))
+#define CAN_EXCHANGE(first_lane) true
+#define FROM_LANE(value, lane) from_lane(value, lane)
+#endif
+
+#if MATRIX_UNITS
 
 // A work-item's part of the operands of a warp's instruction.
 typedef struct {
@@ -297,7 +341,7 @@ typedef struct {
 } Fragments;
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cell* a_row, __local const cell* b_row,
-                                         const int x, const int y) {
+                                         const int x, const int y, const int first_lane) {
   const int t = x % 4;
   const int g = y % 8;
 #pragma unroll
@@ -315,6 +359,18 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cel
   }
 }
 
+#if MAP == MMA8
+// Two elements in a row of 8 x 8, from a step of k of this row and of this column; those of the other three steps are
+// in the neighbours t.
+static ALWAYS_INLINE void multiply_8x8(realv* sum, const real a, const real b) {
+  realv c = *sum;
+  __asm__ volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                   : "+d"(c.x), "+d"(c.y)
+                   : "d"(a), "d"(b));
+  *sum = c;
+}
+#endif
+
 static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
 #pragma unroll
   for (int u = 0; u < ROW_PIECES; ++u) {
@@ -325,11 +381,15 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
       realv upper = sum[2 * u][w];
       realv lower = sum[2 * u + 1][w];
 #if PAIRED
-      __asm__ volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
-          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-          : "+f"(upper.x), "+f"(upper.y), "+f"(lower.x), "+f"(lower.y)
-          : "r"(a.x), "r"(a.y), "r"(next_a.x), "r"(next_a.y), "r"(fragments->b[0][w]), "r"(fragments->b[1][w]));
+      __asm__ volatile(MULTIPLY_PAIRS " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                       : "+f"(upper.x), "+f"(upper.y), "+f"(lower.x), "+f"(lower.y)
+                       : "r"(a.x), "r"(a.y), "r"(next_a.x), "r"(next_a.y), "r"(fragments->b[0][w]),
+                         "r"(fragments->b[1][w]));
+#elif MAP == MMA8
+      multiply_8x8(&upper, a.x, fragments->b[0][w]);
+      multiply_8x8(&upper, next_a.x, fragments->b[1][w]);
+      multiply_8x8(&lower, a.y, fragments->b[0][w]);
+      multiply_8x8(&lower, next_a.y, fragments->b[1][w]);
 #else
       __asm__ volatile(  // clang has no "asm" in OpenCL C
           "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
@@ -352,10 +412,19 @@ typedef struct {
 } Fragments;
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const real* a_row, __local const real* b_row,
-                                         const int x, const int y) {
+                                         const int x, const int y, const int first_lane) {
+  if (CAN_EXCHANGE(first_lane)) {
+    const int mine = x % MS;
+    const real element = a_row[ROW(mine / ROW_WIDTH, y) + mine % ROW_WIDTH];
 #pragma unroll
-  for (int u = 0; u < ROW_PIECES; ++u) {
-    fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
+    for (int i = 0; i < MS; ++i) {
+      ((real*)fragments->a)[i] = FROM_LANE(element, first_lane + i);
+    }
+  } else {
+#pragma unroll
+    for (int u = 0; u < ROW_PIECES; ++u) {
+      fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
+    }
   }
 #pragma unroll
   for (int w = 0; w < COLUMN_PIECES; ++w) {
@@ -381,7 +450,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #if MAP == ZIGZAG
 #define WORK_ITEM_X (warp % (LOCAL_X / 8) * 8 + lane / 2 % 8)
 #define WORK_ITEM_Y (warp / (LOCAL_X / 8) * 4 + lane / 16 * 2 + lane % 2)
-#elif MAP == MMA
+#elif MATRIX_UNITS
 #define WORK_ITEM_X (warp % (LOCAL_X / 4) * 4 + lane % 4)
 #define WORK_ITEM_Y (warp / (LOCAL_X / 4) * 8 + lane / 4)
 #else
@@ -406,14 +475,14 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 // Multiplies row p of both tiles. With two sets of fragments it reads that row, and multiplies the row before: in a
 // tile's first step the last one of the tile before, or zeros.
 #if FRAGMENTS == 2
-#define MULTIPLY_ROW                                                   \
-  Fragments next;                                                      \
-  load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y); \
-  multiply(sum, &current);                                             \
+#define MULTIPLY_ROW                                                               \
+  Fragments next;                                                                  \
+  load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y, first_lane); \
+  multiply(sum, &current);                                                         \
   current = next
 #else
-#define MULTIPLY_ROW                                                      \
-  load_fragments(&current, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y); \
+#define MULTIPLY_ROW                                                                  \
+  load_fragments(&current, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y, first_lane); \
   multiply(sum, &current)
 #endif
 
@@ -439,12 +508,13 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-#if MAP == ZIGZAG || MAP == MMA
+#if MAP == ZIGZAG || MATRIX_UNITS
   const int warp = item / 32;
   const int lane = item % 32;
 #endif
   const int x = WORK_ITEM_X;
   const int y = WORK_ITEM_Y;
+  const int first_lane = FIRST_LANE(item);
   realv sum[MS][COLUMN_PIECES];
   CLEAR_SUM;
   // The tiles to load next, and the steps of k that are left.

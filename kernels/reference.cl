@@ -1,8 +1,12 @@
 // The kernel contract of KERNELS.md in its shortest form: one work-item computes one element of C. It is no family: it
 // is never tuned or baked. tests/kernels/contract_test.cpp runs it and every family with equal arguments and compares.
 //
-// Built with -DPRECISION=16|32|64 -DTRANS_A=0|1 -DTRANS_B=0|1. Launched with 8 x 8 work-items, tile_m = tile_n = 8.
+// Built with -DPRECISION=16|32|64 [-DBFLOAT16=1] -DTRANS_A=0|1 -DTRANS_B=0|1. Launched with 8 x 8 work-items,
+// tile_m = tile_n = 8.
 
+#ifndef BFLOAT16
+#define BFLOAT16 0
+#endif
 #if PRECISION == 64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double element;  // of A, B and C in global memory
@@ -10,12 +14,22 @@ typedef double real;     // what sums are kept in
 #elif PRECISION == 32
 typedef float element;
 typedef float real;
+#elif BFLOAT16
+typedef ushort element;  // the upper half of a float
+typedef float real;
 #else
 typedef half element;  // used through pointers only, which needs no cl_khr_fp16
 typedef float real;
 #endif
 
-#if PRECISION == 16
+#if BFLOAT16
+#define LOAD(pointer) as_float((uint)(*(pointer)) << 16)
+#define STORE(value, pointer) (*(pointer) = rounded(value))
+static inline ushort rounded(const float value) {  // to nearest even
+  const uint bits = as_uint(value);
+  return isnan(value) ? (bits >> 16 | 0x40) : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+#elif PRECISION == 16
 #define LOAD(pointer) vload_half(0, pointer)
 #define STORE(value, pointer) vstore_half_rte(value, 0, pointer)
 #else

@@ -53,6 +53,7 @@ kernels::Kernel reference_kernel(Precision precision, bool trans_a, bool trans_b
   kernel.source_name = "reference.cl";
   kernel.source = embedded::reference_cl;
   kernel.build_options = "-cl-std=CL1.2 -DPRECISION=" + std::to_string(8 * element_bytes(precision)) +
+                         (precision == Precision::bfloat16 ? " -DBFLOAT16=1" : "") +
                          " -DTRANS_A=" + (trans_a ? "1" : "0") + " -DTRANS_B=" + (trans_b ? "1" : "0");
   kernel.launches = {{kernels::Role::gemm, "clbake_gemm", {kTile, kTile, 1}, kTile, kTile}};
   return kernel;

@@ -88,7 +88,7 @@ constexpr std::uint32_t kProven = 1, kJitFree = 2;
 
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
-constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 3; }
+constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
 constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 4; }
 constexpr std::size_t kRuleBytes = 44;
 constexpr std::size_t kCostModelBytes = 76;

@@ -20,7 +20,12 @@ static inline void write_square_image(const __local real tile[PACK_TILE][PACK_TI
 #if PRECISION == 64
       write_imageui(target, at, as_uint4((double2)(tile[p][q], tile[p][q + 1])));
 #else
-      write_imagef(target, at, (float4)(tile[p][q], tile[p][q + 1], tile[p][q + 2], tile[p][q + 3]));
+      const float4 texel = (float4)(tile[p][q], tile[p][q + 1], tile[p][q + 2], tile[p][q + 3]);
+#if BFLOAT16
+      write_imageui(target, at, as_uint4(texel) >> 16);  // they came as bfloat16
+#else
+      write_imagef(target, at, texel);
+#endif
 #endif
     }
   }

@@ -74,6 +74,13 @@ Params wide_register_blocks() {
   return p;
 }
 
+// A warp reads the rows that its work-items share once, and passes them on from register to register.
+Params exchanging() {
+  Params p = wide_register_blocks();
+  p.exchange = true;
+  return p;
+}
+
 // The next tiles go to the other half of local memory before the current ones are multiplied.
 Params double_buffered() {
   Params p = wide_register_blocks();
@@ -101,10 +108,10 @@ std::vector<Preset> tutorial_presets() {
       tutorial("6", "2D register blocking", register_blocks(),
                "Rows of both tiles have one element of padding; in the original those of one tile have two."),
       tutorial("7", "wider loads with register blocking", wide_register_blocks()),
-      tutorial("8", "CUDA and Kepler-specific optimisations", wide_register_blocks(),
-               "The same as kernel 7: kernel 8 adds CUDA's __ldg and __shfl, loads through the read-only cache and an "
-               "exchange "
-               "of registers between the threads of a warp, which OpenCL C 1.2 lacks."),
+      tutorial(
+          "8", "CUDA and Kepler-specific optimisations", exchanging(),
+          "Its __shfl is an exchange within a sub-group, on NVIDIA's devices the same instruction. OpenCL C has no "
+          "__ldg, loads through the read-only cache: compilers use them by themselves."),
       tutorial("9", "pre-fetching", double_buffered()),
       tutorial("10", "incomplete tiles and arbitrary matrix sizes", any_size(),
                "A and B are packed with padding as in the original; C is not, its edges are checked."),

@@ -63,7 +63,10 @@
 // The functions below serve both operands. Once they are inlined, their widths, steps and blocks are constants, so that
 // of each switch and loop only what is needed remains.
 
-#if PRECISION == 16
+#if BFLOAT16
+#define READ(width, from) WIDENED(width, CONCAT(vload, width)(0, from))
+#define READ_ALIGNED(width, from) WIDENED(width, *(__global const CONCAT(ushort, width)*)(from))
+#elif PRECISION == 16
 #define READ(width, from) CONCAT(vload_half, width)(0, from)
 #define READ_ALIGNED(width, from) CONCAT(vloada_half, width)(0, from)
 #else
@@ -107,6 +110,8 @@ static inline void store_local(__local real* to, const real* from, const int wid
 static inline void load_texel(real* to, __read_only image2d_t image, const int2 at) {
 #if PRECISION == 64
   vstore2(as_double2(read_imageui(image, at)), 0, to);
+#elif BFLOAT16
+  vstore4(as_float4(read_imageui(image, at) << 16), 0, to);
 #else
   vstore4(read_imagef(image, at), 0, to);
 #endif

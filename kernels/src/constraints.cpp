@@ -15,16 +15,20 @@ constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families:
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
-// local_tile, map mma: the steps of k that its instruction multiplies, and the first architecture that has it.
+// local_tile, maps mma and mma8: the steps of k that its instruction multiplies, and the first architecture that has
+// it.
 struct MatrixUnits {
   std::uint32_t depth, architecture;
 };
-constexpr MatrixUnits matrix_units_for(Precision p) {
-  return p == Precision::half_precision ? MatrixUnits{16, 80} : MatrixUnits{8, 90};
+constexpr MatrixUnits matrix_units_for(const Params& p) {
+  if (has_16_bits(p.precision)) return {16, 80};
+  return {8, p.map == Map::mma ? 90U : 80U};
 }
 
-// Whether local memory holds pairs of halves: PAIRED of local_tile.cl.
-bool has_pairs(const Params& p) { return p.map == Map::mma && p.precision == Precision::half_precision; }
+bool has_matrix_units(const Params& p) { return p.map == Map::mma || p.map == Map::mma8; }
+
+// Whether local memory holds pairs of elements: PAIRED of local_tile.cl.
+bool has_pairs(const Params& p) { return p.map == Map::mma && has_16_bits(p.precision); }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.
 constexpr std::uint32_t texel(Precision p) { return p == Precision::double_precision ? 2 : 4; }
@@ -42,7 +46,7 @@ class Checker {
     const bool basic =
         all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family, &Checker::image,
              &Checker::front_end, &Checker::registers, &Checker::private_memory, &Checker::unrolling});
-    return basic && all({&Checker::work_group, &Checker::local_memory});
+    return basic && all({&Checker::work_group, &Checker::local_memory, &Checker::exchange});
   }
 
  private:
@@ -152,9 +156,9 @@ class Checker {
     if (p_.family == Family::local_tile) return local_tile_family();
     if (p_.family == Family::register_tile) {
       // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
-      return require(p_.precision != Precision::half_precision || p_.split_k > 1, "rounding", [] {
-        return "register_tile needs a split_k of at least 2 for half precision: else it would round sums to half after "
-               "each block of k";
+      return require(!has_16_bits(p_.precision) || p_.split_k > 1, "rounding", [&] {
+        return std::string("register_tile needs a split_k of at least 2 for ") + name(p_.precision) +
+               ": else it would round sums to 16 bits after each block of k";
       });
     }
     if (p_.family != Family::direct) return true;
@@ -175,12 +179,12 @@ class Checker {
                              ", but must be at least 2: on PoCL work-groups one work-item wide update C twice";
                     }) &&
             holds;
-    if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;
+    if (p_.map != Map::zigzag && !has_matrix_units(p_)) return holds;
     const std::uint32_t warp_x = p_.map == Map::zigzag ? 8 : 4;
     const std::uint32_t warp_y = 32 / warp_x;
     holds = require(group.x % warp_x == 0 && group.y % warp_y == 0, "map",
                     [&] {
-                      return std::string(p_.map == Map::zigzag ? "map zigzag" : "map mma") + " needs blocks of " +
+                      return std::string(p_.map == Map::zigzag ? "map zigzag" : map()) + " needs blocks of " +
                              to_string(warp_x) + " x " + to_string(warp_y) + " work-items, and the work-group has " +
                              to_string(group.x) + " x " + to_string(group.y);
                     }) &&
@@ -188,29 +192,34 @@ class Checker {
     return (p_.map == Map::zigzag || matrix_units()) && holds;
   }
 
-  // What the instruction of map mma multiplies, and which devices have it.
+  std::string map() const { return p_.map == Map::mma ? "map mma" : "map mma8"; }
+
+  // What the instructions of maps mma and mma8 multiply, and which devices have them.
   bool matrix_units() {
-    bool holds = require(p_.precision != Precision::single_precision, "map",
-                         [] { return "map mma multiplies double and half precision only"; });
+    bool holds = require(
+        p_.map == Map::mma ? p_.precision != Precision::single_precision : p_.precision == Precision::double_precision,
+        "map", [&] {
+          return map() + " multiplies " + (p_.map == Map::mma ? "double, half and bfloat16 only" : "double only");
+        });
     holds = require(!has_pairs(p_) || p_.load_width >= 2, "map",
-                    [] { return "map mma loads pairs of halves, so that load_width must be at least 2"; }) &&
+                    [] { return "map mma loads pairs of 16 bits, so that load_width must be at least 2"; }) &&
             holds;
-    const MatrixUnits units = matrix_units_for(p_.precision);
+    const MatrixUnits units = matrix_units_for(p_);
     holds = require(p_.vector_width == 2 && p_.ms % 2 == 0, "map",
                     [&] {
-                      return "map mma needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
+                      return map() + " needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
                              " and vector_width = " + to_string(p_.vector_width);
                     }) &&
             holds;
     holds = require(p_.kl % units.depth == 0, "map",
                     [&] {
-                      return "map mma multiplies " + to_string(units.depth) + " steps of k at once, and kl is " +
+                      return map() + " multiplies " + to_string(units.depth) + " steps of k at once, and kl is " +
                              to_string(p_.kl);
                     }) &&
             holds;
     return require(device_.ptx >= units.architecture, "map",
                    [&] {
-                     return "map mma needs the matrix units that NVIDIA's devices have from sm_" +
+                     return map() + " needs the matrix units that NVIDIA's devices have from sm_" +
                             to_string(units.architecture) + " on";
                    }) &&
            holds;
@@ -314,6 +323,29 @@ class Checker {
       return "the tiles of A and B take " + to_string(bytes) + " bytes of local memory, limit " +
              to_string(device_.local_memory_bytes);
     });
+  }
+
+  // ms neighbours exchange one element of 32 bits each, in whole sub-groups: 32 work-items on NVIDIA's devices.
+  bool exchange() {
+    if (!p_.exchange) return true;
+    const WorkGroup group = work_group_size(p_);
+    bool holds = require(device_.shuffle || device_.ptx > 0, "exchange", [] {
+      return "exchange needs cl_khr_subgroup_shuffle or a device of NVIDIA's, and the device is neither";
+    });
+    holds = require(p_.precision != Precision::double_precision, "exchange",
+                    [] { return "exchange moves 32 bits, and double precision has 64"; }) &&
+            holds;
+    holds = require(p_.map == Map::blocked || p_.map == Map::cyclic, "exchange",
+                    [] { return "exchange needs map blocked or cyclic, where neighbours need the same rows"; }) &&
+            holds;
+    return require(p_.ms <= 16 && (p_.ms & (p_.ms - 1)) == 0 && group.x % p_.ms == 0 && group.x * group.y % 32 == 0,
+                   "exchange",
+                   [&] {
+                     return "exchange needs an ms of 1, 2, 4, 8 or 16 that divides nl / ns, and a multiple of 32 "
+                            "work-items, not ms = " +
+                            to_string(p_.ms) + " and " + to_string(group.x) + " x " + to_string(group.y);
+                   }) &&
+           holds;
   }
 
   const Params& p_;

@@ -25,7 +25,7 @@ Params register_tile(Precision precision, std::uint32_t vector_bytes) {
   Params p;
   p.family = Family::register_tile;
   p.precision = precision;
-  p.split_k = precision == Precision::half_precision ? 2 : 1;
+  p.split_k = has_16_bits(precision) ? 2 : 1;
   // 16 or 12 accumulators hide the latency of the multiply-add; AVX2 has only 16 registers. 8 rows of a transposed
   // op(A) never straddle a cache line.
   const bool wide = vector_bytes >= 64;
@@ -106,20 +106,20 @@ constexpr Tile kSingleTiles[] = {{64, 128, 8, 8, 1},  {64, 64, 8, 4, 1},   {32, 
 constexpr Tile kDoubleTiles[] = {{64, 64, 8, 8, 1},  {32, 64, 4, 8, 1},  {64, 64, 4, 4, 1},
                                  {128, 64, 8, 8, 1}, {96, 128, 4, 8, 1}, {128, 64, 8, 8, 4},
                                  {64, 64, 8, 8, 6},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 32}};
-constexpr Tile kHalfTiles[] = {
+constexpr Tile kPairTiles[] = {
     {128, 128, 8, 16, 1}, {64, 128, 8, 8, 1}, {64, 64, 4, 8, 1}, {32, 64, 4, 8, 1}, {64, 64, 4, 8, 8}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
-// For NVIDIA's matrix units, which take halves in pairs.
-std::vector<Params> half_specialists() {
+// For NVIDIA's matrix units, which take elements of 16 bits in pairs.
+std::vector<Params> pair_specialists(Precision precision) {
   std::vector<Params> list;
-  Params p = local_tile(Precision::half_precision);
+  Params p = local_tile(precision);
   p.map = Map::mma;
   p.vector_width = 2;
   p.kl = 32;
   p.load_width = 8;
   p.fragments = 1;
-  for (const Tile& tile : kHalfTiles) {
+  for (const Tile& tile : kPairTiles) {
     list.push_back(with_tile(p, tile));
     list.back().buffers = 2;
   }
@@ -128,13 +128,15 @@ std::vector<Params> half_specialists() {
 
 std::vector<Params> gpu_specialists(Precision precision) {
   std::vector<Params> list;
-  if (precision == Precision::half_precision) list = half_specialists();
+  if (has_16_bits(precision)) list = pair_specialists(precision);
   if (precision == Precision::double_precision) {
     Params p = local_tile(precision);
     p.map = Map::mma;
     p.ks = 4;
     p.fragments = 1;
     for (const Tile& tile : kDoubleTiles) list.push_back(with_tile(p, tile));
+    p.map = Map::mma8;  // where a search on a device without those of mma begins
+    for (const Tile& tile : {kDoubleTiles[0], kDoubleTiles[3]}) list.push_back(with_tile(p, tile));
     return list;
   }
   Params p = local_tile(precision);

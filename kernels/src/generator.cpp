@@ -39,7 +39,7 @@ std::string assemble_source(Family family, const std::string& file_name) {
 std::string macro_value(const Parameter& parameter, std::uint32_t value) {
   if (parameter.words.empty() || parameter.is_switch) return std::to_string(value);
   std::string macro;
-  for (const char c : parameter.words[value]) macro += c == '_' ? c : static_cast<char>(c - 'a' + 'A');
+  for (const char c : parameter.words[value]) macro += 'a' <= c && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return macro;
 }
 
@@ -49,6 +49,7 @@ std::string build_options(const Params& params) {
     options.append(" -D").append(macro).append("=").append(value);
   };
   define("PRECISION", std::to_string(8 * element_bytes(params.precision)));
+  if (params.precision == Precision::bfloat16) define("BFLOAT16", "1");
   define("TRANS_A", params.trans_a ? "1" : "0");
   define("TRANS_B", params.trans_b ? "1" : "0");
   // The files that all families share need these.

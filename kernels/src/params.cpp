@@ -69,7 +69,7 @@ bool read_family(std::string_view text, Params& p) {
 }
 
 // Of all_precisions, in their order.
-constexpr std::string_view precision_letters = "hsd";
+constexpr std::string_view precision_letters = "hbsd";
 
 char letter(Precision precision) {
   const auto* at = std::find(std::begin(all_precisions), std::end(all_precisions), precision);
@@ -124,9 +124,11 @@ const std::vector<Parameter>& parameters() {
       parameter<&Params::load_width>("load_width", "LOAD_WIDTH", "load", local_tile, "elements per global load"),
       parameter<&Params::padding>("padding", "PADDING", "padding", local_tile, "elements behind a row of a tile"),
       parameter<&Params::map>("map", "MAP", "map", local_tile, "which elements a work-item computes",
-                              {"blocked", "cyclic", "zigzag", "mma"}),
+                              {"blocked", "cyclic", "zigzag", "mma", "mma8"}),
       parameter<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile,
                                     "register sets for a step's operands"),
+      parameter<&Params::exchange>("exchange", "EXCHANGE", "", local_tile, "neighbours read A once and exchange it",
+                                   {"noexchange", "exchange"}),
       parameter<&Params::front_end>("front_end", "", "", every, "NVIDIA: who compiles the source", {"driver", "clang"}),
   };
   return all;
@@ -176,7 +178,7 @@ std::variant<Params, std::string> parse(std::string_view name) {
   };
   if (parts.size() < 6) return refuse(name, "is not family-precision-transposes-MLxNLxKL-MSxNSxKS-vWIDTH");
   if (!read_family(parts[0], p)) return refuse(parts[0], "is no family");
-  if (!read_precision(parts[1], p)) return refuse(parts[1], "is no precision: h, s or d");
+  if (!read_precision(parts[1], p)) return refuse(parts[1], "is no precision: h, b, s or d");
   if (parts[2].size() != 2 || !read_transposes(parts[2], p)) return refuse(parts[2], "is none of nn, nt, tn, tt");
   if (!read_block(parts[3], p.ml, p.nl, p.kl)) return refuse(parts[3], "is not MLxNLxKL");
   if (!read_block(parts[4], p.ms, p.ns, p.ks)) return refuse(parts[4], "is not MSxNSxKS");

@@ -26,7 +26,7 @@ const Values kSwitch = {0, 1};
 const Values kAllLayouts =
     values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block, Layout::image});
 const Values kBufferLayouts = values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block});
-const Values kMaps = values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma});
+const Values kMaps = values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma, Map::mma8});
 const Values kBlocks = {8, 12, 16, 24, 32, 48, 56, 60, 64, 96, 120, 128, 192, 256};  // of a GPU's work-group
 const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};                         // rows or columns of a work-item
 const Values kDepths = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256};
@@ -120,6 +120,7 @@ Space local_tile() {
       .add("padding", {0, 1, 2, 4, 8}, Coupling::full, [](Params& p) { p.padding = 0; })
       .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = true; })
       .add("fragments", {1, 2}, Coupling::device, [](Params& p) { p.fragments = 1; })
+      .add("exchange", kSwitch, Coupling::full, [](Params& p) { p.exchange = false; })
       .space();
 }
 

@@ -49,7 +49,8 @@ void check_malformed(const std::function<void(Profile&)>& change, const std::str
 template <typename T>
 std::vector<T> of_each_kind(std::size_t count, T item) {
   std::vector<T> all;
-  for (const auto precision : {Precision::single_precision, Precision::double_precision, Precision::half_precision}) {
+  for (const auto precision :
+       {Precision::single_precision, Precision::double_precision, Precision::half_precision, Precision::bfloat16}) {
     for (const unsigned transposes : {0U, 1U, 2U, 3U}) {
       item.precision = precision;
       item.trans_a = (transposes & 1U) != 0;
@@ -73,14 +74,14 @@ BOOST_AUTO_TEST_CASE(ASoundProfileIsRead) {
 
 BOOST_AUTO_TEST_CASE(APrecisionOfANewerVersionIsRefused) {
   Contents contents = small_contents();
-  contents.profiles[0].models[0].precision = static_cast<Precision>(4);
-  BOOST_TEST(encode(contents).status().message() == "profile 0: cost model 0: unknown precision 4");
+  contents.profiles[0].models[0].precision = static_cast<Precision>(5);
+  BOOST_TEST(encode(contents).status().message() == "profile 0: cost model 0: unknown precision 5");
   for (const auto& [what, at] : kPlaces) {
     Bytes body = body_of(sound());
-    store32(body.data() + at, 4);
+    store32(body.data() + at, 5);
     const Status status = parse(body).status();
     BOOST_TEST(name(status.code()) == name(Code::unsupported_version), what);
-    BOOST_TEST(status.message() == std::string(what) + ": unknown precision 4");
+    BOOST_TEST(status.message() == std::string(what) + ": unknown precision 5");
   }
 }
 

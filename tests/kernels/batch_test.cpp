@@ -34,7 +34,9 @@ std::vector<kernels::Params> variants() {
   both.trans_b = true;
   both.layout_a = kernels::Layout::row_block;
   both.precision = Precision::half_precision;
-  return {direct, half, packed, split, both};
+  kernels::Params bfloat16 = half;
+  bfloat16.precision = Precision::bfloat16;
+  return {direct, half, bfloat16, packed, split, both};
 }
 
 Problem problem_of(const cache::Variant& v, Layout layout) {

@@ -179,11 +179,17 @@ BOOST_AUTO_TEST_CASE(MatrixUnitsAreWhereTheyAreAndMultiplyWholeMatrices) {
   DeviceLimits ampere = hopper;
   ampere.ptx = 80;
   check_violated(p, ampere, "map", {"sm_90"});
+  p.map = Map::mma8;
+  BOOST_TEST(check(p, ampere).empty());
+  p.precision = Precision::half_precision;
+  check_violated(p, ampere, "map", {"mma8 multiplies double only"});
+  p.precision = Precision::double_precision;
+  p.map = Map::mma;
   p.kl = 12;
   check_violated(p, hopper, "map", {"8 steps", "kl is 12"});
   p.kl = 8;
   p.precision = Precision::single_precision;
-  check_violated(p, hopper, "map", {"double and half precision only"});
+  check_violated(p, hopper, "map", {"double, half and bfloat16 only"});
   p.precision = Precision::double_precision;
   p.vector_width = 4;
   check_violated(p, hopper, "map", {"vector_width = 4"});
@@ -195,7 +201,7 @@ BOOST_AUTO_TEST_CASE(MatrixUnitsAreWhereTheyAreAndMultiplyWholeMatrices) {
   check_violated(p, hopper, "map", {"4 x 8", "16 x 4"});
 }
 
-BOOST_AUTO_TEST_CASE(MatrixUnitsTakeHalvesInPairs) {
+BOOST_AUTO_TEST_CASE(MatrixUnitsTakeSixteenBitsInPairs) {
   DeviceLimits ampere = smallest_device();
   ampere.ptx = 80;
   Params p = local_tile();
@@ -216,6 +222,32 @@ BOOST_AUTO_TEST_CASE(MatrixUnitsTakeHalvesInPairs) {
   p.load_width = 2;
   p.kl = 24;
   check_violated(p, ampere, "map", {"16 steps", "kl is 24"});
+  p.precision = Precision::bfloat16;
+  check_violated(p, ampere, "map", {"16 steps"});
+  p.kl = 16;
+  BOOST_TEST(check(p, ampere).empty());
+  BOOST_TEST(bytes == local_memory_bytes(p));
+}
+
+BOOST_AUTO_TEST_CASE(NeighboursExchangeWhereTheDeviceCan) {
+  Params p = local_tile();
+  p.exchange = true;
+  check_violated(p, smallest_device(), "exchange", {"cl_khr_subgroup_shuffle"});
+  DeviceLimits device = smallest_device();
+  device.shuffle = true;
+  BOOST_TEST(check(p, device).empty());
+  DeviceLimits nvidia = smallest_device();
+  nvidia.ptx = 30;
+  BOOST_TEST(check(p, nvidia).empty());
+  p.precision = Precision::double_precision;
+  check_violated(p, device, "exchange", {"32 bits"});
+  p.precision = Precision::half_precision;
+  p.map = Map::zigzag;
+  check_violated(p, device, "exchange", {"map blocked or cyclic"});
+  p.map = Map::cyclic;
+  p.ml = 48;
+  p.ms = 3;
+  check_violated(p, device, "exchange", {"ms = 3"});
 }
 
 BOOST_AUTO_TEST_CASE(LocalTilesHaveNoImages) {
@@ -329,10 +361,12 @@ BOOST_AUTO_TEST_CASE(PackedOperandsFitIntoPrivateMemory) {
   check_violated(p, smallest_device(), "private-memory", {"4096 * 128", "2097152 bytes", "limit 1048576"});
 }
 
-BOOST_AUTO_TEST_CASE(RegisterTilesRoundHalvesOnce) {
+BOOST_AUTO_TEST_CASE(RegisterTilesRoundSixteenBitsOnce) {
   Params p = register_tile();
   p.precision = Precision::half_precision;
-  check_violated(p, smallest_device(), "rounding", {"split_k of at least 2"});
+  check_violated(p, smallest_device(), "rounding", {"split_k of at least 2 for half"});
+  p.precision = Precision::bfloat16;
+  check_violated(p, smallest_device(), "rounding", {"split_k of at least 2 for bfloat16"});
   p.split_k = 2;
   BOOST_TEST(check(p, smallest_device()).empty());
 }

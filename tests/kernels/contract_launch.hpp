@@ -2,6 +2,7 @@
 // launches are thus checked against the page and not against themselves.
 #pragma once
 
+#include <clbake/builder/bfloat16.hpp>
 #include <clbake/builder/devices.hpp>
 #include <clbake/builder/half.hpp>
 #include <clbake/builder/reference.hpp>
@@ -51,7 +52,7 @@ inline void require(cl_int error, const char* call) {
   if (error != CL_SUCCESS) throw std::runtime_error(std::string(call) + ": OpenCL error " + std::to_string(error));
 }
 
-// T: builder::Half, float or double.
+// T: builder::Half, builder::Bfloat16, float or double.
 template <typename T>
 class Launcher {
  public:
@@ -109,7 +110,10 @@ class Launcher {
 
   cl::Image2D image(std::size_t columns, std::size_t rows) {
     const std::size_t texel = sizeof(T) == 8 ? 2 : 4;
-    const cl_channel_type type = sizeof(T) == 8 ? CL_UNSIGNED_INT32 : sizeof(T) == 4 ? CL_FLOAT : CL_HALF_FLOAT;
+    const cl_channel_type type = sizeof(T) == 8                         ? CL_UNSIGNED_INT32
+                                 : sizeof(T) == 4                       ? CL_FLOAT
+                                 : std::is_same_v<T, builder::Bfloat16> ? CL_UNSIGNED_INT16
+                                                                        : CL_HALF_FLOAT;
     cl_int error = CL_SUCCESS;
     cl::Image2D made(context_, CL_MEM_READ_WRITE, cl::ImageFormat(CL_RGBA, type),
                      std::max<std::size_t>(1, columns / texel), std::max<std::size_t>(1, rows), 0, nullptr, &error);

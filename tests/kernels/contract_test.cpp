@@ -60,7 +60,9 @@ const std::vector<Pair>& pairs() {
   static const auto* const built = [] {
     auto* const all = new std::vector<Pair>;
     for (const char* name :
-         {"direct-s-nn-6x8x1-3x4x2-v4", "direct-h-tn-4x4x1-2x4x1-v4-split3", "register_tile-s-tt-15x16x12-5x8x2-v4",
+         {"direct-s-nn-6x8x1-3x4x2-v4", "direct-h-tn-4x4x1-2x4x1-v4-split3", "direct-b-nt-4x4x1-2x4x1-v4",
+          "register_tile-b-tn-8x8x16-4x8x1-v8-split2", "local_tile-b-nn-16x16x8-4x4x4-v4-buffers2-load4",
+          "stripe-b-tt-16x16x8-4x4x2-v2-aimage-bcbl", "register_tile-s-tt-15x16x12-5x8x2-v4",
           "register_tile-d-nt-8x8x16-4x8x1-v8-split2", "local_tile-s-nt-12x24x8-3x6x2-v1",
           "local_tile-h-tt-16x16x8-4x4x4-v2-acbl", "local_tile-d-nn-16x16x8-4x4x4-v2-arbl-bpad-split2-buffers2",
           "stripe-s-tn-16x16x8-4x4x2-v2-alocal", "stripe-s-nn-16x16x8-4x4x2-v2-aimage-bcbl-blocal",
@@ -178,7 +180,8 @@ std::vector<T> run(const Built& built, const Call& call, const Operands<T>& with
 // Calls `use` with a number of the type of the precision's elements.
 template <typename Use>
 void with_element(Precision precision, const Use& use) {
-  std::variant<Half, float, double> element;
+  std::variant<Half, Bfloat16, float, double> element;
+  if (precision == Precision::bfloat16) element = Bfloat16();
   if (precision == Precision::single_precision) element = float();
   if (precision == Precision::double_precision) element = double();
   std::visit(use, element);
@@ -263,6 +266,48 @@ BOOST_AUTO_TEST_CASE(ProductsAreEqual) {
         call.beta = beta;
         return call;
       });
+    }
+  }
+}
+
+// alpha * 1 * 1 in bfloat16, whose 8 bits hold 1, 1 + 2^-7, ...: singles between two of its numbers go to the nearest,
+// from the middle to the even one.
+BOOST_AUTO_TEST_CASE(Bfloat16IsRoundedToTheNearest) {
+  struct Rounded {
+    double alpha, c;
+  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double most = std::ldexp(255, 120);
+  const Rounded cases[] = {{1 + std::ldexp(1, -8), 1},
+                           {1 + std::ldexp(1, -8) + std::ldexp(1, -23), 1 + std::ldexp(1, -7)},
+                           {1 + std::ldexp(1, -8) - std::ldexp(1, -23), 1},
+                           {1 + 3 * std::ldexp(1, -8), 1 + std::ldexp(1, -6)},
+                           {-1 - 3 * std::ldexp(1, -8), -1 - std::ldexp(1, -6)},
+                           {255.5, 256},
+                           {most, most},
+                           {std::numeric_limits<float>::max(), infinity},
+                           {-infinity, -infinity},
+                           {std::nan(""), std::nan("")}};
+  for (const Pair& pair : pairs()) {
+    if (pair.variant.params.precision != Precision::bfloat16) continue;
+    for (const Size& size : {Size{1, 1, 1}, Size{5, 16, 1}}) {  // element by element, and in vectors
+      for (const Rounded& rounded : cases) {
+        Call call = call_of(pair.variant, size);
+        call.alpha = rounded.alpha;
+        Operands<Bfloat16> with = operands<Bfloat16>(call);
+        for (auto* matrix : {&with.a, &with.b}) {
+          for (Bfloat16& element : *matrix) element = Bfloat16(1);
+        }
+        BOOST_TEST((static_cast<double>(Bfloat16(rounded.alpha)) == rounded.c || std::isnan(rounded.c)));
+        for (const Built* built : {&pair.variant, &pair.reference}) {
+          const std::vector<Bfloat16> c = run<Bfloat16>(*built, call, with);
+          const std::vector<Bfloat16> wanted = expected<Bfloat16>(*built, call, with);
+          BOOST_TEST(same(c, wanted), built->kernel.name << ": " << rounded.alpha);
+          const double first = c[call.c.offset];
+          BOOST_TEST((first == rounded.c || (std::isnan(first) && std::isnan(rounded.c))),
+                     built->kernel.name << ": " << rounded.alpha << " became " << first);
+        }
+      }
     }
   }
 }

@@ -52,7 +52,11 @@ BOOST_AUTO_TEST_CASE(BuildOptionsDefineEveryParameter) {
              "-cl-std=CL1.2 -DPRECISION=64 -DTRANS_A=0 -DTRANS_B=1 -DML=64 -DNL=32 -DKL=16 -DMS=8 -DNS=4 -DKS=2 "
              "-DVECTOR_WIDTH=4 -DLAYOUT_A=ROW_MAJOR -DLAYOUT_B=ROW_MAJOR -DSPLIT_K=1 -DBUFFERS=1 -DPREFETCH=1 "
              "-DLOAD_WIDTH=1 -DPADDING=0 "
-             "-DMAP=CYCLIC -DFRAGMENTS=1");
+             "-DMAP=CYCLIC -DFRAGMENTS=1 -DEXCHANGE=0");
+  p.map = Map::mma8;
+  BOOST_TEST(generate(p).build_options.find("-DMAP=MMA8 ") != std::string::npos);
+  p.precision = Precision::bfloat16;
+  BOOST_TEST(generate(p).build_options.find("-DPRECISION=16 -DBFLOAT16=1 ") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(LaunchFollowsFromTheTiles) {

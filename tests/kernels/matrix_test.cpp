@@ -55,8 +55,13 @@ BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
   check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2");
   check_everywhere("local_tile-s-nn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-noprefetch-load2-mapblocked");
   check_everywhere("local_tile-s-nn-16x16x4-1x4x3-v2-arbl-brbl-padding2");
+  // Only on devices with an exchange in sub-groups.
+  check_everywhere("local_tile-s-nn-32x16x8-4x4x4-v2-padding2-exchange");
+  check_everywhere(
+      "local_tile-s-nn-32x64x8-8x4x4-v4-apad-split2-buffers2-load4-padding4-mapblocked-fragments2-exchange");
   // Only on devices with matrix units for doubles, or for halves.
   check_everywhere("local_tile-d-nn-16x32x16-2x4x8-v2-mapmma");
+  check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-buffers2-load2-padding2-mapmma8-fragments2");
   check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-acbl-bpad-split2-buffers2-load2-padding2-mapmma-fragments2");
   check_everywhere("local_tile-h-nn-16x32x16-2x4x8-v2-load2-mapmma");
   check_everywhere(

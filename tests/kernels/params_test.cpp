@@ -51,6 +51,8 @@ BOOST_AUTO_TEST_CASE(NameHoldsWhatDiffersFromTheStandard) {
   p.local_a = true;
   p.split_k = 12;
   BOOST_TEST(name(p) == "stripe-h-tt-1x1x1-1x1x1-v1-acbl-bimage-split12-alocal");
+  p.precision = Precision::bfloat16;
+  BOOST_TEST(name(p) == "stripe-b-tt-1x1x1-1x1x1-v1-acbl-bimage-split12-alocal");
   Params q;
   q.family = Family::local_tile;
   q.buffers = 2;

@@ -102,10 +102,7 @@ void check_points(kernels::Family family, Precision precision) {
 }
 
 void check_family(kernels::Family family) {
-  for (const Precision precision :
-       {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
-    check_points(family, precision);
-  }
+  for (const Precision precision : all_precisions) check_points(family, precision);
 }
 
 }  // namespace

@@ -65,15 +65,6 @@ std::optional<Prepared> prepare(const Params& params) {
   return Prepared{bytes, job.variant.name, {device(), session(), *library}};
 }
 
-Precision runtime_precision(Precision p) {
-  switch (p) {
-    case Precision::half_precision: return Precision::half_precision;
-    case Precision::single_precision: return Precision::single_precision;
-    case Precision::double_precision: break;
-  }
-  return Precision::double_precision;
-}
-
 // A few sizes around the tile's edges; some with unaligned rows.
 void check_edges(const Params& p) {
   const std::optional<Prepared> prepared = prepare(p);
@@ -84,7 +75,7 @@ void check_edges(const Params& p) {
   const Size sizes[] = {{m, n, 2 * k}, {2 * m + 1, n + 3, k + 1}, {m - 1, 2 * n, 3 * k - 1}, {1, 1, 1}, {m + 5, n, 0}};
   std::uint32_t seed = 10;
   for (const Size& size : sizes) {
-    Problem problem = tight_problem(runtime_precision(p.precision), size.m, size.n, size.k, p.trans_a, p.trans_b);
+    Problem problem = tight_problem(p.precision, size.m, size.n, size.k, p.trans_a, p.trans_b);
     GemmRunOptions options;
     options.seed = ++seed;
     options.alpha = seed % 2 ? 1.0 : -1.5;
@@ -106,7 +97,7 @@ void check_edges(const Params& p) {
 void check_batch(const Params& p) {
   const std::optional<Prepared> prepared = prepare(p);
   if (!prepared) return;
-  Problem problem = tight_problem(runtime_precision(p.precision), p.ml + 1, p.nl - 1, p.kl + 3, p.trans_a, p.trans_b);
+  Problem problem = tight_problem(p.precision, p.ml + 1, p.nl - 1, p.kl + 3, p.trans_a, p.trans_b);
   problem.batch = 3;
   problem.a_stride = problem.lda * (p.trans_a ? problem.k : problem.m) + 5;
   problem.b_stride = problem.ldb * (p.trans_b ? problem.n : problem.k) + 1;
@@ -252,8 +243,8 @@ BOOST_AUTO_TEST_CASE(ImagesAreRight) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(HalfPrecisionIsRight) {
-  Params p = stripe(Precision::half_precision);
+void check_16_bits(Precision precision) {
+  Params p = stripe(precision);
   check_edges(p);
   p.trans_a = true;
   p.local_a = p.local_b = 1;
@@ -268,6 +259,9 @@ BOOST_AUTO_TEST_CASE(HalfPrecisionIsRight) {
   p.layout_a = kernels::Layout::row_major;
   check_edges(p);
 }
+
+BOOST_AUTO_TEST_CASE(HalfPrecisionIsRight) { check_16_bits(Precision::half_precision); }
+BOOST_AUTO_TEST_CASE(Bfloat16IsRight) { check_16_bits(Precision::bfloat16); }
 
 BOOST_AUTO_TEST_CASE(BatchesShareTheWorkspace) {
   for (const kernels::Layout layout : all_layouts) {

@@ -190,25 +190,34 @@ Result<std::vector<Served>> open_bundles(const BenchBundle& ours, const std::str
   return bundles;
 }
 
-// Single and double, and half if the bundle has any.
+// Single and double, and those of 16 bits that the bundle has.
 std::vector<Precision> usual_precisions(const Bundle& bundle) {
-  std::vector<Precision> precisions = {Precision::single_precision, Precision::double_precision};
+  std::set<Precision> wanted = {Precision::single_precision, Precision::double_precision};
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
     const Result<cache::EntryInfo> entry = bundle.entry(i);
     if (!entry) continue;
     const Result<cache::Variant> variant = bundle.variant(entry->variant);
-    if (!variant || variant->precision != Precision::half_precision) continue;
-    precisions.insert(precisions.begin(), Precision::half_precision);
-    break;
+    if (variant) wanted.insert(variant->precision);
+  }
+  std::vector<Precision> precisions;
+  for (const Precision precision : all_precisions) {
+    if (wanted.count(precision) > 0) precisions.push_back(precision);
   }
   return precisions;
 }
 
 std::vector<Problem> problems_of(const Cli& cli, const std::vector<Precision>& precisions) {
   std::vector<Problem> problems;
+  const std::size_t batch = cli.size("batch", 1, 1, INT32_MAX);
   for (const GemmKind& kind : kinds_of(precisions, cli.text("trans", "nn"))) {
     for (const Size& size : sizes_of(cli.text("sizes", "512,1024,2048"))) {
-      problems.push_back(builder::tight_problem(kind.precision, size.m, size.n, size.k, kind.trans_a, kind.trans_b));
+      builder::Shape shape;
+      shape.kind() = kind;
+      shape.m = size.m;
+      shape.n = size.n;
+      shape.k = size.k;
+      shape.batch = batch;
+      problems.push_back(builder::problem_of(shape));
     }
   }
   return problems;
@@ -231,6 +240,7 @@ void declare_options(Cli& cli) {
   cli.add_precision("what the bundle has");
   cli.add_value("sizes", "LIST", "N or MxNxK, separated by commas; default 512,1024,2048");
   cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
+  cli.add_value("batch", "N", "products of each call, one behind the other in memory (a strided batch); default 1");
   cli.add_value("peer", "LIST",
                 "openblas, clblast, cublas, launch (an empty kernel), separated by commas; default: none");
   cli.add_value("against", "FILE", "compare with this bundle's choices on the same device");

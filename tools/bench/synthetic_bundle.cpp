@@ -24,7 +24,7 @@ class Random {
 };
 
 GemmKind kind_of(std::size_t index) {
-  return {all_precisions[(index / 4 + 1) % 3], (index & 2U) != 0, (index & 1U) != 0};
+  return {all_precisions[(index / 4 + 2) % std::size(all_precisions)], (index & 2U) != 0, (index & 1U) != 0};
 }
 
 cache::Target target_of(std::size_t index) {

@@ -77,7 +77,7 @@ void Cli::add_device(const std::string& remark) {
 }
 
 void Cli::add_precision(const char* remark) {
-  add_value("precision", "LIST", (std::string("half, single, double, separated by commas; default ") + remark).c_str());
+  add_value("precision", "LIST", (std::string(precision_names) + ", separated by commas; default " + remark).c_str());
 }
 
 void Cli::add_jobs() { add_value("jobs", "N", "compile N variants at a time; default: one for each core"); }
@@ -168,7 +168,7 @@ std::vector<Precision> Cli::precisions(const char* option) const {
     const auto* const known = std::find_if(std::begin(all_precisions), std::end(all_precisions),
                                            [&](Precision precision) { return clbake::name(precision) == name; });
     if (known == std::end(all_precisions)) {
-      throw UsageError("--" + std::string(option) + ": '" + name + "' is none of half, single and double");
+      throw UsageError("--" + std::string(option) + ": '" + name + "' is none of " + precision_names);
     }
     if (std::find(wanted.begin(), wanted.end(), *known) == wanted.end()) wanted.push_back(*known);
   }

@@ -46,7 +46,7 @@ Result<Request> request_from(const Cli& cli) {
   r.variant = variant_name(cli.text("variant"));
   const std::vector<Precision> precisions = cli.precisions("precision");
   if (cli.has("precision") && precisions.size() != 1)
-    throw UsageError("--precision: give one of half, single and double");
+    throw UsageError(std::string("--precision: give one of ") + precision_names);
   r.problem = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
                                      cli.has("trans-a"), cli.has("trans-b"),
                                      cli.has("column-major") ? Layout::column_major : Layout::row_major);
@@ -174,7 +174,7 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_required("m", "M", "rows of C");
   cli.add_required("n", "N", "columns of C");
   cli.add_required("k", "K", "columns of op(A)");
-  cli.add_value("precision", "NAME", "half, single or double; default single");
+  cli.add_value("precision", "NAME", (std::string(precision_names) + "; default single").c_str());
   cli.add_flag("trans-a", "op(A) is the transpose of A");
   cli.add_flag("trans-b", "op(B) is the transpose of B");
   cli.add_flag("column-major", "matrices are column-major; default: row-major");

@@ -66,15 +66,16 @@ Json limits_json(const builder::Device& device) {
           {"max_work_item_sizes", {l.max_work_item_sizes[0], l.max_work_item_sizes[1], l.max_work_item_sizes[2]}},
           {"local_memory_bytes", l.local_memory_bytes},
           {"images", l.images},
-          {"ptx", l.ptx}};
+          {"ptx", l.ptx},
+          {"shuffle", l.shuffle}};
 }
 
 void print_counts(const Json& counts) {
   for (const Json& count : counts) {
-    std::printf("  %-6s  %llu of %llu points can run\n", count["precision"].get<std::string>().c_str(),
+    std::printf("  %-8s  %llu of %llu points can run\n", count["precision"].get<std::string>().c_str(),
                 count["admitted"].get<unsigned long long>(), count["points"].get<unsigned long long>());
     for (const Json& fallen : count["fallen"]) {
-      std::printf("          %15llu ruled out by %s\n", fallen["points"].get<unsigned long long>(),
+      std::printf("            %15llu ruled out by %s\n", fallen["points"].get<unsigned long long>(),
                   fallen["constraint"].get<std::string>().c_str());
     }
   }

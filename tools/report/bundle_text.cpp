@@ -128,7 +128,7 @@ void print_rules(const char* title, const Json& rules) {
   if (rules.empty()) return;
   std::printf("%s:\n", title);
   for (const Json& rule : rules) {
-    std::printf("%6s %s  %-52s  %s\n", text_of(rule, "precision").c_str(), text_of(rule, "trans").c_str(),
+    std::printf("%8s %s  %-52s  %s\n", text_of(rule, "precision").c_str(), text_of(rule, "trans").c_str(),
                 text_of(rule, "variant").c_str(), ranges(rule).c_str());
   }
 }
@@ -139,7 +139,7 @@ void print_models(const Json& models) {
       "cost models, the least expected time decides; us for each: call, wave, step of a wave, step of a group,\n"
       "million elements of A, B and C; error and margin in %%:\n");
   for (const Json& m : models) {
-    std::printf("%6s %s  %-52s ", text_of(m, "precision").c_str(), text_of(m, "trans").c_str(),
+    std::printf("%8s %s  %-52s ", text_of(m, "precision").c_str(), text_of(m, "trans").c_str(),
                 text_of(m, "variant").c_str());
     for (const char* key : {"call_us", "wave_us", "latency_us", "step_us", "a_us", "b_us", "c_us"}) {
       std::printf(" %8.3g", m[key].get<double>());

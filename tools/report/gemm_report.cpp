@@ -38,6 +38,7 @@ Json to_json(const GemmRow& row) {
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
+          {"batch", p.batch},
           {"variant", row.variant},
           {"median_us", row.us},
           {"gflops", gflops(p, row.us)},
@@ -48,15 +49,24 @@ Json to_json(const GemmRow& row) {
           {"error", row.error}};
 }
 
-void print_row(const GemmRow& row, int width) {
-  const Problem& p = row.problem;
+std::string size_of(const Problem& p) {
   const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
-  std::printf("| %-9s | %s | %-18s | %12.1f | %10.1f |", clbake::name(p.precision), trans_name(p).c_str(), size.c_str(),
-              row.us, gflops(p, row.us));
+  return p.batch > 1 ? size + ", " + std::to_string(p.batch) : size;
+}
+
+struct Widths {
+  int size = 18;
+  int peer = 9;
+};
+
+void print_row(const GemmRow& row, const Widths& width) {
+  const Problem& p = row.problem;
+  std::printf("| %-9s | %s | %-*s | %12.1f | %10.1f |", clbake::name(p.precision), trans_name(p).c_str(), width.size,
+              size_of(p).c_str(), row.us, gflops(p, row.us));
   if (row.peer.empty()) {
-    std::printf(" %-*s | %13s | %6s |\n", width, "-", "-", "-");
+    std::printf(" %-*s | %13s | %6s |\n", width.peer, "-", "-", "-");
   } else {
-    std::printf(" %-*s | %13.1f | %6.2f%c|\n", width, row.peer.c_str(), gflops(p, row.peer_us), ratio(row),
+    std::printf(" %-*s | %13.1f | %6.2f%c|\n", width.peer, row.peer.c_str(), gflops(p, row.peer_us), ratio(row),
                 same_variant(row) ? '=' : ' ');
   }
 }
@@ -81,12 +91,19 @@ void print_text(const GemmReport& report) {
   std::printf("%s; driver %s; medians over %s in turns; ratio > 1: clbake is faster\n\n",
               report.target.device_name.c_str(), report.target.driver_version.c_str(),
               counted(report.rounds, "round").c_str());
-  int width = 9;
-  for (const GemmRow& row : report.rows) width = std::max(width, static_cast<int>(row.peer.size()));
-  std::printf("| precision | op | %-18s | %12s | %10s | %*s | %13s | %6s |\n", "m x n x k", "median us", "GFLOP/s",
-              width, "peer", "peer GFLOP/s", "ratio");
-  std::printf("|-----------|----|--------------------|-------------:|-----------:|%s|--------------:|-------:|\n",
-              std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
+  Widths width;
+  bool batched = false;
+  for (const GemmRow& row : report.rows) {
+    width.size = std::max(width.size, static_cast<int>(size_of(row.problem).size()));
+    width.peer = std::max(width.peer, static_cast<int>(row.peer.size()));
+    batched = batched || row.problem.batch > 1;
+  }
+  const auto line = [](int length) { return std::string(static_cast<std::size_t>(length) + 2, '-'); };
+  std::printf("| precision | op | %-*s | %12s | %10s | %*s | %13s | %6s |\n", width.size,
+              batched ? "m x n x k, batch" : "m x n x k", "median us", "GFLOP/s", width.peer, "peer", "peer GFLOP/s",
+              "ratio");
+  std::printf("|-----------|----|%s|-------------:|-----------:|%s|--------------:|-------:|\n",
+              line(width.size).c_str(), line(width.peer).c_str());
   for (const GemmRow& row : report.rows) print_row(row, width);
   if (std::any_of(report.rows.begin(), report.rows.end(), same_variant)) {
     std::printf(

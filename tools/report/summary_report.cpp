@@ -40,7 +40,7 @@ void add(builder::EntryCounts& sum, const builder::EntryCounts& counts) {
 void print_row(const std::string& name, const builder::EntryCounts& counts) {
   const std::string shown = name.size() > kMostName ? name.substr(0, kMostName - 3) + "..." : name;
   std::printf("%-*s", static_cast<int>(kMostName), shown.c_str());
-  for (const std::uint32_t entries : counts.by_precision) std::printf(" %6u", entries);
+  for (const std::uint32_t entries : counts.by_precision) std::printf(" %8u", entries);
   std::printf(" %7u %8u %6u %8u %8s\n", counts.native, counts.portable, counts.proven, counts.jit_free,
               size_text(counts.bytes).c_str());
 }
@@ -73,7 +73,7 @@ void print_screen(const Bundle& bundle, const builder::BundleSummary& summary, c
               counted(bundle.entry_count(), "entry").c_str(), size_text(summary.all.bytes).c_str(),
               size_text(summary.all.stored_bytes).c_str(), ratio(summary.all));
   std::printf("%-*s", static_cast<int>(kMostName), "target");
-  for (const Precision precision : all_precisions) std::printf(" %6s", name(precision));
+  for (const Precision precision : all_precisions) std::printf(" %8s", name(precision));
   std::printf(" %7s %8s %6s %8s %8s\n", "native", "portable", "proven", "JIT-free", "programs");
   std::vector<builder::TargetCounts> rows = summary.targets;
   std::stable_sort(rows.begin(), rows.end(),

@@ -186,7 +186,7 @@
           tile(whole(head.measurements), "measurements, " + many(head.shapes, "shape", "shapes")),
           tile(head.noise > 0 ? (100 * head.noise).toFixed(1) + " %" : "-", "noise: the same variant against itself"),
           tile(whole(head.chosen), "variants chosen, by " + many(head.models, "cost model", "cost models")),
-          ["half", "single", "double"].map(best)));
+          ["half", "bfloat16", "single", "double"].map(best)));
   }
   const sizes = cell => cell.m + " x " + cell.n + " x " + cell.k + (cell.batch > 1 ? ", batch " + cell.batch : "");
 
@@ -509,7 +509,7 @@
     };
     bar.hidden = data.kinds.length < 2;
     bar.replaceChildren(
-        radios("precision", "Precision", ["half", "single", "double"].filter(p => has(p)).map(value => ({value})),
+        radios("precision", "Precision", ["half", "bfloat16", "single", "double"].filter(p => has(p)).map(value => ({value})),
                state.kind.precision, precision => choose(precision, state.kind.transposes)),
         radios("transposes", "Transposes of A and B",
                ["nn", "nt", "tn", "tt"].filter(t => data.kinds.some(k => k.transposes === t))

@@ -30,6 +30,8 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   for (std::size_t i = 0; i < 3 && i < sizes.size(); ++i) limits.max_work_item_sizes[i] = sizes[i];
   limits.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   limits.images = device.getInfo<CL_DEVICE_IMAGE_SUPPORT>() == CL_TRUE;
+  const std::string extensions = ' ' + device.getInfo<CL_DEVICE_EXTENSIONS>() + ' ';
+  limits.shuffle = extensions.find(" cl_khr_subgroup_shuffle ") != std::string::npos;
   return limits;
 }
 

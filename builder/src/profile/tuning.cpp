@@ -109,7 +109,7 @@ Result<Shape> parse_shape(const std::string& text) {
   std::string precision, transposes, sizes;
   words >> precision >> transposes >> sizes;
   Shape shape;
-  if (!parse_precision(precision, shape)) return refuse(precision, "precision: half, single, double");
+  if (!parse_precision(precision, shape)) return refuse(precision, "precision: " + std::string(precision_names));
   if (!parse_transposes(transposes, shape)) return refuse(transposes, "transposes: nn, nt, tn, tt");
   if (!parse_sizes(sizes, shape)) return refuse(sizes, "size: MxNxK, each from 1 to 2147483647");
   const Status counted = parse_counts(words, shape);

@@ -120,7 +120,7 @@ struct GemmRun::State {
   Shape a_shape;
   Shape b_shape;
   Shape c_shape;
-  std::variant<Host<Half>, Host<float>, Host<double>> host;
+  std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>> host;
   cl::CommandQueue queue;
   cl::Buffer a;
   cl::Buffer b;
@@ -272,6 +272,7 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
   const cl::Context context(session.context(), true);
   switch (p.precision) {
     case Precision::half_precision: s->fill<Half>(); break;
+    case Precision::bfloat16: s->fill<Bfloat16>(); break;
     case Precision::single_precision: s->fill<float>(); break;
     case Precision::double_precision: s->fill<double>(); break;
   }

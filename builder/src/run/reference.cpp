@@ -9,9 +9,15 @@
 namespace clbake::builder {
 namespace {
 
-// Of the arithmetic: half precision computes in single.
+// Of the arithmetic: 16 bits are computed in single.
 constexpr double unit_roundoff(Precision precision) {
   return precision == Precision::double_precision ? 0x1p-53 : 0x1p-24;
+}
+
+// Unit roundoff of C's elements where it is not the arithmetic's.
+constexpr double rounding_of_result(Precision precision) {
+  if (precision == Precision::half_precision) return 0x1p-11;
+  return precision == Precision::bfloat16 ? 0x1p-8 : 0;
 }
 
 // The smallest normal number where results can be subnormal: only half's range is that small.
@@ -74,7 +80,7 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
 double tolerance(Precision precision, std::size_t k) {
   const double depth = static_cast<double>(k);
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
-  return precision == Precision::half_precision ? arithmetic + 0x1p-11 : arithmetic;
+  return arithmetic + rounding_of_result(precision);
 }
 
 template <typename T>
@@ -100,6 +106,8 @@ double max_error(const HostOperands<T>& operands, const std::vector<T>& result, 
 }
 
 template double max_error<Half>(const HostOperands<Half>&, const std::vector<Half>&, const std::vector<std::size_t>&);
+template double max_error<Bfloat16>(const HostOperands<Bfloat16>&, const std::vector<Bfloat16>&,
+                                    const std::vector<std::size_t>&);
 template double max_error<float>(const HostOperands<float>&, const std::vector<float>&,
                                  const std::vector<std::size_t>&);
 template double max_error<double>(const HostOperands<double>&, const std::vector<double>&,

@@ -51,7 +51,7 @@ Status add_line(const std::vector<std::string>& words, const std::vector<GemmKin
   if (has_transposes) ++word;
   if (!has_transposes && word != words.end() && word->find_first_of("0123456789") != 0) {
     return {Code::malformed, "'" + word->substr(0, kMostShown) + "' is " +
-                                 (has_precision ? "" : "no precision (half, single, double), ") +
+                                 (has_precision ? "" : "no precision (" + std::string(precision_names) + "), ") +
                                  "no transposes (nn, nt, tn, tt) and no size (MxNxK)"};
   }
   unnamed.precision |= !has_precision;

@@ -7,25 +7,33 @@
 
 namespace clbake {
 
-// Element type of A, B and C; half is computed in single. The values are those of the bundle format.
-enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2, half_precision = 3 };
-constexpr Precision all_precisions[] = {Precision::half_precision, Precision::single_precision,
+// Element type of A, B and C. The values are those of the bundle format. The two of 16 bits are computed in single:
+// IEEE 754's half, and bfloat16, the upper half of a single (8 bits of exponent, 7 of fraction).
+enum class Precision : std::uint32_t { single_precision = 1, double_precision = 2, half_precision = 3, bfloat16 = 4 };
+constexpr Precision all_precisions[] = {Precision::half_precision, Precision::bfloat16, Precision::single_precision,
                                         Precision::double_precision};
+
+constexpr bool has_16_bits(Precision precision) {
+  return precision == Precision::half_precision || precision == Precision::bfloat16;
+}
 
 // Bytes of one element of A, B and C.
 constexpr std::uint32_t element_bytes(Precision precision) {
-  return precision == Precision::half_precision ? 2 : precision == Precision::single_precision ? 4 : 8;
+  return has_16_bits(precision) ? 2 : precision == Precision::single_precision ? 4 : 8;
 }
 
-// "half", "single", "double"; "unknown" for a number that is none of them.
+// "half", "bfloat16", "single", "double"; "unknown" for a number that is none of them.
 constexpr const char* name(Precision precision) {
   switch (precision) {
     case Precision::half_precision: return "half";
+    case Precision::bfloat16: return "bfloat16";
     case Precision::single_precision: return "single";
     case Precision::double_precision: return "double";
   }
   return "unknown";
 }
+
+constexpr const char* precision_names = "half, bfloat16, single, double";
 
 // What a kernel is compiled for, and what a rule, a cost model or a shape is about:
 // C = alpha * op(A) * op(B) + beta * C in one precision, op(X) = X or its transpose.
@@ -46,7 +54,7 @@ inline bool operator<(const GemmKind& a, const GemmKind& b) {
 }
 
 // A number for each kind of a known precision, from 0 to kKinds - 1.
-constexpr std::size_t kKinds = 12;
+constexpr std::size_t kKinds = 16;
 constexpr std::size_t index_of(const GemmKind& kind) {
   return (static_cast<std::size_t>(kind.precision) - 1) * 4 + (kind.trans_a ? 2U : 0U) + (kind.trans_b ? 1U : 0U);
 }

@@ -141,7 +141,12 @@ clbake_code clbake_user_cache_directory(const char* application, char* path, siz
 
 /* ---- Problems: clbake::Problem. ---- */
 
-typedef enum clbake_precision { CLBAKE_SINGLE = 1, CLBAKE_DOUBLE = 2, CLBAKE_HALF = 3 } clbake_precision;
+typedef enum clbake_precision {
+  CLBAKE_SINGLE = 1,
+  CLBAKE_DOUBLE = 2,
+  CLBAKE_HALF = 3,
+  CLBAKE_BFLOAT16 = 4
+} clbake_precision;
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
 typedef struct clbake_batch_offsets {

@@ -79,8 +79,9 @@ Status check(const clbake_problem* p) {
   const Status sized = check_size(p->struct_size, sizeof *p, "problem");
   if (!sized) return sized;
   const int precision = number(p->precision);
-  if (precision != CLBAKE_HALF && precision != CLBAKE_SINGLE && precision != CLBAKE_DOUBLE) {
-    return {Argument::precision, "precision is neither half, single nor double"};
+  if (precision != CLBAKE_HALF && precision != CLBAKE_BFLOAT16 && precision != CLBAKE_SINGLE &&
+      precision != CLBAKE_DOUBLE) {
+    return {Argument::precision, std::string("precision is none of ") + clbake::precision_names};
   }
   const int layout = number(p->layout);
   if (layout != CLBAKE_ROW_MAJOR && layout != CLBAKE_COLUMN_MAJOR) {

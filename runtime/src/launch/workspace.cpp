@@ -26,6 +26,7 @@ cl::ImageFormat image_format(Precision precision) {
   switch (precision) {
     case Precision::half_precision: return {CL_RGBA, CL_HALF_FLOAT};
     case Precision::single_precision: return {CL_RGBA, CL_FLOAT};
+    case Precision::bfloat16: return {CL_RGBA, CL_UNSIGNED_INT16};
     case Precision::double_precision: break;
   }
   return {CL_RGBA, CL_UNSIGNED_INT32};
@@ -50,7 +51,8 @@ class Sizer {
     const bool pack_a = packs(v_, cache::Role::pack_a);
     const bool pack_b = packs(v_, cache::Role::pack_b);
     const std::size_t element = element_bytes(p_.precision);
-    const std::size_t real = p_.precision == Precision::double_precision ? 8 : 4;  // bytes; partial sums are not half
+    const std::size_t real =
+        p_.precision == Precision::double_precision ? 8 : 4;  // bytes; partial sums are never of 16 bits
     for (const std::size_t padded : {w_.padded_m, w_.padded_n, w_.padded_k}) {
       if (padded > INT_MAX && (pack_a || pack_b)) return too_large("a padded size", padded, INT_MAX);
     }

@@ -68,9 +68,8 @@ std::size_t last_matrix(const Problem& p, std::size_t stride, std::size_t BatchO
 }
 
 Status check_problem(const Problem& p) {
-  if (p.precision != Precision::half_precision && p.precision != Precision::single_precision &&
-      p.precision != Precision::double_precision) {
-    return {Argument::precision, "precision is neither half, single nor double"};
+  if (std::find(std::begin(all_precisions), std::end(all_precisions), p.precision) == std::end(all_precisions)) {
+    return {Argument::precision, std::string("precision is none of ") + precision_names};
   }
   if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
     return {Argument::layout, "layout is neither row-major nor column-major"};

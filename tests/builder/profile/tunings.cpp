@@ -88,9 +88,7 @@ Tuning tuning_of(const std::string& variant, double median_us, const Device& dev
   t.elapsed_s = 10;
   t.variants = {variant};
   Shape shape;
-  for (const Precision p : {Precision::half_precision, Precision::single_precision, Precision::double_precision}) {
-    if (p == params.precision) shape.precision = p;
-  }
+  shape.precision = params.precision;
   shape.trans_a = params.trans_a;
   shape.trans_b = params.trans_b;
   shape.m = shape.n = shape.k = 512;

@@ -124,6 +124,8 @@ BOOST_AUTO_TEST_CASE(TolerancesAreThoseOfTheHeader) {
   BOOST_TEST(tolerance(s, 1024) == 144 * std::ldexp(1.0, -24));
   BOOST_TEST(tolerance(s, 10000) == 416 * std::ldexp(1.0, -24));
   BOOST_TEST(tolerance(d, 1024) == 144 * std::ldexp(1.0, -53));
+  BOOST_TEST(tolerance(Precision::half_precision, 1024) == 144 * std::ldexp(1.0, -24) + std::ldexp(1.0, -11));
+  BOOST_TEST(tolerance(Precision::bfloat16, 1024) == 144 * std::ldexp(1.0, -24) + std::ldexp(1.0, -8));
 }
 
 BOOST_AUTO_TEST_CASE(ErrorsEqualThoseOfANaiveComputation) {

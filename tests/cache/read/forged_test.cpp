@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(FeatureOfOneEntryLeavesTheOthersReadable) {
 
 BOOST_AUTO_TEST_CASE(PrecisionOfANewerVersionIsUnsupported) {
   Forge forge;
-  store32(forge.blob(SectionType::variants, 1), 4);
+  store32(forge.blob(SectionType::variants, 1), 5);
   forge.seal_blob(SectionType::variants, 1);
   const Bundle bundle = open_bytes(forge.seal().bytes).value();
   BOOST_TEST(outcome(bundle.variant(1)) == "unsupported version");

@@ -67,6 +67,7 @@ BOOST_AUTO_TEST_CASE(CodesAreTheSameNumbers) {
   BOOST_TEST(static_cast<int>(CLBAKE_DRIVER_REJECTED) == static_cast<int>(Code::driver_rejected));
   BOOST_TEST(static_cast<int>(CLBAKE_WRONG_RESULT) == static_cast<int>(Code::wrong_result));
   BOOST_TEST(static_cast<int>(CLBAKE_HALF) == static_cast<int>(Precision::half_precision));
+  BOOST_TEST(static_cast<int>(CLBAKE_BFLOAT16) == static_cast<int>(Precision::bfloat16));
   BOOST_TEST(static_cast<int>(CLBAKE_DOUBLE) == static_cast<int>(Precision::double_precision));
 }
 

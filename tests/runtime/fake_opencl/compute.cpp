@@ -34,20 +34,38 @@ std::uint16_t to_half(double value) {
                                     static_cast<std::uint16_t>(mantissa));
 }
 
+double from_bfloat16(std::uint16_t bits) {
+  const std::uint32_t word = static_cast<std::uint32_t>(bits) << 16U;
+  float value = 0;
+  std::memcpy(&value, &word, sizeof value);
+  return static_cast<double>(value);
+}
+
+std::uint16_t to_bfloat16(double value) {
+  if (std::isnan(value)) return 0x7FC0;
+  const auto single = static_cast<float>(value);
+  std::uint32_t word = 0;
+  std::memcpy(&word, &single, sizeof word);
+  const std::uint32_t below = word & 0xFFFFU;  // more than half of the last place, or half and odd, goes up
+  const bool up = below > 0x8000U || (below == 0x8000U && (word & 0x10000U) != 0);
+  return static_cast<std::uint16_t>((word >> 16U) + (up ? 1 : 0));
+}
+
 // The elements of a memory object; access out of bounds is a complaint, and harmless.
 class Elements {
  public:
-  Elements(Memory* memory, int bits) : memory_(memory), bytes_(static_cast<std::size_t>(bits) / 8) {}
+  Elements(Memory* memory, int bits, bool bfloat16)
+      : memory_(memory), bytes_(static_cast<std::size_t>(bits) / 8), bfloat16_(bfloat16) {}
   double get(std::size_t index) const {
     const unsigned char* at = find(index);
     if (!at) return std::nan("");
-    if (bytes_ == 2) return from_half(load<std::uint16_t>(at));
+    if (bytes_ == 2) return (bfloat16_ ? from_bfloat16 : from_half)(load<std::uint16_t>(at));
     return bytes_ == 4 ? static_cast<double>(load<float>(at)) : load<double>(at);
   }
   void set(std::size_t index, double value) const {
     unsigned char* at = find(index);
     if (!at) return;
-    if (bytes_ == 2) store(at, to_half(value));
+    if (bytes_ == 2) store(at, (bfloat16_ ? to_bfloat16 : to_half)(value));
     if (bytes_ == 4) store(at, static_cast<float>(value));
     if (bytes_ == 8) store(at, value);
   }
@@ -71,6 +89,7 @@ class Elements {
   }
   Memory* memory_;
   std::size_t bytes_;
+  bool bfloat16_;
 };
 
 // A kernel's arguments by index.
@@ -84,7 +103,7 @@ class Reader {
   }
   Elements elements(int index, bool of_reals = false) const {
     const int bits = of_reals ? std::max(macros_.precision, 32) : macros_.precision;
-    return {object<Memory>(get<cl_mem>(index)), bits};
+    return {object<Memory>(get<cl_mem>(index)), bits, macros_.bfloat16 == 1};
   }
   // Where the matrix `which` (0 to 2) of product `number` begins after its offset, in elements.
   std::size_t start(int offsets, std::size_t which, std::size_t number, int stride) const {

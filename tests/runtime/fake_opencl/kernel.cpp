@@ -41,6 +41,7 @@ bool packed(const std::string& options, const std::string& name) {
 Macros macros_of(const std::string& options) {
   Macros m;
   m.precision = macro(options, "PRECISION", m.precision);
+  m.bfloat16 = macro(options, "BFLOAT16", m.bfloat16);
   m.trans_a = macro(options, "TRANS_A", m.trans_a);
   m.trans_b = macro(options, "TRANS_B", m.trans_b);
   m.packed_a = packed(options, "LAYOUT_A");

@@ -11,7 +11,8 @@ namespace {
 std::size_t texel_bytes(const cl_image_format& format) {
   if (format.image_channel_order != CL_RGBA) return 0;
   switch (format.image_channel_data_type) {
-    case CL_HALF_FLOAT: return 8;
+    case CL_HALF_FLOAT:
+    case CL_UNSIGNED_INT16: return 8;
     case CL_FLOAT:
     case CL_UNSIGNED_INT32: return 16;
     default: return 0;

@@ -63,7 +63,7 @@ struct Memory : Object {
 
 // What a program was compiled with: macros of common.cl.
 struct Macros {
-  int precision = 32, trans_a = 0, trans_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1;
+  int precision = 32, bfloat16 = 0, trans_a = 0, trans_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1;
   bool packed_a = false, packed_b = false;
 };
 

@@ -35,7 +35,7 @@ KERNELS = Path(__file__).resolve().parents[3] / "kernels"
 FAMILIES = ["register_tile", "local_tile"]
 MAPS = ["blocked", "cyclic", "zigzag"]
 # The standard value of each parameter that names leave out, in the order of names.
-OPTIONS = {"buffers": 1, "prefetch": 1, "load_width": 1, "padding": 0, "map": 1, "fragments": 1}
+OPTIONS = {"buffers": 1, "prefetch": 1, "load_width": 1, "padding": 0, "map": 1, "fragments": 1, "exchange": 0}
 BLOCKS = ["ml", "nl", "kl", "ms", "ns", "ks", "vector_width"]
 PARAMETERS = ["family", *BLOCKS, *OPTIONS]
 REAL_BYTES = 4
@@ -89,14 +89,16 @@ def local_tile_admitted(p, limits):
     for name in ("ml", "nl", "kl"):
         whole = whole & (p[name] % p["load_width"] == 0)
     warps = (p["map"] != MAPS.index("zigzag")) | ((x % 8 == 0) & (y % 4 == 0))
-    return whole & warps & (memory * REAL_BYTES <= limits["local_memory_bytes"])
+    alike = (p["map"] != MAPS.index("zigzag")) & (p["ms"] <= 16) & (p["ms"] & (p["ms"] - 1) == 0)
+    alike = alike & (x % p["ms"] == 0) & (x * y % 32 == 0) & bool(limits["shuffle"] or limits["ptx"])
+    return whole & warps & ((p["exchange"] == 0) | alike) & (memory * REAL_BYTES <= limits["local_memory_bytes"])
 
 
 def local_tile_count(values, limits):
     """Points with one kernel, without listing them: there are hundreds of millions."""
     blocks = local_tile_blocks(values, limits)
     options = combinations({"kl": values["kl"], "load_width": values["load_width"], "padding": values["padding"],
-                            "buffers": values["buffers"], "map": np.arange(len(MAPS))})
+                            "buffers": values["buffers"], "map": np.arange(len(MAPS)), "exchange": np.arange(2)})
     free = len(values["ks"]) * len(values["prefetch"]) * len(values["fragments"])
     return free * sum(int(np.sum(local_tile_admitted({**blocks, **dict(zip(options, choice))}, limits)))
                       for choice in zip(*options.values()))
@@ -105,7 +107,7 @@ def local_tile_count(values, limits):
 def local_tile_points(values, limits):
     points = joined(local_tile_blocks(values, limits),
                     {"kl": values["kl"], "ks": [16], "buffers": values["buffers"], "prefetch": [1],
-                     "map": np.arange(len(MAPS)), "fragments": values["fragments"]})
+                     "map": np.arange(len(MAPS)), "fragments": values["fragments"], "exchange": [0]})
     points["load_width"] = np.minimum(points["vector_width"], max(values["load_width"]))
     points["padding"] = np.where(np.isin(points["vector_width"], values["padding"]), points["vector_width"], 0)
     return where(points, local_tile_admitted(points, limits))
@@ -137,7 +139,7 @@ def points_of(space, families):
     rows = []
     for family in families:
         entry = next(found for found in space["families"] if found["family"] == family)
-        values = {p["name"]: np.array([v for v in p["values"] if v != "mma"]) for p in entry["parameters"]}
+        values = {p["name"]: np.array([v for v in p["values"] if v not in ("mma", "mma8")]) for p in entry["parameters"]}
         copies = int(np.prod([len(values[name]) for name in ("trans_a", "trans_b", "split_k", "layout_a", "layout_b")
                               if name in values]))
         if family == "register_tile":
@@ -158,7 +160,7 @@ def points_of(space, families):
 
 def name_of(p):
     text = "{}-s-nn-{ml}x{nl}x{kl}-{ms}x{ns}x{ks}-v{vector_width}".format(FAMILIES[p["family"]], **p)
-    tags = {"load_width": "load{}", "prefetch": "noprefetch"}
+    tags = {"load_width": "load{}", "prefetch": "noprefetch", "exchange": "exchange"}
     for option, standard in OPTIONS.items():
         if p[option] != standard:
             value = MAPS[p[option]] if option == "map" else p[option]
@@ -176,6 +178,8 @@ def point_of(name):
         tag, value = re.fullmatch(r"(noprefetch|map|[a-z]+)(.*)", option).groups()
         if tag == "noprefetch":
             p["prefetch"] = 0
+        elif option == "exchange":
+            p["exchange"] = 1
         elif tag == "map" and value in MAPS:
             p["map"] = MAPS.index(value)
         elif tag in ("buffers", "load", "padding", "fragments") and value.isdigit():

@@ -1,6 +1,7 @@
 // cuBLAS through its C interface and the CUDA runtime, both opened when asked for.
 #include "bench/peers/peers.hpp"
 
+#include <clbake/builder/bfloat16.hpp>
 #include <clbake/builder/half.hpp>
 
 #include <dlfcn.h>
@@ -11,13 +12,21 @@ namespace {
 // From cublas_api.h, library_types.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host
 // to device, 2 = device to host.
 constexpr int kHalf = 2;               // CUDA_R_16F
+constexpr int kBfloat16 = 14;          // CUDA_R_16BF
 constexpr int kSumsInSingle = 68;      // CUBLAS_COMPUTE_32F
 constexpr int kDefaultAlgorithm = -1;  // CUBLAS_GEMM_DEFAULT
 template <typename T>
 using CublasGemm = int (*)(void*, int, int, int, int, int, const T*, const T*, int, const T*, int, const T*, T*, int);
 
+template <typename T>
+using CublasBatch = int (*)(void*, int, int, int, int, int, const T*, const T*, int, long long, const T*, int,
+                            long long, const T*, T*, int, long long, int);
+
 using CublasGemmEx = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
                              const void*, void*, int, int, int, int);
+
+using CublasBatchEx = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int, long long,
+                              const void*, int, int, long long, const void*, void*, int, int, long long, int, int, int);
 
 struct Cuda {
   int (*malloc)(void**, std::size_t) = nullptr;
@@ -29,6 +38,9 @@ struct Cuda {
   CublasGemm<float> sgemm = nullptr;
   CublasGemm<double> dgemm = nullptr;
   CublasGemmEx gemm_ex = nullptr;
+  CublasBatch<float> sgemm_batch = nullptr;
+  CublasBatch<double> dgemm_batch = nullptr;
+  CublasBatchEx gemm_batch_ex = nullptr;
 };
 
 template <typename Function>
@@ -52,7 +64,9 @@ bool load(Cuda& cuda) {
          find(runtime, "cudaMemcpy", cuda.memcpy) && find(runtime, "cudaDeviceSynchronize", cuda.synchronize) &&
          find(blas, "cublasCreate_v2", cuda.create) && find(blas, "cublasDestroy_v2", cuda.destroy) &&
          find(blas, "cublasSgemm_v2", cuda.sgemm) && find(blas, "cublasDgemm_v2", cuda.dgemm) &&
-         find(blas, "cublasGemmEx", cuda.gemm_ex);
+         find(blas, "cublasGemmEx", cuda.gemm_ex) && find(blas, "cublasSgemmStridedBatched", cuda.sgemm_batch) &&
+         find(blas, "cublasDgemmStridedBatched", cuda.dgemm_batch) &&
+         find(blas, "cublasGemmStridedBatchedEx", cuda.gemm_batch_ex);
 }
 
 class Cublas : public Peer {
@@ -96,14 +110,18 @@ class Cublas : public Peer {
  private:
   bool fill(void*& matrix, std::size_t count) {
     switch (problem_.precision) {
-      case Precision::half_precision: {
-        const std::vector<float> numbers = random_elements<float>(count);
-        return copy(matrix, std::vector<builder::Half>(numbers.begin(), numbers.end()));
-      }
+      case Precision::half_precision: return copy(matrix, random_16_bits<builder::Half>(count));
+      case Precision::bfloat16: return copy(matrix, random_16_bits<builder::Bfloat16>(count));
       case Precision::single_precision: return copy(matrix, random_elements<float>(count));
       case Precision::double_precision: return copy(matrix, random_elements<double>(count));
     }
     return false;
+  }
+
+  template <typename T>
+  static std::vector<T> random_16_bits(std::size_t count) {
+    const std::vector<float> numbers = random_elements<float>(count);
+    return std::vector<T>(numbers.begin(), numbers.end());
   }
 
   template <typename T>
@@ -114,35 +132,50 @@ class Cublas : public Peer {
 
   int multiply() const {
     switch (problem_.precision) {
-      case Precision::half_precision: return multiply_halves();
-      case Precision::single_precision: return multiply<float>(cuda_.sgemm);
-      case Precision::double_precision: return multiply<double>(cuda_.dgemm);
+      case Precision::half_precision: return multiply_16_bits(kHalf);
+      case Precision::bfloat16: return multiply_16_bits(kBfloat16);
+      case Precision::single_precision: return multiply(cuda_.sgemm, cuda_.sgemm_batch);
+      case Precision::double_precision: return multiply(cuda_.dgemm, cuda_.dgemm_batch);
     }
     return -1;
   }
 
   // cuBLAS is column-major: the same problem with A and B, m and n exchanged.
   template <typename T>
-  int multiply(CublasGemm<T> gemm) const {
+  int multiply(CublasGemm<T> gemm, CublasBatch<T> batch) const {
     const Problem& p = problem_;
     const T one{1};
     const T zero{0};
-    return gemm(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one,
-                static_cast<const T*>(b_), as_int(p.ldb), static_cast<const T*>(a_), as_int(p.lda), &zero,
-                static_cast<T*>(c_), as_int(p.ldc));
+    const auto* a = static_cast<const T*>(a_);
+    const auto* b = static_cast<const T*>(b_);
+    auto* c = static_cast<T*>(c_);
+    if (p.batch > 1) {
+      return batch(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b,
+                   as_int(p.ldb), as_stride(p.b_stride), a, as_int(p.lda), as_stride(p.a_stride), &zero, c,
+                   as_int(p.ldc), as_stride(p.c_stride), as_int(p.batch));
+    }
+    return gemm(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b,
+                as_int(p.ldb), a, as_int(p.lda), &zero, c, as_int(p.ldc));
   }
 
   // With sums in single precision, as clbake's.
-  int multiply_halves() const {
+  int multiply_16_bits(int type) const {
     const Problem& p = problem_;
     const float one = 1;
     const float zero = 0;
+    if (p.batch > 1) {
+      return cuda_.gemm_batch_ex(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k),
+                                 &one, b_, type, as_int(p.ldb), as_stride(p.b_stride), a_, type, as_int(p.lda),
+                                 as_stride(p.a_stride), &zero, c_, type, as_int(p.ldc), as_stride(p.c_stride),
+                                 as_int(p.batch), kSumsInSingle, kDefaultAlgorithm);
+    }
     return cuda_.gemm_ex(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b_,
-                         kHalf, as_int(p.ldb), a_, kHalf, as_int(p.lda), &zero, c_, kHalf, as_int(p.ldc), kSumsInSingle,
+                         type, as_int(p.ldb), a_, type, as_int(p.lda), &zero, c_, type, as_int(p.ldc), kSumsInSingle,
                          kDefaultAlgorithm);
   }
 
   static int as_int(std::size_t x) { return static_cast<int>(x); }
+  static long long as_stride(std::size_t x) { return static_cast<long long>(x); }
 
   void release() {
     for (void** matrix : {&a_, &b_, &c_}) {

@@ -65,8 +65,11 @@ class OpenBlas : public Peer {
   void multiply(Function gemm, HostMatrices<T>& h) const {
     const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
     const Problem& p = problem_;
-    gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, as_int(p.m), as_int(p.n), as_int(p.k), T{1}, h.a.data(),
-         as_int(p.lda), h.b.data(), as_int(p.ldb), T{0}, h.c.data(), as_int(p.ldc));
+    for (std::size_t i = 0; i < p.batch; ++i) {  // not every version has cblas_sgemm_batch_strided
+      gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, as_int(p.m), as_int(p.n), as_int(p.k), T{1},
+           h.a.data() + i * p.a_stride, as_int(p.lda), h.b.data() + i * p.b_stride, as_int(p.ldb), T{0},
+           h.c.data() + i * p.c_stride, as_int(p.ldc));
+    }
   }
 
   Sgemm sgemm_;
@@ -82,13 +85,24 @@ using ClblastGemm = int (*)(int, int, int, std::size_t, std::size_t, std::size_t
                             cl_mem, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, cl_command_queue*,
                             cl_event*);
 
+template <typename T>
+using ClblastBatch = int (*)(int, int, int, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t,
+                             std::size_t, cl_mem, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t,
+                             std::size_t, std::size_t, std::size_t, cl_command_queue*, cl_event*);
+
+template <typename T>
+struct ClblastRoutines {
+  ClblastGemm<T> gemm = nullptr;
+  ClblastBatch<T> batch = nullptr;
+};
+
 using ClblastOverride = int (*)(cl_device_id, const char*, int, std::size_t, const char**, const std::size_t*);
 
 class Clblast : public Peer {
  public:
-  Clblast(ClblastGemm<float> sgemm, ClblastGemm<double> dgemm, ClblastOverride override_parameters,
-          std::vector<ClblastParameters> tuned)
-      : sgemm_(sgemm), dgemm_(dgemm), override_(override_parameters), tuned_(std::move(tuned)) {}
+  Clblast(const ClblastRoutines<float>& single, const ClblastRoutines<double>& in_double,
+          ClblastOverride override_parameters, std::vector<ClblastParameters> tuned)
+      : single_(single), double_(in_double), override_(override_parameters), tuned_(std::move(tuned)) {}
   ~Clblast() override { release(); }
   Clblast(const Clblast&) = delete;
   Clblast& operator=(const Clblast&) = delete;
@@ -108,7 +122,7 @@ class Clblast : public Peer {
     return problem.precision == Precision::single_precision ? fill<float>() : fill<double>();
   }
   Status run() override {
-    return problem_.precision == Precision::single_precision ? multiply<float>(sgemm_) : multiply<double>(dgemm_);
+    return problem_.precision == Precision::single_precision ? multiply(single_) : multiply(double_);
   }
   Result<std::vector<float>> single_result() const override {
     std::vector<float> c(extents(problem_).c);
@@ -152,12 +166,17 @@ class Clblast : public Peer {
     return {Code::out_of_memory, "clblast: no room for the matrices"};
   }
   template <typename T>
-  Status multiply(ClblastGemm<T> gemm) {
+  Status multiply(const ClblastRoutines<T>& routines) {
     const Problem& p = problem_;
     cl_command_queue queue = session_.queue();
     cl_event event = nullptr;
-    const int status = gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, p.m, p.n, p.k, T{1}, a_, 0, p.lda, b_, 0,
-                            p.ldb, T{0}, c_, 0, p.ldc, &queue, &event);
+    const int trans_a = p.trans_a ? 112 : 111;
+    const int trans_b = p.trans_b ? 112 : 111;
+    const int status = p.batch == 1
+                           ? routines.gemm(101, trans_a, trans_b, p.m, p.n, p.k, T{1}, a_, 0, p.lda, b_, 0, p.ldb, T{0},
+                                           c_, 0, p.ldc, &queue, &event)
+                           : routines.batch(101, trans_a, trans_b, p.m, p.n, p.k, T{1}, a_, 0, p.lda, p.a_stride, b_, 0,
+                                            p.ldb, p.b_stride, T{0}, c_, 0, p.ldc, p.c_stride, p.batch, &queue, &event);
     if (status != 0) return {Code::opencl, "clblast: status " + std::to_string(status)};
     return builder::finish(queue, event);
   }
@@ -168,8 +187,8 @@ class Clblast : public Peer {
     }
   }
 
-  ClblastGemm<float> sgemm_;
-  ClblastGemm<double> dgemm_;
+  ClblastRoutines<float> single_;
+  ClblastRoutines<double> double_;
   ClblastOverride override_;
   std::vector<ClblastParameters> tuned_;
   builder::Session session_;
@@ -198,12 +217,16 @@ Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
 Result<std::unique_ptr<Peer>> make_clblast(const std::vector<ClblastParameters>& tuned) {
   void* library = open_library({"libclblast.so.1", "libclblast.so"});
   if (!library) return not_installed("clblast");
-  const auto sgemm = symbol<ClblastGemm<float>>(library, "CLBlastSgemm");
-  const auto dgemm = symbol<ClblastGemm<double>>(library, "CLBlastDgemm");
+  const ClblastRoutines<float> single{symbol<ClblastGemm<float>>(library, "CLBlastSgemm"),
+                                      symbol<ClblastBatch<float>>(library, "CLBlastSgemmStridedBatched")};
+  const ClblastRoutines<double> in_double{symbol<ClblastGemm<double>>(library, "CLBlastDgemm"),
+                                          symbol<ClblastBatch<double>>(library, "CLBlastDgemmStridedBatched")};
   const auto override_parameters = symbol<ClblastOverride>(library, "CLBlastOverrideParameters");
-  if (!sgemm || !dgemm) return not_installed("clblast with its C interface");
+  if (!single.gemm || !single.batch || !in_double.gemm || !in_double.batch) {
+    return not_installed("clblast with its C interface");
+  }
   if (!tuned.empty() && !override_parameters) return not_installed("clblast with CLBlastOverrideParameters");
-  return std::unique_ptr<Peer>(std::make_unique<Clblast>(sgemm, dgemm, override_parameters, tuned));
+  return std::unique_ptr<Peer>(std::make_unique<Clblast>(single, in_double, override_parameters, tuned));
 }
 
 }  // namespace

@@ -12,15 +12,15 @@
 
 namespace clbake::tool {
 
-// C = A * B in row-major order, tight leading dimensions, matrices of its own: A and B are filled with
-// random_elements().
+// C = A * B in row-major order, tight leading dimensions, one product or a strided batch, matrices of its own: A and B
+// are filled with random_elements().
 class Peer {
  public:
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  // Half is in cuBLAS alone.
-  virtual bool has(Precision precision) const { return precision != Precision::half_precision; }
+  // 16 bits are in cuBLAS alone.
+  virtual bool has(Precision precision) const { return !has_16_bits(precision); }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
   virtual Status attach(const builder::Session* session) = 0;
@@ -28,7 +28,7 @@ class Peer {
   virtual Status set(const Problem& problem) = 0;
   // Runs the product once and waits for it.
   virtual Status run() = 0;
-  // C after run(), of a problem in single precision.
+  // C after run(), of one product in single precision.
   virtual Result<std::vector<float>> single_result() const = 0;
 };
 
@@ -46,7 +46,7 @@ std::unique_ptr<Peer> make_launch();
 template <typename T>
 std::vector<T> random_elements(std::size_t count);
 
-// Compares C after run() with the reference, for a problem in single precision. Fails with wrong_result.
+// Compares C after run() with the reference, for one product in single precision. Fails with wrong_result.
 Status check_single(const Peer& peer, const Problem& problem);
 
 }  // namespace clbake::tool

@@ -32,7 +32,7 @@ Result<std::set<GemmKind>> kinds_with_entries(const Bundle& bundle) {
 }  // namespace
 
 void add_kinds(Cli& cli, const std::string& remark) {
-  cli.add_value("precision", "LIST", ("half, single, double, separated by commas" + remark).c_str());
+  cli.add_value("precision", "LIST", (precision_names + (", separated by commas" + remark)).c_str());
   cli.add_value("trans", "LIST", ("transposes of A and B: nn, nt, tn, tt" + remark).c_str());
 }
 

@@ -34,6 +34,7 @@ enum class Map : std::uint32_t {
   cyclic,   // the pieces are dealt out in turn: neighbouring work-items read neighbouring pieces
   zigzag,   // as cyclic, with the 32 work-items of a warp in a zig-zag of 8 x 4
   mma,      // as cyclic, in warps of 4 x 8 that multiply with the matrix units of NVIDIA's devices
+  mma8,     // as mma, by instructions for doubles that earlier devices have too
 };
 
 // What compiles the source for NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is sometimes faster.
@@ -65,6 +66,8 @@ struct Params : GemmKind {
   std::uint32_t padding = 0;     // local_tile: elements behind each row of a tile, against bank conflicts
   Map map = Map::cyclic;         // local_tile: which elements of the tile a work-item computes
   std::uint32_t fragments = 1;   // local_tile: register sets for a step's operands; 2 = read ahead by one step
+
+  bool exchange = false;  // local_tile: neighbours read a step's rows of A once, and exchange them
 
   FrontEnd front_end = FrontEnd::driver;
 

@@ -1,0 +1,31 @@
+// bfloat16 on the host, the upper half of a float: storage only, computed with as double.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace clbake::builder {
+
+struct Bfloat16 {
+  std::uint16_t bits = 0;
+  Bfloat16() = default;
+  explicit Bfloat16(double value) : bits(rounded(static_cast<float>(value))) {}
+  operator double() const {
+    const std::uint32_t word = static_cast<std::uint32_t>(bits) << 16U;
+    float value = 0;
+    std::memcpy(&value, &word, sizeof value);
+    return static_cast<double>(value);
+  }
+
+ private:
+  // To nearest, ties to even; a NaN stays one.
+  static std::uint16_t rounded(float value) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, &value, sizeof word);
+    if (std::isnan(value)) return static_cast<std::uint16_t>(word >> 16U | 0x40U);
+    return static_cast<std::uint16_t>((word + 0x7fffU + (word >> 16U & 1U)) >> 16U);
+  }
+};
+
+}  // namespace clbake::builder
