@@ -172,6 +172,75 @@ static inline ulong block_column_offset(const int layout, const size_t column, c
   return column * width * (layout == CBL ? depth : layout == RBL ? KL : 1);
 }
 
+// ---- The epilogue ----
+
+// What happens to x = alpha * sum + beta * d before it becomes an element of C, if the steps in its argument `epilogue`
+// are not 0. Every program has all of it: a test of this argument costs nothing, and the plain update of C stays as it
+// is.
+#define ACTIVATION 7    // three bits, one of these:
+#define CLAMP 1         //   low <= x <= high; a NaN stays one
+#define SIGMOID 2       //   s(x) = 1 / (1 + exp(-x))
+#define SILU 3          //   x * s(x)
+#define GELU 4          //   x * (1 + erf(x / sqrt(2))) / 2, where 1 + erf(y) = erfc(-y)
+#define GELU_TANH 5     //   x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2, where (1 + tanh(y)) / 2 = s(2 y)
+#define ROW_BIAS 8      // before that, x += bias[row]
+#define COLUMN_BIAS 16  // before that, x += bias[column]
+#define OTHER_D 32      // d is a matrix of its own, not C
+
+// Few arguments, as drivers take time for each: steps and ldd; low and high; bias_offset, bias_stride, d_offset and
+// d_stride.
+#define EPILOGUE_PARAMETERS                                                                                   \
+  const int2 epilogue, const CONCAT(REAL, 2) bounds, __global const element *bias, __global const element *d, \
+      const ulong4 places
+#define EPILOGUE_ARGUMENTS epilogue, bounds, bias, d, places
+
+typedef struct {
+  int steps;  // bits of the list above
+  real low, high;
+  __global const element* bias;  // of the first row or column of a part of C; null: none
+  __global const element* d;     // the element that belongs to the first one of the part; null: C's own
+  int ldd;
+} Epilogue;
+
+// The epilogue of the part of C that begins at `row` and `column` in product `number` of the batch.
+static inline Epilogue find_epilogue(const size_t row, const size_t column, const ulong number,
+                                     __global const ulong* offsets, EPILOGUE_PARAMETERS) {
+  Epilogue e = {epilogue.x, bounds.x, bounds.y, 0, 0, epilogue.y};
+  if (e.steps & (ROW_BIAS | COLUMN_BIAS)) {
+    e.bias = bias + (places.x + number * places.y + (e.steps & ROW_BIAS ? row : column));
+  }
+  if (e.steps & OTHER_D) {
+    e.d = d + (places.z + (offsets ? offsets[3 * number + 2] : number * places.w) + row * (ulong)e.ldd + column);
+  }
+  return e;
+}
+
+#define TILE_EPILOGUE \
+  find_epilogue(tile.row, tile.column, (ulong)tile.product + first_product, offsets, EPILOGUE_ARGUMENTS)
+
+// activate for one real, activate_vector for a realv. The division by sqrt(2) is a product with its reciprocal.
+#define DEFINE_ACTIVATE(name, type)                                                                \
+  static inline type name(const type x, const Epilogue* e) {                                       \
+    switch (e->steps & ACTIVATION) {                                                               \
+      case CLAMP: {                                                                                \
+        const type above = x < e->low ? (type)(e->low) : x;                                        \
+        return above > e->high ? (type)(e->high) : above;                                          \
+      }                                                                                            \
+      case SIGMOID: return 1 / (1 + exp(-x));                                                      \
+      case SILU: return x / (1 + exp(-x));                                                         \
+      case GELU: return x * (real)0.5 * erfc(x * (real)-0.70710678118654752440);                   \
+      case GELU_TANH: /* 2 sqrt(2 / pi), and that times 0.044715 */                                \
+        return x / (1 + exp(-x * ((real)1.5957691216057308 + (real)0.07135481627260025 * x * x))); \
+      default: return x;                                                                           \
+    }                                                                                              \
+  }
+DEFINE_ACTIVATE(activate, real)
+#if VECTOR_WIDTH > 1
+DEFINE_ACTIVATE(activate_vector, realv)
+#else
+#define activate_vector activate
+#endif
+
 // ---- The kernel, and the tile of a work-group ----
 
 #if LAYOUT_A == IMAGE
@@ -195,7 +264,7 @@ static inline ulong block_column_offset(const int layout, const size_t column, c
       const int m, const int n, const int k, const real alpha, A_PARAMETER, const ulong a_offset, const int lda,      \
       B_PARAMETER, const ulong b_offset, const int ldb, const real beta, __global output* c, const ulong c_offset,    \
       const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride, __global const ulong* offsets, \
-      const int first_product)
+      const int first_product, EPILOGUE_PARAMETERS)
 
 // A work-group's tile of C, and the operands of its slice of k.
 typedef struct {
@@ -297,3 +366,64 @@ static inline void update_vector(__global output* c, const realv sum, const int 
     }
   }
 }
+
+#if SPLIT_K == 1
+// The first `count` of VECTOR_WIDTH neighbours.
+static inline realv load_some(__global const element* from, const int count) {
+  if (count >= VECTOR_WIDTH) {
+    return VLOAD(from);
+  }
+  realv some = (realv)(0);
+  for (int q = 0; q < count; ++q) {
+    ((real*)&some)[q] = LOAD(from + q);
+  }
+  return some;
+}
+
+// As update_vector, with the epilogue; c is in this row and column of the epilogue's part of C. Slower, and there once
+// in a program, not for each vector of a work-item.
+static inline void finish_vector(const Epilogue* e, __global element* c, const int row, const int column,
+                                 const realv sum, const int count, const real alpha, const real beta) {
+  realv x = alpha * sum;
+  if (beta != 0) {
+    x += beta * load_some(e->d ? e->d + (row * (ulong)e->ldd + column) : c, count);
+  }
+  if (e->steps & ROW_BIAS) {
+    x += LOAD(e->bias + row);
+  }
+  if (e->steps & COLUMN_BIAS) {
+    x += load_some(e->bias + column, count);
+  }
+  x = activate_vector(x, e);
+  if (count >= VECTOR_WIDTH) {
+    VSTORE(x, c);
+  } else {
+    for (int q = 0; q < count; ++q) {
+      STORE(((const real*)&x)[q], c + q);
+    }
+  }
+}
+#endif
+
+// A kernel's last step: updates a work-item's vectors of C, sum[MS][vectors]. each_vector(unrolling, update) is the
+// family's macro that repeats `update` for every vector i, w of the work-item and its `row` and `column` in the tile.
+// With an epilogue it goes through a copy of the sums, as an array stays in registers only if all indices are
+// constants. Partial sums have no epilogue: reduce.cl applies it.
+#define UPDATE_C(vectors, each_vector) \
+  FINISH_C(vectors, each_vector)       \
+  each_vector("unroll",                \
+              update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta))
+#if SPLIT_K == 1
+#define FINISH_C(vectors, each_vector)                                                                       \
+  if (epilogue.x != 0) {                                                                                     \
+    const Epilogue e = TILE_EPILOGUE;                                                                        \
+    realv copy[MS][vectors];                                                                                 \
+    _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                         \
+      _Pragma("unroll") for (int w = 0; w < vectors; ++w) { copy[i][w] = sum[i][w]; }                        \
+    }                                                                                                        \
+    each_vector("unroll 1", finish_vector(&e, tile.c + (row * (ulong)ldc + column), row, column, copy[i][w], \
+                                          tile.columns - column, alpha, beta)) return;                       \
+  }
+#else
+#define FINISH_C(vectors, each_vector)
+#endif

@@ -43,6 +43,15 @@ static inline realv load_b(__global const element* b, const int ldb, const int c
   return row;
 }
 
+#define EACH_VECTOR(unrolling, update)              \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) { \
+    if (i < rows) {                                 \
+      const int row = first_row + i, w = 0;         \
+      const int column = first_column;              \
+      update;                                       \
+    }                                               \
+  }
+
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
   const int first_row = (int)get_local_id(1) * MS;
@@ -56,11 +65,11 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __global const element* a_tile = tile.a + first_row * A_STEP_I;
   __global const element* b_tile = tile.b + first_column * B_STEP_J;
   ulong a_row[MS];
-  realv sum[MS];
+  realv sum[MS][1];
 #pragma unroll
   for (int i = 0; i < MS; ++i) {
     a_row[i] = min(i, rows - 1) * A_STEP_I;
-    sum[i] = (realv)(0);
+    sum[i][0] = (realv)(0);
   }
 
 #pragma unroll KS
@@ -68,17 +77,11 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     const realv b_row = load_b(b_tile, ldb, columns);
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
-      sum[i] += LOAD(a_tile + a_row[i]) * b_row;
+      sum[i][0] += LOAD(a_tile + a_row[i]) * b_row;
     }
     a_tile += A_STEP_P;
     b_tile += B_STEP_P;
   }
 
-  __global output* c_tile = tile.c + first_row * (ulong)ldc + first_column;
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-    if (i < rows) {
-      update_vector(c_tile + i * (ulong)ldc, sum[i], columns, alpha, beta);
-    }
-  }
+  UPDATE_C(1, EACH_VECTOR)
 }

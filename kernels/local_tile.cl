@@ -486,16 +486,15 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
   multiply(sum, &current)
 #endif
 
-// Updates a work-item's elements of C.
-#define UPDATE_C                                                                                            \
-  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                          \
-    const int row = ROW(i / ROW_WIDTH, y) + i % ROW_WIDTH;                                                  \
-    if (row < tile.rows) {                                                                                  \
-      _Pragma("unroll") for (int w = 0; w < COLUMN_PIECES; ++w) {                                           \
-        const int column = COLUMN(w, x);                                                                    \
-        update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta); \
-      }                                                                                                     \
-    }                                                                                                       \
+#define EACH_VECTOR(unrolling, update)                             \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \
+    const int row = ROW(i / ROW_WIDTH, y) + i % ROW_WIDTH;         \
+    if (row < tile.rows) {                                         \
+      _Pragma(unrolling) for (int w = 0; w < COLUMN_PIECES; ++w) { \
+        const int column = COLUMN(w, x);                           \
+        update;                                                    \
+      }                                                            \
+    }                                                              \
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
@@ -556,5 +555,5 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   if (FRAGMENTS == 2) {
     multiply(sum, &current);
   }
-  UPDATE_C;
+  UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
 }

@@ -1,4 +1,4 @@
-// The second half of split-k: C = alpha * (sum of the slices' partial sums) + beta * C.
+// The second half of split-k: C = alpha * (sum of the slices' partial sums) + beta * C, and the epilogue.
 //
 // Each of the SPLIT_K slices of k has written an m x n matrix without gaps to `partials`, those of one product side by
 // side. They are always added in the same order, so equal inputs give equal bits; with atomic additions they would not.
@@ -11,7 +11,7 @@
 __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_reduce(
     const int m, const int n, const real alpha, __global const real* partials, const ulong partial_stride,
     const real beta, __global element* c, const ulong c_offset, const int ldc, const ulong c_stride,
-    __global const ulong* offsets, const int first_product) {
+    __global const ulong* offsets, const int first_product, EPILOGUE_PARAMETERS) {
   const size_t index = get_global_id(0);
   const size_t row = index / n;
   const size_t column = index % n;
@@ -25,10 +25,14 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
     sum += partials[slice * partial_stride];
   }
   c += c_offset + (offsets ? offsets[3 * number + 2] : number * c_stride) + row * (ulong)ldc + column;
-  if (beta == 0) {
-    STORE(alpha * sum, c);
-  } else {
-    STORE(alpha * sum + beta * LOAD(c), c);
+  const Epilogue e = find_epilogue(row, column, number, offsets, EPILOGUE_ARGUMENTS);
+  real x = alpha * sum;
+  if (beta != 0) {
+    x += beta * LOAD(e.d ? e.d : c);
   }
+  if (e.bias) {
+    x += LOAD(e.bias);
+  }
+  STORE(activate(x, &e), c);
 }
 #endif

@@ -11,15 +11,19 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double element;  // of A, B and C in global memory
 typedef double real;     // what sums are kept in
+typedef double2 real2;
 #elif PRECISION == 32
 typedef float element;
 typedef float real;
+typedef float2 real2;
 #elif BFLOAT16
 typedef ushort element;  // the upper half of a float
 typedef float real;
+typedef float2 real2;
 #else
 typedef half element;  // used through pointers only, which needs no cl_khr_fp16
 typedef float real;
+typedef float2 real2;
 #endif
 
 #if BFLOAT16
@@ -41,7 +45,9 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void clbake_gemm(
     const int m, const int n, const int k, const real alpha, __global const element* a, const ulong a_offset,
     const int lda, __global const element* b, const ulong b_offset, const int ldb, const real beta, __global element* c,
     const ulong c_offset, const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride,
-    __global const ulong* offsets, const int first_product) {
+    __global const ulong* offsets, const int first_product, const int2 epilogue, const real2 bounds,
+    __global const element* bias, __global const element* d, const ulong4 places) {
+  const int steps = epilogue.x;
   const ulong j = get_global_id(0);
   const ulong i = get_global_id(1);
   if (i >= (ulong)m || j >= (ulong)n) {
@@ -60,6 +66,19 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void clbake_gemm(
     const real b_pj = LOAD(b + (TRANS_B ? j * ldb + p : p * ldb + j));
     sum += a_ip * b_pj;
   }
-  const real c_ij = beta == 0 ? 0 : beta * LOAD(c);  // with beta = 0, C is not read: it may hold NaN
-  STORE(alpha * sum + c_ij, c);
+  // beta * D, which is C if it is no matrix of its own; with beta = 0, it is not read: it may hold NaN
+  d += places.z + (offsets ? offsets[3 * product + 2] : product * places.w) + i * epilogue.y + j;
+  const real c_ij = beta == 0 ? 0 : beta * LOAD(steps & 32 ? d : c);
+  real x = alpha * sum + c_ij;
+  bias += places.x + product * places.y;
+  if (steps & 8) x += LOAD(bias + i);
+  if (steps & 16) x += LOAD(bias + j);
+  switch (steps & 7) {
+    case 1: x = x < bounds.x ? bounds.x : x > bounds.y ? bounds.y : x; break;
+    case 2: x = 1 / (1 + exp(-x)); break;
+    case 3: x = x / (1 + exp(-x)); break;
+    case 4: x = x * erfc(-x / sqrt((real)2)) / 2; break;
+    case 5: x = x * (1 + tanh(sqrt((real)0.63661977236758134308) * (x + (real)0.044715 * x * x * x))) / 2; break;
+  }
+  STORE(x, c);
 }

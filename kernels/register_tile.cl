@@ -110,11 +110,13 @@ static inline void pack_panel(realv* panel, __global const element* b, const int
   }
 }
 
-// c = alpha * sum + beta * c for the rows x columns tile at c. A whole tile goes straight from registers to C, an
-// incomplete one through memory: edges are rare, and their code stays small.
+// c = alpha * sum + beta * c for the rows x columns tile at c, which begins at this row and column of the epilogue's
+// part of C. A whole tile goes straight from registers to C, an incomplete one, or with an epilogue, through memory:
+// both are rare, and their code stays small.
 static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv sum[MS][VECTORS], const int rows,
-                                      const int columns, const real alpha, const real beta) {
-  if (rows == MS && columns == NS) {
+                                      const int columns, const real alpha, const real beta, const Epilogue* e,
+                                      const int row, const int column) {
+  if (rows == MS && columns == NS && e->steps == 0) {
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
 #pragma unroll
@@ -134,7 +136,15 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
   }
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
-      update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, copy[i][v], columns - v * VECTOR_WIDTH, alpha, beta);
+      __global output* to = c + i * (ulong)ldc + v * VECTOR_WIDTH;
+      const int count = columns - v * VECTOR_WIDTH;
+#if SPLIT_K == 1
+      if (e->steps != 0) {
+        finish_vector(e, to, row + i, column + v * VECTOR_WIDTH, copy[i][v], count, alpha, beta);
+        continue;
+      }
+#endif
+      update_vector(to, copy[i][v], count, alpha, beta);
     }
   }
 }
@@ -147,7 +157,7 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
 static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __global const element* a, const int lda,
                                         realv* panel, const int fill, __global const element* b, const int ldb,
                                         const int depth, const int rows, const int columns, const real alpha,
-                                        const real beta) {
+                                        const real beta, const Epilogue* e, const int row, const int column) {
   ulong a_row[MS];
   realv sum[MS][VECTORS];
 #pragma unroll
@@ -184,7 +194,7 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
     a += A_STEP_P;
     b += B_STEP_P;
   }
-  update_tile(c, ldc, sum, rows, columns, alpha, beta);
+  update_tile(c, ldc, sum, rows, columns, alpha, beta, e, row, column);
 }
 
 // The tile size that cuts `extent` into equal tiles of at most `largest`, in multiples of `unit`. With one smaller tile
@@ -204,11 +214,22 @@ GEMM_KERNEL(1, 1) {
   __global const element* b_tile = tile.b;
 
   realv panels[NL / NS * PANEL];
+#if SPLIT_K == 1
+  const Epilogue whole = TILE_EPILOGUE;
+#else
+  const Epilogue whole = {0, 0, 0, 0, 0, 0};
+#endif
   int done = 0;
   // At least once, so that C becomes beta * C when k = 0.
   do {
     const int depth = min(KL, tile.depth - done);
-    const real block_beta = done == 0 ? beta : 1;
+    const bool first = done == 0;
+    const bool last = done + depth >= tile.depth;
+    const real block_beta = first ? beta : 1;
+    // d is added with the first block; then C is what there is, and after the last block it goes through the rest.
+    Epilogue e = whole;
+    e.steps = (first ? whole.steps & OTHER_D : 0) | (last ? whole.steps & ~OTHER_D : 0);
+    e.d = first ? whole.d : 0;
     for (int i = 0; i < tile.rows; i += MS) {
       const int rows = min(MS, tile.rows - i);
       __global const element* strip = a_tile + i * A_STEP_I;
@@ -219,13 +240,15 @@ GEMM_KERNEL(1, 1) {
         realv* panel = panels + j / NS * PANEL;
         const int fill = i == 0 ? FILL : 0;
         if (fill && columns == NS) {
-          multiply_tile(c_part, ldc, strip, lda, panel, 1, b_panel, ldb, depth, rows, columns, alpha, block_beta);
+          multiply_tile(c_part, ldc, strip, lda, panel, 1, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
+                        j);
           continue;
         }
         if (i == 0) {
           pack_panel(panel, b_panel, ldb, depth, columns);
         }
-        multiply_tile(c_part, ldc, strip, lda, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta);
+        multiply_tile(c_part, ldc, strip, lda, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
+                      j);
       }
     }
     a_tile += depth * A_STEP_P;

@@ -17,6 +17,9 @@ std::string describe(const std::string& variant, const Problem& p, const GemmRun
        << p.ldc << ", alpha " << options.alpha << ", beta " << options.beta << ", seed " << options.seed
        << (p.layout == Layout::column_major ? ", column-major" : "") << (p.offsets.empty() ? "" : ", offsets");
   if (p.batch != 1) text << ", batch " << p.batch;
+  const Epilogue& e = p.epilogue;
+  text << ", activation " << static_cast<int>(e.activation) << ", bias " << static_cast<int>(e.bias)
+       << (e.has_d ? ", D" : "");
   return text.str();
 }
 
@@ -59,6 +62,20 @@ Result<FromSource> from_source(const Device& device, const kernels::Params& para
   return FromSource{std::move(*bytes), {device, std::move(*session), std::move(*library)}, job.variant};
 }
 
+void set_epilogue(Problem& problem, GemmRunOptions& options, std::size_t number) {
+  Epilogue& e = problem.epilogue;
+  e.activation = static_cast<Activation>(number % 7);
+  e.low = -0.25;
+  e.high = 0.5;
+  e.bias = static_cast<Bias>(number / 7 % 3);
+  e.bias_stride = number % 2 == 0 ? 0 : std::max(problem.m, problem.n) + 3;
+  e.has_d = number / 21 % 2 == 1;
+  e.ldd = problem.ldc + 2;
+  e.d_stride = problem.c_stride + problem.m * problem.n + 7;
+  options.d_offset = 5;
+  options.bias_offset = 11;
+}
+
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
                        const GemmRunOptions& options) {
   const Result<Check> check = run_once(where, variant, problem, options);
@@ -93,6 +110,10 @@ std::string failures_at_edges(const Surroundings& where, const cache::Variant& v
     options.b_offset = 7;
     options.c_offset = 21;
     options.beta = seed % 2 ? 0.0 : -2.0;
+    failures += failure_of(where, v.name, problem, options);
+
+    set_epilogue(problem, options, 5 * seed);  // 5 and kEpilogues have no common factor
+    options.beta = seed % 4 == 0 ? 0.0 : -2.0;
     failures += failure_of(where, v.name, problem, options);
   }
   return failures;

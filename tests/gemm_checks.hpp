@@ -32,12 +32,18 @@ struct FromSource {
 };
 Result<FromSource> from_source(const builder::Device& device, const kernels::Params& params);
 
+// Gives the problem one of kEpilogues epilogues: every activation with every bias, with and without a D. Its rows and
+// products have gaps, its buffers offsets.
+constexpr std::size_t kEpilogues = 42;
+void set_epilogue(Problem& problem, builder::GemmRunOptions& options, std::size_t number);
+
 // Empty when the variant computes the problem within the tolerance, reads nothing that is NaN and writes nothing
 // outside C; else what went wrong, with the variant and the problem.
 std::string failure_of(const Surroundings& where, const std::string& variant, const Problem& problem,
                        const builder::GemmRunOptions& options);
 
-// The same for all edge sizes: tight and padded matrices, offsets, several alpha and beta. One line for each failure.
+// The same for all edge sizes: tight and padded matrices, offsets, several alpha and beta, some epilogues. One line for
+// each failure.
 std::string failures_at_edges(const Surroundings& where, const cache::Variant& variant);
 
 }  // namespace clbake::tests

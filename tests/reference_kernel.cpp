@@ -25,9 +25,9 @@ struct Edit {
 const std::map<std::string, Edit> kDefects = {
     {"WRONG_LAST_PRODUCT", {"p < (ulong)depth", "p + 1 < (ulong)depth", true}},
     {"WRONG_CORNER", {"p < (ulong)depth", "p + (i == (ulong)m - 1 && j == (ulong)n - 1 ? 1 : 0) < (ulong)depth", true}},
-    {"WRITES_BESIDE", {"STORE(alpha", "if (j == (ulong)n - 1) c[1] = 0;\n  "}},
-    {"WRITES_BEHIND", {"STORE(alpha", "if (i == (ulong)m - 1 && j == (ulong)n - 1) c[9] = 0;\n  "}},
-    {"READS_C", {"beta == 0 ? 0 : beta * LOAD(c)", "beta * LOAD(c)", true}},
+    {"WRITES_BESIDE", {"STORE(x", "if (j == (ulong)n - 1) c[1] = 0;\n  "}},
+    {"WRITES_BEHIND", {"STORE(x", "if (i == (ulong)m - 1 && j == (ulong)n - 1) c[9] = 0;\n  "}},
+    {"READS_C", {"beta == 0 ? 0 : beta * LOAD(", "beta * LOAD(", true}},
     {"READS_BESIDE_A", {"const real c_ij", "if (k > 0) sum += 0 * a[k];\n  "}},
     {"ALWAYS_ZERO", {"const real c_ij", "sum = 0;\n  "}},
     {"IGNORES_OFFSET", {"a += a_offset + ", "a += ", true}},

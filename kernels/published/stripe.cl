@@ -332,17 +332,16 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
     multiply(sum, a_part, b_part);      \
   }
 
-// Updates a work-item's elements of C.
-#define UPDATE_C                                                                                          \
-  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                        \
-    const int row = (i / A_PIECE * LOCAL_Y + y) * A_PIECE + i % A_PIECE;                                  \
-    if (row < tile.rows) {                                                                                \
-      _Pragma("unroll") for (int w = 0; w < COLUMN_VECTORS; ++w) {                                        \
-        const int in_part = w * VECTOR_WIDTH;                                                             \
-        const int column = (in_part / B_PIECE * LOCAL_X + x) * B_PIECE + in_part % B_PIECE;               \
-        update_vector(tile.c + row * (ulong)ldc + column, sum[i][w], tile.columns - column, alpha, beta); \
-      }                                                                                                   \
-    }                                                                                                     \
+#define EACH_VECTOR(unrolling, update)                                                      \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                                         \
+    const int row = (i / A_PIECE * LOCAL_Y + y) * A_PIECE + i % A_PIECE;                    \
+    if (row < tile.rows) {                                                                  \
+      _Pragma(unrolling) for (int w = 0; w < COLUMN_VECTORS; ++w) {                         \
+        const int in_part = w * VECTOR_WIDTH;                                               \
+        const int column = (in_part / B_PIECE * LOCAL_X + x) * B_PIECE + in_part % B_PIECE; \
+        update;                                                                             \
+      }                                                                                     \
+    }                                                                                       \
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
@@ -380,5 +379,5 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     NEXT_A;
     NEXT_B;
   }
-  UPDATE_C;
+  UPDATE_C(COLUMN_VECTORS, EACH_VECTOR)
 }

@@ -121,6 +121,12 @@ Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant
 
 Status Library::gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta,
                      Matrix c, cl_uint wait_count, const cl_event* wait_list, cl_event* event) const {
+  return gemm(queue, problem, alpha, a, b, beta, c, EpilogueBuffers(), wait_count, wait_list, event);
+}
+
+Status Library::gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta,
+                     Matrix c, const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list,
+                     cl_event* event) const {
   return exceptions_to_status([&]() -> Status {
     State& s = *state_;
     std::optional<Gemm> plan = s.plans.take(problem, s.policy.epoch());
@@ -130,7 +136,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
     }
-    Status status = plan->enqueue(queue, alpha, a, b, beta, c, wait_count, wait_list, event);
+    Status status = plan->enqueue(queue, alpha, a, b, beta, c, more, wait_count, wait_list, event);
     static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call
       s.plans.put_back(problem, std::move(*plan));
       return Status();

@@ -11,6 +11,7 @@
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
 #include <algorithm>
+#include <array>
 #include <CL/opencl.hpp>
 #include <limits>
 #include <stdexcept>
@@ -27,6 +28,14 @@ struct Stored {
   std::size_t stride = 0;  // from a product's matrix to the next one's
 };
 
+// The contract's argument `epilogue` and those that belong to it.
+struct CallEpilogue {
+  int steps = 0;
+  double low = 0;
+  double high = 0;
+  Stored bias, d;
+};
+
 // One product, or a part of a batch.
 struct Call {
   int m = 0;
@@ -35,6 +44,7 @@ struct Call {
   double alpha = 1;
   double beta = 0;
   Stored a, b, c;
+  CallEpilogue epilogue;
   std::vector<cl_ulong> offsets;  // of A, B and C for each product of the batch; empty: the strides count
   std::size_t first_product = 0;
   std::size_t products = 1;
@@ -64,7 +74,10 @@ class Launcher {
   }
 
   // Runs the call on copies of the matrices and returns C.
-  std::vector<T> run(const std::vector<T>& a, const std::vector<T>& b, std::vector<T> c) {
+  std::vector<T> run(const std::vector<T>& a, const std::vector<T>& b, std::vector<T> c,
+                     const std::vector<T>& bias = {}, const std::vector<T>& d = {}) {
+    if (!bias.empty()) bias_ = buffer(bias);
+    if (!d.empty()) d_ = buffer(d);
     a_ = {buffer(a), call_.a.offset, call_.a.ld, call_.a.stride};
     b_ = {buffer(b), call_.b.offset, call_.b.ld, call_.b.stride};
     c_ = {buffer(c), call_.c.offset, call_.c.ld, call_.c.stride};
@@ -182,15 +195,25 @@ class Launcher {
     next = set_operand(k, next, b_);
     next = set(k, next, beta);
     next = set_operand(k, next, out);
-    set(k, next, a_.stride, b_.stride, out.stride, offsets_, first_product());
+    next = set(k, next, a_.stride, b_.stride, out.stride, offsets_, first_product());
+    set_epilogue(k, next, split() ? CallEpilogue() : call_.epilogue);
     enqueue(k, l, m(), n(), call_.products * slices());
   }
 
   void reduce(const kernels::Launch& l) {
     cl::Kernel k = kernel(l);
-    set(k, 0, call_.m, call_.n, static_cast<Real>(call_.alpha), partials_, cl_ulong{m() * n()},
-        static_cast<Real>(call_.beta), c_.memory, c_.offset, c_.ld, c_.stride, offsets_, first_product());
+    const cl_uint next =
+        set(k, 0, call_.m, call_.n, static_cast<Real>(call_.alpha), partials_, cl_ulong{m() * n()},
+            static_cast<Real>(call_.beta), c_.memory, c_.offset, c_.ld, c_.stride, offsets_, first_product());
+    set_epilogue(k, next, call_.epilogue);
     enqueue(k, l, 1, m() * n(), call_.products);
+  }
+
+  void set_epilogue(cl::Kernel& k, cl_uint next, const CallEpilogue& e) {
+    const std::array<cl_int, 2> steps_and_ldd{e.steps, e.d.ld};
+    const std::array<Real, 2> bounds{static_cast<Real>(e.low), static_cast<Real>(e.high)};
+    const std::array<cl_ulong, 4> places{e.bias.offset, e.bias.stride, e.d.offset, e.d.stride};
+    set(k, next, steps_and_ldd, bounds, bias_, d_, places);
   }
 
   cl_int first_product() const { return static_cast<cl_int>(call_.first_product); }
@@ -202,6 +225,8 @@ class Launcher {
   Operand a_, b_, c_;
   cl::Buffer offsets_;  // null without offsets
   cl::Buffer partials_;
+  cl::Buffer bias_;  // null without
+  cl::Buffer d_;
 };
 
 }  // namespace clbake::tests

@@ -154,15 +154,18 @@ std::vector<T> matrices(const Call& call, const Stored& x, std::size_t operand, 
 
 template <typename T>
 struct Operands {
-  std::vector<T> a, b, c;
+  std::vector<T> a, b, c, bias, d;
 };
 
 // NaN around A and B, where nothing may be read, and a number around C, where nothing may be written.
 template <typename T>
 Operands<T> operands(const Call& call, Fill ab = Fill::integers, Fill c = Fill::integers) {
   const T nan(std::numeric_limits<double>::quiet_NaN());
-  return {matrices<T>(call, call.a, 0, ab, nan), matrices<T>(call, call.b, 1, ab, nan),
-          matrices<T>(call, call.c, 2, c, T(99))};
+  return {matrices<T>(call, call.a, 0, ab, nan),
+          matrices<T>(call, call.b, 1, ab, nan),
+          matrices<T>(call, call.c, 2, c, T(99)),
+          {},
+          {}};
 }
 
 // Equal numbers, 0 = -0, or both NaN.
@@ -174,7 +177,7 @@ bool same(const std::vector<T>& x, const std::vector<T>& y) {
 
 template <typename T>
 std::vector<T> run(const Built& built, const Call& call, const Operands<T>& with) {
-  return Launcher<T>(queue(), built, call).run(with.a, with.b, with.c);
+  return Launcher<T>(queue(), built, call).run(with.a, with.b, with.c, with.bias, with.d);
 }
 
 // Calls `use` with a number of the type of the precision's elements.
@@ -323,6 +326,42 @@ BOOST_AUTO_TEST_CASE(ScalarsOfZeroReadNothing) {
         return call;
       };
       check_all(no_product, Fill::nan, beta == 0 ? Fill::nan : Fill::integers);
+    }
+  }
+}
+
+// Exactly, where nothing is rounded: with clamps and without activations. Two products, so that strides count.
+BOOST_AUTO_TEST_CASE(EpiloguesAreEqual) {
+  for (const Pair& pair : pairs()) {
+    for (const Size& size : {Size{16, 16, 16}, Size{17, 5, 9}, Size{3, 33, 0}}) {
+      for (const int steps : {1, 8, 16, 32, 8 + 1, 16 + 32, 8 + 32 + 1}) {
+        for (const double beta : {0.0, 2.0}) {
+          Call call = call_of(pair.variant, size);
+          call.products = 2;
+          call.a.stride = extent(call.a);
+          call.b.stride = extent(call.b);
+          call.c.stride = extent(call.c) + 1;
+          call.beta = beta;
+          const int length = (steps & 8) != 0 ? size.m : size.n;
+          call.epilogue = {steps,
+                           -4,
+                           11,
+                           {1, length, length, 2, static_cast<std::size_t>(length) + 1},
+                           {size.m, size.n, size.n + 3, 1, static_cast<std::size_t>(size.m * (size.n + 3))}};
+          with_element(pair.variant.params.precision, [&](auto element) {
+            using T = decltype(element);
+            const T nan(std::numeric_limits<double>::quiet_NaN());
+            // With a D of its own, or beta = 0, C is not read.
+            const bool reads_c = beta != 0 && (steps & 32) == 0;
+            Operands<T> with = operands<T>(call, Fill::integers, reads_c ? Fill::integers : Fill::nan);
+            with.bias = matrices<T>(call, call.epilogue.bias, 0, Fill::integers, nan);
+            with.d = matrices<T>(call, call.epilogue.d, 1, Fill::integers, nan);
+            const bool equal = same(run<T>(pair.variant, call, with), run<T>(pair.reference, call, with));
+            BOOST_TEST(equal, pair.variant.kernel.name << " at " << size.m << " x " << size.n << " x " << size.k
+                                                       << ", epilogue " << steps << ", beta " << beta);
+          });
+        }
+      }
     }
   }
 }

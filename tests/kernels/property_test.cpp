@@ -93,8 +93,11 @@ void check_points(kernels::Family family, Precision precision) {
       BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
       std::string failures;
       for (int problem = 0; problem < 8; ++problem) {
-        const Problem p = random_problem(compiled->variant, dice);
-        failures += failure_of(compiled->where, compiled->variant.name, p, random_options(dice));
+        Problem p = random_problem(compiled->variant, dice);
+        GemmRunOptions options = random_options(dice);
+        const std::size_t epilogue = dice.below(2 * kEpilogues);
+        if (!options.infinite_a && epilogue < kEpilogues) set_epilogue(p, options, epilogue);
+        failures += failure_of(compiled->where, compiled->variant.name, p, options);
       }
       BOOST_TEST(failures.empty(), failures);
     }

@@ -65,6 +65,11 @@ class BareCalls {
     for (int stride = 0; stride < 3; ++stride) distance(0);
     set(none);
     size(0);
+    set(cl_int2{});  // no epilogue
+    set(cl_float2{});
+    set(none);
+    set(none);
+    set(cl_ulong4{});
     return error != CL_SUCCESS
                ? error
                : clEnqueueNDRangeKernel(queue_, kernel_, 3, nullptr, global_, local_, 0, nullptr, nullptr);

@@ -109,7 +109,16 @@ struct Host {
   std::vector<T> a;
   std::vector<T> b;
   std::vector<T> c;
+  std::vector<T> d;
+  std::vector<T> bias;
 };
+
+Shape bias_shape(const Problem& p, std::size_t offset, std::size_t extent) {
+  const std::size_t length = p.epilogue.bias == Bias::none ? 0 : p.epilogue.bias == Bias::per_row ? p.m : p.n;
+  Shape shape{extent > 0 ? std::size_t{1} : 0, length, 1, {}, offset + extent, 0};
+  for (std::size_t i = 0; i < p.batch; ++i) shape.origins.push_back(offset + i * p.epilogue.bias_stride);
+  return shape;
+}
 
 }  // namespace
 
@@ -120,11 +129,15 @@ struct GemmRun::State {
   Shape a_shape;
   Shape b_shape;
   Shape c_shape;
+  Shape d_shape;
+  Shape bias_shape;
   std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>> host;
   cl::CommandQueue queue;
   cl::Buffer a;
   cl::Buffer b;
   cl::Buffer c;
+  cl::Buffer d;
+  cl::Buffer bias;
   std::mt19937 random;
 
   template <typename T>
@@ -134,6 +147,8 @@ struct GemmRun::State {
     h.a = make_matrix<T>(a_shape, nan, nullptr, random);
     h.b = make_matrix<T>(b_shape, nan, nullptr, random);
     h.c = make_matrix<T>(c_shape, T(kGuardValue), options.beta == 0 ? &nan : nullptr, random);
+    h.d = make_matrix<T>(d_shape, nan, options.beta == 0 ? &nan : nullptr, random);
+    h.bias = make_matrix<T>(bias_shape, nan, nullptr, random);
     if (options.infinite_a && a_shape.rows > 0 && a_shape.cols > 0) {
       for (const std::size_t origin : a_shape.origins) h.a[origin] = T(std::numeric_limits<double>::infinity());
     }
@@ -152,6 +167,8 @@ struct GemmRun::State {
     cl_int error = make(a, CL_MEM_READ_ONLY, h.a);
     if (error == CL_SUCCESS) error = make(b, CL_MEM_READ_ONLY, h.b);
     if (error == CL_SUCCESS) error = make(c, CL_MEM_READ_WRITE, h.c);
+    if (error == CL_SUCCESS && problem.epilogue.has_d) error = make(d, CL_MEM_READ_ONLY, h.d);
+    if (error == CL_SUCCESS && problem.epilogue.bias != Bias::none) error = make(bias, CL_MEM_READ_ONLY, h.bias);
     if (error == CL_SUCCESS) return {};
     return {Code::out_of_memory,
             "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
@@ -177,7 +194,7 @@ struct GemmRun::State {
     if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
     std::mt19937 sample(options.seed);
     Check check;
-    check.tolerance = tolerance(problem.precision, problem.k);
+    check.tolerance = tolerance(problem);
     check.guards_intact = guards_intact(c_shape, h.c, result);
     for (std::size_t i = 0; i < problem.batch; ++i) {
       const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
@@ -189,7 +206,11 @@ struct GemmRun::State {
                                      h.b,
                                      b_shape.origins[i],
                                      h.c,
-                                     c_shape.origins[i]};
+                                     c_shape.origins[i],
+                                     &h.d,
+                                     d_shape.origins[i],
+                                     &h.bias,
+                                     bias_shape.origins[i]};
       check.rows_checked += rows.size();
       check.max_error = std::max(check.max_error, max_error(operands, result, rows));
     }
@@ -207,7 +228,8 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
   const double largest = static_cast<double>(d.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>());
   const double total = static_cast<double>(d.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>());
   double sum = 0;
-  for (const std::size_t elements : {o.a_offset + e.a, o.b_offset + e.b, o.c_offset + e.c + kGuard}) {
+  for (const std::size_t elements :
+       {o.a_offset + e.a, o.b_offset + e.b, o.c_offset + e.c + kGuard, o.d_offset + e.d, o.bias_offset + e.bias}) {
     const double bytes = static_cast<double>(elements) * static_cast<double>(element_bytes(p.precision));
     sum += bytes;
     if (bytes > largest) {
@@ -234,6 +256,8 @@ Problem exchanged(const Problem& p) {
   std::swap(r.trans_a, r.trans_b);
   std::swap(r.a_stride, r.b_stride);
   for (BatchOffsets& product : r.offsets) std::swap(product.a, product.b);
+  if (p.epilogue.bias == Bias::per_row) r.epilogue.bias = Bias::per_column;
+  if (p.epilogue.bias == Bias::per_column) r.epilogue.bias = Bias::per_row;
   return r;
 }
 
@@ -267,6 +291,9 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
       make_shape(p, p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, o.b_offset, p.b_stride, &BatchOffsets::b, e.b);
   s->c_shape = make_shape(p, p.m, p.n, p.ldc, o.c_offset, p.c_stride, &BatchOffsets::c, e.c);
   s->c_shape.guard = kGuard;
+  s->d_shape = make_shape(p, p.epilogue.has_d ? p.m : 0, p.n, p.epilogue.ldd, o.d_offset, p.epilogue.d_stride,
+                          &BatchOffsets::c, e.d);
+  s->bias_shape = bias_shape(p, o.bias_offset, e.bias);
 
   s->queue = cl::CommandQueue(session.queue(), true);
   const cl::Context context(session.context(), true);
@@ -289,7 +316,8 @@ Result<double> GemmRun::run(Gemm& gemm) {
   const auto start = std::chrono::steady_clock::now();
   cl_event event = nullptr;
   Status status = gemm.enqueue(s.queue(), s.options.alpha, column_major ? b : a, column_major ? a : b, s.options.beta,
-                               {s.c(), s.options.c_offset}, 0, nullptr, &event);
+                               {s.c(), s.options.c_offset},
+                               {{s.bias(), s.options.bias_offset}, {s.d(), s.options.d_offset}}, 0, nullptr, &event);
   if (!status) return status;
   status = finish(s.queue(), event);
   const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;

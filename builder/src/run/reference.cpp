@@ -47,12 +47,25 @@ void product_row(const HostOperands<T>& o, std::size_t i, std::vector<double>& s
   }
 }
 
+// Of element (i, j) of C, before the product: beta times what is added to it, and its bias.
+template <typename T>
+double old_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
+  const Epilogue& e = o.problem.epilogue;
+  if (o.beta == 0) return 0;
+  const T& old = e.has_d ? (*o.d)[o.d_offset + i * e.ldd + j] : o.c[o.c_offset + i * o.problem.ldc + j];
+  return static_cast<double>(o.beta) * static_cast<double>(old);
+}
+template <typename T>
+double bias_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
+  const Bias bias = o.problem.epilogue.bias;
+  return bias == Bias::none ? 0.0 : static_cast<double>((*o.bias)[o.bias_offset + (bias == Bias::per_row ? i : j)]);
+}
+
 template <typename T>
 double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::vector<double>& sum,
                  std::vector<double>& magnitude) {
   const Problem& p = o.problem;
   const auto alpha = static_cast<double>(o.alpha);
-  const auto beta = static_cast<double>(o.beta);
   const bool reads_operands = alpha != 0;
   if (reads_operands) {
     product_row(o, i, sum, magnitude);
@@ -63,9 +76,11 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
   double worst = 0;
   for (std::size_t j = 0; j < p.n; ++j) {
     const std::size_t at = o.c_offset + i * p.ldc + j;
-    const double old = beta == 0 ? 0.0 : beta * static_cast<double>(o.c[at]);
-    const double expected = alpha * sum[j] + old;
-    const double scale = std::fabs(alpha) * magnitude[j] + std::fabs(old) + least_normal<T>;
+    const double old = old_of(o, i, j);
+    const double bias = bias_of(o, i, j);
+    const double expected = activated(p.epilogue, alpha * sum[j] + old + bias);
+    const double terms = std::fabs(alpha) * magnitude[j] + std::fabs(old) + std::fabs(bias);
+    const double scale = std::max(terms, std::fabs(expected)) + least_normal<T>;
     const auto got = static_cast<double>(result[at]);
     if (got == expected) continue;  // equal infinities too
     const bool comparable = std::isfinite(got) && std::isfinite(expected) && scale > 0;
@@ -81,6 +96,36 @@ double tolerance(Precision precision, std::size_t k) {
   const double depth = static_cast<double>(k);
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
   return arithmetic + rounding_of_result(precision);
+}
+
+double tolerance(const Problem& problem) {
+  const Epilogue& e = problem.epilogue;
+  const double sum = tolerance(problem.precision, problem.k + (e.bias == Bias::none ? 0 : 1));
+  const double u = unit_roundoff(problem.precision);
+  switch (e.activation) {
+    case Activation::none:
+    case Activation::relu:
+    case Activation::clamp: return sum;
+    case Activation::sigmoid: return sum + 16 * u;
+    case Activation::silu: return 1.1 * sum + 16 * u;
+    case Activation::gelu_tanh: return 1.13 * sum + 16 * u;
+    case Activation::gelu: break;
+  }
+  return 1.13 * sum + 40 * u;
+}
+
+double activated(const Epilogue& e, double x) {
+  constexpr double pi = 3.14159265358979323846;
+  switch (e.activation) {
+    case Activation::none: break;
+    case Activation::relu: return x < 0 ? 0 : x;
+    case Activation::clamp: return x < e.low ? e.low : x > e.high ? e.high : x;
+    case Activation::sigmoid: return 1 / (1 + std::exp(-x));
+    case Activation::silu: return x / (1 + std::exp(-x));
+    case Activation::gelu: return x * std::erfc(-x / std::sqrt(2.0)) / 2;
+    case Activation::gelu_tanh: return x * (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2;
+  }
+  return x;
 }
 
 template <typename T>

@@ -85,6 +85,12 @@ enum class Argument : std::int16_t {
   b_stride = 11,
   c_stride = 12,
   offsets = 13,
+  bias = 14,
+  bias_stride = 15,
+  activation = 16,
+  bounds = 17,  // of a clamp: NaN, or the lower above the upper one
+  ldd = 18,
+  d_stride = 19,
 
   // Buffers of a call. a, b and c: null, not a buffer, or of another context.
   a = 20,
@@ -96,6 +102,12 @@ enum class Argument : std::int16_t {
   c_alias = 26,      // C shares elements with A or B
   c_read_only = 27,  // kernels may not write to C's buffer
   workspace = 28,    // missing, too small or not aligned
+  d = 32,            // as a, b and c
+  d_size = 33,
+  d_alias = 34,      // D shares elements with C, and is not C
+  bias_vector = 35,  // as a, b and c
+  bias_size = 36,
+  bias_alias = 37,  // the bias shares elements with C
 
   queue = 30,      // null, or of another context or device
   wait_list = 31,  // null, or with a null event

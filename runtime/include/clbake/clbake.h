@@ -9,7 +9,7 @@
  *     fprintf(stderr, "%s\n", error.message);
  *   }
  *   clbake_problem_init(&problem, CLBAKE_SINGLE, 512, 512, 512);
- *   clbake_library_gemm(library, queue, &problem, 1.0, a, 0, b, 0, 0.0, c, 0, 0, NULL, NULL, &error);
+ *   clbake_library_gemm(library, queue, &problem, 1.0, a, 0, b, 0, 0.0, c, 0, NULL, 0, NULL, NULL, &error);
  *   clbake_library_release(library);
  *   clbake_bundle_release(bundle);
  *
@@ -75,6 +75,12 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_B_STRIDE = 11,
   CLBAKE_ARGUMENT_C_STRIDE = 12,
   CLBAKE_ARGUMENT_OFFSETS = 13,
+  CLBAKE_ARGUMENT_BIAS = 14,
+  CLBAKE_ARGUMENT_BIAS_STRIDE = 15,
+  CLBAKE_ARGUMENT_ACTIVATION = 16,
+  CLBAKE_ARGUMENT_BOUNDS = 17,
+  CLBAKE_ARGUMENT_LDD = 18,
+  CLBAKE_ARGUMENT_D_STRIDE = 19,
   CLBAKE_ARGUMENT_A = 20,
   CLBAKE_ARGUMENT_B = 21,
   CLBAKE_ARGUMENT_C = 22,
@@ -84,6 +90,12 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_C_ALIAS = 26,
   CLBAKE_ARGUMENT_C_READ_ONLY = 27,
   CLBAKE_ARGUMENT_WORKSPACE = 28,
+  CLBAKE_ARGUMENT_D = 32,
+  CLBAKE_ARGUMENT_D_SIZE = 33,
+  CLBAKE_ARGUMENT_D_ALIAS = 34,
+  CLBAKE_ARGUMENT_BIAS_VECTOR = 35,
+  CLBAKE_ARGUMENT_BIAS_SIZE = 36,
+  CLBAKE_ARGUMENT_BIAS_ALIAS = 37,
   CLBAKE_ARGUMENT_QUEUE = 30,
   CLBAKE_ARGUMENT_WAIT_LIST = 31,
   CLBAKE_ARGUMENT_CONTEXT = 40,
@@ -153,6 +165,18 @@ typedef struct clbake_batch_offsets {
   size_t a, b, c; /* elements */
 } clbake_batch_offsets;
 
+/* clbake::Bias and clbake::Activation: see clbake/clbake.hpp for the formulas. */
+typedef enum clbake_bias { CLBAKE_BIAS_NONE = 0, CLBAKE_BIAS_PER_ROW = 1, CLBAKE_BIAS_PER_COLUMN = 2 } clbake_bias;
+typedef enum clbake_activation {
+  CLBAKE_ACTIVATION_NONE = 0,
+  CLBAKE_RELU = 1,
+  CLBAKE_CLAMP = 2,
+  CLBAKE_SIGMOID = 3,
+  CLBAKE_SILU = 4,
+  CLBAKE_GELU = 5,
+  CLBAKE_GELU_TANH = 6
+} clbake_activation;
+
 typedef struct clbake_problem {
   size_t struct_size;
   clbake_precision precision;
@@ -162,9 +186,23 @@ typedef struct clbake_problem {
   size_t batch;                        /* products */
   size_t a_stride, b_stride, c_stride; /* elements */
   const clbake_batch_offsets* offsets; /* `batch` of them instead of the strides; or NULL. Read during the call only. */
+  clbake_bias bias;                    /* and the rest: clbake::Epilogue */
+  clbake_activation activation;
+  size_t bias_stride; /* elements */
+  double low, high;
+  int has_d;            /* 0: no */
+  size_t ldd, d_stride; /* elements */
 } clbake_problem;
 
-/* One row-major product of matrices without gaps between their rows, neither of them transposed. */
+/* clbake::EpilogueBuffers: what an epilogue reads, NULL where it has none. Offsets in elements. */
+typedef struct clbake_epilogue_buffers {
+  cl_mem bias;
+  size_t bias_offset;
+  cl_mem d;
+  size_t d_offset;
+} clbake_epilogue_buffers;
+
+/* One row-major product of matrices without gaps between their rows, neither of them transposed, no epilogue. */
 static inline void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n,
                                        size_t k) {
   memset(problem, 0, sizeof *problem);
@@ -209,11 +247,11 @@ clbake_code clbake_library_create(cl_context context, cl_device_id device, clbak
 clbake_library* clbake_library_retain(clbake_library* library);
 void clbake_library_release(clbake_library* library);
 
-/* Offsets in elements, from the start of the buffer. */
+/* Offsets in elements, from the start of the buffer. more: NULL when the epilogue has neither bias nor D. */
 clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
                                 double alpha, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta,
-                                cl_mem c, size_t c_offset, cl_uint wait_count, const cl_event* wait_list,
-                                cl_event* event, clbake_error* error);
+                                cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                const cl_event* wait_list, cl_event* event, clbake_error* error);
 
 clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, size_t count,
                                 clbake_error* error);
@@ -284,8 +322,9 @@ clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, size_t o
 clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error);
 
 clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, size_t a_offset,
-                                cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset, cl_uint wait_count,
-                                const cl_event* wait_list, cl_event* event, clbake_error* error);
+                                cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
+                                const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
+                                cl_event* event, clbake_error* error);
 
 /* ---- Beside a library. Any thread. ---- */
 

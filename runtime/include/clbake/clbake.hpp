@@ -39,9 +39,38 @@ struct BatchOffsets {
   std::size_t c = 0;
 };
 
-// C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp); C
-// is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions are in elements and at most 2^31 - 1; m, n and k may
-// be 0.
+// A vector that is added to C: with an element for each of its m rows, or of its n columns, as the caller sees them.
+enum class Bias { none, per_row, per_column };
+
+// What becomes of an element x of C. s(x) = 1 / (1 + exp(-x)).
+enum class Activation {
+  none,
+  relu,       // max(x, 0)
+  clamp,      // at least Epilogue::low, at most Epilogue::high
+  sigmoid,    // s(x)
+  silu,       // x * s(x)
+  gelu,       // x * (1 + erf(x / sqrt(2))) / 2
+  gelu_tanh,  // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2
+};
+
+// What a product's kernel does before it stores C = act(alpha * op(A) * op(B) + beta * D + bias). Computed in the
+// precision of the sums, on what has not been rounded to C's yet; a NaN stays one.
+struct Epilogue {
+  Bias bias = Bias::none;
+  std::size_t bias_stride = 0;  // elements from a product's bias to that of the next one in a batch; 0: all share it
+  Activation activation = Activation::none;
+  double low = 0;  // of a clamp; rounded to the problem's precision (of 16 bits: to single)
+  double high = 0;
+  // Whether beta multiplies a matrix D of C's size instead of C. D may be C itself (with C's leading dimension and
+  // stride), or shares no element with it.
+  bool has_d = false;
+  std::size_t ldd = 0;       // as ldc; elements
+  std::size_t d_stride = 0;  // as c_stride. With offsets, the products of D begin where those of C do
+};
+
+// C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp),
+// and then the epilogue; C is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions are in elements and at most
+// 2^31 - 1; m, n and k may be 0.
 struct Problem : GemmKind {
   Layout layout = Layout::row_major;
   std::size_t m = 0;
@@ -61,6 +90,7 @@ struct Problem : GemmKind {
   std::size_t b_stride = 0;
   std::size_t c_stride = 0;
   std::vector<BatchOffsets> offsets;
+  Epilogue epilogue;
 };
 
 // One product of matrices without gaps between their rows (columns, if column-major): the least leading dimensions.
@@ -71,6 +101,12 @@ Problem make_problem(const GemmKind& kind, std::size_t m, std::size_t n, std::si
 struct Matrix {
   cl_mem buffer = nullptr;
   std::size_t offset = 0;
+};
+
+// The buffers of an epilogue, as far as the problem's has a bias and a D (and beta is not 0).
+struct EpilogueBuffers {
+  Matrix bias;
+  Matrix d;
 };
 
 // Where the program that serves a problem comes from, best first.
@@ -167,7 +203,7 @@ class Gemm {
   // scalar that rounds to 0 is 0. beta = 0: C is not read, NaN in it does not spread. k = 0 or alpha = 0: A and B are
   // not read, their buffers may be null. m = 0, n = 0 or batch = 0: nothing runs, the event completes after the wait
   // list. `event` (may be null) is the caller's to release. C may share a buffer with A and B, but no element: that is
-  // checked, except between sub-buffers.
+  // checked, except between sub-buffers. An epilogue with a bias or a D needs the function below.
   //
   // Fails with invalid_argument, and Status::argument() names the first that is refused in this order: queue,
   // workspace, wait list; then, of those that will be read or written, A, B and C, each for its handle, context, type,
@@ -176,6 +212,12 @@ class Gemm {
   // finish the queue before releasing the buffers.
   Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                  cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
+
+  // The same for a problem with an epilogue. D and the bias are checked after C, and for elements that they share with
+  // C after A and B.
+  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                 const EpilogueBuffers& more, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
+                 cl_event* event = nullptr);
 
   const Explanation& explanation() const;
 
@@ -251,6 +293,9 @@ class Library {
   // several queues do not wait for each other.
   Status gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta, Matrix c,
               cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
+  Status gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+              const EpilogueBuffers& more, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
+              cl_event* event = nullptr) const;
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
@@ -313,15 +358,18 @@ bool newer_driver_serves(const Target& made_for, const Target& device);
 bool portable_serves(const Target& made_for, const Target& device);
 
 // Whether the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields that is
-// wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, or offsets.
+// wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets; bias,
+// bias_stride, activation, bounds, ldd or d_stride.
 Status check(const Problem& problem);
 
-// Elements that a buffer must hold from `offset` on for A, B and C of the problem, all products of the batch; 0 for an
-// empty matrix. Requires check(problem).ok().
+// Elements that a buffer must hold from `offset` on for A, B, C, D and the bias of the problem, all products of the
+// batch; 0 for an empty matrix, and for a D or bias that the epilogue does not have. Requires check(problem).ok().
 struct Extents {
   std::size_t a = 0;
   std::size_t b = 0;
   std::size_t c = 0;
+  std::size_t d = 0;
+  std::size_t bias = 0;
 };
 Extents extents(const Problem& problem);
 

@@ -45,7 +45,8 @@ cache::Form form_of(const cache::Bytes& program);
 
 // What follows is defined in launch/warm_up.cpp.
 
-// The launch of the gemm kernel, among those that copy operands and reduce. Requires a variant of contract 2.
+// The launch of the gemm kernel, among those that copy operands and reduce. Requires a variant of the runtime's
+// contract.
 const cache::Launch& product_launch(const cache::Variant& variant);
 
 // Problems, as small as possible, with k = 1, for which the grids of all launches are large for PoCL, which compiles

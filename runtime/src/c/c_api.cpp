@@ -44,6 +44,24 @@ Status hand_over(Result<T> result, Object** to) {
   return {};
 }
 
+clbake::Epilogue epilogue_of(const clbake_problem& from) {
+  clbake::Epilogue e;
+  e.bias = static_cast<clbake::Bias>(from.bias);
+  e.bias_stride = from.bias_stride;
+  e.activation = static_cast<clbake::Activation>(from.activation);
+  e.low = from.low;
+  e.high = from.high;
+  e.has_d = from.has_d != 0;
+  e.ldd = from.ldd;
+  e.d_stride = from.d_stride;
+  return e;
+}
+
+clbake::EpilogueBuffers buffers_of(const clbake_epilogue_buffers* from) {
+  if (!from) return {};
+  return {{from->bias, from->bias_offset}, {from->d, from->d_offset}};
+}
+
 clbake::Problem problem_of(const clbake_problem& from) {
   clbake::Problem p;
   p.precision = static_cast<clbake::Precision>(from.precision);
@@ -64,6 +82,7 @@ clbake::Problem problem_of(const clbake_problem& from) {
   for (std::size_t i = 0; from.offsets && i < from.batch; ++i) {
     p.offsets.push_back({from.offsets[i].a, from.offsets[i].b, from.offsets[i].c});
   }
+  p.epilogue = epilogue_of(from);
   return p;
 }
 
@@ -86,6 +105,14 @@ Status check(const clbake_problem* p) {
   const int layout = number(p->layout);
   if (layout != CLBAKE_ROW_MAJOR && layout != CLBAKE_COLUMN_MAJOR) {
     return {Argument::layout, "layout is neither row-major nor column-major"};
+  }
+  const int bias = number(p->bias);
+  if (bias < CLBAKE_BIAS_NONE || bias > CLBAKE_BIAS_PER_COLUMN) {
+    return {Argument::bias, "bias is neither none, per row nor per column"};
+  }
+  const int activation = number(p->activation);
+  if (activation < CLBAKE_ACTIVATION_NONE || activation > CLBAKE_GELU_TANH) {
+    return {Argument::activation, "activation is none that is known"};
   }
   if (p->offsets && p->batch > INT32_MAX) return {Argument::batch, "batch is more than 2^31 - 1"};
   return {};
@@ -197,14 +224,14 @@ void clbake_library_release(clbake_library* library) {
 
 clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
                                 double alpha, cl_mem a, std::size_t a_offset, cl_mem b, std::size_t b_offset,
-                                double beta, cl_mem c, std::size_t c_offset, cl_uint wait_count,
-                                const cl_event* wait_list, cl_event* event, clbake_error* error) {
+                                double beta, cl_mem c, std::size_t c_offset, const clbake_epilogue_buffers* more,
+                                cl_uint wait_count, const cl_event* wait_list, cl_event* event, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!library) return null_library();
     const Status possible = check(problem);
     if (!possible) return possible;
     return library->library.gemm(queue, problem_of(*problem), alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset},
-                                 wait_count, wait_list, event);
+                                 buffers_of(more), wait_count, wait_list, event);
   });
 }
 
@@ -335,10 +362,11 @@ clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation*
 
 clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, std::size_t a_offset,
                                 cl_mem b, std::size_t b_offset, double beta, cl_mem c, std::size_t c_offset,
-                                cl_uint wait_count, const cl_event* wait_list, cl_event* event, clbake_error* error) {
+                                const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
+                                cl_event* event, clbake_error* error) {
   return run(error, [&] {
-    return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, wait_count,
-                                     wait_list, event)
+    return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
+                                     wait_count, wait_list, event)
                 : null_gemm();
   });
 }

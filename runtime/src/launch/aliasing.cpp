@@ -95,6 +95,19 @@ Region region_of_c(const Problem& p, std::size_t start) {
   return shaped(region(p, start, p.c_stride, &BatchOffsets::c), p.m, p.n, p.ldc);
 }
 
+Region region_of_d(const Problem& p, std::size_t start) {
+  return shaped(region(p, start, p.epilogue.d_stride, &BatchOffsets::c), p.m, p.n, p.epilogue.ldd);
+}
+
+Region region_of_bias(const Problem& p, std::size_t start) {
+  const std::size_t length = p.epilogue.bias == Bias::per_row ? p.m : p.n;
+  Region r;
+  r.start = start;
+  r.stride = p.epilogue.bias_stride;
+  r.batch = r.stride > 0 ? p.batch : 1;
+  return shaped(r, 1, length, length);
+}
+
 bool overlap(const Region& x, const Region& y) {
   if (empty(x) || empty(y) || !meet(hull(x), hull(y))) return false;
   if (!same_grid(x, y)) {

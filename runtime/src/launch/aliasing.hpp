@@ -22,6 +22,8 @@ struct Region {
 Region region_of_a(const Problem& p, std::size_t start);
 Region region_of_b(const Problem& p, std::size_t start);
 Region region_of_c(const Problem& p, std::size_t start);
+Region region_of_d(const Problem& p, std::size_t start);
+Region region_of_bias(const Problem& p, std::size_t start);
 
 // Exactly: blocks of one matrix, as in a blocked factorisation, may lie between each other's rows. Constant time where
 // both have one leading dimension, and there is no batch; otherwise sorts the rows of both. Also true when they

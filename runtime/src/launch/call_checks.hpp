@@ -26,6 +26,8 @@ struct BufferArgument {
 inline constexpr BufferArgument kBufferA{"A", Argument::a, Argument::a_size};
 inline constexpr BufferArgument kBufferB{"B", Argument::b, Argument::b_size};
 inline constexpr BufferArgument kBufferC{"C", Argument::c, Argument::c_size, true};
+inline constexpr BufferArgument kBufferD{"D", Argument::d, Argument::d_size};
+inline constexpr BufferArgument kBias{"the bias", Argument::bias_vector, Argument::bias_size};
 inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace, Argument::workspace};
 
 // That it is a buffer of the context, holds `extent` elements from the matrix's offset on and, if it is written, is not

@@ -8,17 +8,20 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <limits>
 #include <utility>
 
 namespace clbake {
-namespace {
 
-// Sets arguments in the order of the kernel contract, one after another. A scalar that the kernel already has is not
-// set again; memory is, as a new object may have an old one's address.
-class Arguments {
+// Sets arguments in the order of the kernel contract, one after another. A scalar or null that the kernel already has
+// is not set again; memory is, as a new object may have an old one's address.
+class Gemm::State::Arguments {
  public:
   Arguments(cl_kernel kernel, ArgumentBits& held) : kernel_(kernel), held_(held) {}
   Arguments& memory(cl_mem value) {
+    if (!value) return scalar(value);
+    held_[index_] = kUnset;
     if (error_ == CL_SUCCESS) error_ = clSetKernelArg(kernel_, index_++, sizeof value, &value);
     return *this;
   }
@@ -27,6 +30,17 @@ class Arguments {
   Arguments& real(double value, Precision precision) {
     return precision == Precision::double_precision ? scalar(static_cast<cl_double>(value))
                                                     : scalar(static_cast<cl_float>(value));
+  }
+  // A vector of OpenCL C. Set again unless it was and is 0, as it is without an epilogue.
+  template <typename T>
+  Arguments& numbers(std::initializer_list<T> values) {
+    const bool zero = std::all_of(values.begin(), values.end(), [](T value) { return value == 0; });
+    std::uint64_t& held = held_[index_];
+    const cl_uint index = index_++;
+    if (error_ != CL_SUCCESS || (zero && held == 0)) return *this;
+    error_ = clSetKernelArg(kernel_, index, values.size() * sizeof(T), values.begin());
+    held = error_ == CL_SUCCESS && zero ? 0 : kUnset;
+    return *this;
   }
   cl_int error() const { return error_; }
 
@@ -52,6 +66,8 @@ class Arguments {
   cl_uint index_ = 0;
   cl_int error_ = CL_SUCCESS;
 };
+
+namespace {
 
 // An operand as the gemm kernel reads it: the caller's matrix, or its copy.
 struct Operand {
@@ -83,6 +99,23 @@ cl_int status_of(const cl::Event& event) {
 }
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+// The contract's argument `epilogue` (ACTIVATION and the bits below it in common.cl).
+std::size_t steps_of(const Epilogue& e, bool reads_d) {
+  std::size_t steps = 0;
+  switch (e.activation) {
+    case Activation::none: break;
+    case Activation::relu:
+    case Activation::clamp: steps = 1; break;
+    case Activation::sigmoid: steps = 2; break;
+    case Activation::silu: steps = 3; break;
+    case Activation::gelu: steps = 4; break;
+    case Activation::gelu_tanh: steps = 5; break;
+  }
+  if (e.bias == Bias::per_row) steps += 8;
+  if (e.bias == Bias::per_column) steps += 16;
+  return steps + (reads_d ? 32 : 0);
+}
 
 bool is_pack(cache::Role role) { return role == cache::Role::pack_a || role == cache::Role::pack_b; }
 
@@ -127,9 +160,15 @@ Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {
 
 Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
                      cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
+  return enqueue(queue, alpha, a, b, beta, c, EpilogueBuffers(), wait_count, wait_list, event);
+}
+
+Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                     const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
   if (!state_) return moved_from();
   return exceptions_to_status([&] {
-    return state_->enqueue(queue, alpha, a, b, beta, c, {wait_count, wait_count > 0 ? wait_list : nullptr, event});
+    return state_->enqueue(queue, alpha, a, b, beta, c, more,
+                           {wait_count, wait_count > 0 ? wait_list : nullptr, event});
   });
 }
 
@@ -241,7 +280,10 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
     if (status) status = check_buffer(exchanged ? kBufferA : kBufferB, call.b, context, extents.b, bytes);
   }
   if (status) status = check_buffer(kBufferC, call.c, context, extents.c, bytes);
-  return status && call.reads_operands ? check_apart(call) : status;
+  if (status && call.reads_d) status = check_buffer(kBufferD, call.more.d, context, extents.d, bytes);
+  if (status && extents.bias > 0) status = check_buffer(kBias, call.more.bias, context, extents.bias, bytes);
+  if (status && call.reads_operands) status = check_apart(call);
+  return status ? check_epilogue_apart(call) : status;
 }
 
 // Checks each pair of starts once: for one handle the answer depends on nothing else.
@@ -263,6 +305,52 @@ Status Gemm::State::check_apart(const Call& call) {
     apart_b = b_starts;
   }
   return {};
+}
+
+// As check_apart. A D that is C, element for element, is fine.
+Status Gemm::State::check_epilogue_apart(const Call& call) {
+  const std::size_t c = call.c.offset;
+  const Epilogue& e = problem.epilogue;
+  const std::array<std::size_t, 2> d_starts{call.more.d.offset, c};
+  if (call.reads_d && call.more.d.buffer == call.c.buffer && apart_d != d_starts) {
+    const bool same = d_starts[0] == c && e.ldd == problem.ldc &&
+                      (problem.batch == 1 || !problem.offsets.empty() || e.d_stride == problem.c_stride);
+    if (!same && overlap(region_of_d(problem, d_starts[0]), region_of_c(problem, c))) {
+      return {Argument::d_alias, "C and D share elements of one buffer, but are not the same matrix"};
+    }
+    apart_d = d_starts;
+  }
+  const std::array<std::size_t, 2> bias_starts{call.more.bias.offset, c};
+  if (extents.bias > 0 && call.more.bias.buffer == call.c.buffer && apart_bias != bias_starts) {
+    if (overlap(region_of_bias(problem, bias_starts[0]), region_of_c(problem, c))) {
+      return {Argument::bias_alias, "C and the bias share elements of one buffer"};
+    }
+    apart_bias = bias_starts;
+  }
+  return {};
+}
+
+// The contract's last arguments. A product whose slices are added up by another kernel has no epilogue itself.
+void Gemm::State::set_epilogue(Arguments& arguments, const Call& call, bool applied) const {
+  const Epilogue& e = problem.epilogue;
+  const std::size_t steps = applied ? steps_of(e, call.reads_d) : 0;
+  const bool clamps = applied && e.activation == Activation::clamp;
+  const bool relu = applied && e.activation == Activation::relu;
+  const bool has_bias = applied && extents.bias > 0;
+  const bool reads_d = applied && call.reads_d;
+  arguments.numbers<cl_int>({static_cast<cl_int>(steps), static_cast<cl_int>(reads_d ? e.ldd : 0)});
+  const double low = clamps ? e.low : 0;
+  const double high = clamps ? e.high : relu ? std::numeric_limits<double>::infinity() : 0;
+  if (problem.precision == Precision::double_precision) {
+    arguments.numbers<cl_double>({low, high});
+  } else {
+    arguments.numbers<cl_float>({static_cast<cl_float>(low), static_cast<cl_float>(high)});
+  }
+  arguments.memory(has_bias ? call.more.bias.buffer : nullptr).memory(reads_d ? call.more.d.buffer : nullptr);
+  const Matrix none;
+  const Matrix& bias = has_bias ? call.more.bias : none;
+  const Matrix& d = reads_d ? call.more.d : none;
+  arguments.numbers<cl_ulong>({bias.offset, has_bias ? e.bias_stride : 0, d.offset, reads_d ? e.d_stride : 0});
 }
 
 cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
@@ -292,12 +380,14 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
       arguments.memory(split ? w.partials() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
       arguments.distance(a.stride).distance(b.stride).distance(split ? p.m * p.n : p.c_stride);
       arguments.memory(offsets()).size(first_product);
+      set_epilogue(arguments, call, !split);
       break;
     }
     case cache::Role::reduce:
       arguments.size(p.m).size(p.n).real(call.alpha, p.precision).memory(w.partials()).distance(p.m * p.n);
       arguments.real(call.beta, p.precision).memory(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
       arguments.memory(offsets()).size(first_product);
+      set_epilogue(arguments, call, true);
       break;
   }
   return arguments.error();
@@ -383,11 +473,14 @@ Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const 
 }
 
 Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-                            const Events& events) {
+                            const EpilogueBuffers& more, const Events& events) {
   // BLAS: alpha = 0 (as the kernel will see it) does not read A and B, so NaN in them does not spread.
-  if (problem.precision != Precision::double_precision) alpha = static_cast<float>(alpha);
+  if (problem.precision != Precision::double_precision) {
+    alpha = static_cast<float>(alpha);
+    beta = static_cast<float>(beta);
+  }
   if (layout == Layout::column_major) std::swap(a, b);
-  Call call{alpha, beta, a, b, c, problem.k > 0 && alpha != 0};
+  Call call{alpha, beta, a, b, c, more, problem.k > 0 && alpha != 0, problem.epilogue.has_d && beta != 0};
   if (!call.reads_operands) call.alpha = 0;  // an infinite alpha times the empty sum would be NaN
   const Status possible = check_call(queue, call, events);
   if (!possible) return possible;

@@ -23,7 +23,9 @@ struct Call {
   double alpha = 0;
   double beta = 0;
   Matrix a, b, c;  // of the row-major problem
+  EpilogueBuffers more;
   bool reads_operands = false;
+  bool reads_d = false;
 };
 
 // The scalar arguments that a kernel has, as bits: those that have not changed are not set again.
@@ -51,6 +53,8 @@ struct Gemm::State {
   // Starts of A or B, and of C, that the aliasing check has passed for one buffer: the check may sort all rows.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
   std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};
+  std::array<std::size_t, 2> apart_d{SIZE_MAX, SIZE_MAX};
+  std::array<std::size_t, 2> apart_bias{SIZE_MAX, SIZE_MAX};
   std::uint64_t epoch = 0;           // of the library's programs when this was prepared: PlanCache
   std::shared_ptr<CallCount> calls;  // null: not recorded
 
@@ -63,14 +67,18 @@ struct Gemm::State {
   cl_int widen_reduction(cl_command_queue queue, std::size_t elements);
   Result<Gemm> clone() const;
   Status use_workspace(cl_mem buffer, std::size_t offset);
-  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c, const Events& events);
+  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+                 const EpilogueBuffers& more, const Events& events);
 
  private:
+  class Arguments;
   Status create_kernels();
   Status create_offsets();
   Status check_call(cl_command_queue queue, const Call& call, const Events& events);
   Status check_apart(const Call& call);
+  Status check_epilogue_apart(const Call& call);
   bool has_workspace() const;
+  void set_epilogue(Arguments& arguments, const Call& call, bool applied) const;
   cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
   cl_int launch(std::size_t launch, cl_command_queue queue, std::size_t products, const Events& events);
   void forget_finished();

@@ -7,11 +7,17 @@
 namespace clbake {
 namespace {
 
+bool equal(const Epilogue& x, const Epilogue& y) {
+  return x.bias == y.bias && x.bias_stride == y.bias_stride && x.activation == y.activation && x.low == y.low &&
+         x.high == y.high && x.has_d == y.has_d && x.ldd == y.ldd && x.d_stride == y.d_stride;
+}
+
 bool equal(const Problem& x, const Problem& y) {
   const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
   return x.precision == y.precision && x.layout == y.layout && x.trans_a == y.trans_a && x.trans_b == y.trans_b &&
          x.m == y.m && x.n == y.n && x.k == y.k && x.lda == y.lda && x.ldb == y.ldb && x.ldc == y.ldc &&
          x.batch == y.batch && x.a_stride == y.a_stride && x.b_stride == y.b_stride && x.c_stride == y.c_stride &&
+         equal(x.epilogue, y.epilogue) &&
          std::equal(x.offsets.begin(), x.offsets.end(), y.offsets.begin(), y.offsets.end(), same);
 }
 
@@ -21,6 +27,8 @@ std::uint64_t hash_of(const Problem& p) {
   constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
   std::uint64_t hash = static_cast<std::uint64_t>(p.precision) * 8 + (p.layout == Layout::row_major ? 0 : 4) +
                        (p.trans_a ? 2 : 0) + (p.trans_b ? 1 : 0);
+  const Epilogue& e = p.epilogue;
+  hash += static_cast<std::uint64_t>(e.activation) << 8U | static_cast<std::uint64_t>(e.bias) << 16U;
   for (const std::size_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.offsets.size()}) {
     hash = (hash ^ value) * factor;
     hash ^= hash >> 32;

@@ -40,7 +40,7 @@ Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t in
   if (variant->contract == kContract && roles_fit(*variant)) return variant;
   if (variant->contract == kContract) {
     return {Code::malformed,
-            "variant " + variant->name + " has a sequence of launches that kernel contract 2 does not allow"};
+            "variant " + variant->name + " has a sequence of launches that the kernel contract does not allow"};
   }
   return {Code::unsupported_version, "variant " + variant->name + " follows kernel contract " +
                                          std::to_string(variant->contract) + "; this runtime knows " +

@@ -10,7 +10,7 @@
 namespace clbake {
 
 // The kernel contract (kernels/KERNELS.md) that this runtime can launch.
-inline constexpr std::uint32_t kContract = 2;
+inline constexpr std::uint32_t kContract = 3;
 
 // Slices of k that the contract allows at most.
 inline constexpr std::uint32_t kMaxSplit = 64;

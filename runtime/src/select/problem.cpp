@@ -67,6 +67,27 @@ std::size_t last_matrix(const Problem& p, std::size_t stride, std::size_t BatchO
   return furthest;
 }
 
+Status check_epilogue(const Problem& p) {
+  const Epilogue& e = p.epilogue;
+  if (e.bias != Bias::none && e.bias != Bias::per_row && e.bias != Bias::per_column) {
+    return {Argument::bias, "bias is neither none, per row nor per column"};
+  }
+  const std::size_t most = kMaxDistance / std::max<std::size_t>(p.batch, 1);
+  Status status = check_distance(Argument::bias_stride, "bias_stride", e.bias_stride, most);
+  if (!status) return status;
+  if (e.activation < Activation::none || e.activation > Activation::gelu_tanh) {
+    return {Argument::activation, "activation is none that is known"};
+  }
+  if (e.activation == Activation::clamp && !(e.low <= e.high)) {
+    return {Argument::bounds,
+            "clamp: low = " + std::to_string(e.low) + " is not at most high = " + std::to_string(e.high)};
+  }
+  if (!e.has_d) return {};
+  const Problem tight = make_problem(p.kind(), p.m, p.n, p.k, p.layout);
+  status = check_leading_dimension(Argument::ldd, "ldd", e.ldd, tight.ldc);
+  return status ? check_distance(Argument::d_stride, "d_stride", e.d_stride, most) : status;
+}
+
 Status check_problem(const Problem& p) {
   if (std::find(std::begin(all_precisions), std::end(all_precisions), p.precision) == std::end(all_precisions)) {
     return {Argument::precision, std::string("precision is none of ") + precision_names};
@@ -81,7 +102,8 @@ Status check_problem(const Problem& p) {
   Status status = check_leading_dimension(Argument::lda, "lda", p.lda, tight.lda);
   if (status) status = check_leading_dimension(Argument::ldb, "ldb", p.ldb, tight.ldb);
   if (status) status = check_leading_dimension(Argument::ldc, "ldc", p.ldc, tight.ldc);
-  return status ? check_batch(p) : status;
+  if (status) status = check_batch(p);
+  return status ? check_epilogue(p) : status;
 }
 
 }  // namespace
@@ -115,6 +137,8 @@ Problem row_major(const Problem& problem) {
   p.a_stride = problem.b_stride;
   p.b_stride = problem.a_stride;
   for (BatchOffsets& product : p.offsets) std::swap(product.a, product.b);
+  if (problem.epilogue.bias == Bias::per_row) p.epilogue.bias = Bias::per_column;
+  if (problem.epilogue.bias == Bias::per_column) p.epilogue.bias = Bias::per_row;
   return p;
 }
 
@@ -139,10 +163,14 @@ Extents row_major_extents(const Problem& p) {
   e.a = p.trans_a ? extent(p.k, p.m, p.lda) : extent(p.m, p.k, p.lda);
   e.b = p.trans_b ? extent(p.n, p.k, p.ldb) : extent(p.k, p.n, p.ldb);
   e.c = extent(p.m, p.n, p.ldc);
+  if (p.epilogue.has_d) e.d = extent(p.m, p.n, p.epilogue.ldd);
+  if (e.c > 0 && p.epilogue.bias != Bias::none) e.bias = p.epilogue.bias == Bias::per_row ? p.m : p.n;
   if (p.batch == 0) e = {};
   if (e.a > 0) e.a += last_matrix(p, p.a_stride, &BatchOffsets::a);
   if (e.b > 0) e.b += last_matrix(p, p.b_stride, &BatchOffsets::b);
   if (e.c > 0) e.c += last_matrix(p, p.c_stride, &BatchOffsets::c);
+  if (e.d > 0) e.d += last_matrix(p, p.epilogue.d_stride, &BatchOffsets::c);
+  if (e.bias > 0) e.bias += (p.batch - 1) * p.epilogue.bias_stride;
   return e;
 }
 

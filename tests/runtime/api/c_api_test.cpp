@@ -89,6 +89,18 @@ BOOST_AUTO_TEST_CASE(ArgumentsAreTheSameNumbers) {
   same(CLBAKE_ARGUMENT_B_STRIDE, Argument::b_stride);
   same(CLBAKE_ARGUMENT_C_STRIDE, Argument::c_stride);
   same(CLBAKE_ARGUMENT_OFFSETS, Argument::offsets);
+  same(CLBAKE_ARGUMENT_BIAS, Argument::bias);
+  same(CLBAKE_ARGUMENT_BIAS_STRIDE, Argument::bias_stride);
+  same(CLBAKE_ARGUMENT_ACTIVATION, Argument::activation);
+  same(CLBAKE_ARGUMENT_BOUNDS, Argument::bounds);
+  same(CLBAKE_ARGUMENT_LDD, Argument::ldd);
+  same(CLBAKE_ARGUMENT_D_STRIDE, Argument::d_stride);
+  same(CLBAKE_ARGUMENT_D, Argument::d);
+  same(CLBAKE_ARGUMENT_D_SIZE, Argument::d_size);
+  same(CLBAKE_ARGUMENT_D_ALIAS, Argument::d_alias);
+  same(CLBAKE_ARGUMENT_BIAS_VECTOR, Argument::bias_vector);
+  same(CLBAKE_ARGUMENT_BIAS_SIZE, Argument::bias_size);
+  same(CLBAKE_ARGUMENT_BIAS_ALIAS, Argument::bias_alias);
   same(CLBAKE_ARGUMENT_A, Argument::a);
   same(CLBAKE_ARGUMENT_B, Argument::b);
   same(CLBAKE_ARGUMENT_C, Argument::c);
@@ -199,17 +211,25 @@ BOOST_AUTO_TEST_CASE(NullArgumentsAreNamed) {
   check_refused(clbake_gemm_prepare(library, nullptr, nullptr, 0, &gemm, &error), error, "problem");
   check_refused(clbake_gemm_prepare(library, &problem, nullptr, 0, nullptr, &error), error, "gemm");
   check_refused(clbake_gemm_clone(nullptr, &gemm, &error), error, "gemm");
-  check_refused(clbake_library_gemm(library, nullptr, &problem, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, 0, nullptr,
-                                    nullptr, &error),
+  check_refused(clbake_library_gemm(library, nullptr, &problem, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, nullptr, 0,
+                                    nullptr, nullptr, &error),
                 error, "queue");
   check_refused(clbake_library_gemm(library, here().session.queue(), &problem, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0,
-                                    0, nullptr, nullptr, &error),
+                                    nullptr, 0, nullptr, nullptr, &error),
                 error, "A");
+  problem.bias = static_cast<clbake_bias>(3);
+  check_refused(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm, &error), error, "bias");
+  problem.bias = CLBAKE_BIAS_PER_ROW;
+  problem.activation = static_cast<clbake_activation>(7);
+  check_refused(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm, &error), error, "activation");
+  problem.activation = CLBAKE_CLAMP;
+  problem.low = 1;
+  check_refused(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm, &error), error, "clamp");
   check_refused(clbake_library_warm(library, nullptr, 2, &error), error, "problems");
   check_refused(clbake_library_write_recording(library, nullptr, &error), error, "path");
   check_refused(clbake_library_write_recording(library, "recording", &error), error, "Options::record");
-  BOOST_TEST(static_cast<int>(clbake_gemm_enqueue(nullptr, nullptr, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, 0,
-                                                  nullptr, nullptr, nullptr)) ==
+  BOOST_TEST(static_cast<int>(clbake_gemm_enqueue(nullptr, nullptr, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, nullptr,
+                                                  0, nullptr, nullptr, nullptr)) ==
              static_cast<int>(CLBAKE_INVALID_ARGUMENT));
   BOOST_TEST(clbake_library_contains(nullptr, &problem) == 0);
   clbake_library_finish(nullptr);

@@ -42,9 +42,9 @@ int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queu
   clbake_explanation_init(&explanation);
   clbake_counters_init(&counters);
   if (clbake_gemm_explanation(gemm, &explanation, &error) != CLBAKE_OK) return fail(&error);
-  if (clbake_gemm_enqueue(gemm, queue, 2.0, in, 0, in, 0, 0.0, out, 0, 0, NULL, NULL, &error) != CLBAKE_OK)
+  if (clbake_gemm_enqueue(gemm, queue, 2.0, in, 0, in, 0, 0.0, out, 0, NULL, 0, NULL, NULL, &error) != CLBAKE_OK)
     return fail(&error);
-  if (clbake_library_gemm(library, queue, &problem, 1.0, in, 0, in, 0, 1.0, out, 0, 0, NULL, NULL, &error) != CLBAKE_OK)
+  if (clbake_library_gemm(library, queue, &problem, 1.0, in, 0, in, 0, 1.0, out, 0, NULL, 0, NULL, NULL, &error) != CLBAKE_OK)
     return fail(&error);
   if (clbake_library_counters(library, &counters, &error) != CLBAKE_OK) return fail(&error);
   if (clbake_library_write_recording(library, "c_header.recording", &error) != CLBAKE_OK) return fail(&error);

@@ -76,8 +76,14 @@ BOOST_AUTO_TEST_CASE(EveryVariantServesColumnMajorMatrices) {
     GemmRunOptions options;
     options.beta = 0.5;
     options.a_offset = 5;
-    const std::string failure = failure_of(baked()->where, v.name, problem, options);
-    BOOST_TEST(failure.empty(), failure);
+    std::string failures = failure_of(baked()->where, v.name, problem, options);
+    for (std::size_t epilogue = 7; epilogue < kEpilogues; epilogue += 8) {  // each bias, with and without D
+      Problem finished = problem;
+      set_epilogue(finished, options, epilogue);
+      if (finished.epilogue.has_d) finished.epilogue.ldd = problem.m + 3;
+      failures += failure_of(baked()->where, v.name, finished, options);
+    }
+    BOOST_TEST(failures.empty(), failures);
   });
 }
 

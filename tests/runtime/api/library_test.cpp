@@ -274,3 +274,31 @@ BOOST_AUTO_TEST_CASE(AFailedEventBeforeAVariantOfSeveralKernelsFailsThatCallAlon
   BOOST_TEST(gemm->enqueue(queue, 1, {matrices.a}, {matrices.b}, 0, {matrices.c}).ok());
   BOOST_TEST(matrices.error() < kTolerance);
 }
+
+// Rows 0 to kM of one buffer are C, the row behind it is the bias; D is C, or lies where it must not.
+BOOST_AUTO_TEST_CASE(WhatAnEpilogueReadsIsChecked) {
+  const Library library = library_of(baked());
+  Problem problem = small_problem();
+  problem.epilogue = {Bias::per_column, 0, Activation::relu, 0, 0, true, kN, 0};
+  Matrices m(problem);
+  cl_int error = CL_SUCCESS;
+  const cl_mem larger =
+      clCreateBuffer(here().session.context(), CL_MEM_READ_WRITE, (kM + 1) * kN * sizeof(float), nullptr, &error);
+  BOOST_REQUIRE_EQUAL(error, CL_SUCCESS);
+  const Matrix c{larger, 0};
+  const Matrix bias{larger, kM * kN};
+  const auto argument = [&](const EpilogueBuffers& more, double beta = 1) {
+    return library.gemm(here().session.queue(), problem, 1, {m.a}, {m.b}, beta, c, more).argument();
+  };
+  BOOST_TEST((argument({bias, c}) == Argument::none));
+  BOOST_TEST((argument({bias, {m.c}}) == Argument::none));
+  BOOST_TEST((argument({bias, {}}, 0) == Argument::none));  // beta = 0: no D is read
+  BOOST_TEST((argument({bias, {}}) == Argument::d));
+  BOOST_TEST((argument({bias, {m.c, 1}}) == Argument::d_size));
+  BOOST_TEST((argument({bias, {larger, 1}}) == Argument::d_alias));
+  BOOST_TEST((argument({{}, c}) == Argument::bias_vector));
+  BOOST_TEST((argument({{larger, kM * kN + 1}, c}) == Argument::bias_size));
+  BOOST_TEST((argument({{larger, kM * kN - 1}, c}) == Argument::bias_alias));
+  clFinish(here().session.queue());
+  clReleaseMemObject(larger);
+}

@@ -98,6 +98,16 @@ class Reader {
   Reader(const Macros& macros, const Arguments& arguments) : macros_(macros), arguments_(arguments) {}
   std::size_t size(int index) const { return static_cast<std::size_t>(get<cl_int>(index)); }
   std::size_t distance(int index) const { return get<cl_ulong>(index); }
+  // Number i of a vector.
+  template <typename T>
+  T part(int index, std::size_t i) const {
+    T value;
+    std::memcpy(&value, arguments_.bytes[index] + i * sizeof value, sizeof value);
+    return value;
+  }
+  double bound(int index, std::size_t i) const {
+    return macros_.precision == 64 ? part<cl_double>(index, i) : static_cast<double>(part<cl_float>(index, i));
+  }
   double real(int index) const {
     return macros_.precision == 64 ? get<cl_double>(index) : static_cast<double>(get<cl_float>(index));
   }
@@ -107,9 +117,12 @@ class Reader {
   }
   // Where the matrix `which` (0 to 2) of product `number` begins after its offset, in elements.
   std::size_t start(int offsets, std::size_t which, std::size_t number, int stride) const {
+    return start_from(offsets, which, number, distance(stride));
+  }
+  std::size_t start_from(int offsets, std::size_t which, std::size_t number, std::size_t stride) const {
     const auto* memory = object<Memory>(get<cl_mem>(offsets));
     const std::size_t index = 3 * number + which;
-    if (!memory) return number * distance(stride);
+    if (!memory) return number * stride;
     cl_ulong value = 0;
     if (index >= memory->bytes / sizeof value) {
       complain("a kernel's access to offset " + std::to_string(index));
@@ -133,9 +146,42 @@ class Reader {
 std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
 std::size_t of(int macro) { return static_cast<std::size_t>(macro); }
 
-void update(const Elements& c, std::size_t at, double sum, double alpha, double beta) {
-  c.set(at, beta == 0 ? alpha * sum : alpha * sum + beta * c.get(at));
+double activated(int activation, double x, double low, double high) {
+  switch (activation) {
+    case 1: return x < low ? low : x > high ? high : x;
+    case 2: return 1 / (1 + std::exp(-x));
+    case 3: return x / (1 + std::exp(-x));
+    case 4: return x * std::erfc(-x / std::sqrt(2.0)) / 2;
+    case 5: return x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))) / 2;
+    default: return x;
+  }
 }
+
+// The epilogue's arguments begin at index `at`, after the number of the first product; `offsets` before that.
+class Update {
+ public:
+  Update(const Reader& r, int at, const Elements& c) : r_(r), at_(at), c_(c), steps_(r.part<cl_int>(at, 0)) {}
+  void operator()(std::size_t element, std::size_t number, std::size_t row, std::size_t column, double x,
+                  double beta) const {
+    if (beta != 0)
+      x += beta * ((steps_ & 32) != 0 ? r_.elements(at_ + 3).get(d(number, row) + column) : c_.get(element));
+    const std::size_t bias = place(0) + number * place(1);
+    if ((steps_ & 8) != 0) x += r_.elements(at_ + 2).get(bias + row);
+    if ((steps_ & 16) != 0) x += r_.elements(at_ + 2).get(bias + column);
+    c_.set(element, activated(steps_ & 7, x, r_.bound(at_ + 1, 0), r_.bound(at_ + 1, 1)));
+  }
+
+ private:
+  std::size_t place(std::size_t i) const { return r_.part<cl_ulong>(at_ + 4, i); }
+  std::size_t d(std::size_t number, std::size_t row) const {
+    return place(2) + r_.start_from(at_ - 2, 2, number, place(3)) +
+           row * static_cast<std::size_t>(r_.part<cl_int>(at_, 1));
+  }
+  const Reader& r_;
+  int at_;
+  const Elements& c_;
+  int steps_;
+};
 
 void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
   const std::size_t k = r.size(2);
@@ -147,6 +193,7 @@ void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
   const Elements a = r.elements(4);
   const Elements b = r.elements(7);
   const Elements c = r.elements(11, v.split_k > 1);
+  const Update update(r, 19, c);
   const std::size_t slice_depth = v.split_k == 1 ? k : round_up(k, of(v.split_k * v.kl)) / of(v.split_k);
   for (std::size_t z = 0; z < groups[2]; ++z) {
     const std::size_t product = z / of(v.split_k);
@@ -165,7 +212,7 @@ void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
           sum += a.get(a_at + (a_by_columns ? p * lda + i : i * lda + p)) *
                  b.get(b_at + (b_by_rows ? p * ldb + j : j * ldb + p));
         }
-        update(c, c_at + i * r.size(13) + j, sum, alpha, r.real(10));
+        update(c_at + i * r.size(13) + j, number, i, j, alpha * sum, r.real(10));
       }
     }
   }
@@ -199,6 +246,7 @@ void reduce(const Macros& v, const Reader& r, const std::size_t* groups) {
   const std::size_t count = std::min(r.size(0) * n, groups[0] * kReduceTile);
   const Elements parts = r.elements(3, true);
   const Elements c = r.elements(6);
+  const Update update(r, 12, c);
   for (std::size_t product = 0; product < groups[2]; ++product) {
     const std::size_t c_at = r.distance(7) + r.start(10, 2, product + r.size(11), 9);
     for (std::size_t e = 0; e < count; ++e) {
@@ -206,7 +254,7 @@ void reduce(const Macros& v, const Reader& r, const std::size_t* groups) {
       for (std::size_t slice = 0; slice < of(v.split_k); ++slice) {
         sum += parts.get((product * of(v.split_k) + slice) * r.distance(4) + e);
       }
-      update(c, c_at + e / n * r.size(8) + e % n, sum, r.real(2), r.real(5));
+      update(c_at + e / n * r.size(8) + e % n, product + r.size(11), e / n, e % n, r.real(2) * sum, r.real(5));
     }
   }
 }

@@ -74,6 +74,9 @@ std::size_t bytes_of(char kind, const Macros& macros) {
   switch (kind) {
     case 'i': return sizeof(cl_int);
     case 'R': return macros.precision == 64 ? sizeof(cl_double) : sizeof(cl_float);
+    case 'j': return sizeof(cl_int2);
+    case 'Q': return 2 * bytes_of('R', macros);
+    case 'P': return sizeof(cl_ulong4);
     default: return 8;  // ulong, or a handle
   }
 }
@@ -84,8 +87,8 @@ namespace fake {
 
 const char* signature(Role role) {
   switch (role) {
-    case Role::gemm: return "iiiRMLiMLiRMLiLLLOi";
-    case Role::reduce: return "iiRMLRMLiLOi";
+    case Role::gemm: return "iiiRMLiMLiRMLiLLLOijQOOP";
+    case Role::reduce: return "iiRMLRMLiLOijQOOP";
     default: return "iiMLiLOiML";
   }
 }
@@ -133,7 +136,7 @@ cl_int clSetKernelArg(cl_kernel id, cl_uint index, size_t size, const void* valu
   if (size != bytes_of(kind, kernel->macros)) return CL_INVALID_ARG_SIZE;
   const bool memory = kind == 'M' || kind == 'O';
   if (!value && !memory) return CL_INVALID_ARG_VALUE;
-  unsigned char bytes[8] = {};
+  unsigned char bytes[sizeof kernel->arguments.bytes[0]] = {};
   if (value) std::memcpy(bytes, value, size);
   cl_mem passed = nullptr;
   std::memcpy(&passed, bytes, sizeof passed);

@@ -86,8 +86,8 @@ struct Program : Object {
 enum class Role { gemm, pack_a, pack_b, reduce };
 
 struct Arguments {
-  static constexpr std::size_t kMost = 19;
-  unsigned char bytes[kMost][8] = {};
+  static constexpr std::size_t kMost = 24;
+  unsigned char bytes[kMost][sizeof(cl_ulong4)] = {};
   bool set[kMost] = {};
 };
 

@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(EveryFieldOfTheKeyCounts) {
       [](OverlayKey& k) { k.target.architecture += "x"; }, [](OverlayKey& k) { k.target.address_bits = 32; },
       [](OverlayKey& k) { k.source.name += "x"; }, [](OverlayKey& k) { k.source.text += "x"; },
       [](OverlayKey& k) { k.variant.name += "x"; }, [](OverlayKey& k) { k.variant.build_options += "x"; },
-      [](OverlayKey& k) { k.variant.family += "x"; }, [](OverlayKey& k) { k.variant.contract = 3; },
+      [](OverlayKey& k) { k.variant.family += "x"; }, [](OverlayKey& k) { k.variant.contract += 1; },
       [](OverlayKey& k) { k.variant.trans_a = true; }, [](OverlayKey& k) { k.variant.trans_b = true; },
       [](OverlayKey& k) { k.variant.image_a = true; }, [](OverlayKey& k) { k.variant.image_b = true; },
       [](OverlayKey& k) { k.variant.block_m = 2; }, [](OverlayKey& k) { k.variant.block_n = 2; },

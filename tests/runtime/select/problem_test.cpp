@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <climits>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 using namespace clbake;
@@ -238,4 +239,50 @@ BOOST_AUTO_TEST_CASE(ExtentsReachTheLastMatrixOfABatch) {
   p.offsets.clear();
   BOOST_TEST(extents(p).a == 0U);
   BOOST_TEST(extents(p).c == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(TheFirstWrongPartOfAnEpilogueIsNamed) {
+  Problem p = small_problem();
+  p.epilogue.has_d = true;
+  p.epilogue.ldd = 3;
+  p.epilogue.d_stride = SIZE_MAX;
+  p.epilogue.activation = Activation::clamp;
+  p.epilogue.low = 2;
+  p.epilogue.high = 1;
+  p.epilogue.bias = static_cast<Bias>(3);
+  p.epilogue.bias_stride = SIZE_MAX;
+  require_argument(p, "bias", Argument::bias);
+  p.epilogue.bias = Bias::per_column;
+  require_argument(p, "bias_stride", Argument::bias_stride);
+  p.epilogue.bias_stride = 4;
+  require_argument(p, "clamp", Argument::bounds);
+  p.epilogue.high = std::numeric_limits<double>::quiet_NaN();
+  require_argument(p, "clamp", Argument::bounds);
+  p.epilogue.activation = static_cast<Activation>(7);
+  require_argument(p, "activation", Argument::activation);
+  p.epilogue.activation = Activation::gelu_tanh;
+  require_argument(p, "ldd", Argument::ldd);
+  p.epilogue.ldd = 6;
+  require_argument(p, "d_stride", Argument::d_stride);
+  p.epilogue.d_stride = 100;
+  BOOST_TEST(check(p).ok());
+}
+
+BOOST_AUTO_TEST_CASE(ExtentsOfAnEpilogueAreThoseOfItsLayout) {
+  Problem p = small_problem();
+  BOOST_TEST((extents(p).d == 0U && extents(p).bias == 0U));
+  p.epilogue.has_d = true;
+  p.epilogue.ldd = 6;
+  p.epilogue.d_stride = 100;
+  p.epilogue.bias = Bias::per_row;
+  p.epilogue.bias_stride = 10;
+  p.batch = 3;
+  p.c_stride = 12;
+  BOOST_TEST((extents(p).d == 200 + 2 * 6 + 4U && extents(p).bias == 20 + 3U));
+  p.epilogue.bias = Bias::per_column;
+  BOOST_TEST(extents(p).bias == 20 + 4U);
+  p.offsets = {{0, 0, 0}, {0, 0, 50}, {0, 0, 25}};
+  BOOST_TEST((extents(p).d == 50 + 2 * 6 + 4U && extents(p).bias == 20 + 4U));
+  p.m = 0;
+  BOOST_TEST((extents(p).d == 0U && extents(p).bias == 0U));
 }

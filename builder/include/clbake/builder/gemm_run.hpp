@@ -18,6 +18,8 @@ struct GemmRunOptions {
   std::size_t a_offset = 0;  // elements before each matrix in its buffer
   std::size_t b_offset = 0;
   std::size_t c_offset = 0;
+  std::size_t d_offset = 0;  // of the epilogue's, where the problem has them
+  std::size_t bias_offset = 0;
   std::uint32_t seed = 1;
   bool infinite_a = false;  // the first element of A is infinite: its row of C has to be, and no other
   // Multiplications of the reference, about: of larger problems a random sample of at least two rows is checked.
@@ -32,8 +34,9 @@ struct Check {
   bool ok() const { return guards_intact && max_error <= tolerance; }
 };
 
-// The problem's matrices: uniform random in [-1, 1), NaN wherever nothing may be read (around and between the rows
-// of A and B; in C when beta = 0), and a guard pattern wherever nothing may be written.
+// The problem's matrices, and its epilogue's: uniform random in [-1, 1), NaN wherever nothing may be read (around and
+// between the rows of A, B and D and the biases; in C and D when beta = 0), and a guard pattern wherever nothing may be
+// written.
 class GemmRun {
  public:
   // `problem` needs check(problem).ok(). Fails with out_of_memory (also when the matrices exceed the device's

@@ -18,6 +18,15 @@ namespace clbake::builder {
 // half's numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14.
 double tolerance(Precision precision, std::size_t k);
 
+// The same with the problem's epilogue, in units of that sum with the bias, or of the result if that is larger: an
+// activation multiplies errors by its steepest slope (1.1 for SiLU, 1.13 for GELU) and adds its own: 16 u where it is
+// made of exp and a division, 40 u for erfc, which OpenCL allows 3, 2.5 and 16 units in the last place ("Relative Error
+// as ULPs").
+double tolerance(const Problem& problem);
+
+// What the epilogue's activation makes of x.
+double activated(const Epilogue& epilogue, double x);
+
 // What alpha and beta are rounded to.
 template <typename T>
 using Scalar = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -35,6 +44,10 @@ struct HostOperands {
   std::size_t b_offset;
   const std::vector<T>& c;  // before the product; not read when beta = 0
   std::size_t c_offset;
+  const std::vector<T>* d = nullptr;  // where the problem's epilogue has them
+  std::size_t d_offset = 0;
+  const std::vector<T>* bias = nullptr;
+  std::size_t bias_offset = 0;
 };
 
 // The largest normalised error of rows `rows` of `result` (laid out like c). Infinity when an element or its
