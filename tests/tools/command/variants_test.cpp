@@ -92,6 +92,15 @@ BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt) {
   const Outcome outcome = clbake({"bench", "gemm", file, "--precision", "half", "--sizes", "24", "--rounds", "1"});
   BOOST_TEST(outcome.status == 0, outcome.err);
   BOOST_TEST(contains(outcome.out, "| half "), outcome.out);
+
+  const auto operations = [&](const char* batch) {
+    const nlohmann::json row = json_of(clbake({"bench", "gemm", file, "--precision", "half", "--sizes", "24",
+                                               "--rounds", "1", "--batch", batch, "--json"}))["rows"][0];
+    BOOST_TEST(row["batch"] == std::stoi(batch));
+    return row["gflops"].get<double>() * row["median_us"].get<double>();  // thousands of a call
+  };
+  BOOST_TEST(operations("3") == 3 * operations("1"), boost::test_tools::tolerance(1e-6));
+  check_refused(clbake({"bench", "gemm", file, "--batch", "0"}), 2, {"--batch"});
 }
 
 BOOST_AUTO_TEST_CASE(NamedVariantsAreTimedOnTheShapesOfAFile) {

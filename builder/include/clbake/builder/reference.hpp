@@ -13,9 +13,9 @@ namespace clbake::builder {
 // Largest error that a product of depth k may show, in units of |alpha| * sum_p |a_ip| |b_pj| + |beta| |c_ij|.
 // u is the unit roundoff: 2^-24 single, 2^-53 double. The error of a sum of k products is at most about (k + 2) u
 // (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1) and, for the random data that clbake checks
-// with, grows like sqrt(k) u: tolerance = u * min(k + 3, 4 sqrt(k) + 16), one u for the final rounding. 16
-// bits are computed in single and rounded once more at the end, half to 2^-11, bfloat16 to 2^-8; below 2^-14, where
-// half's numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14.
+// with, grows like sqrt(k) u: tolerance = u * min(k + 3, 4 sqrt(k) + 16), one u for the final rounding. 16 bits
+// are computed in single and rounded once more at the end, half to 2^-11, bfloat16 to 2^-8; below 2^-14, where half's
+// numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14.
 double tolerance(Precision precision, std::size_t k);
 
 // The same with the problem's epilogue, in units of that sum with the bias, or of the result if that is larger: an
