@@ -280,16 +280,17 @@ typedef struct {
   int first_p;                // first step of k of the slice, a multiple of KL
 } Tile;
 
-// The work-group's tile when C is cut into tiles of rows x columns, at most ML x NL.
+// The tile in this row and column of tiles, when C is cut into tiles of rows x columns, at most ML x NL.
 // Grid: x along the columns of C, y along its rows, z = product * SPLIT_K + slice.
-static inline Tile find_tile(const size_t rows, const size_t columns, const int m, const int n, const int k,
-                             const real alpha, __global const element* a, const ulong a_offset, const int lda,
-                             __global const element* b, const ulong b_offset, const int ldb, __global output* c,
-                             const ulong c_offset, const int ldc, const ulong a_stride, const ulong b_stride,
-                             const ulong c_stride, __global const ulong* offsets, const int first_product) {
+static inline Tile find_tile(const size_t tile_row, const size_t tile_column, const size_t rows, const size_t columns,
+                             const int m, const int n, const int k, const real alpha, __global const element* a,
+                             const ulong a_offset, const int lda, __global const element* b, const ulong b_offset,
+                             const int ldb, __global output* c, const ulong c_offset, const int ldc,
+                             const ulong a_stride, const ulong b_stride, const ulong c_stride,
+                             __global const ulong* offsets, const int first_product) {
   Tile tile;
-  tile.row = get_group_id(1) * rows;
-  tile.column = get_group_id(0) * columns;
+  tile.row = tile_row * rows;
+  tile.column = tile_column * columns;
   tile.rows = tile.row < (size_t)m ? (int)min(rows, (size_t)m - tile.row) : 0;
   tile.columns = tile.column < (size_t)n ? (int)min(columns, (size_t)n - tile.column) : 0;
   tile.product = (int)(get_group_id(2) / SPLIT_K);
@@ -306,12 +307,12 @@ static inline Tile find_tile(const size_t rows, const size_t columns, const int 
 #if LAYOUT_A == ROW_MAJOR
   a += a_offset + (offsets ? offsets[3 * number] : number * a_stride) + tile.row * A_STEP_I;
 #else
-  a += tile.product * a_stride + block_column_offset(LAYOUT_A, get_group_id(1), ML, k);
+  a += tile.product * a_stride + block_column_offset(LAYOUT_A, tile_row, ML, k);
 #endif
 #if LAYOUT_B == ROW_MAJOR
   b += b_offset + (offsets ? offsets[3 * number + 1] : number * b_stride) + tile.column * B_STEP_J;
 #else
-  b += tile.product * b_stride + block_column_offset(LAYOUT_B, get_group_id(0), NL, k);
+  b += tile.product * b_stride + block_column_offset(LAYOUT_B, tile_column, NL, k);
 #endif
 #if SPLIT_K == 1
   c += c_offset + (offsets ? offsets[3 * number + 2] : number * c_stride);

@@ -53,7 +53,7 @@ static inline realv load_b(__global const element* b, const int ldb, const int c
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
+  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
   const int first_row = (int)get_local_id(1) * MS;
   const int first_column = (int)get_local_id(0) * NS;
   const int rows = min(MS, tile.rows - first_row);

@@ -502,7 +502,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __local cellv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
   __local cell* a_tiles = (__local cell*)a_vectors;
   __local cell* b_tiles = (__local cell*)b_vectors;
-  const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
+  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }

@@ -6,12 +6,17 @@
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
+#include <cstdlib>
 
 namespace clbake::tests {
 
-// This machine's devices, listed once.
+// This machine's devices, or those that CLBAKE_TEST_DEVICE selects, listed once.
 inline const Result<std::vector<builder::Device>>& devices() {
-  static const Result<std::vector<builder::Device>> found = builder::list_devices();
+  static const Result<std::vector<builder::Device>> found = [] {
+    Result<std::vector<builder::Device>> all = builder::list_devices();
+    const char* spec = std::getenv("CLBAKE_TEST_DEVICE");
+    return all && spec ? builder::select_devices(*all, spec) : all;
+  }();
   return found;
 }
 

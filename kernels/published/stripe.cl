@@ -351,7 +351,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
 #if LOCAL_B
   __local real b_shared[KL * NL] __attribute__((aligned(16 * sizeof(real))));
 #endif
-  const Tile tile = find_tile(ML, NL, GEMM_ARGUMENTS);
+  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }

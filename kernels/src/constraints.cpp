@@ -9,10 +9,14 @@ using std::to_string;
 // Limits that no device reports. KERNELS.md explains each.
 constexpr std::uint32_t max_factor = 32768;                   // elements
 constexpr std::uint32_t max_split = 64;                       // slices
+constexpr std::uint32_t max_buffers = 8;                      // pairs of tiles
 constexpr std::uint64_t max_private_bytes = 1048576;          // of register_tile's block of op(B)
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
+constexpr std::uint64_t warpgroup_local_memory = 232416;      // warpgroup_tile: NVIDIA reports less than sm_90 has
+constexpr std::uint32_t warpgroup_registers = 65536;          // of a multiprocessor
+constexpr std::uint32_t warpgroup_more_registers = 32;        // than sums, measured: 128 x 256 fits, 192 x 256 not
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
 // local_tile, maps mma and mma8: the steps of k that its instruction multiplies, and the first architecture that has
@@ -86,7 +90,7 @@ class Checker {
                             in_range("ks", p_.ks),
                             in_range("vector_width", p_.vector_width),
                             in_range("split_k", p_.split_k, max_split),
-                            in_range("buffers", p_.buffers, 2),
+                            in_range("buffers", p_.buffers, max_buffers),
                             in_range("load_width", p_.load_width, 16),
                             in_range("fragments", p_.fragments, 2)};
     bool holds = padding();
@@ -154,6 +158,7 @@ class Checker {
 
   bool family() {
     if (p_.family == Family::local_tile) return local_tile_family();
+    if (p_.family == Family::warpgroup_tile) return warpgroup_tile_family();
     if (p_.family == Family::register_tile) {
       // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
       return require(!has_16_bits(p_.precision) || p_.split_k > 1, "rounding", [&] {
@@ -171,6 +176,9 @@ class Checker {
   bool local_tile_family() {
     bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
                          [] { return "a layout is image, but local_tile reads buffers only"; });
+    holds = require(p_.buffers <= 2, "family",
+                    [&] { return "buffers is " + to_string(p_.buffers) + ", but local_tile has 1 or 2"; }) &&
+            holds;
     const WorkGroup group = work_group_size(p_);
     // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no iterations.
     holds = require(group.x >= 2, "work-group-width",
@@ -190,6 +198,46 @@ class Checker {
                     }) &&
             holds;
     return (p_.map == Map::zigzag || matrix_units()) && holds;
+  }
+
+  // wgmma, which multiplies 64 rows by up to 256 columns, and its registers.
+  bool warpgroup_tile_family() {
+    bool holds = require(device_.warpgroups, "warpgroup",
+                         [] { return "warpgroup_tile needs the matrix units of NVIDIA's sm_90, which no other has"; });
+    holds = require(has_16_bits(p_.precision), "warpgroup",
+                    [] { return "warpgroup_tile multiplies half and bfloat16 only"; }) &&
+            holds;
+    holds =
+        require(p_.ml % 64 == 0 && p_.nl % 64 == 0 && p_.nl <= 256 && p_.kl == 64, "warpgroup",
+                [&] {
+                  return "warpgroup_tile needs multiples of 64 rows and columns, up to 256 columns, and kl = 64, not " +
+                         to_string(p_.ml) + " x " + to_string(p_.nl) + " x " + to_string(p_.kl);
+                }) &&
+        holds;
+    holds = require(p_.ms == 2 && 4 * p_.ns == p_.nl && p_.vector_width == 8 && p_.ks == 1, "warpgroup",
+                    [&] {
+                      return "warpgroup_tile needs ms = 2, ns = nl / 4, ks = 1 and vector_width = 8, not ms = " +
+                             to_string(p_.ms) + ", ns = " + to_string(p_.ns) + ", ks = " + to_string(p_.ks) +
+                             " and vector_width = " + to_string(p_.vector_width);
+                    }) &&
+            holds;
+    holds = require(p_.buffers >= 3, "warpgroup",
+                    [&] { return "warpgroup_tile needs at least 3 buffers, not " + to_string(p_.buffers); }) &&
+            holds;
+    // wgmma cannot spill its sums.
+    const std::uint32_t work_items = 2 * p_.ml + 128;
+    const std::uint32_t registers = warpgroup_registers / work_items / 8 * 8;
+    holds = require(registers >= p_.nl / 2 + warpgroup_more_registers, "warpgroup",
+                    [&] {
+                      return to_string(work_items) + " work-items leave " + to_string(registers) +
+                             " registers to each, and " + to_string(p_.nl / 2) + " sums need " +
+                             to_string(p_.nl / 2 + warpgroup_more_registers);
+                    }) &&
+            holds;
+    const auto plain = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
+    return require(plain(p_.layout_a) && plain(p_.layout_b), "warpgroup",
+                   [] { return "warpgroup_tile reads operands as they are stored or padded, in no other layout"; }) &&
+           holds;
   }
 
   std::string map() const { return p_.map == Map::mma ? "map mma" : "map mma8"; }
@@ -319,9 +367,10 @@ class Checker {
 
   bool local_memory() {
     const std::uint64_t bytes = local_memory_bytes(p_);
-    return require(bytes <= device_.local_memory_bytes, "local-memory", [&] {
-      return "the tiles of A and B take " + to_string(bytes) + " bytes of local memory, limit " +
-             to_string(device_.local_memory_bytes);
+    const std::uint64_t limit =
+        p_.family == Family::warpgroup_tile ? warpgroup_local_memory : device_.local_memory_bytes;
+    return require(bytes <= limit, "local-memory", [&] {
+      return "the tiles of A and B take " + to_string(bytes) + " bytes of local memory, limit " + to_string(limit);
     });
   }
 
@@ -356,6 +405,9 @@ class Checker {
 }  // namespace
 
 std::uint64_t local_memory_bytes(const Params& p) {
+  if (p.family == Family::warpgroup_tile) {  // tiles of elements, and two barriers of 8 bytes
+    return p.buffers * ((std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision) + 16);
+  }
   const std::uint64_t width = p.vector_width;
   std::uint64_t elements = 0;
   if (p.family == Family::local_tile) {

@@ -108,6 +108,13 @@ constexpr Tile kDoubleTiles[] = {{64, 64, 8, 8, 1},  {32, 64, 4, 8, 1},  {64, 64
                                  {64, 64, 8, 8, 6},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 32}};
 constexpr Tile kPairTiles[] = {
     {128, 128, 8, 16, 1}, {64, 128, 8, 8, 1}, {64, 64, 4, 8, 1}, {32, 64, 4, 8, 1}, {64, 64, 4, 8, 8}};
+// On sm_90; ms and ns follow from the family.
+struct WarpgroupTile {
+  std::uint32_t ml, nl, buffers, split_k;
+};
+constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 4, 1}, {128, 128, 6, 1}, {128, 192, 5, 1}, {64, 256, 5, 1},
+                                             {64, 128, 8, 1},  {64, 64, 8, 1},   {256, 128, 4, 1}, {128, 128, 6, 4},
+                                             {64, 128, 8, 8},  {64, 64, 8, 16}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
 // For NVIDIA's matrix units, which take elements of 16 bits in pairs.
@@ -126,9 +133,31 @@ std::vector<Params> pair_specialists(Precision precision) {
   return list;
 }
 
+std::vector<Params> warpgroup_specialists(Precision precision) {
+  std::vector<Params> list;
+  for (const WarpgroupTile& tile : kWarpgroupTiles) {
+    Params p;
+    p.family = Family::warpgroup_tile;
+    p.precision = precision;
+    p.ml = tile.ml;
+    p.nl = tile.nl;
+    p.kl = 64;
+    p.ms = 2;
+    p.ns = tile.nl / 4;
+    p.vector_width = 8;
+    p.buffers = tile.buffers;
+    p.split_k = tile.split_k;
+    list.push_back(p);
+  }
+  return list;
+}
+
 std::vector<Params> gpu_specialists(Precision precision) {
   std::vector<Params> list;
-  if (has_16_bits(precision)) list = pair_specialists(precision);
+  if (has_16_bits(precision)) {
+    list = warpgroup_specialists(precision);
+    for (const Params& p : pair_specialists(precision)) list.push_back(p);
+  }
   if (precision == Precision::double_precision) {
     Params p = local_tile(precision);
     p.map = Map::mma;

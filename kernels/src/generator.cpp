@@ -16,6 +16,7 @@ const char* family_source(Family family) {
     case Family::direct: return embedded::direct_cl;
     case Family::register_tile: return embedded::register_tile_cl;
     case Family::local_tile: return embedded::local_tile_cl;
+    case Family::warpgroup_tile: return embedded::warpgroup_tile_cl;
     case Family::stripe: return embedded::stripe_cl;
   }
   return "";

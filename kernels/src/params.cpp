@@ -14,6 +14,7 @@ using std::to_string;
 constexpr std::uint32_t bit(Family family) { return 1U << static_cast<unsigned>(family); }
 constexpr std::uint32_t every = ~0U;
 constexpr std::uint32_t local_tile = bit(Family::local_tile);
+constexpr std::uint32_t warpgroup_tile = bit(Family::warpgroup_tile);
 constexpr std::uint32_t stripe = bit(Family::stripe);
 
 using Words = std::vector<std::string_view>;
@@ -109,16 +110,17 @@ const std::vector<Parameter>& parameters() {
       parameter<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
       parameter<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
       parameter<&Params::vector_width>("vector_width", "VECTOR_WIDTH", "", every, "elements of a vector"),
-      parameter<&Params::layout_a>("layout_a", "LAYOUT_A", "a", local_tile | stripe, "layout that A is read from",
-                                   layouts),
-      parameter<&Params::layout_b>("layout_b", "LAYOUT_B", "b", local_tile | stripe, "layout that B is read from",
-                                   layouts),
+      parameter<&Params::layout_a>("layout_a", "LAYOUT_A", "a", local_tile | warpgroup_tile | stripe,
+                                   "layout that A is read from", layouts),
+      parameter<&Params::layout_b>("layout_b", "LAYOUT_B", "b", local_tile | warpgroup_tile | stripe,
+                                   "layout that B is read from", layouts),
       parameter<&Params::split_k>("split_k", "SPLIT_K", "split", every, "slices of k"),
       parameter<&Params::local_a>("local_a", "LOCAL_A", "a", stripe, "memory that work-items read A from",
                                   {"global", "local"}),
       parameter<&Params::local_b>("local_b", "LOCAL_B", "b", stripe, "memory that work-items read B from",
                                   {"global", "local"}),
-      parameter<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile, "tiles of an operand in local memory"),
+      parameter<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile | warpgroup_tile,
+                                  "tiles of an operand in local memory"),
       parameter<&Params::prefetch>("prefetch", "PREFETCH", "", local_tile, "load the next tiles early",
                                    {"noprefetch", "prefetch"}),
       parameter<&Params::load_width>("load_width", "LOAD_WIDTH", "load", local_tile, "elements per global load"),
@@ -145,6 +147,7 @@ std::string_view name(Family family) {
     case Family::direct: return "direct";
     case Family::register_tile: return "register_tile";
     case Family::local_tile: return "local_tile";
+    case Family::warpgroup_tile: return "warpgroup_tile";
     case Family::stripe: return "stripe";
   }
   return "unknown";
@@ -194,7 +197,9 @@ std::variant<Params, std::string> parse(std::string_view name) {
 
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
-  return {params.nl / params.ns, params.ml / params.ms};
+  // Those that multiply, and for warpgroup_tile the 128 that load.
+  const std::uint32_t loading = params.family == Family::warpgroup_tile ? 32 : 0;
+  return {params.nl / params.ns, params.ml / params.ms + loading};
 }
 
 }  // namespace clbake::kernels

@@ -124,6 +124,16 @@ Space local_tile() {
       .space();
 }
 
+Space warpgroup_tile() {
+  return Builder(Family::warpgroup_tile)
+      .columns({16, 32, 48, 64}, {64, 128, 192, 256})
+      .rows({2}, {64, 128, 192, 256})
+      .depth({64}, {1})
+      .layouts(values({Layout::row_major, Layout::padded}))
+      .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
+      .space();
+}
+
 Space stripe() {
   return Builder(Family::stripe)
       .columns(kItems, kBlocks)
@@ -267,7 +277,7 @@ class Counter {
 }  // namespace
 
 const Space& space(Family family) {
-  static const Space all[] = {direct(), register_tile(), local_tile(), stripe()};
+  static const Space all[] = {direct(), register_tile(), local_tile(), warpgroup_tile(), stripe()};
   static_assert(std::size(all) == std::size(all_families), "a space for each family, in their order");
   return all[static_cast<std::size_t>(family)];
 }

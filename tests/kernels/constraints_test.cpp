@@ -25,6 +25,20 @@ Params local_tile() {
   return p;
 }
 
+Params warpgroup_tile() {
+  Params p;
+  p.family = Family::warpgroup_tile;
+  p.precision = Precision::half_precision;
+  p.ml = 128;
+  p.nl = 256;
+  p.kl = 64;
+  p.ms = 2;
+  p.ns = 64;
+  p.vector_width = 8;
+  p.buffers = 4;
+  return p;
+}
+
 Params stripe() {
   Params p;
   p.family = Family::stripe;
@@ -82,6 +96,34 @@ BOOST_AUTO_TEST_CASE(ClangHasNoImages) {
     p.front_end = FrontEnd::clang;
     check_violated(p, nvidia, "front-end", {"image", "clang"});
   }
+}
+
+BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) {
+  DeviceLimits device = smallest_device();
+  device.max_work_group_size = 1024;
+  device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
+  const Params good = warpgroup_tile();
+  check_violated(good, device, "warpgroup", {"sm_90"});
+  device.warpgroups = true;
+  BOOST_TEST(check(good, device).empty());
+  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) {
+    Params p = good;
+    p.*factor = value;
+    return p;
+  };
+  check_violated(with(&Params::ml, 96), device, "warpgroup", {"multiples of 64", "96"});
+  check_violated(with(&Params::kl, 32), device, "warpgroup", {"kl = 64", "32"});
+  check_violated(with(&Params::ms, 1), device, "warpgroup", {"ms = 2", "ms = 1"});
+  check_violated(with(&Params::vector_width, 4), device, "warpgroup", {"vector_width = 8"});
+  check_violated(with(&Params::buffers, 2), device, "warpgroup", {"3 buffers"});
+  check_violated(with(&Params::buffers, 5), device, "local-memory", {"245840", "232416"});
+  check_violated(with(&Params::ml, 192), device, "warpgroup", {"512 work-items", "128 registers", "160"});
+  Params p = good;
+  p.precision = Precision::single_precision;
+  check_violated(p, device, "warpgroup", {"half and bfloat16"});
+  p = good;
+  p.layout_b = Layout::row_block;
+  check_violated(p, device, "warpgroup", {"padded"});
 }
 
 BOOST_AUTO_TEST_CASE(HugeFactorIsOutOfRange) {
@@ -410,6 +452,7 @@ BOOST_AUTO_TEST_CASE(SpecialistsFitALargeDevice) {
   for (auto& size : large.max_work_item_sizes) size = 1024;
   large.local_memory_bytes = 49152;
   large.ptx = 90;
+  large.warpgroups = true;
   for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     for (const Precision precision : all_precisions) {
       for (const Params& p : specialists(kind, precision)) {

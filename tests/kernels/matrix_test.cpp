@@ -19,6 +19,17 @@ Params point(const std::string& name) {
   return std::get<Params>(parsed);
 }
 
+// Checks the point if the device admits it.
+void check(const Params& p) {
+  if (!kernels::admits(devices()->front().limits, p)) return;
+  const Result<FromSource> compiled = from_source(devices()->front(), p);
+  BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  const std::string failures = failures_at_edges(compiled->where, compiled->variant);
+  BOOST_TEST(failures.empty(), failures);
+}
+
+void check(const std::string& name) { check(point(name)); }
+
 // Checks the point in every precision that the device has; in single with all transposes.
 void check_everywhere(const std::string& name) {
   Params p = point(name);
@@ -29,11 +40,7 @@ void check_everywhere(const std::string& name) {
       p.trans_b = (transposes & 2) != 0;
       const bool all = precision == Precision::single_precision;
       if (!all && transposes != 0) continue;  // transposes work alike in all precisions
-      if (!kernels::admits(devices()->front().limits, p)) continue;
-      const Result<FromSource> compiled = from_source(devices()->front(), p);
-      BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
-      const std::string failures = failures_at_edges(compiled->where, compiled->variant);
-      BOOST_TEST(failures.empty(), failures);
+      check(p);
     }
   }
 }
@@ -48,6 +55,19 @@ BOOST_AUTO_TEST_CASE(DirectIsRight) {
 BOOST_AUTO_TEST_CASE(RegisterTileIsRight) {
   check_everywhere("register_tile-s-nn-15x16x12-5x8x2-v4");
   check_everywhere("register_tile-s-nn-8x8x16-4x8x1-v8-split2");
+}
+
+// On NVIDIA's sm_90 only.
+BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
+  for (const char* precision : {"h", "b"}) {
+    for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
+      const std::string kind = std::string(precision) + "-" + transposes;
+      check("warpgroup_tile-" + kind + "-64x64x64-2x16x1-v8-buffers3");
+      check("warpgroup_tile-" + kind + "-128x192x64-2x48x1-v8-split2-buffers4");
+    }
+  }
+  check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");
+  check("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4");
 }
 
 BOOST_AUTO_TEST_CASE(LocalTileIsRight) {

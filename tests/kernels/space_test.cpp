@@ -27,9 +27,12 @@ const std::vector<NamedLimits> kDevices = {
     {"flat groups", {true, 128, {128, 4, 1}, 16384, true}},
     {"few work-items", {true, 32, {32, 32, 32}, 65536, true}},
     {"one work-item", {true, 1, {1, 1, 1}, 32768, true}},
-    {"matrix units", {true, 1024, {1024, 1024, 64}, 49152, true, 90}},
+    {"matrix units", {true, 1024, {1024, 1024, 64}, 49152, true, 90, false, true}},
     {"no double", {false, 256, {256, 256, 64}, 32768, false}},
 };
+
+// All but warpgroup_tile, which only some devices of NVIDIA's can run.
+constexpr Family kForAllDevices[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
 
 // Up to `most` values of each axis, spread over all of them and different for each seed.
 Space thinned(const Space& full, std::size_t most, unsigned seed) {
@@ -138,7 +141,7 @@ BOOST_AUTO_TEST_CASE(CountsOfBlockingFactorsAreThoseOfEveryPoint) {
 }
 
 BOOST_AUTO_TEST_CASE(PointsFallOrAreAdmitted) {
-  for (const Family family : all_families) {
+  for (const Family family : kForAllDevices) {
     const Census census = count(family, Precision::single_precision, kDevices[1].limits);
     std::uint64_t sum = census.admitted;
     for (const auto& [constraint, points] : census.fallen) sum += points;
@@ -158,7 +161,7 @@ BOOST_AUTO_TEST_CASE(DrawnPointsAreAdmittedPointsOfTheSpace) {
   std::mt19937 random(11);
   for (const NamedLimits& device : kDevices) {
     if (device.limits.max_work_group_size < 32) continue;  // one point in a million
-    for (const Family family : all_families) {
+    for (const Family family : kForAllDevices) {
       for (int i = 0; i < 50; ++i) {
         const std::optional<Params> p = draw(family, Precision::single_precision, random, device.limits);
         BOOST_REQUIRE_MESSAGE(p.has_value(), name(family) << " on " << device.name);
@@ -170,6 +173,19 @@ BOOST_AUTO_TEST_CASE(DrawnPointsAreAdmittedPointsOfTheSpace) {
       }
     }
   }
+}
+
+BOOST_AUTO_TEST_CASE(WarpgroupTilesAreDrawnWhereTheDeviceHasThem) {
+  const DeviceLimits& device = kDevices[6].limits;
+  BOOST_REQUIRE(device.warpgroups);
+  std::mt19937 random(11);
+  for (int i = 0; i < 50; ++i) {
+    const std::optional<Params> p = draw(Family::warpgroup_tile, Precision::bfloat16, random, device);
+    BOOST_REQUIRE(p.has_value());
+    BOOST_TEST(check(*p, device).empty(), name(*p));
+    BOOST_TEST(contains(space(Family::warpgroup_tile), *p), name(*p));
+  }
+  BOOST_TEST(count(Family::warpgroup_tile, Precision::single_precision, device).admitted == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(EqualStatesDrawEqualPoints) {

@@ -101,6 +101,7 @@ Result<std::vector<Device>> list_devices() {
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
       d.limits.ptx = ptx_of(d.target);
+      d.limits.warpgroups = d.limits.ptx == 90;
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));

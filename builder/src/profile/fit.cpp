@@ -43,9 +43,11 @@ namespace {
 
 constexpr std::size_t kMaxVariants = 16;
 constexpr Gains kGains = {0.003, 0.02};
-constexpr std::size_t kLeastShapes = 30;  // for cost models of one's own
-constexpr std::size_t kLeastTimes = 12;   // of a variant, for its cost model
-constexpr std::size_t kLeastScaled = 3;   // of a variant, for the scale of the prior's
+// For cost models of one's own, and of a variant for its model. Models from 8 shapes of a kind choose 85 % of the best
+// on sizes that they do not know, the default variants 30 % (H200, half and bfloat16; single and double: 93 %).
+constexpr std::size_t kLeastShapes = 8;
+constexpr std::size_t kLeastTimes = 12;  // or half of the shapes
+constexpr std::size_t kLeastScaled = 3;  // of a variant, for the scale of the prior's
 constexpr std::size_t kFolds = 10;
 constexpr double kMargins[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 1, 10};
 constexpr double kWeightOfLoss = 3;
@@ -84,7 +86,7 @@ class KindFit {
     Models models;
     for (const std::uint32_t v : variants_) {
       const std::vector<TimedShape> timed = times_of(v, fold);
-      if (timed.size() < kLeastTimes) continue;
+      if (timed.size() < std::min(kLeastTimes, shapes_.size() / 2)) continue;
       const auto params = std::get<kernels::Params>(kernels::parse(tuning_.variants[v]));
       models.push_back(fit_cost_model(params, timed, tuning_.compute_units));
       models.back().variant = v;

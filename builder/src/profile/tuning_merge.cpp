@@ -108,6 +108,50 @@ class Union {
   std::set<std::string> failed_;
 };
 
+Result<Tuning> join_measurements(const std::vector<NamedTuning>& profiles) {
+  Union all;
+  for (const NamedTuning& profile : profiles) all.add(profile.tuning);
+  return all.take();
+}
+
+// The kinds of problems that a profile is about: "half nn" ...
+std::set<std::string> kinds_of(const Tuning& tuning) {
+  std::set<std::string> kinds;
+  for (const Shape& shape : tuning.shapes) kinds.insert(kind_name(shape));
+  return kinds;
+}
+
+// Without measurements there is nothing to fit again, so that profiles are only put side by side.
+Result<Tuning> join_brief(const std::vector<NamedTuning>& profiles) {
+  Tuning joined;
+  std::map<std::string, std::string> file_of;  // by kind
+  for (const NamedTuning& profile : profiles) {
+    for (const std::string& kind : kinds_of(profile.tuning)) {
+      const auto [at, is_new] = file_of.emplace(kind, profile.file);
+      if (is_new) continue;
+      return {Code::invalid_argument, profile.file + ": has " + kind + ", as " + at->second +
+                                          " has; of brief profiles, which have no measurements, only those of "
+                                          "different precisions or transposes can be joined"};
+    }
+    Tuning next = brief(profile.tuning);
+    const auto variants = static_cast<std::uint32_t>(joined.variants.size());
+    const auto shapes = static_cast<std::uint32_t>(joined.shapes.size());
+    for (Winner& winner : next.winners) {
+      winner.figures.variant += variants;
+      winner.figures.shape += shapes;
+    }
+    for (cache::Rule& rule : next.exceptions) rule.variant += variants;
+    for (cache::CostModel& model : next.models) model.variant += variants;
+    const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+    append(joined.variants, next.variants);
+    append(joined.shapes, next.shapes);
+    append(joined.winners, next.winners);
+    append(joined.exceptions, next.exceptions);
+    append(joined.models, next.models);
+  }
+  return joined;
+}
+
 // Whether no shard of a division is missing.
 bool all_shards(const std::vector<NamedTuning>& profiles) {
   std::map<std::uint32_t, std::set<std::uint32_t>> shards;  // by the number of parts
@@ -121,19 +165,17 @@ bool all_shards(const std::vector<NamedTuning>& profiles) {
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
   return exceptions_to_status([&]() -> Result<Tuning> {
     if (profiles.empty()) return {Code::invalid_argument, "no profile to merge"};
-    for (const NamedTuning& profile : profiles) {
-      if (!is_brief(profile.tuning)) continue;
-      return {Code::invalid_argument, profile.file + ": is a brief profile, without measurements that could be joined"};
-    }
     for (std::size_t b = 1; b < profiles.size() && !force; ++b) {
       for (std::size_t a = 0; a < b; ++a) {
         const Status fits = check_pair(profiles[a], profiles[b]);
         if (!fits) return fits;
       }
     }
-    Union all;
-    for (const NamedTuning& profile : profiles) all.add(profile.tuning);
-    Tuning merged = all.take();
+    const bool any_brief = std::any_of(profiles.begin(), profiles.end(),
+                                       [](const NamedTuning& profile) { return is_brief(profile.tuning); });
+    Result<Tuning> joined = any_brief ? join_brief(profiles) : join_measurements(profiles);
+    if (!joined) return joined;
+    Tuning merged = std::move(*joined);
     merged.target = profiles.front().tuning.target;
     merged.compute_units = profiles.front().tuning.compute_units;
     merged.tool = "clbake " CLBAKE_VERSION;
@@ -148,7 +190,7 @@ Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
       merged.noise = std::max(merged.noise, profile.tuning.noise);
       merged.complete = merged.complete && profile.tuning.complete;
     }
-    fit(merged);
+    if (!any_brief) fit(merged);
     return merged;
   });
 }

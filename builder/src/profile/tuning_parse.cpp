@@ -23,8 +23,8 @@ constexpr double kSpeedTolerance = 1e-3;
 constexpr std::uint32_t kMaxResident = 64;
 
 // What no device exceeds: a variant that is refused with these limits runs nowhere.
-constexpr kernels::DeviceLimits kNoLimits = {true,       UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX},
-                                             UINT64_MAX, true,       UINT32_MAX};
+constexpr kernels::DeviceLimits kNoLimits = {
+    true, UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, true, UINT32_MAX, true, true};
 
 class ProfileParser {
  public:

@@ -1,4 +1,5 @@
 #include "program/program.hpp"
+#include "program/accelerated.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -147,12 +148,19 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   cl_int error = CL_SUCCESS;
   Explanation explanation;
   Stopwatch watch;
-  const cl::Program program(context, source->text, false, &error);
+  cl::Program program(context, source->text, false, &error);
   explanation.create_us = watch.lap();
   if (error != CL_SUCCESS) return opencl_status("clCreateProgramWithSource", error);
   const cl_device_id id = device();
   const std::string build_options = variant->build_options + more_options;
   error = clBuildProgram(program(), 1, &id, build_options.c_str(), nullptr, nullptr);
+  if (error == CL_BUILD_PROGRAM_FAILURE) {
+    const cl::Program accelerated = built_for_sm_90a(context, device, program);
+    if (accelerated()) {
+      program = accelerated;
+      error = CL_SUCCESS;
+    }
+  }
   explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) {
     const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);

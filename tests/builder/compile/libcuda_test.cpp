@@ -20,10 +20,17 @@ int alive() {
   return count();
 }
 
-Result<Cubin> assemble_while(const char* told, const std::string& architecture = "sm_90") {
+Result<Cubin> assemble_told(const char* told, const std::string& architecture) {
   setenv("FAKE_LIBCUDA", told, 1);
-  Result<Cubin> cubin = assemble_with_libcuda(small_ptx(), architecture);
-  BOOST_TEST(alive() == 0, told);
+  return assemble_with_libcuda(small_ptx(), architecture);
+}
+
+// The first success leaves a context to the process, and nothing after that leaves anything.
+Result<Cubin> assemble_while(const char* told, const std::string& architecture = "sm_90") {
+  static const bool has_context = assemble_told("", "sm_90").ok();
+  BOOST_TEST(has_context);
+  Result<Cubin> cubin = assemble_told(told, architecture);
+  BOOST_TEST(alive() == 1, told);
   return cubin;
 }
 

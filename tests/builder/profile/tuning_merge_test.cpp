@@ -167,10 +167,40 @@ BOOST_AUTO_TEST_CASE(TheSameProfileOrShardTwiceIsASlip) {
   BOOST_TEST(outcome(merge(both(tuning_of(kLargeWinner), tuning_of(kLoser)), false)) == "ok");
 }
 
-BOOST_AUTO_TEST_CASE(ABriefProfileCannotBeJoined) {
-  const Result<Tuning> merged = merge(both(tuning_of(kLargeWinner), brief(tuning_of(kLoser))), true);
+// Measured in one precision each, by two variants of which one wins.
+Tuning fitted(const std::string& winner, const std::string& loser, const std::string& shape) {
+  Tuning tuning = tuning_of(winner);
+  tuning.variants = {loser, winner};
+  tuning.shapes = {*parse_shape(shape)};
+  tuning.measurements = {{0, 0, 90, 0.01, 9, true}, {1, 0, 30, 0.01, 9, true}};
+  fit(tuning);
+  return tuning;
+}
+
+BOOST_AUTO_TEST_CASE(BriefProfilesOfDifferentPrecisionsAreSideBySide) {
+  const std::string of_double = "register_tile-d-nn-60x128x512-6x16x1-v8";
+  const Tuning a = fitted(kLargeWinner, kLoser, "single nn 1000x1000x1000");
+  const Tuning b = fitted(of_double, "direct-d-nn-4x4x1-2x4x1-v4", "double nn 1000x1000x1000");
+  for (const auto& profiles : {both(brief(a), brief(b)), both(a, brief(b)), both(brief(a), b)}) {
+    const Tuning merged = required(merge(profiles, false));
+    BOOST_TEST(is_brief(merged));
+    BOOST_REQUIRE_EQUAL(merged.winners.size(), 2U);
+    BOOST_TEST(merged.variants[merged.winners[0].figures.variant] == kLargeWinner);
+    BOOST_TEST(merged.variants[merged.winners[1].figures.variant] == of_double);
+    BOOST_TEST(name(merged.shapes[merged.winners[1].figures.shape]) == "double nn 1000x1000x1000");
+    std::vector<std::string> expected = wanted_variants(a);
+    for (const std::string& variant : wanted_variants(b)) expected.push_back(variant);
+    BOOST_TEST((wanted_variants(merged) == expected));
+    BOOST_TEST(tuning_text(required(parse_tuning(tuning_text(merged), "x"))) == tuning_text(merged));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(BriefProfilesOfTheSameKindCannotBeJoined) {
+  const Tuning a = fitted(kLargeWinner, kLoser, "single nn 1000x1000x1000");
+  const Tuning b = fitted(kLoser, kLargeWinner, "single nn 900x900x900");
+  const Result<Tuning> merged = merge(both(a, brief(b)), true);
   BOOST_TEST(outcome(merged) == "invalid argument");
-  BOOST_TEST(contains(merged.status().message(), "b.json: is a brief profile"), merged.status().message());
+  BOOST_TEST(contains(merged.status().message(), "b.json: has single nn, as a.json has"), merged.status().message());
 }
 
 BOOST_AUTO_TEST_CASE(AMissingOrInterruptedPartIsSaid) {

@@ -40,7 +40,7 @@ Result<Tuning> read_tuning(const std::string& path);
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
 // The tuning with its cost models and exceptions, the winner on the largest shape of each class, and nothing else: no
-// other variants and shapes, no measurements, failures or curve. It bakes the same bundle, but cannot be merged.
+// other variants and shapes, no measurements, failures or curve. It bakes the same bundle.
 Tuning brief(const Tuning& tuning);
 bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 
@@ -48,8 +48,9 @@ bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 // final measurement counts first, then the one with more runs, then the shorter time; a variant that failed anywhere is
 // left out. A shape keeps the largest of its weights. `complete` if all of them are and no shard is missing; the device
 // is the first one's; no curve, no command. Fails with invalid_argument, unless `force`, when two of them disagree on
-// the device, are the same, are shards of different divisions, or the same shard with shapes in common; and in any case
-// when one of them is brief. Seeds may differ: they do not move shards.
+// the device, are the same, are shards of different divisions, or the same shard with shapes in common. Seeds may
+// differ: they do not move shards. When one of them is brief, all are put side by side, brief, and nothing is fitted
+// again; fails with invalid_argument when two of them have the same precision and transposes.
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force);
 
 }  // namespace clbake::builder

@@ -2,6 +2,7 @@
 
 #include <clbake/compute_capability.hpp>
 
+#include "compile/nvidia/ptx_kernels.hpp"
 #include "compile/offline/offline_tools.hpp"
 
 #include <cstring>
@@ -53,7 +54,9 @@ Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, const std::st
   if (!scratch) return scratch.status();
   const Status written = write_text(scratch->path() + "/" + input, ptx.c_str());  // the driver's ends in a zero
   if (!written) return written;
-  const Result<std::string> ran = run_tool(ptxas, {"-arch", architecture, "-o", output, input}, *scratch, timeout);
+  const std::string suffix = is_for_one_architecture(ptx) ? "a" : "";
+  const Result<std::string> ran =
+      run_tool(ptxas, {"-arch", architecture + suffix, "-o", output, input}, *scratch, timeout);
   if (!ran) return ran.status();
   const std::string version = ptxas_version(ptxas, *scratch, timeout);
   if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
@@ -94,9 +97,11 @@ Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& p
 
 Result<Cubin> assemble(const std::string& ptx, const std::string& architecture) {
   Result<Cubin> cubin = assemble_with_libcuda(ptx, architecture);
-  if (cubin || cubin.status().code() != Code::no_device) return cubin;
+  const bool hopeless = cubin.status().code() == Code::no_device || is_for_one_architecture(ptx);
+  if (cubin || !hopeless) return cubin;
   const std::string ptxas = ptxas_tool().path;
   if (!ptxas.empty()) return assemble_with_ptxas(ptxas, ptx, architecture);
+  if (cubin.status().code() != Code::no_device) return cubin;
   return {Code::no_device, cubin.status().message() + ", and there is no ptxas in PATH or /usr/local/cuda/bin"};
 }
 

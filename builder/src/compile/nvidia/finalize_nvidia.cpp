@@ -5,6 +5,7 @@
 // code is the same for every launch shape. Variants whose front end is clang's get its PTX in place of the driver's.
 #include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/ptx_kernels.hpp"
 #include "compile/offline/offline_compile.hpp"
 
 namespace clbake::builder {
@@ -30,8 +31,9 @@ Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, cons
     const Status taken = take_clangs(compiled, source, portable);
     if (!taken) return taken;
   }
-  Result<Cubin> cubin =
-      assemble(std::string(portable.program.begin(), portable.program.end()), compiled.target.architecture);
+  const std::string ptx(portable.program.begin(), portable.program.end());
+  Result<Cubin> cubin = assemble(ptx, compiled.target.architecture);
+  if (!cubin && is_for_one_architecture(ptx)) return cubin.status();
   if (!cubin) {  // the portable form alone is better than nothing, and the proof says what it costs
     portable.proof.note = "no machine code: " + cubin.status().message();
     return entries;
@@ -41,6 +43,7 @@ Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, cons
   native.newer_driver = true;
   native.proof.tools = portable.proof.tools;
   native.proof.tools.push_back(cubin->tool);
+  if (is_for_one_architecture(ptx)) entries->clear();
   entries->insert(entries->begin(), std::move(native));
   return entries;
 }

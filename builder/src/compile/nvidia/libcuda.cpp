@@ -6,6 +6,9 @@
 #include <dlfcn.h>
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <mutex>
+#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -27,7 +30,9 @@ constexpr int kRegistersOfFunction = 4;
 constexpr int kLocalBytesOfFunction = 3;
 constexpr int kErrorLogBuffer = 5;
 constexpr int kErrorLogBufferSizeBytes = 6;
+constexpr int kTarget = 9;
 constexpr int kInputPtx = 1;
+constexpr int kAccelerated = 0x10000;  // added to a target with the suffix "a"
 
 constexpr int kFewRegisters = 16;  // of which a bound may deprive a kernel
 
@@ -105,12 +110,14 @@ Result<CUdevice> find_device(const Api& api, int capability) {
   return {Code::no_device, "NVIDIA's driver has no device of architecture sm_" + std::to_string(capability)};
 }
 
-// The device's primary context, current on this thread.
+// The device's primary context, current on this thread. The process keeps it: to make one takes a good half second, in
+// which no other process can (measured on an H200), and a tuning links thousands of programs.
 class Context {
  public:
   Context(const Api& api, CUdevice device) : api_(api), device_(device) {
     error_ = api_.retain_primary(&context_, device_);
     if (error_ != kSuccess) return;
+    keep();
     error_ = api_.push(context_);
     if (error_ != kSuccess) api_.release_primary(device_);
   }
@@ -124,6 +131,14 @@ class Context {
   CUresult error() const { return error_; }
 
  private:
+  // Retains it once more, never to be released: when the process ends, the driver may end before us.
+  void keep() {
+    static std::mutex mutex;
+    static std::set<CUdevice> kept;
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (kept.insert(device_).second) api_.retain_primary(&context_, device_);
+  }
+
   const Api& api_;
   CUdevice device_;
   CUcontext context_ = nullptr;
@@ -133,12 +148,14 @@ class Context {
 // A link into one cubin, and the log of what is wrong with its input.
 class Link {
  public:
-  explicit Link(const Api& api) : api_(api) {
-    int options[] = {kErrorLogBuffer, kErrorLogBufferSizeBytes};
+  // `target`: a CUjit_target, which is a capability with or without a suffix.
+  Link(const Api& api, int target) : api_(api) {
+    int options[] = {kErrorLogBuffer, kErrorLogBufferSizeBytes, kTarget};
     // The API takes numbers in the place of pointers. The last byte stays zero.
-    void* log_bytes = reinterpret_cast<void*>(log_.size() - 1);  // NOLINT(performance-no-int-to-ptr)
-    void* values[] = {log_.data(), log_bytes};
-    error_ = api_.link_create(2, options, values, &state_);
+    void* log_bytes = reinterpret_cast<void*>(log_.size() - 1);     // NOLINT(performance-no-int-to-ptr)
+    void* number = reinterpret_cast<void*>(std::intptr_t{target});  // NOLINT(performance-no-int-to-ptr)
+    void* values[] = {log_.data(), log_bytes, number};
+    error_ = api_.link_create(3, options, values, &state_);
   }
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -224,7 +241,8 @@ bool is_better(const std::vector<Usage>& usages, const std::vector<Usage>& befor
 // cuLink assembles for a later link, and its code needs up to 14 registers more than that of the same assembler for a
 // whole program, which the driver uses when it loads PTX (measured: 182 and 168, 172 and 168). Where that costs a
 // resident work-group, single precision on an H200 loses a quarter of its speed between powers of two.
-cache::Bytes with_more_resident(const Api& api, CUdevice device, const std::string& ptx, cache::Bytes cubin) {
+cache::Bytes with_more_resident(const Api& api, CUdevice device, int target, const std::string& ptx,
+                                cache::Bytes cubin) {
   const std::vector<PtxKernel> kernels = kernels_of(ptx);
   int registers = 0;
   const bool known = api.attribute(&registers, kRegistersOfMultiprocessor, device) == kSuccess;
@@ -232,7 +250,7 @@ cache::Bytes with_more_resident(const Api& api, CUdevice device, const std::stri
   if (usages.empty()) return cubin;
   const std::string less = bounded(ptx, kernels, usages, registers);
   if (less == ptx) return cubin;
-  Result<cache::Bytes> again = Link(api).run(less);
+  Result<cache::Bytes> again = Link(api, target).run(less);
   return again && is_better(usages_of(api, *again, kernels), usages) ? std::move(*again) : cubin;
 }
 
@@ -251,9 +269,10 @@ Result<Cubin> link_with_libcuda(const std::string& ptx, int capability) {
   if (!device) return device.status();
   const Context context(*api, *device);
   if (context.error() != kSuccess) return failure(*api, Code::no_device, "cuDevicePrimaryCtxRetain", context.error());
-  Result<cache::Bytes> bytes = Link(*api).run(ptx);
+  const int target = is_for_one_architecture(ptx) ? capability + kAccelerated : capability;
+  Result<cache::Bytes> bytes = Link(*api, target).run(ptx);
   if (!bytes) return bytes.status();
-  return Cubin{with_more_resident(*api, *device, ptx, std::move(*bytes)), {"libcuda", version_of(*api)}};
+  return Cubin{with_more_resident(*api, *device, target, ptx, std::move(*bytes)), {"libcuda", version_of(*api)}};
 }
 
 }  // namespace clbake::builder

@@ -1,5 +1,7 @@
 #include "compile/nvidia/ptx_kernels.hpp"
 
+#include <clbake/compute_capability.hpp>
+
 #include <cstdlib>
 
 namespace clbake::builder {
@@ -30,6 +32,15 @@ std::vector<PtxKernel> kernels_of(const std::string& ptx) {
     kernels.push_back({ptx.substr(name, parameters - name), static_cast<unsigned>(threads), body});
   }
   return kernels;
+}
+
+bool is_for_one_architecture(const std::string& ptx) {
+  const std::string directive = ".target ";
+  const std::size_t at = ptx.find(directive);
+  if (at == std::string::npos) return false;
+  const std::size_t architecture = at + directive.size();
+  const std::size_t end = ptx.find_first_of(", \r\n", architecture);
+  return compute_capability(ptx.substr(architecture, end - architecture)) == 0;
 }
 
 }  // namespace clbake::builder

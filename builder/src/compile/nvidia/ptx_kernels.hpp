@@ -1,4 +1,4 @@
-// The kernels of a PTX text, as far as their registers need it.
+// What has to be known of a PTX text: its kernels, as far as their registers need it, and for which devices it is.
 #pragma once
 
 #include <cstddef>
@@ -15,5 +15,8 @@ struct PtxKernel {
 
 // Without those that do not say `.reqntid`.
 std::vector<PtxKernel> kernels_of(const std::string& ptx);
+
+// Whether the text is for an architecture with a suffix, such as sm_90a: later ones do not run it.
+bool is_for_one_architecture(const std::string& ptx);
 
 }  // namespace clbake::builder

@@ -13,6 +13,7 @@
 #include <clbake/compute_capability.hpp>
 #include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/ptx_kernels.hpp"
 #include "compile/offline/offline_tools.hpp"
 
 #include <algorithm>
@@ -26,6 +27,7 @@ constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
 constexpr const char* kOutput = "kernel";
 constexpr const char* kMatrixInstruction = "mma.sync.aligned.m16n8k8.row.col.f64";  // of sm_90, kernels/local_tile.cl
+constexpr const char* kWarpgroupInstruction = "wgmma.mma_async";  // of sm_90a, kernels/warpgroup_tile.cl
 constexpr const char* kElf =
     "\x7f"
     "ELF";
@@ -74,9 +76,13 @@ void set_directive(std::string& ptx, const std::string& directive, const std::st
 }
 
 // clang passes inline PTX on to the assembler unread, so a clang that does not know sm_90 can compile a kernel that
-// uses one of its instructions; only the directives have to name sm_90.
-void raise_architecture(std::string& ptx) {
-  if (ptx.find(kMatrixInstruction) == std::string::npos) return;
+// uses one of its instructions; only the directives have to name sm_90, or sm_90a.
+void raise_architecture(std::string& ptx, int known) {
+  if (ptx.find(kWarpgroupInstruction) != std::string::npos) {
+    set_directive(ptx, ".version ", "8.0");
+    set_directive(ptx, ".target ", "sm_90a");
+  }
+  if (known >= 90 || ptx.find(kMatrixInstruction) == std::string::npos) return;
   set_directive(ptx, ".version ", "7.8");
   set_directive(ptx, ".target ", "sm_90");
 }
@@ -131,7 +137,7 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   std::string ptx = file_text(scratch.path() + "/" + kPtx);
   Status status = add_work_group_sizes(ptx, variant.launches);
   if (status) status = complete(ptx);
-  if (compute_capability(*cpu) < 90) raise_architecture(ptx);
+  raise_architecture(ptx, compute_capability(*cpu));
   if (!status) return status;
   return ptx;
 }
@@ -155,8 +161,10 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::se
   if (!cubin) return cubin.status();
   std::vector<cache::Tool> tools = ptx->tools;
   tools.push_back(cubin->tool);
-  std::vector<cache::Entry> entries = {entry_of(cache::Form::native, std::move(cubin->bytes), std::move(tools)),
-                                       entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools))};
+  std::vector<cache::Entry> entries = {entry_of(cache::Form::native, std::move(cubin->bytes), std::move(tools))};
+  if (!is_for_one_architecture(ptx->text)) {
+    entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools)));
+  }
   entries.front().newer_driver = true;  // the target names the oldest driver
   return entries;
 }

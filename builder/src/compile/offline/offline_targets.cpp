@@ -84,6 +84,7 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   limits.local_memory_bytes = 49152;
   limits.images = true;
   limits.ptx = static_cast<std::uint32_t>(compute_capability(architecture));
+  limits.warpgroups = limits.ptx == 90;
   const Tool& ptxas = tools.back();
   target.obstacle = obstacle_of(tools);
   if (!target.obstacle.empty()) return target;

@@ -16,12 +16,14 @@ constexpr std::uint32_t real_bytes(Precision p) { return p == Precision::double_
 
 // How a kernel organises the work. Each family has a .cl file of the same name, which explains it.
 enum class Family {
-  direct,         // small problems: one launch, no local memory, no packing
-  register_tile,  // CPUs: a register tile in each work-item, no local memory, no barriers
-  local_tile,     // GPUs: tiles of A and B in local memory, two-dimensional register blocking
-  stripe,         // the paper's: each operand through local memory or not, from a buffer or an image
+  direct,          // small problems: one launch, no local memory, no packing
+  register_tile,   // CPUs: a register tile in each work-item, no local memory, no barriers
+  local_tile,      // GPUs: tiles of A and B in local memory, two-dimensional register blocking
+  warpgroup_tile,  // NVIDIA's sm_90, 16 bits: matrix units that read local memory, work-items that only load
+  stripe,          // the paper's: each operand through local memory or not, from a buffer or an image
 };
-constexpr Family all_families[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
+constexpr Family all_families[] = {Family::direct, Family::register_tile, Family::local_tile, Family::warpgroup_tile,
+                                   Family::stripe};
 
 // Where a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel before.
 // kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
@@ -60,7 +62,7 @@ struct Params : GemmKind {
   std::uint32_t split_k = 1;     // slices of k, each with its own work-groups; a second kernel adds up partial sums
   bool local_a = false;          // stripe: A goes through local memory
   bool local_b = false;          // stripe: B goes through local memory
-  std::uint32_t buffers = 1;     // local_tile: tiles of each operand in local memory, 1 or 2
+  std::uint32_t buffers = 1;     // tiles of each operand in local memory; local_tile: 1 or 2
   bool prefetch = true;          // local_tile: load the next tiles into registers while the current ones are multiplied
   std::uint32_t load_width = 1;  // local_tile: elements per load from global memory
   std::uint32_t padding = 0;     // local_tile: elements behind each row of a tile, against bank conflicts
@@ -74,7 +76,7 @@ struct Params : GemmKind {
   bool operator==(const Params& other) const;
 };
 
-// "direct", "register_tile", "local_tile", "stripe".
+// "direct", "register_tile", "local_tile", "warpgroup_tile", "stripe".
 std::string_view name(Family family);
 
 // Unique, short and readable: family, precision, transposes (of A, of B: n or t), blocking factors, vector width, then

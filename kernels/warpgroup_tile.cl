@@ -1,0 +1,479 @@
+// warpgroup_tile: NVIDIA's devices of architecture sm_90, elements of 16 bits. Matrix units that read their operands
+// from local memory; some of a work-group's work-items only load, the others only multiply.
+//
+// A work-group computes an ML x NL tile of C. Its work-items form warpgroups of 128. The last warpgroup is the
+// producer: it copies tiles of op(A) and op(B), KL steps of k at a time, into local memory. The others are consumers:
+// each multiplies 64 rows of the tile. They meet in a ring of BUFFERS pairs of tiles:
+//
+//            producer: asynchronous copies                      consumers: wgmma
+//   op(A) ------------------------------+    +---------+    +------------------------ rows  0 to  63
+//                                       +--> | a    b  | ---+
+//   op(B) ------------------------------+    | a    b  |    +------------------------ rows 64 to 127 ...
+//                                            | a    b  |         sums in registers
+//                 full[buffer]: a pair has   +---------+   empty[buffer]: nobody reads it any more
+//                 arrived; consumers wait     BUFFERS      the producer waits
+//
+// full and empty are mbarriers of local memory. The producer runs ahead of the consumers by up to BUFFERS pairs, so
+// that the matrix units do not wait for memory.
+//
+// In local memory, a tile of an operand consists of lines of 64 elements (128 bytes), as they lie in global memory:
+// along k, or along the rows (columns) of C. Longer lines are cut: the first 64 elements of all lines come first, then
+// the next 64. The 16-byte chunks of a line are swizzled, so that neither copies nor matrix units meet bank conflicts:
+//
+//     chunk of the line:    0 1 2 3 4 5 6 7
+//       line 0 holds        0 1 2 3 4 5 6 7          place of chunk c of line l: c ^ (l % 8)
+//       line 1 holds        1 0 3 2 5 4 7 6
+//       line 2 holds        2 3 0 1 6 7 4 5  ...
+//
+// The PTX manual (Parallel Thread Execution ISA, "Asynchronous Warpgroup Level Matrix Instructions") calls this the
+// 128-byte swizzle, lines along k "K-major" and the others "MN-major", and defines the descriptors below.
+//
+//   ML, NL        rows and columns of C per work-group; ML / 64 consumers
+//   KL            depth of the tiles in local memory: 64
+//   MS, NS        rows and columns of C per work-item of a consumer: 2 and NL / 4
+//   VECTOR_WIDTH  elements per access to C: 8
+//   BUFFERS       pairs of tiles in local memory
+//
+// Everything but the copies, the barriers and the multiplication is plain OpenCL C 1.2. To port the family to another
+// architecture, replace the functions that hold PTX.
+
+#define CONSUMERS (ML / 64)
+#define LOCAL_X 4
+#define LOCAL_Y (ML / 2 + 32)
+#define PRODUCERS 128  // work-items of the producer
+#define LOAD_WIDTH 8   // elements of 16 bytes
+
+// Blocks of k between the start of a copy and the wait for its end. A consumer gives a pair of tiles back one block
+// later than it has read it, so that with more the producer and it would wait for each other.
+#if BUFFERS == 3
+#define LATE 1
+#else
+#define LATE 2
+#endif
+
+#define COLUMN_PIECES (NS / VECTOR_WIDTH)
+#define SUMS (NL / 2)  // of a work-item
+
+// Lines of a tile and their length, in elements.
+#define A_ALONG_K (LAYOUT_A == ROW_MAJOR && !TRANS_A)
+#define B_ALONG_K (LAYOUT_B == ROW_MAJOR && TRANS_B)
+#define A_LINES (A_ALONG_K ? ML : KL)
+#define B_LINES (B_ALONG_K ? NL : KL)
+#define A_LINE (A_ALONG_K ? KL : ML)
+#define B_LINE (B_ALONG_K ? KL : NL)
+#define A_LINE_STEP (A_ALONG_K ? A_STEP_I : A_STEP_P)
+#define B_LINE_STEP (B_ALONG_K ? B_STEP_J : B_STEP_P)
+#define A_BYTES (ML * KL * 2)  // of a tile
+#define B_BYTES (NL * KL * 2)
+
+// ---- Barriers ----
+
+// The address of local memory that PTX takes.
+static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
+
+static ALWAYS_INLINE void start_barrier(const uint barrier, const int arrivals) {
+  __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+static ALWAYS_INLINE void arrive(const uint barrier) {
+  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Waits until the phase with this parity is over.
+static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
+  __asm__ volatile(
+      "{\n"
+      ".reg .pred over;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
+      "@!over bra again;\n"
+      "}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// ---- The producer ----
+
+// Chunks of a work-item, in a tile of `lines` lines of `line` elements. Eight neighbours copy the 128 bytes of a block
+// of a line; in all its chunks, a work-item has the same place in the block, and the same place in local memory.
+#define CHUNKS(lines, line) ((lines) * (line) / LOAD_WIDTH / PRODUCERS)
+
+// The line of chunk number r of a work-item, and its first element in that line.
+static ALWAYS_INLINE uint chunk_line(const int r, const int lines, const uint item) {
+  return item / 8 + r % (lines / 16) * 16;
+}
+static ALWAYS_INLINE uint chunk_place(const int r, const int lines, const uint item) {
+  return r / (lines / 16) * 64 + item % 8 * LOAD_WIDTH;
+}
+
+// Where local memory has it, in bytes from the start of the tile.
+static ALWAYS_INLINE uint chunk_offset(const int r, const int lines, const uint item) {
+  return r / (lines / 16) * (lines * 128) + chunk_line(r, lines, item) * 128 + ((item ^ item / 8) % 8) * 16;
+}
+
+// 16 bytes from any address of elements, of which the first `count` elements exist; the others become zero. Reads whole
+// 16 bytes, aligned, that hold at least one of these elements.
+static ALWAYS_INLINE uint4 load_unaligned(__global const element* from, const int count) {
+  const uint start = (uint)(uintptr_t)from % 16;
+  __global const uint4* lower = (__global const uint4*)((__global const uchar*)from - start);
+  const uint4 low = count > 0 ? lower[0] : (uint4)(0);
+  const uint4 high = start + 2 * count > 16 ? lower[1] : (uint4)(0);
+  // All eight words, moved by one word and by two if need be, then by half a word.
+  const bool one = start & 4;
+  const bool two = start & 8;
+  const uint a0 = one ? low.y : low.x;
+  const uint a1 = one ? low.z : low.y;
+  const uint a2 = one ? low.w : low.z;
+  const uint a3 = one ? high.x : low.w;
+  const uint a4 = one ? high.y : high.x;
+  const uint a5 = one ? high.z : high.y;
+  const uint a6 = one ? high.w : high.z;
+  const uint b0 = two ? a2 : a0;
+  const uint b1 = two ? a3 : a1;
+  const uint b2 = two ? a4 : a2;
+  const uint b3 = two ? a5 : a3;
+  const uint b4 = two ? a6 : a4;
+  const uint half_word = start % 4 * 8;
+  const uint4 bits = (uint4)((uint)(((ulong)b1 << 32 | b0) >> half_word), (uint)(((ulong)b2 << 32 | b1) >> half_word),
+                             (uint)(((ulong)b3 << 32 | b2) >> half_word), (uint)(((ulong)b4 << 32 | b3) >> half_word));
+  const int4 exist = count - (int4)(0, 2, 4, 6);
+  return bits & select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
+}
+
+#define AT_ONCE 4  // chunks of a copy through registers
+#define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
+#define EXISTING(r)                                                                                                  \
+  ((int)chunk_line(r, lines, item) < full_lines ? clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH) \
+                                                : 0)
+// Starts to copy the first `bytes` of 16 bytes; the others become zero.
+#define COPY_ASYNC(to, from, bytes)                                                                                \
+  __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
+                   : "memory")
+
+// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory. whole: all elements exist,
+// aligned to 16 bytes; else only full_lines x full_line exist, and the others become zero. Without alignment the copy
+// goes through registers.
+static ALWAYS_INLINE void copy_tile(__local uchar* tile, __global const element* source, const ulong step,
+                                    const int lines, const int line, const bool is_aligned, const bool whole,
+                                    const int full_lines, const int full_line, const uint item) {
+  if (whole) {
+#pragma unroll
+    for (int r = 0; r < CHUNKS(lines, line); ++r) {
+      COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), 16);
+    }
+  } else if (is_aligned) {
+#pragma unroll
+    for (int r = 0; r < CHUNKS(lines, line); ++r) {
+      COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), 2 * EXISTING(r));
+    }
+  } else {
+#pragma unroll 1
+    for (int first = 0; first < CHUNKS(lines, line); first += AT_ONCE) {
+      uint4 bits[AT_ONCE];
+#pragma unroll
+      for (int r = 0; r < AT_ONCE; ++r) {
+        bits[r] = load_unaligned(SOURCE(first + r), EXISTING(first + r));
+      }
+#pragma unroll
+      for (int r = 0; r < AT_ONCE; ++r) {
+        *(__local uint4*)(tile + chunk_offset(first + r, lines, item)) = bits[r];
+      }
+    }
+  }
+}
+
+// Waits for all copies of this work-item but those of the last `late` blocks, and shows them to the matrix units.
+#define FINISH_COPIES(late) \
+  __asm__ volatile("cp.async.wait_group " late ";\nfence.proxy.async.shared::cta;" ::: "memory")
+#define START_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
+
+static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
+  return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
+}
+
+// ---- The consumers ----
+
+// Where a tile begins and how it is laid out: the matrix descriptor of wgmma. A tile's lines are in groups of 8, 1024
+// bytes apart; a block of 64 elements of all lines is `block` bytes from the next.
+static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
+  return (ulong)1 << 62 | (ulong)(1024 >> 4) << 32 | (ulong)(block >> 4) << 16 | (address & 0x3ffff) >> 4;
+}
+
+// Bytes from 16 steps of k to the next 16, in a tile with lines along k, or across it.
+#define DEEPER(along_k) ((along_k) ? 32 : 2048)
+
+// The instruction's operands: NL / 2 sums, %0 and so on, then the two descriptors.
+#define TEN(d) "%" d "0, %" d "1, %" d "2, %" d "3, %" d "4, %" d "5, %" d "6, %" d "7, %" d "8, %" d "9, "
+#define THIRTY TEN("") TEN("1") TEN("2")
+#define SIXTY THIRTY TEN("3") TEN("4") TEN("5")
+#define NINETY SIXTY TEN("6") TEN("7") TEN("8")
+#define HUNDRED_AND_TWENTY NINETY TEN("9") TEN("10") TEN("11")
+#define FOUR_SUMS(i) "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3])
+#define SIXTEEN_SUMS(i) FOUR_SUMS(i), FOUR_SUMS((i) + 4), FOUR_SUMS((i) + 8), FOUR_SUMS((i) + 12)
+#define THIRTY_TWO_SUMS(i) SIXTEEN_SUMS(i), SIXTEEN_SUMS((i) + 16)
+#if NL == 64
+#define OPERANDS "{" THIRTY "%30, %31}, %32, %33"
+#define ALL_SUMS THIRTY_TWO_SUMS(0)
+#elif NL == 128
+#define OPERANDS "{" SIXTY "%60, %61, %62, %63}, %64, %65"
+#define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32)
+#elif NL == 192
+#define OPERANDS "{" NINETY "%90, %91, %92, %93, %94, %95}, %96, %97"
+#define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32), THIRTY_TWO_SUMS(64)
+#else
+#define OPERANDS "{" HUNDRED_AND_TWENTY "%120, %121, %122, %123, %124, %125, %126, %127}, %128, %129"
+#define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32), THIRTY_TWO_SUMS(64), THIRTY_TWO_SUMS(96)
+#endif
+#if BFLOAT16
+#define TYPES "bf16.bf16"
+#else
+#define TYPES "f16.f16"
+#endif
+#define TEXT_EXPANDED(x) #x
+#define TEXT(x) TEXT_EXPANDED(x)
+#if A_ALONG_K
+#define A_MAJOR "0"
+#else
+#define A_MAJOR "1"
+#endif
+#if B_ALONG_K
+#define B_MAJOR "0"
+#else
+#define B_MAJOR "1"
+#endif
+
+// Starts the multiplication of 64 rows of a by b, 16 steps of k: sum += a * b.
+static ALWAYS_INLINE void multiply(float* sum, const ulong a, const ulong b) {
+  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(NL) "k16.f32." TYPES " " OPERANDS ", 1, 1, 1, " A_MAJOR
+                                                                ", " B_MAJOR ";"
+                   : ALL_SUMS
+                   : "l"(a), "l"(b));
+}
+
+#define START_MULTIPLYING __asm__ volatile("wgmma.fence.sync.aligned;" ::: "memory")
+#define COMMIT_MULTIPLICATIONS __asm__ volatile("wgmma.commit_group.sync.aligned;" ::: "memory")
+// Waits for all multiplications but those of the last `late` blocks.
+#define FINISH_MULTIPLYING(late) __asm__ volatile("wgmma.wait_group.sync.aligned " late ";" ::: "memory")
+
+// The same value in all lanes of a warp, which the compiler then knows.
+static ALWAYS_INLINE uint from_first_lane(const uint value) {
+  uint result;
+  __asm__ volatile("shfl.sync.idx.b32 %0, %1, 0, 31, -1;" : "=r"(result) : "r"(value));
+  return result;
+}
+
+static ALWAYS_INLINE float from_lane_xor(const float value, const int mask) {
+  uint result;
+  __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, -1;" : "=r"(result) : "r"(as_uint(value)), "r"(mask));
+  return as_float(result);
+}
+
+// Exchanges two values with the neighbour whose lane differs in `mask`: afterwards the lane without this bit has both
+// firsts, that with it both seconds.
+static ALWAYS_INLINE void exchange(float* first, float* second, const bool has_bit, const int mask) {
+  const float own_first = *first;  // no address depends on the lane, so that sums stay in registers
+  const float own_second = *second;
+  const float other = from_lane_xor(has_bit ? own_first : own_second, mask);
+  *first = has_bit ? other : own_first;
+  *second = has_bit ? own_second : other;
+}
+
+// The instruction leaves the columns 2t and 2t+1 of each 8 to lane t of four. Exchanges them, so that lane t has all 8
+// of every fourth piece.
+static ALWAYS_INLINE void gather_rows(realv rows[MS][COLUMN_PIECES], float* sum, const uint t) {
+#pragma unroll
+  for (int q = 0; q < COLUMN_PIECES; ++q) {
+#pragma unroll
+    for (int i = 0; i < MS; ++i) {
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        float* piece = sum + (16 * q + 2 * i + h);  // 4 sums of each piece
+        exchange(&piece[0], &piece[4], t & 1, 1);
+        exchange(&piece[8], &piece[12], t & 1, 1);
+        exchange(&piece[0], &piece[8], t & 2, 2);
+        exchange(&piece[4], &piece[12], t & 2, 2);
+#pragma unroll
+        for (int s = 0; s < 4; ++s) {
+          ((real*)&rows[i][q])[2 * s + h] = piece[4 * s];
+        }
+      }
+    }
+  }
+}
+
+// Updates 8 elements of C that are aligned to 16 bytes. By instructions of its own, as OpenCL's vload and vstore
+// promise no alignment.
+#if SPLIT_K == 1
+static ALWAYS_INLINE uint narrowed(const float low, const float high) {
+  uint bits;
+#if BFLOAT16
+  __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+#else
+  __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
+#endif
+  return bits;
+}
+static ALWAYS_INLINE realv widened(const uint4 bits) {
+#if BFLOAT16
+  return WIDENED(8, as_ushort8(bits));
+#else
+  return vload_half8(0, (const half*)&bits);
+#endif
+}
+static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, const real alpha, const real beta) {
+  realv x = alpha * sum;
+  if (beta != 0) {
+    x += beta * widened(*(__global const uint4*)c);
+  }
+  *(__global uint4*)c = (uint4)(narrowed(x.s0, x.s1), narrowed(x.s2, x.s3), narrowed(x.s4, x.s5), narrowed(x.s6, x.s7));
+}
+#else
+static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, const real alpha, const real beta) {
+  __global float4* halves = (__global float4*)c;
+  realv x = alpha * sum;
+  if (beta != 0) {
+    x += beta * (realv)(halves[0], halves[1]);
+  }
+  halves[0] = x.lo;
+  halves[1] = x.hi;
+}
+#endif
+
+// The work-group's tile. Work-groups start in the order of their numbers, x first; in this order, those that run at the
+// same time form a block of BAND rows of tiles, and need less of op(A) and op(B) than one row after the other would.
+#define BAND 8
+static ALWAYS_INLINE void find_place(size_t* row, size_t* column) {
+  const uint columns = (uint)get_num_groups(0);
+  const uint number = (uint)get_group_id(1) * columns + (uint)get_group_id(0);
+  const uint first = number / (BAND * columns) * BAND;
+  const uint rows = min((uint)get_num_groups(1) - first, (uint)BAND);
+  *row = first + number % (BAND * columns) % rows;
+  *column = number % (BAND * columns) / rows;
+}
+
+#define EACH_VECTOR(unrolling, update)                             \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \
+    const int row = first_row + 8 * i;                             \
+    if (row < tile.rows) {                                         \
+      _Pragma(unrolling) for (int w = 0; w < COLUMN_PIECES; ++w) { \
+        const int column = 32 * w + 8 * (int)(item % 4);           \
+        update;                                                    \
+      }                                                            \
+    }                                                              \
+  }
+
+GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+  __local uchar tiles[BUFFERS * (A_BYTES + B_BYTES)] __attribute__((aligned(1024)));
+  __local ulong barriers[2 * BUFFERS];
+  size_t tile_row = 0;
+  size_t tile_column = 0;
+  find_place(&tile_row, &tile_column);
+  const Tile tile = find_tile(tile_row, tile_column, ML, NL, GEMM_ARGUMENTS);
+  if (tile.rows == 0 || tile.columns == 0) {
+    return;  // the whole work-group returns, so no barrier is left waiting
+  }
+  const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
+  const uint warpgroup = from_first_lane(item / 128);
+  const uint full = local_address(barriers);
+  const uint empty = full + 8 * BUFFERS;
+  if (item == 0) {
+    for (int i = 0; i < BUFFERS; ++i) {
+      start_barrier(full + 8 * i, PRODUCERS);
+      start_barrier(empty + 8 * i, 4 * CONSUMERS);  // one of each warp
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const int blocks = (tile.depth + KL - 1) / KL;
+  int buffer = 0;
+  uint parity = 0;
+
+  if (warpgroup == CONSUMERS) {
+    const uint mine = item - 128 * CONSUMERS;
+    __global const element* a_source = tile.a;
+    __global const element* b_source = tile.b;
+    const bool a_aligned = aligned(a_source, A_LINE_STEP);
+    const bool b_aligned = aligned(b_source, B_LINE_STEP);
+    const bool whole = a_aligned && b_aligned && tile.rows == ML && tile.columns == NL;
+    int left = tile.depth;
+    int finished = 0;  // number of the buffer whose copies end next
+    for (int block = 0; block < blocks; ++block) {
+      wait_for(empty + 8 * buffer, parity ^ 1);
+      __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES);
+      if (whole && left >= KL) {
+        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, true, true, 0, 0, mine);
+        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, true, true, 0, 0, mine);
+      } else {
+        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, a_aligned, false, A_ALONG_K ? tile.rows : left,
+                  A_ALONG_K ? left : tile.rows, mine);
+        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, b_aligned, false,
+                  B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, mine);
+      }
+      START_COPIES;
+      if (block >= LATE) {
+        FINISH_COPIES(TEXT(LATE));
+        arrive(full + 8 * finished);
+        finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+      }
+      a_source += A_BLOCK_STEP;
+      b_source += B_BLOCK_STEP;
+      left -= KL;
+      buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
+      parity ^= buffer == 0;
+    }
+    FINISH_COPIES("0");
+    for (int block = max(blocks - LATE, 0); block < blocks; ++block) {
+      arrive(full + 8 * finished);
+      finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+    }
+    return;
+  }
+
+  float sum[SUMS] = {0};
+  const uint tiles_address = local_address(tiles);
+  // 64 rows are 64 lines of the tile, or a block of 64 elements of each line.
+  const ulong a_first = descriptor(tiles_address + warpgroup * (64 * 128), A_LINES * 128);
+  const ulong b_first = descriptor(tiles_address + A_BYTES, B_LINES * 128);
+  int previous = 0;
+  for (int block = 0; block < blocks; ++block) {
+    wait_for(full + 8 * buffer, parity);
+    const ulong pair = (ulong)buffer * ((A_BYTES + B_BYTES) >> 4);
+    START_MULTIPLYING;
+#pragma unroll
+    for (int p = 0; p < KL / 16; ++p) {
+      multiply(sum, a_first + pair + p * (DEEPER(A_ALONG_K) >> 4), b_first + pair + p * (DEEPER(B_ALONG_K) >> 4));
+    }
+    COMMIT_MULTIPLICATIONS;
+    FINISH_MULTIPLYING("1");
+    if (block > 0 && item % 32 == 0) {
+      arrive(empty + 8 * previous);
+    }
+    previous = buffer;
+    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
+    parity ^= buffer == 0;
+  }
+  FINISH_MULTIPLYING("0");
+
+  realv rows[MS][COLUMN_PIECES];
+  gather_rows(rows, sum, item % 4);
+  const int first_row = item / 32 * 16 + item % 32 / 4;
+  const bool aligned_c = (uintptr_t)tile.c % 16 == 0 && ldc % 8 == 0;
+  if (epilogue.x == 0 && tile.columns == NL && aligned_c) {
+    EACH_VECTOR("unroll", update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta));
+    return;
+  }
+#if SPLIT_K == 1
+  const Epilogue e = TILE_EPILOGUE;
+#define UPDATE_VECTOR(c, sum, count) finish_vector(&e, c, row, column, sum, count, alpha, beta)
+#else
+#define UPDATE_VECTOR(c, sum, count) update_vector(c, sum, count, alpha, beta)
+#endif
+  // Through a copy, as in FINISH_C of common.cl.
+  realv copy[MS][COLUMN_PIECES];
+#pragma unroll
+  for (int i = 0; i < MS; ++i) {
+#pragma unroll
+    for (int w = 0; w < COLUMN_PIECES; ++w) {
+      copy[i][w] = rows[i][w];
+    }
+  }
+  EACH_VECTOR("unroll 1", UPDATE_VECTOR(tile.c + (row * (ulong)ldc + column), copy[i][w], tile.columns - column))
+}
