@@ -382,7 +382,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const int blocks = (tile.depth + KL - 1) / KL;
+  const int blocks = tile.depth / KL + (tile.depth % KL != 0);
   int buffer = 0;
   uint parity = 0;
 

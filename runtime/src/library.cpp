@@ -7,6 +7,7 @@
 #include "launch/plan_cache.hpp"
 #include "load/policy.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace clbake {
@@ -145,13 +146,24 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
   });
 }
 
-Status Library::warm(const std::vector<Problem>& problems) const {
+Status Library::warm(const std::vector<Problem>& problems, Progress progress, void* data) const {
+  const auto start = std::chrono::steady_clock::now();
+  const std::size_t total = problems.size();
   Status first;
-  for (const Problem& problem : problems) {
-    Status status = state_->load(problem);
+  for (std::size_t done = 0;; ++done) {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    const double seconds_left =
+        done > 0 ? elapsed.count() / static_cast<double>(done) * static_cast<double>(total - done) : 0;
+    const bool stopped = progress && !progress(done, total, seconds_left, data);
+    if (done == total) return first;
+    if (stopped && !first.ok()) return first;
+    if (stopped) {
+      return {Code::cancelled,
+              "warm was stopped after " + std::to_string(done) + " of " + std::to_string(total) + " problems"};
+    }
+    Status status = state_->load(problems[done]);
     if (first.ok()) first = std::move(status);
   }
-  return first;
 }
 
 Result<Explanation> Library::explain(const Problem& problem) const {

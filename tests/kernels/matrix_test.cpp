@@ -64,6 +64,7 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
       const std::string kind = std::string(precision) + "-" + transposes;
       check("warpgroup_tile-" + kind + "-64x64x64-2x16x1-v8-buffers3");
       check("warpgroup_tile-" + kind + "-128x192x64-2x48x1-v8-split2-buffers4");
+      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers8");
     }
   }
   check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");

@@ -1,4 +1,5 @@
 #include "cli/cli.hpp"
+#include "cli/epilogue.hpp"
 #include "cli/json.hpp"
 #include "cli/variants.hpp"
 #include "command/verbs.hpp"
@@ -53,6 +54,7 @@ Result<Request> request_from(const Cli& cli) {
   r.problem.lda = cli.size("lda", r.problem.lda);
   r.problem.ldb = cli.size("ldb", r.problem.ldb);
   r.problem.ldc = cli.size("ldc", r.problem.ldc);
+  r.problem.epilogue = epilogue_from(cli, r.problem.ldc);
   r.matrices.alpha = cli.number("alpha", 1.0);
   r.matrices.beta = cli.number("beta", 0.0);
   r.matrices.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
@@ -134,6 +136,7 @@ Json outcome_json(const Problem& p, const Outcome& o) {
           {"kernel_us", o.explanation.kernel_us},
           {"target", to_json(o.target)},
           {"precision", clbake::name(p.precision)},
+          {"activation", activation_words[static_cast<std::size_t>(p.epilogue.activation)]},
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
@@ -170,7 +173,7 @@ void print_text(const Json& j) {
 
 int run(const std::vector<std::string>& arguments) {
   Cli cli("run FILE --m M --n N --k K [OPTIONS]",
-          "Runs C = alpha*op(A)*op(B) + beta*C from the bundle on random matrices and checks the result.");
+          "Runs C = act(alpha*op(A)*op(B) + beta*C + bias) from the bundle on random matrices and checks the result.");
   cli.add_required("m", "M", "rows of C");
   cli.add_required("n", "N", "columns of C");
   cli.add_required("k", "K", "columns of op(A)");
@@ -183,6 +186,7 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_value("lda", "N", "leading dimension of A in elements; default: the smallest possible");
   cli.add_value("ldb", "N", "leading dimension of B");
   cli.add_value("ldc", "N", "leading dimension of C");
+  add_epilogue_options(cli);
   cli.add_device();
   cli.add_value("variant", "NAME", "use this variant of the bundle, or preset, instead of the profile's choice");
   cli.add_value("repeat", "N", "launches, including the first; default 10");

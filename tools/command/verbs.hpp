@@ -40,6 +40,7 @@ int bench_gemm(const std::vector<std::string>& arguments);
 int bench_load(const std::vector<std::string>& arguments);
 int bench_overhead(const std::vector<std::string>& arguments);
 int bench_release(const std::vector<std::string>& arguments);
+int bench_epilogue(const std::vector<std::string>& arguments);
 int bench_presets(const std::vector<std::string>& arguments);
 
 // The child processes of the other verbs; users do not call it.

@@ -10,8 +10,8 @@
 //   - A variant that is not the default one has to be expected to be faster by a margin. It is found by leaving out a
 //     tenth of the shapes in turn and choosing for them with what the others say: of several margins the one with the
 //     largest gain over the default variants, where a loss counts three times. It is one margin for all kinds that
-//     gain: of one kind alone the shapes are too few to tell. On a noisy device, or with few shapes, the margin is
-//     large and the choice stays with the default variants.
+//     gain: of one kind alone the shapes are too few to tell. On a noisy device the margin is large and the choice
+//     stays with the default variants.
 //   - Where the measurements contradict the choice by more than their spread, a rule names the winner for that shape
 //     and those within 6 % of it, unless another one of these was timed.
 // A kind with too few shapes for a fit has the prior's models, or none, and exceptions.
@@ -43,9 +43,9 @@ namespace {
 
 constexpr std::size_t kMaxVariants = 16;
 constexpr Gains kGains = {0.003, 0.02};
-// For cost models of one's own, and of a variant for its model. Models from 8 shapes of a kind choose 85 % of the best
-// on sizes that they do not know, the default variants 30 % (H200, half and bfloat16; single and double: 93 %).
-constexpr std::size_t kLeastShapes = 8;
+// For cost models of one's own, and of a variant for its model. Models from 12 shapes of a kind choose 88 % of the best
+// on sizes that they do not know, the default variants 30 % (H200, half and bfloat16); from 8 some are much slower.
+constexpr std::size_t kLeastShapes = 12;
 constexpr std::size_t kLeastTimes = 12;  // or half of the shapes
 constexpr std::size_t kLeastScaled = 3;  // of a variant, for the scale of the prior's
 constexpr std::size_t kFolds = 10;

@@ -117,7 +117,9 @@ Result<Tuning> join_measurements(const std::vector<NamedTuning>& profiles) {
 // The kinds of problems that a profile is about: "half nn" ...
 std::set<std::string> kinds_of(const Tuning& tuning) {
   std::set<std::string> kinds;
-  for (const Shape& shape : tuning.shapes) kinds.insert(kind_name(shape));
+  for (const Winner& winner : tuning.winners) kinds.insert(kind_name(tuning.shapes[winner.figures.shape]));
+  for (const cache::CostModel& model : tuning.models) kinds.insert(kind_name(model));
+  for (const cache::Rule& rule : tuning.exceptions) kinds.insert(kind_name(rule));
   return kinds;
 }
 
@@ -160,6 +162,11 @@ bool all_shards(const std::vector<NamedTuning>& profiles) {
                      [](const auto& there) { return there.second.size() == there.first; });
 }
 
+// Of brief profiles, none may be a part: the others' parts are of no use beside it.
+bool no_shards(const std::vector<NamedTuning>& profiles) {
+  return std::all_of(profiles.begin(), profiles.end(), [](const auto& profile) { return profile.tuning.shards == 1; });
+}
+
 }  // namespace
 
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
@@ -181,7 +188,7 @@ Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force) {
     merged.tool = "clbake " CLBAKE_VERSION;
     merged.strategy = "merged";
     merged.seed = profiles.front().tuning.seed;
-    merged.complete = all_shards(profiles);
+    merged.complete = any_brief ? no_shards(profiles) : all_shards(profiles);
     for (const NamedTuning& profile : profiles) {
       merged.date = std::max(merged.date, profile.tuning.date);
       merged.budget_s += profile.tuning.budget_s;

@@ -49,7 +49,21 @@ Problem problem_of(const cache::Variant& v, std::size_t m, std::size_t n, std::s
 }
 
 std::string describe(const Problem& p) {
-  return std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+  const bool plain = p.epilogue.bias == Bias::none && p.epilogue.activation == Activation::none && !p.epilogue.has_d;
+  return std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k) +
+         (plain ? "" : " with an epilogue");
+}
+
+// Another one for each number up to 6: all activations, each kind of bias, with and without a D.
+Epilogue epilogue_number(std::size_t number, std::size_t ldc) {
+  Epilogue e;
+  e.activation = static_cast<Activation>(number % 7);
+  e.bias = static_cast<Bias>(number % 3);
+  e.low = -0.25;
+  e.high = 0.5;
+  e.has_d = number % 2 == 1;
+  e.ldd = ldc + 2;
+  return e;
 }
 
 // Runs once more from the original C and compares; the worst error goes into the proof.
@@ -93,7 +107,7 @@ bool images_too_large(const cache::Variant& v, const Status& status) {
   return status.code() == Code::out_of_memory && (v.image_a || v.image_b);
 }
 
-// Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN and beta != 0.
+// Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN, and beta != 0 with an epilogue.
 Status check_edges(ProofContext& context, cache::Proof& proof) {
   const cache::Variant& v = context.variant;
   const cache::Launch& launch = product_launch(v);
@@ -101,21 +115,26 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
                                   {launch.tile_m + 1, launch.tile_n + 1, 17},
                                   {launch.tile_m > 1 ? launch.tile_m - 1 : 1, launch.tile_n + 3, 33},
                                   {5, 3, 129},
-                                  {launch.tile_m, launch.tile_n, 1031},
+                                  {launch.tile_m, launch.tile_n, 1032},
                                   {3, 5, 4099},
                                   {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
+  std::size_t number = 0;                          // of the size
   for (const auto& size : sizes) {
     Problem problem = problem_of(v, size[0], size[1], size[2]);
     for (const double beta : {0.0, -0.5}) {
-      problem.lda += 3;
-      problem.ldb += 5;
-      problem.ldc += 7;
+      const bool is_odd = number % 2 == 1;  // else rows are aligned where the size allows it
+      problem.lda += is_odd ? 3 : 8;
+      problem.ldb += is_odd ? 5 : 16;
+      problem.ldc += is_odd ? 7 : 24;
       GemmRunOptions options;
       options.alpha = 1.25;
       options.beta = beta;
-      options.a_offset = 11;
-      options.b_offset = 13;
-      options.c_offset = 19;
+      options.a_offset = is_odd ? 11 : 16;
+      options.b_offset = is_odd ? 13 : 32;
+      options.c_offset = is_odd ? 19 : 8;
+      options.d_offset = 5;
+      options.bias_offset = 7;
+      if (beta != 0) problem.epilogue = epilogue_number(number, problem.ldc);
       Result<Gemm> gemm = context.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();
@@ -126,6 +145,7 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
       const Status right = check_once(*gemm_run, problem, proof);
       if (!right) return right;
     }
+    ++number;
   }
   return {};
 }

@@ -253,8 +253,13 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
                                 cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
                                 const cl_event* wait_list, cl_event* event, clbake_error* error);
 
+/* How far clbake_library_warm has come: before the first problem, and after each one; seconds_left is an estimate.
+   Returns 0 to stop. */
+typedef int (*clbake_progress)(size_t done, size_t total, double seconds_left, void* data);
+
+/* progress: may be NULL; gets data. CLBAKE_CANCELLED when it stopped the rest. */
 clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, size_t count,
-                                clbake_error* error);
+                                clbake_progress progress, void* data, clbake_error* error);
 
 typedef enum clbake_origin {
   CLBAKE_NATIVE = 0,

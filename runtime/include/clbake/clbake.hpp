@@ -148,6 +148,11 @@ enum class LogLevel { info, warning };
 // does the work, with no lock held. May call the library, but must not destroy its last copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
+// Receives how far `warm` has come: before the first problem, and after each one. seconds_left is an estimate from
+// those that are done, 0 before the first. Returns whether to go on. Called by the thread that called `warm`, with no
+// lock held; must not throw.
+using Progress = bool (*)(std::size_t done, std::size_t total, double seconds_left, void* data);
+
 struct Options {
   OnMiss on_miss = OnMiss::compile;
   // Allows machine code made for another device of the same platform and architecture, or for an older driver, if its
@@ -300,7 +305,9 @@ class Library {
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
   // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first.
-  Status warm(const std::vector<Problem>& problems) const;
+  // `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that failure or,
+  // without one, `cancelled`; what was loaded stays.
+  Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
 
   // What `prepare` would do now, without loading or counting anything. Fails as `prepare` would for an impossible
   // problem, without a variant and, with on_miss = fail, without a program.

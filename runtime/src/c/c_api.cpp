@@ -236,7 +236,7 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
 }
 
 clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, std::size_t count,
-                                clbake_error* error) {
+                                clbake_progress progress, void* data, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!library) return null_library();
     if (count > 0 && !problems) return null("problems");
@@ -246,7 +246,15 @@ clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* p
       if (!possible) return possible;
       list.push_back(problem_of(problems[i]));
     }
-    return library->library.warm(list);
+    struct Receiver {
+      clbake_progress progress;
+      void* data;
+    } receiver = {progress, data};
+    const auto forward = [](std::size_t done, std::size_t total, double seconds_left, void* to) {
+      const auto& [call, caller_data] = *static_cast<const Receiver*>(to);
+      return call(done, total, seconds_left, caller_data) != 0;
+    };
+    return library->library.warm(list, progress ? static_cast<clbake::Progress>(forward) : nullptr, &receiver);
   });
 }
 

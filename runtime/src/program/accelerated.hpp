@@ -3,11 +3,16 @@
 
 #include "opencl/cl.hpp"
 
+#include <string>
+
 namespace clbake {
 
+// Whether a source needs such an instruction.
+bool needs_sm_90a(const std::string& source);
+
 // The driver compiles a source for the plain architecture, whose assembler refuses wgmma; but it has made PTX by then.
-// If `refused`, a program that was not built for this reason, holds such PTX: the program that is built from it for
-// sm_90a. Else, or when that fails, too: no program.
-cl::Program built_for_sm_90a(const cl::Context& context, const cl::Device& device, const cl::Program& refused);
+// Of a program that could not be built for this reason: one of the same PTX for sm_90a, not built yet. Without such PTX
+// no program.
+cl::Program for_sm_90a(const cl::Context& context, const cl::Device& device, const cl::Program& refused);
 
 }  // namespace clbake

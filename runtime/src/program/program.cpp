@@ -154,11 +154,11 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   const cl_device_id id = device();
   const std::string build_options = variant->build_options + more_options;
   error = clBuildProgram(program(), 1, &id, build_options.c_str(), nullptr, nullptr);
-  if (error == CL_BUILD_PROGRAM_FAILURE) {
-    const cl::Program accelerated = built_for_sm_90a(context, device, program);
+  if (error == CL_BUILD_PROGRAM_FAILURE && needs_sm_90a(source->text)) {
+    const cl::Program accelerated = for_sm_90a(context, device, program);
     if (accelerated()) {
       program = accelerated;
-      error = CL_SUCCESS;
+      error = clBuildProgram(program(), 1, &id, nullptr, nullptr, nullptr);
     }
   }
   explanation.build_us = watch.lap();

@@ -4,6 +4,7 @@
 #include "compile/offline/offline_tools.hpp"
 
 #include "compile/nvidia/cubin.hpp"
+#include "compile/nvidia/ptx_kernels.hpp"
 
 #include <sys/stat.h>
 #include <boost/test/unit_test.hpp>
@@ -173,6 +174,16 @@ BOOST_AUTO_TEST_CASE(WithoutADeviceOfTheArchitecturePtxasIsAsked) {
   BOOST_TEST((cubin->tool == cache::Tool{"ptxas", "99.1.2"}));
 }
 
+BOOST_AUTO_TEST_CASE(PtxSaysWhetherLaterArchitecturesRunIt) {
+  for (const char* target : {"sm_80", "sm_90", "sm_90, texmode_independent", "sm_100"}) {
+    BOOST_TEST(!is_for_one_architecture(small_ptx(target)), target);
+  }
+  for (const char* target : {"sm_90a", "sm_90a, texmode_independent", "sm_100f"}) {
+    BOOST_TEST(is_for_one_architecture(small_ptx(target)), target);
+  }
+  BOOST_TEST(!is_for_one_architecture("no PTX"));
+}
+
 BOOST_AUTO_TEST_CASE(RealPtxasMakesCubinsThatAreRecognised, *boost::unit_test::precondition(has_ptxas)) {
   for (const char* architecture : {"sm_80", "sm_90"}) {
     const Result<Cubin> cubin = assemble_with_ptxas(ptxas_tool().path, small_ptx(), architecture);
@@ -183,6 +194,13 @@ BOOST_AUTO_TEST_CASE(RealPtxasMakesCubinsThatAreRecognised, *boost::unit_test::p
     cache::Bytes cut = cubin->bytes;
     cut.pop_back();
     BOOST_TEST(!is_cubin(cut));
+  }
+  std::string accelerated = small_ptx("sm_90a");
+  accelerated.replace(accelerated.find("7.0"), 3, "8.0");
+  for (const char* architecture : {"sm_90", "sm_90a"}) {
+    const Result<Cubin> cubin = assemble_with_ptxas(ptxas_tool().path, accelerated, architecture);
+    BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+    BOOST_TEST(cubin_architecture(cubin->bytes) == "sm_90");
   }
   const Result<Cubin> refused = assemble_with_ptxas(ptxas_tool().path, "no PTX", "sm_90");
   BOOST_TEST(outcome(refused) == "build failed");

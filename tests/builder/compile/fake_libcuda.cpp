@@ -16,6 +16,7 @@ bool told(const char* word) {
 
 // Contexts and links that exist now; a test looks at it.
 int alive = 0;
+int target = 0;  // of the last link
 char* log_buffer = nullptr;
 std::size_t log_bytes = 0;
 clbake::cache::Bytes made;
@@ -29,6 +30,7 @@ int registers() { return linked.find(".maxnreg 128\n{") != std::string::npos ? 1
 extern "C" {
 
 int fake_libcuda_alive() { return alive; }
+int fake_libcuda_target() { return target; }
 
 int cuInit(unsigned) { return told("no driver") ? 100 : 0; }
 int cuDriverGetVersion(int* version) { return *version = 13020, 0; }
@@ -54,6 +56,7 @@ int cuLinkCreate_v2(unsigned count, const int* options, void** values, void** st
   for (unsigned i = 0; i < count; ++i) {
     if (options[i] == 5) log_buffer = static_cast<char*>(values[i]);
     if (options[i] == 6) log_bytes = reinterpret_cast<std::size_t>(values[i]);
+    if (options[i] == 9) target = static_cast<int>(reinterpret_cast<std::size_t>(values[i]));
   }
   return told("no link") ? 999 : (*state = &made, ++alive, 0);
 }

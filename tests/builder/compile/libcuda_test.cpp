@@ -11,14 +11,16 @@
 namespace clbake::builder::test {
 namespace {
 
-// What the library was left with: contexts and links that nobody released.
-int alive() {
+int ask_library(const char* function) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
   BOOST_REQUIRE_MESSAGE(library, "LD_LIBRARY_PATH has to name the directory of the fake libcuda.so.1");
-  auto* count = reinterpret_cast<int (*)()>(dlsym(library, "fake_libcuda_alive"));
-  BOOST_REQUIRE_MESSAGE(count, "this is another libcuda.so.1");
-  return count();
+  auto* answer = reinterpret_cast<int (*)()>(dlsym(library, function));
+  BOOST_REQUIRE_MESSAGE(answer, "this is another libcuda.so.1");
+  return answer();
 }
+
+// What the library was left with: contexts and links that nobody released.
+int alive() { return ask_library("fake_libcuda_alive"); }
 
 Result<Cubin> assemble_told(const char* told, const std::string& architecture) {
   setenv("FAKE_LIBCUDA", told, 1);
@@ -46,6 +48,13 @@ BOOST_AUTO_TEST_CASE(TheDriversLibraryAssembles) {
   BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
   BOOST_TEST((cubin->bytes == handmade_cubin(90)));
   BOOST_TEST((cubin->tool == cache::Tool{"libcuda", "13.2"}));
+}
+
+BOOST_AUTO_TEST_CASE(TheTargetIsThatOfThePtx) {
+  BOOST_TEST(assemble_while("").ok());
+  BOOST_TEST(ask_library("fake_libcuda_target") == 90);
+  BOOST_TEST(assemble_with_libcuda(small_ptx("sm_90a"), "sm_90").ok());
+  BOOST_TEST(ask_library("fake_libcuda_target") == 0x10000 + 90);  // CU_TARGET_COMPUTE_90A
 }
 
 // 130 registers leave room for 15 resident work-groups of 32, 128 for 16.

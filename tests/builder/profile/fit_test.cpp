@@ -93,11 +93,12 @@ BOOST_AUTO_TEST_CASE(AFewShapesAreEnoughForModels) {
   const std::vector<Shape> shapes = shapes_never_timed();
   const double untuned = against_best(device, Chooser(measured(device, {}, 0)), shapes).mean;
   std::vector<Shape> few;
-  for (std::size_t i = 0; i < 12; ++i) few.push_back(table()[i * table().size() / 12]);
+  for (std::size_t i = 0; i < 16; ++i) few.push_back(table()[i * table().size() / 16]);
   const Tuning tuning = fitted(measured(device, few, 0.01));
   BOOST_TEST(tuning.models.size() >= 2U);
   const double tuned = against_best(device, Chooser(tuning), shapes).mean;
   BOOST_TEST(tuned - 1 < (untuned - 1) / 2);
+  BOOST_TEST(against_untuned(device, Chooser(tuning), shapes).worst < 2);
 }
 
 // 12 tiles of 128 x 128 on 20 units leave 8 idle, 48 of 64 x 64 few.

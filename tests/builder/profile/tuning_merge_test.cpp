@@ -195,6 +195,30 @@ BOOST_AUTO_TEST_CASE(BriefProfilesOfDifferentPrecisionsAreSideBySide) {
   }
 }
 
+// The models of a prior stay where nothing was measured; they have no winners.
+BOOST_AUTO_TEST_CASE(ModelsWithoutWinnersCountAsWell) {
+  Tuning a = fitted(kLargeWinner, kLoser, "single nn 1000x1000x1000");
+  const Tuning b =
+      fitted("register_tile-d-nn-60x128x512-6x16x1-v8", "direct-d-nn-4x4x1-2x4x1-v4", "double nn 1000x1000x1000");
+  a.variants.emplace_back("direct-d-nn-4x4x1-2x4x1-v4");
+  cache::CostModel model;
+  model.kind() = {Precision::double_precision, false, false};
+  model.variant = 2;
+  a.models.push_back(model);
+  const Result<Tuning> merged = merge(both(a, brief(b)), false);
+  BOOST_TEST(outcome(merged) == "invalid argument");
+  BOOST_TEST(contains(merged.status().message(), "has double nn"), merged.status().message());
+}
+
+BOOST_AUTO_TEST_CASE(BriefShardsAreNotComplete) {
+  Tuning a = brief(fitted(kLargeWinner, kLoser, "single nn 1000x1000x1000"));
+  const Tuning b = brief(
+      fitted("register_tile-d-nn-60x128x512-6x16x1-v8", "direct-d-nn-4x4x1-2x4x1-v4", "double nn 1000x1000x1000"));
+  BOOST_TEST(required(merge(both(a, b), false)).complete);
+  a.shards = 2;
+  BOOST_TEST(!required(merge(both(a, b), false)).complete);
+}
+
 BOOST_AUTO_TEST_CASE(BriefProfilesOfTheSameKindCannotBeJoined) {
   const Tuning a = fitted(kLargeWinner, kLoser, "single nn 1000x1000x1000");
   const Tuning b = fitted(kLoser, kLargeWinner, "single nn 900x900x900");

@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(StructsOfAnotherSizeAreRefusedAndNotWritten) {
   for (const std::size_t size : {std::size_t{0}, sizeof problem - 8, sizeof problem + 8}) {
     problem.struct_size = size;
     refused(clbake_library_explain(library, &problem, &explanation, &error), "problem");
-    refused(clbake_library_warm(library, &problem, 1, &error), "problem");
+    refused(clbake_library_warm(library, &problem, 1, nullptr, nullptr, &error), "problem");
   }
   problem.struct_size = sizeof problem;
   clbake_library* another = nullptr;
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(AnErrorNamesArgumentAndOpenClCode) {
   clbake_problem problem;
   clbake_problem_init(&problem, CLBAKE_SINGLE, 4, 4, 4);
   problem.ldb = 3;
-  check_refused(clbake_library_warm(library, &problem, 1, &error), error, "ldb");
+  check_refused(clbake_library_warm(library, &problem, 1, nullptr, nullptr, &error), error, "ldb");
   BOOST_TEST(static_cast<int>(error.argument) == static_cast<int>(CLBAKE_ARGUMENT_LDB));
   BOOST_TEST(error.opencl_code == 0);
   clbake_counters counters;
@@ -225,7 +225,17 @@ BOOST_AUTO_TEST_CASE(NullArgumentsAreNamed) {
   problem.activation = CLBAKE_CLAMP;
   problem.low = 1;
   check_refused(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm, &error), error, "clamp");
-  check_refused(clbake_library_warm(library, nullptr, 2, &error), error, "problems");
+  check_refused(clbake_library_warm(library, nullptr, 2, nullptr, nullptr, &error), error, "problems");
+  const auto stop = [](std::size_t, std::size_t total, double, void* data) {
+    *static_cast<std::size_t*>(data) = total;
+    return 0;
+  };
+  std::size_t told = 0;
+  clbake_problem possible;
+  clbake_problem_init(&possible, CLBAKE_SINGLE, 4, 4, 4);
+  BOOST_TEST(static_cast<int>(clbake_library_warm(library, &possible, 1, stop, &told, &error)) ==
+             static_cast<int>(CLBAKE_CANCELLED));
+  BOOST_TEST(told == 1U);
   check_refused(clbake_library_write_recording(library, nullptr, &error), error, "path");
   check_refused(clbake_library_write_recording(library, "recording", &error), error, "Options::record");
   BOOST_TEST(static_cast<int>(clbake_gemm_enqueue(nullptr, nullptr, 1, nullptr, 0, nullptr, 0, 0, nullptr, 0, nullptr,

@@ -97,6 +97,56 @@ BOOST_AUTO_TEST_CASE(WarmLoadsAhead) {
   BOOST_TEST(library.counters().loaded == 1U);
 }
 
+// What a caller of `warm` was told.
+struct Told {
+  std::vector<std::size_t> done;
+  std::size_t total = 0;
+  double seconds_left = -1;
+  std::size_t stop_at = SIZE_MAX;
+};
+
+bool tell(std::size_t done, std::size_t total, double seconds_left, void* data) {
+  Told& told = *static_cast<Told*>(data);
+  told.done.push_back(done);
+  told.total = total;
+  told.seconds_left = seconds_left;
+  return done != told.stop_at;
+}
+
+BOOST_AUTO_TEST_CASE(WarmTellsHowFarItIs) {
+  const Library library = library_of(baked());
+  Told told;
+  BOOST_TEST(library.warm({small_problem(), small_problem()}, tell, &told).ok());
+  BOOST_TEST((told.done == std::vector<std::size_t>{0, 1, 2}));
+  BOOST_TEST(told.total == 2U);
+  BOOST_TEST(told.seconds_left == 0);
+  Told nothing;
+  BOOST_TEST(library.warm({}, tell, &nothing).ok());
+  BOOST_TEST((nothing.done == std::vector<std::size_t>{0}));
+}
+
+BOOST_AUTO_TEST_CASE(WarmStopsWhenItIsAskedTo) {
+  const Library library = library_of(baked());
+  Told told;
+  told.stop_at = 1;
+  const Status stopped = library.warm({small_problem(), small_problem()}, tell, &told);
+  BOOST_TEST(name(stopped.code()) == name(Code::cancelled));
+  BOOST_TEST(has(stopped.message(), "after 1 of 2 problems"));
+  BOOST_TEST(library.counters().native == 1U);  // what was loaded stays
+  BOOST_TEST(library.counters().loaded == 0U);
+
+  // A failure counts more than the stop; at the end there is nothing left to stop.
+  Problem impossible = small_problem();
+  impossible.lda = 1;
+  Told after_failure;
+  after_failure.stop_at = 1;
+  const Status failed = library.warm({impossible, small_problem()}, tell, &after_failure);
+  BOOST_TEST(name(failed.code()) == name(Code::invalid_argument));
+  Told at_the_end;
+  at_the_end.stop_at = 1;
+  BOOST_TEST(library.warm({small_problem()}, tell, &at_the_end).ok());
+}
+
 BOOST_AUTO_TEST_CASE(ClonesRunInThreadsOfTheirOwn) {
   const Bundle bundle = baked();
   const Library library = library_of(bundle);

@@ -212,6 +212,24 @@ BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileIsNamed) {
   check_refused(clbake({"bench", "choice", file, "--shapes", "1"}), 1, {"clbake bench choice", file, "no profile"});
 }
 
+BOOST_AUTO_TEST_CASE(AnEpilogueIsTimedBesideAKernelOfItsOwn) {
+  const nlohmann::json json = json_of(clbake({"bench", "epilogue", baked_bundle(), "--sizes", "24x40x16",
+                                              "--activation", "relu,gelu", "--rounds", "1", "--json"}));
+  BOOST_REQUIRE(json.at("rows").size() == 2U);
+  for (const nlohmann::json& row : json.at("rows")) {
+    BOOST_TEST(row.at("n") == 40);
+    for (const char* us : {"fused_us", "separate_us", "product_us"}) BOOST_TEST(row.at(us).get<double>() > 0, us);
+    BOOST_TEST(row.at("ratio").get<double>() == row.at("separate_us").get<double>() / row.at("fused_us").get<double>(),
+               boost::test_tools::tolerance(1e-9));
+  }
+  BOOST_TEST(json.at("rows").at(1).at("activation") == "gelu");
+  const Outcome text =
+      clbake({"bench", "epilogue", baked_bundle(), "--sizes", "16", "--activation", "silu", "--rounds", "1"});
+  BOOST_TEST(contains(text.out, "| silu"), text.out);
+  check_refused(clbake({"bench", "epilogue", baked_bundle(), "--activation", "tanh"}), 2, {"--activation", "'tanh'"});
+  check_refused(clbake({"bench", "epilogue", "no such file"}), 1, {"clbake bench epilogue", "no such file"});
+}
+
 BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
   const Directory directory;
   const std::string gemm = directory.write(

@@ -381,4 +381,18 @@ BOOST_AUTO_TEST_CASE(AnUnknownPeerIsNamed) {
                 {"--peer", "'nonsense'"});
 }
 
+BOOST_AUTO_TEST_CASE(AnEpilogueIsRunAndChecked) {
+  const std::string file = baked_bundle();
+  for (const char* activation : {"none", "relu", "clamp", "sigmoid", "silu", "gelu", "gelu_tanh"}) {
+    const Json json = json_of(clbake(
+        run_arguments(file, {"--activation", activation, "--bias", "column", "--d", "--beta", "0.5", "--json"})));
+    BOOST_TEST(json.at("activation") == activation);
+    BOOST_TEST(json.at("ok") == true, activation);
+  }
+  check_refused(clbake(run_arguments(file, {"--activation", "tanh"})), 2, {"--activation", "'tanh'", "gelu_tanh"});
+  check_refused(clbake(run_arguments(file, {"--bias", "both"})), 2, {"--bias", "'both'", "row", "column"});
+  check_refused(clbake(run_arguments(file, {"--low", "1"})), 2, {"--low", "clamp"});
+  check_refused(clbake(run_arguments(file, {"--activation", "clamp", "--low", "2"})), 1, {"clamp", "low", "high"});
+}
+
 }  // namespace clbake::tool::test

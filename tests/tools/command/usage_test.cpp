@@ -42,6 +42,7 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
                                 {"embed"},
                                 {"bench"},
                                 {"bench", "choice"},
+                                {"bench", "epilogue"},
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
                                 {"bench", "presets"}}) {
@@ -77,7 +78,7 @@ BOOST_AUTO_TEST_CASE(HelpVerbEqualsVerbHelp) {
 
 BOOST_AUTO_TEST_CASE(TheHelpOfBenchListsTheBenchmarks) {
   const std::string help = clbake({"bench", "--help"}).out;
-  for (const char* name : {"cold", "gemm", "choice", "load", "overhead", "presets", "bake"}) {
+  for (const char* name : {"cold", "gemm", "choice", "epilogue", "load", "overhead", "presets", "bake"}) {
     BOOST_TEST(contains(help, "\n  " + std::string(name) + " "), help);
     BOOST_TEST(contains(clbake({"bench", name, "--help"}).out, "usage: clbake bench " + std::string(name)));
   }
@@ -94,6 +95,7 @@ BOOST_AUTO_TEST_CASE(OptionsNameTheirValues) {
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
                                 {"bench", "choice"},
+                                {"bench", "epilogue"},
                                 {"bench", "load"},
                                 {"bench", "overhead"},
                                 {"bench", "presets"},
@@ -157,6 +159,7 @@ BOOST_AUTO_TEST_CASE(AMissingOptionIsNamed) {
 BOOST_AUTO_TEST_CASE(AMissingOrSecondFileIsNamed) {
   for (const Arguments& verb : {Arguments{"inspect"},
                                 {"bench", "choice"},
+                                {"bench", "epilogue"},
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
                                 {"bench", "presets"},

@@ -46,17 +46,15 @@ Result<Cubin> checked(Result<Cubin> cubin, int capability) {
                                   " where one for " + wanted + " was asked for"};
 }
 
-Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, const std::string& architecture,
-                        std::chrono::seconds timeout) {
+Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, int capability, std::chrono::seconds timeout) {
   constexpr const char* input = "program.ptx";
   constexpr const char* output = "program.cubin";
   const Result<ScratchDirectory> scratch = ScratchDirectory::create();
   if (!scratch) return scratch.status();
   const Status written = write_text(scratch->path() + "/" + input, ptx.c_str());  // the driver's ends in a zero
   if (!written) return written;
-  const std::string suffix = is_for_one_architecture(ptx) ? "a" : "";
-  const Result<std::string> ran =
-      run_tool(ptxas, {"-arch", architecture + suffix, "-o", output, input}, *scratch, timeout);
+  const std::string architecture = "sm_" + std::to_string(capability) + (is_for_one_architecture(ptx) ? "a" : "");
+  const Result<std::string> ran = run_tool(ptxas, {"-arch", architecture, "-o", output, input}, *scratch, timeout);
   if (!ran) return ran.status();
   const std::string version = ptxas_version(ptxas, *scratch, timeout);
   if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
@@ -92,7 +90,7 @@ Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& p
                                   std::chrono::seconds timeout) {
   const int capability = compute_capability(architecture, true);
   if (capability == 0) return unknown_architecture(architecture);
-  return checked(run_ptxas({"ptxas", ptxas, {}, {}}, ptx, architecture, timeout), capability);
+  return checked(run_ptxas({"ptxas", ptxas, {}, {}}, ptx, capability, timeout), capability);
 }
 
 Result<Cubin> assemble(const std::string& ptx, const std::string& architecture) {

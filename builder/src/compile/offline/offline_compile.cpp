@@ -79,7 +79,7 @@ void set_directive(std::string& ptx, const std::string& directive, const std::st
 // uses one of its instructions; only the directives have to name sm_90, or sm_90a.
 void raise_architecture(std::string& ptx, int known) {
   if (ptx.find(kWarpgroupInstruction) != std::string::npos) {
-    set_directive(ptx, ".version ", "8.0");
+    if (known < 90) set_directive(ptx, ".version ", "8.0");
     set_directive(ptx, ".target ", "sm_90a");
   }
   if (known >= 90 || ptx.find(kMatrixInstruction) == std::string::npos) return;
