@@ -22,11 +22,9 @@ namespace {
 
 // Never released: some drivers fail when objects go after main, and Intel's queue does not keep its context alive.
 const cl::CommandQueue& queue() {
-  static const auto* const opened = [] {
-    const auto* const session = new Result<Session>(Session::open(devices()->front()));
-    if (!*session) throw std::runtime_error(session->status().message());
-    return new cl::CommandQueue((*session)->queue(), true);
-  }();
+  static const auto* const session = new Result<Session>(Session::open(devices()->front()));
+  if (!*session) throw std::runtime_error(session->status().message());
+  static const auto* const opened = new cl::CommandQueue((*session)->queue(), true);
   return *opened;
 }
 
