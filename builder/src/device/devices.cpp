@@ -100,6 +100,9 @@ Result<std::vector<Device>> list_devices() {
       d.type =
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
+      // PoCL 5 and 6 have the extension, but the last statements of a kernel that uses it run twice for some
+      // work-items.
+      if (d.target.platform_name == "Portable Computing Language") d.limits.shuffle = false;
       d.limits.ptx = ptx_of(d.target);
       d.limits.warpgroups = d.limits.ptx == 90;
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
