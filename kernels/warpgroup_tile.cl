@@ -43,8 +43,8 @@
 #define PRODUCERS 128  // work-items of the producer
 #define LOAD_WIDTH 8   // elements of 16 bytes
 
-// Blocks of k between the start of a copy and the wait for its end. A consumer gives a pair of tiles back one block
-// later than it has read it, so that with more the producer and it would wait for each other.
+// Blocks of k between the start of a copy and the wait for its end, at most BUFFERS - 2: a consumer gives a pair of
+// tiles back one block after it has read it, and with a longer delay it and the producer would wait for each other.
 #if BUFFERS == 3
 #define LATE 1
 #else
@@ -94,7 +94,8 @@ static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
 // ---- The producer ----
 
 // Chunks of a work-item, in a tile of `lines` lines of `line` elements. Eight neighbours copy the 128 bytes of a block
-// of a line; in all its chunks, a work-item has the same place in the block, and the same place in local memory.
+// of a line. In all its chunks, a work-item has the same place in the block, and the same place in a line of local
+// memory.
 #define CHUNKS(lines, line) ((lines) * (line) / LOAD_WIDTH / PRODUCERS)
 
 // The line of chunk number r of a work-item, and its first element in that line.

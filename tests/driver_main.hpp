@@ -1,22 +1,17 @@
 // main of a test executable that needs an OpenCL device. Included once, by the executable's own source file.
 #pragma once
 
-#include <clbake/builder/devices.hpp>
+#include "selected_devices.hpp"
 
 #define BOOST_TEST_NO_MAIN
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
-#include <cstdlib>
 
 namespace clbake::tests {
 
-// This machine's devices, or those that CLBAKE_TEST_DEVICE selects, listed once.
+// Listed once.
 inline const Result<std::vector<builder::Device>>& devices() {
-  static const Result<std::vector<builder::Device>> found = [] {
-    Result<std::vector<builder::Device>> all = builder::list_devices();
-    const char* spec = std::getenv("CLBAKE_TEST_DEVICE");
-    return all && spec ? builder::select_devices(*all, spec) : all;
-  }();
+  static const Result<std::vector<builder::Device>> found = selected_devices();
   return found;
 }
 

@@ -1,6 +1,7 @@
 // The stripe family, compiled from source: presets, packed layouts, local memory, images, split-k and half precision,
 // against the host's reference at the edges of tiles.
 #include "gemm_checks.hpp"
+#include "selected_devices.hpp"
 
 #include <clbake/builder/jobs.hpp>
 #include <clbake/cache/writer.hpp>
@@ -21,13 +22,8 @@ using kernels::Params;
 
 namespace {
 
-// The first device that CLBAKE_TEST_DEVICE (an index or a part of a name) selects; without it the first of all.
 Result<std::vector<Device>>& devices() {
-  static Result<std::vector<Device>> found = [] {
-    Result<std::vector<Device>> all = list_devices();
-    const char* spec = std::getenv("CLBAKE_TEST_DEVICE");
-    return all && spec ? select_devices(*all, spec) : std::move(all);
-  }();
+  static Result<std::vector<Device>> found = selected_devices();
   return found;
 }
 

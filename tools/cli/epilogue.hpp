@@ -1,4 +1,4 @@
-// What follows a product, on the command line: --bias, --activation, --clamp and --d.
+// What follows a product, on the command line: --bias, --activation, --low, --high and --d.
 #pragma once
 
 #include "cli/cli.hpp"

@@ -95,11 +95,12 @@ Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& p
 
 Result<Cubin> assemble(const std::string& ptx, const std::string& architecture) {
   Result<Cubin> cubin = assemble_with_libcuda(ptx, architecture);
-  const bool hopeless = cubin.status().code() == Code::no_device || is_for_one_architecture(ptx);
-  if (cubin || !hopeless) return cubin;
+  const bool has_device = cubin.status().code() != Code::no_device;
+  // Older libraries refuse what only an architecture with a suffix has.
+  if (cubin || (has_device && !is_for_one_architecture(ptx))) return cubin;
   const std::string ptxas = ptxas_tool().path;
   if (!ptxas.empty()) return assemble_with_ptxas(ptxas, ptx, architecture);
-  if (cubin.status().code() != Code::no_device) return cubin;
+  if (has_device) return cubin;
   return {Code::no_device, cubin.status().message() + ", and there is no ptxas in PATH or /usr/local/cuda/bin"};
 }
 

@@ -1,0 +1,17 @@
+// The devices that tests run on.
+#pragma once
+
+#include <clbake/builder/devices.hpp>
+
+#include <cstdlib>
+
+namespace clbake::tests {
+
+// This machine's devices, or those that CLBAKE_TEST_DEVICE (an index or a part of a name) selects.
+inline Result<std::vector<builder::Device>> selected_devices() {
+  Result<std::vector<builder::Device>> all = builder::list_devices();
+  const char* spec = std::getenv("CLBAKE_TEST_DEVICE");
+  return all && spec ? builder::select_devices(*all, spec) : all;
+}
+
+}  // namespace clbake::tests
