@@ -33,13 +33,14 @@ Launch parse_launch(FieldReader& fields) {
   return launch;
 }
 
-Status check_launch(const Launch& launch) {
+Status check_launch(const Launch& launch, bool is_program) {
   for (const std::uint32_t extent : {launch.local[0], launch.local[1], launch.local[2], launch.tile_m, launch.tile_n}) {
     if (extent == 0) return {Code::malformed, "a launch with an extent of 0"};
   }
   const auto role = static_cast<std::uint32_t>(launch.role);
   if (!format::known_role(role)) return {Code::unsupported_version, "unknown role " + std::to_string(role)};
-  return {};
+  if ((launch.role == Role::kernel) == is_program) return {};
+  return {Code::malformed, is_program ? "a program with a launch of a product" : "a product with a program's launch"};
 }
 
 Status parse_launches(FieldReader& fields, Variant& variant) {
@@ -48,8 +49,13 @@ Status parse_launches(FieldReader& fields, Variant& variant) {
   if (count > format::kMaxLaunches) {
     return {Code::malformed, "impossible number of launches: " + std::to_string(count)};
   }
-  for (std::uint32_t i = 0; i < count; ++i) variant.launches.push_back(parse_launch(fields));
+  for (std::uint32_t i = 0; i < count && fields.ok(); ++i) variant.launches.push_back(parse_launch(fields));
+  if (variant.is_program()) variant.trial = fields.string();
   return fields.complete() ? Status() : wrong_length();
+}
+
+Status check_precision_of(const Variant& variant) {
+  return variant.is_program() ? Status() : check_precision(variant.precision);
 }
 
 }  // namespace
@@ -98,6 +104,7 @@ Bytes encode_variant(const Variant& variant, std::uint32_t source) {
   fields.string(variant.build_options);
   fields.u32(static_cast<std::uint32_t>(variant.launches.size()));
   for (const Launch& launch : variant.launches) encode_launch(fields, launch);
+  if (variant.is_program()) fields.string(variant.trial);
   return fields.take();
 }
 
@@ -114,8 +121,9 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   variant.build_options = fields.string();
   if (!fields.ok()) return wrong_length();
   // First: what follows may have another layout in a newer version.
-  if (Status status = check_precision(variant.precision); !status) return status;
-  const std::uint32_t known_flags = format::kTransA | format::kTransB | format::kImageA | format::kImageB;
+  if (Status status = check_precision_of(variant); !status) return status;
+  const std::uint32_t of_products = format::kTransA | format::kTransB | format::kImageA | format::kImageB;
+  const std::uint32_t known_flags = variant.is_program() ? 0 : of_products;
   if (Status status = check_flags(flags, known_flags); !status) return status;
   set_transposes(variant, flags);
   variant.image_a = (flags & format::kImageA) != 0;
@@ -126,7 +134,10 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
 }
 
 Status check_variant(const Variant& variant, std::size_t source_count) {
-  if (Status status = check_precision(variant.precision); !status) return status;
+  if (Status status = check_precision_of(variant); !status) return status;
+  const bool has_flags = variant.trans_a || variant.trans_b || variant.image_a || variant.image_b;
+  if (variant.is_program() && has_flags) return {Code::malformed, "a program with operands of a product"};
+  if (!variant.is_program() && !variant.trial.empty()) return {Code::malformed, "a product with a program's trial"};
   if (variant.source >= source_count) return {Code::malformed, "names a source that does not exist"};
   for (const auto factor : kBlockingFactors) {
     if (variant.*factor == 0) return {Code::malformed, "a blocking factor of 0"};
@@ -135,7 +146,7 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
     return {Code::malformed, "impossible number of launches: " + std::to_string(variant.launches.size())};
   }
   for (const Launch& launch : variant.launches) {
-    if (Status status = check_launch(launch); !status) return status;
+    if (Status status = check_launch(launch, variant.is_program()); !status) return status;
   }
   return {};
 }

@@ -89,7 +89,7 @@ constexpr std::uint32_t kProven = 1, kJitFree = 2;
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
-constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 4; }
+constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 5; }
 constexpr std::size_t kRuleBytes = 44;
 constexpr std::size_t kCostModelBytes = 76;
 
@@ -99,9 +99,9 @@ constexpr std::uint64_t kMaxSections = 64;
 constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles = 65536;
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;
-constexpr std::uint64_t kMaxLaunches = 16;
+constexpr std::uint64_t kMaxLaunches = 1024;
 constexpr std::uint64_t kMaxRulesOfKind = 32, kMaxModelsOfKind = 256;
-constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 65536, kMaxTextsBytes = 65536;
+constexpr std::uint64_t kMaxTargetBytes = 65536, kMaxVariantBytes = 1048576, kMaxTextsBytes = 65536;
 constexpr std::uint64_t kMaxSourceBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxProfileBytes =
     16 + clbake::kKinds * (2 * kMaxRulesOfKind * kRuleBytes + kMaxModelsOfKind * kCostModelBytes);

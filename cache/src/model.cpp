@@ -30,7 +30,7 @@ Target any_device(bool is_cpu) {
 bool same_but_source(const Variant& a, const Variant& b) {
   const auto fields = [](const Variant& v) {
     return std::tie(v.name, v.family, v.precision, v.trans_a, v.trans_b, v.image_a, v.image_b, v.contract, v.block_m,
-                    v.block_n, v.block_k, v.split_k, v.build_options);
+                    v.block_n, v.block_k, v.split_k, v.build_options, v.trial);
   };
   return fields(a) == fields(b) &&
          std::equal(a.launches.begin(), a.launches.end(), b.launches.begin(), b.launches.end(), same_launch);

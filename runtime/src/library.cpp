@@ -36,6 +36,16 @@ struct Library::State {
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
+struct LoadedProgram::State {
+  Found found;
+};
+
+LoadedProgram::LoadedProgram(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+cl_program LoadedProgram::get() const { return state_->found.program->program(); }
+
+const Explanation& LoadedProgram::explanation() const { return state_->found.explanation; }
+
 Result<Library> Library::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options) {
   return exceptions_to_status([&] { return State::create(context, device, bundles, options); });
@@ -169,6 +179,27 @@ Status Library::warm(const std::vector<Problem>& problems, Progress progress, vo
 Result<Explanation> Library::explain(const Problem& problem) const {
   return exceptions_to_status([&]() -> Result<Explanation> {
     const Result<Request> wanted = state_->request(problem, {});
+    if (!wanted) return wanted.status();
+    return state_->policy.explain(*wanted);
+  });
+}
+
+Result<LoadedProgram> Library::program(const std::string& name) const {
+  State& s = *state_;
+  Result<LoadedProgram> loaded = exceptions_to_status([&]() -> Result<LoadedProgram> {
+    const Result<Request> wanted = program_request(s.setup.bundles, name);
+    if (!wanted) return wanted.status();
+    Result<Found> found = s.policy.find(*wanted);
+    if (!found) return found.status();
+    return LoadedProgram(std::make_shared<const LoadedProgram::State>(LoadedProgram::State{std::move(*found)}));
+  });
+  if (!loaded) s.policy.count_failure(loaded.status());
+  return loaded;
+}
+
+Result<Explanation> Library::explain_program(const std::string& name) const {
+  return exceptions_to_status([&]() -> Result<Explanation> {
+    const Result<Request> wanted = program_request(state_->setup.bundles, name);
     if (!wanted) return wanted.status();
     return state_->policy.explain(*wanted);
   });

@@ -5,6 +5,8 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <functional>
+
 using namespace clbake;
 using namespace clbake::cache;
 using namespace clbake::cache::test;
@@ -156,4 +158,47 @@ BOOST_AUTO_TEST_CASE(TwentyThousandEntriesAreAllFound) {
   }
   BOOST_TEST(right == 20000U);
   BOOST_TEST(outcome(bundle.find_entry(*bundle.find_target(c.targets[1]), 77)) == "no entry");
+}
+
+BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrials) {
+  Contents c = small_contents();
+  Variant program;
+  program.name = "softmax";
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.source = 1;
+  program.launches = {{Role::kernel, "rows", {64, 1, 1}, 1, 1}, {Role::kernel, "rows", {8, 8, 1}, 1, 1}};
+  program.trial = "{\"kernels\": []}";
+  c.variants.push_back(program);
+  c.entries.push_back({2, 3, Form::native, Proof(), Bytes(40, 7)});
+  const Bytes bytes = encoded(c);
+  const Bundle bundle = open_bytes(bytes).value();
+  BOOST_TEST(bundle.verify().message() == "");
+  const Variant read = bundle.variant(2).value();  // by name: direct-4, direct-8, softmax, tile-16
+  BOOST_TEST(read.is_program());
+  BOOST_TEST(read.trial == program.trial);
+  BOOST_TEST(same_but_source(read, program));
+  BOOST_TEST((encoded(bundle.decode().value()) == bytes));
+  program.trial += " ";
+  BOOST_TEST(!same_but_source(read, program));
+}
+
+BOOST_AUTO_TEST_CASE(ProgramsAndProductsDoNotMix) {
+  const auto refused = [](const std::function<void(Variant&)>& change) {
+    Contents c = small_contents();
+    change(c.variants[0]);
+    return encode(c).status().message();
+  };
+  BOOST_TEST(refused([](Variant& v) { v.trial = "{}"; }).find("a product with a program's trial") != std::string::npos);
+  BOOST_TEST(refused([](Variant& v) { v.launches[0].role = Role::kernel; }).find("a product with a program's launch") !=
+             std::string::npos);
+  BOOST_TEST(refused([](Variant& v) {
+               v.precision = no_precision;
+               v.trans_b = false;
+             }).find("a program with a launch of a product") != std::string::npos);
+  BOOST_TEST(refused([](Variant& v) {
+               v.precision = no_precision;
+               v.launches[0].role = Role::kernel;
+             }).find("a program with operands of a product") != std::string::npos);
 }

@@ -79,7 +79,7 @@ void describe_variants(std::ostream& out, const std::vector<Variant>& variants) 
   for (const Variant& v : variants) {
     out << "variant " << v.name << '|' << v.family << '|' << static_cast<int>(v.precision) << v.trans_a << v.trans_b
         << v.image_a << v.image_b << '|' << v.block_m << ',' << v.block_n << ',' << v.block_k << ',' << v.split_k << '|'
-        << v.contract << '|' << v.build_options << '|' << v.source << '\n';
+        << v.contract << '|' << v.build_options << '|' << v.source << '|' << v.trial << '\n';
     for (const Launch& l : v.launches) {
       out << "  launch " << static_cast<int>(l.role) << l.kernel_name << '|' << l.local[0] << ',' << l.local[1] << ','
           << l.local[2] << '|' << l.tile_m << '|' << l.tile_n << '\n';

@@ -13,6 +13,9 @@ enum class Precision : std::uint32_t { single_precision = 1, double_precision = 
 constexpr Precision all_precisions[] = {Precision::half_precision, Precision::bfloat16, Precision::single_precision,
                                         Precision::double_precision};
 
+// That of a variant which computes no product: an application's own program. Nothing else has it.
+constexpr Precision no_precision{0};
+
 constexpr bool has_16_bits(Precision precision) {
   return precision == Precision::half_precision || precision == Precision::bfloat16;
 }

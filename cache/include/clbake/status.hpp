@@ -31,6 +31,7 @@ enum class Code : int {
   other_driver = 31,  // the bundle has this device, under another driver or platform version
   no_variant = 32,    // the profile of this target names no variant for the problem
   no_entry = 33,      // the variant was not baked for this target
+  no_program = 34,    // no bundle has a program of this name
 
   driver_rejected = 40,  // the driver refused a verified program
 
@@ -58,6 +59,7 @@ constexpr std::string_view name(Code code) {
     case Code::other_driver: return "other driver";
     case Code::no_variant: return "no variant";
     case Code::no_entry: return "no entry";
+    case Code::no_program: return "no program";
     case Code::driver_rejected: return "driver rejected";
     case Code::build_failed: return "build failed";
     case Code::opencl: return "OpenCL error";

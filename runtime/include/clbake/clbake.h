@@ -52,6 +52,7 @@ typedef enum clbake_code {
   CLBAKE_OTHER_DRIVER = 31,
   CLBAKE_NO_VARIANT = 32,
   CLBAKE_NO_ENTRY = 33,
+  CLBAKE_NO_PROGRAM = 34,
   CLBAKE_DRIVER_REJECTED = 40,
   CLBAKE_BUILD_FAILED = 50,
   CLBAKE_OPENCL = 51,
@@ -123,6 +124,7 @@ typedef struct clbake_error {
 typedef struct clbake_bundle clbake_bundle;
 typedef struct clbake_library clbake_library;
 typedef struct clbake_gemm clbake_gemm;
+typedef struct clbake_program clbake_program;
 typedef struct clbake_overlay clbake_overlay;
 
 /* ---- Bundles. Any thread. A library keeps what it needs: bundles may be released once it is created. ---- */
@@ -330,6 +332,19 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
                                 cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
                                 const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
                                 cl_event* event, clbake_error* error);
+
+/* ---- The application's own programs: clbake::LoadedProgram. Any number of threads at once. ---- */
+
+clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
+                                   clbake_error* error);
+clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
+                                           clbake_error* error);
+void clbake_program_release(clbake_program* program);
+
+/* For clCreateKernel; NULL for NULL. Valid until the release, unless kernels or clRetainProgram keep it longer. */
+cl_program clbake_program_get(const clbake_program* program);
+clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
+                                       clbake_error* error);
 
 /* ---- Beside a library. Any thread. ---- */
 

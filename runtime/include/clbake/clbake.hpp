@@ -122,7 +122,7 @@ struct Explanation {
   Origin origin = Origin::native;
   Code miss = Code::ok;      // why no machine code made for exactly this device and driver serves; ok when it does
   std::string miss_message;  // the same for a person; empty when there was no miss
-  std::string variant;       // name of the variant in the bundle
+  std::string variant;       // name of the variant, or of the application's program, in the bundle
   std::string baked_for;     // the driver that the program was made for, if not this one; else empty
   std::size_t bundle = 0;    // the bundle that it is from: an index into the list given to Library::create
   std::string reason;        // why this variant, for a person: expected time and runner-up, the name asked for ...
@@ -143,8 +143,8 @@ enum class OnMiss {
 
 enum class LogLevel { info, warning };
 
-// Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm` and `warm`,
-// background compilations that fail. `message` is one line and valid during the call only. Called by the thread that
+// Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm`, `warm` and
+// `program`, background compilations that fail. `message` is one line and valid during the call only. Called by the thread that
 // does the work, with no lock held. May call the library, but must not destroy its last copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
@@ -240,9 +240,34 @@ class Gemm {
   std::unique_ptr<State> state_;
 };
 
+// A program of the application's own, which `clbake build --programs` baked (builder/BAKING.md): verified, loaded and
+// built for the library's device. Copies are cheap and share everything; may outlive its Library. Any number of threads
+// may use one; a cl_kernel of it belongs to one thread at a time, as always in OpenCL.
+class LoadedProgram {
+ public:
+  // Moving copies, so that no object is ever empty.
+  LoadedProgram(const LoadedProgram&) = default;
+  // NOLINTNEXTLINE(performance-move-constructor-init): a copy is meant
+  LoadedProgram(LoadedProgram&& other) noexcept : state_(other.state_) {}
+  LoadedProgram& operator=(const LoadedProgram&) = default;
+  LoadedProgram& operator=(LoadedProgram&& other) noexcept { return *this = std::as_const(other); }
+  ~LoadedProgram() = default;
+
+  // For clCreateKernel. Valid as long as a copy of this object lives; kernels, and clRetainProgram, keep it longer.
+  cl_program get() const;
+
+  const Explanation& explanation() const;
+
+ private:
+  friend class Library;
+  struct State;
+  explicit LoadedProgram(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
 // What a library has done since it was created.
 struct Counters {
-  // Calls of `prepare`, and of `gemm` and `warm` where they had to prepare, by what served them.
+  // Calls of `prepare` and `program`, and of `gemm` and `warm` where they had to prepare, by what served them.
   std::uint64_t loaded = 0;    // a program loaded before
   std::uint64_t native = 0;    // machine code of a bundle
   std::uint64_t portable = 0;  // an intermediate language of a bundle
@@ -308,6 +333,17 @@ class Library {
   // `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that failure or,
   // without one, `cancelled`; what was loaded stays.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
+
+  // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for exactly this
+  // device and driver from any of the bundles, what Options::newer_driver allows, a portable program, the overlay's,
+  // compiled from source. The first bundle that has the name decides which source and options are meant; others serve
+  // only with the same ones. OnMiss::fallback compiles. On PoCL nothing is launched, as only the application knows its
+  // kernels' arguments. Fails with no_program (the message lists the names that there are), with the reason of the miss
+  // (on_miss = fail), with build_failed, or like `prepare` otherwise; counted, logged and remembered in the same way.
+  Result<LoadedProgram> program(const std::string& name) const;
+
+  // What `program` would do now, without loading or counting anything. Fails as it would.
+  Result<Explanation> explain_program(const std::string& name) const;
 
   // What `prepare` would do now, without loading or counting anything. Fails as `prepare` would for an impossible
   // problem, without a variant and, with on_miss = fail, without a program.

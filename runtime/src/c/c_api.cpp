@@ -34,6 +34,10 @@ struct clbake_gemm {
   clbake::Gemm gemm;
 };
 
+struct clbake_program {
+  clbake::LoadedProgram program;
+};
+
 namespace {
 
 // Hands a result to the caller in a new object.
@@ -376,6 +380,44 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
     return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
                                      wait_count, wait_list, event)
                 : null_gemm();
+  });
+}
+
+clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
+                                   clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null_library();
+    if (!name) return null("name");
+    if (!program) return null_output("program");
+    return hand_over(library->library.program(name), program);
+  });
+}
+
+clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
+                                           clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null_library();
+    if (!name) return null("name");
+    const Status writable = check_output(explanation, "explanation");
+    if (!writable) return writable;
+    const Result<clbake::Explanation> e = library->library.explain_program(name);
+    if (e) copy_explanation(*e, *explanation);
+    return e.status();
+  });
+}
+
+void clbake_program_release(clbake_program* program) { delete program; }
+
+cl_program clbake_program_get(const clbake_program* program) { return program ? program->program.get() : nullptr; }
+
+clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
+                                       clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!program) return null("program");
+    const Status writable = check_output(explanation, "explanation");
+    if (!writable) return writable;
+    copy_explanation(program->program.explanation(), *explanation);
+    return {};
   });
 }
 

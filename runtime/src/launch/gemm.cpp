@@ -389,6 +389,7 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
       arguments.memory(offsets()).size(first_product);
       set_epilogue(arguments, call, true);
       break;
+    case cache::Role::kernel: break;  // of an application's program, which is no product
   }
   return arguments.error();
 }

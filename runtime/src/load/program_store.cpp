@@ -78,7 +78,8 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
     return compile_source(setup_.context, setup_.device, setup_.bundles[candidate.bundle].bundle, candidate.variant);
   };
   Result<Program> program = loaded();
-  if (program && is_pocl(setup_.target) && !setup_.options.only_build) {
+  // The arguments of an application's own kernels are not known here.
+  if (program && is_pocl(setup_.target) && !setup_.options.only_build && !program->variant.is_program()) {
     // Best effort: the product itself may succeed where this launch failed.
     program->explanation.build_us += WarmUp::launch_usual_grids(setup_.context, setup_.device, *program);
   }

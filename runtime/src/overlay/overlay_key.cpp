@@ -36,6 +36,7 @@ void add(Fields& fields, const cache::Target& target) {
 
 void add(Fields& fields, const cache::Variant& v) {
   fields.add(v.name).add(v.family).add(static_cast<std::uint64_t>(v.precision)).add(v.contract).add(v.build_options);
+  fields.add(v.trial);
   for (const bool flag : {v.trans_a, v.trans_b, v.image_a, v.image_b}) fields.add(std::uint64_t{flag});
   for (const std::uint64_t factor : {v.block_m, v.block_n, v.block_k, v.split_k}) fields.add(factor);
   for (const cache::Launch& launch : v.launches) {

@@ -38,14 +38,15 @@ bool roles_fit(const cache::Variant& variant) {
 Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {
   Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant;
-  if (variant->contract == kContract && roles_fit(*variant)) return variant;
-  if (variant->contract == kContract) {
+  const std::uint32_t known = variant->is_program() ? kProgramContract : kContract;
+  if (variant->contract == known && (variant->is_program() || roles_fit(*variant))) return variant;
+  if (variant->contract == known) {
     return {Code::malformed,
             "variant " + variant->name + " has a sequence of launches that the kernel contract does not allow"};
   }
   return {Code::unsupported_version, "variant " + variant->name + " follows kernel contract " +
                                          std::to_string(variant->contract) + "; this runtime knows " +
-                                         std::to_string(kContract)};
+                                         std::to_string(known)};
 }
 
 // The most work-items that a work-group of the kernel may have. A kernel that was compiled for the wanted size needs no
@@ -78,11 +79,12 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
   Stopwatch watch;
   const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
   kernel_us += watch.lap();
-  if (error != CL_SUCCESS) return opencl_status("clCreateKernel", error);
+  const std::string name = variant.is_program() ? ", kernel " + launch.kernel_name : std::string();
+  if (error != CL_SUCCESS) return opencl_status(("clCreateKernel" + name).c_str(), error);
   const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
   const std::size_t limit = work_group_limit(kernel, device, launch, error);
   if (error != CL_SUCCESS || wanted <= limit) return {};
-  return {Code::invalid_argument, "variant " + variant.name + " needs " + std::to_string(wanted) +
+  return {Code::invalid_argument, "variant " + variant.name + name + " needs " + std::to_string(wanted) +
                                       " work-items in a work-group; the device allows " + std::to_string(limit)};
 }
 

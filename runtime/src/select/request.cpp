@@ -30,6 +30,53 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
   return request;
 }
 
+namespace {
+
+// The index of the program of this name; or no_program, or what is wrong with a damaged record where it is not found.
+Result<std::uint32_t> find_program(const Bundle& bundle, const std::string& name, std::string& others) {
+  Status failure(Code::no_program, {});
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    if (!variant) failure = variant.status();
+    if (!variant || !variant->is_program()) continue;
+    if (variant->name == name) return i;
+    others += (others.empty() ? "" : ", ") + variant->name;
+  }
+  return failure;
+}
+
+bool same_program(const Bundle& a, std::uint32_t of_a, const Bundle& b, std::uint32_t of_b) {
+  const Result<cache::Variant> first = a.variant(of_a), second = b.variant(of_b);
+  if (!first || !second || !same_but_source(*first, *second)) return false;
+  const Result<cache::Source> source = a.source(first->source), other = b.source(second->source);
+  return source && other && *source == *other;
+}
+
+}  // namespace
+
+Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const std::string& name) {
+  Request request;
+  request.problem.precision = no_precision;
+  request.named = true;
+  std::string others;
+  Status failure(Code::no_program, {});
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    const Bundle& bundle = bundles[i].bundle;
+    const Result<std::uint32_t> variant = find_program(bundle, name, others);
+    if (!variant && failure.code() == Code::no_program) failure = variant.status();
+    if (!variant) continue;
+    const bool first = request.candidates.empty();
+    const auto same_as = [&](const Candidate& c) {
+      return same_program(bundles[c.bundle].bundle, c.variant, bundle, *variant);
+    };
+    if (first || same_as(request.candidates.front())) request.candidates.push_back({i, *variant});
+  }
+  if (!request.candidates.empty()) return request;
+  if (failure.code() != Code::no_program) return failure;
+  return failure.with_message("no bundle has a program named '" + name + "'; " +
+                              (others.empty() ? "they have none" : "there are: " + others));
+}
+
 std::string reason_for(const Request& request, const DeviceBundle& bundle) {
   return request.named ? "asked for by name" : why(bundle, request.problem);
 }

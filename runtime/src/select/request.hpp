@@ -18,7 +18,7 @@ struct Candidate {
 bool operator<(const Candidate& a, const Candidate& b);
 
 struct Request {
-  Problem problem;                    // row-major
+  Problem problem;                    // row-major; of no precision for a program
   Layout layout = Layout::row_major;  // the caller's
   std::vector<Candidate> candidates;  // in the order of the bundles; not empty
   bool named = false;                 // asked for by name: no other variant will do
@@ -27,6 +27,11 @@ struct Request {
 // The candidates for the caller's problem: the variants of that name or, when `name` is empty, the profiles' choices.
 // Fails with invalid_argument (an impossible problem), or with the first bundle's reason when no bundle has a variant.
 Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Problem& problem, const std::string& name);
+
+// The candidates for an application's own program: that of the first bundle with one of this name and, of the others,
+// those of the same source and options. What an older source made is no candidate. Fails with no_program, or with what
+// is wrong with a record that may be the program's.
+Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const std::string& name);
 
 // Why the request's variant of this bundle was chosen, for a person.
 std::string reason_for(const Request& request, const DeviceBundle& bundle);

@@ -38,8 +38,9 @@ struct Target {
 // the bundle serves. Only its name is set, and it has no entries.
 Target any_device(bool is_cpu);
 
-// What one kernel of a variant does: kernels/KERNELS.md. The values are those of the file format.
-enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4 };
+// What one kernel of a variant does: kernels/KERNELS.md; `kernel`, one of an application's own program. The values are
+// those of the file format.
+enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4, kernel = 5 };
 
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
 struct Launch {
@@ -57,8 +58,10 @@ struct Source {
   bool operator==(const Source& other) const { return name == other.name && text == other.text; }
 };
 
+// A way to compute a product; or an application's own program, whose precision is no_precision and whose launches are
+// the work-group sizes of its kernels, one by one.
 struct Variant : GemmKind {
-  std::string name;            // unique within a bundle, made by the generator
+  std::string name;            // unique within a bundle, made by the generator, or the application's
   std::string family;          // "direct", "register_tile", "local_tile" ...
   bool image_a = false;        // packed A is an image
   bool image_b = false;        // packed B is an image
@@ -71,6 +74,9 @@ struct Variant : GemmKind {
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
+  std::string trial;             // of a program: how its proof tries the kernels (builder/BAKING.md). Runtimes ignore it
+
+  bool is_program() const { return precision == no_precision; }
 };
 
 // Whether two variants are equal in all but the index of their source.
