@@ -97,6 +97,13 @@ std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devi
   return tuned.empty() ? devices : tuned;
 }
 
+Status read_programs(const Cli& cli, builder::BuildOptions& options) {
+  if (!cli.has("programs")) return {};
+  Result<std::vector<builder::Program>> programs = builder::read_programs(cli.text("programs"));
+  if (programs) options.programs = std::move(*programs);
+  return programs.status();
+}
+
 Status read_profiles(const Cli& cli, builder::BuildOptions& options) {
   for (const std::string& file : cli.list("profile")) {
     Result<builder::Tuning> tuning = builder::read_tuning(file);
@@ -137,6 +144,9 @@ void declare_options(Cli& cli) {
   cli.add_list("profile", "LIST",
                "bake the winners of these profiles of 'clbake tune', separated by commas; default: the shipped profile "
                "for the class of the device");
+  cli.add_value("programs", "FILE",
+                "bake the application's own kernels that this manifest names (builder/BAKING.md); alone, no GEMM is "
+                "baked beside them: that takes --precision, --variant, --profile or --untuned as well");
   cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("force", "use the profiles for other devices than those that they were made for, too");
   cli.add_jobs();
@@ -169,6 +179,8 @@ builder::BuildOptions options_from(const Cli& cli) {
   options.output = behind_links(cli.text("output"));
   if (cli.has("precision") || !cli.has("profile")) options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));
+  options.gemm =
+      !cli.has("programs") || cli.has("precision") || cli.has("variant") || cli.has("profile") || cli.has("untuned");
   options.worker = builder::own_path();
   options.parallel = cli.jobs();
   options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
@@ -201,6 +213,7 @@ int build(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   builder::BuildOptions options = options_from(cli);
   Status ready = read_profiles(cli, options);
+  if (ready) ready = read_programs(cli, options);
   if (ready) ready = choose_devices(cli, options);
   if (!ready) return fail("build", ready);
   check_variants(options);

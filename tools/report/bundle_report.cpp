@@ -12,19 +12,29 @@ struct Totals {
   std::uint64_t stored_bytes = 0;   // in the file; equal programs are stored, and count, once
 };
 
+// [{"name": "rows", "work_group_size": [64, 1, 1]}, ...]
+Json kernels_json(const cache::Variant& program) {
+  Json kernels = Json::array();
+  for (const cache::Launch& launch : program.launches) {
+    kernels.push_back({{"name", launch.kernel_name}, {"work_group_size", launch.local}});
+  }
+  return kernels;
+}
+
 Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
   const Result<cache::Variant> variant = bundle.variant(entry.variant);
   if (!variant) return variant.status();
   Json json{{"target", entry.target},
             {"variant", variant->name},
             {"family", variant->family},
-            {"precision", clbake::name(variant->precision)},
-            {"trans", trans_name(*variant)},
+            {"precision", variant->is_program() ? "none" : clbake::name(variant->precision)},
+            {"trans", variant->is_program() ? "" : trans_name(*variant)},
             {"form", entry.form == cache::Form::native ? "native" : "portable"},
             {"newer_driver", entry.newer_driver},
             {"bytes", entry.program.raw_bytes},
             {"stored_bytes", entry.program.stored_bytes}};
   json.update(to_json(entry.proof));
+  if (variant->is_program()) json["kernels"] = kernels_json(*variant);
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -43,6 +44,7 @@ struct TargetSummary {
   std::size_t jit_free = 0;  // of those proven
   std::uint64_t bytes = 0;
   std::map<std::string, std::string> kinds;  // "single" -> " nn nt"
+  std::set<std::string> programs;            // the application's own
   std::map<std::string, std::size_t> notes;  // why native entries are proven, but not JIT-free
 };
 
@@ -60,6 +62,13 @@ std::string reason_of(const std::string& note) {
   return reason.empty() ? note : reason;
 }
 
+// What a note says behind "not JIT-free: "; all of it when it does not.
+std::string failed_part_of(const std::string& note) {
+  const std::string mark = "not JIT-free: ";
+  const std::size_t at = note.find(mark);
+  return at == std::string::npos ? note : note.substr(at + mark.size());
+}
+
 TargetSummary summary_of(const Json& entries, std::size_t target) {
   TargetSummary s;
   for (const Json& entry : entries) {
@@ -67,15 +76,23 @@ TargetSummary summary_of(const Json& entries, std::size_t target) {
     ++s.entries;
     s.portable += entry["form"] == "portable" ? 1 : 0;
     s.bytes += entry["bytes"].get<std::uint64_t>();
-    std::string& transposes = s.kinds[text_of(entry, "precision")];
-    const std::string trans = " " + text_of(entry, "trans");
-    if (transposes.find(trans) == std::string::npos) transposes += trans;
+    const bool is_program = text_of(entry, "precision") == "none";
+    if (is_program) {
+      s.programs.insert(text_of(entry, "variant"));
+    } else {
+      std::string& transposes = s.kinds[text_of(entry, "precision")];
+      const std::string trans = " " + text_of(entry, "trans");
+      if (transposes.find(trans) == std::string::npos) transposes += trans;
+    }
     if (!entry["proven"].get<bool>()) continue;
     ++s.proven;
     s.jit_free += entry["jit_free"].get<bool>() ? 1 : 0;
     // A portable program is compiled at every load: that is what it is for.
     const bool native = entry["form"] == "native";
-    if (native && !entry["jit_free"].get<bool>()) ++s.notes[reason_of(text_of(entry, "note"))];
+    const std::string note = text_of(entry, "note");
+    if (native && !entry["jit_free"].get<bool>()) {
+      ++s.notes[is_program ? text_of(entry, "variant") + ": " + failed_part_of(note) : reason_of(note)];
+    }
   }
   return s;
 }
@@ -112,7 +129,11 @@ void print_target(const Json& report, std::size_t index) {
   print_field("architecture", "architecture");
   std::string kinds;
   for (const auto& [precision, transposes] : s.kinds) kinds += (kinds.empty() ? "" : ", ") + precision + transposes;
-  std::printf("  kinds         %s\n", kinds.empty() ? "none: every problem is compiled from source" : kinds.c_str());
+  const char* const no_kinds = s.programs.empty() ? "none: every problem is compiled from source" : "none";
+  std::printf("  kinds         %s\n", kinds.empty() ? no_kinds : kinds.c_str());
+  std::string own;
+  for (const std::string& name : s.programs) own += (own.empty() ? "" : ", ") + name;
+  if (!own.empty()) std::printf("  own programs  %s\n", own.c_str());
   std::printf("  programs      %s (%zu portable), %zu proven, %zu of them JIT-free; %s\n",
               counted(s.entries, "entry").c_str(), s.portable, s.proven, s.jit_free, size_text(s.bytes).c_str());
   for (const auto& [note, entries] : s.notes) {

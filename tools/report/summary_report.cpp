@@ -18,7 +18,8 @@ double ratio(const builder::EntryCounts& counts) {
 Json to_json(const builder::EntryCounts& counts) {
   Json json;
   for (std::size_t i = 0; i < counts.by_precision.size(); ++i) json[name(all_precisions[i])] = counts.by_precision[i];
-  json.update({{"native", counts.native},
+  json.update({{"programs", counts.programs},
+               {"native", counts.native},
                {"portable", counts.portable},
                {"proven", counts.proven},
                {"jit_free", counts.jit_free},
@@ -29,6 +30,7 @@ Json to_json(const builder::EntryCounts& counts) {
 
 void add(builder::EntryCounts& sum, const builder::EntryCounts& counts) {
   for (std::size_t i = 0; i < sum.by_precision.size(); ++i) sum.by_precision[i] += counts.by_precision[i];
+  sum.programs += counts.programs;
   sum.native += counts.native;
   sum.portable += counts.portable;
   sum.proven += counts.proven;
@@ -37,10 +39,11 @@ void add(builder::EntryCounts& sum, const builder::EntryCounts& counts) {
   sum.stored_bytes += counts.stored_bytes;
 }
 
-void print_row(const std::string& name, const builder::EntryCounts& counts) {
+void print_row(const std::string& name, const builder::EntryCounts& counts, bool with_programs) {
   const std::string shown = name.size() > kMostName ? name.substr(0, kMostName - 3) + "..." : name;
   std::printf("%-*s", static_cast<int>(kMostName), shown.c_str());
   for (const std::uint32_t entries : counts.by_precision) std::printf(" %8u", entries);
+  if (with_programs) std::printf(" %8u", counts.programs);
   std::printf(" %7u %8u %6u %8u %8s\n", counts.native, counts.portable, counts.proven, counts.jit_free,
               size_text(counts.bytes).c_str());
 }
@@ -74,16 +77,18 @@ void print_screen(const Bundle& bundle, const builder::BundleSummary& summary, c
               size_text(summary.all.stored_bytes).c_str(), ratio(summary.all));
   std::printf("%-*s", static_cast<int>(kMostName), "target");
   for (const Precision precision : all_precisions) std::printf(" %8s", name(precision));
+  const bool own = summary.all.programs > 0;
+  if (own) std::printf(" %8s", "own");
   std::printf(" %7s %8s %6s %8s %8s\n", "native", "portable", "proven", "JIT-free", "programs");
   std::vector<builder::TargetCounts> rows = summary.targets;
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return entries_of(a) > entries_of(b); });
   const std::size_t shown = rows.size() > kMostRows ? kMostRows - 1 : rows.size();
-  for (std::size_t i = 0; i < shown; ++i) print_row(std::to_string(rows[i].target) + ": " + rows[i].name, rows[i]);
+  for (std::size_t i = 0; i < shown; ++i) print_row(std::to_string(rows[i].target) + ": " + rows[i].name, rows[i], own);
   builder::EntryCounts others;
   for (std::size_t i = shown; i < rows.size(); ++i) add(others, rows[i]);
-  if (shown < rows.size()) print_row(counted(rows.size() - shown, "other target"), others);
-  if (rows.size() > 1) print_row("all", summary.all);
+  if (shown < rows.size()) print_row(counted(rows.size() - shown, "other target"), others, own);
+  if (rows.size() > 1) print_row("all", summary.all, own);
 }
 
 }  // namespace clbake::tool

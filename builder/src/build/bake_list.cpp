@@ -200,9 +200,10 @@ Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options
 }
 
 Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
-  Result<BakeList> bake_list = !options.variants.empty()  ? named_variants(site, options.variants)
-                               : options.profiles.empty() ? shipped_bake_list(site, options.precisions, shipped)
-                                                          : profile_bake_list(site, options);
+  Result<BakeList> bake_list = !options.gemm               ? BakeList()
+                               : !options.variants.empty() ? named_variants(site, options.variants)
+                               : options.profiles.empty()  ? shipped_bake_list(site, options.precisions, shipped)
+                                                           : profile_bake_list(site, options);
   if (bake_list) bake_list->type = site.device.type;
   return bake_list;
 }

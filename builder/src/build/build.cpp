@@ -6,6 +6,7 @@
 #include "build/stages.hpp"
 #include "compile/entries_for_bundle.hpp"
 #include "process/work_directory.hpp"
+#include "profile/kind_choice.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -29,6 +30,11 @@ BuildReport report_on(const Plan& plan) {
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
     report.not_proven += proof.proven ? 0 : 1;
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
+    const bool compiles = proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native;
+    if (compiles && task.job.variant.is_program()) {  // which its author can change
+      report.remarks.insert(task.report.variant + ": " +
+                            proof.note.substr(std::min(proof.note.find("not JIT-free: "), proof.note.size())));
+    }
     if (const char* remark = remark_on(task.job.target)) report.remarks.insert(remark);
   }
   report.jobs.insert(report.jobs.end(), plan.unfit.begin(), plan.unfit.end());
@@ -54,7 +60,8 @@ cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<Ba
   for (std::uint32_t t = 0; t < contents.targets.size(); ++t) {
     const auto of_target = [&](const Task& task) { return task.job.target == contents.targets[t]; };
     const auto task = std::find_if(tasks.begin(), tasks.end(), of_target);
-    contents.profiles.push_back(baked_profile(contents, t, bake_lists[task->bake_list]));
+    cache::Profile profile = baked_profile(contents, t, bake_lists[task->bake_list]);
+    if (!kinds_of(profile).empty()) contents.profiles.push_back(std::move(profile));
   }
   return contents;
 }
@@ -85,7 +92,7 @@ Result<BuildReport> pack(const Plan& plan, const StageContext& context, const st
   if (options.strict && report.failed > 0) {
     return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
   }
-  const char* remark = remark_on(plan.tasks[0].job.target);
+  const char* remark = plan.tasks.empty() ? nullptr : remark_on(plan.tasks[0].job.target);
   cache::Contents contents = contents_of(plan.tasks, bake_lists);
   if (contents.entries.empty()) {
     return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +
@@ -105,7 +112,7 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
                              const std::vector<BakeList>& bake_lists, const std::atomic<bool>& cancel,
                              const std::function<void(const Progress&)>& progress) {
   Plan plan = plan_tasks(options, bake_lists, work_directory);
-  if (plan.tasks.empty())
+  if (plan.tasks.empty() && plan.unfit.empty())
     return {Code::invalid_argument, "no variant of the wanted precisions fits any of the devices"};
   const PreviousBundle previous = read_previous(options.output);
   if (!options.fresh) reuse_finished(plan.tasks, previous);
@@ -137,9 +144,11 @@ Status check_output(const std::string& path) {
 
 Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                           const std::atomic<bool>& cancel, const std::function<void(const Progress&)>& progress) {
-  if ((options.devices.empty() && options.targets.empty()) ||
-      (options.precisions.empty() && options.variants.empty() && options.profiles.empty())) {
-    return {Code::invalid_argument, "no device, or neither a precision, a variant nor a profile to build for"};
+  const bool products =
+      options.gemm && !(options.precisions.empty() && options.variants.empty() && options.profiles.empty());
+  if ((options.devices.empty() && options.targets.empty()) || (!products && options.programs.empty())) {
+    return {Code::invalid_argument,
+            "no device, or neither a precision, a variant, a profile nor a program to build for"};
   }
   const Status output = check_output(options.output);
   if (!output) return output;

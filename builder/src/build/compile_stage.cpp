@@ -27,7 +27,8 @@ class CompileStage {
     for (; disk_ && next_ < tasks_.size(); ++next_) {
       Task& task = tasks_[next_];
       if (!task.pending()) continue;
-      const std::string skipped = hanging_.skips(task.bake_list, task.vector_width);
+      const bool is_program = task.job.variant.is_program();
+      const std::string skipped = is_program ? std::string() : hanging_.skips(task.bake_list, task.vector_width);
       if (!skipped.empty()) task.fail("compile: " + skipped);
       if (!skipped.empty() || is_compiled(task)) {
         count(task);
@@ -63,7 +64,7 @@ class CompileStage {
     Task& task = tasks_[owners_[index]];
     hanging_.ended(task.bake_list, task.vector_width, exit.timed_out);
     if (!exit.ok()) {
-      const std::string cause = describe(exit, commands_[index], context_.options.timeout);
+      const std::string cause = failure_of(exit, commands_[index], context_.options.timeout);
       task.fail("compile: " + cause);
       if (is_full_disk(exit)) disk_ = Status(Code::io, cause);
     } else if (task.offline()) {

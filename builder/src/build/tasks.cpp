@@ -5,16 +5,14 @@
 namespace clbake::builder {
 namespace {
 
-void add_task(Plan& plan, Task task, const kernels::Params& params, const Device& device,
-              const std::string& work_directory) {
-  task.job = make_job(device.target, kernels::generate(params), params);
+void add_task(Plan& plan, Task task, Job job, const std::string& work_directory) {
+  task.job = std::move(job);
   // Variants that differ only in the front end are one where the front end cannot be chosen.
   const auto same = [&](const Task& other) { return same_work(other.job, task.job); };
   if (std::any_of(plan.tasks.begin(), plan.tasks.end(), same)) return;
   // With the version: an interrupted build of another one may have finalized otherwise.
   task.stem = work_directory + "/" CLBAKE_VERSION "-" + std::to_string(task.bake_list) + "-" + task.job.variant.name;
   task.report.variant = task.job.variant.name;
-  task.vector_width = params.vector_width;
   plan.tasks.push_back(std::move(task));
 }
 
@@ -40,12 +38,19 @@ Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_l
     const BakeList& bake_list = bake_lists[number];
     const std::string name = offline ? offline->name : device.target.device_name;
     if (!bake_list.profile.empty()) plan.profiles.push_back({name, bake_list.profile});
+    Task like;
+    like.bake_list = number;
+    like.report.device = name;
+    if (offline) like.tools = tools_of(*offline);
     for (const kernels::Params& params : bake_list.variants) {
-      Task task;
-      task.bake_list = number;
-      task.report.device = name;
-      if (offline) task.tools = tools_of(*offline);
-      add_task(plan, std::move(task), params, device, work_directory);
+      Task task = like;
+      task.vector_width = params.vector_width;
+      add_task(plan, std::move(task), make_job(device.target, kernels::generate(params), params), work_directory);
+    }
+    for (const Program& program : options.programs) {
+      const std::string cause = program.failure.empty() ? violation(program, device.limits) : program.failure;
+      if (cause.empty()) add_task(plan, like, make_job(device.target, program), work_directory);
+      if (!cause.empty()) plan.unfit.push_back({name, program.name, JobReport::Outcome::failed, cause, {}});
     }
     for (const auto& [variant, constraint] : bake_list.unfit) {
       plan.unfit.push_back({name, variant, JobReport::Outcome::failed, constraint, {}});

@@ -1,4 +1,4 @@
-// The plan of a build: one task for each variant of each device or offline target.
+// The plan of a build: one task for each variant, and each program, of each device or offline target.
 #pragma once
 
 #include <clbake/builder/bake_list.hpp>
@@ -9,8 +9,8 @@ namespace clbake::builder {
 struct Task {
   Job job;
   JobReport report;
-  std::size_t bake_list = 0;  // the number of its device's or target's
-  std::uint32_t vector_width = 1;
+  std::size_t bake_list = 0;       // the number of its device's or target's
+  std::uint32_t vector_width = 0;  // 0: of a program, whose width is not known
   std::vector<cache::Tool>
       tools;         // what makes the programs of an offline target; empty when a device makes and proves them
   std::string stem;  // the path of its files in the work directory, without extension
@@ -32,7 +32,7 @@ struct Task {
 struct Plan {
   std::vector<Task> tasks;
   std::vector<ProfileReport> profiles;
-  std::vector<JobReport> unfit;  // winners of profiles that their device cannot run
+  std::vector<JobReport> unfit;  // winners of profiles, and programs, that cannot be baked for their device
 };
 
 // `bake_lists` are those of the options: devices first, then targets. Of two devices with one target only the first is

@@ -2,8 +2,8 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "process/digest.hpp"
+#include "process/json_reader.hpp"
 #include "process/text_file.hpp"
-#include "profile/json_reader.hpp"
 
 #include <unistd.h>
 

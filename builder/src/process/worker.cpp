@@ -1,6 +1,7 @@
 #include "process/worker.hpp"
 
 #include <filesystem>
+#include <fstream>
 
 namespace clbake::builder {
 namespace {
@@ -20,6 +21,18 @@ Command worker_command(const std::string& worker, const std::vector<std::string>
   for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
   command.log = log;
   return command;
+}
+
+std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
+  std::string cause = describe(exit, command, timeout);
+  if (exit.signal == 0 && !exit.timed_out) return cause;  // the last line of the log
+  const std::string mark = kTriedMark;
+  std::string tried;
+  std::ifstream log(command.log);
+  for (std::string line; std::getline(log, line);) {
+    if (line.rfind(mark, 0) == 0) tried = line.substr(mark.size());
+  }
+  return tried.empty() ? cause : tried + ": " + cause;
 }
 
 bool is_full_disk(const Exit& exit) { return exited_with(exit, kWorkerIoExit); }

@@ -11,6 +11,12 @@ namespace clbake::builder {
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
                        const ScratchDirectory& cache, const std::string& log);
 
+// A line of a worker's log that begins with this says what the worker tries next.
+inline constexpr const char* kTriedMark = "trying ";
+
+// Why a worker failed, for a person: describe(), with what it tried last when it was killed.
+std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout);
+
 // Whether a worker ended with kWorkerIoExit, kWorkerWrongExit, kWorkerNearMissExit.
 bool is_full_disk(const Exit& exit);
 bool is_wrong_result(const Exit& exit);

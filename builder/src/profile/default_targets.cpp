@@ -33,6 +33,9 @@ cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kern
 }  // namespace
 
 void add_default_targets(cache::Contents& contents) {
+  const auto is_program = [](const cache::Variant& variant) { return variant.is_program(); };
+  const bool products = !std::all_of(contents.variants.begin(), contents.variants.end(), is_program);
+  if (!products && !contents.variants.empty()) return;
   for (const kernels::DeviceType type : kernels::all_device_types) {
     const std::uint32_t target = index_of_target(contents, cache::any_device(type == kernels::DeviceType::cpu));
     const bool present = std::any_of(contents.profiles.begin(), contents.profiles.end(),

@@ -3,8 +3,8 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/kernels/constraints.hpp>
 
+#include "process/json_reader.hpp"
 #include "profile/cost_fit.hpp"
-#include "profile/json_reader.hpp"
 
 #include <algorithm>
 #include <array>

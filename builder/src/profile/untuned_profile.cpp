@@ -108,7 +108,7 @@ cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t ta
   std::vector<std::uint32_t> baked;
   std::set<GemmKind> with_defaults;
   for (const cache::Entry& entry : contents.entries) {
-    if (entry.target != target) continue;
+    if (entry.target != target || contents.variants[entry.variant].is_program()) continue;
     baked.push_back(entry.variant);
     const cache::Variant& variant = contents.variants[entry.variant];
     if (is_default(variant, type)) with_defaults.insert(variant.kind());

@@ -32,7 +32,7 @@ Result<Exit> ProofRunner::run(const std::vector<std::string>& arguments, const s
   cause.clear();
   const Status ran = run_all(commands, 1, timeout_, cancel_, [&](std::size_t, const Exit& exit) {
     result = exit;
-    if (!exit.ok()) cause = describe(exit, commands[0], timeout_);
+    if (!exit.ok()) cause = failure_of(exit, commands[0], timeout_);
   });
   if (!ran) return ran;
   if (is_full_disk(result)) return {Code::io, cause};

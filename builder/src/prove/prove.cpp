@@ -2,6 +2,8 @@
 #include <clbake/builder/prove.hpp>
 #include <clbake/finalize.hpp>
 #include "compile/overhead_job.hpp"
+#include "prove/limits.hpp"
+#include "prove/prove_program.hpp"
 
 #include <algorithm>
 #include <iomanip>
@@ -15,25 +17,6 @@ constexpr std::size_t kSteadyRuns = 15;
 constexpr std::size_t kLargeRuns = 5;
 // Large enough that a launch takes a good part of a millisecond, small enough for the slowest family.
 constexpr std::size_t kTimedSize = 320;
-
-struct Timing {
-  double first_us = 0;
-  double steady_us = 0;
-  // What a first launch may take if nothing is compiled in it.
-  double limit_us(const LaunchOverhead& overhead) const {
-    return steady_us + std::min((kFirstLaunchRatio - 1) * steady_us, kFirstLaunchSlackUs) +
-           std::clamp(overhead.first_us, kOverheadLeastUs, kOverheadLimitUs);
-  }
-  double overrun_us(const LaunchOverhead& overhead) const { return first_us - limit_us(overhead); }
-};
-
-// A measurement that a compilation would lengthen.
-struct Limited {
-  const char* what;
-  double us;
-  double limit_us;
-  double overrun_us() const { return us - limit_us; }
-};
 
 // What the proof of one entry needs.
 struct ProofContext {
@@ -239,6 +222,7 @@ Result<bool> prove_alone(const Job& job, const Bundle& file, cache::Entry& entry
   options.only_build = true;  // the first launch is what is to be timed
   Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
+  if (job.variant.is_program()) return prove_program(job, device, session, overhead, *library, entry);
   ProofContext context{job.variant, device, session, overhead, std::move(*library)};
   return prove(context, entry);
 }

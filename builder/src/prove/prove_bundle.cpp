@@ -236,7 +236,7 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
   const auto is_own = [&](const cache::Profile& profile) { return profile.target == own.target; };
   auto& all = contents.profiles;
   all.erase(std::remove_if(all.begin(), all.end(), is_own), all.end());
-  all.push_back(std::move(renewed));
+  if (!kinds_of(renewed).empty()) all.push_back(std::move(renewed));  // there are bundles without GEMM
 }
 
 Status Proving::write() const {

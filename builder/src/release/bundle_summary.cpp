@@ -17,7 +17,8 @@ class Counter {
 
   void add(const cache::EntryInfo& entry, Precision precision) {
     const auto* const place = std::find(std::begin(all_precisions), std::end(all_precisions), precision);
-    ++counts_.by_precision[static_cast<std::size_t>(place - std::begin(all_precisions))];
+    const auto index = static_cast<std::size_t>(place - std::begin(all_precisions));
+    ++(precision == no_precision ? counts_.programs : counts_.by_precision[index]);
     ++(entry.form == cache::Form::native ? counts_.native : counts_.portable);
     counts_.proven += entry.proof.proven ? 1 : 0;
     counts_.jit_free += entry.proof.proven && entry.proof.jit_free ? 1 : 0;

@@ -24,7 +24,7 @@ std::vector<std::uint32_t> keep(std::vector<T>& items, const std::vector<bool>& 
 
 }  // namespace
 
-void keep_used(cache::Contents& contents) {
+void keep_used(cache::Contents& contents, bool programs) {
   std::vector<cache::Profile>& profiles = contents.profiles;
   profiles.erase(std::remove_if(profiles.begin(), profiles.end(),
                                 [](const cache::Profile& profile) { return kinds_of(profile).empty(); }),
@@ -38,6 +38,7 @@ void keep_used(cache::Contents& contents) {
     for_each_variant(profile, [&](std::uint32_t variant) { variants[variant] = true; });
   }
   for (std::size_t v = 0; v < variants.size(); ++v) {
+    if (programs && contents.variants[v].is_program()) variants[v] = true;
     if (variants[v]) sources[contents.variants[v].source] = true;
   }
   const std::vector<std::uint32_t> target_index = keep(contents.targets, targets);

@@ -33,7 +33,18 @@ Status PrunePlan::add_device(std::uint32_t target, const ServedDevice& device, c
   KeptTarget& kept = targets_.back();
   // The source that serves what nothing was baked for.
   profiles_[default_target(device.is_cpu)].kinds.insert(options.kinds.begin(), options.kinds.end());
+  const Status own = add_programs(kept);
+  if (!own) return own;
   return options.shapes.empty() ? add_kinds(kept, options.kinds) : add_shapes(kept, options.shapes);
+}
+
+// The application's own programs stay, whatever its products are.
+Status PrunePlan::add_programs(KeptTarget& target) {
+  Status status;
+  for (std::uint32_t v = 0; v < contents_.variants.size(); ++v) {
+    if (status && contents_.variants[v].is_program()) status = keep_variant(target, v);
+  }
+  return status;
 }
 
 Status PrunePlan::add_shapes(KeptTarget& target, const std::vector<Shape>& shapes) {
@@ -134,7 +145,7 @@ cache::Contents PrunePlan::apply() const {
   for (const cache::Entry& entry : contents_.entries) {
     if (entries_.count({entry.target, entry.variant, entry.form}) > 0) kept.entries.push_back(entry);
   }
-  keep_used(kept);
+  keep_used(kept, true);
   return kept;
 }
 

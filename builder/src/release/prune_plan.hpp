@@ -59,6 +59,7 @@ class PrunePlan {
  private:
   Status add_device(std::uint32_t target, const ServedDevice& device, const PruneOptions& options);
   Status add_shapes(KeptTarget& target, const std::vector<Shape>& shapes);
+  Status add_programs(KeptTarget& target);
   Status add_kinds(KeptTarget& target, const std::vector<GemmKind>& kinds);
   Status keep_variant(KeptTarget& target, std::uint32_t variant);
   std::uint32_t default_target(bool is_cpu) const;

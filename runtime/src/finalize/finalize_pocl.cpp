@@ -51,7 +51,8 @@ Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled) {
   Result<std::vector<cache::Entry>> entries = entry_of_binary(compiled.program);
   if (!entries) return entries;
   cache::Entry& entry = entries->front();
-  Result<cache::Bytes> slim = slim_poclbin({entry.program.data(), entry.program.size()});
+  Result<cache::Bytes> slim = slim_poclbin({entry.program.data(), entry.program.size()},
+                                           compiled.variant.is_program() ? &compiled.variant : nullptr);
   if (slim) entry.program = std::move(*slim);
   if (!slim) entry.proof.note = "the driver's container as it is: " + slim.status().message();
   entry.proof.specialisations = functions_in(entry.program);

@@ -158,15 +158,25 @@ void append_file(cache::Bytes& into, std::string_view path, cache::ByteView cont
   append(into, content);
 }
 
-bool is_needed(const PoclKernel& kernel, const PoclFunction& function) {
-  const std::array<std::uint64_t, 3> one_item = {1, 1, 1};
-  return function.shape == kAnyShape || kernel.required_local != one_item;
+// Whether a launch of the program has the function's local size: "64-1-1-goffs0" begins with it.
+bool is_launched(const cache::Variant& program, const PoclKernel& kernel, const PoclFunction& function) {
+  return std::any_of(program.launches.begin(), program.launches.end(), [&](const cache::Launch& launch) {
+    std::string size;
+    for (const std::uint32_t extent : launch.local) size += std::to_string(extent) + "-";
+    return launch.kernel_name == kernel.name && begins_with(function.shape + "-", size);
+  });
 }
 
-void append_kernel(cache::Bytes& into, const PoclKernel& kernel) {
+bool is_needed(const PoclKernel& kernel, const PoclFunction& function, const cache::Variant* program) {
+  const std::array<std::uint64_t, 3> one_item = {1, 1, 1};
+  if (function.shape == kAnyShape) return true;
+  return kernel.required_local != one_item && (!program || is_launched(*program, kernel, function));
+}
+
+void append_kernel(cache::Bytes& into, const PoclKernel& kernel, const cache::Variant* program) {
   cache::Bytes files;
   for (const PoclFunction& function : kernel.functions) {
-    if (!is_needed(kernel, function)) continue;
+    if (!is_needed(kernel, function, program)) continue;
     append_file(files, "/" + kernel.name + "/" + function.shape + "/" + kernel.name + ".so", function.code);
   }
   append_number(into, kernel.description.size + files.size(), 8);
@@ -209,7 +219,7 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
   return binary;
 }
 
-Result<cache::Bytes> slim_poclbin(cache::ByteView bytes) {
+Result<cache::Bytes> slim_poclbin(cache::ByteView bytes, const cache::Variant* program) {
   const Result<PoclBinary> binary = parse_poclbin(bytes);
   if (!binary) return binary.status();
   for (const PoclKernel& kernel : binary->kernels) {
@@ -224,7 +234,7 @@ Result<cache::Bytes> slim_poclbin(cache::ByteView bytes) {
   append_file(root, kNoBitcode, {});  // empty: PoCL creates such a file without a sync
   append_number(slim, root.size(), 8);
   append(slim, {root.data(), root.size()});
-  for (const PoclKernel& kernel : binary->kernels) append_kernel(slim, kernel);
+  for (const PoclKernel& kernel : binary->kernels) append_kernel(slim, kernel, program);
   return slim;
 }
 

@@ -48,7 +48,8 @@ Result<PoclBinary> parse_poclbin(cache::ByteView bytes);
 // compiles: a launch of a shape that no kept function was made for takes the one for every launch.
 // The program gets a place of its own in PoCL's cache directory. There it would find the bitcode of an earlier build
 // of the same source otherwise, parse that, and compile again.
+// `program`: an application's own, of which functions for other launches than its own go as well; null for others.
 // Fails like parse_poclbin, and with malformed for a kernel without a function for every launch.
-Result<cache::Bytes> slim_poclbin(cache::ByteView bytes);
+Result<cache::Bytes> slim_poclbin(cache::ByteView bytes, const cache::Variant* program = nullptr);
 
 }  // namespace clbake

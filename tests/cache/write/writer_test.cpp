@@ -76,14 +76,14 @@ BOOST_AUTO_TEST_CASE(ImpossibleValuesAreRefused) {
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches[0].role = {}; }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].split_k = 0; }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].block_k = 0; }) == "invalid argument");
-  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches.resize(17); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches.resize(1025); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches[0].local[1] = 0; }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].launches[0].tile_n = 0; }) == "invalid argument");
 }
 
 BOOST_AUTO_TEST_CASE(SizesOverTheLimitsAreRefused) {
   BOOST_TEST(encoding_after([](Contents& c) { c.targets[0].vendor.resize(65536); }) == "invalid argument");
-  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].build_options.resize(65536); }) == "invalid argument");
+  BOOST_TEST(encoding_after([](Contents& c) { c.variants[0].build_options.resize(1048576); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.sources[0].text.resize(16U << 20U); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65454); }) == "invalid argument");
   BOOST_TEST(encoding_after([](Contents& c) { c.entries[0].proof.note.resize(65453); }) == "ok");

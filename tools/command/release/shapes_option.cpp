@@ -24,7 +24,7 @@ Result<std::set<GemmKind>> kinds_with_entries(const Bundle& bundle) {
   for (const std::uint32_t index : variants) {
     const Result<cache::Variant> variant = bundle.variant(index);
     if (!variant) return variant.status();
-    kinds.insert(variant->kind());
+    if (!variant->is_program()) kinds.insert(variant->kind());
   }
   return kinds;
 }

@@ -29,10 +29,10 @@ bool made_for(const Target& tuned, const Target& device);
 
 // Of options.devices, then of options.targets.
 //
-// Named variants are taken as they are. Otherwise for each precision and pair of transposes that a profile has: the
-// variants that its exceptions and cost models name, and the default ones; for those it has not, but that
-// options.precisions want: the default variants. Without options.profiles the shipped profile of the device's class
-// counts, and winners that the device cannot run are left out without a word.
+// Without options.gemm the lists are empty. Named variants are taken as they are. Otherwise for each precision and pair
+// of transposes that a profile has: the variants that its exceptions and cost models name, and the default ones; for
+// those it has not, but that options.precisions want: the default variants. Without options.profiles the shipped
+// profile of the device's class counts, and winners that the device cannot run are left out without a word.
 //
 // Fails with invalid_argument: a named variant that breaks a constraint of a device; a profile that was made for none
 // of the devices or a device that none was made for, unless options.foreign_profiles; two profiles of one device with

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <clbake/builder/offline_targets.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include <atomic>
@@ -24,6 +25,8 @@ struct BuildOptions {
   std::vector<NamedTuning> profiles;      // instead of the shipped ones, each for the devices that it was made for
   bool foreign_profiles = false;          // for other devices, too
   bool untuned = false;                   // the default variants instead of a shipped profile
+  std::vector<Program> programs;          // the application's own, for every device and target
+  bool gemm = true;                       // false: no variants of GEMM, `programs` alone
   std::string output;
   // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
   // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
@@ -36,7 +39,7 @@ struct BuildOptions {
   bool reproducible = false;          // no measured times and notes in the proofs, so that two builds can be equal
 };
 
-// How one variant on one device ended.
+// How one variant, or one program of the application's, on one device ended.
 struct JobReport {
   std::string device;  // or the offline target
   std::string variant;
@@ -80,7 +83,9 @@ struct BuildReport {
 // an earlier bundle there holds for others stays, unless options.replace, and is lost only with a bundle that cannot be
 // read, which a remark says. A worker whose disk is full ends the build, which the next one continues.
 // On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
-// A winner of `profiles` that breaks a constraint of its device is a variant that failed.
+// A winner of `profiles` that breaks a constraint of its device is a variant that failed; so is a program with a
+// work-group size beyond the device, or with files that could not be read. Programs are one more kind of entries: where
+// one was baked, an earlier bundle's for that device that are not asked for go.
 // Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is no bundle), io
 // (output not writable), cancelled, build_failed (every job failed; or, when strict, any: what is done stays in the
 // work directory).

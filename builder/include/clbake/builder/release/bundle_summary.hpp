@@ -13,6 +13,7 @@ namespace clbake::builder {
 // The entries of one target, or of all of them.
 struct EntryCounts {
   std::array<std::uint32_t, std::size(all_precisions)> by_precision{};  // in the order of all_precisions
+  std::uint32_t programs = 0;                                           // of the application's own
   std::uint32_t native = 0;
   std::uint32_t portable = 0;
   std::uint32_t proven = 0;

@@ -1,4 +1,4 @@
-#include "profile/json_reader.hpp"
+#include "process/json_reader.hpp"
 
 #include <algorithm>
 #include <cmath>

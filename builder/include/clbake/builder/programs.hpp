@@ -1,0 +1,36 @@
+// An application's own programs: PROGRAMS.json, the manifest of `clbake build --programs`. BAKING.md, "Your own
+// kernels", describes it.
+#pragma once
+
+#include <clbake/builder/jobs.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+struct Program {
+  std::string name;
+  cache::Source source;  // with all that it includes
+  std::string options;   // for clBuildProgram
+  std::vector<cache::Launch> launches;
+  std::string trial;    // of its variant
+  std::string failure;  // why it cannot be baked: a file that is missing, an include; else empty
+};
+
+// Reads the manifest, and the files that its programs name, relative to its folder. A program whose files cannot be
+// read has a `failure`. Fails with not_found, io, or malformed; messages begin with the path and name the field.
+Result<std::vector<Program>> read_programs(const std::string& path);
+
+// The same of a text; messages begin with `name`.
+Result<std::vector<Program>> parse_programs(const std::string& text, const std::string& name,
+                                            const std::string& directory);
+
+// Why the device cannot run the program: the kernel and its work-group size. Empty when it can, as far as is known
+// before it is compiled.
+std::string violation(const Program& program, const kernels::DeviceLimits& limits);
+
+// Its variant on a device.
+Job make_job(const Target& target, const Program& program);
+
+}  // namespace clbake::builder

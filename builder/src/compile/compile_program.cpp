@@ -1,0 +1,79 @@
+#include "compile/compile_program.hpp"
+
+#include "compile/entries_for_bundle.hpp"
+#include "process/forked.hpp"
+#include "program/trial_run.hpp"
+
+#include <cstdlib>
+#include <set>
+
+namespace clbake::builder {
+namespace {
+
+bool is_pocl(const Target& target) { return target.platform_name == "Portable Computing Language"; }
+
+Result<LoadedProgram> built(const Job& job, const Bundle& bundle, const Device& device, const Session& session) {
+  const Result<Library> library = Library::create(session.context(), device.id, {bundle});
+  if (!library) return library.status();
+  return library->program(job.variant.name);
+}
+
+// Every trial at the sizes that the manifest lists. What a size outside of the list costs is for the proof to find.
+Status run_trials(const Job& job, const Device& device, const Session& session, cl_program program) {
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
+  if (!kernels) return kernels.status();
+  for (const TrialCase& tried : cases_of(*kernels)) {
+    if (!tried.is_listed()) continue;
+    announce(tried);
+    Result<TrialRun> run = TrialRun::create(session, device, program, tried);
+    Status status = run ? run->run().status() : run.status();
+    if (status) status = run->results().status();
+    if (!status) return status.within(tried.name());
+  }
+  return {};
+}
+
+Status build_and_run(const Job& job, const Bundle& bundle) {
+  const Result<Device> device = device_of(job.target);
+  if (!device) return device.status();
+  const Result<Session> session = Session::open(*device);
+  if (!session) return session.status();
+  const Result<LoadedProgram> program = built(job, bundle, *device, *session);
+  if (!program) return program.status();
+  return run_trials(job, *device, *session, program->get());
+}
+
+// "64-1-1-goffs0,8-8-1-goffs0".
+std::string large_shapes(const cache::Variant& variant) {
+  std::set<std::string> shapes;
+  for (const cache::Launch& launch : variant.launches) {
+    shapes.insert(std::to_string(launch.local[0]) + "-" + std::to_string(launch.local[1]) + "-" +
+                  std::to_string(launch.local[2]) + "-goffs0");
+  }
+  std::string text;
+  for (const std::string& shape : shapes) text += (text.empty() ? "" : ",") + shape;
+  return text;
+}
+
+}  // namespace
+
+Status specialise_program(const Job& job, const Bundle& bundle) {
+  if (!is_pocl(job.target)) return {};
+  const Status tried = run_forked([&] { return build_and_run(job, bundle); });
+  if (tried) setenv("POCL_BINARY_SPECIALIZE_WG", large_shapes(job.variant).c_str(), 1);
+  return tried;
+}
+
+Result<std::vector<cache::Entry>> compile_program(const Job& job, const Bundle& bundle, const Device& device,
+                                                  const Session& session, bool plain) {
+  const Result<LoadedProgram> program = built(job, bundle, device, session);
+  if (!program) return program.status();
+  if (plain) return entry_of_binary(program->get());
+  const auto launch = [&] { return run_trials(job, device, session, program->get()); };
+  const auto launched_before = [] { return Status(); };
+  if (is_pocl(job.target))
+    return entries_for_bundle({device.target, job.variant, program->get(), launched_before}, job.source);
+  return entries_for_bundle({device.target, job.variant, program->get(), launch}, job.source);
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,21 @@
+// One text of a source and all that it includes, so that a bundle can carry it.
+#pragma once
+
+#include <clbake/status.hpp>
+
+#include <string>
+#include <vector>
+
+namespace clbake::builder {
+
+// The text of `file` with the files that it includes in their places, whatever the conditions around them, and with
+// #line directives by which a compiler's messages name these files. Names are relative to `directory`, and stay so in
+// the text. A quoted name is looked for beside the file that includes it, then in `folders`; one in angle brackets in
+// `folders` only. A file with `#pragma once` gets a guard instead. What is not found stays as it is inside of a
+// condition (#ifdef and the like), which may exclude it; elsewhere it is an error. Names that a macro makes stay.
+// Fails with not_found, io or malformed (a file that includes itself, more than 16 MiB); messages begin with file and
+// line.
+Result<std::string> flatten(const std::string& directory, const std::string& file,
+                            const std::vector<std::string>& folders);
+
+}  // namespace clbake::builder

@@ -1,0 +1,182 @@
+#include <clbake/builder/programs.hpp>
+
+#include <clbake/kernels/presets.hpp>
+#include "process/text_file.hpp"
+#include "program/flatten.hpp"
+#include "program/trial.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace clbake::builder {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
+constexpr std::size_t kMaxDepth = 16;
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
+constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxTrialBytes = std::size_t{900} << 10;  // a variant of a bundle has at most 1 MiB
+
+// It becomes the name of a variant, and of files.
+std::string wrong_name(const std::string& name) {
+  const auto fits = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
+           c == '.';
+  };
+  const bool plain = !name.empty() && name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), fits);
+  if (!plain || name.size() > kMaxNameBytes) return "is no name of 1 to 64 letters, digits, '_', '-' and '.'";
+  const bool is_variant = std::holds_alternative<kernels::Params>(kernels::parse(name)) || kernels::find_preset(name);
+  return is_variant ? "is the name of a variant of GEMM" : "";
+}
+
+// The bundle carries what is included, so that a folder named here would be looked for in vain elsewhere.
+bool has_include_folder(const std::string& options) {
+  return options.rfind("-I", 0) == 0 || options.find(" -I") != std::string::npos;
+}
+
+class Manifest {
+ public:
+  Manifest(const std::string& directory, std::vector<Program>& programs) : directory_(directory), programs_(programs) {}
+
+  bool read(const JsonValue& root) {
+    if (!root.json.is_object()) return reader_.fail(root, "is not an object");
+    for (const auto& [key, value] : root.json.items()) {
+      const std::string& name = key;
+      if (name != "version" && name != "include" && name != "programs") {
+        return reader_.fail({value, &root, name.c_str()}, "is no field of this format");
+      }
+    }
+    const auto version = json_field("version", [&](const JsonValue& at) {
+      std::uint32_t number = 0;
+      return reader_.read(at, number) &&
+             (number == kVersion || reader_.fail(at, "is not 1, the version that this clbake knows"));
+    });
+    const auto include = json_field("include", [&](const JsonValue& at) {
+      return reader_.list(at, [&](const JsonValue& item) { return reader_.read(item, folders_.emplace_back()); });
+    });
+    const auto programs = json_field("programs", [&](const JsonValue& at) {
+      if (at.json.is_array() && at.json.empty()) return reader_.fail(at, "is empty");
+      return reader_.list(at, [&](const JsonValue& item) { return read_program(item); });
+    });
+    return reader_.member(root, version) && reader_.optional_member(root, include) && reader_.member(root, programs);
+  }
+
+  const std::string& failure() const { return reader_.failure(); }
+
+ private:
+  bool read_program(const JsonValue& at) {
+    if (!at.json.is_object()) return reader_.fail(at, "is not an object");
+    for (const auto& [key, value] : at.json.items()) {
+      const std::string& name = key;
+      if (name != "name" && name != "source" && name != "options" && name != "kernels") {
+        return reader_.fail({value, &at, name.c_str()}, "is no field of this format");
+      }
+    }
+    Program program;
+    const auto name = json_field("name", [&](const JsonValue& v) { return read_name(v, program.name); });
+    const auto options = json_field("options", [&](const JsonValue& v) {
+      return reader_.read(v, program.options) &&
+             (!has_include_folder(program.options) ||
+              reader_.fail(v, "has -I; name the folders in the manifest's \"include\""));
+    });
+    const auto kernels = json_field("kernels", [&](const JsonValue& v) { return read_kernels_of(v, program); });
+    if (!reader_.member(at, name) || !reader_.member(at, reader_.field("source", program.source.name)) ||
+        !reader_.optional_member(at, options) || !reader_.member(at, kernels)) {
+      return false;
+    }
+    const Result<std::string> text = flatten(directory_, program.source.name, folders_);
+    if (text) program.source.text = *text;
+    if (!text && program.failure.empty()) program.failure = text.status().message();
+    programs_.push_back(std::move(program));
+    return true;
+  }
+
+  bool read_name(const JsonValue& at, std::string& name) {
+    if (!reader_.read(at, name)) return false;
+    const std::string wrong = wrong_name(name);
+    if (!wrong.empty()) return reader_.fail(at, wrong);
+    const bool twice =
+        std::any_of(programs_.begin(), programs_.end(), [&](const Program& p) { return p.name == name; });
+    return !twice || reader_.fail(at, "is the name of an earlier program, too");
+  }
+
+  bool read_kernels_of(const JsonValue& at, Program& program) {
+    Json resolved = at.json;
+    const Status files = resolve_files(resolved, directory_);
+    if (!files) program.failure = files.message();
+    std::vector<TriedKernel> kernels;
+    if (files && !read_kernels(reader_, {resolved, at.parent, at.key}, kernels)) return false;
+    for (const TriedKernel& kernel : kernels) {
+      for (const Extents3& size : kernel.work_group_sizes) {
+        program.launches.push_back({cache::Role::kernel, kernel.name, {size[0], size[1], size[2]}, 1, 1});
+      }
+    }
+    program.trial = resolved.dump();
+    if (program.trial.size() > kMaxTrialBytes) {
+      return reader_.fail(at, "the trials take " + std::to_string(program.trial.size()) +
+                                  " bytes in the bundle, and 900 KiB is the limit: smaller buffers will do");
+    }
+    return true;
+  }
+
+  const std::string& directory_;
+  std::vector<Program>& programs_;
+  std::vector<std::string> folders_;
+  JsonReader reader_;
+};
+
+}  // namespace
+
+Result<std::vector<Program>> parse_programs(const std::string& text, const std::string& name,
+                                            const std::string& directory) {
+  const Result<Json> json = parse_json(text, kMaxDepth);
+  if (!json) return json.status().within(name);
+  std::vector<Program> programs;
+  Manifest manifest(directory, programs);
+  if (!manifest.read({*json})) return {Code::malformed, name + ": " + manifest.failure()};
+  return programs;
+}
+
+Result<std::vector<Program>> read_programs(const std::string& path) {
+  const Result<std::string> text = read_text_file(path, kMostBytes);
+  if (!text) return text.status();
+  const std::string directory = fs::path(path).parent_path().string();
+  return parse_programs(*text, path, directory.empty() ? "." : directory);
+}
+
+std::string violation(const Program& program, const kernels::DeviceLimits& limits) {
+  for (const cache::Launch& launch : program.launches) {
+    const Extents3 size = {launch.local[0], launch.local[1], launch.local[2]};
+    const std::uint64_t items = std::uint64_t{size[0]} * size[1] * size[2];
+    const std::string what = "kernel " + launch.kernel_name + ": the work-group size " + size_text(size);
+    if (items > limits.max_work_group_size) {
+      return what + " has " + std::to_string(items) + " work-items; the device allows " +
+             std::to_string(limits.max_work_group_size);
+    }
+    for (std::size_t d = 0; d < 3; ++d) {
+      if (size[d] <= limits.max_work_item_sizes[d]) continue;
+      return what + " is too large; the device allows " + std::to_string(limits.max_work_item_sizes[d]) +
+             " work-items in dimension " + std::to_string(d);
+    }
+  }
+  return {};
+}
+
+Job make_job(const Target& target, const Program& program) {
+  Job job;
+  job.target = target;
+  job.source = program.source;
+  job.variant.name = program.name;
+  job.variant.family = "program";
+  job.variant.precision = no_precision;
+  job.variant.contract = kContract;
+  job.variant.build_options = program.options;
+  job.variant.launches = program.launches;
+  job.variant.trial = program.trial;
+  return job;
+}
+
+}  // namespace clbake::builder

@@ -1,0 +1,232 @@
+#include "program/trial_run.hpp"
+
+#include <clbake/builder/gemm_run.hpp>
+#include "process/worker.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <random>
+
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
+
+namespace clbake::builder {
+namespace {
+
+constexpr std::size_t kGuardBytes = 4096;  // on each side of a buffer
+constexpr std::uint8_t kGuard = 0xA5;
+
+Status failure(const std::string& call, cl_int error) {
+  const bool memory = error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  return {memory ? Code::out_of_memory : Code::opencl, call + ": error " + std::to_string(error), error};
+}
+
+std::string argument_name(std::size_t number) { return "argument " + std::to_string(number); }
+
+// "float" of "float*", "float4" of "float4"; the names that OpenCL C has for the unsigned types in place of theirs in
+// C.
+std::string plain_type(std::string name) {
+  for (const auto& [c, opencl] : {std::pair{"unsigned char", "uchar"},
+                                  {"unsigned short", "ushort"},
+                                  {"unsigned int", "uint"},
+                                  {"unsigned long", "ulong"}}) {
+    if (name == c) return opencl;
+  }
+  return name;
+}
+
+const char* kind_name(TrialArgument::Kind kind) {
+  switch (kind) {
+    case TrialArgument::Kind::buffer: return "a buffer";
+    case TrialArgument::Kind::scalar: return "a scalar";
+    case TrialArgument::Kind::local: break;
+  }
+  return "local memory";
+}
+
+// Of a scalar whose type is no number's, such as a struct, the driver checks the size.
+Status check_argument(const cl::Kernel& kernel, std::size_t number, const TrialArgument& given) {
+  const auto index = static_cast<cl_uint>(number);
+  cl_int error = CL_SUCCESS;
+  const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(index, &error);
+  if (error != CL_SUCCESS) return {};  // the driver does not tell
+  std::string type = kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(index, &error);
+  type = error == CL_SUCCESS ? plain_type(type.c_str()) : "";
+  using Kind = TrialArgument::Kind;
+  const bool is_image = type.rfind("image", 0) == 0 || type == "sampler_t";
+  if (is_image)
+    return {Code::invalid_argument, argument_name(number) + " is an image or a sampler, which no trial can give"};
+  const Kind taken = address == CL_KERNEL_ARG_ADDRESS_LOCAL     ? Kind::local
+                     : address == CL_KERNEL_ARG_ADDRESS_PRIVATE ? Kind::scalar
+                                                                : Kind::buffer;
+  if (taken != given.kind) {
+    return {Code::invalid_argument, argument_name(number) + " is " + kind_name(taken) +
+                                        " of the kernel, and the trial gives " + kind_name(given.kind)};
+  }
+  if (taken != Kind::scalar) return {};
+  const std::string of_trial = given.type->name + (given.width > 1 ? std::to_string(given.width) : std::string());
+  const bool is_number = number_type(type.substr(0, type.find_first_of("0123456789"))) != nullptr;
+  if (!is_number || type == of_trial) return {};
+  return {Code::invalid_argument,
+          argument_name(number) + " is a " + type + " of the kernel, and the trial gives a " + of_trial};
+}
+
+}  // namespace
+
+Status check_signature(cl_kernel id, const Trial& trial) {
+  const cl::Kernel kernel(id, true);
+  cl_int error = CL_SUCCESS;
+  const cl_uint taken = kernel.getInfo<CL_KERNEL_NUM_ARGS>(&error);
+  if (error != CL_SUCCESS) return failure("clGetKernelInfo", error);
+  if (taken != trial.arguments.size()) {
+    return {Code::invalid_argument, "the kernel takes " + std::to_string(taken) + " arguments, and the trial gives " +
+                                        std::to_string(trial.arguments.size())};
+  }
+  Status status;
+  for (std::size_t i = 0; status && i < trial.arguments.size(); ++i)
+    status = check_argument(kernel, i, trial.arguments[i]);
+  return status;
+}
+
+std::vector<std::uint8_t> filled(const TrialArgument& argument, std::size_t number) {
+  const NumberType& type = *argument.type;
+  std::vector<std::uint8_t> bytes(argument.count * type.bytes);
+  std::mt19937 random(static_cast<std::mt19937::result_type>(number + 1));
+  for (std::uint64_t i = 0; i < argument.count; ++i) {
+    double value = 0;
+    if (argument.values.empty()) {
+      const double part = static_cast<double>(random()) / 4294967296.0;  // the same with every standard library
+      const double width = argument.high - argument.low;
+      value = argument.low +
+              (type.is_float ? part * width : static_cast<double>(static_cast<std::int64_t>(part * (width + 1))));
+    } else {
+      value = argument.values[argument.values.size() == 1 ? 0 : i];
+    }
+    store_number(type, value, &bytes[i * type.bytes]);
+  }
+  return bytes;
+}
+
+struct TrialRun::State {
+  Session session;
+  const Trial& trial;
+  Extents3 local;
+  std::size_t guard = kGuardBytes;
+  cl::CommandQueue queue;
+  cl::Kernel kernel;
+  std::vector<cl::Buffer> whole;                // by argument: the buffer with its guards
+  std::vector<cl::Buffer> inner;                // ... and what the kernel gets of it
+  std::vector<std::vector<std::uint8_t>> full;  // ... and what the whole begins with
+
+  Status add_buffer(const cl::Context& context, const TrialArgument& argument, std::size_t number);
+  Status set(std::size_t number);
+};
+
+Status TrialRun::State::add_buffer(const cl::Context& context, const TrialArgument& argument, std::size_t number) {
+  const std::vector<std::uint8_t> bytes = filled(argument, number);
+  full[number].assign(bytes.size() + 2 * guard, kGuard);
+  std::copy(bytes.begin(), bytes.end(), full[number].begin() + static_cast<std::ptrdiff_t>(guard));
+  cl_int error = CL_SUCCESS;
+  whole[number] = cl::Buffer(context, CL_MEM_READ_WRITE, full[number].size(), nullptr, &error);
+  if (error != CL_SUCCESS) return failure(argument_name(number) + ": clCreateBuffer", error);
+  const cl_buffer_region region = {guard, bytes.size()};
+  inner[number] = whole[number].createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  return error == CL_SUCCESS ? Status() : failure(argument_name(number) + ": clCreateSubBuffer", error);
+}
+
+Status TrialRun::State::set(std::size_t number) {
+  const TrialArgument& argument = trial.arguments[number];
+  const auto index = static_cast<cl_uint>(number);
+  cl_int error = CL_SUCCESS;
+  if (argument.kind == TrialArgument::Kind::buffer) {
+    error = kernel.setArg(index, inner[number]);
+  } else if (argument.kind == TrialArgument::Kind::local) {
+    error = kernel.setArg(index, static_cast<std::size_t>(argument.count), nullptr);
+  } else {
+    const std::uint32_t stored = argument.width == 3 ? 4 : argument.width;  // as OpenCL's vectors of three
+    std::vector<std::uint8_t> bytes(std::size_t{stored} * argument.type->bytes);
+    for (std::uint32_t i = 0; i < argument.width; ++i) {
+      store_number(*argument.type, argument.values[i], &bytes[i * argument.type->bytes]);
+    }
+    error = kernel.setArg(index, bytes.size(), bytes.data());
+  }
+  if (error == CL_SUCCESS) return {};
+  return {Code::invalid_argument,
+          argument_name(number) + " does not fit the kernel: clSetKernelArg: error " + std::to_string(error), error};
+}
+
+void announce(const TrialCase& tried) { std::fprintf(stderr, "%s%s\n", kTriedMark, tried.name().c_str()); }
+
+TrialRun::TrialRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TrialRun::TrialRun(TrialRun&&) noexcept = default;
+TrialRun::~TrialRun() = default;
+
+Result<TrialRun> TrialRun::create(const Session& session, const Device& device, cl_program program,
+                                  const TrialCase& tried) {
+  const Trial& trial = tried.trial;
+  auto state = std::unique_ptr<State>(new State{session, trial, tried.size, kGuardBytes, {}, {}, {}, {}, {}});
+  cl_int error = CL_SUCCESS;
+  state->kernel = cl::Kernel(cl::Program(program, true), tried.kernel.name.c_str(), &error);
+  if (error != CL_SUCCESS) return failure("clCreateKernel", error);
+  const Status fits = check_signature(state->kernel(), trial);
+  if (!fits) return fits;
+  state->queue = cl::CommandQueue(session.queue(), true);
+  const cl::Context context(session.context(), true);
+  const std::size_t aligned = cl::Device(device.id, true).getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
+  state->guard = std::max(kGuardBytes, aligned);
+  const std::size_t count = trial.arguments.size();
+  state->whole.resize(count);
+  state->inner.resize(count);
+  state->full.resize(count);
+  Status status;
+  for (std::size_t i = 0; status && i < count; ++i) {
+    if (trial.arguments[i].kind == TrialArgument::Kind::buffer)
+      status = state->add_buffer(context, trial.arguments[i], i);
+    if (status) status = state->set(i);
+  }
+  if (!status) return status;
+  return TrialRun(std::move(state));
+}
+
+Result<double> TrialRun::run() {
+  State& s = *state_;
+  for (std::size_t i = 0; i < s.whole.size(); ++i) {
+    if (!s.whole[i]()) continue;
+    const cl_int error = s.queue.enqueueWriteBuffer(s.whole[i], CL_TRUE, 0, s.full[i].size(), s.full[i].data());
+    if (error != CL_SUCCESS) return failure("clEnqueueWriteBuffer", error);
+  }
+  const cl::NDRange global(s.trial.global[0], s.trial.global[1], s.trial.global[2]);
+  const cl::NDRange local(s.local[0], s.local[1], s.local[2]);
+  cl::Event event;
+  const auto start = std::chrono::steady_clock::now();
+  const cl_int error = s.queue.enqueueNDRangeKernel(s.kernel, cl::NullRange, global, local, nullptr, &event);
+  if (error != CL_SUCCESS) return failure("clEnqueueNDRangeKernel", error);
+  clRetainEvent(event());
+  const Status finished = finish(s.queue(), event());
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+  if (!finished) return finished;
+  return took.count();
+}
+
+Result<std::vector<std::vector<std::uint8_t>>> TrialRun::results() const {
+  const State& s = *state_;
+  std::vector<std::vector<std::uint8_t>> results(s.whole.size());
+  for (std::size_t i = 0; i < s.whole.size(); ++i) {
+    if (!s.whole[i]()) continue;
+    std::vector<std::uint8_t> bytes(s.full[i].size());
+    const cl_int error = s.queue.enqueueReadBuffer(s.whole[i], CL_TRUE, 0, bytes.size(), bytes.data());
+    if (error != CL_SUCCESS) return failure("clEnqueueReadBuffer", error);
+    const auto inside = bytes.begin() + static_cast<std::ptrdiff_t>(s.guard);
+    const auto behind = bytes.end() - static_cast<std::ptrdiff_t>(s.guard);
+    const auto is_guard = [](std::uint8_t byte) { return byte == kGuard; };
+    if (!std::all_of(bytes.begin(), inside, is_guard) || !std::all_of(behind, bytes.end(), is_guard)) {
+      return Status(Code::wrong_result, "wrote outside the buffer of " + argument_name(i));
+    }
+    results[i].assign(inside, behind);
+  }
+  return results;
+}
+
+}  // namespace clbake::builder
