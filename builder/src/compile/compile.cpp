@@ -10,7 +10,7 @@ namespace {
 
 Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& bundle, const Device& device,
                                                   const Session& session, bool plain) {
-  if (job.variant.is_program()) return compile_program(job, bundle, device, session, plain);
+  if (job.variant.is_program()) return compile_program(job, device, session, plain);
   Options options;
   options.only_build = true;  // what is launched, and when, is the finalizer's
   const Result<Library> library = Library::create(session.context(), device.id, {bundle}, options);
@@ -31,7 +31,7 @@ Status compile_job(const std::string& path, const std::string& output, bool plai
   if (!job) return job.status();
   const Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle.status();
-  const Status specialised = job->variant.is_program() && !plain ? specialise_program(*job, *bundle) : Status();
+  const Status specialised = job->variant.is_program() && !plain ? specialise_program(*job) : Status();
   if (!specialised) return specialised;
   const Result<Device> device = device_of(job->target);
   if (!device) return device.status();

@@ -110,7 +110,7 @@ class Flattener {
 
   // `conditions`: around the place where it is included.
   Status add(const std::string& file, int conditions = 0) {
-    const Result<std::string> text = read_text_file((directory_ / file).string(), kMostBytes);
+    const Result<std::string> text = read_text_file((directory_ / file).lexically_normal().string(), kMostBytes);
     if (!text) return text.status();
     if (text->find('\0') != std::string::npos) return {Code::malformed, file + ": is no text"};
     stack_.push_back(file);

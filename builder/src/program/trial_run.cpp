@@ -62,15 +62,15 @@ Status check_argument(const cl::Kernel& kernel, std::size_t number, const TrialA
                      : address == CL_KERNEL_ARG_ADDRESS_PRIVATE ? Kind::scalar
                                                                 : Kind::buffer;
   if (taken != given.kind) {
-    return {Code::invalid_argument, argument_name(number) + " is " + kind_name(taken) +
-                                        " of the kernel, and the trial gives " + kind_name(given.kind)};
+    return {Code::invalid_argument, argument_name(number) + " of the kernel is " + kind_name(taken) +
+                                        ", and the trial gives " + kind_name(given.kind)};
   }
   if (taken != Kind::scalar) return {};
   const std::string of_trial = given.type->name + (given.width > 1 ? std::to_string(given.width) : std::string());
   const bool is_number = number_type(type.substr(0, type.find_first_of("0123456789"))) != nullptr;
   if (!is_number || type == of_trial) return {};
   return {Code::invalid_argument,
-          argument_name(number) + " is a " + type + " of the kernel, and the trial gives a " + of_trial};
+          argument_name(number) + " of the kernel is of type " + type + ", and the trial gives " + of_trial};
 }
 
 }  // namespace

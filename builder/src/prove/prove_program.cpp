@@ -1,6 +1,7 @@
 #include "prove/prove_program.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include "program/source_build.hpp"
 #include "program/trial_run.hpp"
 #include "prove/limits.hpp"
 
@@ -84,17 +85,6 @@ bool needs_source(const Trial& trial) {
   });
 }
 
-// The program as the driver builds it from source. After the timings: a proof's process has compiled nothing before.
-Result<LoadedProgram> from_source(const Job& job, const Device& device, const Session& session) {
-  const Result<cache::Bytes> bytes = encode_job({job.target, job.source, job.variant, {}}, cache::Packing::plain);
-  if (!bytes) return bytes.status();
-  const Result<Bundle> bundle = Bundle::copy_of({bytes->data(), bytes->size()});
-  if (!bundle) return bundle.status();
-  const Result<Library> library = Library::create(session.context(), device.id, {*bundle});
-  if (!library) return library.status();
-  return library->program(job.variant.name);
-}
-
 class ProgramProof {
  public:
   ProgramProof(const Job& job, const Device& device, const Session& session, const LaunchOverhead& overhead)
@@ -128,7 +118,8 @@ class ProgramProof {
       Results expected;
       if (needs_source(trial)) {
         if (!reference) {
-          const Result<LoadedProgram> built = from_source(job_, device_, session_);
+          // After the timings: a proof's process has compiled nothing before.
+          const Result<LoadedProgram> built = build_from_source(job_, device_, session_);
           if (!built) return built.status();
           reference = *built;
         }

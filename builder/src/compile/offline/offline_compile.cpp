@@ -54,15 +54,31 @@ std::vector<std::string> split_words(const std::string& text) {
   return words;
 }
 
-// clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports.
+// The most work-items that a kernel is launched with in a work-group.
+std::uint64_t most_items(const std::vector<cache::Launch>& launches, const std::string& kernel) {
+  std::uint64_t most = 1;
+  for (const cache::Launch& launch : launches) {
+    const std::uint64_t items = std::uint64_t{launch.local[0]} * launch.local[1] * launch.local[2];
+    if (launch.kernel_name == kernel) most = std::max(most, items);
+  }
+  return most;
+}
+
+// clang drops reqd_work_group_size, which bounds the registers that ptxas may use and which the driver reports. An
+// application's own kernel may have several sizes, of which the largest is the bound.
 Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
   for (const cache::Launch& launch : launches) {
     const std::size_t entry = ptx.find(".entry " + launch.kernel_name + "(");
     const std::size_t body = entry == std::string::npos ? entry : ptx.find('{', entry);
     if (body == std::string::npos) return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
-    if (ptx.substr(entry, body - entry).find(".reqntid") != std::string::npos) continue;
+    const std::string head = ptx.substr(entry, body - entry);
+    if (head.find(".reqntid") != std::string::npos || head.find(".maxntid") != std::string::npos) continue;
     std::ostringstream directive;
-    directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
+    if (launch.role == cache::Role::kernel) {
+      directive << ".maxntid " << most_items(launches, launch.kernel_name) << ", 1, 1\n";
+    } else {
+      directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
+    }
     ptx.insert(body, directive.str());
   }
   return {};

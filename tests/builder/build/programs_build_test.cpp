@@ -1,0 +1,197 @@
+// Builds of an application's own programs, with the fake worker: what is baked, kept, dropped and left out.
+#include "build_fixture.hpp"
+
+#include <clbake/builder/merge_bundles.hpp>
+#include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/release/bundle_summary.hpp>
+#include <clbake/builder/release/prune.hpp>
+#include <clbake/cache/writer.hpp>
+#include "profile/default_targets.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+namespace clbake::builder::test {
+namespace {
+
+Program program(const std::string& name, const std::string& text = "kernel void rows() {}\n") {
+  Program program;
+  program.name = name;
+  program.source = {name + ".cl", text};
+  program.launches = {{cache::Role::kernel, "rows", {1, 1, 1}, 1, 1}};
+  program.trial = R"([{"name": "rows", "work_group_sizes": [[1]], "trials": [{"global": [1], "arguments": []}]}])";
+  return program;
+}
+
+struct Programs : BuildFixture {
+  Programs() {
+    options.precisions.clear();
+    options.gemm = false;
+    options.programs = {program("softmax"), program("scale")};
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const cache::Variant& variant : contents_of(options.output).variants) names.push_back(variant.name);
+    return names;
+  }
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(ProgramsAloneMakeABundleWithoutGemm, Programs) {
+  const BuildReport report = required(build());
+  BOOST_TEST(report.baked == 2U);
+  BOOST_TEST(report.failed == 0U);
+  BOOST_TEST(calls_of("compile ") == 2U);
+  BOOST_TEST(calls_of("prove ") == 2U);
+  const cache::Contents contents = contents_of(options.output);
+  BOOST_TEST((names() == Names{"scale", "softmax"}));
+  BOOST_TEST(contents.targets.size() == 1U);  // no default variants of GEMM
+  BOOST_TEST(contents.profiles.empty());
+  BOOST_REQUIRE_EQUAL(contents.entries.size(), 2U);
+  BOOST_TEST(contents.entries[0].proof.proven);
+  BOOST_TEST(contents.variants[1].trial == options.programs[0].trial);
+  const BundleSummary summary = required(summarize(required(Bundle::open(options.output))));
+  BOOST_TEST(summary.all.programs == 2U);
+  BOOST_TEST(summary.all.proven == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(AChangedSourceOptionOrTrialIsBakedAgain, Programs) {
+  required(build());
+  BOOST_TEST(required(build()).reused == 2U);
+  options.programs[0].source.text += "// changed\n";
+  BuildReport report = required(build());
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(calls_of("softmax") == 2U);
+  options.programs[1].options = "-DX";
+  BOOST_TEST(required(build()).baked == 1U);
+  options.programs[1].trial += " ";
+  report = required(build());
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(report.reused == 1U);
+  const cache::Contents contents = contents_of(options.output);
+  BOOST_TEST(contents.sources.size() == 2U);  // nothing of the older ones
+  BOOST_TEST(contents.sources[1].text == options.programs[0].source.text);
+}
+
+BOOST_FIXTURE_TEST_CASE(AnInterruptedBuildGoesOn, Programs) {
+  options.parallel = 1;
+  BOOST_TEST(outcome(build(3)) == "cancelled");
+  const BuildReport report = required(build());
+  BOOST_TEST(report.reused == 1U);
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(calls_of("compile ") == 0U);
+}
+
+BOOST_FIXTURE_TEST_CASE(ProgramsAndGemmStandBesideEachOther, Programs) {
+  options.gemm = true;
+  options.precisions = {Precision::single_precision};
+  BOOST_TEST(required(build()).baked == kVariants + 2);
+  const std::size_t entries = contents_of(options.output).entries.size();
+  const std::size_t rules = contents_of(options.output).profiles.at(0).defaults.size();
+  // A build of the programs alone leaves GEMM as it is, and the other way round.
+  options.gemm = false;
+  options.programs.pop_back();
+  BuildReport report = required(build());
+  BOOST_TEST(report.reused == 1U);
+  BOOST_TEST(report.kept == kVariants);
+  BOOST_TEST(report.dropped == 1U);
+  BOOST_TEST(contents_of(options.output).entries.size() == entries - 1);
+  options.gemm = true;
+  options.programs.clear();
+  report = required(build());
+  BOOST_TEST(report.kept == 1U);
+  const cache::Contents contents = contents_of(options.output);
+  BOOST_TEST(contents.entries.size() == entries - 1);
+  BOOST_TEST(contents.profiles.at(0).defaults.size() == rules);
+  const std::string verified = required(Bundle::open(options.output)).verify().message();
+  BOOST_TEST(verified == "");
+}
+
+BOOST_FIXTURE_TEST_CASE(AProgramThatFailsIsLeftOutAndNamed, Programs) {
+  options.programs.push_back(program("broken"));
+  options.programs.back().failure = "broken.cl: No such file or directory";
+  options.programs.push_back(program("large"));
+  options.programs.back().launches[0].local[0] = 64;
+  misbehave("compile:message:scale");
+  const BuildReport report = required(build());
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(report.failed == 3U);
+  BOOST_TEST(report_of(report, "scale").cause == "compile: the driver has lost its mind");
+  BOOST_TEST(report_of(report, "broken").cause == "broken.cl: No such file or directory");
+  BOOST_TEST(report_of(report, "large").cause ==
+             "kernel rows: the work-group size 64x1x1 has 64 work-items; the device allows 1");
+  BOOST_TEST((names() == Names{"softmax"}));
+  options.programs.erase(options.programs.begin(), options.programs.begin() + 2);
+  const Result<BuildReport> nothing = build();
+  BOOST_TEST(outcome(nothing) == "build failed");
+  BOOST_TEST(contains(nothing.status().message(), "broken.cl"));
+}
+
+// Unlike variants of one vector width, programs have nothing in common.
+BOOST_FIXTURE_TEST_CASE(ProgramsThatHangDoNotCostTheOthers, Programs) {
+  for (const char* name : {"a1", "a2", "a3", "b"}) options.programs.push_back(program(name));
+  options.programs.erase(options.programs.begin(), options.programs.begin() + 2);
+  options.timeout = std::chrono::seconds(1);
+  options.parallel = 1;
+  misbehave("compile:hang:a");
+  const BuildReport report = required(build());
+  BOOST_TEST(report.baked == 1U);
+  BOOST_TEST(report_of(report, "a3").cause == "compile: no end after 1 s");
+}
+
+BOOST_FIXTURE_TEST_CASE(BundlesOfProgramsAreMerged, Programs) {
+  required(build());
+  cache::Contents one = contents_of(options.output), two = one;
+  two.targets[0].driver_version = "2.0";
+  MergedBundle merged = merge_bundles({{"one", one}, {"two", two}});
+  BOOST_TEST(merged.left_out.empty());
+  BOOST_TEST(merged.contents.entries.size() == 4U);
+  BOOST_TEST(merged.contents.variants.size() == 2U);
+  BOOST_TEST(merged.contents.profiles.empty());
+  two.sources[1].text += "// another one";  // of softmax
+  merged = merge_bundles({{"one", one}, {"two", two}});
+  BOOST_REQUIRE_EQUAL(merged.left_out.size(), 1U);
+  BOOST_TEST(merged.left_out[0] == "two: variant softmax is another one than in one");
+  BOOST_TEST(merged.contents.entries.size() == 3U);
+}
+
+BOOST_FIXTURE_TEST_CASE(ABundleOfProgramsIsProvenElsewhere, Programs) {
+  required(build());
+  cache::Contents contents = contents_of(options.output);
+  for (cache::Entry& entry : contents.entries) entry.proof = {};
+  write_bundle(options.output, contents);
+  ProveOptions prove_options;
+  prove_options.file = options.output;
+  prove_options.devices = options.devices;
+  prove_options.worker = options.worker;
+  const std::atomic<bool> never{false};
+  const ProveReport report = required(prove_bundle(prove_options, never, nullptr));
+  BOOST_TEST(report.proven == 2U);
+  contents = contents_of(options.output);
+  BOOST_TEST(contents.entries[1].proof.proven);
+  BOOST_TEST(contents.profiles.empty());
+  BOOST_TEST(contents.variants.size() == 2U);
+}
+
+BOOST_FIXTURE_TEST_CASE(PruningKeepsPrograms, Programs) {
+  options.gemm = true;
+  options.precisions = {Precision::single_precision, Precision::double_precision};
+  required(build());
+  const Bundle bundle = required(Bundle::open(options.output));
+  PruneOptions prune_options;
+  prune_options.kinds = {GemmKind{}};
+  for (std::uint32_t i = 0; i < bundle.target_count(); ++i) prune_options.targets.push_back(i);
+  const PrunedBundle pruned = required(prune(bundle, prune_options));
+  const Bundle small = required(Bundle::from_memory({pruned.bytes.data(), pruned.bytes.size()}));
+  const BundleSummary summary = required(summarize(small));
+  BOOST_TEST(summary.all.programs == 2U);
+  BOOST_TEST(summary.all.native == 3U + 2U);
+  BOOST_TEST(small.verify().message() == "");
+}
+
+}  // namespace clbake::builder::test

@@ -1,0 +1,120 @@
+// Included files become part of the source, and messages name the user's files.
+#include "program/flatten.hpp"
+
+#include "build_fixture.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include <filesystem>
+
+namespace clbake::builder::test {
+namespace {
+
+// A folder with files.
+class Folder {
+ public:
+  void add(const std::string& name, const std::string& text) const {
+    const std::filesystem::path path = std::filesystem::path(directory_.path()) / name;
+    std::filesystem::create_directories(path.parent_path());
+    write_file(path.string(), text);
+  }
+  Result<std::string> flat(const std::string& file, const std::vector<std::string>& folders = {}) const {
+    return flatten(directory_.path(), file, folders);
+  }
+  std::string failure(const std::string& file) const { return flat(file).status().message(); }
+
+ private:
+  ScratchDirectory directory_ = required(ScratchDirectory::create());
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AFileWithoutIncludesKeepsItsLines) {
+  const Folder folder;
+  folder.add("a.cl", "kernel void a() {}\n// end");
+  BOOST_TEST(required(folder.flat("a.cl")) == "#line 1 \"a.cl\"\nkernel void a() {}\n// end\n");
+}
+
+BOOST_AUTO_TEST_CASE(IncludedTextStandsInItsPlace) {
+  const Folder folder;
+  folder.add("kernels/a.cl", "one\n  # include \"parts/b.h\" // why\nthree\n");
+  folder.add("kernels/parts/b.h", "#include \"c.h\"\nb\n");
+  folder.add("kernels/parts/c.h", "c\n");
+  BOOST_TEST(required(folder.flat("kernels/a.cl")) ==
+             "#line 1 \"kernels/a.cl\"\none\n"
+             "#line 1 \"kernels/parts/b.h\"\n#line 1 \"kernels/parts/c.h\"\nc\n#line 1 \"kernels/parts/b.h\"\n\nb\n"
+             "#line 2 \"kernels/a.cl\"\n // why\nthree\n");
+}
+
+BOOST_AUTO_TEST_CASE(FoldersAreSearchedAfterTheFilesOwn) {
+  const Folder folder;
+  folder.add("a.cl", "#include \"x.h\"\n#include <x.h>\n#include <y.h>\n");
+  folder.add("x.h", "own\n");
+  folder.add("lib/x.h", "library\n");
+  folder.add("more/y.h", "y\n");
+  const std::string text = required(folder.flat("a.cl", {"lib", "more"}));
+  BOOST_TEST(text ==
+             "#line 1 \"a.cl\"\n#line 1 \"x.h\"\nown\n#line 1 \"a.cl\"\n\n"
+             "#line 1 \"lib/x.h\"\nlibrary\n#line 2 \"a.cl\"\n\n#line 1 \"more/y.h\"\ny\n#line 3 \"a.cl\"\n\n");
+}
+
+BOOST_AUTO_TEST_CASE(CommentsTextsAndMacrosAreNoIncludes) {
+  const Folder folder;
+  const std::string text =
+      "// #include \"no.h\"\n/* \n#include \"no.h\"\n*/ int a; /* one line */\n#define X \\\n#include \"no.h\"\n"
+      "constant char* t = \"/*\"; \n#include MACRO\n";
+  folder.add("a.cl", text);
+  BOOST_TEST(required(folder.flat("a.cl")) == "#line 1 \"a.cl\"\n" + text);
+  folder.add("b.cl", "char q = '\"'; /* a comment\n */ #include \"no.h\"\n");
+  BOOST_TEST(folder.failure("b.cl") == "b.cl:2: there is no file 'no.h' to include");
+}
+
+BOOST_AUTO_TEST_CASE(WhatIsMissingInAConditionIsLeftToTheCompiler) {
+  const Folder folder;
+  folder.add("a.cl", "#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#include \"b.h\"\n#endif\n");
+  folder.add("b.h", "#include <stddef.h>\n");
+  BOOST_TEST(required(folder.flat("a.cl")) ==
+             "#line 1 \"a.cl\"\n#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#line 1 \"b.h\"\n#include <stddef.h>\n"
+             "#line 3 \"a.cl\"\n\n#endif\n");
+  folder.add("c.cl", "#ifdef X\n#endif\n#include <stdint.h>\n");
+  BOOST_TEST(folder.failure("c.cl") == "c.cl:3: there is no file 'stdint.h' to include");
+}
+
+BOOST_AUTO_TEST_CASE(PragmaOnceBecomesAGuard) {
+  const Folder folder;
+  folder.add("a.cl", "#include \"b.h\"\n#include \"b.h\"\n");
+  folder.add("b.h", "#pragma once\nb\n");
+  const std::string text = required(folder.flat("a.cl"));
+  BOOST_TEST(!contains(text, "pragma"));
+  const std::size_t guard = text.find("#ifndef CLBAKE_ONCE_");
+  BOOST_REQUIRE(guard != std::string::npos);
+  const std::string name = text.substr(guard + 8, text.find('\n', guard) - guard - 8);
+  BOOST_TEST(contains(text, "#define " + name + "\n#line 1 \"b.h\"\n\nb\n#endif\n"), text);
+  BOOST_TEST(text.find("#ifndef " + name, guard + 1) != std::string::npos);  // the second time, which it excludes
+}
+
+BOOST_AUTO_TEST_CASE(FilesThatIncludeThemselvesOrAreMissingAreNamed) {
+  const Folder folder;
+  folder.add("a.cl", "\n#include \"b.h\"\n");
+  folder.add("b.h", "#include \"a.cl\"\n");
+  BOOST_TEST(folder.failure("a.cl") == "b.h:1: a.cl includes itself");
+  BOOST_TEST(contains(folder.failure("none.cl"), "none.cl: No such file"));
+  BOOST_TEST(outcome(folder.flat("none.cl")) == "not found");
+  folder.add("open.cl", "#include \"b.h\n");
+  BOOST_TEST(folder.failure("open.cl") == "open.cl:1: #include without an end of its name");
+  folder.add("zero.cl", std::string("a\0b", 3));
+  BOOST_TEST(folder.failure("zero.cl") == "zero.cl: is no text");
+}
+
+// Ten levels of two includes each would be a thousand copies of the last one.
+BOOST_AUTO_TEST_CASE(TheWholeHasALimit) {
+  const Folder folder;
+  for (int i = 0; i < 10; ++i) {
+    const std::string line = "#include \"" + std::to_string(i + 1) + ".h\"\n";
+    folder.add(std::to_string(i) + ".h", line + line);
+  }
+  folder.add("10.h", std::string(50000, ' ') + "\n");
+  BOOST_TEST(contains(folder.failure("0.h"), "more than 16 MiB"));
+}
+
+}  // namespace clbake::builder::test
