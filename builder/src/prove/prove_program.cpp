@@ -64,7 +64,13 @@ Status compare(const TrialArgument& argument, std::size_t number, const std::vec
            << ", expected " << expected[i] << " (tolerance " << argument.tolerance << ")";
       return {Code::wrong_result, text.str()};
     }
-    if (error < static_cast<double>(proof.max_error)) continue;
+    // The figures of the number that came closest to its tolerance; whole numbers have none.
+    if (argument.tolerance == 0) continue;
+    const double closeness = error / argument.tolerance;
+    if (proof.tolerance > 0 &&
+        closeness <= static_cast<double>(proof.max_error) / static_cast<double>(proof.tolerance)) {
+      continue;
+    }
     proof.max_error = static_cast<float>(error);
     proof.tolerance = static_cast<float>(argument.tolerance);
   }

@@ -1,0 +1,208 @@
+// Programs of an application through the real workers, each in a new process with empty driver caches: what a proof
+// accepts, and what it finds.
+#include "test_device.hpp"
+
+#include "build_fixture.hpp"
+
+#include <clbake/builder/prove_bundle.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <algorithm>
+
+namespace clbake::builder::test {
+namespace {
+
+using tests::device;
+using tests::on_pocl;
+
+// A reversal within work-groups, which takes local memory and a barrier: PoCL makes code for each work-group size.
+constexpr const char* kSource =
+    "kernel void reverse(global float* x, int n, local float* t) {\n"
+    "  const size_t i = get_global_id(0), l = get_local_id(0);\n"
+    "  t[l] = FACTOR * x[i];\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  if (i < n) x[i] = t[get_local_size(0) - 1 - l];\n"
+    "}\n"
+    "kernel void negate(global const int* a, global int* b) { b[get_global_id(0)] = -a[get_global_id(0)]; }\n";
+
+std::string buffer(const std::string& more = {}) { return R"({"buffer": "float", "count": 128)" + more + "}"; }
+
+std::string reverse_arguments(const std::string& first = buffer()) {
+  return "[" + first + R"(, {"scalar": "int", "value": 128}, {"local": 512}])";
+}
+
+std::string trial(const std::string& arguments, const std::string& more = {}) {
+  return R"({"global": [128], "arguments": )" + arguments + more + "}";
+}
+
+std::string kernels_of(const std::string& reverse_trials, const std::string& sizes = "[[16], [64]]") {
+  return R"([{"name": "reverse", "work_group_sizes": )" + sizes + R"(, "trials": [)" + reverse_trials +
+         R"(]}, {"name": "negate", "work_group_sizes": [[32]], "trials": [{"global": [64], "arguments": [
+           {"buffer": "int", "count": 64}, {"buffer": "int", "count": 64, "fill": 7}]}]}])";
+}
+
+// Builds of one program for this machine's device with the real command as worker.
+struct Proofs : BuildFixture {
+  Proofs() {
+    options.devices = {device()};
+    options.worker = CLBAKE_COMMAND;
+    options.precisions.clear();
+    options.gemm = false;
+    options.parallel = 1;
+    options.timeout = std::chrono::seconds(60);
+  }
+
+  Result<BuildReport> bake(const std::string& kernels, const std::string& source = kSource) {
+    write_file(path("mine.cl"), source);
+    write_file(
+        path("programs.json"),
+        R"({"version": 1, "programs": [{"name": "mine", "source": "mine.cl", "options": "-DFACTOR=2", "kernels": )" +
+            kernels + "}]}");
+    Result<std::vector<Program>> programs = read_programs(path("programs.json"));
+    if (!programs) return programs.status();
+    options.programs = std::move(*programs);
+    return build();
+  }
+
+  void check_fails(const std::string& cause, const std::string& kernels, const std::string& source = kSource) {
+    const Result<BuildReport> report = bake(kernels, source);
+    BOOST_TEST(outcome(report) == "build failed");
+    BOOST_TEST(contains(report.status().message(), cause), report.status().message());
+  }
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  BOOST_REQUIRE(at != std::string::npos);
+  return text.replace(at, what.size(), by);
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_CASE(AProgramIsProvenAndServesWithoutACompiler, Proofs) {
+  const BuildReport report = required(bake(kernels_of(trial(reverse_arguments()))));
+  BOOST_TEST(report.baked == 1U);
+  const cache::Contents contents = contents_of(options.output);
+  const cache::Proof& proof = contents.entries.at(0).proof;
+  BOOST_TEST(proof.proven);
+  BOOST_TEST(proof.tolerance > 0.0F);
+  if (on_pocl()) {
+    BOOST_TEST(proof.jit_free, proof.note);
+    const auto has = [&](const std::string& shape) {
+      return std::find(proof.specialisations.begin(), proof.specialisations.end(), shape) !=
+             proof.specialisations.end();
+    };
+    if (!proof.specialisations.empty()) {  // those of PoCL 3.1 can be read
+      for (const char* shape : {"reverse 16-1-1-goffs0", "reverse 16-1-1-goffs0-smallgrid", "reverse 64-1-1-goffs0",
+                                "reverse 64-1-1-goffs0-smallgrid", "negate 32-1-1-goffs0"}) {
+        BOOST_TEST(has(shape), shape);
+      }
+      BOOST_TEST(!has("negate 64-1-1-goffs0"));  // no launch of it
+    }
+  }
+  Options strict;
+  strict.on_miss = OnMiss::fail;
+  const Session session = required(Session::open(device()));
+  const Library library =
+      required(Library::create(session.context(), device().id, {required(Bundle::open(options.output))}, strict));
+  const LoadedProgram program = required(library.program("mine"));
+  BOOST_TEST(program.explanation().miss_message == "");
+  cl_int error = CL_SUCCESS;
+  const cl_kernel negate = clCreateKernel(program.get(), "negate", &error);
+  BOOST_TEST(error == CL_SUCCESS);
+  const cl_int one = 1;
+  cl_mem a = clCreateBuffer(session.context(), CL_MEM_READ_WRITE, 32 * sizeof one, nullptr, nullptr);
+  clEnqueueFillBuffer(session.queue(), a, &one, sizeof one, 0, 32 * sizeof one, 0, nullptr, nullptr);
+  clSetKernelArg(negate, 0, sizeof a, &a);
+  clSetKernelArg(negate, 1, sizeof a, &a);
+  const std::size_t size = 32;
+  BOOST_TEST(clEnqueueNDRangeKernel(session.queue(), negate, 1, nullptr, &size, &size, 0, nullptr, nullptr) ==
+             CL_SUCCESS);
+  cl_int result = 0;
+  clEnqueueReadBuffer(session.queue(), a, CL_TRUE, 31 * sizeof one, sizeof one, &result, 0, nullptr, nullptr);
+  BOOST_TEST(result == -1);
+  clReleaseMemObject(a);
+  clReleaseKernel(negate);
+}
+
+BOOST_FIXTURE_TEST_CASE(AMissingWorkGroupSizeIsNotJitFreeAndNamed, Proofs) {
+  if (!on_pocl()) return;  // other drivers make code for every size
+  const std::string own = trial(reverse_arguments(), R"(, "local": [32])");
+  const BuildReport report = required(bake(kernels_of(trial(reverse_arguments()) + "," + own)));
+  BOOST_TEST(report.not_jit_free == 1U);
+  const std::string note = contents_of(options.output).entries.at(0).proof.note;
+  BOOST_TEST(contains(note, "kernel reverse, work-group size 32x1x1"), note);
+  BOOST_TEST(contains(note, "missing from \"work_group_sizes\""), note);
+  BOOST_TEST(report.remarks.size() == 1U);
+}
+
+BOOST_FIXTURE_TEST_CASE(ExpectedNumbersAreCompared, Proofs) {
+  std::string right = "[2", wrong;
+  for (int i = 1; i < 128; ++i) right += ", 2";
+  wrong = replaced(right + "]", "[2", "[3");
+  const auto expecting = [&](const std::string& numbers) {
+    return kernels_of(trial(reverse_arguments(buffer(R"(, "fill": 1, "expected": )" + numbers))));
+  };
+  BOOST_TEST(outcome(bake(expecting(right + "]"))) == "ok");
+  check_fails("kernel reverse, work-group size 16x1x1: wrong result: argument 0, element 0: 2, expected 3",
+              expecting(wrong));
+}
+
+BOOST_FIXTURE_TEST_CASE(TrialsThatDoNotFitTheKernelAreNamed, Proofs) {
+  check_fails("kernel negates: CL_INVALID_KERNEL_NAME",
+              replaced(kernels_of(trial(reverse_arguments())), "negate", "negates"));
+  check_fails("kernel reverse: trial 0: the kernel takes 3 arguments, and the trial gives 1",
+              kernels_of(trial("[" + buffer() + "]")));
+  if (!on_pocl()) return;  // not every driver tells the kinds
+  check_fails("kernel reverse: trial 0: argument 1 of the kernel is a scalar, and the trial gives a buffer",
+              kernels_of(trial("[" + buffer() + "," + buffer() + R"(, {"local": 512}])")));
+  check_fails("kernel reverse: trial 0: argument 1 of the kernel is of type int, and the trial gives float",
+              kernels_of(trial("[" + buffer() + R"(, {"scalar": "float", "value": 1}, {"local": 512}])")));
+}
+
+BOOST_FIXTURE_TEST_CASE(WritingOutsideABufferIsFound, Proofs) {
+  check_fails("kernel reverse, work-group size 16x1x1: wrote outside the buffer of argument 0",
+              kernels_of(trial(reverse_arguments(R"({"buffer": "float", "count": 127})"))));
+  check_fails("kernel reverse, work-group size 16x1x1: wrote outside the buffer of argument 0",
+              kernels_of(trial(reverse_arguments())), replaced(kSource, "if (i < n) x[i]", "x[-1] = 0; x[i]"));
+}
+
+BOOST_FIXTURE_TEST_CASE(CrashesHangsAndErrorsAreNamed, Proofs) {
+  const std::string kernels = kernels_of(trial(reverse_arguments()));
+  check_fails("mine.cl:3:", kernels, replaced(kSource, "FACTOR *", "FACTOR * none *"));
+  check_fails("there is no file 'none.h' to include", kernels, std::string("#include \"none.h\"\n") + kSource);
+  if (!on_pocl()) return;  // a GPU's driver may end a kernel by itself
+#ifndef __SANITIZE_ADDRESS__
+  check_fails("kernel reverse, work-group size 16x1x1: killed by signal", kernels,
+              replaced(kSource, "if (i < n) x[i]", "x[i * 1000000000]"));
+#endif
+  options.timeout = std::chrono::seconds(5);
+  check_fails("kernel reverse, work-group size 16x1x1: no end after 5 s", kernels,
+              replaced(kSource, "if (i < n) x[i]", "while (n > 0) x[i]"));
+}
+
+// The proof compares with what the driver makes of the source now.
+BOOST_FIXTURE_TEST_CASE(TheBinaryOfAnotherProgramIsFound, Proofs) {
+  const std::string kernels = kernels_of(trial(reverse_arguments()));
+  required(bake(kernels, replaced(kSource, "FACTOR * x", "3 * x")));
+  const cache::Contents other = contents_of(options.output);
+  options.fresh = true;
+  required(bake(kernels));
+  cache::Contents contents = contents_of(options.output);
+  contents.entries[0].program = other.entries.at(0).program;
+  contents.entries[0].proof = {};
+  write_bundle(options.output, contents);
+  ProveOptions prove_options;
+  prove_options.file = options.output;
+  prove_options.devices = options.devices;
+  prove_options.worker = options.worker;
+  const std::atomic<bool> never{false};
+  const ProveReport report = required(prove_bundle(prove_options, never, nullptr));
+  BOOST_TEST(report.failed == 1U);
+  BOOST_TEST(report.taken_out == 1U);
+  BOOST_TEST(contains(report.jobs.at(0).cause, "kernel reverse, work-group size 16x1x1: wrong result"),
+             report.jobs.at(0).cause);
+}
+
+}  // namespace clbake::builder::test
