@@ -61,6 +61,24 @@ std::string why(const Served& served, Lack lack) {
   }
 }
 
+namespace {
+
+Status add_programs(const Bundle& bundle, CheckedDevice& checked) {
+  for (std::uint32_t v = 0; v < bundle.variant_count(); ++v) {
+    const Result<cache::Variant> variant = bundle.variant(v);
+    if (!variant) return variant.status();
+    if (!variant->is_program()) continue;
+    const Result<const ServedProgram*> program = checked.serving.program(v);
+    if (!program) return program.status();
+    Served served;
+    served.program = *program;
+    checked.own.push_back(std::move(served));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector<ServedDevice>& devices,
                                          const std::vector<Shape>& shapes, bool newer_driver) {
   std::vector<Problem> problems;
@@ -70,7 +88,9 @@ Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector
   for (const ServedDevice& device : devices) {
     Result<Serving> serving = Serving::create(bundle, device, newer_driver);
     if (!serving) return serving.status();
-    checked.push_back({device, std::move(*serving), {}});
+    checked.push_back({device, std::move(*serving), {}, {}});
+    const Status own = add_programs(bundle, checked.back());
+    if (!own) return own;
     for (const Problem& problem : problems) {
       Result<Served> served = checked.back().serving.find(problem);
       if (!served) return served.status();

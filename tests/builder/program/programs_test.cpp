@@ -73,6 +73,19 @@ BOOST_AUTO_TEST_CASE(AProgramBecomesAVariant) {
   BOOST_TEST(cases_of(kernels)[1].name() == "kernel scale, work-group size 8x2x1");
 }
 
+// What users copy.
+BOOST_AUTO_TEST_CASE(TheReadmesManifestIsRead) {
+  const std::string page = read_file(README);
+  const std::string begin = "```json\n";
+  const std::size_t at = page.find(begin);
+  BOOST_REQUIRE(at != std::string::npos);
+  const std::string text = page.substr(at + begin.size(), page.find("```", at + begin.size()) - at - begin.size());
+  const std::vector<Program> programs = required(programs_of(text));
+  BOOST_REQUIRE_EQUAL(programs.size(), 2U);
+  BOOST_TEST(programs[1].name == "vector");
+  BOOST_TEST(programs[1].launches.size() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(ArgumentsAreReadAndFilled) {
   const TrialArgument numbers = argument_of(R"({"buffer": "short", "count": 3, "fill": [1, -2, 3]})");
   const std::int16_t shorts[] = {1, -2, 3};

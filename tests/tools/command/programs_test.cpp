@@ -77,6 +77,29 @@ BOOST_AUTO_TEST_CASE(GemmOnABundleOfProgramsIsANamedError) {
   BOOST_TEST(contains(checked.out, "nothing serves"), checked.out);
 }
 
+BOOST_AUTO_TEST_CASE(ProgramsAreChecked) {
+  baked_bundle();
+  const Application app;
+  BOOST_TEST(app.build().status == 0);
+  Outcome checked = clbake({"check", app.path("app.clbake"), "--require", "proven"});
+  BOOST_TEST(checked.status == 0, checked.out);
+  BOOST_TEST(contains(checked.out, "2 programs on 1 target: 2 of 2 are served"), checked.out);
+  cache::Contents contents = contents_of(app.path("app.clbake"));
+  contents.entries.erase(contents.entries.begin());  // of "thrice"
+  contents.entries[0].proof = {};
+  write_bundle(app.path("less.clbake"), contents);
+  checked = clbake({"check", app.path("less.clbake"), "--require", "proven"});
+  BOOST_TEST(checked.status == 3);
+  BOOST_TEST(contains(checked.out, "program thrice: compiled from source"), checked.out);
+  BOOST_TEST(contains(checked.out, "program twice: not proven"), checked.out);
+  const Outcome json = clbake({"check", app.path("less.clbake"), "--json"});
+  const nlohmann::json report = nlohmann::json::parse(json.out);
+  BOOST_TEST(report["missing"] == 1);
+  BOOST_TEST(report["own_programs"][0]["program"] == "thrice");
+  BOOST_TEST(clbake({"check", app.path("app.clbake"), "--junit", app.path("junit.xml")}).status == 0);
+  BOOST_TEST(contains(read_file(app.path("junit.xml")), "name=\"program twice\"/>"));
+}
+
 BOOST_AUTO_TEST_CASE(AChangedIncludeIsBakedAgain) {
   baked_bundle();
   const Application app;

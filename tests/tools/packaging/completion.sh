@@ -20,7 +20,7 @@ expect "build bench" b
 expect "--help --version" --
 expect "cold choice" bench c
 expect "build" help bu
-expect "--precision --profile" build --pr
+expect "--precision --profile --programs" build --pr
 expect "--peer" bench cold --pe
 expect "--help" inspect --h
 expect "" run gemm.clb  # bash itself completes names of files

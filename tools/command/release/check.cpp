@@ -13,8 +13,9 @@ namespace clbake::tool {
 namespace {
 
 void declare_options(Cli& cli) {
-  cli.add_required("shapes", "FILE",
-                   "the problems, one on each line: [PRECISION] [TRANSPOSES] MxNxK [batch N] [weight W]");
+  cli.add_value("shapes", "FILE",
+                "the problems, one on each line: [PRECISION] [TRANSPOSES] MxNxK [batch N] [weight W]; may be missing "
+                "where the bundle has programs of the application's own, which are always checked");
   add_kinds(cli, "; for lines that name none; default: all that the bundle has");
   cli.add_value("require", "LIST",
                 "what each problem needs, separated by commas: baked, a program of the bundle (the default); native, "
@@ -59,8 +60,9 @@ Status write_junit(const std::string& path, const CheckOutcome& outcome) {
 int check(const std::vector<std::string>& arguments) {
   Cli cli(
       "check FILE --shapes FILE [OPTIONS]",
-      "Says whether a bundle serves all problems of a file on all of its targets, or on those that are named, and\n"
-      "lists what is missing and why. Exit status: 0, all are served; 3, some are not, or a target is unknown. Needs "
+      "Says whether a bundle serves all problems of a file, and its programs of the application's own, on all of its\n"
+      "targets, or on those that are named, and lists what is missing and why. Exit status: 0, all are served; 3, some "
+      "are not, or a target is unknown. Needs "
       "no\nOpenCL device, unless --device is given.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
@@ -73,9 +75,11 @@ int check(const std::vector<std::string>& arguments) {
   if (!writable) return fail("check", writable.within("--junit"));
   const Result<Bundle> bundle = Bundle::open(outcome.file);
   if (!bundle) return fail("check", bundle.status());
-  Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle, &outcome.filled_in);
-  if (!shapes) return fail("check", shapes.status());
-  outcome.shapes = std::move(*shapes);
+  if (cli.has("shapes")) {
+    Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, *bundle, &outcome.filled_in);
+    if (!shapes) return fail("check", shapes.status());
+    outcome.shapes = std::move(*shapes);
+  }
   const Result<std::vector<builder::ServedDevice>> devices = devices_of(cli, *bundle, outcome);
   if (!devices) return fail("check", devices.status());
   for (const std::string& name : outcome.left_out) {
@@ -91,6 +95,9 @@ int check(const std::vector<std::string>& arguments) {
       builder::check(*bundle, *devices, outcome.shapes, outcome.requirements.newer_driver);
   if (!checked) return fail("check", checked.status().within(outcome.file));
   outcome.devices = std::move(*checked);
+  if (!cli.has("shapes") && outcome.programs() == 0) {
+    throw UsageError("the option '--shapes' is required but missing");
+  }
 
   if (cli.has("junit")) {
     const Status written = write_junit(junit, outcome);

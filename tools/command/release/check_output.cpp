@@ -18,9 +18,31 @@ using builder::Lack;
 using builder::Served;
 
 std::size_t missing_of(const CheckedDevice& device, const builder::Requirements& requirements) {
-  return static_cast<std::size_t>(std::count_if(device.served.begin(), device.served.end(), [&](const Served& served) {
-    return lack_of(served, requirements) != Lack::none;
-  }));
+  const auto lacks = [&](const Served& served) { return lack_of(served, requirements) != Lack::none; };
+  return static_cast<std::size_t>(std::count_if(device.served.begin(), device.served.end(), lacks) +
+                                  std::count_if(device.own.begin(), device.own.end(), lacks));
+}
+
+std::size_t count_of(const CheckedDevice& device) { return device.served.size() + device.own.size(); }
+
+// Visits the application's own programs on each device.
+template <typename Visit>
+void for_each_program(const CheckOutcome& outcome, const Visit& visit) {
+  for (const CheckedDevice& device : outcome.devices) {
+    for (const Served& served : device.own) visit(device.device.name, served, lack_of(served, outcome.requirements));
+  }
+}
+
+Json program_json(const std::string& device, const Served& served, Lack lack) {
+  const builder::ServedProgram& program = *served.program;
+  return {{"target", device},
+          {"program", program.name},
+          {"missing", lack == Lack::none ? Json() : Json(builder::name(lack))},
+          {"code", clbake::name(code_of(served))},
+          {"why", lack == Lack::none ? Json() : Json(why(served, lack))},
+          {"origin", clbake::name(program.origin)},
+          {"proven", program.proven},
+          {"jit_free", program.jit_free}};
 }
 
 Json json_of(const std::string& device, const builder::Shape& shape, const Served& served, Lack lack) {
@@ -68,7 +90,7 @@ void print_devices(const CheckOutcome& outcome) {
   std::printf("\n%8s %8s  target\n", "served", "missing");
   for (std::size_t i = 0; i < std::min(rows.size(), kMostDevices); ++i) {
     const auto& [missing, device] = rows[i];
-    std::printf("%8zu %8zu  %s\n", device->served.size() - missing, missing, printable(device->device.name).c_str());
+    std::printf("%8zu %8zu  %s\n", count_of(*device) - missing, missing, printable(device->device.name).c_str());
   }
   if (rows.size() > kMostDevices) {
     std::printf("%17s  and %s with at most as many missing\n", "",
@@ -119,20 +141,37 @@ void print_pair(const std::string& device, const builder::Shape& shape, const Se
                   : builder::name(lack));
 }
 
+// "TARGET: program softmax: native", or what it lacks and why.
+void print_program(const std::string& device, const Served& served, Lack lack) {
+  const std::string found = clbake::name(served.program->origin);
+  const std::string lacking = std::string(builder::name(lack)) + ": " + why(served, lack);
+  std::printf("%s: program %s: %s\n", printable(device).c_str(), printable(served.program->name).c_str(),
+              printable(lack == Lack::none ? found : lacking).c_str());
+}
+
+// "3 problems and 1 program"
+std::string subjects_of(const CheckOutcome& outcome) {
+  const std::string programs = counted(outcome.programs(), "program");
+  if (outcome.shapes.empty() && outcome.programs() > 0) return programs;
+  return counted(outcome.shapes.size(), "problem") + (outcome.programs() > 0 ? " and " + programs : "");
+}
+
 std::string suite_of(const CheckOutcome& outcome, const CheckedDevice& device) {
   const std::string suite = escaped(device.device.name);
-  std::string text = "  <testsuite name=\"" + suite + "\" tests=\"" + std::to_string(device.served.size()) +
+  std::string text = "  <testsuite name=\"" + suite + "\" tests=\"" + std::to_string(count_of(device)) +
                      "\" failures=\"" + std::to_string(missing_of(device, outcome.requirements)) + "\" errors=\"0\">\n";
-  for (std::size_t s = 0; s < outcome.shapes.size(); ++s) {
-    text += "    <testcase classname=\"" + suite + "\" name=\"" + escaped(name(outcome.shapes[s])) + "\"";
-    const Lack lack = lack_of(device.served[s], outcome.requirements);
+  const auto add = [&](const std::string& what, const Served& served) {
+    text += "    <testcase classname=\"" + suite + "\" name=\"" + escaped(what) + "\"";
+    const Lack lack = lack_of(served, outcome.requirements);
     if (lack == Lack::none) {
       text += "/>\n";
-      continue;
+      return;
     }
-    const std::string reason = escaped(why(device.served[s], lack));
+    const std::string reason = escaped(why(served, lack));
     text += "><failure type=\"" + std::string(builder::name(lack)) + "\" message=\"" + reason + "\"/></testcase>\n";
-  }
+  };
+  for (std::size_t s = 0; s < outcome.shapes.size(); ++s) add(name(outcome.shapes[s]), device.served[s]);
+  for (const Served& served : device.own) add("program " + served.program->name, served);
   return text + "  </testsuite>\n";
 }
 
@@ -165,12 +204,16 @@ std::size_t CheckOutcome::missing() const {
 
 Json check_json(const CheckOutcome& outcome, bool all) {
   Json devices = Json::array(), missing = Json::array(), served = Json::array(), filled_in = Json::array();
+  Json own = Json::array();
+  for_each_program(outcome, [&](const auto& device, const Served& what, Lack lack) {
+    if (lack != Lack::none || all) own.push_back(program_json(device, what, lack));
+  });
   if (outcome.filled_in.precision) filled_in.push_back("precision");
   if (outcome.filled_in.transposes) filled_in.push_back("transposes");
   for (const CheckedDevice& device : outcome.devices) {
     const std::size_t count = missing_of(device, outcome.requirements);
     devices.push_back({{"name", device.device.name},
-                       {"served", device.served.size() - count},
+                       {"served", count_of(device) - count},
                        {"missing", count},
                        {"target", to_json(device.device.target)}});
   }
@@ -180,25 +223,31 @@ Json check_json(const CheckOutcome& outcome, bool all) {
   });
   Json json = {{"file", outcome.file},
                {"problems", outcome.shapes.size()},
-               {"served", outcome.pairs() - missing.size()},
-               {"missing", missing.size()},
+               {"programs", outcome.programs()},
+               {"served", outcome.pairs() - outcome.missing()},
+               {"missing", outcome.missing()},
                {"unknown_targets", outcome.unknown},
                {"left_out_targets", outcome.left_out},
                {"targets", devices},
                {"filled_in", filled_in},
                {"missing_problems", missing}};
+  if (outcome.programs() > 0) json["own_programs"] = own;
   if (all) json["served_problems"] = served;
   return json;
 }
 
 void print_check(const CheckOutcome& outcome, bool all) {
   if (all) for_each_pair(outcome, print_pair);
-  std::printf("%s: %s on %s: %zu of %zu are served\n", printable(outcome.file).c_str(),
-              counted(outcome.shapes.size(), "problem").c_str(), counted(outcome.devices.size(), "target").c_str(),
-              outcome.pairs() - outcome.missing(), outcome.pairs());
+  if (all) for_each_program(outcome, print_program);
+  std::printf("%s: %s on %s: %zu of %zu are served\n", printable(outcome.file).c_str(), subjects_of(outcome).c_str(),
+              counted(outcome.devices.size(), "target").c_str(), outcome.pairs() - outcome.missing(), outcome.pairs());
   print_filled_in(outcome);
   print_devices(outcome);
   print_groups(outcome);
+  if (all) return;
+  for_each_program(outcome, [](const std::string& device, const Served& served, Lack lack) {
+    if (lack != Lack::none) print_program(device, served, lack);
+  });
 }
 
 std::string check_junit(const CheckOutcome& outcome) {

@@ -20,7 +20,9 @@ struct CheckOutcome {
   builder::Unnamed filled_in;         // what lines took from the bundle under test
   builder::Requirements requirements;
 
-  std::size_t pairs() const { return shapes.size() * devices.size(); }  // of a problem and a device
+  std::size_t programs() const { return devices.empty() ? 0 : devices[0].own.size(); }  // the application's own
+  // Of a problem or a program, and a device.
+  std::size_t pairs() const { return (shapes.size() + programs()) * devices.size(); }
   std::size_t missing() const;
   bool good() const { return unknown.empty() && !devices.empty() && missing() == 0; }
 };

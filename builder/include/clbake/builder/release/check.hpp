@@ -36,9 +36,11 @@ struct CheckedDevice {
   ServedDevice device;
   Serving serving;             // owns what `served` points to
   std::vector<Served> served;  // by shape
+  std::vector<Served> own;     // the application's own programs, in the bundle's order
 };
 
-// In the order of `devices` and `shapes`. Fails with out_of_memory.
+// In the order of `devices` and `shapes`; with the application's own programs of the bundle. Fails with out_of_memory,
+// or with what is wrong with a program's record.
 Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector<ServedDevice>& devices,
                                          const std::vector<Shape>& shapes, bool newer_driver);
 
