@@ -13,7 +13,7 @@
 namespace clbake::tool {
 namespace {
 
-// Microseconds of the driver's three calls, their sum, and Library::prepare as a whole.
+// Microseconds of the driver's three calls, their sum, and Library::prepare, or Library::program, as a whole.
 struct Load {
   std::string variant;
   std::vector<double> create, build, kernel, driver, prepare;
@@ -26,10 +26,19 @@ Result<Explanation> load_once(const BenchBundle& bundle, const cache::Variant& v
   options.only_build = true;
   const Result<Library> library = open_library(bundle.on, bundle.bundle, options);
   if (!library) return library.status();
-  const Problem problem = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
   const auto start = std::chrono::steady_clock::now();
+  const auto stop = [&] {
+    prepare_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  };
+  if (v.is_program()) {
+    const Result<LoadedProgram> program = library->program(v.name);
+    stop();
+    if (!program) return program.status();
+    return program->explanation();
+  }
+  const Problem problem = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
   const Result<Gemm> gemm = library->prepare(problem, v.name);
-  prepare_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  stop();
   if (!gemm) return gemm.status();
   return gemm->explanation();
 }
@@ -90,7 +99,8 @@ int bench_load(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench load FILE [OPTIONS]",
       "Loads every program of the bundle for a device several times in one process: medians of the driver's calls,\n"
-      "and of Library::prepare as a whole. The first program of the process has a row of its own. The driver's cache\n"
+      "and of Library::prepare or Library::program as a whole. The first program of the process has a row of its own. "
+      "The driver's cache\n"
       "is the user's.");
   cli.add_device();
   cli.add_value("rounds", "N", "times that each program is loaded; default 7");

@@ -144,8 +144,8 @@ enum class OnMiss {
 enum class LogLevel { info, warning };
 
 // Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm`, `warm` and
-// `program`, background compilations that fail. `message` is one line and valid during the call only. Called by the thread that
-// does the work, with no lock held. May call the library, but must not destroy its last copy.
+// `program`, background compilations that fail. `message` is one line and valid during the call only. Called by the
+// thread that does the work, with no lock held. May call the library, but must not destroy its last copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
 // Receives how far `warm` has come: before the first problem, and after each one. seconds_left is an estimate from
@@ -334,12 +334,13 @@ class Library {
   // without one, `cancelled`; what was loaded stays.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
 
-  // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for exactly this
-  // device and driver from any of the bundles, what Options::newer_driver allows, a portable program, the overlay's,
-  // compiled from source. The first bundle that has the name decides which source and options are meant; others serve
-  // only with the same ones. OnMiss::fallback compiles. On PoCL nothing is launched, as only the application knows its
-  // kernels' arguments. Fails with no_program (the message lists the names that there are), with the reason of the miss
-  // (on_miss = fail), with build_failed, or like `prepare` otherwise; counted, logged and remembered in the same way.
+  // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for exactly
+  // this device and driver from any of the bundles, what Options::newer_driver allows, a portable program, the
+  // overlay's, compiled from source. The first bundle that has the name decides which source and options are meant;
+  // others serve only with the same ones. OnMiss::fallback compiles. On PoCL nothing is launched, as only the
+  // application knows its kernels' arguments. Fails with no_program (the message lists the names that there are), with
+  // the reason of the miss (on_miss = fail), with build_failed, or like `prepare` otherwise; counted, logged and
+  // remembered in the same way.
   Result<LoadedProgram> program(const std::string& name) const;
 
   // What `program` would do now, without loading or counting anything. Fails as it would.

@@ -15,7 +15,8 @@ int similarity(const Target& a, const Target& b) {
 
 // Of the targets that have at least something in common with the device, if `related`.
 Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& device, bool related) {
-  Result<cache::Profile> best = Status(Code::no_variant, "the bundle has no profile, and so nothing for products (GEMM)");
+  Result<cache::Profile> best =
+      Status(Code::no_variant, "the bundle has no profile, and so nothing for products (GEMM)");
   int best_similarity = related ? 0 : -1;
   for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
     Result<cache::Profile> profile = bundle.profile(i);

@@ -3,6 +3,7 @@
 #include "fake_compilers.hpp"
 
 #include <clbake/builder/offline_targets.hpp>
+#include <clbake/builder/programs.hpp>
 #include "compile/offline/offline_compile.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -105,6 +106,29 @@ BOOST_FIXTURE_TEST_CASE(BothFormsCarryTheWorkGroupSize, Toolbox) {
   const std::string ptx(entries[1].program.begin(), entries[1].program.end());
   BOOST_TEST(contains(ptx, ")\n.reqntid 16, 16, 1\n{"));
   BOOST_TEST(ptx == read_file(path("assembled.ptx")));
+}
+
+// An application's own kernel may be launched with several sizes, and clang's PTX names none.
+BOOST_FIXTURE_TEST_CASE(AProgramIsBoundedByItsLargestWorkGroup, Toolbox) {
+  add_clang("cp kernel.cl " + path("source.cl") + "; echo \"$*\" > " + path("arguments") + "\n" + kGoodClang);
+  add_ptxas(kGoodPtxas);
+  Program program;
+  program.name = "mine";
+  program.source = {"mine.cl", "#line 1 \"mine.cl\"\n"};
+  program.options = "-DWIDTH=4 -cl-mad-enable";
+  program.launches = {{cache::Role::kernel, "clbake_gemm", {64, 1, 1}, 1, 1},
+                      {cache::Role::kernel, "clbake_gemm", {16, 16, 1}, 1, 1}};
+  const Job job = make_job(target_named("nvidia:sm_90").device.target, program);
+  const std::vector<cache::Entry> entries = required(compile_offline(job, kTimeout));
+  BOOST_REQUIRE_EQUAL(entries.size(), 2U);
+  const std::string ptx(entries[1].program.begin(), entries[1].program.end());
+  BOOST_TEST(contains(ptx, ")\n.maxntid 256, 1, 1\n{"), ptx);
+  BOOST_TEST(!contains(ptx, ".reqntid"));
+  BOOST_TEST(contains(read_file(path("arguments")), "-DWIDTH=4 -cl-mad-enable "));
+  BOOST_TEST(read_file(path("source.cl")) == program.source.text);
+  program.launches[0].kernel_name = "none";
+  const Result<std::vector<cache::Entry>> missing = compile_offline(make_job(job.target, program), kTimeout);
+  BOOST_TEST(contains(missing.status().message(), "clang left out the kernel none"));
 }
 
 BOOST_FIXTURE_TEST_CASE(AnArchitectureThatClangLacksGetsThatOfTheNewestOlderOne, Toolbox) {

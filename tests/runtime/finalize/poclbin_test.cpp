@@ -162,6 +162,26 @@ BOOST_AUTO_TEST_CASE(slim_holds_what_a_load_needs) {
       (shapes(binary->kernels[1]) == std::vector<std::string>{"256-1-1-goffs0-smallgrid", "256-1-1-goffs0", "0-0-0"}));
 }
 
+// Its builder may have asked for the sizes of one kernel in the others as well.
+BOOST_AUTO_TEST_CASE(a_slim_program_keeps_its_own_launches) {
+  const Local none = {0, 0, 0};
+  const Bytes bytes = container(
+      kBitcode,
+      {kernel("rows", none,
+              {function("rows", "64-1-1-goffs0-smallgrid"), function("rows", "64-1-1-goffs0"),
+               function("rows", "6-1-1-goffs0"), function("rows", "8-8-1-goffs0"), function("rows", "0-0-0")}),
+       kernel("sums", none, {function("sums", "64-1-1-goffs0"), function("sums", "0-0-0")})});
+  cache::Variant program;
+  program.launches = {{cache::Role::kernel, "rows", {64, 1, 1}, 1, 1}, {cache::Role::kernel, "sums", {8, 8, 1}, 1, 1}};
+  const Result<Bytes> slim = slim_poclbin(view(bytes), &program);
+  BOOST_REQUIRE_MESSAGE(slim, slim.status().message());
+  const Result<PoclBinary> binary = parse_poclbin(view(*slim));
+  BOOST_REQUIRE(binary);
+  BOOST_TEST(
+      (shapes(binary->kernels[0]) == std::vector<std::string>{"64-1-1-goffs0-smallgrid", "64-1-1-goffs0", "0-0-0"}));
+  BOOST_TEST((shapes(binary->kernels[1]) == std::vector<std::string>{"0-0-0"}));
+}
+
 BOOST_AUTO_TEST_CASE(slim_has_its_own_place_and_the_rest_of_the_header) {
   Bytes header = sample();
   const Result<Bytes> slim = slim_poclbin(view(header));

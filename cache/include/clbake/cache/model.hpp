@@ -74,7 +74,7 @@ struct Variant : GemmKind {
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
-  std::string trial;             // of a program: how its proof tries the kernels (builder/BAKING.md). Runtimes ignore it
+  std::string trial;  // of a program: how its proof tries the kernels (builder/BAKING.md). Runtimes ignore it
 
   bool is_program() const { return precision == no_precision; }
 };
