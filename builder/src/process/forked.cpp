@@ -69,7 +69,7 @@ Status run_forked(const std::function<Status()>& work) {
   }
   const std::size_t blank = line.find(' ');
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || blank == std::string::npos) end_like(status);
-  const auto code = static_cast<Code>(std::atoi(line.c_str()));
+  const auto code = static_cast<Code>(std::strtol(line.c_str(), nullptr, 10));
   return code == Code::ok ? Status() : Status(code, line.substr(blank + 1));
 }
 

@@ -148,7 +148,7 @@ Status TrialRun::State::set(std::size_t number) {
     const std::uint32_t stored = argument.width == 3 ? 4 : argument.width;  // as OpenCL's vectors of three
     std::vector<std::uint8_t> bytes(std::size_t{stored} * argument.type->bytes);
     for (std::uint32_t i = 0; i < argument.width; ++i) {
-      store_number(*argument.type, argument.values[i], &bytes[i * argument.type->bytes]);
+      store_number(*argument.type, argument.values[i], &bytes[std::size_t{i} * argument.type->bytes]);
     }
     error = kernel.setArg(index, bytes.size(), bytes.data());
   }
