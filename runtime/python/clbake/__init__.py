@@ -1,0 +1,421 @@
+"""clbake: GEMM from a bundle of device binaries, on pyopencl's contexts, queues, buffers and arrays.
+
+    import clbake
+    import pyopencl as cl
+    import pyopencl.array
+
+    context = cl.create_some_context()
+    queue = cl.CommandQueue(context)
+    library = clbake.Library(context, context.devices[0], clbake.Bundle("gemm.clbake"))
+    c = cl.array.empty(queue, (a.shape[0], b.shape[1]), a.dtype)
+    library.matmul(a, b, c)                                        # arrays; returns a pyopencl.Event
+
+    problem = clbake.Problem(512, 512, 512, trans_b=True)          # buffers: row-major, single precision
+    gemm = library.prepare(problem)                                # loads the program
+    gemm.enqueue(queue, a_buffer, b_buffer, c_buffer, alpha=2.0)
+
+The same library as the C header clbake/clbake.h; clbake/clbake.hpp says more about each call. Every failure raises
+clbake.Error. Nothing waits for the device, except where it says so.
+
+Objects keep what they use alive and may be closed in any order, or not at all. close() while another thread uses the
+object is not allowed. A Library may be used by any number of threads, a Gemm by one at a time (Gemm.clone).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
+
+from . import _header as h
+from ._header import Activation, Argument, Bias, Code, Layout, LogLevel, OnMiss, Origin, Precision
+from ._problem import DTYPES, Error, Problem, checked_size, refused
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+    import pyopencl.array
+
+__all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Error", "Explanation", "Gemm", "Layout",
+           "Library", "LogLevel", "Matrix", "OnMiss", "Origin", "Overlay", "Precision", "Problem", "load", "preload",
+           "user_cache_directory"]
+
+# A buffer; a buffer and the elements before its matrix; an array; or None where the call reads nothing.
+Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
+
+
+_loaded: ctypes.CDLL | None = None
+_loading = threading.Lock()
+
+
+def load(path: str | os.PathLike[str] | None = None) -> None:
+    """Loads libclbake.so: the file at `path`; or else the one beside this module, as wheels have it; or else the
+    installed one. Needed only to name a path, before anything else is called. Raises OSError."""
+    global _loaded
+    with _loading:
+        if _loaded is None:
+            _loaded = h.open_library(None if path is None else os.fspath(path))
+        elif path is not None:
+            raise OSError(f"libclbake is loaded already: {_loaded._name}")
+
+
+def _function(name: str) -> Callable[..., Any]:
+    if _loaded is None:
+        load()
+    return getattr(_loaded, name)
+
+
+def _call(name: str, *arguments: Any) -> None:
+    """Calls a function whose last argument is a clbake_error; raises what that says."""
+    error = h.ErrorStruct()
+    code = _function(name)(*arguments, ctypes.byref(error))
+    if code != Code.OK:
+        raise Error(Code(code), error.message.decode(errors="replace"), Argument(error.argument), error.opencl_code)
+
+
+def _encoded(text: str | os.PathLike[str], argument: Argument = Argument.OTHER) -> bytes:
+    encoded = os.fsencode(text)
+    if b"\0" in encoded:
+        raise refused(argument, f"{text!r} holds a null character")
+    return encoded
+
+
+_callback = threading.local()  # .active: this thread is in a log function
+
+
+def _release(process: int, release: Callable[[int | None], None], handle: int | None, _keep: object) -> None:
+    if os.getpid() != process:
+        return  # a forked child does not have the library's thread, and so must not wait for it
+    if getattr(_callback, "active", False):
+        # Garbage collection inside a log function, perhaps on the thread that the release waits for.
+        threading.Thread(target=release, args=(handle,)).start()
+    else:
+        release(handle)
+
+
+class _Handle:
+    """Owns an object of the library until close(), garbage collection or the interpreter's exit. `keep` lives until
+    the object is released."""
+
+    def __init__(self, kind: str, handle: ctypes.c_void_p, keep: object = None) -> None:
+        release = _function(f"clbake_{kind}_release")
+        self._finalizer = weakref.finalize(self, _release, os.getpid(), release, handle.value, keep)
+
+    def close(self) -> None:
+        """Releases the object; a second call does nothing."""
+        self._finalizer()
+
+    @property
+    def _pointer(self) -> int:
+        alive = self._finalizer.peek()
+        if alive is None:
+            name = type(self).__name__
+            raise refused(Argument[name.upper()] if name.upper() in Argument.__members__ else Argument.OTHER,
+                           f"the {name.lower()} is closed")
+        return alive[2][2]
+
+    def __enter__(self):  # -> Self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Bundle(_Handle):
+    """A bundle: the path of a file, or its bytes, which are copied. Libraries keep what they need of it."""
+
+    def __init__(self, source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> None:
+        handle = ctypes.c_void_p()
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            content = bytes(source)
+            _call("clbake_bundle_copy_memory", content, len(content), ctypes.byref(handle))
+        else:
+            _call("clbake_bundle_open", _encoded(source), ctypes.byref(handle))
+        super().__init__("bundle", handle)
+
+
+class Overlay(_Handle):
+    """A directory, made if need be, that keeps what had to be compiled for the next process. It must belong to the
+    user: programs in it are run. max_bytes: 0 for 256 MiB."""
+
+    def __init__(self, directory: str | os.PathLike[str], *, read_only: bool = False, max_bytes: int = 0) -> None:
+        handle = ctypes.c_void_p()
+        mode = h.OverlayMode.READ_ONLY if read_only else h.OverlayMode.READ_WRITE
+        _call("clbake_overlay_open", _encoded(directory, Argument.DIRECTORY), mode,
+              checked_size(max_bytes, Argument.OPTIONS), ctypes.byref(handle))
+        super().__init__("overlay", handle)
+
+
+def user_cache_directory(application: str) -> str:
+    """The user's cache directory for the application, for an Overlay. The only function that reads the environment."""
+    room = ctypes.create_string_buffer(4096)
+    _call("clbake_user_cache_directory", _encoded(application), room, len(room))
+    return os.fsdecode(room.value)
+
+
+def preload(platform: cl.Platform) -> None:
+    """Does early what NVIDIA's driver would do at the first program of the process; call it in a thread of its own
+    while the context is made."""
+    _call("clbake_preload", platform.int_ptr)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Which program serves, and why; times are the driver's, in microseconds, when the program was first loaded."""
+
+    origin: Origin
+    miss: Code  # why no machine code made for exactly this device and driver serves; OK when it does
+    loaded: bool  # before this call
+    bundle: int  # an index into the bundles of the library
+    variant: str
+    waits_for: str  # OnMiss.FALLBACK: the variant that is being compiled for later calls
+    baked_for: str  # the driver that the program was made for, if not this one
+    reason: str
+    miss_message: str
+    create_us: float
+    build_us: float
+    kernel_us: float
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a library has done since it was created: calls that had to prepare, by what served them; misses by reason;
+    microseconds that the driver took."""
+
+    loaded: int
+    native: int
+    portable: int
+    overlay: int
+    source: int
+    fallback: int
+    failed: int
+    cached: int
+    waits: int
+    misses: dict[Code, int]
+    create_us: int
+    build_us: int
+    kernel_us: int
+
+
+def _explanation(struct: h.ExplanationStruct) -> Explanation:
+    values = {name: getattr(struct, name) for name, *_ in struct._fields_[1:]}
+    texts = {name: value.decode(errors="replace") for name, value in values.items() if isinstance(value, bytes)}
+    return Explanation(**{**values, **texts, "origin": Origin(struct.origin), "miss": Code(struct.miss),
+                          "loaded": bool(struct.loaded)})
+
+
+class Gemm(_Handle):
+    """A problem ready to run: made by Library.prepare. May outlive its library. One thread at a time."""
+
+    def __init__(self, handle: ctypes.c_void_p, precision: Precision) -> None:
+        super().__init__("gemm", handle)
+        self._precision = precision
+
+    def clone(self) -> Gemm:
+        """The same problem and program with its own kernels and workspace, for another thread."""
+        handle = ctypes.c_void_p()
+        _call("clbake_gemm_clone", self._pointer, ctypes.byref(handle))
+        return Gemm(handle, self._precision)
+
+    def enqueue(self, queue: cl.CommandQueue, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0,
+                beta: float = 0.0, bias: Matrix = None, d: Matrix = None,
+                wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
+        """Enqueues the product and returns its event, without waiting. With beta = 0 C is not read.
+
+        Arrays must have the problem's sizes, which are not compared. Their events are waited for, and c gets the new
+        one.
+        """
+        operands = _Operands(self._precision, a, b, c, bias, d, wait_for)
+        return operands.enqueue("clbake_gemm_enqueue", (self._pointer, queue.int_ptr), alpha, beta)
+
+    @property
+    def explanation(self) -> Explanation:
+        """Which program serves, and why."""
+        struct = h.ExplanationStruct()
+        _call("clbake_gemm_explanation", self._pointer, ctypes.byref(struct))
+        return _explanation(struct)
+
+
+class Library(_Handle):
+    """The programs of bundles, the first that has one serves, on one device of one context. Loads nothing yet.
+
+    newer_driver: allows machine code made for an older driver or a similar device, where that is known to work.
+    only_build: no first launch on zeros after a program is loaded on PoCL.
+    log: gets events like misses, on the thread that does the work; must not close the library.
+    record: counts the calls of each problem for write_recording.
+    """
+
+    def __init__(self, context: cl.Context, device: cl.Device, bundles: Bundle | Sequence[Bundle], *,
+                 on_miss: OnMiss = OnMiss.COMPILE, newer_driver: bool = False, only_build: bool = False,
+                 overlay: Overlay | None = None, log: Callable[[LogLevel, str], None] | None = None,
+                 record: bool = False) -> None:
+        options = h.OptionsStruct()
+        options.on_miss = int(on_miss)
+        options.newer_driver, options.only_build, options.record = bool(newer_driver), bool(only_build), bool(record)
+        options.overlay = None if overlay is None else overlay._pointer
+        if log is not None:
+            options.log = h.LOG(_log_function(log))
+        pointers = [each._pointer for each in ([bundles] if isinstance(bundles, Bundle) else bundles)]
+        handle = ctypes.c_void_p()
+        _call("clbake_library_create", context.int_ptr, device.int_ptr, (ctypes.c_void_p * len(pointers))(*pointers),
+              len(pointers), ctypes.byref(options), ctypes.byref(handle))
+        super().__init__("library", handle, keep=options)
+
+    def prepare(self, problem: Problem, *, variant: str | None = None) -> Gemm:
+        """Chooses the variant, or takes the named one, and loads its program."""
+        struct, handle = problem.to_c(), ctypes.c_void_p()
+        name = None if variant is None else _encoded(variant)
+        _call("clbake_gemm_prepare", self._pointer, ctypes.byref(struct), name, 0, ctypes.byref(handle))
+        return Gemm(handle, Precision(struct.precision))
+
+    def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0,
+             beta: float = 0.0, bias: Matrix = None, d: Matrix = None,
+             wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
+        """prepare and Gemm.enqueue in one call; keeps what it prepared."""
+        struct = problem.to_c()
+        operands = _Operands(problem.precision, a, b, c, bias, d, wait_for)
+        arguments = (self._pointer, queue.int_ptr, ctypes.byref(struct))
+        return operands.enqueue("clbake_library_gemm", arguments, alpha, beta)
+
+    def matmul(self, a: cl.array.Array, b: cl.array.Array, c: cl.array.Array, *, alpha: float = 1.0, beta: float = 0.0,
+               bias: cl.array.Array | None = None, activation: Activation = Activation.NONE, low: float = 0.0,
+               high: float = 0.0, d: cl.array.Array | None = None, queue: cl.CommandQueue | None = None,
+               wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
+        """c = act(alpha * a @ b + beta * c + bias) on arrays, as Problem.for_arrays reads them, on c's queue or another
+        one."""
+        problem = Problem.for_arrays(a, b, c, bias=bias, activation=activation, low=low, high=high, d=d)
+        chosen = queue or c.queue
+        if chosen is None:
+            raise refused(Argument.QUEUE, "queue: neither given, nor has c one")
+        return self.gemm(chosen, problem, a, b, c, alpha=alpha, beta=beta, bias=bias, d=d, wait_for=wait_for)
+
+    def program(self, name: str) -> cl.Program:
+        """The application's own program of this name (`clbake build --programs`), loaded and built. Kernels come from
+        it as from any other: pyopencl.Kernel(program, "softmax")."""
+        from pyopencl import Program
+
+        handle = ctypes.c_void_p()
+        _call("clbake_library_program", self._pointer, _encoded(name), ctypes.byref(handle))
+        try:
+            return Program.from_int_ptr(_function("clbake_program_get")(handle), retain=True)
+        finally:
+            _function("clbake_program_release")(handle)
+
+    def warm(self, problems: Iterable[Problem],
+             progress: Callable[[int, int, float], bool | None] | None = None) -> None:
+        """Loads, or compiles, the programs for these problems; goes on after a failure and raises the first.
+
+        progress(done, total, seconds_left) comes before the first problem and after each one; False stops, and raises
+        Error with Code.CANCELLED, as does an exception, which is raised then.
+        """
+        structs = [problem.to_c() for problem in problems]
+        raised: list[BaseException] = []
+
+        def report(done: int, total: int, seconds_left: float, _data: object) -> int:
+            try:
+                return int(progress(done, total, seconds_left) is not False)  # type: ignore[misc]
+            except BaseException as exception:  # must not pass through C
+                raised.append(exception)
+                return 0
+
+        callback = h.PROGRESS(report) if progress is not None else h.PROGRESS()
+        try:
+            _call("clbake_library_warm", self._pointer, (h.ProblemStruct * len(structs))(*structs), len(structs),
+                  callback, None)
+        except Error:
+            if not raised:
+                raise
+        if raised:
+            raise raised[0]
+
+    def explain(self, problem: Problem) -> Explanation:
+        """What prepare would do now, without loading or counting anything."""
+        problem_struct, struct = problem.to_c(), h.ExplanationStruct()
+        _call("clbake_library_explain", self._pointer, ctypes.byref(problem_struct), ctypes.byref(struct))
+        return _explanation(struct)
+
+    def explain_program(self, name: str) -> Explanation:
+        """What program would do now, without loading or counting anything."""
+        struct = h.ExplanationStruct()
+        _call("clbake_library_explain_program", self._pointer, _encoded(name), ctypes.byref(struct))
+        return _explanation(struct)
+
+    @property
+    def counters(self) -> Counters:
+        """What the library has done so far."""
+        struct = h.CountersStruct()
+        _call("clbake_library_counters", self._pointer, ctypes.byref(struct))
+        values = {name: getattr(struct, name) for name, *_ in struct._fields_[1:]}
+        known = [code for code in Code if code < len(struct.misses)]
+        return Counters(**{**values, "misses": {code: struct.misses[code] for code in known if struct.misses[code]}})
+
+    def write_recording(self, path: str | os.PathLike[str]) -> None:
+        """Writes which problems were called so far, for `clbake capture`. Needs record=True."""
+        _call("clbake_library_write_recording", self._pointer, _encoded(path))
+
+    def finish(self) -> None:
+        """Waits until the library's thread has nothing left to compile or to write to the overlay."""
+        _function("clbake_library_finish")(self._pointer)
+
+
+def _log_function(log: Callable[[LogLevel, str], None]) -> Callable[[int, bytes, object], None]:
+    def receive(level: int, message: bytes, _data: object) -> None:
+        outer = getattr(_callback, "active", False)
+        _callback.active = True
+        try:
+            log(LogLevel(level), message.decode(errors="replace"))
+        finally:  # ctypes prints an exception
+            _callback.active = outer
+
+    return receive
+
+
+class _Operands:
+    """What a call passes besides its scalars: pointers and offsets of matrices, and events."""
+
+    def __init__(self, precision: Precision, a: Matrix, b: Matrix, c: Matrix, bias: Matrix, d: Matrix,
+                 wait_for: Iterable[cl.Event] | None) -> None:
+        self.precision = precision
+        self.events = list(wait_for or ())
+        self.c: Any = c
+        self.a_b_c = [self.place(x, argument) for x, argument in ((a, Argument.A), (b, Argument.B), (c, Argument.C))]
+        self.more = None
+        if bias is not None or d is not None:
+            self.more = h.EpilogueBuffersStruct(*self.place(bias, Argument.BIAS_VECTOR), *self.place(d, Argument.D))
+
+    def place(self, matrix: Any, argument: Argument) -> tuple[int | None, int]:
+        """The cl_mem, and the elements before the matrix."""
+        if matrix is None:
+            return None, 0
+        if isinstance(matrix, tuple):
+            buffer, offset = matrix
+            return buffer.int_ptr, checked_size(offset, argument)
+        if not hasattr(matrix, "base_data"):
+            return matrix.int_ptr, 0
+        name = argument.name.lower()
+        dtype = matrix.dtype.name
+        if dtype != DTYPES[self.precision] and (dtype, self.precision) != ("uint16", Precision.BFLOAT16):
+            raise refused(argument, f"{name} has {dtype}, the problem {DTYPES[self.precision]}")
+        if not hasattr(matrix.base_data, "int_ptr"):
+            raise refused(argument, f"{name} is not in a buffer")
+        if matrix.offset % matrix.dtype.itemsize != 0:
+            raise refused(argument, f"{name} begins between two elements of its buffer")
+        self.events += matrix.events
+        return matrix.base_data.int_ptr, matrix.offset // matrix.dtype.itemsize
+
+    def enqueue(self, name: str, before: tuple[Any, ...], alpha: float, beta: float) -> cl.Event:
+        from pyopencl import Event
+
+        (a, a_offset), (b, b_offset), (c, c_offset) = self.a_b_c
+        count = len(self.events)
+        waits = (ctypes.c_void_p * count)(*[event.int_ptr for event in self.events]) if count else None
+        event = ctypes.c_void_p()
+        more = None if self.more is None else ctypes.byref(self.more)
+        _call(name, *before, alpha, a, a_offset, b, b_offset, beta, c, c_offset, more, count, waits,
+              ctypes.byref(event))
+        enqueued = Event.from_int_ptr(event.value or 0, retain=False)
+        if hasattr(self.c, "add_event"):
+            self.c.add_event(enqueued)
+        return enqueued

@@ -1,0 +1,57 @@
+"""Builds the wheel: CMake makes libclbake.so, which lies beside the module in it.
+
+CLBAKE_LIBRARY=FILE packs a library that is built already.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from setuptools import Distribution, setup
+from setuptools.command.build_py import build_py
+
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:  # before setuptools 70.1
+    from wheel.bdist_wheel import bdist_wheel
+
+root = Path(__file__).resolve().parents[2]
+
+
+def build_library(folder: Path) -> Path:
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCLBAKE_BUILD_TOOLS=OFF", "-DCLBAKE_BUILD_TESTS=OFF"]
+    subprocess.run(["cmake", "-S", root, "-B", folder, *options], check=True)
+    subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "--parallel", str(os.cpu_count() or 1)],
+                   check=True)
+    return folder / "runtime/libclbake.so"
+
+
+class BuildWithLibrary(build_py):
+    def run(self) -> None:
+        super().run()
+        if getattr(self, "editable_mode", False):
+            return  # clbake.load names a library, or it is installed
+        built = os.environ.get("CLBAKE_LIBRARY")
+        folder = Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
+        library = Path(built) if built else build_library(folder)
+        shutil.copy(library, Path(self.build_lib, "clbake", "libclbake.so"))
+
+
+class WithLibrary(Distribution):
+    def has_ext_modules(self) -> bool:
+        return True  # so it is installed with what belongs to a platform
+
+
+class AnyPython(bdist_wheel):
+    """For any Python 3 of the platform: the library knows nothing of Python."""
+
+    def get_tag(self) -> tuple:
+        return ("py3", "none", super().get_tag()[2])
+
+
+header = (root / "runtime/include/clbake/version.h").read_text()
+version = ".".join(re.findall(r"#define CLBAKE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", header))
+setup(version=version, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": AnyPython},
+      distclass=WithLibrary)

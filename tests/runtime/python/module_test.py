@@ -1,0 +1,464 @@
+"""The Python module against numpy. CLBAKE_TEST_BUNDLE: a bundle of this machine. CLBAKE_TEST_LIBRARY: libclbake.so;
+without it the module must find its own.
+
+Exit status 77: pyopencl, numpy or a device is not here.
+"""
+
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+try:
+    import numpy as np
+    import pyopencl as cl
+    import pyopencl.array as cl_array
+
+    platforms = cl.get_platforms()
+except Exception as reason:  # an import, or the loader without a platform
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+import clbake  # noqa: E402
+from clbake import Activation, Argument, Code, Layout, OnMiss, Origin, Precision, Problem  # noqa: E402
+
+LIBRARY, BUNDLE = os.environ.get("CLBAKE_TEST_LIBRARY"), os.environ["CLBAKE_TEST_BUNDLE"]
+clbake.load(LIBRARY)
+pocl = [p for p in platforms if p.name == "Portable Computing Language"]
+device = (pocl or platforms)[0].get_devices()[0]
+context = cl.Context([device])
+queue = cl.CommandQueue(context)
+random = np.random.default_rng(7)
+
+
+def sample(*shape, dtype=np.float32):
+    return random.uniform(-1, 1, shape).astype(dtype)
+
+
+def on_device(array):
+    return cl_array.to_device(queue, array)
+
+
+class ModuleTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.library = clbake.Library(context, device, clbake.Bundle(BUNDLE))
+
+    def near(self, device_array, expected, tolerance=1e-5):
+        result = device_array.get().astype(np.float64)
+        np.testing.assert_allclose(result, expected, rtol=0, atol=tolerance * (1 + abs(expected).max()))
+
+    def refused(self, argument, call):
+        with self.assertRaises(clbake.Error) as caught:
+            call()
+        self.assertEqual((caught.exception.code, caught.exception.argument), (Code.INVALID_ARGUMENT, argument))
+        self.assertNotIn("\n", str(caught.exception))
+        return str(caught.exception)
+
+
+class Bundles(ModuleTest):
+    def test_of_bytes_may_lose_them(self):
+        content = bytearray(Path(BUNDLE).read_bytes())
+        bundle = clbake.Bundle(content)
+        content[:] = bytes(len(content))
+        with clbake.Library(context, device, [bundle]) as library:
+            self.assertEqual(library.explain(Problem(8, 8, 8)).origin, Origin.NATIVE)
+
+    def test_failures_name_the_cause(self):
+        for source, code in (("/missing/gemm.clbake", Code.NOT_FOUND), (b"no bundle at all" * 9, Code.NOT_A_BUNDLE),
+                             (Path(BUNDLE).read_bytes()[:100], Code.TRUNCATED)):
+            with self.assertRaises(clbake.Error) as caught:
+                clbake.Bundle(source)
+            self.assertEqual(caught.exception.code, code, caught.exception)
+            if isinstance(source, str):
+                self.assertIn(source, caught.exception.message)
+        self.refused(Argument.OTHER, lambda: clbake.Bundle("gemm\0.clbake"))
+
+    def test_closed_one_is_refused(self):
+        bundle = clbake.Bundle(BUNDLE)
+        bundle.close()
+        bundle.close()
+        self.refused(Argument.BUNDLE, lambda: clbake.Library(context, device, bundle))
+
+
+class Products(ModuleTest):
+    def test_arrays_of_any_order_and_transposition(self):
+        for dtype, tolerance in ((np.float32, 1e-5), (np.float64, 1e-13)):
+            a, b, c = sample(37, 53, dtype=dtype), sample(53, 29, dtype=dtype), sample(37, 29, dtype=dtype)
+            for order in range(8):
+                x = on_device(a) if order & 1 else on_device(np.ascontiguousarray(a.T)).T
+                y = on_device(b) if order & 2 else on_device(np.ascontiguousarray(b.T)).T
+                z = on_device(c.copy(order="C" if order & 4 else "F"))
+                self.library.matmul(x, y, z, alpha=1.5, beta=-0.5)
+                self.near(z, 1.5 * (a @ b) - 0.5 * c, tolerance)
+
+    def test_slices_in_place(self):
+        a, b, whole = sample(40, 60), sample(50, 60), sample(40, 64)
+        x, y, z = on_device(a)[3:33, 10:50], on_device(b)[:20, 10:50], on_device(whole)
+        self.library.matmul(x, y.T, z[5:35, 30:50])
+        expected = whole.copy()
+        expected[5:35, 30:50] = a[3:33, 10:50] @ b[:20, 10:50].T
+        self.near(z, expected)
+
+    def test_vectors_and_empty_matrices(self):
+        for m, n, k in ((1, 1, 1), (1, 5, 7), (5, 1, 7), (5, 7, 1), (1, 1, 9)):
+            a, b = sample(m, k), sample(k, n)
+            z = on_device(sample(m, n))
+            self.library.matmul(on_device(a), on_device(b), z)
+            self.near(z, a @ b)
+        z = on_device(sample(3, 4))
+        self.library.gemm(queue, Problem(3, 4, 0), None, None, z)
+        self.near(z, np.zeros((3, 4)))
+
+    def test_batch_with_a_shared_matrix(self):
+        a, b = sample(6, 17, 23), sample(23, 31)
+        z = on_device(sample(6, 17, 31))
+        self.library.matmul(on_device(a), on_device(b), z)
+        self.near(z, a @ b)
+
+    def test_batch_of_buffers_with_offsets(self):
+        a, b, c = sample(3, 4, 5), sample(3, 5, 6), sample(3, 4, 6)
+        x, y, z = on_device(a), on_device(b), on_device(c)
+        problem = Problem(4, 6, 5, batch=2, offsets=[(40, 0, 24), (0, 60, 48)])
+        self.library.gemm(queue, problem, x.base_data, y.base_data, z.base_data)
+        self.near(z, np.stack([c[0], a[2] @ b[0], a[0] @ b[2]]))
+        self.refused(Argument.OFFSETS, lambda: self.library.prepare(Problem(4, 6, 5, batch=3, offsets=[(0, 0, 0)])))
+
+    def test_packed_batch_is_the_default(self):
+        a, b = sample(3, 4, 5), sample(3, 5, 6)
+        z = on_device(sample(3, 4, 6))
+        self.library.gemm(queue, Problem(4, 6, 5, batch=3), on_device(a), on_device(b), z)
+        self.near(z, a @ b)
+
+    def test_prepared_problem_in_column_major_with_leading_dimensions(self):
+        a, b = sample(9, 20), sample(8, 9)  # as stored: rows are the columns of the problem
+        problem = Problem(11, 8, 9, layout=Layout.COLUMN_MAJOR, lda=20, ldb=9, ldc=13)
+        before = sample(8, 13)
+        z = on_device(before)
+        self.library.prepare(problem).enqueue(queue, on_device(a), on_device(b), z)
+        expected = before.copy()
+        expected[:, :11] = (a[:, :11].T @ b.T).T
+        self.near(z, expected)
+
+    def test_half(self):
+        a, b = sample(12, 20, dtype=np.float16), sample(20, 16, dtype=np.float16)
+        z = on_device(np.zeros((12, 16), np.float16))
+        self.library.matmul(on_device(a), on_device(b), z)  # no variant of 16 bits is baked: from source
+        self.near(z, a.astype(np.float64) @ b.astype(np.float64), 1e-3)
+
+    def test_offsets_of_buffers(self):
+        a, b = sample(200), sample(200)
+        x, y, z = on_device(a), on_device(b), on_device(np.zeros(50, np.float32))
+        self.library.gemm(queue, Problem(4, 6, 5), (x.base_data, 100), (y.base_data, 7), (z.base_data, 20))
+        expected = np.zeros(50)
+        expected[20:44] = (a[100:120].reshape(4, 5) @ b[7:37].reshape(5, 6)).ravel()
+        self.near(z, expected)
+
+
+class Epilogues(ModuleTest):
+    def test_bias_by_shape_and_activation(self):
+        a, b = sample(14, 9), sample(9, 11)
+        for bias in (sample(11), sample(1, 11), sample(14, 1)):
+            z = on_device(np.zeros((14, 11), np.float32))
+            self.library.matmul(on_device(a), on_device(b), z, bias=on_device(bias), activation=Activation.RELU)
+            self.near(z, np.maximum(a @ b + bias, 0))
+
+    def test_bias_of_a_batch(self):
+        a, b, bias = sample(3, 5, 9), sample(9, 7), sample(3, 5, 1)
+        z = on_device(np.zeros((3, 5, 7), np.float32))
+        self.library.matmul(on_device(a), on_device(b), z, bias=on_device(bias))
+        self.near(z, a @ b + bias)
+
+    def test_bias_of_a_square_is_numpys(self):
+        a, b, bias = sample(6, 6), sample(6, 6), sample(6)
+        z = on_device(np.zeros((6, 6), np.float32))
+        self.library.matmul(on_device(a), on_device(b), z, bias=on_device(bias))
+        self.near(z, a @ b + bias)
+
+    def test_clamp_and_d_in_both_layouts(self):
+        a, b, d = sample(14, 9), sample(9, 11), sample(14, 11)
+        for order in "CF":
+            z = on_device(np.zeros((14, 11), np.float32, order=order))
+            self.library.matmul(on_device(a), on_device(b), z, beta=2.0, d=on_device(d.copy(order=order)),
+                                activation=Activation.CLAMP, low=-0.25, high=0.5)
+            self.near(z, np.clip(a @ b + 2 * d, -0.25, 0.5))
+
+    def test_refused(self):
+        a, b, z = on_device(sample(4, 5)), on_device(sample(5, 6)), on_device(sample(4, 6))
+        for shape in ((5,), (4,), (1, 1), (6, 1)):
+            self.refused(Argument.BIAS, lambda: self.library.matmul(a, b, z, bias=on_device(sample(*shape))))
+        self.refused(Argument.D, lambda: self.library.matmul(a, b, z, d=on_device(sample(6, 4))))
+        self.refused(Argument.D, lambda: self.library.matmul(a, b, z, d=on_device(sample(6, 4)).T))
+        self.refused(Argument.BOUNDS, lambda: self.library.matmul(a, b, z, activation=Activation.CLAMP, low=1, high=0))
+        self.refused(Argument.BIAS_VECTOR, lambda: self.library.gemm(
+            queue, Problem(4, 6, 5, bias=clbake.Bias.PER_ROW), a, b, z))
+
+
+class Refusals(ModuleTest):
+    def test_problems(self):
+        for argument, problem in ((Argument.M, Problem(-1, 4, 4)), (Argument.N, Problem(4, 2**64 + 4, 4)),
+                                  (Argument.LDA, Problem(4, 4, 4, lda=3)), (Argument.PRECISION, Problem(4, 4, 4, 9)),
+                                  (Argument.C_STRIDE, Problem(4, 4, 4, batch=2, c_stride=0))):
+            message = self.refused(argument, lambda: self.library.prepare(problem))
+            self.assertIn(argument.name.lower(), message)
+
+    def test_arrays(self):
+        def matmul(a, b, c):
+            return lambda: self.library.matmul(on_device(a), on_device(b), on_device(c))
+
+        a, b, c = sample(4, 5), sample(5, 6), sample(4, 6)
+        self.refused(Argument.A, matmul(a.astype(np.float64), b, c))
+        self.refused(Argument.B, matmul(a, sample(4, 6), c))
+        self.refused(Argument.A, matmul(sample(5), b, c))
+        self.refused(Argument.A, matmul(sample(3, 4, 5), b, sample(2, 4, 6)))
+        self.refused(Argument.PRECISION, matmul(a, b, c.astype(np.int32)))
+        wide = on_device(sample(8, 12))
+        self.refused(Argument.C, lambda: self.library.matmul(on_device(a), on_device(b), wide[::2, ::2]))
+        self.refused(Argument.A, lambda: self.library.matmul(wide[::2, 2:12:2], on_device(b), on_device(c)))
+        double = on_device(c.astype(np.float64))
+        self.refused(Argument.C, lambda: self.library.gemm(queue, Problem(4, 6, 5), None, None, double))
+
+    def test_buffers_that_are_too_small_or_shared(self):
+        x = on_device(sample(4, 4))
+        self.refused(Argument.A_SIZE, lambda: self.library.gemm(queue, Problem(4, 4, 8), x, x, x))
+        self.refused(Argument.C_ALIAS, lambda: self.library.gemm(queue, Problem(4, 4, 4), x, x, x))
+
+
+class Events(ModuleTest):
+    def test_waits_for_the_list_and_tells_when_done(self):
+        a, b = sample(16, 16), sample(16, 16)
+        x, y, z = on_device(a), on_device(b), on_device(np.zeros((16, 16), np.float32))
+        gate = cl.UserEvent(context)
+        other = cl.CommandQueue(context)
+        first = self.library.gemm(other, Problem(16, 16, 16), x, y, z, wait_for=[gate])
+        self.assertIsInstance(first, cl.Event)
+        self.assertIn(first, z.events)  # what reads z next waits
+        self.assertGreater(first.command_execution_status, cl.command_execution_status.COMPLETE)
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        first.wait()
+        self.assertEqual(first.command_execution_status, cl.command_execution_status.COMPLETE)
+        self.near(z, a @ b)
+
+    def test_next_product_waits_for_an_arrays_events(self):
+        a, b, c = sample(16, 16), sample(16, 16), sample(16, 16)
+        x, y, z = on_device(a), on_device(b), on_device(c)
+        between, result = on_device(np.zeros((16, 16), np.float32)), on_device(np.zeros((16, 16), np.float32))
+        gate = cl.UserEvent(context)
+        self.library.matmul(x, y, between, queue=cl.CommandQueue(context), wait_for=[gate])
+        last = self.library.matmul(between, z, result, queue=cl.CommandQueue(context))
+        self.assertGreater(last.command_execution_status, cl.command_execution_status.COMPLETE)
+        gate.set_status(cl.command_execution_status.COMPLETE)
+        self.near(result, a @ b @ c)
+
+    @unittest.skipUnless(pocl, "drivers keep references of their own, PoCL until the buffers go and the queue goes on")
+    def test_owns_one_reference(self):
+        x, z = on_device(sample(8, 8)), on_device(sample(8, 8))
+        event = self.library.matmul(x, x, z)
+        del x, z
+        deadline = time.monotonic() + 60
+        while event.reference_count > 1 and time.monotonic() < deadline:
+            on_device(sample(8, 8))
+            queue.finish()
+        self.assertEqual(event.reference_count, 1)
+
+
+class Libraries(ModuleTest):
+    def test_says_what_serves_and_counts(self):
+        library = clbake.Library(context, device, [clbake.Bundle(BUNDLE)])
+        problem = Problem(64, 64, 64)
+        before = library.explain(problem)
+        self.assertEqual((before.origin, before.miss, before.loaded), (Origin.NATIVE, Code.OK, False))
+        gemm = library.prepare(problem)
+        self.assertEqual(gemm.explanation.variant, before.variant)
+        self.assertTrue(library.explain(problem).loaded)
+        named = library.prepare(problem, variant=before.variant)
+        self.assertTrue(named.explanation.loaded)
+        counters = library.counters
+        self.assertEqual((counters.native, counters.loaded, counters.failed, counters.misses), (1, 1, 0, {}))
+        with self.assertRaises(clbake.Error) as caught:
+            library.prepare(problem, variant="no such variant")
+        self.assertEqual(caught.exception.code, Code.NO_VARIANT)
+        self.assertEqual(library.counters.failed, 1)
+
+    def test_program_that_is_in_no_bundle(self):
+        for call in (self.library.program, self.library.explain_program):
+            with self.assertRaises(clbake.Error) as caught:
+                call("soft max")
+            self.assertEqual(caught.exception.code, Code.NO_PROGRAM)
+            self.assertIn("soft max", caught.exception.message)
+            self.refused(Argument.OTHER, lambda: call("soft\0max"))
+
+    def test_policy_of_a_miss_and_log(self):
+        lines = []
+        library = clbake.Library(context, device, clbake.Bundle(BUNDLE), on_miss=OnMiss.FAIL,
+                                 log=lambda level, message: lines.append((level, message)))
+        with self.assertRaises(clbake.Error) as caught:
+            library.prepare(Problem(8, 8, 8, Precision.BFLOAT16))
+        self.assertIn(caught.exception.code, (Code.NO_VARIANT, Code.NO_ENTRY))
+        self.assertEqual(library.counters.misses, {caught.exception.code: 1})
+        self.assertEqual(lines[-1][0], clbake.LogLevel.WARNING)
+        self.refused(Argument.OPTIONS, lambda: clbake.Library(context, device, [], on_miss=7))
+
+    def test_overlay_keeps_what_was_compiled(self):
+        problem = Problem(8, 8, 8, Precision.HALF)
+        with tempfile.TemporaryDirectory() as folder:
+            for expected in (Origin.SOURCE, Origin.OVERLAY):
+                with clbake.Overlay(folder) as overlay:
+                    library = clbake.Library(context, device, clbake.Bundle(BUNDLE), overlay=overlay)
+                self.assertEqual(library.prepare(problem).explanation.origin, expected)
+                library.finish()
+                library.close()
+        with self.assertRaises(clbake.Error) as caught:
+            clbake.Overlay("/proc/no/such/folder")
+        self.assertIn("/proc/no/such/folder", caught.exception.message)
+
+    def test_warm_tells_how_far_it_is(self):
+        problems = [Problem(8, 8, 8), Problem(8, 8, 8, Precision.DOUBLE), Problem(8, 8, 8, trans_a=True)]
+        library, calls = clbake.Library(context, device, clbake.Bundle(BUNDLE)), []
+        library.warm(problems, lambda done, total, seconds_left: calls.append((done, total)))
+        self.assertEqual(calls, [(done, 3) for done in range(4)])
+        self.assertTrue(all(library.explain(problem).loaded for problem in problems))
+        library.warm(iter(problems))
+
+    def test_warm_stops(self):
+        library = clbake.Library(context, device, clbake.Bundle(BUNDLE))
+        with self.assertRaises(clbake.Error) as caught:
+            library.warm([Problem(8, 8, 8), Problem(8, 8, 8, Precision.DOUBLE)], lambda done, total, left: done < 1)
+        self.assertEqual(caught.exception.code, Code.CANCELLED)
+        self.assertTrue(library.explain(Problem(8, 8, 8)).loaded)
+        self.assertFalse(library.explain(Problem(8, 8, 8, Precision.DOUBLE)).loaded)
+
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with self.assertRaises(KeyboardInterrupt):
+            library.warm([Problem(8, 8, 8)], interrupt)
+
+    def test_recording(self):
+        library = clbake.Library(context, device, clbake.Bundle(BUNDLE), record=True)
+        x, z = on_device(sample(8, 8)), on_device(sample(8, 8))
+        for _ in range(3):
+            library.matmul(x, x, z)
+        with tempfile.TemporaryDirectory() as folder:
+            library.write_recording(Path(folder, "calls.txt"))
+            self.assertIn("single nn 8x8x8 calls 3", Path(folder, "calls.txt").read_text())
+
+    def test_threads_share_it(self):
+        a, b = sample(33, 44), sample(44, 55)
+        results = [on_device(np.zeros((33, 55), np.float32)) for _ in range(4)]
+
+        def work(result):
+            own = cl.CommandQueue(context)
+            x, y = cl_array.to_device(own, a), cl_array.to_device(own, b)
+            for _ in range(20):
+                self.library.matmul(x, y, result, queue=own)
+            own.finish()
+
+        threads = [threading.Thread(target=work, args=(result,)) for result in results]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in results:
+            self.near(result, a @ b)
+
+
+class Page(unittest.TestCase):
+    def test_example_runs(self):
+        page = Path(__file__).parents[3] / "runtime/python/README.md"
+        example = page.read_text().split("```python")[1].split("```")[0]
+        ended = subprocess.run([sys.executable, "-c", f"import clbake; clbake.load({LIBRARY!r})\n{example}"],
+                               capture_output=True, text=True, cwd=Path(BUNDLE).parent,
+                               env={**os.environ, "PYOPENCL_CTX": device.platform.name})
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertIn("Counters(", ended.stdout)
+
+
+class Lifetimes(ModuleTest):
+    def test_gemm_outlives_all_it_was_made_from(self):
+        bundle = clbake.Bundle(Path(BUNDLE).read_bytes())
+        library = clbake.Library(context, device, bundle, log=lambda level, message: None)
+        gemm = library.prepare(Problem(16, 16, 16))
+        clone = gemm.clone()
+        for used in (bundle, library, library, gemm, gemm):
+            used.close()
+        del bundle, library
+        gc.collect()
+        a, b = sample(16, 16), sample(16, 16)
+        z = on_device(np.zeros((16, 16), np.float32))
+        clone.enqueue(queue, on_device(a), on_device(b), z)
+        self.near(z, a @ b)
+        self.assertIn("closed", self.refused(Argument.GEMM, lambda: gemm.enqueue(queue, z, z, z)))
+
+    def test_closed_library_is_refused(self):
+        library = clbake.Library(context, device, clbake.Bundle(BUNDLE))
+        library.close()
+        self.assertIn("closed", self.refused(Argument.LIBRARY, lambda: library.prepare(Problem(8, 8, 8))))
+        self.refused(Argument.LIBRARY, lambda: library.counters)
+        self.refused(Argument.LIBRARY, library.finish)
+
+    def test_log_that_collects_its_own_library(self):
+        """Its thread, which calls the log, cannot wait for itself."""
+        called = threading.Event()
+        library = None
+
+        def log(level, message):
+            nonlocal library
+            library = None
+            gc.collect()
+            called.set()
+
+        with tempfile.TemporaryDirectory() as folder:
+            library = clbake.Library(context, device, clbake.Bundle(BUNDLE), on_miss=OnMiss.FAIL, log=log,
+                                     overlay=clbake.Overlay(folder))
+            with self.assertRaises(clbake.Error):
+                library.prepare(Problem(8, 8, 8, Precision.BFLOAT16))
+            self.assertTrue(called.wait(60))
+
+    def in_a_process(self, program):
+        begin = ("import clbake, pyopencl as cl, sys\n"
+                 f"clbake.load({LIBRARY!r})\n"
+                 f"device = [p for p in cl.get_platforms() if p.name == {device.platform.name!r}][0].get_devices()[0]\n"
+                 "context = cl.Context([device])\n")
+        return subprocess.run([sys.executable, "-c", begin + program], capture_output=True, text=True, timeout=300)
+
+    def test_exit_without_closing_anything(self):
+        """With a thread of the library that compiles, and a log that it calls."""
+        ended = self.in_a_process(
+            f"bundle = clbake.Bundle({BUNDLE!r})\n"
+            "library = clbake.Library(context, device, bundle, on_miss=clbake.OnMiss.FALLBACK, log=lambda *_: None)\n"
+            "gemm = library.prepare(clbake.Problem(64, 64, 64))\n"
+            "half = library.prepare(clbake.Problem(64, 64, 64, clbake.Precision.HALF))\n"
+            "cycle = [library, gemm]; cycle.append(cycle)\n"
+            "print('end')\n")
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "end\n", ""))
+
+    def test_exit_of_a_forked_child(self):
+        ended = self.in_a_process(
+            f"library = clbake.Library(context, device, clbake.Bundle({BUNDLE!r}), on_miss=clbake.OnMiss.FALLBACK)\n"
+            "half = library.prepare(clbake.Problem(64, 64, 64, clbake.Precision.HALF))\n"
+            "import os\n"
+            "child = os.fork()\n"
+            "if child == 0:\n"
+            "    library.close(); del library, half\n"
+            "    os._exit(5)\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n")
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (0, "5\n", ""))
+
+    def test_library_that_is_none(self):
+        for path, expected in (("/missing/libclbake.so", "libclbake.so"), ("libm.so.6", "clbake_bundle_open")):
+            ended = subprocess.run([sys.executable, "-c", f"import clbake; clbake.load({path!r})"], capture_output=True,
+                                   text=True)
+            self.assertIn("OSError", ended.stderr)
+            self.assertIn(expected, ended.stderr.splitlines()[-1])
+        with self.assertRaises(OSError):
+            clbake.load("libm.so.6")  # one is loaded already
+
+
+if __name__ == "__main__":
+    unittest.main()
