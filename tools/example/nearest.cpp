@@ -6,10 +6,10 @@
 // Prints milliseconds: context and queue; then, with the data on the device, until the library's first answer is on the
 // host, the library's own start included; the median of ten later answers. Exit status 1 when an answer is wrong, 77
 // without a device.
+#include "device.hpp"
 #include "product.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <random>
 #include <vector>
@@ -19,12 +19,6 @@ namespace {
 constexpr std::size_t kQueries = 256;
 constexpr std::size_t kPoints = 4096;
 constexpr std::size_t kDimensions = 96;
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 // Random points; query i is point planted(i), moved a little.
 struct Data {
@@ -48,33 +42,6 @@ struct Data {
     }
   }
 };
-
-std::string text_of(cl_platform_id platform) {
-  char text[256] = "";
-  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text, text, nullptr);
-  return text;
-}
-
-std::string text_of(cl_device_id device) {
-  char text[256] = "";
-  clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof text, text, nullptr);
-  return text;
-}
-
-cl_device_id find_device(const std::string& wanted) {
-  cl_platform_id platforms[16];
-  cl_uint platform_count = 0;
-  if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return nullptr;
-  for (cl_uint p = 0; p < std::min(platform_count, 16U); ++p) {
-    cl_device_id devices[16];
-    cl_uint device_count = 0;
-    if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &device_count) != CL_SUCCESS) continue;
-    for (cl_uint d = 0; d < std::min(device_count, 16U); ++d) {
-      if ((text_of(platforms[p]) + ' ' + text_of(devices[d])).find(wanted) != std::string::npos) return devices[d];
-    }
-  }
-  return nullptr;
-}
 
 class Search {
  public:
