@@ -1,5 +1,5 @@
-"""The Python module against numpy. CLBAKE_TEST_BUNDLE: a bundle of this machine. CLBAKE_TEST_LIBRARY: libclbake.so;
-without it the module must find its own.
+"""The Python module against numpy. CLBAKE_TEST_BUNDLE: a bundle of this machine. CLBAKE_TEST_COMMAND: the command.
+CLBAKE_TEST_LIBRARY: libclbake.so; without it the module must find its own.
 
 Exit status 77: pyopencl, numpy or a device is not here.
 """
@@ -285,6 +285,23 @@ class Libraries(ModuleTest):
         self.assertEqual(caught.exception.code, Code.NO_VARIANT)
         self.assertEqual(library.counters.failed, 1)
 
+    def test_program_of_the_application(self):
+        manifest = Path(__file__).parents[3] / "tools/example/perceptron/programs.json"
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "softmax.clbake")
+            subprocess.run([os.environ["CLBAKE_TEST_COMMAND"], "build", "--programs", manifest, "-o", path, "--device",
+                            device.platform.name], check=True, capture_output=True)
+            library = clbake.Library(context, device, [clbake.Bundle(BUNDLE), clbake.Bundle(path)])
+        self.assertFalse(library.explain_program("softmax").loaded)
+        program = library.program("softmax")
+        explanation = library.explain_program("softmax")
+        self.assertEqual((explanation.origin, explanation.bundle, explanation.loaded), (Origin.NATIVE, 1, True))
+        library.close()
+        x = sample(128, 10)
+        on = on_device(x)
+        cl.Kernel(program, "softmax")(queue, (128,), (64,), on.data, np.int32(10))
+        self.near(on, np.exp(x) / np.exp(x).sum(axis=1, keepdims=True))
+
     def test_program_that_is_in_no_bundle(self):
         for call in (self.library.program, self.library.explain_program):
             with self.assertRaises(clbake.Error) as caught:
@@ -372,9 +389,11 @@ class Page(unittest.TestCase):
     def test_example_runs(self):
         page = Path(__file__).parents[3] / "runtime/python/README.md"
         example = page.read_text().split("```python")[1].split("```")[0]
-        ended = subprocess.run([sys.executable, "-c", f"import clbake; clbake.load({LIBRARY!r})\n{example}"],
-                               capture_output=True, text=True, cwd=Path(BUNDLE).parent,
-                               env={**os.environ, "PYOPENCL_CTX": device.platform.name})
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "gemm.clbake").symlink_to(Path(BUNDLE).resolve())
+            ended = subprocess.run([sys.executable, "-c", f"import clbake; clbake.load({LIBRARY!r})\n{example}"],
+                                   capture_output=True, text=True, cwd=folder,
+                                   env={**os.environ, "PYOPENCL_CTX": device.platform.name})
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertIn("Counters(", ended.stdout)
 
