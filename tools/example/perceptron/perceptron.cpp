@@ -5,7 +5,7 @@
 // Prints milliseconds: context and queue; then, with weights and input on the device, until the first probabilities are
 // on the host, the library's start included; the median of ten later results. Every result is checked against one in
 // double precision. Exit status 1 when one is wrong, 77 without a device.
-#include "../device.hpp"
+#include "example/device.hpp"
 #include "network.hpp"
 
 #include <cmath>
