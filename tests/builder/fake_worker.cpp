@@ -2,7 +2,8 @@
 // OUT` and `time JOB UNIT` do at once, and always with the same result, what clbake's worker does with a device or a
 // compiler; or they fail in a wanted way.
 //
-// FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call, "order VARIANT|ORDER" for each order
+// FAKE_WORKER_LOG        file that gets one line "VERB VARIANT" for each call, "order VARIANT|ORDER" for each order,
+//                        "next VARIANT" for each further variant of a process
 // FAKE_WORKER_MISBEHAVE  "VERB:HOW:PART" for calls of that verb with PART in the variant's name; several with a comma.
 //                        HOW@SHAPE of the verb time: at orders for a shape with SHAPE in its name
 #include "tune/time_model.hpp"
@@ -164,13 +165,22 @@ std::string times_of(const TimingOrder& order, const kernels::Params& params) {
   return line.str();
 }
 
-int time(const std::string& variant) {
+int time(std::string variant) {
   ParentChannel caller;
   if (misbehaviour("time", variant) == "garbage") caller.send("a driver's greeting");
   if (misbehaviour("time", variant) == "slow-compile") std::this_thread::sleep_for(kSlow);
   caller.send("ready");
-  const auto params = std::get<kernels::Params>(kernels::parse(variant));
+  auto params = std::get<kernels::Params>(kernels::parse(variant));
   while (const std::optional<std::string> line = caller.receive()) {
+    if (line->rfind(kNextJobPrefix, 0) == 0) {
+      const Result<Job> job = read_job(line->substr(std::string(kNextJobPrefix).size()));
+      if (!job) return fail(job.status().message());
+      variant = job->variant.name;
+      params = std::get<kernels::Params>(kernels::parse(variant));
+      log("next " + variant);
+      caller.send("ready");
+      continue;
+    }
     const std::optional<TimingOrder> order = parse_order(*line);
     if (!order) return fail("not an order: " + *line);
     log((order->runs == 0 ? "prepare " : "order ") + variant + '|' + *line);

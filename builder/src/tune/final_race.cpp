@@ -65,8 +65,10 @@ class FinalRace {
     }
   }
 
-  Status run(double until) {
-    if (orders_.empty() || params_.empty() || context_.clock.now() >= until) return {};
+  Status run(const SharedTime& time) {
+    TuneClock& clock = context_.clock;
+    const double begin = clock.now();
+    if (orders_.empty() || params_.empty() || begin >= time.end) return {};
     TimingPool::TurnCallbacks callbacks;
     callbacks.turn = [this](std::size_t v, std::size_t order, const std::vector<double>& us) { turn(v, order, us); };
     callbacks.late = [this](std::size_t v, std::size_t order, const std::string& cause) {
@@ -74,18 +76,18 @@ class FinalRace {
     };
     callbacks.wanted = [this](std::size_t v, std::size_t order, unsigned round) { return wanted(v, order, round); };
     callbacks.failed = [this](std::size_t v, const std::string& cause) { fail(v, cause); };
-    TimingPool::Clock::time_point deadline = context_.clock.at(until);
-    if (context_.options.strategy == Strategy::calibrate) {
-      // The budget is for timing alone: compiling takes longer than that on a CPU.
-      callbacks.compiled = [this, until, begin = context_.clock.now()] {
-        context_.clock.set_back(begin);
-        return context_.clock.at(until);
-      };
-      deadline = TimingPool::Clock::time_point::max();
-    }
+    // The budget of a calibration is for timing alone: compiling takes longer than that on a CPU.
+    const bool compiling_counts = context_.options.strategy != Strategy::calibrate;
+    double until = time.end;
+    callbacks.compiled = [&] {
+      if (!compiling_counts) clock.set_back(begin);
+      until = race_deadline(clock.now(), time, clock.now() - begin);
+      return clock.at(until);
+    };
+    const auto deadline = compiling_counts ? clock.at(time.end) : TimingPool::Clock::time_point::max();
     const unsigned rounds = pass_ == 0 ? kFirstRounds : kRounds;
     const Status raced = context_.pool.take_turns(params_, orders_, rounds, callbacks, deadline);
-    if (raced && context_.clock.now() < until) finish_orders_before(shapes_.size());
+    if (raced && clock.now() < until) finish_orders_before(shapes_.size());
     return journal_status_ ? raced : journal_status_;
   }
 
@@ -195,7 +197,7 @@ std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) c
   return list;
 }
 
-Status FinalRaces::race(const KindShapes& shapes, std::size_t pass, double until) {
+Status FinalRaces::race(const KindShapes& shapes, std::size_t pass, const SharedTime& time) {
   context_.results.enter({Stage::final_race, shapes.kind});
   // A race that was cut short goes on with the same racers.
   std::vector<std::uint32_t>& racers = racers_[{shapes.kind, pass}];
@@ -204,7 +206,7 @@ Status FinalRaces::race(const KindShapes& shapes, std::size_t pass, double until
   if (pass == 0) list.insert(list.end(), shapes.grid.begin(), shapes.grid.end());
   FinalRace race(context_, pass, racers, done_);
   race.resume(list);
-  return race.run(until);
+  return race.run(time);
 }
 
 }  // namespace clbake::builder

@@ -19,9 +19,8 @@ class FinalRaces {
   FinalRaces(SearchContext& context, const Proposals& proposals) : context_(context), proposals_(proposals) {}
 
   // The race of this pass, or what is left of it: pass 0 on the list and the grid, with three rounds; later passes on
-  // the list only, with five, which make the figures better. Ends when the clock says `until`. Fails with cancelled or
-  // io.
-  Status race(const KindShapes& shapes, std::size_t pass, double until);
+  // the list only, with five, which make the figures better. Ends with its part of `time`. Fails with cancelled or io.
+  Status race(const KindShapes& shapes, std::size_t pass, const SharedTime& time);
 
  private:
   std::vector<std::uint32_t> choose_racers(const KindShapes& shapes) const;

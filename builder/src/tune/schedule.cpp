@@ -1,5 +1,6 @@
 #include "tune/schedule.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace clbake::builder {
@@ -28,17 +29,26 @@ double part_of(double begin, double end, double fraction) {
   return std::isinf(end) ? end : begin + (end - begin) * fraction;
 }
 
-// On GPUs, where compiling is cheap, the other pairs of transposes get more of the time.
+double race_deadline(double now, const SharedTime& time, double compiling) {
+  const double left = std::max(0.0, time.end - now);
+  const double set_aside = std::min(compiling * static_cast<double>(time.races - 1), left / 2);
+  return now + (left - set_aside) / static_cast<double>(time.races);
+}
+
+// On GPUs, where compiling is cheap, the default variants and their neighbours are near the final speed within seconds:
+// the races, which need many shapes for the cost models, get almost half of the time.
 Schedule::Schedule(Strategy strategy, kernels::DeviceType device, std::size_t pairs, double begin, double end)
     : staged_(strategy == Strategy::staged), pairs_(pairs), begin_(begin), end_(end) {
   if (!staged_ && pairs > 1) {
     ends_ = {0.6, 0.7, 0.7, 0.85};
   } else if (!staged_) {
     ends_ = {0.75, 0.87, 0.87, 0.87};
+  } else if (device == kernels::DeviceType::gpu && pairs == 1) {
+    ends_ = {0.3, 0.42, 0.55, 0.55};
+  } else if (device == kernels::DeviceType::gpu) {
+    ends_ = {0.15, 0.23, 0.29, 0.55};
   } else if (pairs == 1) {
     ends_ = {0.5, 0.63, 0.82, 0.82};
-  } else if (device == kernels::DeviceType::gpu) {
-    ends_ = {0.25, 0.35, 0.42, 0.7};
   } else {
     ends_ = {0.36, 0.46, 0.54, 0.72};
   }
@@ -55,10 +65,6 @@ double Schedule::carry_over(std::size_t pair) const {
 
 double Schedule::refine_other(std::size_t pair) const {
   return at(part_of(ends_.refine, ends_.others, static_cast<double>(pair) / static_cast<double>(pairs_ - 1)));
-}
-
-double Schedule::final_race(std::size_t pair) const {
-  return at(part_of(ends_.others, 1, static_cast<double>(pair + 1) / static_cast<double>(pairs_)));
 }
 
 }  // namespace clbake::builder

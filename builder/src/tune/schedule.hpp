@@ -27,6 +27,17 @@ class TuneClock {
 // `fraction` of the way from begin to end; an infinite end stays infinite.
 double part_of(double begin, double end, double fraction);
 
+// The time that this final race and the later ones have together.
+struct SharedTime {
+  double end;         // seconds of the clock
+  std::size_t races;  // this one and those that follow, at least 1
+};
+
+// When the race that may begin its turns now has to end, so that all of the time's races get turns for equally long:
+// what is left, without what the later ones need to compile, divided by the races. `compiling`: seconds that this one
+// took for it, and the later ones are expected to take; at most half of what is left is set aside for that.
+double race_deadline(double now, const SharedTime& time, double compiling);
+
 // The deadlines of the stages for one precision, in seconds of the clock.
 class Schedule {
  public:
@@ -38,7 +49,7 @@ class Schedule {
   double refine() const;                        // pair 0
   double carry_over(std::size_t pair) const;    // from 1 on
   double refine_other(std::size_t pair) const;  // from 1 on
-  double final_race(std::size_t pair) const;
+  double final_races() const { return end_; }   // of all pairs: SharedTime
 
  private:
   double at(double fraction) const { return part_of(begin_, end_, fraction); }

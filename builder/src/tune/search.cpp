@@ -114,7 +114,7 @@ void Search::keep_short_ones(KindShapes& shapes) const {
 Status Search::search_precision(const std::vector<KindShapes>& pairs, double begin, double end) {
   const TuneOptions& options = context_.options;
   const bool searches = options.strategy != Strategy::calibrate && options.strategy != Strategy::variants;
-  if (!searches) return race_all(pairs, begin, end);
+  if (!searches) return race_all(pairs, end);
   const Schedule schedule(options.strategy, context_.device().type, pairs.size(), begin, end);
   const bool staged = options.strategy == Strategy::staged;
   Status status = stages_.explore(pairs[0], schedule.explore());
@@ -124,22 +124,18 @@ Status Search::search_precision(const std::vector<KindShapes>& pairs, double beg
     status = stages_.carry_over(pairs[0], pairs[i], schedule.carry_over(i));
     if (status && staged) status = stages_.refine(pairs[i], schedule.refine_other(i));
   }
-  for (std::size_t i = 0; i < pairs.size() && status; ++i) status = races_.race(pairs[i], 0, schedule.final_race(i));
-  return status;
+  return status ? race_all(pairs, schedule.final_races()) : status;
 }
 
-// Each gets its part of the time.
-Status Search::race_all(const std::vector<KindShapes>& pairs, double begin, double end) {
+Status Search::race_all(const std::vector<KindShapes>& pairs, double end) {
   Status status;
   for (std::size_t i = 0; i < pairs.size() && status; ++i) {
-    status =
-        races_.race(pairs[i], 0, part_of(begin, end, static_cast<double>(i + 1) / static_cast<double>(pairs.size())));
+    status = races_.race(pairs[i], 0, {end, pairs.size() - i});
   }
   return status;
 }
 
-// In the time that is left: first races that were cut short go on, each with its part of the time, then all are run
-// again for better figures.
+// In the time that is left: first races that were cut short go on, then all are run again for better figures.
 Status Search::race_again(const std::vector<std::vector<KindShapes>>& precisions) {
   std::vector<const KindShapes*> all;
   for (const auto& pairs : precisions) {
@@ -148,8 +144,7 @@ Status Search::race_again(const std::vector<std::vector<KindShapes>>& precisions
   const double budget = context_.budget_s();
   for (std::size_t pass = 0; pass < kPasses; ++pass) {
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const double until = pass > 0 ? budget : part_of(clock_.now(), budget, 1 / static_cast<double>(all.size() - i));
-      const Status raced = races_.race(*all[i], pass, until);
+      const Status raced = races_.race(*all[i], pass, {budget, pass > 0 ? 1 : all.size() - i});
       if (!raced) return raced;
     }
   }

@@ -24,7 +24,7 @@ class Search {
   KindShapes shapes_of(const GemmKind& kind);
   Status search_precision(const std::vector<KindShapes>& pairs, double begin, double end);
   void add_prior();
-  Status race_all(const std::vector<KindShapes>& pairs, double begin, double end);
+  Status race_all(const std::vector<KindShapes>& pairs, double end);
   Status race_again(const std::vector<std::vector<KindShapes>>& precisions);
 
   TuneClock clock_;

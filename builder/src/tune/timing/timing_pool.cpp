@@ -7,9 +7,10 @@
 namespace clbake::builder {
 namespace {
 
-constexpr unsigned kTimeoutsOfAShape = 3;      // after so many without a success nothing else is timed on the shape
-constexpr unsigned kVariantsPerProcess = 100;  // of a GPU, where a context takes a second or two
-constexpr unsigned kLargestBatch = 64;         // variants that are compiled before they are timed
+constexpr unsigned kTimeoutsOfAShape = 3;       // after so many without a success nothing else is timed on the shape
+constexpr unsigned kVariantsPerProcess = 100;   // of a GPU, where a context takes a second or two
+constexpr unsigned kLargestBatch = 64;          // variants that are compiled before they are timed
+constexpr std::chrono::seconds kLastAnswer{5};  // for a process whose answer nobody waits for any more
 
 }  // namespace
 
@@ -30,19 +31,43 @@ Result<std::unique_ptr<TimingPool::Process>> TimingPool::new_process(const kerne
 }
 
 Result<std::unique_ptr<TimingPool::Process>> TimingPool::process_for(const kernels::Params& params, std::size_t unit) {
-  const auto of_unit = [&](const auto& process) { return process->unit() == unit; };
-  const auto at = std::find_if(idle_.begin(), idle_.end(), of_unit);
-  if (at == idle_.end()) return new_process(params, unit);
-  std::unique_ptr<Process> process = std::move(*at);
-  idle_.erase(at);
+  std::unique_ptr<Process> process = take_spare(unit);
+  if (!process) return new_process(params, unit);
   const Status sent = process->next(options_.devices.front().target, params);
   if (!sent) return sent;
   return process;
 }
 
+// A process that is still at work at a deadline is kept: it will soon be idle, and new contexts for all variants of a
+// race take longer than many of its shapes.
 void TimingPool::take_back(std::unique_ptr<Process> process) {
-  const bool usable = process->state() == Process::State::idle && process->variants() < variants_per_process_;
-  if (usable) idle_.push_back(std::move(process));
+  const bool usable = process->state() != Process::State::failed && process->variants() < variants_per_process_;
+  if (usable) spare_.push_back(std::move(process));
+}
+
+// An idle process of the unit. Waits for busy ones, but drops those that take too long; null when there is none.
+std::unique_ptr<TimingPool::Process> TimingPool::take_spare(std::size_t unit) {
+  const Clock::time_point give_up = Clock::now() + kLastAnswer;
+  const auto remove = [&](const auto& unwanted) {
+    spare_.erase(std::remove_if(spare_.begin(), spare_.end(), unwanted), spare_.end());
+  };
+  const auto busy = [&](const auto& process) { return process->unit() == unit && process->busy(); };
+  while (true) {
+    std::vector<double> ignored;
+    for (const auto& process : spare_) process->poll(ignored);
+    remove([](const auto& process) { return process->state() == Process::State::failed; });
+    const auto idle = std::find_if(spare_.begin(), spare_.end(), [&](const auto& process) {
+      return process->unit() == unit && process->state() == Process::State::idle;
+    });
+    if (idle != spare_.end()) {
+      std::unique_ptr<Process> process = std::move(*idle);
+      spare_.erase(idle);
+      return process;
+    }
+    if (std::none_of(spare_.begin(), spare_.end(), busy)) return nullptr;
+    if (cancel_ || Clock::now() >= give_up) remove(busy);
+    wait_for(spare_);
+  }
 }
 
 // The requests that are under way.

@@ -85,19 +85,20 @@ class TimingPool {
   class Queue;
   class Turns;
 
-  // An idle process with this variant as its next one, or a new process.
+  // A spare process with this variant as its next one, or a new process.
   Result<std::unique_ptr<Process>> process_for(const kernels::Params& params, std::size_t unit);
   Result<std::unique_ptr<Process>> new_process(const kernels::Params& params, std::size_t unit);
   void take_back(std::unique_ptr<Process> process);
+  std::unique_ptr<Process> take_spare(std::size_t unit);
 
   const TuneOptions& options_;
   const std::atomic<bool>& cancel_;
-  bool shares_cores_;              // the device computes on the cores that compile
-  std::size_t units_;              // identical devices, timed side by side
-  unsigned parallel_;              // compilations at a time
-  unsigned waiting_;               // compiled variants that may wait for the device
-  unsigned variants_per_process_;  // a process ends after so many, or after one that failed
-  std::vector<std::unique_ptr<Process>> idle_;
+  bool shares_cores_;                            // the device computes on the cores that compile
+  std::size_t units_;                            // identical devices, timed side by side
+  unsigned parallel_;                            // compilations at a time
+  unsigned waiting_;                             // compiled variants that may wait for the device
+  unsigned variants_per_process_;                // a process ends after so many, or after one that failed
+  std::vector<std::unique_ptr<Process>> spare_;  // idle, or at work on what nobody waits for any more
   HangingWidths hanging_;
   std::map<std::string, unsigned> timeouts_;  // by shape, before any variant finished it
   std::set<std::string> finished_;            // shapes that some variant finished
