@@ -96,11 +96,12 @@ cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector
   return best;
 }
 
-cache::CostModel scaled_cost_model(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units) {
+cache::CostModel scaled_cost_model(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units,
+                                   double trust) {
   std::vector<double> logarithms;
   for (const TimedShape& shape : shapes) logarithms.push_back(logarithm_of_error(model, shape, units));
   std::sort(logarithms.begin(), logarithms.end());
-  const double scale = std::exp(logarithms[logarithms.size() / 2]);
+  const double scale = std::exp(trust * logarithms[logarithms.size() / 2]);
   for (std::size_t i = 0; i < kFeatures; ++i) {
     float& time = time_of(model, i);
     time = static_cast<float>(static_cast<double>(time) * scale);

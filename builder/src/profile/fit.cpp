@@ -14,7 +14,8 @@
 //     stays with the default variants.
 //   - Where the measurements contradict the choice by more than their spread, a rule names the winner for that shape
 //     and those within 6 % of it, unless another one of these was timed.
-// A kind with too few shapes for a fit has the prior's models, or none, and exceptions.
+// A kind of which too few shapes were raced has for its prior, if there is no other, the models of the same precision's
+// kind with most shapes (sibling_models.hpp), scaled to what was measured.
 //
 // Why so. Between two sizes of a table the time of a variant jumps: with one more wave of work-groups, or a tile that
 // is mostly outside C. The formula knows where; what it does not know, the numbers take up.
@@ -28,6 +29,7 @@
 #include "profile/cost_fit.hpp"
 #include "profile/coverage.hpp"
 #include "profile/default_choice.hpp"
+#include "profile/sibling_models.hpp"
 
 #include <algorithm>
 #include <array>
@@ -46,8 +48,12 @@ constexpr Gains kGains = {0.003, 0.02};
 // For cost models of one's own, and of a variant for its model. Even few shapes choose far better than the default
 // variants, which serve everything else; but with 8, single choices were four times as slow as those.
 constexpr std::size_t kLeastShapes = 12;
-constexpr std::size_t kLeastTimes = 12;  // or half of the shapes
-constexpr std::size_t kLeastScaled = 3;  // of a variant, for the scale of the prior's
+constexpr std::size_t kEnoughShapes = 30;  // from which on they choose as well as another kind's
+constexpr std::size_t kLeastTimes = 12;    // or half of the shapes
+constexpr std::size_t kLeastScaled = 3;    // of a variant, for the scale of the prior's
+// So many shapes are needed to trust the scale of another kind's model half: the fewer there are, the more the scale
+// says of them alone.
+constexpr double kTrust = 8;
 constexpr std::size_t kFolds = 10;
 constexpr double kMargins[] = {0, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3, 1, 10};
 constexpr double kWeightOfLoss = 3;
@@ -64,8 +70,32 @@ class KindFit {
   KindFit(const Tuning& tuning, const Times& times, const DefaultChoice& defaults, std::vector<std::uint32_t> shapes,
           Models prior)
       : tuning_(tuning), times_(times), shapes_(std::move(shapes)), prior_(std::move(prior)), models_(prior_) {
-    for (const std::uint32_t s : shapes_) default_of_.push_back(defaults.of(tuning.shapes[s]));
+    set_defaults(defaults);
     variants_ = times.cover(shapes_, kMaxVariants, kGains, defaults.variants());
+  }
+
+  // Shapes that were measured in a race.
+  std::size_t raced() const {
+    return static_cast<std::size_t>(std::count_if(shapes_.begin(), shapes_.end(),
+                                                  [&](std::uint32_t shape) { return times_.winner(shape)->final; }));
+  }
+
+  bool has_prior() const { return !prior_.empty(); }
+  const Models& models() const { return models_; }
+
+  // Takes another kind's models for its prior, unless what was measured here speaks for the default variants.
+  void adopt(Models models, const DefaultChoice& defaults) {
+    set_defaults(defaults);
+    prior_ = std::move(models);
+    for (cache::CostModel& model : prior_) {
+      const std::vector<TimedShape> timed = times_of(model.variant, kFolds);
+      const auto count = static_cast<double>(timed.size());
+      if (!timed.empty()) model = scaled_cost_model(model, timed, tuning_.compute_units, count / (count + kTrust));
+    }
+    double sum = 0;
+    for (std::size_t i = 0; i < shapes_.size(); ++i) sum += utility(i, gain(default_of_[i], choice(prior_, i), i));
+    if (sum < 0) prior_.clear();
+    models_ = prior_;
   }
 
   // Where models come from, given the fold that they must not know: the prior's, with the times scaled to what was
@@ -134,6 +164,11 @@ class KindFit {
   }
 
  private:
+  void set_defaults(const DefaultChoice& defaults) {
+    default_of_.clear();
+    for (const std::uint32_t s : shapes_) default_of_.push_back(defaults.of(tuning_.shapes[s]));
+  }
+
   // Microseconds of a call; nothing where it was not measured beside the winner.
   std::optional<double> time(std::uint32_t variant, std::uint32_t shape) const {
     const Measurement* m = times_.find(variant, shape);
@@ -279,42 +314,99 @@ double best_margin(const MarginSums& sums) {
   return kMargins[sums.rend() - best - 1];
 }
 
-}  // namespace
-
-void fit(Tuning& tuning) {
-  tuning.compute_units = std::max(tuning.compute_units, 1U);  // 0: not known
+// The models that the tuning starts from, without those of variants that failed.
+std::map<GemmKind, Models> priors_of(const Tuning& tuning, const std::set<std::string>& failed) {
   std::map<GemmKind, Models> priors;
-  std::set<std::string> failed;
-  for (const Failure& failure : tuning.failures) failed.insert(failure.variant);
   for (const cache::CostModel& model : tuning.prior) {
     if (failed.count(tuning.variants[model.variant]) == 0) priors[model.kind()].push_back(model);
   }
-  tuning.winners.clear();
-  tuning.exceptions.clear();
-  tuning.models.clear();
-  const Times times(tuning);
-  const DefaultChoice defaults(tuning);
-  std::map<GemmKind, std::vector<std::uint32_t>> kinds;
+  return priors;
+}
+
+std::vector<Winner> winners_of(const Tuning& tuning, const Times& times) {
+  std::vector<Winner> winners;
   for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
     const Measurement* winner = times.winner(s);
-    if (!winner) continue;
-    tuning.winners.push_back({shape_class(tuning.shapes[s]), *winner});
-    kinds[tuning.shapes[s].kind()].push_back(s);
+    if (winner) winners.push_back({shape_class(tuning.shapes[s]), *winner});
   }
-  for (auto& [kind, prior] : priors) {
-    if (kinds.count(kind) == 0) tuning.models.insert(tuning.models.end(), prior.begin(), prior.end());
+  return winners;
+}
+
+// The kinds that were asked for, each with its shapes that have a winner.
+std::map<GemmKind, std::vector<std::uint32_t>> shapes_by_kind(const Tuning& tuning, const Times& times) {
+  std::map<GemmKind, std::vector<std::uint32_t>> kinds;
+  for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
+    std::vector<std::uint32_t>& shapes = kinds[tuning.shapes[s].kind()];
+    if (times.winner(s)) shapes.push_back(s);
   }
-  std::vector<KindFit> fits;
-  for (auto& [kind, shapes] : kinds) {
-    fits.emplace_back(tuning, times, defaults, std::move(shapes), std::move(priors[kind]));
+  return kinds;
+}
+
+using Fits = std::map<GemmKind, KindFit>;
+
+// Lets scaled and fitted models compete with the priors. Of each way to make them there is one margin, for which the
+// kinds of earlier runs count, too.
+class Competition {
+ public:
+  void run(const std::vector<KindFit*>& fits) {
+    for (std::size_t way = 0; way < std::size(kMakers); ++way) {
+      for (KindFit* fit : fits) fit->leave_out(kMakers[way], sums_[way]);
+      const double margin = best_margin(sums_[way]);
+      for (KindFit* fit : fits) fit->consider(kMakers[way], margin);
+    }
   }
-  for (const KindFit::Maker make : {&KindFit::scale_models, &KindFit::fit_models}) {
-    MarginSums sums{};
-    for (KindFit& fit : fits) fit.leave_out(make, sums);
-    const double margin = best_margin(sums);
-    for (KindFit& fit : fits) fit.consider(make, margin);
+
+ private:
+  static constexpr KindFit::Maker kMakers[] = {&KindFit::scale_models, &KindFit::fit_models};
+  MarginSums sums_[std::size(kMakers)] = {};
+};
+
+// The fit whose models may serve this kind, too: that of the same precision with most raced shapes, enough of them for
+// models. Null: none, or this kind's own ones need no help.
+const KindFit* sibling_of(const GemmKind& kind, const Fits& fits) {
+  const KindFit& own = fits.at(kind);
+  if (own.has_prior() || own.raced() >= kEnoughShapes) return nullptr;
+  const KindFit* best = nullptr;
+  for (const auto& [other, fit] : fits) {
+    const bool serves = other.precision == kind.precision && fit.raced() >= kLeastShapes;
+    if (serves && (!best || fit.raced() > best->raced())) best = &fit;
   }
-  for (const KindFit& fit : fits) fit.add_to(tuning);
+  return best == &own ? nullptr : best;
+}
+
+}  // namespace
+
+void fit(Tuning& tuning, const kernels::DeviceLimits* limits) {
+  tuning.compute_units = std::max(tuning.compute_units, 1U);  // 0: not known
+  tuning.exceptions.clear();
+  tuning.models.clear();
+  std::set<std::string> failed;
+  for (const Failure& failure : tuning.failures) failed.insert(failure.variant);
+  std::map<GemmKind, Models> priors = priors_of(tuning, failed);
+  const Times times(tuning);
+  tuning.winners = winners_of(tuning, times);
+  const DefaultChoice defaults(tuning);
+  Fits fits;
+  for (auto& [kind, shapes] : shapes_by_kind(tuning, times)) {
+    fits.try_emplace(kind, tuning, times, defaults, std::move(shapes), std::move(priors[kind]));
+    priors.erase(kind);
+  }
+  for (const auto& [kind, prior] : priors) {  // of kinds that were not asked for
+    tuning.models.insert(tuning.models.end(), prior.begin(), prior.end());
+  }
+
+  std::vector<KindFit*> alone, helped;
+  for (auto& [kind, fit] : fits) (sibling_of(kind, fits) ? helped : alone).push_back(&fit);
+  Competition competition;
+  competition.run(alone);
+  for (auto& [kind, fit] : fits) {
+    const KindFit* sibling = sibling_of(kind, fits);
+    if (!sibling) continue;
+    Models models = sibling_models(sibling->models(), kind, defaults.variants(), failed, limits, tuning);
+    fit.adopt(std::move(models), DefaultChoice(tuning));
+  }
+  competition.run(helped);
+  for (const auto& [kind, fit] : fits) fit.add_to(tuning);
 }
 
 }  // namespace clbake::builder

@@ -101,7 +101,7 @@ Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
   Result<Tuning> tuning = Search(options, *journal, cancel, progress).run();
   if (!tuning) return tuning;
   sign(options, *tuning);
-  fit(*tuning);
+  fit(*tuning, &options.devices.front().limits);
   keep_exceptions(options.prior, *tuning);
   return tuning;
 }

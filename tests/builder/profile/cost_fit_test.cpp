@@ -121,6 +121,10 @@ BOOST_AUTO_TEST_CASE(AScaledModelHasTheMedianOfTheMeasuredTimes) {
   BOOST_TEST(scaled.error > 0.5F);
   shapes.erase(shapes.begin());
   BOOST_TEST(scaled_cost_model(known, shapes, kUnits).error < 1e-4F);
+  // Of the factor 3 with less trust only a part, in logarithms.
+  const float third = std::cbrt(3.0F);
+  BOOST_TEST(scaled_cost_model(known, shapes, kUnits, 1.0 / 3).step_us == third * known.step_us, tt::tolerance(1e-5F));
+  BOOST_TEST(scaled_cost_model(known, shapes, kUnits, 0).step_us == known.step_us);
 }
 
 BOOST_AUTO_TEST_CASE(OneShapeIsEnough) {

@@ -49,22 +49,22 @@ inline kernels::Params tile(kernels::Params params, std::uint32_t rows, std::uin
   return params;
 }
 
-// Variants of single nn by name, and what they take: the three default ones, and some that are better on some shapes.
+// Variants of one kind by name, and what they take: the three default ones, and some that are better on some shapes.
 using Device = std::map<std::string, cache::CostModel>;
 
-inline Device default_variants_only() {
+inline Device default_variants_only(const GemmKind& kind = {}) {
   Device device;
   const double efficiency[] = {0.1, 1, 0.5};  // direct, large tiles, small tiles
   std::size_t i = 0;
-  for (const kernels::Params& p : kernels::default_variants(kernels::DeviceType::gpu, Precision::single_precision)) {
-    if (p.kind() == GemmKind{}) device[kernels::name(p)] = truth(p, efficiency[i++]);
+  for (const kernels::Params& p : kernels::default_variants(kernels::DeviceType::gpu, kind.precision)) {
+    if (p.kind() == kind) device[kernels::name(p)] = truth(p, efficiency[i++]);
   }
   BOOST_REQUIRE_EQUAL(device.size(), 3U);
   return device;
 }
 
-inline Device imagined_gpu() {
-  Device device = default_variants_only();
+inline Device imagined_gpu(const GemmKind& kind = {}) {
+  Device device = default_variants_only(kind);
   const kernels::Params large = params_of(std::max_element(device.begin(), device.end(), [](auto& a, auto& b) {
                                             return a.second.tile_n < b.second.tile_n;
                                           })->first);
@@ -127,10 +127,10 @@ class Chooser {
     contents.targets = {made_up_device().target};
     contents.sources = {{"kernel.cl", ""}};
     std::vector<std::uint32_t> defaults;
-    const Device known = default_variants_only();
     for (const std::string& name : tuning.variants) {
       const kernels::Params p = params_of(name);
-      if (known.count(name) > 0) defaults.push_back(static_cast<std::uint32_t>(contents.variants.size()));
+      if (default_variants_only(p.kind()).count(name) > 0)
+        defaults.push_back(static_cast<std::uint32_t>(contents.variants.size()));
       cache::Variant variant;
       variant.kind() = p.kind();
       variant.name = name;
@@ -184,7 +184,7 @@ inline Ratio against_best(const Device& device, const Chooser& chooser, const st
 }
 
 inline Ratio against_untuned(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes) {
-  const Chooser untuned(measured(default_variants_only(), {}, 0));
+  const Chooser untuned(measured(default_variants_only(params_of(device.begin()->first).kind()), {}, 0));
   return compare(device, chooser, shapes, [&](const Shape& shape) {
     return expected_us(device.at(untuned.of(shape)), problem_of(shape), kUnits);
   });

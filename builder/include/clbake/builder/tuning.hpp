@@ -3,6 +3,7 @@
 #pragma once
 
 #include <clbake/builder/devices.hpp>
+#include <clbake/kernels/constraints.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -106,7 +107,7 @@ struct Tuning {
   std::uint32_t tried = 0;   // variants, failures included
   double noise = 0;  // of a final race: median of |ln(time / time of the same variant beside it)|; 0: not measured
 
-  std::vector<std::string> variants;  // all that were timed, by name
+  std::vector<std::string> variants;  // all that were timed or serve, by name
   std::vector<Shape> shapes;
   std::vector<Measurement> measurements;  // at most one for a variant and a shape
   std::vector<Failure> failures;
@@ -118,14 +119,16 @@ struct Tuning {
   // into `variants`.
   std::vector<Winner> winners;          // one for each shape
   std::vector<cache::Rule> exceptions;  // where measurements contradict the cost models
-  // One for each variant that serves; none for a kind with too few shapes, or where no variant gains over the default
-  // ones.
+  // One for each variant that serves; none where no variant gains over the default ones, nor for a kind with too few
+  // shapes if no other kind of its precision has models.
   std::vector<cache::CostModel> models;
 };
 
-// Fills in winners, exceptions and cost models from the prior and the measurements.
+// Fills in winners, exceptions and cost models from the prior and the measurements. A kind of `shapes` of which too few
+// were raced takes the models of another kind; variants that it was not timed with are added to `variants` where
+// `limits`, those of the device, admit them. Null: the device is not known, and none is added.
 // Measurements with one run cannot win. Equal measurements give equal results, in whatever order they are.
-void fit(Tuning& tuning);
+void fit(Tuning& tuning, const kernels::DeviceLimits* limits = nullptr);
 
 // Logarithm of one variant's time over another one's from which on the difference is more than noise: twice the root of
 // the sum of the squared standard errors of the two medians, and at least the tuning's noise.
