@@ -62,41 +62,37 @@
 //            4 of a, and lanes l and l^1   16 18 20 22 24 26 28 30        2
 //            (l^2) share one, which halves 17 19 21 23 25 27 29 31        3
 //            the passes through local memory
-//   MMA      as CYCLIC, with warps of 4 x 8 that use NVIDIA's matrix units for doubles or 16 bits: one instruction
-//            multiplies 16 x 8 elements of C by 8 steps of k (16 bits: 16)
+//   MMA      as CYCLIC, for 16 bits, with warps of 4 x 8 that use NVIDIA's matrix units: one instruction multiplies
+//            16 x 8 elements of C by 16 steps of k
 //
-//   MMA8     as MMA, for doubles: four instructions of 8 x 8 elements by 4 steps, which earlier devices have too
+// Instructions that only some devices have replace load_fragments and multiply (MMA, EXCHANGE). Everything else is
+// plain OpenCL C 1.2.
 //
-// Instructions that only some devices have replace load_fragments and multiply (MMA, EXCHANGE), or would replace
-// load_tile and store_tile (asynchronous copies). Everything else is plain OpenCL C 1.2.
+// MMA: 16 bits go two by two. A cell of a tile, 32 bits, holds those of steps 2p and 2p+1 of k, and a tile has a row
+// for each such pair p; the instruction multiplies 8 pairs at once. Where an operand's neighbours lie along k, a load
+// from global memory is a row of cells already; else the loads of two steps are interleaved. Rows of 4 (mod 16) cells
+// are read without bank conflicts.
 //
-// MMA: pieces are 2 x 2. In a piece, the work-item in column t and row g of its warp holds these elements of C and
-// reads these of op(A) and op(B):
+// Pieces are 2 x 2. In a piece, the work-item in column t and row g of its warp holds these elements of C and reads
+// these cells of op(A) and op(B):
 //
-//                                     k: 2t, 2t+1         column g (0 to 7) of the warp's 8
-//   C: rows 2g, 2g+1,             op(A): rows 2g, 2g+1    op(B): steps 2t, 2t+1 of k
+//                                     pairs 2t, 2t+1      column g (0 to 7) of the warp's 8
+//   C: rows 2g, 2g+1,             op(A): rows 2g, 2g+1    op(B): pairs 2t, 2t+1
 //      columns 2t, 2t+1                  (of the warp's 16)
 //
-// The instruction calls these rows g and g+8, and these steps t and t+4. The order of rows and of steps is free, so we
-// take those that lie side by side. Rows of a tile that are 2 (mod 16) doubles long are read without bank conflicts.
-//
-// 16 bits go two by two. A cell of a tile, 32 bits, holds those of steps 2p and 2p+1 of k, a tile has a row for each
-// such pair, and what is said above of doubles and steps holds for cells and pairs: the instruction multiplies 8 pairs
-// at once. Where an operand's neighbours lie along k, a load from global memory is a row of cells already; else the
-// loads of two steps are interleaved. Rows of 4 (mod 16) cells are read without bank conflicts.
+// The instruction calls these rows g and g+8, and these pairs t and t+4. The order of rows and of pairs is free, so we
+// take those that lie side by side.
 
 #define BLOCKED 0
 #define CYCLIC 1
 #define ZIGZAG 2
 #define MMA 3
-#define MMA8 4
-#define MATRIX_UNITS (MAP == MMA || MAP == MMA8)
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
 #define WORK_ITEMS (LOCAL_X * LOCAL_Y)
 // What local memory holds: reals, or pairs of elements of 16 bits.
-#if MAP == MMA && PRECISION == 16
+#if MAP == MMA
 #if BFLOAT16
 #define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
 #else
@@ -128,7 +124,7 @@ typedef cell rowv;
 #define ROW_PIECES (MS / ROW_WIDTH)
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
 
-#if MATRIX_UNITS
+#if PAIRED
 #define STEP 8  // rows of the tiles that are multiplied at once
 #else
 #define STEP 1
@@ -332,7 +328,7 @@ static ALWAYS_INLINE real from_lane(const real value, const int lane) {
 #define FROM_LANE(value, lane) from_lane(value, lane)
 #endif
 
-#if MATRIX_UNITS
+#if PAIRED
 
 // A work-item's part of the operands of a warp's instruction.
 typedef struct {
@@ -359,18 +355,6 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cel
   }
 }
 
-#if MAP == MMA8
-// Two elements in a row of 8 x 8, from a step of k of this row and of this column; those of the other three steps are
-// in the neighbours t.
-static ALWAYS_INLINE void multiply_8x8(realv* sum, const real a, const real b) {
-  realv c = *sum;
-  __asm__ volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
-                   : "+d"(c.x), "+d"(c.y)
-                   : "d"(a), "d"(b));
-  *sum = c;
-}
-#endif
-
 static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
 #pragma unroll
   for (int u = 0; u < ROW_PIECES; ++u) {
@@ -380,23 +364,10 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     for (int w = 0; w < COLUMN_PIECES; ++w) {
       realv upper = sum[2 * u][w];
       realv lower = sum[2 * u + 1][w];
-#if PAIRED
-      __asm__ volatile(MULTIPLY_PAIRS " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-                       : "+f"(upper.x), "+f"(upper.y), "+f"(lower.x), "+f"(lower.y)
-                       : "r"(a.x), "r"(a.y), "r"(next_a.x), "r"(next_a.y), "r"(fragments->b[0][w]),
-                         "r"(fragments->b[1][w]));
-#elif MAP == MMA8
-      multiply_8x8(&upper, a.x, fragments->b[0][w]);
-      multiply_8x8(&upper, next_a.x, fragments->b[1][w]);
-      multiply_8x8(&lower, a.y, fragments->b[0][w]);
-      multiply_8x8(&lower, next_a.y, fragments->b[1][w]);
-#else
       __asm__ volatile(  // clang has no "asm" in OpenCL C
-          "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-          : "+d"(upper.x), "+d"(upper.y), "+d"(lower.x), "+d"(lower.y)
-          : "d"(a.x), "d"(a.y), "d"(next_a.x), "d"(next_a.y), "d"(fragments->b[0][w]), "d"(fragments->b[1][w]));
-#endif
+          MULTIPLY_PAIRS " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(upper.x), "+f"(upper.y), "+f"(lower.x), "+f"(lower.y)
+          : "r"(a.x), "r"(a.y), "r"(next_a.x), "r"(next_a.y), "r"(fragments->b[0][w]), "r"(fragments->b[1][w]));
       sum[2 * u][w] = upper;
       sum[2 * u + 1][w] = lower;
     }
@@ -450,7 +421,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #if MAP == ZIGZAG
 #define WORK_ITEM_X (warp % (LOCAL_X / 8) * 8 + lane / 2 % 8)
 #define WORK_ITEM_Y (warp / (LOCAL_X / 8) * 4 + lane / 16 * 2 + lane % 2)
-#elif MATRIX_UNITS
+#elif PAIRED
 #define WORK_ITEM_X (warp % (LOCAL_X / 4) * 4 + lane % 4)
 #define WORK_ITEM_Y (warp / (LOCAL_X / 4) * 8 + lane / 4)
 #else
@@ -507,7 +478,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-#if MAP == ZIGZAG || MATRIX_UNITS
+#if MAP == ZIGZAG || PAIRED
   const int warp = item / 32;
   const int lane = item % 32;
 #endif

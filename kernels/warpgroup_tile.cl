@@ -41,7 +41,6 @@
 #define LOCAL_X 4
 #define LOCAL_Y (ML / 2 + 32)
 #define PRODUCERS 128  // work-items of the producer
-#define LOAD_WIDTH 8   // elements of 16 bytes
 
 // Blocks of k between the start of a copy and the wait for its end, at most BUFFERS - 2: a consumer gives a pair of
 // tiles back one block after it has read it, and with a longer delay it and the producer would wait for each other.
@@ -67,9 +66,6 @@
 #define B_BYTES (NL * KL * 2)
 
 // ---- Barriers ----
-
-// The address of local memory that PTX takes.
-static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
 
 static ALWAYS_INLINE void start_barrier(const uint barrier, const int arrivals) {
   __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -145,10 +141,6 @@ static ALWAYS_INLINE uint4 load_unaligned(__global const element* from, const in
 #define EXISTING(r)                                                                                                  \
   ((int)chunk_line(r, lines, item) < full_lines ? clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH) \
                                                 : 0)
-// Starts to copy the first `bytes` of 16 bytes; the others become zero.
-#define COPY_ASYNC(to, from, bytes)                                                                                \
-  __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
-                   : "memory")
 
 // Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory. whole: all elements exist,
 // aligned to 16 bytes; else only full_lines x full_line exist, and the others become zero. Without alignment the copy
@@ -184,12 +176,8 @@ static ALWAYS_INLINE void copy_tile(__local uchar* tile, __global const element*
 
 // Waits for all copies of this work-item but those of the last `late` blocks, and shows them to the matrix units.
 #define FINISH_COPIES(late) \
-  __asm__ volatile("cp.async.wait_group " late ";\nfence.proxy.async.shared::cta;" ::: "memory")
-#define START_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
-
-static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
-  return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
-}
+  WAIT_FOR_COPIES(late);    \
+  __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
 // ---- The consumers ----
 
@@ -229,8 +217,6 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #else
 #define TYPES "f16.f16"
 #endif
-#define TEXT_EXPANDED(x) #x
-#define TEXT(x) TEXT_EXPANDED(x)
 #if A_ALONG_K
 #define A_MAJOR "0"
 #else
@@ -338,18 +324,6 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
   halves[1] = x.hi;
 }
 #endif
-
-// The work-group's tile. Work-groups start in the order of their numbers, x first; in this order, those that run at the
-// same time form a block of BAND rows of tiles, and need less of op(A) and op(B) than one row after the other would.
-#define BAND 8
-static ALWAYS_INLINE void find_place(size_t* row, size_t* column) {
-  const uint columns = (uint)get_num_groups(0);
-  const uint number = (uint)get_group_id(1) * columns + (uint)get_group_id(0);
-  const uint first = number / (BAND * columns) * BAND;
-  const uint rows = min((uint)get_num_groups(1) - first, (uint)BAND);
-  *row = first + number % (BAND * columns) % rows;
-  *column = number % (BAND * columns) / rows;
-}
 
 #define EACH_VECTOR(unrolling, update)                             \
   _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \

@@ -1,5 +1,7 @@
 #include <clbake/kernels/constraints.hpp>
 
+#include <algorithm>
+
 namespace clbake::kernels {
 
 namespace {
@@ -14,25 +16,16 @@ constexpr std::uint64_t max_private_bytes = 1048576;          // of register_til
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
-constexpr std::uint64_t warpgroup_local_memory = 232416;      // warpgroup_tile: NVIDIA reports less than sm_90 has
-constexpr std::uint32_t warpgroup_registers = 65536;          // of a multiprocessor
+constexpr std::uint64_t sm_90_local_memory = 232416;          // NVIDIA reports less than sm_90 has
+constexpr std::uint32_t all_registers = 65536;                // of a multiprocessor
+constexpr std::uint32_t warp_more_registers = 32;             // warp_tile: than sums and fragments
 constexpr std::uint32_t warpgroup_more_registers = 32;        // than sums, measured: 128 x 256 fits, 192 x 256 not
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
-// local_tile, maps mma and mma8: the steps of k that its instruction multiplies, and the first architecture that has
-// it.
-struct MatrixUnits {
-  std::uint32_t depth, architecture;
-};
-constexpr MatrixUnits matrix_units_for(const Params& p) {
-  if (has_16_bits(p.precision)) return {16, 80};
-  return {8, p.map == Map::mma ? 90U : 80U};
-}
-
-bool has_matrix_units(const Params& p) { return p.map == Map::mma || p.map == Map::mma8; }
-
-// Whether local memory holds pairs of elements: PAIRED of local_tile.cl.
-bool has_pairs(const Params& p) { return p.map == Map::mma && has_16_bits(p.precision); }
+// Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of local_tile.cl.
+constexpr std::uint32_t pairs_depth = 16;         // steps of k of the instruction
+constexpr std::uint32_t pairs_architecture = 80;  // the first that has it
+bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.
 constexpr std::uint32_t texel(Precision p) { return p == Precision::double_precision ? 2 : 4; }
@@ -158,6 +151,7 @@ class Checker {
 
   bool family() {
     if (p_.family == Family::local_tile) return local_tile_family();
+    if (p_.family == Family::warp_tile) return warp_tile_family();
     if (p_.family == Family::warpgroup_tile) return warpgroup_tile_family();
     if (p_.family == Family::register_tile) {
       // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
@@ -187,17 +181,80 @@ class Checker {
                              ", but must be at least 2: on PoCL work-groups one work-item wide update C twice";
                     }) &&
             holds;
-    if (p_.map != Map::zigzag && !has_matrix_units(p_)) return holds;
+    holds = require(p_.map != Map::mma8, "map", [] { return "map mma8 is warp_tile's, local_tile has no such one"; }) &&
+            holds;
+    if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;
     const std::uint32_t warp_x = p_.map == Map::zigzag ? 8 : 4;
     const std::uint32_t warp_y = 32 / warp_x;
     holds = require(group.x % warp_x == 0 && group.y % warp_y == 0, "map",
                     [&] {
-                      return std::string(p_.map == Map::zigzag ? "map zigzag" : map()) + " needs blocks of " +
+                      return std::string(p_.map == Map::zigzag ? "map zigzag" : "map mma") + " needs blocks of " +
                              to_string(warp_x) + " x " + to_string(warp_y) + " work-items, and the work-group has " +
                              to_string(group.x) + " x " + to_string(group.y);
                     }) &&
             holds;
-    return (p_.map == Map::zigzag || matrix_units()) && holds;
+    return (p_.map == Map::zigzag || pairs()) && holds;
+  }
+
+  // What the copies and the matrix units of warp_tile take.
+  bool warp_tile_family() {
+    bool holds = require(p_.precision == Precision::double_precision, "warp",
+                         [] { return "warp_tile multiplies double precision only"; });
+    holds =
+        require(p_.map == Map::mma || p_.map == Map::mma8, "warp", [] { return "warp_tile needs map mma or mma8"; }) &&
+        holds;
+    const std::uint32_t architecture = p_.map == Map::mma ? 90 : 80;
+    holds = require(device_.ptx >= architecture, "warp",
+                    [&] {
+                      return std::string(p_.map == Map::mma ? "map mma" : "map mma8") +
+                             " needs the matrix units that NVIDIA's devices have from sm_" + to_string(architecture) +
+                             " on";
+                    }) &&
+            holds;
+    const auto is_power = [](std::uint32_t x) { return (x & (x - 1)) == 0; };
+    holds = require(is_power(p_.ml) && is_power(p_.nl) && p_.ml >= 16 && p_.nl >= 16 && (p_.kl == 16 || p_.kl == 32),
+                    "warp",
+                    [&] {
+                      return "warp_tile needs powers of two from 16 on of rows and columns, and kl = 16 or 32, not " +
+                             to_string(p_.ml) + " x " + to_string(p_.nl) + " x " + to_string(p_.kl);
+                    }) &&
+            holds;
+    holds = require(p_.ms % 2 == 0 && p_.ml % (8 * p_.ms) == 0 && p_.nl % (4 * p_.ns) == 0 && p_.vector_width == 2 &&
+                        (p_.ks == 4 || p_.ks == 8),
+                    "warp",
+                    [&] {
+                      return "warp_tile needs warps of 8 x 4 work-items, an even ms, ks = 4 or 8 and vector_width = "
+                             "2, not ms = " +
+                             to_string(p_.ms) + ", ns = " + to_string(p_.ns) + ", ks = " + to_string(p_.ks) +
+                             " and vector_width = " + to_string(p_.vector_width);
+                    }) &&
+            holds;
+    if (!holds) return false;
+    holds = require(p_.buffers >= 2 && p_.buffers <= 6, "warp",
+                    [&] { return "warp_tile needs 2 to 6 buffers, not " + to_string(p_.buffers); });
+    const WorkGroup group = work_group_size(p_);
+    const std::uint32_t items = group.x * group.y;
+    holds = require(2 * items >= std::max(p_.ml, p_.nl) && 2 * items <= std::min(p_.ml, p_.nl) * p_.kl, "warp",
+                    [&] {
+                      return "each of " + to_string(items) +
+                             " work-items copies two neighbours of a line of a tile at a time, and lines have " +
+                             to_string(std::max(p_.ml, p_.nl)) + " elements, the smaller tile " +
+                             to_string(std::min(p_.ml, p_.nl) * p_.kl);
+                    }) &&
+            holds;
+    const std::uint32_t registers = all_registers / items / 8 * 8;
+    const std::uint32_t wanted =
+        2 * p_.ms * p_.ns + p_.fragments * p_.ks * (2 * p_.ms + p_.ns) / 4 + warp_more_registers;
+    holds = require(std::min(registers, 256U) >= wanted, "warp",
+                    [&] {
+                      return to_string(items) + " work-items leave " + to_string(std::min(registers, 256U)) +
+                             " registers to each, and sums and fragments need " + to_string(wanted);
+                    }) &&
+            holds;
+    const auto plain = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
+    return require(plain(p_.layout_a) && plain(p_.layout_b), "warp",
+                   [] { return "warp_tile reads operands as they are stored or padded, in no other layout"; }) &&
+           holds;
   }
 
   // wgmma, which multiplies 64 rows by up to 256 columns, and its registers.
@@ -226,7 +283,7 @@ class Checker {
             holds;
     // wgmma cannot spill its sums.
     const std::uint32_t work_items = 2 * p_.ml + 128;
-    const std::uint32_t registers = warpgroup_registers / work_items / 8 * 8;
+    const std::uint32_t registers = all_registers / work_items / 8 * 8;
     holds = require(registers >= p_.nl / 2 + warpgroup_more_registers, "warpgroup",
                     [&] {
                       return to_string(work_items) + " work-items leave " + to_string(registers) +
@@ -240,35 +297,29 @@ class Checker {
            holds;
   }
 
-  std::string map() const { return p_.map == Map::mma ? "map mma" : "map mma8"; }
-
-  // What the instructions of maps mma and mma8 multiply, and which devices have them.
-  bool matrix_units() {
-    bool holds = require(
-        p_.map == Map::mma ? p_.precision != Precision::single_precision : p_.precision == Precision::double_precision,
-        "map", [&] {
-          return map() + " multiplies " + (p_.map == Map::mma ? "double, half and bfloat16 only" : "double only");
-        });
-    holds = require(!has_pairs(p_) || p_.load_width >= 2, "map",
+  // What local_tile's map mma multiplies, and which devices have it.
+  bool pairs() {
+    bool holds = require(has_16_bits(p_.precision), "map",
+                         [] { return "map mma of local_tile multiplies half and bfloat16 only"; });
+    holds = require(p_.load_width >= 2, "map",
                     [] { return "map mma loads pairs of 16 bits, so that load_width must be at least 2"; }) &&
             holds;
-    const MatrixUnits units = matrix_units_for(p_);
     holds = require(p_.vector_width == 2 && p_.ms % 2 == 0, "map",
                     [&] {
-                      return map() + " needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
+                      return "map mma needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
                              " and vector_width = " + to_string(p_.vector_width);
                     }) &&
             holds;
-    holds = require(p_.kl % units.depth == 0, "map",
+    holds = require(p_.kl % pairs_depth == 0, "map",
                     [&] {
-                      return map() + " multiplies " + to_string(units.depth) + " steps of k at once, and kl is " +
+                      return "map mma multiplies " + to_string(pairs_depth) + " steps of k at once, and kl is " +
                              to_string(p_.kl);
                     }) &&
             holds;
-    return require(device_.ptx >= units.architecture, "map",
-                   [&] {
-                     return map() + " needs the matrix units that NVIDIA's devices have from sm_" +
-                            to_string(units.architecture) + " on";
+    return require(device_.ptx >= pairs_architecture, "map",
+                   [] {
+                     return "map mma needs the matrix units that NVIDIA's devices have from sm_" +
+                            to_string(pairs_architecture) + " on";
                    }) &&
            holds;
   }
@@ -367,8 +418,8 @@ class Checker {
 
   bool local_memory() {
     const std::uint64_t bytes = local_memory_bytes(p_);
-    const std::uint64_t limit =
-        p_.family == Family::warpgroup_tile ? warpgroup_local_memory : device_.local_memory_bytes;
+    const bool all = device_.warpgroups && (p_.family == Family::warp_tile || p_.family == Family::warpgroup_tile);
+    const std::uint64_t limit = all ? sm_90_local_memory : device_.local_memory_bytes;
     return require(bytes <= limit, "local-memory", [&] {
       return "the tiles of A and B take " + to_string(bytes) + " bytes of local memory, limit " + to_string(limit);
     });
@@ -408,6 +459,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
   if (p.family == Family::warpgroup_tile) {  // tiles of elements, and two barriers of 8 bytes
     return p.buffers * ((std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision) + 16);
   }
+  if (p.family == Family::warp_tile)
+    return p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision);
   const std::uint64_t width = p.vector_width;
   std::uint64_t elements = 0;
   if (p.family == Family::local_tile) {

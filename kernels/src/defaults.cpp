@@ -103,9 +103,6 @@ Params with_tile(Params p, const Tile& tile) {
 constexpr Tile kSingleTiles[] = {{64, 128, 8, 8, 1},  {64, 64, 8, 4, 1},   {32, 64, 4, 8, 1},  {96, 128, 8, 8, 1},
                                  {128, 128, 8, 8, 1}, {128, 192, 8, 8, 1}, {64, 128, 8, 8, 4}, {64, 128, 8, 8, 16},
                                  {64, 64, 8, 8, 8},   {32, 32, 4, 4, 16},  {16, 128, 4, 4, 16}};
-constexpr Tile kDoubleTiles[] = {{64, 64, 8, 8, 1},  {32, 64, 4, 8, 1},  {64, 64, 4, 4, 1},
-                                 {128, 64, 8, 8, 1}, {96, 128, 4, 8, 1}, {128, 64, 8, 8, 4},
-                                 {64, 64, 8, 8, 6},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 32}};
 constexpr Tile kPairTiles[] = {
     {128, 128, 8, 16, 1}, {64, 128, 8, 8, 1}, {64, 64, 4, 8, 1}, {32, 64, 4, 8, 1}, {64, 64, 4, 8, 8}};
 // On sm_90; ms and ns follow from the family.
@@ -115,6 +112,15 @@ struct WarpgroupTile {
 constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 4, 1}, {128, 128, 6, 1}, {128, 192, 5, 1}, {64, 256, 5, 1},
                                              {64, 128, 8, 1},  {64, 64, 8, 1},   {256, 128, 4, 1}, {128, 128, 6, 4},
                                              {64, 128, 8, 8},  {64, 64, 8, 16}};
+// For doubles on NVIDIA's matrix units; ks is that of the instruction.
+struct WarpTile {
+  std::uint32_t ml, nl, ms, ns, ks, buffers, split_k;
+};
+constexpr WarpTile kWarpTiles[] = {{128, 128, 8, 8, 4, 4, 1}, {64, 64, 4, 8, 8, 3, 1},   {64, 64, 4, 8, 4, 4, 1},
+                                   {32, 64, 4, 4, 8, 4, 1},   {128, 64, 4, 8, 8, 4, 1},  {32, 32, 2, 4, 8, 4, 1},
+                                   {16, 64, 2, 4, 8, 6, 1},   {128, 128, 8, 8, 4, 4, 4}, {64, 64, 4, 8, 8, 3, 4},
+                                   {64, 64, 4, 8, 8, 3, 16},  {32, 64, 4, 4, 8, 4, 8},   {32, 32, 2, 4, 8, 4, 16},
+                                   {16, 64, 2, 4, 8, 6, 16}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
 // For NVIDIA's matrix units, which take elements of 16 bits in pairs.
@@ -152,6 +158,28 @@ std::vector<Params> warpgroup_specialists(Precision precision) {
   return list;
 }
 
+std::vector<Params> warp_specialists(Map map) {
+  std::vector<Params> list;
+  for (const WarpTile& tile : kWarpTiles) {
+    Params p;
+    p.family = Family::warp_tile;
+    p.precision = Precision::double_precision;
+    p.ml = tile.ml;
+    p.nl = tile.nl;
+    p.kl = 16;
+    p.ks = tile.ks;
+    p.fragments = 2;
+    p.ms = tile.ms;
+    p.ns = tile.ns;
+    p.vector_width = 2;
+    p.buffers = tile.buffers;
+    p.split_k = tile.split_k;
+    p.map = map;
+    list.push_back(p);
+  }
+  return list;
+}
+
 std::vector<Params> gpu_specialists(Precision precision) {
   std::vector<Params> list;
   if (has_16_bits(precision)) {
@@ -159,13 +187,11 @@ std::vector<Params> gpu_specialists(Precision precision) {
     for (const Params& p : pair_specialists(precision)) list.push_back(p);
   }
   if (precision == Precision::double_precision) {
-    Params p = local_tile(precision);
-    p.map = Map::mma;
-    p.ks = 4;
-    p.fragments = 1;
-    for (const Tile& tile : kDoubleTiles) list.push_back(with_tile(p, tile));
-    p.map = Map::mma8;  // where a search on a device without those of mma begins
-    for (const Tile& tile : {kDoubleTiles[0], kDoubleTiles[3]}) list.push_back(with_tile(p, tile));
+    list = warp_specialists(Map::mma);
+    // Where a search on a device without those of mma begins.
+    for (Params& p : warp_specialists(Map::mma8)) {
+      if (p.split_k == 1 && p.ml == 64) list.push_back(p);
+    }
     return list;
   }
   Params p = local_tile(precision);

@@ -14,6 +14,7 @@ using std::to_string;
 constexpr std::uint32_t bit(Family family) { return 1U << static_cast<unsigned>(family); }
 constexpr std::uint32_t every = ~0U;
 constexpr std::uint32_t local_tile = bit(Family::local_tile);
+constexpr std::uint32_t warp_tile = bit(Family::warp_tile);
 constexpr std::uint32_t warpgroup_tile = bit(Family::warpgroup_tile);
 constexpr std::uint32_t stripe = bit(Family::stripe);
 
@@ -110,24 +111,24 @@ const std::vector<Parameter>& parameters() {
       parameter<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
       parameter<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
       parameter<&Params::vector_width>("vector_width", "VECTOR_WIDTH", "", every, "elements of a vector"),
-      parameter<&Params::layout_a>("layout_a", "LAYOUT_A", "a", local_tile | warpgroup_tile | stripe,
+      parameter<&Params::layout_a>("layout_a", "LAYOUT_A", "a", local_tile | warp_tile | warpgroup_tile | stripe,
                                    "layout that A is read from", layouts),
-      parameter<&Params::layout_b>("layout_b", "LAYOUT_B", "b", local_tile | warpgroup_tile | stripe,
+      parameter<&Params::layout_b>("layout_b", "LAYOUT_B", "b", local_tile | warp_tile | warpgroup_tile | stripe,
                                    "layout that B is read from", layouts),
       parameter<&Params::split_k>("split_k", "SPLIT_K", "split", every, "slices of k"),
       parameter<&Params::local_a>("local_a", "LOCAL_A", "a", stripe, "memory that work-items read A from",
                                   {"global", "local"}),
       parameter<&Params::local_b>("local_b", "LOCAL_B", "b", stripe, "memory that work-items read B from",
                                   {"global", "local"}),
-      parameter<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile | warpgroup_tile,
+      parameter<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile | warp_tile | warpgroup_tile,
                                   "tiles of an operand in local memory"),
       parameter<&Params::prefetch>("prefetch", "PREFETCH", "", local_tile, "load the next tiles early",
                                    {"noprefetch", "prefetch"}),
       parameter<&Params::load_width>("load_width", "LOAD_WIDTH", "load", local_tile, "elements per global load"),
       parameter<&Params::padding>("padding", "PADDING", "padding", local_tile, "elements behind a row of a tile"),
-      parameter<&Params::map>("map", "MAP", "map", local_tile, "which elements a work-item computes",
+      parameter<&Params::map>("map", "MAP", "map", local_tile | warp_tile, "which elements a work-item computes",
                               {"blocked", "cyclic", "zigzag", "mma", "mma8"}),
-      parameter<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile,
+      parameter<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile | warp_tile,
                                     "register sets for a step's operands"),
       parameter<&Params::exchange>("exchange", "EXCHANGE", "", local_tile, "neighbours read A once and exchange it",
                                    {"noexchange", "exchange"}),
@@ -147,6 +148,7 @@ std::string_view name(Family family) {
     case Family::direct: return "direct";
     case Family::register_tile: return "register_tile";
     case Family::local_tile: return "local_tile";
+    case Family::warp_tile: return "warp_tile";
     case Family::warpgroup_tile: return "warpgroup_tile";
     case Family::stripe: return "stripe";
   }

@@ -26,7 +26,7 @@ const Values kSwitch = {0, 1};
 const Values kAllLayouts =
     values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block, Layout::image});
 const Values kBufferLayouts = values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block});
-const Values kMaps = values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma, Map::mma8});
+const Values kMaps = values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma});
 const Values kBlocks = {8, 12, 16, 24, 32, 48, 56, 60, 64, 96, 120, 128, 192, 256};  // of a GPU's work-group
 const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};                         // rows or columns of a work-item
 const Values kDepths = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256};
@@ -121,6 +121,19 @@ Space local_tile() {
       .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = true; })
       .add("fragments", {1, 2}, Coupling::device, [](Params& p) { p.fragments = 1; })
       .add("exchange", kSwitch, Coupling::full, [](Params& p) { p.exchange = false; })
+      .space();
+}
+
+Space warp_tile() {
+  return Builder(Family::warp_tile)
+      .columns({4, 8, 16}, {16, 32, 64, 128, 256})
+      .rows({2, 4, 8, 16}, {16, 32, 64, 128, 256})
+      .add("kl", {16, 32}, Coupling::full, [](Params& p) { p.kl = divisible_depth; })
+      .add("ks", {4, 8}, Coupling::full, [](Params& p) { p.ks = 1; })
+      .layouts(values({Layout::row_major, Layout::padded}))
+      .add("map", values({Map::mma, Map::mma8}), Coupling::full, [](Params& p) { p.map = Map::mma8; })
+      .add("buffers", {2, 3, 4, 5, 6}, Coupling::full, [](Params& p) { p.buffers = 2; })
+      .add("fragments", {1, 2}, Coupling::full, [](Params& p) { p.fragments = 1; })
       .space();
 }
 
@@ -277,7 +290,7 @@ class Counter {
 }  // namespace
 
 const Space& space(Family family) {
-  static const Space all[] = {direct(), register_tile(), local_tile(), warpgroup_tile(), stripe()};
+  static const Space all[] = {direct(), register_tile(), local_tile(), warp_tile(), warpgroup_tile(), stripe()};
   static_assert(std::size(all) == std::size(all_families), "a space for each family, in their order");
   return all[static_cast<std::size_t>(family)];
 }

@@ -25,6 +25,20 @@ Params local_tile() {
   return p;
 }
 
+Params warp_tile() {
+  Params p;
+  p.family = Family::warp_tile;
+  p.precision = Precision::double_precision;
+  p.ml = p.nl = 64;
+  p.kl = 16;
+  p.ms = p.ns = 4;
+  p.ks = 8;
+  p.vector_width = 2;
+  p.buffers = 2;
+  p.map = Map::mma;
+  return p;
+}
+
 Params warpgroup_tile() {
   Params p;
   p.family = Family::warpgroup_tile;
@@ -209,38 +223,52 @@ BOOST_AUTO_TEST_CASE(TheZigZagMapNeedsWholeBlocks) {
   check_violated(p, smallest_device(), "map", {"map zigzag", "8 x 4", "12 x 16"});
 }
 
-BOOST_AUTO_TEST_CASE(MatrixUnitsAreWhereTheyAreAndMultiplyWholeMatrices) {
-  DeviceLimits hopper = smallest_device();
-  hopper.ptx = 90;
-  Params p = local_tile();
-  p.precision = Precision::double_precision;
-  p.vector_width = 2;
-  p.map = Map::mma;
-  BOOST_TEST(check(p, hopper).empty());
-  check_violated(p, smallest_device(), "map", {"map mma", "sm_90"});
-  DeviceLimits ampere = hopper;
-  ampere.ptx = 80;
-  check_violated(p, ampere, "map", {"sm_90"});
+BOOST_AUTO_TEST_CASE(WarpTilesNeedMatrixUnitsForDoubles) {
+  DeviceLimits device = smallest_device();
+  const Params good = warp_tile();
+  check_violated(good, device, "warp", {"map mma ", "sm_90"});
+  device.ptx = 80;
+  check_violated(good, device, "warp", {"sm_90"});
+  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) {
+    Params p = good;
+    p.*factor = value;
+    return p;
+  };
+  Params p = good;
   p.map = Map::mma8;
-  BOOST_TEST(check(p, ampere).empty());
-  p.precision = Precision::half_precision;
-  check_violated(p, ampere, "map", {"mma8 multiplies double only"});
-  p.precision = Precision::double_precision;
-  p.map = Map::mma;
-  p.kl = 12;
-  check_violated(p, hopper, "map", {"8 steps", "kl is 12"});
-  p.kl = 8;
-  p.precision = Precision::single_precision;
-  check_violated(p, hopper, "map", {"double, half and bfloat16 only"});
-  p.precision = Precision::double_precision;
-  p.vector_width = 4;
-  check_violated(p, hopper, "map", {"vector_width = 4"});
-  p.vector_width = 2;
-  p.ms = 1;
+  BOOST_TEST(check(p, device).empty());
+  device.ptx = 90;
+  BOOST_TEST(check(good, device).empty());
+  check_violated(with(&Params::ml, 96), device, "warp", {"powers of two", "96 x 64"});
+  check_violated(with(&Params::kl, 8), device, "warp", {"kl = 16 or 32", "x 8"});
+  check_violated(with(&Params::ks, 2), device, "warp", {"ks = 4 or 8", "ks = 2"});
+  check_violated(with(&Params::ms, 16), device, "warp", {"8 x 4 work-items", "ms = 16"});
+  check_violated(with(&Params::vector_width, 1), device, "warp", {"vector_width = 1"});
+  check_violated(with(&Params::buffers, 1), device, "warp", {"2 to 6 buffers", "not 1"});
+  check_violated(with(&Params::buffers, 3), device, "local-memory", {"49152", "32768"});
+  device.warpgroups = true;
+  BOOST_TEST(check(with(&Params::buffers, 3), device).empty());
+  p = good;
+  p.nl = 512;
   p.ml = 16;
-  check_violated(p, hopper, "map", {"ms = 1"});
-  p.ms = 4;
-  check_violated(p, hopper, "map", {"4 x 8", "16 x 4"});
+  p.ms = 2;
+  p.ns = 16;
+  check_violated(p, device, "warp", {"512 elements", "256 work-items"});
+  p = good;
+  p.ml = p.nl = 128;
+  p.ms = p.ns = 4;
+  p.fragments = 2;
+  device.max_work_group_size = device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
+  check_violated(p, device, "warp", {"1024 work-items", "64 registers"});
+  p = good;
+  p.precision = Precision::single_precision;
+  check_violated(p, device, "warp", {"double precision only"});
+  p = good;
+  p.map = Map::cyclic;
+  check_violated(p, device, "warp", {"map mma or mma8"});
+  p = good;
+  p.layout_a = Layout::column_block;
+  check_violated(p, device, "warp", {"padded"});
 }
 
 BOOST_AUTO_TEST_CASE(MatrixUnitsTakeSixteenBitsInPairs) {
@@ -267,6 +295,12 @@ BOOST_AUTO_TEST_CASE(MatrixUnitsTakeSixteenBitsInPairs) {
   p.precision = Precision::bfloat16;
   check_violated(p, ampere, "map", {"16 steps"});
   p.kl = 16;
+  p.vector_width = 1;
+  check_violated(p, ampere, "map", {"vector_width = 1"});
+  p.vector_width = 2;
+  p.map = Map::mma8;
+  check_violated(p, ampere, "map", {"mma8 is warp_tile's"});
+  p.map = Map::mma;
   BOOST_TEST(check(p, ampere).empty());
   BOOST_TEST(bytes == local_memory_bytes(p));
 }

@@ -53,8 +53,8 @@ BOOST_AUTO_TEST_CASE(BuildOptionsDefineEveryParameter) {
              "-DVECTOR_WIDTH=4 -DLAYOUT_A=ROW_MAJOR -DLAYOUT_B=ROW_MAJOR -DSPLIT_K=1 -DBUFFERS=1 -DPREFETCH=1 "
              "-DLOAD_WIDTH=1 -DPADDING=0 "
              "-DMAP=CYCLIC -DFRAGMENTS=1 -DEXCHANGE=0");
-  p.map = Map::mma8;
-  BOOST_TEST(generate(p).build_options.find("-DMAP=MMA8 ") != std::string::npos);
+  p.map = Map::zigzag;
+  BOOST_TEST(generate(p).build_options.find("-DMAP=ZIGZAG ") != std::string::npos);
   p.precision = Precision::bfloat16;
   BOOST_TEST(generate(p).build_options.find("-DPRECISION=16 -DBFLOAT16=1 ") != std::string::npos);
 }

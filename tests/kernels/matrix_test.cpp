@@ -71,6 +71,18 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   check("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4");
 }
 
+// On NVIDIA's devices with matrix units for doubles only.
+BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
+  for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
+    const std::string kind = std::string("d-") + transposes;
+    check("warp_tile-" + kind + "-32x32x16-2x4x8-v2-buffers2-mapmma");
+    check("warp_tile-" + kind + "-64x32x32-4x4x4-v2-split2-buffers3-mapmma-fragments2");
+    check("warp_tile-" + kind + "-32x64x16-4x4x8-v2-buffers6-mapmma8-fragments2");
+  }
+  check("warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2");
+  check("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma");
+}
+
 BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
   check_everywhere("local_tile-s-nn-12x24x8-3x6x2-v1-noprefetch");
   check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2");
@@ -80,10 +92,7 @@ BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
   check_everywhere("local_tile-s-nn-32x16x8-4x4x4-v2-padding2-exchange");
   check_everywhere(
       "local_tile-s-nn-32x64x8-8x4x4-v4-apad-split2-buffers2-load4-padding4-mapblocked-fragments2-exchange");
-  // Only on devices with matrix units for doubles, or for halves.
-  check_everywhere("local_tile-d-nn-16x32x16-2x4x8-v2-mapmma");
-  check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-buffers2-load2-padding2-mapmma8-fragments2");
-  check_everywhere("local_tile-d-nn-32x16x8-4x2x8-v2-acbl-bpad-split2-buffers2-load2-padding2-mapmma-fragments2");
+  // Only on devices with matrix units for 16 bits.
   check_everywhere("local_tile-h-nn-16x32x16-2x4x8-v2-load2-mapmma");
   check_everywhere(
       "local_tile-h-nn-32x24x32-4x2x8-v2-acbl-bpad-split2-buffers2-noprefetch-load4-padding4-mapmma-fragments2");

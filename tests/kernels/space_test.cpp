@@ -31,7 +31,7 @@ const std::vector<NamedLimits> kDevices = {
     {"no double", {false, 256, {256, 256, 64}, 32768, false}},
 };
 
-// All but warpgroup_tile, which only some devices of NVIDIA's can run.
+// All but warp_tile and warpgroup_tile, which only some devices of NVIDIA's can run.
 constexpr Family kForAllDevices[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
 
 // Up to `most` values of each axis, spread over all of them and different for each seed.
@@ -175,17 +175,21 @@ BOOST_AUTO_TEST_CASE(DrawnPointsAreAdmittedPointsOfTheSpace) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(WarpgroupTilesAreDrawnWhereTheDeviceHasThem) {
+BOOST_AUTO_TEST_CASE(FamiliesForMatrixUnitsAreDrawnWhereTheDeviceHasThem) {
   const DeviceLimits& device = kDevices[6].limits;
   BOOST_REQUIRE(device.warpgroups);
-  std::mt19937 random(11);
-  for (int i = 0; i < 50; ++i) {
-    const std::optional<Params> p = draw(Family::warpgroup_tile, Precision::bfloat16, random, device);
-    BOOST_REQUIRE(p.has_value());
-    BOOST_TEST(check(*p, device).empty(), name(*p));
-    BOOST_TEST(contains(space(Family::warpgroup_tile), *p), name(*p));
+  const std::pair<Family, Precision> families[] = {{Family::warpgroup_tile, Precision::bfloat16},
+                                                   {Family::warp_tile, Precision::double_precision}};
+  for (const auto& [family, precision] : families) {
+    std::mt19937 random(11);
+    for (int i = 0; i < 50; ++i) {
+      const std::optional<Params> p = draw(family, precision, random, device);
+      BOOST_REQUIRE(p.has_value());
+      BOOST_TEST(check(*p, device).empty(), name(*p));
+      BOOST_TEST(contains(space(family), *p), name(*p));
+    }
+    BOOST_TEST(count(family, Precision::single_precision, device).admitted == 0U);
   }
-  BOOST_TEST(count(Family::warpgroup_tile, Precision::single_precision, device).admitted == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(EqualStatesDrawEqualPoints) {

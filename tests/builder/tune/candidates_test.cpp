@@ -15,7 +15,7 @@ using kernels::Family;
 
 constexpr std::uint64_t kSeed = 7;
 
-// All but warpgroup_tile, which has only some thousand points, for some devices of NVIDIA's.
+// All but warp_tile and warpgroup_tile, which have only some thousand points, for some devices of NVIDIA's.
 constexpr Family kForAllDevices[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
 
 // Work-groups of one work-item leave some hundred points of a family, of eight some ten thousand.
@@ -134,17 +134,21 @@ BOOST_AUTO_TEST_CASE(NoAdmittedPointIsLeftOut) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(WarpgroupTilesAreFoundWhereTheDeviceHasThem) {
-  kernels::DeviceLimits device = limits(1024);
-  const GemmKind kind = {Precision::half_precision, false, false};
-  std::mt19937 random = generator(kSeed, 0);
-  BOOST_TEST(!PointWalk(kernels::space(Family::warpgroup_tile), kind, device, random).next().has_value());
-  device.warpgroups = true;
-  const std::size_t wanted =
-      kernels::count(untransposed(Family::warpgroup_tile), Precision::half_precision, device).admitted;
-  const std::vector<std::string> list = names(PointWalk(kernels::space(Family::warpgroup_tile), kind, device, random));
-  BOOST_TEST(list.size() == wanted);
-  BOOST_TEST(wanted > 100U);
+BOOST_AUTO_TEST_CASE(FamiliesForMatrixUnitsAreFoundWhereTheDeviceHasThem) {
+  const std::pair<Family, Precision> families[] = {{Family::warpgroup_tile, Precision::half_precision},
+                                                   {Family::warp_tile, Precision::double_precision}};
+  for (const auto& [family, precision] : families) {
+    kernels::DeviceLimits device = limits(1024);
+    const GemmKind kind = {precision, false, false};
+    std::mt19937 random = generator(kSeed, 0);
+    BOOST_TEST(!PointWalk(kernels::space(family), kind, device, random).next().has_value());
+    device.warpgroups = true;
+    device.ptx = 90;
+    const std::size_t wanted = kernels::count(untransposed(family), precision, device).admitted;
+    const std::vector<std::string> list = names(PointWalk(kernels::space(family), kind, device, random));
+    BOOST_TEST(list.size() == wanted);
+    BOOST_TEST(wanted > 100U);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(RandomPointsAreSpreadOverTheSpace) {

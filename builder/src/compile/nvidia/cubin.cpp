@@ -53,7 +53,8 @@ Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, int capabilit
   if (!scratch) return scratch.status();
   const Status written = write_text(scratch->path() + "/" + input, ptx.c_str());  // the driver's ends in a zero
   if (!written) return written;
-  const std::string architecture = "sm_" + std::to_string(capability) + (is_for_one_architecture(ptx) ? "a" : "");
+  const std::string architecture =
+      "sm_" + std::to_string(capability) + (is_linked_for_one_architecture(ptx, capability) ? "a" : "");
   const Result<std::string> ran = run_tool(ptxas, {"-arch", architecture, "-o", output, input}, *scratch, timeout);
   if (!ran) return ran.status();
   const std::string version = ptxas_version(ptxas, *scratch, timeout);

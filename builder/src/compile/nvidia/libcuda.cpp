@@ -269,7 +269,7 @@ Result<Cubin> link_with_libcuda(const std::string& ptx, int capability) {
   if (!device) return device.status();
   const Context context(*api, *device);
   if (context.error() != kSuccess) return failure(*api, Code::no_device, "cuDevicePrimaryCtxRetain", context.error());
-  const int target = is_for_one_architecture(ptx) ? capability + kAccelerated : capability;
+  const int target = is_linked_for_one_architecture(ptx, capability) ? capability + kAccelerated : capability;
   Result<cache::Bytes> bytes = Link(*api, target).run(ptx);
   if (!bytes) return bytes.status();
   return Cubin{with_more_resident(*api, *device, target, ptx, std::move(*bytes)), {"libcuda", version_of(*api)}};

@@ -43,4 +43,8 @@ bool is_for_one_architecture(const std::string& ptx) {
   return compute_capability(ptx.substr(architecture, end - architecture)) == 0;
 }
 
+bool is_linked_for_one_architecture(const std::string& ptx, int capability) {
+  return capability == 90 || is_for_one_architecture(ptx);
+}
+
 }  // namespace clbake::builder

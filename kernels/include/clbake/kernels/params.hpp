@@ -19,24 +19,25 @@ enum class Family {
   direct,          // small problems: one launch, no local memory, no packing
   register_tile,   // CPUs: a register tile in each work-item, no local memory, no barriers
   local_tile,      // GPUs: tiles of A and B in local memory, two-dimensional register blocking
+  warp_tile,       // NVIDIA's devices, doubles: matrix units, tiles that asynchronous copies fill early
   warpgroup_tile,  // NVIDIA's sm_90, 16 bits: matrix units that read local memory, work-items that only load
   stripe,          // the paper's: each operand through local memory or not, from a buffer or an image
 };
-constexpr Family all_families[] = {Family::direct, Family::register_tile, Family::local_tile, Family::warpgroup_tile,
-                                   Family::stripe};
+constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile,
+                                   Family::warp_tile, Family::warpgroup_tile, Family::stripe};
 
 // Where a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel before.
 // kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
 
-// local_tile: which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns.
-// kernels/local_tile.cl has the pictures. The values are those of its macros.
+// Which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns. The pictures are
+// in kernels/local_tile.cl and warp_tile.cl. The values are those of their macros.
 enum class Map : std::uint32_t {
   blocked,  // the pieces of a work-item are neighbours
   cyclic,   // the pieces are dealt out in turn: neighbouring work-items read neighbouring pieces
   zigzag,   // as cyclic, with the 32 work-items of a warp in a zig-zag of 8 x 4
-  mma,      // as cyclic, in warps of 4 x 8 that multiply with the matrix units of NVIDIA's devices
-  mma8,     // as mma, by instructions for doubles that earlier devices have too
+  mma,      // as cyclic, in warps of 4 x 8 that multiply 16 bits with matrix units; warp_tile: 16 x 8 at once
+  mma8,     // warp_tile: 8 x 8 at once, by instructions that earlier devices have, too
 };
 
 // What compiles the source for NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is sometimes faster.
@@ -76,7 +77,7 @@ struct Params : GemmKind {
   bool operator==(const Params& other) const;
 };
 
-// "direct", "register_tile", "local_tile", "warpgroup_tile", "stripe".
+// "direct", "register_tile", "local_tile", "warp_tile", "warpgroup_tile", "stripe".
 std::string_view name(Family family);
 
 // Unique, short and readable: family, precision, transposes (of A, of B: n or t), blocking factors, vector width, then

@@ -1,0 +1,39 @@
+// What warp_tile and warpgroup_tile share: asynchronous copies from global to local memory, which NVIDIA's devices have
+// from sm_80 on, and the order in which work-groups take their tiles.
+
+#define CHUNK_BYTES 16                            // of a copy
+#define LOAD_WIDTH (CHUNK_BYTES * 8 / PRECISION)  // elements of a chunk
+
+// The address of local memory that PTX takes.
+static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
+
+// Whether all lines that start at `pointer` plus a multiple of `step` elements are aligned to chunks.
+static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
+  return (uintptr_t)pointer % CHUNK_BYTES == 0 && step % LOAD_WIDTH == 0;
+}
+
+// Starts to copy the first `bytes` bytes of a chunk; the others become zero, and are not read.
+#define COPY_ASYNC(to, from, bytes)                                                                                \
+  __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
+                   : "memory")
+
+// Makes one group of this work-item's copies since the last group.
+#define START_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
+// Waits for all groups of this work-item but the last `late`, a string.
+#define WAIT_FOR_COPIES(late) __asm__ volatile("cp.async.wait_group " late ";" ::: "memory")
+
+// The number that a macro stands for, as a string.
+#define TEXT_EXPANDED(x) #x
+#define TEXT(x) TEXT_EXPANDED(x)
+
+// The work-group's tile. Work-groups start in the order of their numbers, x first; in this order, those that run at the
+// same time form a block of BAND rows of tiles, and need less of op(A) and op(B) than one row after the other would.
+#define BAND 8
+static ALWAYS_INLINE void find_place(size_t* row, size_t* column) {
+  const uint columns = (uint)get_num_groups(0);
+  const uint number = (uint)get_group_id(1) * columns + (uint)get_group_id(0);
+  const uint first = number / (BAND * columns) * BAND;
+  const uint rows = min((uint)get_num_groups(1) - first, (uint)BAND);
+  *row = first + number % (BAND * columns) % rows;
+  *column = number % (BAND * columns) / rows;
+}

@@ -1,0 +1,300 @@
+// warp_tile: NVIDIA's devices from sm_80 on, doubles. Matrix units that take their operands from registers, and tiles
+// in local memory that asynchronous copies fill several blocks of k ahead.
+//
+// A work-group computes an ML x NL tile of C, each of its warps (32 work-items) a part of 8*MS x 4*NS. For each block
+// of k, KL steps deep, all work-items together copy a tile of op(A) and one of op(B) into local memory. There is a ring
+// of BUFFERS pairs of tiles:
+//
+//      copies of block i + BUFFERS - 1         -->  +---------+
+//                                                   | a    b  |
+//      on their way: block i + 1 ...           -->  | a    b  |     multiplied: block i
+//                                                   | a    b  |  --> fragments in registers --> matrix units
+//                                                   +---------+
+//
+// One barrier for each block of k is enough: behind it all have read the pair of the block before, whose place the next
+// copies take, and the copies of the next block have arrived.
+//
+// In local memory a tile consists of lines, as they lie in global memory: along k, or along the rows (columns) of C.
+// The chunks of a line, 16 bytes, are swizzled: chunk c of line l has the place c ^ 2 * (l % 4).
+//
+// A warp multiplies pieces of 16 x 8 elements of C by KS steps of k. What its lane 4g + t reads and computes of a
+// piece:
+//
+//      op(A): rows g, g+8             op(B): column g               C: rows g, g+8
+//             steps t, t+4 ...               steps t, t+4 ...          columns 2t, 2t+1
+//
+// Each is read on its own, 8 bytes: half a warp reads four lines, two neighbouring chunks of each, and the swizzle puts
+// these eight chunks into different banks. Reading whole chunks would take fewer instructions, but leave the elements
+// in registers in another order than the matrix units take them in, which costs far more to mend.
+//
+//   ML, NL        rows and columns of C per work-group
+//   KL            depth of the tiles in local memory: 16 or 32
+//   MS, NS        rows and columns of C per work-item: even
+//   VECTOR_WIDTH  elements of an accumulator: 2
+//   BUFFERS       pairs of tiles in local memory: 2 to 6
+//   KS            steps of k that are multiplied at once: 4 or 8
+//   FRAGMENTS     register sets for the operands of these steps. 2: those of the next steps are read while those of the
+//                 current ones are multiplied, across the end of a block, too
+//   MAP           MMA: one instruction multiplies a piece. MMA8: four do, of 8 x 8 by 4 steps, which earlier devices
+//   than
+//                 sm_90 have, too
+//
+// ML, NL and the number of work-items are powers of two, so that a work-item copies the same chunk of several lines.
+
+#define MMA 3
+#define MMA8 4
+
+#define STEPS (KL / KS)
+#define LOCAL_X (NL / NS)
+#define LOCAL_Y (ML / MS)
+#define WORK_ITEMS (LOCAL_X * LOCAL_Y)
+#define WARPS_X (NL / (4 * NS))
+#define ROW_PIECES (MS / 2)     // of 16 rows
+#define COLUMN_PIECES (NS / 2)  // of 8 columns
+
+// Lines of a tile and their length, in elements.
+#define A_ALONG_K (LAYOUT_A == ROW_MAJOR && !TRANS_A)
+#define B_ALONG_K (LAYOUT_B == ROW_MAJOR && TRANS_B)
+#define A_LINES (A_ALONG_K ? ML : KL)
+#define B_LINES (B_ALONG_K ? NL : KL)
+#define A_LINE (A_ALONG_K ? KL : ML)
+#define B_LINE (B_ALONG_K ? KL : NL)
+#define A_LINE_STEP (A_ALONG_K ? A_STEP_I : A_STEP_P)
+#define B_LINE_STEP (B_ALONG_K ? B_STEP_J : B_STEP_P)
+#define A_CHUNKS (ML * KL / LOAD_WIDTH)  // of a tile
+#define B_CHUNKS (NL * KL / LOAD_WIDTH)
+
+// Blocks of k whose copies may still be on their way when the next one is due.
+#if BUFFERS == 2
+#define LATE "0"
+#elif BUFFERS == 3
+#define LATE "1"
+#elif BUFFERS == 4
+#define LATE "2"
+#elif BUFFERS == 5
+#define LATE "3"
+#else
+#define LATE "4"
+#endif
+
+// ---- Copies ----
+
+// A work-item copies the same chunk of every COPY_STEPth line, from its first one on: neighbours copy neighbours.
+#define COPY_STEP(line) (WORK_ITEMS / ((line) / LOAD_WIDTH))
+#define FIRST_LINE(line) (item / ((line) / LOAD_WIDTH))
+#define CHUNK(line) (item % ((line) / LOAD_WIDTH))
+
+#define SWIZZLE(line) ((line) % 4 * 2)
+
+// Starts to copy one element, or none, which becomes zero.
+#define COPY_ELEMENT(to, from, bytes)                                                                             \
+  __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
+                   : "memory")
+
+// Starts to copy a work-item's part of a tile of `lines` lines of `line` elements, `step` elements apart, to local
+// memory; `source` is its first chunk. whole: all elements exist; else only full_lines x full_line do, and the others
+// become zero.
+static ALWAYS_INLINE void copy_tile(__local double2* tile, __global const element* source, const ulong step,
+                                    const int lines, const int line, const bool is_aligned, const bool whole,
+                                    const int full_lines, const int full_line, const uint item) {
+  const uint c = CHUNK(line);
+  const int exist = clamp(full_line - (int)c * LOAD_WIDTH, 0, LOAD_WIDTH);
+#pragma unroll
+  for (int r = 0; r < lines / COPY_STEP(line); ++r) {
+    const uint l = FIRST_LINE(line) + r * COPY_STEP(line);
+    __local double2* to = tile + (l * (line / LOAD_WIDTH) + (c ^ SWIZZLE(l)));
+    __global const element* from = source + r * COPY_STEP(line) * step;
+    const int count = (int)l < full_lines ? exist : 0;
+    if (is_aligned) {
+      COPY_ASYNC(to, from, whole ? CHUNK_BYTES : 8 * count);
+    } else {
+      COPY_ELEMENT(to, from, count > 0 ? 8 : 0);
+      COPY_ELEMENT((__local double*)to + 1, from + 1, count > 1 ? 8 : 0);
+    }
+  }
+}
+
+#define COPY_TILES(is_aligned, whole)                                                                            \
+  copy_tile(tiles + to * (A_CHUNKS + B_CHUNKS), a_source, A_LINE_STEP, A_LINES, A_LINE, is_aligned, whole,       \
+            A_ALONG_K ? tile.rows : left, A_ALONG_K ? left : tile.rows, item);                                   \
+  copy_tile(tiles + (to * (A_CHUNKS + B_CHUNKS) + A_CHUNKS), b_source, B_LINE_STEP, B_LINES, B_LINE, is_aligned, \
+            whole, B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, item)
+
+// Starts the copies of the next block, if one is left.
+#define COPY_BLOCK                     \
+  if (left >= KL && whole) {           \
+    COPY_TILES(true, true);            \
+  } else if (left > 0 && is_aligned) { \
+    COPY_TILES(true, false);           \
+  } else if (left > 0) {               \
+    COPY_TILES(false, false);          \
+  }                                    \
+  START_COPIES;                        \
+  a_source += A_BLOCK_STEP;            \
+  b_source += B_BLOCK_STEP;            \
+  left -= min(left, KL);               \
+  to = to + 1 == BUFFERS ? 0 : to + 1
+
+// ---- Fragments ----
+
+// A work-item's part of both operands for KS steps of k, in the order that the instruction takes.
+typedef struct {
+  double a[ROW_PIECES][KS / 2];
+  double b[COLUMN_PIECES][KS / 4];
+} Fragments;
+
+// Where a tile holds step p (0 to KL - 1) of row or column i, whose tile has `length` of them.
+static ALWAYS_INLINE uint place(const uint i, const uint p, const uint length, const bool along_k) {
+  const uint line = along_k ? i : p;
+  const uint at = along_k ? p : i;
+  return line * (along_k ? KL : length) + ((at / 2 ^ SWIZZLE(line)) * 2 + at % 2);
+}
+
+static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const double* pair, const int s,
+                                         const int first_row, const int first_column, const int g, const int t) {
+#pragma unroll
+  for (int u = 0; u < ROW_PIECES; ++u) {
+#pragma unroll
+    for (int h = 0; h < KS / 2; ++h) {
+      fragments->a[u][h] = pair[place(first_row + 16 * u + h % 2 * 8 + g, KS * s + h / 2 * 4 + t, ML, A_ALONG_K)];
+    }
+  }
+#pragma unroll
+  for (int w = 0; w < COLUMN_PIECES; ++w) {
+#pragma unroll
+    for (int h = 0; h < KS / 4; ++h) {
+      fragments->b[w][h] = pair[ML * KL + place(first_column + 8 * w + g, KS * s + h * 4 + t, NL, B_ALONG_K)];
+    }
+  }
+}
+
+#define C_PIECE "{%0, %1, %2, %3}"
+#define C_SUMS "+d"(c.x), "+d"(c.y), "+d"(d.x), "+d"(d.y)
+#if KS == 4
+#define OPERANDS "{%4, %5}, {%6}"
+#define ALL_OPERANDS "d"(a[0]), "d"(a[1]), "d"(b[0])
+#else
+#define OPERANDS "{%4, %5, %6, %7}, {%8, %9}"
+#define ALL_OPERANDS "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1])
+#endif
+
+static ALWAYS_INLINE void multiply_piece(double2* upper, double2* lower, const double* a, const double* b) {
+  double2 c = *upper;
+  double2 d = *lower;
+#if MAP == MMA
+  __asm__ volatile("mma.sync.aligned.m16n8k" TEXT(KS) ".row.col.f64.f64.f64.f64 " C_PIECE ", " OPERANDS ", " C_PIECE ";"
+                   : C_SUMS
+                   : ALL_OPERANDS);
+#else
+#define MULTIPLY_8X8(c, a, b)                                                                        \
+  __asm__ volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \
+                   : "+d"(c.x), "+d"(c.y)                                                            \
+                   : "d"(a), "d"(b))
+#pragma unroll
+  for (int h = 0; h < KS / 4; ++h) {
+    MULTIPLY_8X8(c, a[2 * h], b[h]);
+    MULTIPLY_8X8(d, a[2 * h + 1], b[h]);
+  }
+#endif
+  *upper = c;
+  *lower = d;
+}
+
+static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
+#pragma unroll
+  for (int u = 0; u < ROW_PIECES; ++u) {
+#pragma unroll
+    for (int w = 0; w < COLUMN_PIECES; ++w) {
+      multiply_piece(&sum[2 * u][w], &sum[2 * u + 1][w], fragments->a[u], fragments->b[w]);
+    }
+  }
+}
+
+#define EACH_VECTOR(unrolling, update)                             \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \
+    const int row = first_row + 8 * i + g;                         \
+    if (row < tile.rows) {                                         \
+      _Pragma(unrolling) for (int w = 0; w < COLUMN_PIECES; ++w) { \
+        const int column = first_column + 8 * w + 2 * t;           \
+        update;                                                    \
+      }                                                            \
+    }                                                              \
+  }
+
+#define LOAD_FRAGMENTS(to, s) load_fragments(to, pair, s, first_row, first_column, g, t)
+#define NEXT_PAIR                            \
+  from = from + 1 == BUFFERS ? 0 : from + 1; \
+  pair = (__local const double*)(tiles + from * (A_CHUNKS + B_CHUNKS))
+// The copies of the next block to multiply have arrived, and all work-items have read the block before.
+#define FINISH_BLOCK     \
+  WAIT_FOR_COPIES(LATE); \
+  barrier(CLK_LOCAL_MEM_FENCE)
+
+GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+  __local double2 tiles[BUFFERS * (A_CHUNKS + B_CHUNKS)];
+  size_t tile_row = 0;
+  size_t tile_column = 0;
+  find_place(&tile_row, &tile_column);
+  const Tile tile = find_tile(tile_row, tile_column, ML, NL, GEMM_ARGUMENTS);
+  if (tile.rows == 0 || tile.columns == 0) {
+    return;  // the whole work-group returns, so no barrier is left waiting
+  }
+  const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
+  const int warp = item / 32;
+  const int g = item % 32 / 4;
+  const int t = item % 4;
+  const int first_row = warp / WARPS_X * (8 * MS);
+  const int first_column = warp % WARPS_X * (4 * NS);
+  realv sum[MS][COLUMN_PIECES];
+  CLEAR_SUM;
+
+  // The next copies: from where, the steps of k that are left, and to which pair of tiles.
+  __global const element* a_source = tile.a + (FIRST_LINE(A_LINE) * A_LINE_STEP + CHUNK(A_LINE) * LOAD_WIDTH);
+  __global const element* b_source = tile.b + (FIRST_LINE(B_LINE) * B_LINE_STEP + CHUNK(B_LINE) * LOAD_WIDTH);
+  int left = tile.depth;
+  int to = 0;
+  const bool is_aligned = aligned(tile.a, A_LINE_STEP) && aligned(tile.b, B_LINE_STEP);
+  const bool whole = is_aligned && tile.rows == ML && tile.columns == NL;
+#pragma unroll 1
+  for (int i = 0; i < BUFFERS - 1; ++i) {
+    COPY_BLOCK;
+  }
+  const int blocks = tile.depth / KL + (tile.depth % KL != 0);
+  int from = 0;
+  __local const double* pair = (__local const double*)tiles;
+  Fragments current;
+#if FRAGMENTS == 2
+  FINISH_BLOCK;
+  LOAD_FRAGMENTS(&current, 0);
+#endif
+#pragma unroll 1
+  for (int block = 0; block < blocks; ++block) {
+#if FRAGMENTS == 1
+    FINISH_BLOCK;
+    COPY_BLOCK;
+#endif
+#pragma unroll
+    for (int s = 0; s < STEPS; ++s) {
+#if FRAGMENTS == 1
+      LOAD_FRAGMENTS(&current, s);
+      multiply(sum, &current);
+#else
+      Fragments next;
+      if (s + 1 == STEPS) {
+        NEXT_PAIR;
+        FINISH_BLOCK;
+      }
+      LOAD_FRAGMENTS(&next, (s + 1) % STEPS);
+      if (s == 0) {
+        COPY_BLOCK;
+      }
+      multiply(sum, &current);
+      current = next;
+#endif
+    }
+#if FRAGMENTS == 1
+    NEXT_PAIR;
+#endif
+  }
+  UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
+}
