@@ -116,11 +116,13 @@ constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 4, 1}, {128, 128, 6, 1},
 struct WarpTile {
   std::uint32_t ml, nl, ms, ns, ks, buffers, split_k;
 };
-constexpr WarpTile kWarpTiles[] = {{128, 128, 8, 8, 4, 4, 1}, {64, 64, 4, 8, 8, 3, 1},   {64, 64, 4, 8, 4, 4, 1},
-                                   {32, 64, 4, 4, 8, 4, 1},   {128, 64, 4, 8, 8, 4, 1},  {32, 32, 2, 4, 8, 4, 1},
-                                   {16, 64, 2, 4, 8, 6, 1},   {128, 128, 8, 8, 4, 4, 4}, {64, 64, 4, 8, 8, 3, 4},
-                                   {64, 64, 4, 8, 8, 3, 16},  {32, 64, 4, 4, 8, 4, 8},   {32, 32, 2, 4, 8, 4, 16},
-                                   {16, 64, 2, 4, 8, 6, 16}};
+constexpr WarpTile kWarpTiles[] = {{128, 128, 8, 8, 4, 4, 1}, {64, 64, 4, 8, 8, 3, 1},  {64, 64, 4, 8, 4, 4, 1},
+                                   {32, 64, 4, 4, 8, 4, 1},   {128, 64, 4, 8, 8, 4, 1}, {32, 32, 2, 4, 8, 4, 1},
+                                   {128, 128, 8, 8, 4, 4, 4}, {64, 64, 4, 8, 8, 3, 4},  {64, 64, 4, 8, 8, 3, 16},
+                                   {32, 64, 4, 4, 8, 6, 16},  {32, 32, 2, 4, 8, 4, 16}, {16, 64, 2, 4, 8, 6, 1},
+                                   {16, 64, 2, 4, 8, 6, 16},  {64, 16, 2, 4, 8, 6, 1},  {64, 16, 2, 4, 8, 6, 16}};
+// Few rows or columns: all of the other operand is read once, as fast as memory gives it.
+constexpr Tile kThinTiles[] = {{4, 128, 1, 4, 4}, {4, 128, 1, 4, 16}, {16, 128, 4, 4, 8}, {32, 64, 4, 4, 16}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
 // For NVIDIA's matrix units, which take elements of 16 bits in pairs.
@@ -196,6 +198,15 @@ std::vector<Params> gpu_specialists(Precision precision) {
   }
   Params p = local_tile(precision);
   for (const Tile& tile : kSingleTiles) list.push_back(with_tile(p, tile));
+  Params thin = p;
+  thin.kl = 32;
+  thin.ks = 8;
+  thin.map = Map::cyclic;
+  thin.fragments = 1;
+  for (const Tile& tile : kThinTiles) {
+    list.push_back(with_tile(thin, tile));
+    list.back().buffers = 2;
+  }
   p.vector_width = p.load_width = p.padding = 2;
   for (const Tile& tile : kNarrowTiles) list.push_back(with_tile(p, tile));
   return list;

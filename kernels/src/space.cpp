@@ -27,8 +27,8 @@ const Values kAllLayouts =
     values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block, Layout::image});
 const Values kBufferLayouts = values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block});
 const Values kMaps = values({Map::blocked, Map::cyclic, Map::zigzag, Map::mma});
-const Values kBlocks = {8, 12, 16, 24, 32, 48, 56, 60, 64, 96, 120, 128, 192, 256};  // of a GPU's work-group
-const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};                         // rows or columns of a work-item
+const Values kBlocks = {4, 8, 12, 16, 24, 32, 48, 56, 60, 64, 96, 120, 128, 192, 256};  // of a GPU's work-group
+const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};  // rows or columns of a work-item
 const Values kDepths = {1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256};
 
 // A multiple of every product of two parameters that is asked to divide, at the upper end of what is in range.
