@@ -129,7 +129,7 @@ Space warp_tile() {
       .columns({4, 8, 16}, {16, 32, 64, 128, 256})
       .rows({2, 4, 8, 16}, {16, 32, 64, 128, 256})
       .add("kl", {16, 32}, Coupling::full, [](Params& p) { p.kl = divisible_depth; })
-      .add("ks", {4, 8}, Coupling::full, [](Params& p) { p.ks = 1; })
+      .add("ks", {4, 8}, Coupling::full, [](Params& p) { p.ks = 4; })
       .layouts(values({Layout::row_major, Layout::padded}))
       .add("map", values({Map::mma, Map::mma8}), Coupling::full, [](Params& p) { p.map = Map::mma8; })
       .add("buffers", {2, 3, 4, 5, 6}, Coupling::full, [](Params& p) { p.buffers = 2; })
