@@ -234,12 +234,13 @@ class Checker {
                     [&] { return "warp_tile needs 2 to 6 buffers, not " + to_string(p_.buffers); });
     const WorkGroup group = work_group_size(p_);
     const std::uint32_t items = group.x * group.y;
-    holds = require(2 * items >= std::max(p_.ml, p_.nl) && 2 * items <= std::min(p_.ml, p_.nl) * p_.kl, "warp",
+    const std::uint32_t least = std::max(p_.ml, p_.nl) / 2;
+    const std::uint32_t most = 8 * std::min(p_.ml, p_.nl);
+    holds = require(items >= least && items <= most, "warp",
                     [&] {
-                      return "each of " + to_string(items) +
-                             " work-items copies two neighbours of a line of a tile at a time, and lines have " +
-                             to_string(std::max(p_.ml, p_.nl)) + " elements, the smaller tile " +
-                             to_string(std::min(p_.ml, p_.nl) * p_.kl);
+                      return "each work-item copies two neighbours of the lines of a tile, so that " +
+                             to_string(p_.ml) + " x " + to_string(p_.nl) + " needs " + to_string(least) + " to " +
+                             to_string(most) + " work-items, not " + to_string(items);
                     }) &&
             holds;
     const std::uint32_t registers = all_registers / items / 8 * 8;

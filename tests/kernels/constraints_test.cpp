@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(WarpTilesNeedMatrixUnitsForDoubles) {
   p.ml = 16;
   p.ms = 2;
   p.ns = 16;
-  check_violated(p, device, "warp", {"512 elements", "256 work-items"});
+  check_violated(p, device, "warp", {"16 x 512", "256 to 128 work-items"});
   p = good;
   p.ml = p.nl = 128;
   p.ms = p.ns = 4;
