@@ -30,8 +30,8 @@ constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Fa
 // kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
 
-// Which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns. The pictures are
-// in kernels/local_tile.cl and warp_tile.cl. The values are those of their macros.
+// Which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns. The pictures
+// are in kernels/local_tile.cl and warp_tile.cl. The values are those of their macros.
 enum class Map : std::uint32_t {
   blocked,  // the pieces of a work-item are neighbours
   cyclic,   // the pieces are dealt out in turn: neighbouring work-items read neighbouring pieces
