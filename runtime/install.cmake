@@ -30,7 +30,7 @@ cmake_path(SET pkgconfig NORMALIZE ${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDI
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${pkgconfig} OUTPUT_VARIABLE up_to_prefix)
 set(cxx_library ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER cxx_library INCLUDE REGEX "^(std)?c\\+\\+$")
-set(private_libs ${cxx_library} ${CMAKE_DL_LIBS})
+set(private_libs ${cxx_library} m ${CMAKE_DL_LIBS})
 list(TRANSFORM private_libs PREPEND -l)
 list(JOIN private_libs " " private_libs)
 configure_file(cmake/clbake.pc.in clbake.pc @ONLY)

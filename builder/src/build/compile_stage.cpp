@@ -65,7 +65,8 @@ class CompileStage {
     hanging_.ended(task.bake_list, task.vector_width, exit.timed_out);
     if (!exit.ok()) {
       const std::string cause = failure_of(exit, commands_[index], context_.options.timeout);
-      task.fail("compile: " + cause);
+      const bool crashed = task.job.variant.is_program() && exit.signal != 0 && !exit.timed_out;
+      task.fail("compile: " + cause + (crashed ? "; perhaps a kernel accesses memory outside of its buffers" : ""));
       if (is_full_disk(exit)) disk_ = Status(Code::io, cause);
     } else if (task.offline()) {
       accept(task);

@@ -46,7 +46,7 @@ const char* kind_name(TrialArgument::Kind kind) {
   return "local memory";
 }
 
-// Of a scalar whose type is no number's, such as a struct, the driver checks the size.
+// Of a scalar whose type is no number's, such as a typedef, the driver checks the size.
 Status check_argument(const cl::Kernel& kernel, std::size_t number, const TrialArgument& given) {
   const auto index = static_cast<cl_uint>(number);
   cl_int error = CL_SUCCESS;
@@ -58,6 +58,8 @@ Status check_argument(const cl::Kernel& kernel, std::size_t number, const TrialA
   const bool is_image = type.rfind("image", 0) == 0 || type == "sampler_t";
   if (is_image)
     return {Code::invalid_argument, argument_name(number) + " is an image or a sampler, which no trial can give"};
+  if (type.rfind("struct ", 0) == 0)
+    return {Code::invalid_argument, argument_name(number) + " is a " + type + ", which no trial can give"};
   const Kind taken = address == CL_KERNEL_ARG_ADDRESS_LOCAL     ? Kind::local
                      : address == CL_KERNEL_ARG_ADDRESS_PRIVATE ? Kind::scalar
                                                                 : Kind::buffer;

@@ -252,12 +252,15 @@ class Library(_Handle):
                  overlay: Overlay | None = None, log: Callable[[LogLevel, str], None] | None = None,
                  record: bool = False) -> None:
         options = h.OptionsStruct()
-        options.on_miss = int(on_miss)
+        options.on_miss = OnMiss(on_miss)
         options.newer_driver, options.only_build, options.record = bool(newer_driver), bool(only_build), bool(record)
         options.overlay = None if overlay is None else overlay._pointer
         if log is not None:
             options.log = h.LOG(_log_function(log))
-        pointers = [each._pointer for each in ([bundles] if isinstance(bundles, Bundle) else bundles)]
+        listed = [bundles] if isinstance(bundles, Bundle) else list(bundles)
+        if not all(isinstance(each, Bundle) for each in listed):
+            raise TypeError("bundles: expected Bundle objects, such as Bundle(path)")
+        pointers = [each._pointer for each in listed]
         handle = ctypes.c_void_p()
         _call("clbake_library_create", context.int_ptr, device.int_ptr, (ctypes.c_void_p * len(pointers))(*pointers),
               len(pointers), ctypes.byref(options), ctypes.byref(handle))

@@ -69,6 +69,12 @@ class Bundles(ModuleTest):
         with clbake.Library(context, device, [bundle]) as library:
             self.assertEqual(library.explain(Problem(8, 8, 8)).origin, Origin.NATIVE)
 
+    def test_wrong_types_are_named(self):
+        with self.assertRaisesRegex(TypeError, "Bundle objects"):
+            clbake.Library(context, device, BUNDLE)
+        with self.assertRaisesRegex(ValueError, "OnMiss"):
+            clbake.Library(context, device, clbake.Bundle(BUNDLE), on_miss="fail")
+
     def test_failures_name_the_cause(self):
         for source, code in (("/missing/gemm.clbake", Code.NOT_FOUND), (b"no bundle at all" * 9, Code.NOT_A_BUNDLE),
                              (Path(BUNDLE).read_bytes()[:100], Code.TRUNCATED)):
@@ -319,7 +325,6 @@ class Libraries(ModuleTest):
         self.assertIn(caught.exception.code, (Code.NO_VARIANT, Code.NO_ENTRY))
         self.assertEqual(library.counters.misses, {caught.exception.code: 1})
         self.assertEqual(lines[-1][0], clbake.LogLevel.WARNING)
-        self.refused(Argument.OPTIONS, lambda: clbake.Library(context, device, [], on_miss=7))
 
     def test_overlay_keeps_what_was_compiled(self):
         problem = Problem(8, 8, 8, Precision.HALF)
