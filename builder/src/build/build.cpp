@@ -98,7 +98,7 @@ Result<BuildReport> pack(const Plan& plan, const StageContext& context, const st
     return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +
                                     (remark ? "; " + std::string(remark) : std::string())};
   }
-  carry_over(previous, plan.tasks, options.output, options.replace, contents, report);
+  carry_over(previous, plan.tasks, options, contents, report);
   if (options.reproducible) remove_measurements(contents);
   const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
   if (!bytes) return bytes.status();

@@ -56,8 +56,8 @@ class Merger {
   MergedBundle take() { return std::move(merged_); }
 
  private:
-  // The variant's index in the merged bundle; nothing when another one has its name. One that only has a source
-  // contradicts nothing: the rules that name it are as good with the other one.
+  // The variant's index in the merged bundle; nothing when another one has its name. A variant of GEMM that only has a
+  // source contradicts nothing: the rules that name it are as good with the other one.
   std::optional<std::uint32_t> add_variant(const cache::Variant& variant, const cache::Contents& from,
                                            const std::string& file, bool has_entries) {
     cache::Contents& into = merged_.contents;
@@ -67,14 +67,18 @@ class Merger {
     Known& known = at->second;
     if (is_new) into.variants.emplace_back();
     cache::Variant& present = into.variants[known.index];
-    if (is_new || (has_entries && !known.has_entries)) {
+    const bool of_gemm = !variant.is_program();
+    if (is_new || (of_gemm && has_entries && !known.has_entries)) {
       known = {known.index, file, has_entries};
       present = variant;
       present.source = index_of(into.sources, source);
       return known.index;
     }
     const bool same = same_but_source(present, variant) && into.sources[present.source] == source;
-    if (same || !has_entries) return known.index;
+    if (same || (of_gemm && !has_entries)) {
+      known.has_entries = known.has_entries || has_entries;
+      return known.index;
+    }
     merged_.left_out.push_back(file + ": variant " + variant.name + " is another one than in " + known.file);
     return std::nullopt;
   }

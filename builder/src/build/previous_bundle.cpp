@@ -75,7 +75,7 @@ void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
 }
 
 cache::Contents select_kinds(const cache::Contents& from,
-                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted) {
+                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted, bool programs) {
   cache::Contents kept{from.targets, from.sources, from.variants, {}, {}};
   for (const cache::Entry& entry : from.entries) {
     if (wanted(from.targets[entry.target], from.variants[entry.variant].kind())) kept.entries.push_back(entry);
@@ -85,21 +85,28 @@ cache::Contents select_kinds(const cache::Contents& from,
     keep_if(kept.profiles.back(),
             [&](const GemmKind& kind, std::uint32_t) { return wanted(from.targets[profile.target], kind); });
   }
-  keep_used(kept);
+  keep_used(kept, programs);
   return kept;
 }
 
-void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, const std::string& path, bool replace,
+void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, const BuildOptions& options,
                 cache::Contents& contents, BuildReport& report) {
   if (!previous.unread.empty()) report.remarks.insert("nothing was kept of the previous file: " + previous.unread);
-  if (!replace) {
-    const cache::Contents carried = select_kinds(previous.contents, [&](const Target& target, const GemmKind& kind) {
-      return !is_default_target(target) && std::none_of(tasks.begin(), tasks.end(), [&](const Task& task) {
-        return !task.failed() && task.job.target == target && task.job.variant.kind() == kind;
+  if (!options.replace) {
+    // The name of a variant of GEMM says what it is. An application's program is another one when its source changes: a
+    // failed one is not replaced by an earlier one.
+    const bool new_programs = !options.programs.empty();
+    const auto wanted = [&](const Target& target, const GemmKind& kind) {
+      if (is_default_target(target)) return false;
+      return std::none_of(tasks.begin(), tasks.end(), [&](const Task& task) {
+        if (task.job.target != target) return false;
+        if (kind.precision == no_precision) return new_programs;
+        return !task.failed() && task.job.variant.kind() == kind;
       });
-    });
+    };
+    const cache::Contents carried = select_kinds(previous.contents, wanted, !new_programs);
     const std::size_t own = contents.entries.size();
-    MergedBundle merged = merge_bundles({{"the new variants", std::move(contents)}, {path, carried}});
+    MergedBundle merged = merge_bundles({{"the new variants", std::move(contents)}, {options.output, carried}});
     contents = std::move(merged.contents);
     report.kept = contents.entries.size() - own;
     report.remarks.insert(merged.left_out.begin(), merged.left_out.end());

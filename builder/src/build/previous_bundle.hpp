@@ -18,13 +18,15 @@ PreviousBundle read_previous(const std::string& path);
 void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous);
 
 // Adds to the new `contents` what the previous bundle holds for targets and kinds of problems of which no task was
-// baked, unless `replace`. The report gets the counts, and a remark on everything that could not be carried over.
-void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, const std::string& path, bool replace,
+// baked, and the application's own programs if the build was asked for none; nothing with `replace`. The report gets
+// the counts, and a remark on everything that could not be carried over.
+void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, const BuildOptions& options,
                 cache::Contents& contents, BuildReport& report);
 
 // The entries and rules of the targets and kinds that `wanted` accepts, the profiles that still have rules, and the
-// targets, variants and sources that these name.
+// targets, variants and sources that these name. `programs`: those of the application that are only source, too.
 cache::Contents select_kinds(const cache::Contents& from,
-                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted);
+                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted,
+                             bool programs = false);
 
 }  // namespace clbake::builder

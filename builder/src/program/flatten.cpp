@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kMostDeep = 200;                              // files that include each other
 constexpr std::size_t kMostBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
 
 // What the scanner has to know of the lines before.
@@ -94,6 +95,11 @@ Directive directive_of(const std::string& line, Position& position) {
   return directive;
 }
 
+std::string first_word(const std::string& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  return text.substr(begin, text.find_first_of(" \t\r/", begin) - begin);
+}
+
 std::string line_directive(std::size_t number, const std::string& file) {
   std::string quoted;
   for (const char c : file) {
@@ -113,6 +119,7 @@ class Flattener {
     const Result<std::string> text = read_text_file((directory_ / file).lexically_normal().string(), kMostBytes);
     if (!text) return text.status();
     if (text->find('\0') != std::string::npos) return {Code::malformed, file + ": is no text"};
+    if (stack_.size() >= kMostDeep) return {Code::malformed, file + ": files include each other more than 200 deep"};
     stack_.push_back(file);
     const Status status = add_lines(file, *text, conditions);
     stack_.pop_back();
@@ -138,18 +145,19 @@ class Flattener {
       const std::string rest = line.substr(std::min(directive.after, line.size()));
       if (directive.word.rfind("if", 0) == 0) ++position.conditions;
       if (directive.word == "endif") --position.conditions;
-      if (directive.word == "pragma" && rest.find_first_not_of(" \t") == rest.find("once") && !rest.empty()) {
+      if (directive.word == "pragma" && first_word(rest) == "once") {
         once = true;
         text_ += "\n";
         continue;
       }
-      if (directive.word == "include") {
-        const Result<bool> included = include(file, number, rest, position);
-        if (!included) return included.status();
-        if (*included) continue;
+      if (directive.word == "include" || directive.word == "import") {
+        const Status included = include(file, number, directive.word, rest, position);
+        if (!included) return included;
+        continue;
       }
       text_ += line + "\n";
     }
+    if (position.is_continued) text_ += "\n";  // so that the backslash does not take the next file's line
     if (once) {
       const std::string guard = "CLBAKE_ONCE_" + digest(file);
       text_.insert(begin, "#ifndef " + guard + "\n#define " + guard + "\n");
@@ -159,25 +167,34 @@ class Flattener {
                                       : Status(Code::malformed, file + ": more than 16 MiB with all that it includes");
   }
 
-  // Puts a file in the place of `#include` and the rest of its line; false when the line has to stay.
-  Result<bool> include(const std::string& file, std::size_t number, const std::string& rest, const Position& position) {
+  // Puts a file in the place of the directive and the rest of its line.
+  Status include(const std::string& file, std::size_t number, const std::string& word, const std::string& rest,
+                 const Position& position) {
     const std::string here = file + ":" + std::to_string(number) + ": ";
+    // A condition may exclude what cannot be included.
+    const auto cannot = [&](Code code, const std::string& why) {
+      if (position.conditions == 0) return Status(code, here + why);
+      text_ += "#error " + why + "\n";
+      return Status();
+    };
+    if (word == "import") return cannot(Code::malformed, "#import is not supported, only #include");
     const std::size_t open = rest.find_first_of("\"<");
-    if (open == std::string::npos || rest.find_first_not_of(" \t") != open) return false;  // a macro's name
+    if (open == std::string::npos || rest.find_first_not_of(" \t") != open) {
+      return cannot(Code::malformed, "#include needs the name of a file, not of a macro");
+    }
     const bool quoted = rest[open] == '"';
     const std::size_t close = rest.find(quoted ? '"' : '>', open + 1);
     if (close == std::string::npos) return Status(Code::malformed, here + "#include without an end of its name");
     const std::string name = rest.substr(open + 1, close - open - 1);
     const std::optional<std::string> found = find(file, name, quoted);
-    if (!found && position.conditions > 0) return false;
-    if (!found) return Status(Code::not_found, here + "there is no file '" + name + "' to include");
+    if (!found) return cannot(Code::not_found, "there is no file '" + name + "' to include");
     if (std::find(stack_.begin(), stack_.end(), *found) != stack_.end()) {
       return Status(Code::malformed, here + *found + " includes itself");
     }
     const Status added = add(*found, position.conditions);
     if (!added) return added;
     text_ += line_directive(number, file) + rest.substr(close + 1) + "\n";
-    return true;
+    return {};
   }
 
   std::optional<std::string> find(const std::string& file, const std::string& name, bool quoted) const {

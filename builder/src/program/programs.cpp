@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 
 namespace clbake::builder {
 namespace {
@@ -34,7 +35,12 @@ std::string wrong_name(const std::string& name) {
 
 // The bundle carries what is included, so that a folder named here would be looked for in vain elsewhere.
 bool has_include_folder(const std::string& options) {
-  return options.rfind("-I", 0) == 0 || options.find(" -I") != std::string::npos;
+  std::istringstream words(options);
+  std::string word;
+  while (words >> word) {
+    if (word.find("-I") == word.find_first_not_of("\"'")) return true;
+  }
+  return false;
 }
 
 class Manifest {

@@ -18,6 +18,7 @@ constexpr std::size_t kMaxArguments = 256;
 constexpr std::uint64_t kMaxBufferBytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t kMaxLocalBytes = std::uint64_t{1} << 24;
 constexpr std::uint32_t kMaxExtent = 1U << 30;
+constexpr double kMaxItems = 4294967296.0;
 
 constexpr NumberType kTypes[] = {{"char", 1, false, 0},    {"uchar", 1, false, 0},    {"short", 2, false, 0},
                                  {"ushort", 2, false, 0},  {"int", 4, false, 0},      {"uint", 4, false, 0},
@@ -43,13 +44,15 @@ double load_as(const std::uint8_t* from) {
   return static_cast<double>(number);
 }
 
-// The numbers that a type can hold.
+constexpr int kExactBits = 53;  // whole numbers of which a double holds each
+
+// The numbers that a type can hold, as far as a double can tell them from their neighbours.
 bool holds(const NumberType& type, double value) {
   if (type.is_float) return true;
   if (value != std::floor(value)) return false;
-  const int bits = static_cast<int>(8 * type.bytes);
+  const int bits = std::min(static_cast<int>(8 * type.bytes), kExactBits);
   const bool is_signed = type.name[0] != 'u';
-  const double limit = std::ldexp(1, is_signed ? bits - 1 : bits);
+  const double limit = std::ldexp(1, is_signed && bits < kExactBits ? bits - 1 : bits);
   return value < limit && value >= (is_signed ? -limit : 0);
 }
 
@@ -215,6 +218,8 @@ bool read_trial(JsonReader& reader, const JsonValue& at, Trial& trial) {
 
 // OpenCL 1.2 has whole work-groups only.
 bool check_global(JsonReader& reader, const JsonValue& at, const TriedKernel& kernel, const Trial& trial) {
+  const auto items = static_cast<double>(trial.global[0]) * trial.global[1] * trial.global[2];
+  if (items > kMaxItems) return reader.fail(at, "global", size_text(trial.global) + " has more than 2^32 work-items");
   for (const Extents3& size : sizes_of(kernel, trial)) {
     for (std::size_t d = 0; d < 3; ++d) {
       if (trial.global[d] % size[d] == 0) continue;

@@ -67,9 +67,12 @@ Status check_argument(const cl::Kernel& kernel, std::size_t number, const TrialA
     return {Code::invalid_argument, argument_name(number) + " of the kernel is " + kind_name(taken) +
                                         ", and the trial gives " + kind_name(given.kind)};
   }
-  if (taken != Kind::scalar) return {};
+  if (taken == Kind::local) return {};
+  // A buffer's numbers may be read as vectors of them.
+  const std::string of_kernel = plain_type(type.substr(0, type.find_first_of("*0123456789")));
+  const bool is_number = number_type(of_kernel) != nullptr;
+  if (taken == Kind::buffer && (!is_number || of_kernel == given.type->name)) return {};
   const std::string of_trial = given.type->name + (given.width > 1 ? std::to_string(given.width) : std::string());
-  const bool is_number = number_type(type.substr(0, type.find_first_of("0123456789"))) != nullptr;
   if (!is_number || type == of_trial) return {};
   return {Code::invalid_argument,
           argument_name(number) + " of the kernel is of type " + type + ", and the trial gives " + of_trial};

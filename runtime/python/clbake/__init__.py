@@ -254,6 +254,8 @@ class Library(_Handle):
         options = h.OptionsStruct()
         options.on_miss = OnMiss(on_miss)
         options.newer_driver, options.only_build, options.record = bool(newer_driver), bool(only_build), bool(record)
+        if overlay is not None and not isinstance(overlay, Overlay):
+            raise TypeError("overlay: expected an Overlay")
         options.overlay = None if overlay is None else overlay._pointer
         if log is not None:
             options.log = h.LOG(_log_function(log))

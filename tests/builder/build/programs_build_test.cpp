@@ -132,6 +132,34 @@ BOOST_FIXTURE_TEST_CASE(AProgramThatFailsIsLeftOutAndNamed, Programs) {
   BOOST_TEST(contains(nothing.status().message(), "broken.cl"));
 }
 
+// The name of a variant of GEMM says what it is; that of a program does not.
+BOOST_FIXTURE_TEST_CASE(AFailedProgramIsNotReplacedByAnEarlierOne, Programs) {
+  options.gemm = true;
+  options.precisions = {Precision::single_precision};
+  required(build());
+  options.programs = {program("softmax", "kernel void rows() { broken }\n")};
+  misbehave("compile:message:softmax");
+  const BuildReport report = required(build());
+  BOOST_TEST(report.failed == 1U);
+  BOOST_TEST(report.dropped == 2U);
+  const Names left = names();
+  BOOST_TEST(std::count(left.begin(), left.end(), "softmax") == 0);
+  BOOST_TEST(std::count(left.begin(), left.end(), "scale") == 0);
+}
+
+BOOST_FIXTURE_TEST_CASE(ProgramsThatAreOnlySourceAreKept, Programs) {
+  required(build());
+  cache::Contents contents = contents_of(options.output);
+  contents.entries.clear();
+  write_bundle(options.output, contents);
+  options.gemm = true;
+  options.precisions = {Precision::single_precision};
+  options.programs.clear();
+  required(build());
+  const Names kept = names();
+  BOOST_TEST(std::count(kept.begin(), kept.end(), "softmax") == 1);
+}
+
 // Unlike variants of one vector width, programs have nothing in common.
 BOOST_FIXTURE_TEST_CASE(ProgramsThatHangDoNotCostTheOthers, Programs) {
   for (const char* name : {"a1", "a2", "a3", "b"}) options.programs.push_back(program(name));
@@ -158,6 +186,11 @@ BOOST_FIXTURE_TEST_CASE(BundlesOfProgramsAreMerged, Programs) {
   BOOST_REQUIRE_EQUAL(merged.left_out.size(), 1U);
   BOOST_TEST(merged.left_out[0] == "two: variant softmax is another one than in one");
   BOOST_TEST(merged.contents.entries.size() == 3U);
+  one.entries.clear();  // only sources, of which the first decides all the same
+  merged = merge_bundles({{"one", one}, {"two", two}});
+  BOOST_REQUIRE_EQUAL(merged.left_out.size(), 1U);
+  BOOST_TEST(merged.contents.entries.size() == 1U);
+  BOOST_TEST(merged.contents.sources.at(merged.contents.variants.at(1).source).text == one.sources[1].text);
 }
 
 BOOST_FIXTURE_TEST_CASE(ABundleOfProgramsIsProvenElsewhere, Programs) {

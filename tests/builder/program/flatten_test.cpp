@@ -58,26 +58,31 @@ BOOST_AUTO_TEST_CASE(FoldersAreSearchedAfterTheFilesOwn) {
              "#line 1 \"lib/x.h\"\nlibrary\n#line 2 \"a.cl\"\n\n#line 1 \"more/y.h\"\ny\n#line 3 \"a.cl\"\n\n");
 }
 
-BOOST_AUTO_TEST_CASE(CommentsTextsAndMacrosAreNoIncludes) {
+BOOST_AUTO_TEST_CASE(CommentsAndTextsAreNoIncludes) {
   const Folder folder;
   const std::string text =
       "// #include \"no.h\"\n/* \n#include \"no.h\"\n*/ int a; /* one line */\n#define X \\\n#include \"no.h\"\n"
-      "constant char* t = \"/*\"; \n#include MACRO\n";
+      "constant char* t = \"/*\"; \n#pragma \n";
   folder.add("a.cl", text);
   BOOST_TEST(required(folder.flat("a.cl")) == "#line 1 \"a.cl\"\n" + text);
   folder.add("b.cl", "char q = '\"'; /* a comment\n */ #include \"no.h\"\n");
   BOOST_TEST(folder.failure("b.cl") == "b.cl:2: there is no file 'no.h' to include");
 }
 
-BOOST_AUTO_TEST_CASE(WhatIsMissingInAConditionIsLeftToTheCompiler) {
+// A compiler would look for it where the program runs, and find something else there.
+BOOST_AUTO_TEST_CASE(WhatIsMissingInAConditionIsAnErrorThere) {
   const Folder folder;
   folder.add("a.cl", "#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#include \"b.h\"\n#endif\n");
   folder.add("b.h", "#include <stddef.h>\n");
   BOOST_TEST(required(folder.flat("a.cl")) ==
-             "#line 1 \"a.cl\"\n#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#line 1 \"b.h\"\n#include <stddef.h>\n"
-             "#line 3 \"a.cl\"\n\n#endif\n");
+             "#line 1 \"a.cl\"\n#ifndef __OPENCL_VERSION__\n#error there is no file 'stdint.h' to include\n"
+             "#line 1 \"b.h\"\n#error there is no file 'stddef.h' to include\n#line 3 \"a.cl\"\n\n#endif\n");
   folder.add("c.cl", "#ifdef X\n#endif\n#include <stdint.h>\n");
   BOOST_TEST(folder.failure("c.cl") == "c.cl:3: there is no file 'stdint.h' to include");
+  folder.add("d.cl", "#include MACRO\n");
+  BOOST_TEST(folder.failure("d.cl") == "d.cl:1: #include needs the name of a file, not of a macro");
+  folder.add("e.cl", "#import \"b.h\"\n");
+  BOOST_TEST(folder.failure("e.cl") == "e.cl:1: #import is not supported, only #include");
 }
 
 BOOST_AUTO_TEST_CASE(PragmaOnceBecomesAGuard) {
@@ -102,6 +107,15 @@ BOOST_AUTO_TEST_CASE(FilesThatIncludeThemselvesOrAreMissingAreNamed) {
   BOOST_TEST(outcome(folder.flat("none.cl")) == "not found");
   folder.add("open.cl", "#include \"b.h\n");
   BOOST_TEST(folder.failure("open.cl") == "open.cl:1: #include without an end of its name");
+  for (int i = 0; i < 200; ++i) {
+    folder.add("deep" + std::to_string(i) + ".cl", "#include \"deep" + std::to_string(i + 1) + ".cl\"\n");
+  }
+  folder.add("deep200.cl", "");
+  BOOST_TEST(contains(folder.failure("deep0.cl"), "deep200.cl: files include each other more than 200 deep"));
+  BOOST_TEST(contains(required(folder.flat("deep1.cl")), "deep200.cl"));
+  folder.add("tail.cl", "a \\");
+  folder.add("head.cl", "#include \"tail.cl\"\nb\n");
+  BOOST_TEST(contains(required(folder.flat("head.cl")), "a \\\n\n#line 1 \"head.cl\"\n"));
   folder.add("zero.cl", std::string("a\0b", 3));
   BOOST_TEST(folder.failure("zero.cl") == "zero.cl: is no text");
 }

@@ -134,6 +134,10 @@ BOOST_AUTO_TEST_CASE(MalformedManifestsAreNamedByField) {
   check_refused(manifest(kernel(), R"(, "option": "")"), "programs[0].option: is no field of this format");
   check_refused(manifest(kernel(), R"(, "options": "-cl-mad-enable -I.")"),
                 "programs[0].options: has -I; name the folders in the manifest's \"include\"");
+  for (const char* options : {R"(\t-I.)", R"(-DX\n-I.)", R"(\"-I.\")"}) {
+    check_refused(manifest(kernel(), R"(, "options": ")" + std::string(options) + "\""),
+                  "programs[0].options: has -I; name the folders in the manifest's \"include\"");
+  }
   check_refused(manifest(""), "programs[0].kernels: has 0 items, not 1 to 64");
   check_refused(manifest(R"({"name": "a-b", "work_group_sizes": [[1]], "trials": []})"),
                 "programs[0].kernels[0].name: is no name of a kernel");
@@ -145,6 +149,8 @@ BOOST_AUTO_TEST_CASE(MalformedManifestsAreNamedByField) {
                 "programs[0].kernels[0].trials: has 0 items, not 1 to 64");
   check_refused(manifest(kernel("[]", "[100]")),
                 "programs[0].kernels[0].trials[0].global: 100x1x1 is no multiple of the work-group size 64x1x1");
+  check_refused(manifest(kernel("[]", "[1048576, 8192]")),
+                "programs[0].kernels[0].trials[0].global: 1048576x8192x1 has more than 2^32 work-items");
 }
 
 BOOST_AUTO_TEST_CASE(NamesMustBePlainAndUnique) {

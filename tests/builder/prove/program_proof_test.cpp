@@ -189,6 +189,8 @@ BOOST_FIXTURE_TEST_CASE(TrialsThatDoNotFitTheKernelAreNamed, Proofs) {
   if (!on_pocl()) return;  // not every driver tells the kinds
   check_fails("kernel reverse: trial 0: argument 1 of the kernel is a scalar, and the trial gives a buffer",
               kernels_of(trial("[" + buffer() + "," + buffer() + R"(, {"local": 512}])")));
+  check_fails("kernel reverse: trial 0: argument 0 of the kernel is of type float*, and the trial gives int",
+              kernels_of(trial(reverse_arguments(R"({"buffer": "int", "count": 128})"))));
   check_fails("kernel reverse: trial 0: argument 1 of the kernel is of type int, and the trial gives float",
               kernels_of(trial("[" + buffer() + R"(, {"scalar": "float", "value": 1}, {"local": 512}])")));
 }

@@ -72,6 +72,8 @@ class Bundles(ModuleTest):
     def test_wrong_types_are_named(self):
         with self.assertRaisesRegex(TypeError, "Bundle objects"):
             clbake.Library(context, device, BUNDLE)
+        with self.assertRaisesRegex(TypeError, "an Overlay"):
+            clbake.Library(context, device, [], overlay=clbake.Bundle(BUNDLE))
         with self.assertRaisesRegex(ValueError, "OnMiss"):
             clbake.Library(context, device, clbake.Bundle(BUNDLE), on_miss="fail")
 
