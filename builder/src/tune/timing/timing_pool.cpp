@@ -45,7 +45,8 @@ void TimingPool::take_back(std::unique_ptr<Process> process) {
   if (usable) spare_.push_back(std::move(process));
 }
 
-// An idle process of the unit. Waits for busy ones, but drops those that take too long; null when there is none.
+// An idle process of the unit, null when there is none. First waits for all busy ones, which would disturb what is
+// timed next, but drops those that take too long.
 std::unique_ptr<TimingPool::Process> TimingPool::take_spare(std::size_t unit) {
   const Clock::time_point give_up = Clock::now() + kLastAnswer;
   const auto remove = [&](const auto& unwanted) {
@@ -56,6 +57,11 @@ std::unique_ptr<TimingPool::Process> TimingPool::take_spare(std::size_t unit) {
     std::vector<double> ignored;
     for (const auto& process : spare_) process->poll(ignored);
     remove([](const auto& process) { return process->state() == Process::State::failed; });
+    if (std::any_of(spare_.begin(), spare_.end(), busy)) {
+      if (cancel_ || Clock::now() >= give_up) remove(busy);
+      wait_for(spare_);
+      continue;
+    }
     const auto idle = std::find_if(spare_.begin(), spare_.end(), [&](const auto& process) {
       return process->unit() == unit && process->state() == Process::State::idle;
     });
@@ -64,9 +70,7 @@ std::unique_ptr<TimingPool::Process> TimingPool::take_spare(std::size_t unit) {
       spare_.erase(idle);
       return process;
     }
-    if (std::none_of(spare_.begin(), spare_.end(), busy)) return nullptr;
-    if (cancel_ || Clock::now() >= give_up) remove(busy);
-    wait_for(spare_);
+    return nullptr;
   }
 }
 
