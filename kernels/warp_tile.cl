@@ -52,15 +52,6 @@
 #define ROW_PIECES (MS / 2)     // of 16 rows
 #define COLUMN_PIECES (NS / 2)  // of 8 columns
 
-// Lines of a tile and their length, in elements.
-#define A_ALONG_K (LAYOUT_A == ROW_MAJOR && !TRANS_A)
-#define B_ALONG_K (LAYOUT_B == ROW_MAJOR && TRANS_B)
-#define A_LINES (A_ALONG_K ? ML : KL)
-#define B_LINES (B_ALONG_K ? NL : KL)
-#define A_LINE (A_ALONG_K ? KL : ML)
-#define B_LINE (B_ALONG_K ? KL : NL)
-#define A_LINE_STEP (A_ALONG_K ? A_STEP_I : A_STEP_P)
-#define B_LINE_STEP (B_ALONG_K ? B_STEP_J : B_STEP_P)
 #define A_CHUNKS (ML * KL / LOAD_WIDTH)  // of a tile
 #define B_CHUNKS (NL * KL / LOAD_WIDTH)
 
