@@ -3,6 +3,7 @@
 #include <clbake/builder/gemm_run.hpp>
 
 #include "profile/coverage.hpp"
+#include "tune/schedule.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -197,26 +198,12 @@ std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) c
   return list;
 }
 
-namespace {
-
-// One of each after the other, so that a race that is cut short has some of both.
-std::vector<std::uint32_t> in_turn(const std::vector<std::uint32_t>& one, const std::vector<std::uint32_t>& other) {
-  std::vector<std::uint32_t> all;
-  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
-    if (i < one.size()) all.push_back(one[i]);
-    if (i < other.size()) all.push_back(other[i]);
-  }
-  return all;
-}
-
-}  // namespace
-
 Status FinalRaces::race(const KindShapes& shapes, std::size_t pass, const SharedTime& time) {
   context_.results.enter({Stage::final_race, shapes.kind});
   // A race that was cut short goes on with the same racers.
   std::vector<std::uint32_t>& racers = racers_[{shapes.kind, pass}];
   if (racers.empty()) racers = choose_racers(shapes);
-  std::vector<std::uint32_t> list = pass == 0 ? in_turn(shapes.list, shapes.grid) : shapes.list;
+  const std::vector<std::uint32_t> list = pass == 0 ? in_turn(shapes.list, shapes.grid) : shapes.list;
   FinalRace race(context_, pass, racers, done_);
   race.resume(list);
   return race.run(time);

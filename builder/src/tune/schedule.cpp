@@ -35,6 +35,15 @@ double race_deadline(double now, const SharedTime& time, double compiling) {
   return now + (left - set_aside) / static_cast<double>(time.races);
 }
 
+std::vector<std::uint32_t> in_turn(const std::vector<std::uint32_t>& one, const std::vector<std::uint32_t>& other) {
+  std::vector<std::uint32_t> all;
+  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
+    if (i < one.size()) all.push_back(one[i]);
+    if (i < other.size()) all.push_back(other[i]);
+  }
+  return all;
+}
+
 // On GPUs, where compiling is cheap, the default variants and their neighbours are near the final speed within seconds:
 // the races, which need many shapes for the cost models, get almost half of the time.
 Schedule::Schedule(Strategy strategy, kernels::DeviceType device, std::size_t pairs, double begin, double end)

@@ -4,6 +4,8 @@
 #include <clbake/builder/tune.hpp>
 
 #include <chrono>
+#include <cstdint>
+#include <vector>
 
 namespace clbake::builder {
 
@@ -37,6 +39,9 @@ struct SharedTime {
 // what is left, without what the later ones need to compile, divided by the races. `compiling`: seconds that this one
 // took for it, and the later ones are expected to take; at most half of what is left is set aside for that.
 double race_deadline(double now, const SharedTime& time, double compiling);
+
+// One of each after the other: the order of a race's shapes, so that one that is cut short has some of both.
+std::vector<std::uint32_t> in_turn(const std::vector<std::uint32_t>& one, const std::vector<std::uint32_t>& other);
 
 // The deadlines of the stages for one precision, in seconds of the clock.
 class Schedule {

@@ -40,6 +40,13 @@ std::vector<double> seconds_of_races(double seconds, const std::vector<double>& 
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(RacesHaveSomeOfBothListsOfShapes) {
+  using Shapes = std::vector<std::uint32_t>;
+  BOOST_TEST((in_turn({1, 2, 3}, {7, 8}) == Shapes{1, 7, 2, 8, 3}));
+  BOOST_TEST((in_turn({1}, {7, 8, 9}) == Shapes{1, 7, 8, 9}));
+  BOOST_TEST((in_turn({}, {7}) == Shapes{7}));
+}
+
 BOOST_AUTO_TEST_CASE(StagesEndOneAfterTheOtherAndTheLastAtTheEnd) {
   for (const Strategy strategy : {Strategy::staged, Strategy::random, Strategy::exhaustive}) {
     for (const DeviceType device : {DeviceType::cpu, DeviceType::gpu}) {
