@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(PtxasGetsTheTextAndItsCubinComesBack) {
   BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
   BOOST_TEST((cubin->bytes == handmade_cubin(90)));
   BOOST_TEST((cubin->tool == cache::Tool{"ptxas", "99.1.2"}));
-  BOOST_TEST(read_file(script.path("arguments")) == "-arch sm_90 -o\n");
+  BOOST_TEST(read_file(script.path("arguments")) == "-arch sm_90a -o\n");
   BOOST_TEST(read_file(script.path("seen")) ==
              std::string(small_ptx().c_str()));  // without the zero, which ptxas refuses
 }
@@ -182,6 +182,14 @@ BOOST_AUTO_TEST_CASE(PtxSaysWhetherLaterArchitecturesRunIt) {
     BOOST_TEST(is_for_one_architecture(small_ptx(target)), target);
   }
   BOOST_TEST(!is_for_one_architecture("no PTX"));
+}
+
+BOOST_AUTO_TEST_CASE(LinkingForOneArchitectureTakesTheOnlyOneOfItsKindOrPtxThatSaysSo) {
+  BOOST_TEST(is_linked_for_one_architecture(small_ptx("sm_86"), 90));
+  BOOST_TEST(is_linked_for_one_architecture(small_ptx("sm_100a"), 100));
+  for (const int capability : {80, 86, 89, 100, 120}) {
+    BOOST_TEST(!is_linked_for_one_architecture(small_ptx("sm_80"), capability), capability);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(RealPtxasMakesCubinsThatAreRecognised, *boost::unit_test::precondition(has_ptxas)) {
