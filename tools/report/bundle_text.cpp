@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -43,9 +42,9 @@ struct TargetSummary {
   std::size_t proven = 0;
   std::size_t jit_free = 0;  // of those proven
   std::uint64_t bytes = 0;
-  std::map<std::string, std::string> kinds;  // "single" -> " nn nt"
-  std::set<std::string> programs;            // the application's own
-  std::map<std::string, std::size_t> notes;  // why native entries are proven, but not JIT-free
+  std::map<std::string, std::string> kinds;     // "single" -> " nn nt"
+  std::map<std::string, std::string> programs;  // the application's own, and their kernels
+  std::map<std::string, std::size_t> notes;     // why native entries are proven, but not JIT-free
 };
 
 // The parts of a note without figures, which differ from entry to entry; the whole note when all parts have some.
@@ -69,6 +68,21 @@ std::string failed_part_of(const std::string& note) {
   return at == std::string::npos ? note : note.substr(at + mark.size());
 }
 
+// "scale 64, 16x16; add 64"
+std::string kernels_text(const Json& kernels) {
+  std::string text, last;
+  for (const Json& kernel : kernels) {
+    const std::string name = text_of(kernel, "name");
+    if (name != last) text += (text.empty() ? "" : "; ") + name;
+    const Json& size = kernel["work_group_size"];
+    text += (name == last ? ", " : " ") + size[0].dump();
+    if (size[1] != 1 || size[2] != 1) text += "x" + size[1].dump();
+    if (size[2] != 1) text += "x" + size[2].dump();
+    last = name;
+  }
+  return text;
+}
+
 TargetSummary summary_of(const Json& entries, std::size_t target) {
   TargetSummary s;
   for (const Json& entry : entries) {
@@ -78,7 +92,7 @@ TargetSummary summary_of(const Json& entries, std::size_t target) {
     s.bytes += entry["bytes"].get<std::uint64_t>();
     const bool is_program = text_of(entry, "precision") == "none";
     if (is_program) {
-      s.programs.insert(text_of(entry, "variant"));
+      s.programs[text_of(entry, "variant")] = kernels_text(entry["kernels"]);
     } else {
       std::string& transposes = s.kinds[text_of(entry, "precision")];
       const std::string trans = " " + text_of(entry, "trans");
@@ -131,9 +145,9 @@ void print_target(const Json& report, std::size_t index) {
   for (const auto& [precision, transposes] : s.kinds) kinds += (kinds.empty() ? "" : ", ") + precision + transposes;
   const char* const no_kinds = s.programs.empty() ? "none: every problem is compiled from source" : "none";
   std::printf("  kinds         %s\n", kinds.empty() ? no_kinds : kinds.c_str());
-  std::string own;
-  for (const std::string& name : s.programs) own += (own.empty() ? "" : ", ") + name;
-  if (!own.empty()) std::printf("  own programs  %s\n", own.c_str());
+  for (const auto& [name, kernels] : s.programs) {
+    std::printf("  own program   %s: kernels and work-group sizes %s\n", name.c_str(), kernels.c_str());
+  }
   std::printf("  programs      %s (%zu portable), %zu proven, %zu of them JIT-free; %s\n",
               counted(s.entries, "entry").c_str(), s.portable, s.proven, s.jit_free, size_text(s.bytes).c_str());
   for (const auto& [note, entries] : s.notes) {

@@ -80,6 +80,12 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
   const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
   kernel_us += watch.lap();
   const std::string name = variant.is_program() ? ", kernel " + launch.kernel_name : std::string();
+  if (error == CL_INVALID_KERNEL_NAME) {
+    cl_int unknown = CL_SUCCESS;
+    const std::string names = program.getInfo<CL_PROGRAM_KERNEL_NAMES>(&unknown);
+    const std::string of = unknown == CL_SUCCESS ? "; the program has " + std::string(names.c_str()) : "";
+    return {Code::opencl, "clCreateKernel" + name + ": " + opencl_error(error) + of, error};
+  }
   if (error != CL_SUCCESS) return opencl_status(("clCreateKernel" + name).c_str(), error);
   const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
   const std::size_t limit = work_group_limit(kernel, device, launch, error);
