@@ -39,7 +39,7 @@
 //   than
 //                 sm_90 have, too
 //
-// ML, NL and the number of work-items are powers of two, so that a work-item copies the same chunk of several lines.
+// ML, NL and the number of work-items are powers of two, so that a work-item copies the same piece of several lines.
 
 #define MMA 3
 #define MMA8 4
@@ -52,8 +52,7 @@
 #define ROW_PIECES (MS / 2)     // of 16 rows
 #define COLUMN_PIECES (NS / 2)  // of 8 columns
 
-#define A_CHUNKS (ML * KL / LOAD_WIDTH)  // of a tile
-#define B_CHUNKS (NL * KL / LOAD_WIDTH)
+#define PAIR ((ML + NL) * KL)  // elements of a pair of tiles
 
 // Blocks of k whose copies may still be on their way when the next one is due.
 #if BUFFERS == 2
@@ -70,60 +69,75 @@
 
 // ---- Copies ----
 
-// A work-item copies the same chunk of every COPY_STEPth line, from its first one on: neighbours copy neighbours.
-#define COPY_STEP(line) (WORK_ITEMS / ((line) / LOAD_WIDTH))
-#define FIRST_LINE(line) (item / ((line) / LOAD_WIDTH))
-#define CHUNK(line) (item % ((line) / LOAD_WIDTH))
-
 #define SWIZZLE(line) ((line) % 4 * 2)
+
+// Where a line holds its element `at`, counted from the line's beginning.
+static ALWAYS_INLINE uint place_in_line(const uint line, const uint at) {
+  return (at / 2 ^ SWIZZLE(line)) * 2 + at % 2;
+}
 
 // Starts to copy one element, or none, which becomes zero.
 #define COPY_ELEMENT(to, from, bytes)                                                                             \
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
                    : "memory")
 
+// All work-items together copy a tile in pieces of `width` elements: a chunk, or one element where the chunks are not
+// aligned. Neighbours copy neighbours; a work-item's pieces are WORK_ITEMS apart. Where its first one begins:
+static ALWAYS_INLINE ulong first_piece(const uint item, const uint line, const ulong step, const bool is_aligned) {
+  const uint pieces = line / LOAD_WIDTH;
+  return is_aligned ? item / pieces * step + item % pieces * LOAD_WIDTH : item / line * step + item % line;
+}
+
 // Starts to copy a work-item's part of a tile of `lines` lines of `line` elements, `step` elements apart, to local
-// memory; `source` is its first chunk. whole: all elements exist; else only full_lines x full_line do, and the others
+// memory; `source` is its first piece. whole: all elements exist; else only full_lines x full_line do, and the others
 // become zero.
-static ALWAYS_INLINE void copy_tile(__local double2* tile, __global const element* source, const ulong step,
-                                    const int lines, const int line, const bool is_aligned, const bool whole,
+static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element* source, const ulong step,
+                                    const uint lines, const uint line, const uint width, const bool whole,
                                     const int full_lines, const int full_line, const uint item) {
-  const uint c = CHUNK(line);
-  const int exist = clamp(full_line - (int)c * LOAD_WIDTH, 0, LOAD_WIDTH);
+  const uint pieces = line / width;  // of a line
 #pragma unroll
-  for (int r = 0; r < lines / COPY_STEP(line); ++r) {
-    const uint l = FIRST_LINE(line) + r * COPY_STEP(line);
-    __local double2* to = tile + (l * (line / LOAD_WIDTH) + (c ^ SWIZZLE(l)));
-    __global const element* from = source + r * COPY_STEP(line) * step;
-    const int count = (int)l < full_lines ? exist : 0;
-    if (is_aligned) {
-      COPY_ASYNC(to, from, whole ? CHUNK_BYTES : 8 * count);
+  for (uint r = 0; r < lines * pieces; r += WORK_ITEMS) {
+    const uint l = item / pieces + r / pieces;
+    const uint at = (item % pieces + r % pieces) * width;
+    __local double* to = tile + (l * line + place_in_line(l, at));
+    __global const element* from = source + (r / pieces * step + r % pieces * width);
+    const int count = (int)l < full_lines ? clamp(full_line - (int)at, 0, (int)width) : 0;
+    if (width == 1) {
+      COPY_ELEMENT(to, from, 8 * count);
     } else {
-      COPY_ELEMENT(to, from, count > 0 ? 8 : 0);
-      COPY_ELEMENT((__local double*)to + 1, from + 1, count > 1 ? 8 : 0);
+      COPY_ASYNC(to, from, whole ? CHUNK_BYTES : 8 * count);
     }
   }
 }
 
-#define COPY_TILES(is_aligned, whole)                                                                            \
-  copy_tile(tiles + to * (A_CHUNKS + B_CHUNKS), a_source, A_LINE_STEP, A_LINES, A_LINE, is_aligned, whole,       \
-            A_ALONG_K ? tile.rows : left, A_ALONG_K ? left : tile.rows, item);                                   \
-  copy_tile(tiles + (to * (A_CHUNKS + B_CHUNKS) + A_CHUNKS), b_source, B_LINE_STEP, B_LINES, B_LINE, is_aligned, \
-            whole, B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, item)
+#define COPY_A(width, whole)                                                                                       \
+  copy_tile(tiles + to * PAIR, a_source, A_LINE_STEP, A_LINES, A_LINE, width, whole, A_ALONG_K ? tile.rows : left, \
+            A_ALONG_K ? left : tile.rows, item)
+#define COPY_B(width, whole)                                                                     \
+  copy_tile(tiles + (to * PAIR + ML * KL), b_source, B_LINE_STEP, B_LINES, B_LINE, width, whole, \
+            B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, item)
 
 // Starts the copies of the next block, if one is left.
-#define COPY_BLOCK                     \
-  if (left >= KL && whole) {           \
-    COPY_TILES(true, true);            \
-  } else if (left > 0 && is_aligned) { \
-    COPY_TILES(true, false);           \
-  } else if (left > 0) {               \
-    COPY_TILES(false, false);          \
-  }                                    \
-  START_COPIES;                        \
-  a_source += A_BLOCK_STEP;            \
-  b_source += B_BLOCK_STEP;            \
-  left -= min(left, KL);               \
+#define COPY_BLOCK               \
+  if (left >= KL && whole) {     \
+    COPY_A(LOAD_WIDTH, true);    \
+    COPY_B(LOAD_WIDTH, true);    \
+  } else if (left > 0) {         \
+    if (a_is_aligned) {          \
+      COPY_A(LOAD_WIDTH, false); \
+    } else {                     \
+      COPY_A(1, false);          \
+    }                            \
+    if (b_is_aligned) {          \
+      COPY_B(LOAD_WIDTH, false); \
+    } else {                     \
+      COPY_B(1, false);          \
+    }                            \
+  }                              \
+  START_COPIES;                  \
+  a_source += A_BLOCK_STEP;      \
+  b_source += B_BLOCK_STEP;      \
+  left -= min(left, KL);         \
   to = to + 1 == BUFFERS ? 0 : to + 1
 
 // ---- Fragments ----
@@ -138,7 +152,7 @@ typedef struct {
 static ALWAYS_INLINE uint place(const uint i, const uint p, const uint length, const bool along_k) {
   const uint line = along_k ? i : p;
   const uint at = along_k ? p : i;
-  return line * (along_k ? KL : length) + ((at / 2 ^ SWIZZLE(line)) * 2 + at % 2);
+  return line * (along_k ? KL : length) + place_in_line(line, at);
 }
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const double* pair, const int s,
@@ -215,14 +229,14 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define LOAD_FRAGMENTS(to, s) load_fragments(to, pair, s, first_row, first_column, g, t)
 #define NEXT_PAIR                            \
   from = from + 1 == BUFFERS ? 0 : from + 1; \
-  pair = (__local const double*)(tiles + from * (A_CHUNKS + B_CHUNKS))
+  pair = tiles + from * PAIR
 // The copies of the next block to multiply have arrived, and all work-items have read the block before.
 #define FINISH_BLOCK     \
   WAIT_FOR_COPIES(LATE); \
   barrier(CLK_LOCAL_MEM_FENCE)
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  __local double2 tiles[BUFFERS * (A_CHUNKS + B_CHUNKS)];
+  __local double tiles[BUFFERS * PAIR] __attribute__((aligned(CHUNK_BYTES)));
   size_t tile_row = 0;
   size_t tile_column = 0;
   find_place(&tile_row, &tile_column);
@@ -240,19 +254,20 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   CLEAR_SUM;
 
   // The next copies: from where, the steps of k that are left, and to which pair of tiles.
-  __global const element* a_source = tile.a + (FIRST_LINE(A_LINE) * A_LINE_STEP + CHUNK(A_LINE) * LOAD_WIDTH);
-  __global const element* b_source = tile.b + (FIRST_LINE(B_LINE) * B_LINE_STEP + CHUNK(B_LINE) * LOAD_WIDTH);
+  const bool a_is_aligned = aligned(tile.a, A_LINE_STEP);
+  const bool b_is_aligned = aligned(tile.b, B_LINE_STEP);
+  __global const element* a_source = tile.a + first_piece(item, A_LINE, A_LINE_STEP, a_is_aligned);
+  __global const element* b_source = tile.b + first_piece(item, B_LINE, B_LINE_STEP, b_is_aligned);
   int left = tile.depth;
   int to = 0;
-  const bool is_aligned = aligned(tile.a, A_LINE_STEP) && aligned(tile.b, B_LINE_STEP);
-  const bool whole = is_aligned && tile.rows == ML && tile.columns == NL;
+  const bool whole = a_is_aligned && b_is_aligned && tile.rows == ML && tile.columns == NL;
 #pragma unroll 1
   for (int i = 0; i < BUFFERS - 1; ++i) {
     COPY_BLOCK;
   }
   const int blocks = tile.depth / KL + (tile.depth % KL != 0);
   int from = 0;
-  __local const double* pair = (__local const double*)tiles;
+  __local const double* pair = tiles;
   Fragments current;
 #if FRAGMENTS == 2
   FINISH_BLOCK;

@@ -91,7 +91,7 @@ constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
 constexpr bool known_role(std::uint32_t value) { return 1 <= value && value <= 5; }
 constexpr std::size_t kRuleBytes = 44;
-constexpr std::size_t kCostModelBytes = 76;
+constexpr std::size_t kCostModelBytes = 80;
 
 enum class Method : std::uint32_t { none = 0, zstd = 1 };
 

@@ -102,7 +102,7 @@ Params with_tile(Params p, const Tile& tile) {
 // k make more of them, for few rows or columns. Each gained 2 % or more on some class of shapes on an H200.
 constexpr Tile kSingleTiles[] = {{64, 128, 8, 8, 1},  {64, 64, 8, 4, 1},   {32, 64, 4, 8, 1},  {96, 128, 8, 8, 1},
                                  {128, 128, 8, 8, 1}, {128, 192, 8, 8, 1}, {64, 128, 8, 8, 4}, {64, 128, 8, 8, 16},
-                                 {64, 64, 8, 8, 8},   {32, 32, 4, 4, 16},  {16, 128, 4, 4, 16}};
+                                 {64, 64, 8, 8, 8},   {32, 32, 4, 4, 16}};
 constexpr Tile kPairTiles[] = {
     {128, 128, 8, 16, 1}, {64, 128, 8, 8, 1}, {64, 64, 4, 8, 1}, {32, 64, 4, 8, 1}, {64, 64, 4, 8, 8}};
 // On sm_90; ms and ns follow from the family.
@@ -122,7 +122,8 @@ constexpr WarpTile kWarpTiles[] = {{128, 128, 8, 8, 4, 4, 1}, {64, 64, 4, 8, 8, 
                                    {32, 64, 4, 4, 8, 6, 16},  {32, 32, 2, 4, 8, 4, 16}, {16, 64, 2, 4, 8, 6, 1},
                                    {16, 64, 2, 4, 8, 6, 16},  {64, 16, 2, 4, 8, 6, 1},  {64, 16, 2, 4, 8, 6, 16}};
 // Few rows or columns: all of the other operand is read once, as fast as memory gives it.
-constexpr Tile kThinTiles[] = {{4, 128, 1, 4, 4}, {4, 128, 1, 4, 16}, {16, 128, 4, 4, 8}, {32, 64, 4, 4, 16}};
+constexpr Tile kThinTiles[] = {{4, 128, 1, 4, 16}, {4, 64, 1, 4, 8}, {8, 64, 2, 4, 8}, {16, 128, 4, 4, 8}};
+constexpr Tile kDeepTiles[] = {{16, 128, 4, 4, 16}, {32, 128, 4, 8, 8}, {32, 128, 4, 8, 16}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
 // For NVIDIA's matrix units, which take elements of 16 bits in pairs.
@@ -205,6 +206,10 @@ std::vector<Params> gpu_specialists(Precision precision) {
   thin.fragments = 1;
   for (const Tile& tile : kThinTiles) {
     list.push_back(with_tile(thin, tile));
+    list.back().buffers = 2;
+  }
+  for (const Tile& tile : kDeepTiles) {
+    list.push_back(with_tile(p, tile));
     list.back().buffers = 2;
   }
   p.vector_width = p.load_width = p.padding = 2;

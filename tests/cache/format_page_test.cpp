@@ -39,6 +39,7 @@ Contents example() {
   model.wave_us = 1.5F;
   model.latency_us = 0.25F;
   model.step_us = 0.125F;
+  model.unaligned_us = 0.0625F;
   model.a_us = model.b_us = 1;
   model.c_us = 2;
   model.error = 0.0625F;

@@ -125,10 +125,16 @@ BOOST_AUTO_TEST_CASE(AnExtentOf0IsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(ANegativeOrInfiniteNumberIsRefused) {
-  const std::pair<const char*, float CostModel::*> numbers[] = {
-      {"call_us", &CostModel::call_us}, {"wave_us", &CostModel::wave_us}, {"latency_us", &CostModel::latency_us},
-      {"step_us", &CostModel::step_us}, {"a_us", &CostModel::a_us},       {"b_us", &CostModel::b_us},
-      {"c_us", &CostModel::c_us},       {"error", &CostModel::error},     {"margin", &CostModel::margin}};
+  const std::pair<const char*, float CostModel::*> numbers[] = {{"call_us", &CostModel::call_us},
+                                                                {"wave_us", &CostModel::wave_us},
+                                                                {"latency_us", &CostModel::latency_us},
+                                                                {"step_us", &CostModel::step_us},
+                                                                {"a_us", &CostModel::a_us},
+                                                                {"b_us", &CostModel::b_us},
+                                                                {"unaligned_us", &CostModel::unaligned_us},
+                                                                {"c_us", &CostModel::c_us},
+                                                                {"error", &CostModel::error},
+                                                                {"margin", &CostModel::margin}};
   using Limits = std::numeric_limits<float>;
   for (const float bad : {-1.0F, -Limits::denorm_min(), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
     for (const auto& [name, number] : numbers) {

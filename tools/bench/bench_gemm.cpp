@@ -25,6 +25,7 @@ using Peers = std::vector<std::unique_ptr<Peer>>;
 // A bundle ready to serve from what was baked: nothing is compiled from source.
 struct Served {
   std::string name;  // of the file, for the table and messages
+  Bundle bundle;
   Library library;
 };
 
@@ -33,7 +34,23 @@ Result<Served> serve(const BenchDevice& on, const Bundle& bundle, const std::str
   baked_only.on_miss = OnMiss::fail;
   Result<Library> library = open_library(on, bundle, baked_only);
   if (!library) return library.status();
-  return Served{std::filesystem::path(file).filename().string(), std::move(*library)};
+  return Served{std::filesystem::path(file).filename().string(), bundle, std::move(*library)};
+}
+
+// What a variant's program for the target was made of; empty if the bundle has none for exactly this target.
+std::string build_of(const Bundle& bundle, const Target& target, const std::string& name) {
+  const Result<std::uint32_t> at = bundle.find_target(target);
+  for (std::uint32_t i = 0; at && i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    if (!variant || variant->name != name) continue;
+    const Result<cache::EntryInfo> entry = bundle.find_entry(*at, i);
+    const Result<cache::Source> source = bundle.source(variant->source);
+    if (!entry || !source) return "";
+    std::string build = source->text + '\n' + variant->build_options;
+    for (const cache::Tool& tool : entry->proof.tools) build += '\n' + tool.name + ' ' + tool.version;
+    return build;
+  }
+  return "";
 }
 
 // What was not baked is left out; any other failure ends the benchmark.
@@ -137,9 +154,16 @@ class GemmBench {
       const bool is_bundle = i < entrants_.size();
       row.peer = is_bundle ? entrants_[i].bundle : peers[i - entrants_.size()]->name();
       row.peer_variant = is_bundle ? entrants_[i].gemm.explanation().variant : "";
+      row.same_build = is_bundle && row.variant == row.peer_variant && same_build(row.variant);
       row.peer_us = builder::median(calls[i].us);
       report.rows.push_back(row);
     }
+  }
+
+  // Both bundles hold the same program of this variant, but for what a compiler does not repeat.
+  bool same_build(const std::string& variant) const {
+    const std::string build = build_of(bundles_[0].bundle, report.target, variant);
+    return !build.empty() && build == build_of(bundles_[1].bundle, report.target, variant);
   }
 
   const BenchDevice& on_;

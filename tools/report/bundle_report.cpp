@@ -78,6 +78,7 @@ Result<Json> to_json(const Bundle& bundle, const cache::CostModel& model) {
                {"wave_us", model.wave_us},
                {"latency_us", model.latency_us},
                {"step_us", model.step_us},
+               {"unaligned_us", model.unaligned_us},
                {"a_us", model.a_us},
                {"b_us", model.b_us},
                {"c_us", model.c_us},

@@ -172,11 +172,11 @@ void print_models(const Json& models) {
   if (models.empty()) return;
   std::printf(
       "cost models, the least expected time decides; us for each: call, wave, step of a wave, step of a group,\n"
-      "million elements of A, B and C; error and margin in %%:\n");
+      "the same besides of rows that are not aligned, million elements of A, B and C; error and margin in %%:\n");
   for (const Json& m : models) {
     std::printf("%8s %s  %-52s ", text_of(m, "precision").c_str(), text_of(m, "trans").c_str(),
                 text_of(m, "variant").c_str());
-    for (const char* key : {"call_us", "wave_us", "latency_us", "step_us", "a_us", "b_us", "c_us"}) {
+    for (const char* key : {"call_us", "wave_us", "latency_us", "step_us", "unaligned_us", "a_us", "b_us", "c_us"}) {
       std::printf(" %8.3g", m[key].get<double>());
     }
     std::printf("  %4.1f %4.1f\n", 100 * m["error"].get<double>(), 100 * m["margin"].get<double>());

@@ -11,18 +11,17 @@ namespace {
 
 // How many times as fast as the peer.
 double ratio(const GemmRow& row) { return row.peer_us / row.us; }
-bool same_variant(const GemmRow& row) { return row.variant == row.peer_variant; }
 
 struct PeerMean {
   std::string peer;
   std::vector<double> ratios;
 };
 
-// In the order in which peers first appear.
+// In the order in which peers first appear. The same program on both sides is no comparison.
 std::vector<PeerMean> ratios_by_peer(const std::vector<GemmRow>& rows) {
   std::vector<PeerMean> means;
   for (const GemmRow& row : rows) {
-    if (row.peer.empty()) continue;
+    if (row.peer.empty() || row.same_build) continue;
     auto mean = std::find_if(means.begin(), means.end(), [&](const PeerMean& m) { return m.peer == row.peer; });
     if (mean == means.end()) mean = means.insert(means.end(), {row.peer, {}});
     mean->ratios.push_back(ratio(row));
@@ -46,6 +45,7 @@ Json to_json(const GemmRow& row) {
           {"peer_variant", row.peer_variant.empty() ? Json() : Json(row.peer_variant)},
           {"peer_gflops", alone ? Json() : Json(gflops(p, row.peer_us))},
           {"ratio", alone ? Json() : Json(ratio(row))},
+          {"same_build", row.same_build},
           {"error", row.error}};
 }
 
@@ -65,9 +65,10 @@ void print_row(const GemmRow& row, const Widths& width) {
               size_of(p).c_str(), row.us, gflops(p, row.us));
   if (row.peer.empty()) {
     std::printf(" %-*s | %13s | %6s |\n", width.peer, "-", "-", "-");
+  } else if (row.same_build) {
+    std::printf(" %-*s | %13.1f | %6s |\n", width.peer, row.peer.c_str(), gflops(p, row.peer_us), "same");
   } else {
-    std::printf(" %-*s | %13.1f | %6.2f%c|\n", width.peer, row.peer.c_str(), gflops(p, row.peer_us), ratio(row),
-                same_variant(row) ? '=' : ' ');
+    std::printf(" %-*s | %13.1f | %6.2f |\n", width.peer, row.peer.c_str(), gflops(p, row.peer_us), ratio(row));
   }
 }
 
@@ -105,9 +106,9 @@ void print_text(const GemmReport& report) {
   std::printf("|-----------|----|%s|-------------:|-----------:|%s|--------------:|-------:|\n",
               line(width.size).c_str(), line(width.peer).c_str());
   for (const GemmRow& row : report.rows) print_row(row, width);
-  if (std::any_of(report.rows.begin(), report.rows.end(), same_variant)) {
-    std::printf(
-        "\n= both bundles choose the same variant: what differs is noise, unless they hold different builds of it\n");
+  const auto is_same = [](const GemmRow& row) { return row.same_build; };
+  if (std::any_of(report.rows.begin(), report.rows.end(), is_same)) {
+    std::printf("\nsame: both bundles run the same program, so the two speeds differ by noise\n");
   }
   for (const PeerMean& mean : ratios_by_peer(report.rows)) {
     std::printf("\ngeometric mean of %s against %s: %.2f\n", counted(mean.ratios.size(), "ratio").c_str(),

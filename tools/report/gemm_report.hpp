@@ -17,6 +17,7 @@ struct GemmRow {
   std::string peer;          // empty: none
   std::string peer_variant;  // of a peer that is a bundle
   double peer_us = 0;
+  bool same_build = false;  // of a peer that is a bundle: the same program, so that what differs is noise
 };
 
 struct GemmReport {

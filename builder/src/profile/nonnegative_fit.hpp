@@ -7,7 +7,7 @@
 
 namespace clbake::builder {
 
-constexpr std::size_t kFeatures = 7;
+constexpr std::size_t kFeatures = 8;
 using Features = std::array<double, kFeatures>;
 
 struct Observation {

@@ -68,7 +68,7 @@ Json model_json(const Tuning& tuning, const cache::CostModel& m) {
 Json tuning_json(const Tuning& t) {
   const auto same = [](const auto& value) { return Json(value); };
   return {{"format", "clbake profile"},
-          {"version", 2},
+          {"version", 3},
           {"target",
            {{"platform_name", t.target.platform_name},
             {"platform_version", t.target.platform_version},

@@ -180,10 +180,11 @@ class ProfileParser {
   bool model(const JsonValue& at, std::vector<cache::CostModel>& models, std::set<std::uint32_t>& seen) {
     std::uint32_t variant = 0, resident = 0;
     std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
+    static_assert(std::size(cache::kCostModelNumbers) == 10, "each number is read below");
     const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
     const bool read =
         in_.object(at, name_in(variants_, "variant", variant), in_.field("resident", resident), number(0), number(1),
-                   number(2), number(3), number(4), number(5), number(6), number(7), number(8));
+                   number(2), number(3), number(4), number(5), number(6), number(7), number(8), number(9));
     if (!read) return false;
     if (resident < 1 || resident > kMaxResident) {
       return in_.fail(at, "resident", "is outside 1 to " + std::to_string(kMaxResident));
@@ -263,10 +264,10 @@ Status check_format(const Json& json) {
   }
   const auto version = json.find("version");
   if (version == json.end()) return {Code::malformed, "version: is missing"};
-  if (*version == 2) return {};
+  if (*version == 3) return {};
   if (!version->is_number_unsigned()) return {Code::malformed, "version: is not a whole number, 0 or more"};
   return {Code::unsupported_version,
-          "version: " + version->dump() + " of the profile's format; this clbake reads version 2: tune again"};
+          "version: " + version->dump() + " of the profile's format; this clbake reads version 3: tune again"};
 }
 
 }  // namespace

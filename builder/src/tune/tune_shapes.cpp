@@ -58,14 +58,15 @@ bool contains(const std::vector<Shape>& list, const Shape& shape) {
   return std::find(list.begin(), list.end(), shape) != list.end();
 }
 
-// Squares between those of the list, where a wave of work-groups more or less decides; then random sizes, log-uniform,
-// which tiles mostly do not divide. Any beginning is spread over all.
+// Squares between those of the list, where a wave of work-groups more or less decides, some of them odd, so that rows
+// are not aligned; then random sizes, log-uniform, which tiles mostly do not divide. Any beginning is spread over all.
 void add_grid(const Scale& scale, TuneShapes& shapes) {
   const auto add = [&](const Shape& shape) {
     const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
     if (fits && !contains(shapes.list, shape) && !contains(shapes.grid, shape)) shapes.grid.push_back(shape);
   };
-  constexpr std::size_t squares[] = {1536, 768, 1152, 384, 1792, 640, 2560, 192, 896, 1280, 3072, 2304, 320, 96};
+  constexpr std::size_t squares[] = {1536, 2039, 768, 1531, 1152, 1021, 384,  3067, 1792, 640,
+                                     2560, 511,  192, 2557, 896,  1280, 3072, 2304, 320,  96};
   for (const std::size_t n : squares) add(sized(n, n, n));
   std::mt19937 random(1);  // not a distribution of the library's: they differ from one to the other
   const auto size = [&] {

@@ -42,6 +42,9 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
   return profile;
 }
 
+// Whether all rows of A and B begin at multiples of 16 bytes if the first ones do: kernels copy such rows faster.
+bool has_aligned_rows(const Problem& p) { return (p.lda | p.ldb) * element_bytes(p.precision) % 16 == 0; }
+
 constexpr std::uint32_t kNone = UINT32_MAX;
 
 // The index of the first one from `begin` to `end` that fits, or kNone.
@@ -68,10 +71,11 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
   const double of_busiest = round_up(groups / units);
   const double waves = round_up(of_busiest / model.resident);
   const double steps = divide_up(divide_up(static_cast<std::uint32_t>(p.k), model.slices), model.step_k);
+  const double step = static_cast<double>(model.step_us) + (has_aligned_rows(p) ? 0 : model.unaligned_us);
   const double millions = batch * 1e-6;
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return model.call_us + waves * (model.wave_us + steps * model.latency_us) +
-         of_busiest * rows.filled * columns.filled * steps * model.step_us +
+         of_busiest * rows.filled * columns.filled * steps * step +
          millions * (m * k * model.a_us + k * n * model.b_us + m * n * model.c_us);
 }
 

@@ -150,9 +150,11 @@ BOOST_FIXTURE_TEST_CASE(TheInstructionsOfMatrixUnitsAreForTheirArchitecture, Too
     const cache::Bytes program = required(compile_offline(job_for("nvidia:sm_90"), kTimeout))[1].program;
     return std::string(program.begin(), program.end());
   };
-  const char* const matrix = "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%%fd1};";
-  BOOST_TEST(contains(ptx_of(matrix, "sm_86"), ".version 7.8\n.target sm_90\n.entry"));
-  BOOST_TEST(contains(ptx_of(matrix, "sm_90"), ".version 7.1\n.target sm_90\n.entry"));
+  for (const char* matrix : {"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%%fd1};",
+                             "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%%fd1};"}) {
+    BOOST_TEST(contains(ptx_of(matrix, "sm_86"), ".version 7.8\n.target sm_90\n.entry"));
+    BOOST_TEST(contains(ptx_of(matrix, "sm_90"), ".version 7.1\n.target sm_90\n.entry"));
+  }
   BOOST_TEST(contains(ptx_of("ret;", "sm_86"), ".version 7.1\n.target sm_86\n.entry"));
 }
 

@@ -25,6 +25,7 @@ cache::CostModel known_model() {
   model.wave_us = 2;
   model.latency_us = 0.25F;
   model.step_us = 0.5F;
+  model.unaligned_us = 0.125F;
   model.a_us = 20;
   model.b_us = 30;
   model.c_us = 40;
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(TheNumbersOfAKnownModelAreFoundAgain) {
   const cache::CostModel known = known_model();
   const cache::CostModel found = fit_cost_model(params_of(kTile), timed(known, 0), kUnits);
   BOOST_TEST(found.resident == known.resident);
-  for (std::size_t i = 0; i < 7; ++i) {
+  for (std::size_t i = 0; i < 8; ++i) {
     const auto& [name, number] = cache::kCostModelNumbers[i];
     BOOST_TEST((found.*number) == (known.*number), tt::tolerance(1e-3F));
   }

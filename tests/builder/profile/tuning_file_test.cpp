@@ -195,13 +195,13 @@ BOOST_AUTO_TEST_CASE(ForeignFormatsAndVersionsAreNamed) {
   check_refused("{}", "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "\"clbake bundle\""), "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "17"), "no clbake profile", "format");
-  check_refused(replaced("\"version\": 2", "\"version\": \"2\""), "version", "whole number");
-  check_refused(replaced("  \"version\": 2,\n", ""), "version", "missing");
-  for (const std::string version : {"1", "3"}) {
-    const Result<Tuning> other = parse_tuning(replaced("\"version\": 2", "\"version\": " + version), "some.json");
+  check_refused(replaced("\"version\": 3", "\"version\": \"2\""), "version", "whole number");
+  check_refused(replaced("  \"version\": 3,\n", ""), "version", "missing");
+  for (const std::string version : {"2", "4"}) {
+    const Result<Tuning> other = parse_tuning(replaced("\"version\": 3", "\"version\": " + version), "some.json");
     BOOST_TEST(outcome(other) == "unsupported version");
     BOOST_TEST(contains(other.status().message(), "some.json: version: " + version + " "), other.status().message());
-    BOOST_TEST(contains(other.status().message(), "this clbake reads version 2"), other.status().message());
+    BOOST_TEST(contains(other.status().message(), "this clbake reads version 3"), other.status().message());
   }
 }
 

@@ -66,6 +66,7 @@ Tuning made_up_tuning(const Device& device) {
   large.wave_us = 1.25F;
   large.latency_us = 0.0625F;
   large.step_us = 0.00123456F;
+  large.unaligned_us = 0.03125F;
   large.a_us = 250;
   large.b_us = 125;
   large.c_us = 500;

@@ -26,7 +26,9 @@ namespace {
 constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
 constexpr const char* kOutput = "kernel";
-constexpr const char* kMatrixInstruction = "mma.sync.aligned.m16n8k8.row.col.f64";  // of sm_90, kernels/local_tile.cl
+// Of sm_90, kernels/warp_tile.cl.
+constexpr const char* kMatrixInstructions[] = {"mma.sync.aligned.m16n8k4.row.col.f64",
+                                               "mma.sync.aligned.m16n8k8.row.col.f64"};
 constexpr const char* kWarpgroupInstruction = "wgmma.mma_async";  // of sm_90a, kernels/warpgroup_tile.cl
 constexpr const char* kElf =
     "\x7f"
@@ -98,9 +100,12 @@ void raise_architecture(std::string& ptx, int known) {
     if (known < 90) set_directive(ptx, ".version ", "8.0");
     set_directive(ptx, ".target ", "sm_90a");
   }
-  if (known >= 90 || ptx.find(kMatrixInstruction) == std::string::npos) return;
-  set_directive(ptx, ".version ", "7.8");
-  set_directive(ptx, ".target ", "sm_90");
+  if (known >= 90) return;
+  for (const char* instruction : kMatrixInstructions) {
+    if (ptx.find(instruction) == std::string::npos) continue;
+    set_directive(ptx, ".version ", "7.8");
+    set_directive(ptx, ".target ", "sm_90");
+  }
 }
 
 // A function that libclc lacks would otherwise be noticed only when the PTX is assembled, possibly on another machine.

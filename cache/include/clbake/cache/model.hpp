@@ -107,6 +107,7 @@ struct CostModel : GemmKind {
   float wave_us = 0;           // for each wave of work-groups
   float latency_us = 0;        // for each wave and step of k
   float step_us = 0;           // for each work-group of the busiest unit and step of k
+  float unaligned_us = 0;      // ... besides, if rows of A or B are not aligned to 16 bytes
   float a_us = 0;              // for each million elements of A
   float b_us = 0;              // ... of B
   float c_us = 0;              // ... of C, with the partial sums of slices
@@ -117,17 +118,23 @@ struct CostModel : GemmKind {
 // Its fields by name, in the order of the file. Characters instead of pointers: the loader has nothing to relocate.
 template <typename T>
 struct CostModelField {
-  char name[12];
+  char name[16];
   T CostModel::*value;
 };
 constexpr CostModelField<std::uint32_t> kCostModelExtents[] = {
     {"tile_m", &CostModel::tile_m},    {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
     {"item_n", &CostModel::item_n},    {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
     {"resident", &CostModel::resident}};
-constexpr CostModelField<float> kCostModelNumbers[] = {
-    {"call_us", &CostModel::call_us}, {"wave_us", &CostModel::wave_us}, {"latency_us", &CostModel::latency_us},
-    {"step_us", &CostModel::step_us}, {"a_us", &CostModel::a_us},       {"b_us", &CostModel::b_us},
-    {"c_us", &CostModel::c_us},       {"error", &CostModel::error},     {"margin", &CostModel::margin}};
+constexpr CostModelField<float> kCostModelNumbers[] = {{"call_us", &CostModel::call_us},
+                                                       {"wave_us", &CostModel::wave_us},
+                                                       {"latency_us", &CostModel::latency_us},
+                                                       {"step_us", &CostModel::step_us},
+                                                       {"unaligned_us", &CostModel::unaligned_us},
+                                                       {"a_us", &CostModel::a_us},
+                                                       {"b_us", &CostModel::b_us},
+                                                       {"c_us", &CostModel::c_us},
+                                                       {"error", &CostModel::error},
+                                                       {"margin", &CostModel::margin}};
 
 // Which variant serves which problem on one target: that of the first exception that fits; else that of the cost model
 // with the least expected time, if it is faster by its margin than the variant of the first default that fits; else the
