@@ -1,6 +1,7 @@
 #include "prove/prove_program.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include "program/proof_note.hpp"
 #include "program/source_build.hpp"
 #include "program/trial_run.hpp"
 #include "prove/limits.hpp"
@@ -91,6 +92,18 @@ bool needs_source(const Trial& trial) {
   });
 }
 
+// Nothing where the driver does not tell.
+std::vector<std::string> kernels_in(cl_program program) {
+  std::size_t bytes = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &bytes) != CL_SUCCESS || bytes == 0) return {};
+  std::string text(bytes, '\0');
+  if (clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, bytes, text.data(), nullptr) != CL_SUCCESS) return {};
+  std::istringstream names(text.c_str());
+  std::vector<std::string> kernels;
+  for (std::string name; std::getline(names, name, ';');) kernels.push_back(name);
+  return kernels;
+}
+
 class ProgramProof {
  public:
   ProgramProof(const Job& job, const Device& device, const Session& session, const LaunchOverhead& overhead)
@@ -101,6 +114,7 @@ class ProgramProof {
     if (!kernels) return kernels.status();
     const Result<LoadedProgram> program = library.program(job_.variant.name);
     if (!program) return program.status();
+    kernels_ = kernels_in(program->get());
     for (const TrialCase& tried : cases_of(*kernels)) {
       Result<Tried> result = try_case(tried, device_, session_, program->get(), kSteadyRuns);
       if (!result) return result.status().within(tried.name());
@@ -151,19 +165,30 @@ class ProgramProof {
     return {};
   }
 
-  // The size of a launch that the program holds no machine code for, where the driver tells.
-  std::string missing_size(const cache::Proof& proof) const {
+  // Whether the program holds machine code for the launch, as far as the driver tells.
+  static bool has_code(const cache::Proof& proof, const TrialCase& tried) {
+    const Extents3& size = tried.size;
+    const std::string shape = tried.kernel.name + " " + std::to_string(size[0]) + "-" + std::to_string(size[1]) + "-" +
+                              std::to_string(size[2]);
+    const auto begins = [&](const std::string& text) { return text == shape || text.rfind(shape + "-", 0) == 0; };
+    const std::vector<std::string>& shapes = proof.specialisations;
+    return shapes.empty() || size == Extents3{1, 1, 1} || std::any_of(shapes.begin(), shapes.end(), begins);
+  }
+
+  // The launches that the program holds no machine code for; empty when there are none.
+  std::string missing_sizes(const cache::Proof& proof) const {
+    std::vector<std::string> missing;
     for (const Tried& one : all_) {
-      const Extents3& size = one.tried.size;
-      const std::string shape = one.tried.kernel.name + " " + std::to_string(size[0]) + "-" + std::to_string(size[1]) +
-                                "-" + std::to_string(size[2]);
-      const auto begins = [&](const std::string& text) { return text == shape || text.rfind(shape + "-", 0) == 0; };
-      const std::vector<std::string>& shapes = proof.specialisations;
-      if (shapes.empty() || size == Extents3{1, 1, 1} || std::any_of(shapes.begin(), shapes.end(), begins)) continue;
-      return "there is no machine code for " + one.tried.name() +
-             ", which a trial launches: it is missing from \"work_group_sizes\"";
+      const bool known = std::find(missing.begin(), missing.end(), one.tried.name()) != missing.end();
+      if (!known && !has_code(proof, one.tried)) missing.push_back(one.tried.name());
     }
-    return {};
+    std::string names;
+    for (const std::string& name : missing) names += (names.empty() ? "" : ", nor for ") + name;
+    if (names.empty()) return names;
+    const char* const where = missing.size() == 1
+                                  ? ", which a trial launches: it is missing from \"work_group_sizes\""
+                                  : ": trials launch them, and they are missing from \"work_group_sizes\"";
+    return "there is no machine code for " + names + where;
   }
 
   bool conclude(const Explanation& loaded, cache::Proof proof, cache::Entry& entry) const {
@@ -184,7 +209,7 @@ class ProgramProof {
              (one.tried.is_listed() ? "" : ", a size that is missing from \"work_group_sizes\",");
     }
     const bool native = entry.form == cache::Form::native;
-    const std::string missing = missing_size(proof);
+    const std::string missing = missing_sizes(proof);
     proof.jit_free = native && worst.overrun_us() <= 0 && missing.empty();
     std::ostringstream note;
     if (!entry.proof.note.empty()) note << entry.proof.note << "; ";
@@ -193,10 +218,13 @@ class ProgramProof {
     if (!native) {
       note << "; the driver keeps an intermediate language, which it compiles at every load";
     } else if (!missing.empty()) {
-      note << "; not JIT-free: " << missing;
+      note << "; " << kNotJitFree << missing;
     } else if (worst.overrun_us() > 0) {
-      note << "; not JIT-free: " << what << " took " << worst.us << " us, and " << worst.limit_us << " us is the limit";
+      note << "; " << kNotJitFree << what << " took " << worst.us << " us, and " << worst.limit_us
+           << " us is the limit";
     }
+    const std::string unlisted = not_listed(kernels_, job_.variant);
+    if (!unlisted.empty()) note << "; " << unlisted;
     proof.note = note.str();
     entry.proof = std::move(proof);
     return native && missing.empty() && worst.overrun_us() > 0 && worst.overrun_us() < kCheapestCompilationUs;
@@ -206,6 +234,7 @@ class ProgramProof {
   const Device& device_;
   const Session& session_;
   const LaunchOverhead& overhead_;
+  std::vector<std::string> kernels_;  // of the program
   std::vector<Tried> all_;
 };
 
