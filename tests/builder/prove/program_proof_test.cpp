@@ -229,6 +229,37 @@ BOOST_FIXTURE_TEST_CASE(WritingOutsideABufferIsFound, Proofs) {
               kernels_of(trial(reverse_arguments())), replaced(kSource, "if (i < n) x[i]", "x[-1] = 0; x[i]"));
 }
 
+// On the host a buffer is filled, read and compared a few MiB at a time.
+BOOST_FIXTURE_TEST_CASE(LargeBuffersAreComparedToTheirEnd, Proofs) {
+  const std::string source =
+      "kernel void number(global int* x, int n, int last) {\n"
+      "  for (int i = get_global_id(0); i < n; i += get_global_size(0)) x[i] = x[i] / 2 + i;\n"
+      "  if (get_global_id(0) == 0) x[n - 1] = last;\n"
+      "}\n";
+  const std::string kernels =
+      R"([{"name": "number", "work_group_sizes": [[1]], "trials": [{"global": [8], "arguments": [
+         {"buffer": "int", "count": 2500001}, {"scalar": "int", "value": 2500001}, {"scalar": "int", "value": 7}]}]}])";
+  required(bake(kernels, source));
+  check_fails("wrote outside the buffer of argument 0", replaced(kernels, R"("value": 2500001)", R"("value": 2500002)"),
+              source);
+  // Of another source, which leaves another last number.
+  cache::Contents other = contents_of(options.output);
+  options.fresh = true;
+  required(bake(kernels, replaced(source, "= last", "= 8")));
+  cache::Contents contents = contents_of(options.output);
+  contents.entries[0].program = other.entries.at(0).program;
+  contents.entries[0].proof = {};
+  write_bundle(options.output, contents);
+  ProveOptions prove_options;
+  prove_options.file = options.output;
+  prove_options.devices = options.devices;
+  prove_options.worker = options.worker;
+  const std::atomic<bool> never{false};
+  const ProveReport report = required(prove_bundle(prove_options, never, nullptr));
+  BOOST_TEST(contains(report.jobs.at(0).cause, "wrong result: argument 0, element 2500000: 7, expected 8"),
+             report.jobs.at(0).cause);
+}
+
 BOOST_FIXTURE_TEST_CASE(CrashesHangsAndErrorsAreNamed, Proofs) {
   const std::string kernels = kernels_of(trial(reverse_arguments()));
   check_fails("mine.cl:3:", kernels, replaced(kSource, "FACTOR *", "FACTOR * none *"));
