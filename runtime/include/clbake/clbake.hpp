@@ -330,7 +330,8 @@ class Library {
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
-  // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first.
+  // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first. On
+  // PoCL, without `progress`, up to four at a time, in threads of its own that end before it returns.
   // `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that failure or,
   // without one, `cancelled`; what was loaded stays.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
