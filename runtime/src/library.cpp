@@ -2,12 +2,16 @@
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
+#include "finalize/finalize_pocl.hpp"
 #include "launch/call_checks.hpp"
 #include "launch/gemm.hpp"
 #include "launch/plan_cache.hpp"
 #include "load/policy.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 namespace clbake {
@@ -32,6 +36,8 @@ struct Library::State {
   Result<Gemm> prepare_with_less(const Request& request, const PrepareOptions& options);
   Result<Gemm> make(Found found, const Request& request, const PrepareOptions& options, std::uint64_t epoch);
   Status load(const Problem& problem);
+  // With helpers, which the caller joins. The failure of the first problem that has one.
+  Status load_side_by_side(const std::vector<Problem>& problems);
 };
 
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -120,6 +126,25 @@ Status Library::State::load(const Problem& problem) {
   return status;
 }
 
+Status Library::State::load_side_by_side(const std::vector<Problem>& problems) {
+  constexpr std::size_t kMostHelpers = 3;
+  std::vector<Status> statuses(problems.size());
+  std::vector<std::thread> helpers;
+  helpers.reserve(kMostHelpers);
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < problems.size(); i = next++) statuses[i] = load(problems[i]);
+  };
+  static_cast<void>(exceptions_to_status([&] {  // as many threads as there are
+    while (helpers.size() < std::min(kMostHelpers, problems.size() - 1)) helpers.emplace_back(work);
+    return Status();
+  }));
+  work();
+  for (std::thread& helper : helpers) helper.join();
+  const auto failed = std::find_if(statuses.begin(), statuses.end(), [](const Status& status) { return !status.ok(); });
+  return failed == statuses.end() ? Status() : std::move(*failed);
+}
+
 const Target& Library::target() const { return state_->setup.target; }
 
 Result<Gemm> Library::prepare(const Problem& problem, const PrepareOptions& options) const {
@@ -157,6 +182,11 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, double alph
 }
 
 Status Library::warm(const std::vector<Problem>& problems, Progress progress, void* data) const {
+  // PoCL unpacks a program into files and launches it, milliseconds for each; elsewhere a load takes less than a
+  // thread.
+  if (!progress && problems.size() > 1 && is_pocl(state_->setup.target)) {
+    return exceptions_to_status([&] { return state_->load_side_by_side(problems); });
+  }
   const auto start = std::chrono::steady_clock::now();
   const std::size_t total = problems.size();
   Status first;

@@ -30,15 +30,27 @@ void declare_options(Cli& cli) {
   cli.add_precision("single,double");
   cli.add_value("trans", "LIST", "with --budget: nn, nt, tn, tt, separated by commas; default: all");
   cli.add_list("variant", "LIST", "bake exactly these variants or presets, separated by commas");
-  cli.add_flag("split", "bake each precision, or with --variant each variant, as a piece of its own");
+  cli.add_value(
+      "programs", "FILE",
+      "bake the application's own kernels that this manifest names, as 'clbake build --programs' does; alone, "
+      "no GEMM beside them");
+  cli.add_flag("split", "bake each precision, or with --variant each variant, and the programs, as a piece of its own");
   cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("strict", "a variant that fails fails its piece, instead of being left out");
   cli.add_flag("reproducible", "leave measured times out of the bundles");
-  cli.add_value("require", "LIST", "with --shapes: what 'clbake check' has to find");
+  cli.add_value("require", "LIST", "with --shapes or --programs: what 'clbake check' has to find");
   cli.add_flag("newer-driver", "check and report as for applications that set Options::newer_driver");
   cli.add_value("against", "BUNDLE", "the last release, which the report compares with");
   cli.add_value("from", "MANIFEST", "with --format: of these pieces instead of planning");
   cli.add_value("format", "NAME", "with --from: print shell, slurm, github or gitlab");
+}
+
+// As for `clbake build`: with a manifest of programs, only what asks for GEMM gets it.
+bool bakes_gemm(const Cli& cli) {
+  if (!cli.has("programs")) return true;
+  const auto given = [&](const char* option) { return cli.has(option); };
+  const char* const options[] = {"precision", "variant", "profile", "untuned", "budget"};
+  return std::any_of(std::begin(options), std::end(options), given);
 }
 
 void check_options(const Cli& cli) {
@@ -53,7 +65,10 @@ void check_options(const Cli& cli) {
   for (const char* option : {"shards", "trans"}) {
     if (cli.has(option) && !cli.has("budget")) throw UsageError(std::string("--") + option + ": needs --budget");
   }
-  if (cli.has("require") && !cli.has("shapes")) throw UsageError("--require: needs --shapes");
+  if (cli.has("require") && !cli.has("shapes") && !cli.has("programs")) {
+    throw UsageError("--require: needs --shapes or --programs");
+  }
+  if (!bakes_gemm(cli) && cli.has("shapes")) throw UsageError("--shapes: --programs alone bakes no GEMM");
   requirements_of(cli.text("require"));
 }
 
@@ -78,6 +93,8 @@ Result<builder::FleetOptions> fleet_options(const Cli& cli) {
   options.shapes = cli.text("shapes");
   options.profiles = cli.list("profile");
   options.transposes = cli.text("trans");
+  options.programs = cli.text("programs");
+  options.gemm = bakes_gemm(cli);
   options.split = cli.has("split");
   options.untuned = cli.has("untuned");
   options.strict = cli.has("strict");

@@ -7,6 +7,7 @@
 #include "compile/entries_for_bundle.hpp"
 #include "process/work_directory.hpp"
 #include "profile/kind_choice.hpp"
+#include "program/proof_note.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -17,6 +18,21 @@ namespace clbake::builder {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What the author of a program can change.
+void add_remarks(const Task& task, BuildReport& report) {
+  const cache::Proof& proof = task.report.proof;
+  const std::string name = "program " + task.report.variant;
+  if (proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native) {
+    const std::string why = part_of(proof.note, kNotJitFree);
+    report.remarks.insert(name + " on " + task.report.device + ": " + kNotJitFree +
+                          (why.empty() ? "no reason is recorded" : why));
+  }
+  const std::string unlisted = part_of(proof.note, kNotListed);
+  if (!unlisted.empty()) {
+    report.remarks.insert(name + ": " + kNotListed + unlisted + "; they are not tried, and their launches may compile");
+  }
+}
 
 BuildReport report_on(const Plan& plan) {
   BuildReport report;
@@ -30,11 +46,7 @@ BuildReport report_on(const Plan& plan) {
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
     report.not_proven += proof.proven ? 0 : 1;
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
-    const bool compiles = proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native;
-    if (compiles && task.job.variant.is_program()) {  // which its author can change
-      report.remarks.insert(task.report.variant + ": " +
-                            proof.note.substr(std::min(proof.note.find("not JIT-free: "), proof.note.size())));
-    }
+    if (task.job.variant.is_program()) add_remarks(task, report);
     if (const char* remark = remark_on(task.job.target)) report.remarks.insert(remark);
   }
   report.jobs.insert(report.jobs.end(), plan.unfit.begin(), plan.unfit.end());

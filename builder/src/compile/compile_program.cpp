@@ -43,7 +43,7 @@ Status run_trials(const Job& job, const Device& device, const Session& session, 
     announce(tried);
     Result<TrialRun> run = TrialRun::create(session, device, program, tried);
     Status status = run ? run->run().status() : run.status();
-    if (status) status = run->results().status();
+    if (status) status = run->check_guards();
     if (!status) return status.within(tried.name());
   }
   return {};

@@ -45,6 +45,10 @@ std::string piece_id(const Piece& piece) {
     const auto file = std::find_if(piece.files.begin(), piece.files.end(), is_it);
     inputs.push_back(file == piece.files.end() ? argument : "digest " + file->digest);
   }
+  for (const InputFile& file : piece.files) {  // those that another file names
+    const bool named = std::find(piece.command.begin(), piece.command.end(), file.path) != piece.command.end();
+    if (!named) inputs.push_back("digest " + file.digest);
+  }
   return std::string(name(piece.stage)) + "-" + digest(inputs);
 }
 

@@ -2,6 +2,7 @@
 // join the bundles, check and report the result.
 #include <clbake/builder/bake_list.hpp>
 #include <clbake/builder/fleet/plan.hpp>
+#include <clbake/builder/programs.hpp>
 
 #include "process/digest.hpp"
 #include "process/text_file.hpp"
@@ -190,6 +191,27 @@ class Planner {
       if (!read) return read.status();
       *file = std::move(*read);
     }
+    return options_.programs.empty() ? Status() : read_own_programs();
+  }
+
+  // The manifest, and the files that it names.
+  Status read_own_programs() {
+    const Result<std::vector<Program>> programs = read_programs(options_.programs);
+    if (!programs) return programs.status();
+    std::vector<std::string> paths = {options_.programs};
+    for (const Program& program : *programs) {
+      if (!program.failure.empty()) {
+        return {Code::invalid_argument, options_.programs + ": program " + program.name + ": " + program.failure};
+      }
+      for (const std::string& path : program.files) {
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+      }
+    }
+    for (const std::string& path : paths) {
+      Result<InputFile> file = input(path);
+      if (!file) return file.status();
+      programs_.push_back(std::move(*file));
+    }
     return {};
   }
 
@@ -263,6 +285,8 @@ class Planner {
 
   void bake(const Subject& subject) {
     if (!options_.split) return bake(subject, "", "");
+    if (!programs_.empty()) bake_programs(subject);
+    if (!options_.gemm) return;
     for (const std::string& variant : options_.variants) bake(subject, "", variant);
     if (!options_.variants.empty()) return;
     for (const std::string& precision : options_.precisions) {
@@ -270,11 +294,35 @@ class Planner {
     }
   }
 
-  // One precision or one variant, or, where they are empty, all that are wanted.
-  void bake(const Subject& subject, const std::string& precision, const std::string& variant) {
-    Piece piece = piece_of(Stage::bake, subject, precision + variant);
+  static Piece with_device(Piece piece, const Subject& subject) {
     piece.command = {"build", subject.offline.empty() ? "--device" : "--target",
                      subject.offline.empty() ? subject.identity : subject.offline};
+    return piece;
+  }
+
+  void bake_programs(const Subject& subject) {
+    Piece piece = with_device(piece_of(Stage::bake, subject, "programs"), subject);
+    add_programs(piece);
+    add_bake(std::move(piece));
+  }
+
+  void add_programs(Piece& piece) const {
+    if (programs_.empty()) return;
+    option(piece, "--programs", programs_.front().path);
+    piece.files.insert(piece.files.end(), programs_.begin(), programs_.end());
+  }
+
+  void add_bake(Piece piece) {
+    flag(piece, "--strict", options_.strict);
+    flag(piece, "--reproducible", options_.reproducible);
+    need(merge_, add(std::move(piece)));
+  }
+
+  // One precision or one variant, or, where they are empty, all that is wanted.
+  void bake(const Subject& subject, const std::string& precision, const std::string& variant) {
+    Piece piece = with_device(piece_of(Stage::bake, subject, precision + variant), subject);
+    if (!options_.split) add_programs(piece);
+    if (!options_.gemm) return add_bake(std::move(piece));
     if (options_.variants.empty()) {
       option(piece, "--precision", precision.empty() ? precisions() : precision);
       add_profile(subject, piece);
@@ -284,9 +332,7 @@ class Planner {
       option(piece, "--variant", variant);
     }
     flag(piece, "--untuned", options_.untuned);
-    flag(piece, "--strict", options_.strict);
-    flag(piece, "--reproducible", options_.reproducible);
-    need(merge_, add(std::move(piece)));
+    add_bake(std::move(piece));
   }
 
   void add_profile(const Subject& subject, Piece& piece) const {
@@ -306,14 +352,15 @@ class Planner {
     merge_.title = "merge " + std::to_string(count) + (count == 1 ? " bundle" : " bundles");
     merge_.command.insert(merge_.command.begin(), "merge");
     const Piece merged = add(std::move(merge_));
-    if (!shapes_.path.empty()) {
+    if (!shapes_.path.empty() || !programs_.empty()) {
+      const std::string& what = shapes_.path.empty() ? programs_.front().path : shapes_.path;
       Piece check;
       check.stage = Stage::check;
-      check.title = "check that the bundle serves " + plain(shapes_.path);
+      check.title = "check that the bundle serves " + plain(what);
       check.command = {"check"};
       need(check, merged);
       option(check, "--shapes", shapes_);
-      if (options_.variants.empty()) option(check, "--precision", precisions_of_all());
+      if (options_.variants.empty() && !shapes_.path.empty()) option(check, "--precision", precisions_of_all());
       option(check, "--require", options_.require);
       flag(check, "--newer-driver", options_.newer_driver);
       add(std::move(check), "--junit");
@@ -345,6 +392,7 @@ class Planner {
   std::vector<std::pair<InputFile, Target>> profiles_;
   InputFile shapes_;
   InputFile against_;
+  std::vector<InputFile> programs_;                   // the manifest of the application's own, then what it names
   std::vector<std::pair<std::string, Piece>> tuned_;  // by the device's identity
   Piece merge_;                                       // of all bakes so far
   Plan plan_;

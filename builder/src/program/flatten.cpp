@@ -120,13 +120,14 @@ class Flattener {
     if (!text) return text.status();
     if (text->find('\0') != std::string::npos) return {Code::malformed, file + ": is no text"};
     if (stack_.size() >= kMostDeep) return {Code::malformed, file + ": files include each other more than 200 deep"};
+    if (std::find(files_.begin(), files_.end(), file) == files_.end()) files_.push_back(file);
     stack_.push_back(file);
     const Status status = add_lines(file, *text, conditions);
     stack_.pop_back();
     return status;
   }
 
-  std::string take() { return std::move(text_); }
+  FlatSource take() { return {std::move(text_), std::move(files_)}; }
 
  private:
   Status add_lines(const std::string& file, const std::string& text, int conditions) {
@@ -213,12 +214,13 @@ class Flattener {
   const std::vector<std::string>& folders_;
   std::vector<std::string> stack_;  // the file that is being read, and those that include it
   std::string text_;
+  std::vector<std::string> files_;
 };
 
 }  // namespace
 
-Result<std::string> flatten(const std::string& directory, const std::string& file,
-                            const std::vector<std::string>& folders) {
+Result<FlatSource> flatten(const std::string& directory, const std::string& file,
+                           const std::vector<std::string>& folders) {
   Flattener flattener(directory, folders);
   const Status added = flattener.add(fs::path(file).lexically_normal().string());
   if (!added) return added;

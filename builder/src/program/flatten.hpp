@@ -8,6 +8,11 @@
 
 namespace clbake::builder {
 
+struct FlatSource {
+  std::string text;
+  std::vector<std::string> files;  // that it was read from, each once; names as in the text
+};
+
 // The text of `file` with the files that it includes in their places, whatever the conditions around them, and with
 // #line directives by which a compiler's messages name these files. Names are relative to `directory`, and stay so in
 // the text. A quoted name is looked for beside the file that includes it, then in `folders`; one in angle brackets in
@@ -16,7 +21,7 @@ namespace clbake::builder {
 // it becomes an #error: nothing is left that a compiler would look for where the program runs.
 // Fails with not_found, io or malformed (a file that includes itself, files that include each other more than 200 deep,
 // more than 16 MiB); messages begin with file and line.
-Result<std::string> flatten(const std::string& directory, const std::string& file,
-                            const std::vector<std::string>& folders);
+Result<FlatSource> flatten(const std::string& directory, const std::string& file,
+                           const std::vector<std::string>& folders);
 
 }  // namespace clbake::builder

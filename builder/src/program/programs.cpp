@@ -93,9 +93,13 @@ class Manifest {
         !reader_.optional_member(at, options) || !reader_.member(at, kernels)) {
       return false;
     }
-    const Result<std::string> text = flatten(directory_, program.source.name, folders_);
-    if (text) program.source.text = *text;
-    if (!text && program.failure.empty()) program.failure = text.status().message();
+    Result<FlatSource> source = flatten(directory_, program.source.name, folders_);
+    if (source) {
+      program.source.text = std::move(source->text);
+      for (const std::string& file : source->files) program.files.push_back((fs::path(directory_) / file).string());
+    } else if (program.failure.empty()) {
+      program.failure = source.status().message();
+    }
     programs_.push_back(std::move(program));
     return true;
   }
@@ -111,7 +115,7 @@ class Manifest {
 
   bool read_kernels_of(const JsonValue& at, Program& program) {
     Json resolved = at.json;
-    const Status files = resolve_files(resolved, directory_);
+    const Status files = resolve_files(resolved, directory_, program.files);
     if (!files) program.failure = files.message();
     std::vector<TriedKernel> kernels;
     if (files && !read_kernels(reader_, {resolved, at.parent, at.key}, kernels)) return false;

@@ -287,15 +287,17 @@ Json& items_of(Json& object, const char* field) {
   return object.is_object() && object.contains(field) ? items_of(object[field]) : none = Json::array();
 }
 
-Status resolve_file(Json& argument, const char* field, const std::string& directory) {
+Status resolve_file(Json& argument, const char* field, const std::string& directory, std::vector<std::string>& files) {
   const bool is_buffer = argument.is_object() && argument.contains("buffer") && argument["buffer"].is_string();
   const NumberType* const type = is_buffer ? number_type(argument["buffer"].get<std::string>()) : nullptr;
   if (!type || !argument.contains(field) || !argument[field].is_object()) return {};
   const Json& named = argument[field];
   if (named.size() != 1 || !named.contains("file") || !named["file"].is_string()) return {};
   const std::string file = named["file"].get<std::string>();
-  Result<Json> numbers = numbers_in(file[0] == '/' ? file : directory + "/" + file, *type);
+  const std::string path = file[0] == '/' ? file : directory + "/" + file;
+  Result<Json> numbers = numbers_in(path, *type);
   if (!numbers) return numbers.status();
+  files.push_back(path);
   argument[field] = std::move(*numbers);
   return {};
 }
@@ -365,13 +367,13 @@ bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKern
   return read_list(reader, at, kMaxKernels, kernels, read_kernel);
 }
 
-Status resolve_files(Json& kernels, const std::string& directory) {
+Status resolve_files(Json& kernels, const std::string& directory, std::vector<std::string>& files) {
   Status status;
   for (Json& kernel : items_of(kernels)) {
     for (Json& trial : items_of(kernel, "trials")) {
       for (Json& argument : items_of(trial, "arguments")) {
-        if (status) status = resolve_file(argument, "fill", directory);
-        if (status) status = resolve_file(argument, "expected", directory);
+        if (status) status = resolve_file(argument, "fill", directory, files);
+        if (status) status = resolve_file(argument, "expected", directory, files);
       }
     }
   }

@@ -80,9 +80,9 @@ std::vector<TrialCase> cases_of(const std::vector<TriedKernel>& kernels);
 // Reads the list "kernels". Files that it names are an error; resolve_files replaces them.
 bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKernel>& kernels);
 
-// Replaces each {"file": NAME} of a buffer by the numbers in it, raw bytes of the buffer's type. Paths are relative to
-// `directory`. Fails with not_found, io or malformed.
-Status resolve_files(Json& kernels, const std::string& directory);
+// Replaces each {"file": NAME} of a buffer by the numbers in it, raw bytes of the buffer's type, and adds the file's
+// path to `files`. Names are relative to `directory`. Fails with not_found, io or malformed.
+Status resolve_files(Json& kernels, const std::string& directory, std::vector<std::string>& files);
 
 // The kernels of a variant's `trial`. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);

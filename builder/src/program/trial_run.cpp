@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <random>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
@@ -17,6 +16,7 @@ namespace {
 
 constexpr std::size_t kGuardBytes = 4096;  // on each side of a buffer
 constexpr std::uint8_t kGuard = 0xA5;
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // of a buffer, on the host
 
 Status failure(const std::string& call, cl_int error) {
   const bool memory = error == CL_OUT_OF_HOST_MEMORY || error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -95,23 +95,33 @@ Status check_signature(cl_kernel id, const Trial& trial) {
   return status;
 }
 
-std::vector<std::uint8_t> filled(const TrialArgument& argument, std::size_t number) {
+namespace {
+
+// A number in [0, 1) that depends on the argument and the index alone (splitmix64).
+double random_part(std::size_t number, std::uint64_t index) {
+  std::uint64_t z = (number + 1) * 0xD1B54A32D192ED03U + (index + 1) * 0x9E3779B97F4A7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return static_cast<double>((z ^ (z >> 31)) >> 32) / 4294967296.0;
+}
+
+}  // namespace
+
+void fill(const TrialArgument& argument, std::size_t number, std::uint64_t first, std::uint64_t count,
+          std::uint8_t* bytes) {
   const NumberType& type = *argument.type;
-  std::vector<std::uint8_t> bytes(argument.count * type.bytes);
-  std::mt19937 random(static_cast<std::mt19937::result_type>(number + 1));
-  for (std::uint64_t i = 0; i < argument.count; ++i) {
+  for (std::uint64_t i = 0; i < count; ++i) {
     double value = 0;
     if (argument.values.empty()) {
-      const double part = static_cast<double>(random()) / 4294967296.0;  // the same with every standard library
+      const double part = random_part(number, first + i);
       const double width = argument.high - argument.low;
       value = argument.low +
               (type.is_float ? part * width : static_cast<double>(static_cast<std::int64_t>(part * (width + 1))));
     } else {
-      value = argument.values[argument.values.size() == 1 ? 0 : i];
+      value = argument.values[argument.values.size() == 1 ? 0 : first + i];
     }
     store_number(type, value, &bytes[i * type.bytes]);
   }
-  return bytes;
 }
 
 struct TrialRun::State {
@@ -121,24 +131,57 @@ struct TrialRun::State {
   std::size_t guard = kGuardBytes;
   cl::CommandQueue queue;
   cl::Kernel kernel;
-  std::vector<cl::Buffer> whole;                // by argument: the buffer with its guards
-  std::vector<cl::Buffer> inner;                // ... and what the kernel gets of it
-  std::vector<std::vector<std::uint8_t>> full;  // ... and what the whole begins with
+  std::vector<cl::Buffer> whole;  // by argument: the buffer with its guards
+  std::vector<cl::Buffer> inner;  // ... and what the kernel gets of it
 
   Status add_buffer(const cl::Context& context, const TrialArgument& argument, std::size_t number);
+  Status write(std::size_t number);
+  Status check_guard(std::size_t number, std::size_t offset) const;
   Status set(std::size_t number);
 };
 
 Status TrialRun::State::add_buffer(const cl::Context& context, const TrialArgument& argument, std::size_t number) {
-  const std::vector<std::uint8_t> bytes = filled(argument, number);
-  full[number].assign(bytes.size() + 2 * guard, kGuard);
-  std::copy(bytes.begin(), bytes.end(), full[number].begin() + static_cast<std::ptrdiff_t>(guard));
+  const std::size_t bytes = argument.bytes();
   cl_int error = CL_SUCCESS;
-  whole[number] = cl::Buffer(context, CL_MEM_READ_WRITE, full[number].size(), nullptr, &error);
+  whole[number] = cl::Buffer(context, CL_MEM_READ_WRITE, bytes + 2 * guard, nullptr, &error);
   if (error != CL_SUCCESS) return failure(argument_name(number) + ": clCreateBuffer", error);
-  const cl_buffer_region region = {guard, bytes.size()};
+  const cl_buffer_region region = {guard, bytes};
   inner[number] = whole[number].createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
   return error == CL_SUCCESS ? Status() : failure(argument_name(number) + ": clCreateSubBuffer", error);
+}
+
+// The numbers that a piece of this argument's buffer has at most.
+std::uint64_t piece_of(const TrialArgument& argument) {
+  return std::min<std::uint64_t>(argument.count, kPieceBytes / argument.type->bytes);
+}
+
+// What the buffer and its guards begin with.
+Status TrialRun::State::write(std::size_t number) {
+  const TrialArgument& argument = trial.arguments[number];
+  const std::uint64_t most = piece_of(argument);
+  const std::vector<std::uint8_t> guards(guard, kGuard);
+  cl_int error = queue.enqueueWriteBuffer(whole[number], CL_TRUE, 0, guard, guards.data());
+  if (error == CL_SUCCESS) {
+    error = queue.enqueueWriteBuffer(whole[number], CL_TRUE, guard + argument.bytes(), guard, guards.data());
+  }
+  std::vector<std::uint8_t> piece(most * argument.type->bytes);
+  for (std::uint64_t first = 0; error == CL_SUCCESS && first < argument.count; first += most) {
+    const std::uint64_t count = std::min(most, argument.count - first);
+    fill(argument, number, first, count, piece.data());
+    error = queue.enqueueWriteBuffer(whole[number], CL_TRUE, guard + first * argument.type->bytes,
+                                     count * argument.type->bytes, piece.data());
+  }
+  return error == CL_SUCCESS ? Status() : failure("clEnqueueWriteBuffer", error);
+}
+
+// One of the guards, which begins at `offset` in the whole.
+Status TrialRun::State::check_guard(std::size_t number, std::size_t offset) const {
+  std::vector<std::uint8_t> bytes(guard);
+  const cl_int error = queue.enqueueReadBuffer(whole[number], CL_TRUE, offset, guard, bytes.data());
+  if (error != CL_SUCCESS) return failure("clEnqueueReadBuffer", error);
+  const auto is_guard = [](std::uint8_t byte) { return byte == kGuard; };
+  if (std::all_of(bytes.begin(), bytes.end(), is_guard)) return {};
+  return {Code::wrong_result, "wrote outside the buffer of " + argument_name(number)};
 }
 
 Status TrialRun::State::set(std::size_t number) {
@@ -171,7 +214,7 @@ TrialRun::~TrialRun() = default;
 Result<TrialRun> TrialRun::create(const Session& session, const Device& device, cl_program program,
                                   const TrialCase& tried) {
   const Trial& trial = tried.trial;
-  auto state = std::unique_ptr<State>(new State{session, trial, tried.size, kGuardBytes, {}, {}, {}, {}, {}});
+  auto state = std::unique_ptr<State>(new State{session, trial, tried.size, kGuardBytes, {}, {}, {}, {}});
   cl_int error = CL_SUCCESS;
   state->kernel = cl::Kernel(cl::Program(program, true), tried.kernel.name.c_str(), &error);
   if (error != CL_SUCCESS) return failure("clCreateKernel", error);
@@ -184,7 +227,6 @@ Result<TrialRun> TrialRun::create(const Session& session, const Device& device, 
   const std::size_t count = trial.arguments.size();
   state->whole.resize(count);
   state->inner.resize(count);
-  state->full.resize(count);
   Status status;
   for (std::size_t i = 0; status && i < count; ++i) {
     if (trial.arguments[i].kind == TrialArgument::Kind::buffer)
@@ -198,9 +240,8 @@ Result<TrialRun> TrialRun::create(const Session& session, const Device& device, 
 Result<double> TrialRun::run() {
   State& s = *state_;
   for (std::size_t i = 0; i < s.whole.size(); ++i) {
-    if (!s.whole[i]()) continue;
-    const cl_int error = s.queue.enqueueWriteBuffer(s.whole[i], CL_TRUE, 0, s.full[i].size(), s.full[i].data());
-    if (error != CL_SUCCESS) return failure("clEnqueueWriteBuffer", error);
+    const Status written = s.whole[i]() ? s.write(i) : Status();
+    if (!written) return written;
   }
   const cl::NDRange global(s.trial.global[0], s.trial.global[1], s.trial.global[2]);
   const cl::NDRange local(s.local[0], s.local[1], s.local[2]);
@@ -215,23 +256,31 @@ Result<double> TrialRun::run() {
   return took.count();
 }
 
-Result<std::vector<std::vector<std::uint8_t>>> TrialRun::results() const {
+Status TrialRun::check_guards() const {
   const State& s = *state_;
-  std::vector<std::vector<std::uint8_t>> results(s.whole.size());
   for (std::size_t i = 0; i < s.whole.size(); ++i) {
     if (!s.whole[i]()) continue;
-    std::vector<std::uint8_t> bytes(s.full[i].size());
-    const cl_int error = s.queue.enqueueReadBuffer(s.whole[i], CL_TRUE, 0, bytes.size(), bytes.data());
-    if (error != CL_SUCCESS) return failure("clEnqueueReadBuffer", error);
-    const auto inside = bytes.begin() + static_cast<std::ptrdiff_t>(s.guard);
-    const auto behind = bytes.end() - static_cast<std::ptrdiff_t>(s.guard);
-    const auto is_guard = [](std::uint8_t byte) { return byte == kGuard; };
-    if (!std::all_of(bytes.begin(), inside, is_guard) || !std::all_of(behind, bytes.end(), is_guard)) {
-      return Status(Code::wrong_result, "wrote outside the buffer of " + argument_name(i));
-    }
-    results[i].assign(inside, behind);
+    Status intact = s.check_guard(i, 0);
+    if (intact) intact = s.check_guard(i, s.guard + s.trial.arguments[i].bytes());
+    if (!intact) return intact;
   }
-  return results;
+  return {};
+}
+
+Status TrialRun::read(std::size_t number, const Visit& visit) const {
+  const State& s = *state_;
+  const TrialArgument& argument = s.trial.arguments[number];
+  const std::uint64_t most = piece_of(argument);
+  std::vector<std::uint8_t> piece(most * argument.type->bytes);
+  for (std::uint64_t first = 0; first < argument.count; first += most) {
+    const std::uint64_t count = std::min(most, argument.count - first);
+    const cl_int error = s.queue.enqueueReadBuffer(s.whole[number], CL_TRUE, s.guard + first * argument.type->bytes,
+                                                   count * argument.type->bytes, piece.data());
+    const Status visited =
+        error == CL_SUCCESS ? visit(first, count, piece.data()) : failure("clEnqueueReadBuffer", error);
+    if (!visited) return visited;
+  }
+  return {};
 }
 
 }  // namespace clbake::builder

@@ -5,6 +5,7 @@
 
 #include "program/trial.hpp"
 
+#include <functional>
 #include <memory>
 
 namespace clbake::builder {
@@ -16,7 +17,8 @@ Status check_signature(cl_kernel kernel, const Trial& trial);
 // Says in the worker's log what is tried, so that the cause of a crash or a timeout can name it: tried_last().
 void announce(const TrialCase& tried);
 
-// The kernel's arguments, its buffers between guards. One thread. Messages do not name the kernel.
+// The kernel's arguments, its buffers between guards. On the host there is a piece of a buffer at a time, so that a
+// trial takes little more memory than its buffers on the device. One thread. Messages do not name the kernel.
 class TrialRun {
  public:
   // `tried` must outlive it. Fails like check_signature, or with out_of_memory or opencl.
@@ -28,9 +30,13 @@ class TrialRun {
   // Fills the buffers anew, then launches and waits; microseconds from the launch to its end.
   Result<double> run();
 
-  // What the buffers hold after the run, by argument; nothing for other arguments. Fails with wrong_result when the
-  // kernel wrote outside of one.
-  Result<std::vector<std::vector<std::uint8_t>>> results() const;
+  // Fails with wrong_result when the kernel wrote outside of a buffer.
+  Status check_guards() const;
+
+  // Visits the numbers that an argument's buffer holds after the run, piece by piece: `first` is the index of the
+  // piece's first number, `bytes` holds `count` of them. Ends with the first failure of `visit`.
+  using Visit = std::function<Status(std::uint64_t first, std::uint64_t count, const std::uint8_t* bytes)>;
+  Status read(std::size_t number, const Visit& visit) const;
 
  private:
   struct State;
@@ -38,7 +44,9 @@ class TrialRun {
   std::unique_ptr<State> state_;
 };
 
-// The bytes that an argument's buffer begins with: equal for each call. `number`: of the argument.
-std::vector<std::uint8_t> filled(const TrialArgument& argument, std::size_t number);
+// Writes what the numbers from `first` on of an argument's buffer begin with: equal for each call. `number`: of the
+// argument.
+void fill(const TrialArgument& argument, std::size_t number, std::uint64_t first, std::uint64_t count,
+          std::uint8_t* bytes);
 
 }  // namespace clbake::builder

@@ -2,6 +2,7 @@
 #include <clbake/builder/prove.hpp>
 #include <clbake/finalize.hpp>
 #include "compile/overhead_job.hpp"
+#include "program/proof_note.hpp"
 #include "prove/limits.hpp"
 #include "prove/prove_program.hpp"
 
@@ -160,7 +161,7 @@ std::string note(const ProofContext& context, const cache::Entry& entry, const T
   if (entry.form == cache::Form::portable) {
     text << "; the driver keeps an intermediate language, which it compiles at every load";
   } else if (worst.overrun_us() > 0) {
-    text << "; not JIT-free: " << worst.what << " took " << worst.us << " us, and " << worst.limit_us
+    text << "; " << kNotJitFree << worst.what << " took " << worst.us << " us, and " << worst.limit_us
          << " us is the limit";
   }
   return text.str();

@@ -137,8 +137,9 @@ struct Explanation {
 enum class OnMiss {
   compile,   // compile from the source that the bundle carries
   fail,      // fail with the reason of the miss
-  fallback,  // serve with another variant whose program is loaded or baked, while a thread of the library compiles the
-             // wanted one for later calls; compile if there is no other
+  fallback,  // serve with what needs no compiler, while a thread of the library compiles the wanted program for later
+             // calls: on NVIDIA machine code for an older driver, once a product of it was checked; else another variant
+             // that is loaded or baked. Compile if there is none, after a line in the log
 };
 
 enum class LogLevel { info, warning };
@@ -273,7 +274,7 @@ struct Counters {
   std::uint64_t portable = 0;  // an intermediate language of a bundle
   std::uint64_t overlay = 0;   // a program of the overlay
   std::uint64_t source = 0;    // compiled
-  std::uint64_t fallback = 0;  // another variant, while the wanted one compiles
+  std::uint64_t fallback = 0;  // another program, while the wanted one compiles
   std::uint64_t failed = 0;    // nothing: the call failed
   std::uint64_t cached = 0;    // calls of `gemm` that found a plan, and so did not prepare
   std::uint64_t waits = 0;     // times that `gemm` waited for a lock of the plan cache
@@ -329,7 +330,8 @@ class Library {
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
-  // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first.
+  // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first. On
+  // PoCL, without `progress`, up to four at a time, in threads of its own that end before it returns.
   // `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that failure or,
   // without one, `cancelled`; what was loaded stays.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;

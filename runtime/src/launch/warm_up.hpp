@@ -27,6 +27,10 @@ class WarmUp {
   static Status launch_every_shape(const cl::Context& context, const cl::Device& device,
                                    const std::shared_ptr<const Program>& program);
 
+  // Computes a product of whole numbers, a little larger than a tile, and compares each element with what is known.
+  // Waits for it. Fails with driver_rejected when one is wrong, or with what kept the product from being computed.
+  static Status check_product(const cl::Context& context, const cl::Device& device, const Program& program);
+
  private:
   static Result<Gemm> prepare(const cl::Context& context, const cl::Device& device,
                               const std::shared_ptr<const Program>& program, const Problem& problem);

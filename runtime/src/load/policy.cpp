@@ -7,15 +7,12 @@
 namespace clbake {
 
 // Sets the miss to why the first candidate has no machine code for exactly this device and driver.
-Result<Found> Policy::baked(const Request& request, Status& miss) {
-  for (const Tier tier : baked_tiers) {
-    if (tier == Tier::newer_driver && !setup_.options.newer_driver) continue;
-    for (const Candidate& candidate : request.candidates) {
-      Result<Found> program = store_.get(candidate, tier);
-      if (program && tier == Tier::exact) miss = Status();  // another bundle has it
-      if (program) return program;
-      if (miss.ok()) miss = program.status();
-    }
+Result<Found> Policy::baked(const Request& request, Tier tier, Status& miss) {
+  for (const Candidate& candidate : request.candidates) {
+    Result<Found> program = store_.get(candidate, tier);
+    if (program && tier == Tier::exact) miss = Status();  // another bundle has it
+    if (program) return program;
+    if (miss.ok()) miss = program.status();
   }
   return miss;
 }
@@ -56,31 +53,46 @@ Result<Found> Policy::any_compiled(const Request& request, const Status& failure
   return failure;
 }
 
-bool Policy::compiled_already(const Request& request) const {
+// Whether the wanted program is not there yet, and something else may serve.
+bool Policy::may_fall_back(const Request& request) const {
+  if (setup_.options.on_miss != OnMiss::fallback || request.named) return false;
   for (const Candidate& candidate : request.candidates) {
-    if (store_.ready(candidate, Tier::source)) return true;
+    for (const Tier tier : {Tier::portable, Tier::source}) {
+      if (store_.ready(candidate, tier)) return false;
+    }
+    if (store_.in_overlay(candidate)) return false;
   }
-  return false;
+  return true;
 }
 
 Result<Found> Policy::any_baked(const Request& request) {
-  for (const Candidate& candidate : request.candidates) {
-    for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
-      Result<Found> program = store_.get({candidate.bundle, variant}, Tier::exact);
-      if (program) return program;
+  for (const Tier tier : {Tier::exact, Tier::stand_in}) {
+    for (const Candidate& candidate : request.candidates) {
+      for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
+        Result<Found> program = store_.get({candidate.bundle, variant}, tier);
+        if (program) return program;
+      }
     }
   }
-  return {Code::no_entry, "no variant that can compute the problem is baked for this driver"};
+  return {Code::no_entry, "no variant that can compute the problem is baked for this driver, or for an older one"};
 }
 
-void Policy::compile_async(const Request& request) {
+// What serves when nothing may stand in for it.
+Result<Found> Policy::wanted(const Request& request) {
+  Status miss;
+  Result<Found> program = baked(request, Tier::portable, miss);
+  if (!program) program = overlaid(request);
+  return program ? std::move(program) : compiled(request);
+}
+
+void Policy::prepare_async(const Request& request) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!compiling_.insert(request.candidates.front()).second) return;
   }
   const Status added = exceptions_to_status([&] {
     background_.add(Background::AtShutdown::discard, [this, request] {
-      const Status done = exceptions_to_status([&] { return compiled(request).status(); });
+      const Status done = exceptions_to_status([&] { return wanted(request).status(); });
       epoch_.fetch_add(1, std::memory_order_release);
       if (!done && !is_permanent(done.code())) forget_compiling(request.candidates.front());
       if (!done) setup_.log(LogLevel::warning, "compiling in the background failed: " + done.message());
@@ -96,26 +108,44 @@ void Policy::forget_compiling(const Candidate& candidate) {
   compiling_.erase(candidate);
 }
 
+// The wanted variant for an older driver, any that is loaded, any that is baked.
 Result<Found> Policy::serve_fallback(const Request& request) {
-  Result<Found> other = store_.any_ready(request.problem);
+  Status miss;
+  Result<Found> other = baked(request, Tier::stand_in, miss);
+  if (!other) other = store_.any_ready(request.problem);
   if (!other) other = any_baked(request);
   if (!other) return other;
   const Candidate& wanted = request.candidates.front();
   const Result<cache::Variant> variant = setup_.bundles[wanted.bundle].bundle.variant(wanted.variant);
-  compile_async(request);
-  other->explanation.waits_for = variant ? variant->name : "unknown";
-  other->explanation.reason = "until " + other->explanation.waits_for + " is compiled";
+  prepare_async(request);
+  Explanation& e = other->explanation;
+  e.waits_for = variant ? variant->name : "unknown";
+  e.reason = "until " + e.waits_for + " is compiled";
+  if (!e.baked_for.empty()) e.reason = "made for driver " + e.baked_for + "; " + e.reason + " for this one";
   return other;
 }
 
+// Before a call waits for the driver's compiler, because nothing can serve in the meantime.
+void Policy::tell_of_waiting(const Request& request, const Status& miss) const {
+  const Candidate& first = request.candidates.front();
+  if (store_.ready(first, Tier::source) || !store_.failure(first, Tier::source).ok()) return;
+  const Result<cache::Variant> variant = setup_.bundles[first.bundle].bundle.variant(first.variant);
+  if (!variant) return;
+  setup_.log(LogLevel::info,
+             "the call waits until " + variant->name + " is compiled, as nothing else can serve: " + miss.message());
+}
+
 Result<Found> Policy::serve(const Request& request, Status& miss) {
-  Result<Found> program = baked(request, miss);
+  Result<Found> program = baked(request, Tier::exact, miss);
+  if (!program && setup_.options.newer_driver) program = baked(request, Tier::newer_driver, miss);
+  if (!program && may_fall_back(request)) program = serve_fallback(request);
+  if (!program) program = baked(request, Tier::portable, miss);
   if (!program) program = overlaid(request);
   if (program) return program;
   const OnMiss on_miss = setup_.options.on_miss;
   if (on_miss == OnMiss::fail) return miss;
-  if (on_miss == OnMiss::fallback && !request.named && !compiled_already(request)) program = serve_fallback(request);
-  return program ? std::move(program) : compiled(request);
+  if (on_miss == OnMiss::fallback) tell_of_waiting(request, miss);
+  return compiled(request);
 }
 
 Result<Found> Policy::find(const Request& request) {

@@ -2,9 +2,11 @@
 //
 //   1. machine code for exactly this device and driver, of any bundle
 //   2. machine code for an older driver, when Options::newer_driver allows it
-//   3. a portable program, which the driver compiles
-//   4. the overlay
-//   5. on_miss: fail with the reason; or serve another variant and compile the wanted one in the background; or compile
+//   3. with OnMiss::fallback, unless a later tier has it already: what needs no compiler, while the library's thread
+//      loads or compiles the wanted program: machine code for an older driver that passes a check, then another variant
+//   4. a portable program, which the driver compiles
+//   5. the overlay
+//   6. on_miss: fail with the reason, or compile
 //
 // A tier is tried for all bundles before the next one: how little is left to compile counts, not the order of the
 // bundles.
@@ -40,15 +42,17 @@ class Policy {
 
  private:
   Result<Found> serve(const Request& request, Status& miss);
-  Result<Found> baked(const Request& request, Status& miss);
+  Result<Found> baked(const Request& request, Tier tier, Status& miss);
   Result<Found> overlaid(const Request& request);
   Result<Found> compiled(const Request& request);
   Result<Found> any_compiled(const Request& request, const Status& failure);
   // OnMiss::fallback
   Result<Found> serve_fallback(const Request& request);
   Result<Found> any_baked(const Request& request);
-  bool compiled_already(const Request& request) const;
-  void compile_async(const Request& request);
+  bool may_fall_back(const Request& request) const;
+  void tell_of_waiting(const Request& request, const Status& miss) const;
+  Result<Found> wanted(const Request& request);
+  void prepare_async(const Request& request);
   void forget_compiling(const Candidate& candidate);
   // explain.cpp
   Result<Explanation> explain_baked(const Request& request, const Candidate& candidate, Tier tier) const;

@@ -78,6 +78,14 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
     return compile_source(setup_.context, setup_.device, setup_.bundles[candidate.bundle].bundle, candidate.variant);
   };
   Result<Program> program = loaded();
+  if (program && tier == Tier::stand_in) {
+    const Status right = WarmUp::check_product(setup_.context, setup_.device, *program);
+    if (right.code() == Code::out_of_memory) return right;
+    if (!right) {
+      return Status(Code::driver_rejected, "program " + program->variant.name + ", made for driver " +
+                                               program->explanation.baked_for + ": " + right.message());
+    }
+  }
   // The arguments of an application's own kernels are not known here.
   if (program && is_pocl(setup_.target) && !setup_.options.only_build && !program->variant.is_program()) {
     // Best effort: the product itself may succeed where this launch failed.

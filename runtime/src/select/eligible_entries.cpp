@@ -32,6 +32,11 @@ bool same_maker(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
 }
 
+// Whether the platform's drivers load what older ones made, and say so when they do not: "CUDA Compatibility". PoCL's
+// machine code calls functions of its own version's library; other drivers keep an intermediate language, or compile
+// without a word.
+bool keeps_machine_code(const Target& device) { return device.platform_name == "NVIDIA CUDA"; }
+
 void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, Status& none) {
   if (entry) {
     found.push_back(std::move(*entry));
@@ -52,7 +57,7 @@ void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bun
     if (!target) continue;
     const bool serves =
         tier == Tier::portable ? portable_serves(*target, device) : newer_driver_serves(*target, device);
-    if (!serves) continue;
+    if (!serves || (tier == Tier::stand_in && !keeps_machine_code(device))) continue;
     Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form);
     if (!entry || (tier == Tier::newer_driver && !entry->newer_driver)) continue;
     const auto next = std::find_if(versions.begin(), versions.end(),
@@ -81,7 +86,7 @@ std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const
   std::vector<cache::EntryInfo> found;
   none = bundle.target.status();
   const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
-  if (bundle.target && tier != Tier::newer_driver)
+  if (bundle.target && tier != Tier::newer_driver && tier != Tier::stand_in)
     add(found, bundle.bundle.find_entry(*bundle.target, variant, form), none);
   if (tier != Tier::exact) add_relatives(found, bundle, device, variant, tier);
   if (found.empty() && none.ok()) none = Status(Code::no_entry, "no program of another target serves this device");

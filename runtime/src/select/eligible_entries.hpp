@@ -10,6 +10,7 @@ namespace clbake {
 enum class Tier {
   exact,         // machine code made for exactly this device and driver
   newer_driver,  // machine code made for an older driver and the same architecture; only when the application asks
+  stand_in,      // the same, whatever the entry says of newer drivers: with OnMiss::fallback, and once it was checked
   portable,      // an intermediate language, which the driver compiles when it is loaded
   overlay,       // compiled earlier, by this or another process; not in a bundle
   source,        // compiled now; not in a bundle

@@ -251,4 +251,66 @@ BOOST_FIXTURE_TEST_CASE(AMachineIsReadWithoutWhatItNeedNotSay, Scene) {
   BOOST_TEST(contains(refusal("[]"), "is not an object"));
 }
 
+// An application's own programs, of a manifest with an include and a file of numbers.
+struct Programs : Scene {
+  Programs() {
+    options.programs = path("programs.json");
+    options.gemm = false;
+    write_file(options.programs, R"({"version": 1, "programs": [{"name": "one", "source": "one.cl", "kernels": [
+        {"name": "one", "work_group_sizes": [[4]], "trials": [{"global": [4], "arguments": [
+          {"buffer": "char", "count": 4, "fill": {"file": "four.bin"}}]}]}]}]})");
+    write_file(path("one.cl"), "#include \"part.h\"\nkernel void one(global char* x) {}\n");
+    write_file(path("part.h"), "// part\n");
+    write_file(path("four.bin"), "1234");
+  }
+};
+
+BOOST_FIXTURE_TEST_CASE(ProgramsAloneAreBakedForEachDeviceAndChecked, Programs) {
+  const std::vector<Piece> all = pieces();
+  BOOST_REQUIRE(all.size() == 5U);  // two devices, merge, check, report
+  BOOST_TEST(all[0].command == (std::vector<std::string>{"build", "--device", identity(target_of("A")), "--programs",
+                                                         "programs.json", "-o", output_of(all[0])}),
+             boost::test_tools::per_element());
+  std::set<std::string> files;
+  for (const InputFile& file : all[0].files) files.insert(file.path);
+  BOOST_TEST(files == (std::set<std::string>{"programs.json", "one.cl", "part.h", "four.bin"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(all[3].command == (std::vector<std::string>{"check", output_of(all[2]), "--junit", output_of(all[3])}),
+             boost::test_tools::per_element());
+}
+
+BOOST_FIXTURE_TEST_CASE(AnyFileOfAProgramMakesAnotherPiece, Programs) {
+  const std::set<std::string> first = ids(pieces());
+  BOOST_TEST(ids(pieces()) == first, boost::test_tools::per_element());
+  for (const auto& [file, text] :
+       {std::pair("part.h", "// changed\n"), {"four.bin", "4321"}, {"one.cl", "// none\n"}}) {
+    const std::string before = read_file(path(file));
+    write_file(path(file), text);
+    for (const std::string& id : ids(pieces())) BOOST_TEST(first.count(id) == 0U, file << ": " << id);
+    write_file(path(file), before);
+  }
+}
+
+BOOST_FIXTURE_TEST_CASE(WithGemmProgramsShareItsPiecesOrHaveTheirOwn, Programs) {
+  options.gemm = true;
+  std::vector<Piece> all = pieces();
+  BOOST_REQUIRE(count(Stage::bake) == 2U);
+  const auto has = [](const Piece& piece, const char* word) {
+    return std::find(piece.command.begin(), piece.command.end(), word) != piece.command.end();
+  };
+  BOOST_TEST((has(all[0], "--programs") && has(all[0], "--precision")));
+  options.split = true;
+  all = pieces();
+  BOOST_REQUIRE(count(Stage::bake) == 6U);
+  BOOST_TEST((has(all[0], "--programs") && !has(all[0], "--precision")));
+  BOOST_TEST((!has(all[1], "--programs") && has(all[1], "--precision")));
+  BOOST_TEST(contains(all[0].title, ", programs"));
+}
+
+BOOST_FIXTURE_TEST_CASE(AProgramThatCannotBeReadIsNamedBeforeAnyWork, Programs) {
+  write_file(path("one.cl"), "#include \"none.h\"\n");
+  BOOST_TEST(cause(plan_fleet(options)) ==
+             options.programs + ": program one: one.cl:1: there is no file 'none.h' to include");
+}
+
 }  // namespace clbake::builder::test

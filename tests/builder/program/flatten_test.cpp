@@ -19,7 +19,9 @@ class Folder {
     write_file(path.string(), text);
   }
   Result<std::string> flat(const std::string& file, const std::vector<std::string>& folders = {}) const {
-    return flatten(directory_.path(), file, folders);
+    Result<FlatSource> source = flatten(directory_.path(), file, folders);
+    if (!source) return source.status();
+    return std::move(source->text);
   }
   std::string failure(const std::string& file) const { return flat(file).status().message(); }
 

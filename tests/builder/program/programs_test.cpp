@@ -44,6 +44,13 @@ void check_argument_refused(const std::string& argument, const std::string& mess
   check_refused(manifest(kernel("[" + argument + "]")), "programs[0].kernels[0].trials[0].arguments[0]" + message);
 }
 
+// All that a buffer begins with.
+std::vector<std::uint8_t> filled(const TrialArgument& argument, std::size_t number) {
+  std::vector<std::uint8_t> bytes(argument.bytes());
+  fill(argument, number, 0, argument.count, bytes.data());
+  return bytes;
+}
+
 TrialArgument argument_of(const std::string& argument) {
   const std::vector<Program> programs = required(programs_of(manifest(kernel("[" + argument + "]"))));
   return required(parse_trial(programs.at(0).trial)).at(0).trials.at(0).arguments.at(0);

@@ -100,6 +100,9 @@ cl_int clGetDeviceInfo(cl_device_id id, cl_device_info what, size_t size, void* 
     case CL_DEVICE_LOCAL_MEM_SIZE: return answer.number<cl_ulong>(32768);
     case CL_DEVICE_IMAGE2D_MAX_WIDTH:
     case CL_DEVICE_IMAGE2D_MAX_HEIGHT: return answer.number<std::size_t>(16384);
+    // cl_nv_device_attribute_query: the compute capability, asked for on NVIDIA's platform only.
+    case 0x4000: return answer.number<cl_uint>(9);
+    case 0x4001: return answer.number<cl_uint>(0);
     case CL_DEVICE_IMAGE_SUPPORT:
     case CL_DEVICE_AVAILABLE:
     case CL_DEVICE_COMPILER_AVAILABLE: return answer.number<cl_bool>(CL_TRUE);

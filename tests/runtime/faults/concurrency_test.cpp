@@ -228,6 +228,30 @@ BOOST_AUTO_TEST_CASE(CallsOfManyThreadsDoNotMeetAtALock) {
 }
 
 // A cached plan's workspace is busy until its product is done; a product on another queue must not wait for that.
+BOOST_AUTO_TEST_CASE(WarmLoadsEachProgramOnceAndReturnsTheFirstFailure) {
+  {
+    const Scene scene;
+    const Library library = *open_library(scene);
+    Problem impossible = problem_of(Case::native), unknown = problem_of(Case::native);
+    impossible.lda = 0;
+    unknown.trans_a = unknown.trans_b = true;
+    unknown.lda = unknown.ldb = 20;
+    std::vector<Problem> problems;
+    for (int i = 0; i < 5; ++i) {
+      for (const Case which : kAllCases) problems.push_back(problem_of(which));
+      if (i == 1) problems.push_back(unknown);
+      if (i == 2) problems.push_back(impossible);
+    }
+    BOOST_TEST(name(library.warm(problems).code()) == "no variant");
+    BOOST_TEST(library.counters().failed == 2U);
+    BOOST_TEST(library.counters().native == 2U);
+    BOOST_TEST(library.counters().source == 2U);
+    BOOST_TEST(library.counters().loaded == 16U);
+    BOOST_TEST(library.warm({problem_of(Case::native)}).ok());
+  }
+  BOOST_TEST(fake::leaks() == "");
+}
+
 BOOST_AUTO_TEST_CASE(CallsOnTwoQueuesDoNotWaitForEachOther) {
   bundle_bytes();
   {

@@ -275,4 +275,37 @@ BOOST_FIXTURE_TEST_CASE(WorkflowsHaveEveryPieceAndWaitForTheirStages, Fleet) {
   BOOST_TEST(contains(gitlab, "stages: [bake, merge, report]\n"), gitlab);
 }
 
+// An application's own programs, with an include that changes between plan and work.
+BOOST_FIXTURE_TEST_CASE(ProgramsAreBakedOnceAndPlannedAnewWhenAFileOfTheirsChanges, Fleet) {
+  directory.write("app.cl", std::string("#include \"part.h\"\nkernel void clbake_gemm() {}\n"));
+  directory.write("part.h", std::string("// part\n"));
+  const std::string programs = directory.write(
+      "programs.json", std::string(R"({"version": 1, "programs": [{"name": "mine", "source": "app.cl", "kernels": [
+        {"name": "clbake_gemm", "work_group_sizes": [[8]], "trials": [{"global": [8], "arguments": []}]}]}]})"));
+  const Arguments plan = {"plan", "--target", "nvidia:sm_90", "--programs", programs, "-o", manifest};
+  const Outcome planned = run(plan);
+  BOOST_REQUIRE_MESSAGE(planned.status == 0, planned.err);
+  BOOST_TEST(contains(planned.out, "4 pieces of work for 1 machine"), planned.out);
+  const nlohmann::json first = work(manifest, "1,2,3,4");
+  BOOST_TEST(made(first) == 4U);
+  BOOST_TEST(contents_of(output_of(first, 2)).variants.at(0).name == "mine");
+  BOOST_TEST(contains(read_file(output_of(first, 3)), "name=\"program mine\""));
+  directory.write("part.h", std::string("// another\n"));
+  std::filesystem::remove(output_of(first, 1));
+  const Outcome waiting = run({"work", manifest, "--piece", "1"});
+  BOOST_TEST(waiting.status == 3);
+  BOOST_TEST(contains(waiting.out + waiting.err, "part.h: is not the file that was planned with; plan again"));
+  BOOST_TEST(run(plan).status == 0);
+  BOOST_TEST(made(work(manifest, "1,2,3,4")) == 4U);
+}
+
+BOOST_FIXTURE_TEST_CASE(WhatPlansProgramsIsChecked, Fleet) {
+  const std::string programs = directory.write("programs.json", std::string("{"));
+  const Arguments plan = {"plan", "--target", "nvidia:sm_90", "--programs", programs, "-o", manifest};
+  check_refused(run(plan), 1, {"programs.json: line 1"});
+  Arguments more = plan;
+  more.insert(more.end(), {"--shapes", directory.write("shapes.txt", std::string("8x8x8\n"))});
+  check_refused(run(more), 2, {"--shapes", "--programs alone bakes no GEMM"});
+}
+
 }  // namespace clbake::tool::test

@@ -100,6 +100,23 @@ BOOST_AUTO_TEST_CASE(ProgramsAreChecked) {
   BOOST_TEST(contains(read_file(app.path("junit.xml")), "name=\"program twice\"/>"));
 }
 
+// What the author of a program has to know stands in the text and in the JSON; the program is in the bundle.
+BOOST_AUTO_TEST_CASE(WhatAProgramLacksIsARemark) {
+  baked_bundle();
+  const Application app;
+  app.write("kernels/twice.cl", std::string("kernel void multiply(global float* x) { x[get_global_id(0)] *= FACTOR; }\n"
+                                            "kernel void untold(global float* x) { x[0] = 1; }\n"));
+  const std::string line = "program twice: kernels that the manifest does not list: untold; they are not tried, and";
+  const Outcome text = app.build();
+  BOOST_TEST(text.status == 0);
+  BOOST_TEST(contains(text.out, "\n" + line), text.out);
+  const nlohmann::json again = json_of(app.build({"--json"}));
+  BOOST_TEST(again["reused"] == 2);
+  bool found = false;
+  for (const nlohmann::json& remark : again["remarks"]) found = found || contains(remark.get<std::string>(), line);
+  BOOST_TEST(found);
+}
+
 BOOST_AUTO_TEST_CASE(AChangedIncludeIsBakedAgain) {
   baked_bundle();
   const Application app;

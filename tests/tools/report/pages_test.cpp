@@ -35,6 +35,21 @@ Release two_releases() {
   for (cache::Contents* contents : {&now, &before}) {
     contents->targets[2].device_name = std::string(300, 'x') + " and blanks between some of the words";
   }
+  // Programs of the application's own: one is new, one is gone.
+  cache::Variant program;
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.trial = "{}";
+  program.launches = {{cache::Role::kernel, "mine", {64, 1, 1}, 1, 1}};
+  for (cache::Contents* contents : {&now, &before}) {
+    program.name = contents == &now ? "softmax" : std::string(64, 'p');
+    contents->variants.push_back(program);
+    cache::Entry entry = contents->entries[0];
+    entry.variant = 3;
+    entry.program.resize(500);
+    contents->entries.insert(contents->entries.begin(), entry);
+  }
   before.targets[1].driver_version = "0";
   before.profiles[0].models[0].wave_us = 11;
   before.entries.pop_back();
@@ -97,13 +112,17 @@ BOOST_AUTO_TEST_CASE(TheReleaseReportShowsTheFiguresOfItsJson) {
     paths.insert(path);
   }
   const auto is_shown = [&](const std::string& path) { BOOST_TEST(paths.count(path) == 1U, path); };
-  for (const char* path : {"/total/native_share", "/total/proven", "/total/jit_free", "/worse", "/better",
-                           "/bundles/0/bytes", "/bundles/0/stored_bytes", "/against/0/program_bytes"}) {
+  for (const char* path :
+       {"/total/native_share", "/total/proven", "/total/jit_free", "/worse", "/better", "/bundles/0/bytes",
+        "/bundles/0/stored_bytes", "/against/0/program_bytes", "/own/jit_free"}) {
     is_shown(path);
   }
   for (std::size_t t = 0; t < data["targets"].size(); ++t) {
     const std::string target = "/targets/" + std::to_string(t);
     is_shown(target + "/program_bytes");
+    for (std::size_t p = 0; p < data["programs"].size(); ++p) {
+      if (!data["targets"][t]["own"][p]["bytes"].is_null()) is_shown(target + "/own/" + std::to_string(p) + "/bytes");
+    }
     for (std::size_t c = 0; c < data["precisions"].size(); ++c) {
       const std::string cell = target + "/cells/" + std::to_string(c);
       const Json& figures = data["targets"][t]["cells"][c];

@@ -7,8 +7,10 @@
 #include <clbake/builder/scratch.hpp>
 #include <clbake/builder/shapes_file.hpp>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <set>
 
 namespace clbake::tool::test {
 namespace {
@@ -165,6 +167,114 @@ BOOST_AUTO_TEST_CASE(WhatAReleaseAddsAndLosesIsNamed) {
   BOOST_TEST(data["changes"][0]["after"] == "source");
   BOOST_TEST(contains(data["changes"][0]["why"].get<std::string>(), "driver"));
   BOOST_TEST(data["changes"][3]["why"].is_null());
+}
+
+// Programs of the application's own beside the products: "softmax" for all three targets, "scale" for the first.
+cache::Contents with_programs() {
+  cache::Contents all = release_contents();
+  all.sources.push_back({"mine.cl", "kernel void mine() {}"});
+  for (const char* name : {"softmax", "scale"}) {
+    cache::Variant program;
+    program.name = name;
+    program.family = "program";
+    program.precision = no_precision;
+    program.contract = 1;
+    program.source = 1;
+    program.trial = "{}";
+    program.launches = {{cache::Role::kernel, "mine", {64, 1, 1}, 1, 1}};
+    all.variants.push_back(program);
+  }
+  for (std::uint32_t t = 0; t < 3; ++t) {
+    cache::Entry entry = all.entries[0];
+    entry.target = t;
+    entry.variant = 3;
+    entry.proof.proven = t != 2;
+    entry.proof.jit_free = t == 0;
+    entry.proof.note = "not JIT-free: there is no machine code for kernel mine, work-group size 32x1x1";
+    entry.program.resize(500);
+    all.entries.push_back(entry);
+    entry.variant = 4;
+    if (t == 0) all.entries.push_back(entry);
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(ProgramsOfTheApplicationsOwnAreReportedAsProductsAre) {
+  Release release = one_release();
+  release.bundles = {named("new.clbake", with_programs())};
+  const Json data = data_of(release);
+  BOOST_TEST(data["programs"] == Json({"scale", "softmax"}));
+  BOOST_TEST(data["own"] == Json({{"programs", 6},
+                                  {"native", 4},
+                                  {"portable", 0},
+                                  {"source", 2},
+                                  {"none", 0},
+                                  {"proven", 3},
+                                  {"jit_free", 2}}));
+  const Json& complete = data["targets"][0]["own"][1];
+  BOOST_TEST(complete["origin"] == "native");
+  BOOST_TEST(complete["proven"] == true);
+  BOOST_TEST(complete["jit_free"] == true);
+  BOOST_TEST(complete["bytes"] == 500);
+  BOOST_TEST(complete["why"].is_null());
+  BOOST_TEST(complete["before"].is_null());
+  const Json& compiles = data["targets"][1]["own"][1];
+  BOOST_TEST(compiles["proven"] == true);
+  BOOST_TEST(compiles["jit_free"] == false);
+  BOOST_TEST(contains(compiles["why"].get<std::string>(), "kernel mine, work-group size 32x1x1"));
+  BOOST_TEST(contains(data["targets"][2]["own"][1]["why"].get<std::string>(), "was never proven"));
+  const Json& missing = data["targets"][2]["own"][0];
+  BOOST_TEST(missing["origin"] == "source");
+  BOOST_TEST(missing["bytes"].is_null());
+  BOOST_TEST(contains(missing["why"].get<std::string>(), "scale was not baked for this target"));
+}
+
+BOOST_AUTO_TEST_CASE(ProgramsThatAReleaseLosesAreNamed) {
+  cache::Contents now = with_programs();
+  now.entries.pop_back();  // "softmax" of the third target
+  now.variants.pop_back();
+  now.entries.erase(std::remove_if(now.entries.begin(), now.entries.end(), [](auto& e) { return e.variant == 4; }),
+                    now.entries.end());
+  Release release = one_release();
+  release.bundles = {named("new.clbake", now)};
+  release.against = {named("old.clbake", with_programs())};
+  const Json data = data_of(release);
+  BOOST_TEST(data["programs"] == Json({"scale", "softmax"}));
+  BOOST_TEST(data["own"]["none"] == 3);
+  BOOST_TEST(data["targets"][0]["own"][0]["before"] == "native");
+  BOOST_TEST(data["targets"][0]["own"][0]["why"] == "not in this release");
+  BOOST_TEST(data["worse"] == 4);  // "scale" is gone on three targets, "softmax" is compiled on one
+  std::set<std::string> changes;
+  for (const Json& change : data["changes"]) {
+    BOOST_TEST(change["kind"] == "program");
+    changes.insert(change["before"].get<std::string>() + " " + change["after"].get<std::string>() + " " +
+                   change["examples"].dump());
+  }
+  BOOST_TEST(changes == (std::set<std::string>{"native none [\"scale\"]", "native source [\"softmax\"]",
+                                               "source none [\"scale\"]"}),
+             boost::test_tools::per_element());
+}
+
+// As Library::program: the first bundle says which source is meant.
+BOOST_AUTO_TEST_CASE(AProgramOfAnotherSourceDoesNotCount) {
+  cache::Contents first = with_programs(), second = with_programs();
+  first.entries.clear();
+  Release release = one_release();
+  release.bundles = {named("first.clbake", first), named("second.clbake", second)};
+  BOOST_TEST(data_of(release)["own"]["native"] == 4);
+  second.sources[1].text += "// changed";
+  release.bundles[1] = named("second.clbake", second);
+  BOOST_TEST(data_of(release)["own"]["native"] == 0);
+}
+
+BOOST_AUTO_TEST_CASE(ProgramsAloneHaveNoProblems) {
+  Release release = one_release();
+  release.bundles = {named("new.clbake", with_programs())};
+  release.shapes.clear();
+  const Json data = data_in(release_html(data_of(release)));
+  BOOST_TEST(data["precisions"].empty());
+  BOOST_TEST(data["total"]["problems"] == 0);
+  BOOST_TEST(data["own"]["native"] == 4);
 }
 
 BOOST_AUTO_TEST_CASE(NewerDriversCountOnlyIfTheyAreAllowed) {

@@ -1,12 +1,15 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
+#include "cli/printable.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
 #include "report/page.hpp"
 #include "report/release/release_report.hpp"
 
+#include <clbake/builder/release/bundle_summary.hpp>
 #include <clbake/builder/shapes_file.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -33,17 +36,31 @@ Status open_bundles(const std::vector<std::string>& files, std::vector<ReleaseBu
   return {};
 }
 
-// What any of the bundles has entries for.
+// Whether a bundle has programs of the application's own, and nothing for products.
+Result<bool> has_programs_alone(const ReleaseBundle& named) {
+  const Result<builder::BundleSummary> summary = builder::summarize(named.bundle);
+  if (!summary) return summary.status().within(named.file);
+  const auto& products = summary->all.by_precision;
+  return summary->all.programs > 0 && std::all_of(products.begin(), products.end(), [](auto n) { return n == 0; });
+}
+
+// What any of the bundles has entries for, or what was asked for.
 Result<std::vector<GemmKind>> kinds_of_all(const Cli& cli, const Release& release) {
+  const bool asked = cli.has("shapes") || cli.has("precision") || cli.has("trans");
+  bool any_products = false;
   std::set<GemmKind> all;
   for (const std::vector<ReleaseBundle>* bundles : {&release.bundles, &release.against}) {
     for (const ReleaseBundle& named : *bundles) {
+      const Result<bool> programs_alone = has_programs_alone(named);
+      if (!programs_alone) return programs_alone.status();
+      any_products = any_products || !*programs_alone;
+      if (*programs_alone && !asked) continue;
       const Result<std::vector<GemmKind>> kinds = kinds_asked_for(cli, named.bundle);
       if (!kinds) return kinds.status().within(named.file);
       all.insert(kinds->begin(), kinds->end());
     }
   }
-  if (all.empty()) all.insert(GemmKind{});
+  if (all.empty() && any_products) all.insert(GemmKind{});
   return std::vector<GemmKind>(all.begin(), all.end());
 }
 
@@ -71,13 +88,46 @@ Result<Json> data_of(const Cli& cli) {
   return release_data(release);
 }
 
+// Programs of the application's own that are no machine code, or whose proof lacks something, one line each.
+void print_programs(const Json& data) {
+  const Json& own = data["own"];
+  std::printf("programs of its own: %s on all targets, %zu machine code, %zu proven, %zu JIT-free\n",
+              std::to_string(own["programs"].get<std::size_t>()).c_str(), own["native"].get<std::size_t>(),
+              own["proven"].get<std::size_t>(), own["jit_free"].get<std::size_t>());
+  for (const Json& target : data["targets"]) {
+    if (target["status"] == "lost") continue;
+    for (std::size_t i = 0; i < target["own"].size(); ++i) {
+      const Json& program = target["own"][i];
+      if (program["why"].is_null()) continue;
+      const std::string driver = target["driver"].get<std::string>();
+      std::printf("%s: program %s: %s\n",
+                  printable(target["device"].get<std::string>() + (driver.empty() ? "" : ", driver " + driver)).c_str(),
+                  printable(data["programs"][i].get<std::string>()).c_str(),
+                  printable(program["why"].get<std::string>()).c_str());
+    }
+  }
+}
+
+void print_served(const Json& data, const std::string& output) {
+  const Json& total = data["total"];
+  std::printf("%s: %s", output.c_str(), counted(data["targets"].size(), "target").c_str());
+  if (!data["precisions"].empty()) {
+    std::printf(", %s; %.1f %% served by machine code",
+                counted(total["problems"].get<std::size_t>(), "problem").c_str(),
+                100 * total["native_share"].get<double>());
+  }
+  std::printf("\n");
+  if (!data["programs"].empty()) print_programs(data);
+}
+
 }  // namespace
 
 int report(const std::vector<std::string>& arguments) {
   Cli cli("report FILE... [OPTIONS]",
-          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision, "
-          "what is\n"
-          "proven and JIT-free, the expected speed, sizes, and what changed since the last release. Several bundles "
+          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision "
+          "and\n"
+          "which programs of the application's own, what is proven and JIT-free, the expected speed, sizes, and what "
+          "changed since the last release. Several bundles "
           "count as\n"
           "one, as in an application that opens them all. Needs no OpenCL device.");
   cli.add_value("output,o", "FILE", "the page to write; needed without --json");
@@ -100,11 +150,7 @@ int report(const std::vector<std::string>& arguments) {
     print(*data);
     return kSuccess;
   }
-  const Json& total = (*data)["total"];
-  std::printf("%s: %s, %s; %.1f %% served by machine code\n", output.c_str(),
-              counted((*data)["targets"].size(), "target").c_str(),
-              counted(total["problems"].get<std::size_t>(), "problem").c_str(),
-              100 * total["native_share"].get<double>());
+  print_served(*data, output);
   return kSuccess;
 }
 

@@ -9,10 +9,16 @@
 //                      status is "kept", "added" or "lost" (null without `against`)
 //   ... cells          one for each of `precisions`: {figures}, before: {figures} or null, speedup, and
 //                      shown: [{origin, variant, proven, jit_free, expected_us, gflops}]
+//   ... own            one for each of `programs`: {origin, proven, jit_free, bytes, why, before}: bytes before
+//                      compression, why: what it lacks, before: origin in the last release, each of them or null
+//   programs           names of the application's own programs, of either release
 //   total              {figures} of all cells, without those of lost targets
-//   worse, better      how many problems on how many targets are served by something worse, or better, than before
-//   changes            these, in groups of one kind on one target: [{target, kind, problems, examples, before, after,
-//                      why}]; more_changes: groups that are left out
+//   own                {programs, native, portable, source, none, proven, jit_free}: the same of the `own` of all
+//   targets worse, better      how many problems and programs on how many targets are served by something worse, or
+//   better, than
+//                      before
+//   changes            these, in groups of one kind ("program" for programs) on one target: [{target, kind, problems,
+//                      examples, before, after, why}]; more_changes: groups that are left out
 //
 // Figures are {problems, native, portable, source, none, proven, jit_free, native_share, expected, gflops, misses}:
 // numbers of problems by what serves them, the part of their weights that machine code for exactly this device and
@@ -20,8 +26,10 @@
 // that follow, and why other problems have no such machine code.
 #include "report/release/release_report.hpp"
 
+#include "report/release/release_programs.hpp"
+#include "report/release/release_side.hpp"
+
 #include <clbake/builder/release/bundle_summary.hpp>
-#include <clbake/builder/release/served.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -40,53 +48,11 @@ constexpr std::size_t kMostShown = 6;
 constexpr std::size_t kMostChanges = 100;
 constexpr std::size_t kMostExamples = 3;
 
-// What serves a problem on one device: worse ones later.
-enum class Source { native, portable, source, none };
-constexpr const char* kSourceNames[] = {"native", "portable", "source", "none"};
-constexpr std::size_t kSources = std::size(kSourceNames);
-
-Source source_of(const Served& served) {
-  if (!served.program) return Source::none;
-  if (served.program->origin == Origin::native) return Source::native;
-  return served.program->origin == Origin::portable ? Source::portable : Source::source;
-}
-
 // Where the driver compiles the source, nothing says how fast the result is: the models were fitted to baked programs.
 std::optional<double> expected_us(const Served& served) {
   const bool baked = source_of(served) < Source::source;
   return baked && served.expected_us && *served.expected_us > 0 ? served.expected_us : std::nullopt;
 }
-
-const char* name(Source source) { return kSourceNames[static_cast<std::size_t>(source)]; }
-
-// The bundles of one release on one device. Of what they propose the best serves, as in a Library.
-class Side {
- public:
-  static Result<Side> create(const std::vector<ReleaseBundle>& bundles, const Target& target, bool newer_driver) {
-    Side side;
-    for (const ReleaseBundle& bundle : bundles) {
-      Result<builder::Serving> serving =
-          builder::Serving::create(bundle.bundle, builder::served_device(target), newer_driver);
-      if (!serving) return serving.status().within(bundle.file);
-      side.servings_.push_back(std::move(*serving));
-    }
-    return side;
-  }
-
-  Result<Served> find(const Shape& shape) {
-    Served best;
-    best.failure = {Code::no_variant, "no bundle"};
-    for (builder::Serving& serving : servings_) {
-      Result<Served> served = serving.find(shape);
-      if (!served) return served;
-      if (source_of(*served) < source_of(best) || &serving == &servings_.front()) best = std::move(*served);
-    }
-    return best;
-  }
-
- private:
-  std::vector<builder::Serving> servings_;
-};
 
 struct Figures {
   std::size_t problems = 0, proven = 0, jit_free = 0, expected = 0;
@@ -235,18 +201,21 @@ Json shown_json(const Served& served, const Shape& shape) {
   return json;
 }
 
-// Problems of one kind on one target that something else serves than before.
+// Problems of one kind, or programs, on one target that something else serves than before.
 struct Change {
   std::string target;
-  GemmKind kind;
+  std::string kind;
   Source before, after;
-  std::string why;                   // the first of them is no better
-  std::vector<const Shape*> shapes;  // the heaviest first
+  std::string why;  // the first of them is no better
+  std::size_t count = 0;
+  std::vector<std::string> examples;  // the heaviest
   double weight = 0;
   bool is_worse() const { return after > before; }
 };
 
-// What all cells add to.
+constexpr const char* kProgram = "program";  // the kind of a change
+
+// What all targets add to.
 struct Totals {
   Figures now;
   std::vector<Change> changes;
@@ -254,18 +223,34 @@ struct Totals {
   void add_change(const Row& row, const Shape& shape, Source before, const Served& served) {
     const Source after = source_of(served);
     if (before == after) return;
-    const std::string target = builder::target_name(row.target);
+    const Status& why = served.program ? served.program->miss : served.failure;
+    add_change(
+        {builder::target_name(row.target), builder::kind_name(shape.kind()), before, after, why.message(), 0, {}, 0},
+        [&] { return builder::name(shape); }, shape.weight);
+  }
+
+  void add_change(const Row& row, const ReleasePrograms::Row& program) {
+    if (!program.before || *program.before == program.now) return;
+    add_change(
+        {builder::target_name(row.target), kProgram, *program.before, program.now, program.why, 0, {}, 0},
+        [&] { return program.name; }, 1);
+  }
+
+ private:
+  // `name` is called for examples only.
+  template <typename Name>
+  void add_change(Change change, const Name& name, double weight) {
     // Those of this target are the last ones.
-    auto change = std::find_if(changes.rbegin(), changes.rend(), [&](const Change& c) {
-      return c.target == target && c.kind == shape.kind() && c.before == before && c.after == after;
+    auto known = std::find_if(changes.rbegin(), changes.rend(), [&](const Change& c) {
+      return c.target == change.target && c.kind == change.kind && c.before == change.before && c.after == change.after;
     });
-    if (change == changes.rend()) {
-      const Status& why = served.program ? served.program->miss : served.failure;
-      changes.push_back({target, shape.kind(), before, after, why.message(), {}, 0});
-      change = changes.rbegin();
+    if (known == changes.rend()) {
+      changes.push_back(std::move(change));
+      known = changes.rbegin();
     }
-    change->shapes.push_back(&shape);
-    change->weight += shape.weight;
+    if (known->examples.size() < kMostExamples) known->examples.push_back(name());
+    ++known->count;
+    known->weight += weight;
   }
 };
 
@@ -311,7 +296,19 @@ Result<Json> cell_json(const Column& column, const Row& row, Side& now, std::opt
 
 const char* status_of(const Row& row) { return row.now && row.before ? "kept" : row.now ? "added" : "lost"; }
 
-Result<Json> row_json(const Release& release, const Row& row, const std::vector<Column>& columns, Totals& totals) {
+Result<Json> own_json(const Row& row, Side& now, std::optional<Side>& last, ReleasePrograms& programs, Totals& totals) {
+  const Result<std::vector<ReleasePrograms::Row>> own = programs.rows(now, last, row.now);
+  if (!own) return own.status();
+  Json json = Json::array();
+  for (const ReleasePrograms::Row& program : *own) {
+    totals.add_change(row, program);
+    json.push_back(program.json);
+  }
+  return json;
+}
+
+Result<Json> row_json(const Release& release, const Row& row, const std::vector<Column>& columns,
+                      ReleasePrograms& programs, Totals& totals) {
   Result<Side> now = Side::create(release.bundles, row.target, release.newer_driver);
   if (!now) return now.status();
   std::optional<Side> last;
@@ -336,6 +333,9 @@ Result<Json> row_json(const Release& release, const Row& row, const std::vector<
     if (!cell) return cell;
     json["cells"].push_back(std::move(*cell));
   }
+  Result<Json> own = own_json(row, *now, last, programs, totals);
+  if (!own) return own;
+  json["own"] = std::move(*own);
   return json;
 }
 
@@ -364,14 +364,10 @@ Json precisions_json(const std::vector<Column>& columns) {
 }
 
 Json change_json(const Change& change) {
-  Json examples = Json::array();
-  for (std::size_t i = 0; i < std::min(change.shapes.size(), kMostExamples); ++i) {
-    examples.push_back(builder::name(*change.shapes[i]));
-  }
   return {{"target", change.target},
-          {"kind", builder::kind_name(change.kind)},
-          {"problems", change.shapes.size()},
-          {"examples", std::move(examples)},
+          {"kind", change.kind},
+          {"problems", change.count},
+          {"examples", change.examples},
           {"before", name(change.before)},
           {"after", name(change.after)},
           {"why", change.is_worse() ? Json(change.why) : Json()}};
@@ -385,7 +381,7 @@ void add_changes(std::vector<Change> changes, Json& json) {
   std::size_t worse = 0, better = 0;
   Json list = Json::array();
   for (const Change& change : changes) {
-    (change.is_worse() ? worse : better) += change.shapes.size();
+    (change.is_worse() ? worse : better) += change.count;
     if (list.size() < kMostChanges) list.push_back(change_json(change));
   }
   json["worse"] = worse;
@@ -416,10 +412,12 @@ Result<Json> release_data(const Release& release) {
   const Result<std::vector<Row>> rows = rows_of(*now, *last);
   if (!rows) return rows.status();
   const std::vector<Column> columns = columns_of(release.shapes);
+  Result<ReleasePrograms> programs = ReleasePrograms::create(release);
+  if (!programs) return programs.status();
   Totals totals;
   Json targets = Json::array();
   for (const Row& row : *rows) {
-    Result<Json> json = row_json(release, row, columns, totals);
+    Result<Json> json = row_json(release, row, columns, *programs, totals);
     if (!json) return json;
     targets.push_back(std::move(*json));
   }
@@ -429,7 +427,9 @@ Result<Json> release_data(const Release& release) {
             {"newer_driver", release.newer_driver},
             {"precisions", precisions_json(columns)},
             {"targets", std::move(targets)},
-            {"total", totals.now.json()}};
+            {"programs", programs->names()},
+            {"total", totals.now.json()},
+            {"own", programs->total()}};
   add_changes(std::move(totals.changes), json);
   return json;
 }

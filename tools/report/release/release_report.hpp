@@ -18,7 +18,7 @@ struct ReleaseBundle {
 struct Release {
   std::vector<ReleaseBundle> bundles;  // at least one, in the order in which the application opens them
   std::vector<ReleaseBundle> against;  // of the release before; empty: none to compare with
-  std::vector<builder::Shape> shapes;  // what is asked for; at least one
+  std::vector<builder::Shape> shapes;  // what is asked for; none: the application's own programs alone
   std::string shapes_file;             // where they are from; empty: standard_shapes()
   bool newer_driver = false;           // as Options::newer_driver
 };

@@ -27,18 +27,21 @@
     const part = (key, text) => tile(figure("/total/" + key, whole), text);
     document.getElementById("head").replaceChildren(
         h("h1", {}, files),
-        facts(data.shapes ? "problems of " + data.shapes : "squares from 64 to 4096",
+        facts(!data.precisions.length ? null : data.shapes ? "problems of " + data.shapes : "squares from 64 to 4096",
               data.precisions.map(p => many(p.problems, "problem", "problems") + " of " + p.precision).join(", "),
+              data.programs.length && many(data.programs.length, "program of its own", "programs of its own"),
               data.newer_driver && "code for older drivers allowed"),
         data.against.length ? facts("compared with " + data.against.map(bundle => bundle.file).join(", ")) : null,
         h("div", {class: "tiles"},
           tile(whole(data.targets.filter(target => target.status !== "lost").length), "devices with a driver"),
-          tile(figure("/total/native_share", percent), "served by machine code, of this release's devices and all problems" +
+          data.precisions.length ? tile(figure("/total/native_share", percent), "served by machine code, of this release's devices and all problems" +
                (gone.length ? "; gone: " + gone.slice(0, 3).join(", ") +
-                 (gone.length > 3 ? " and " + whole(gone.length - 3) + " more" : "") : "")),
-          part("proven", "proven, of " + whole(data.total.problems)),
-          part("jit_free", "JIT-free, of " + whole(data.total.problems)),
-          data.against.length ? tile(figure("/worse", whole), "problems served worse than before") : null,
+                 (gone.length > 3 ? " and " + whole(gone.length - 3) + " more" : "") : "")) : null,
+          data.precisions.length ? [part("proven", "proven, of " + whole(data.total.problems)),
+                                    part("jit_free", "JIT-free, of " + whole(data.total.problems))] : null,
+          data.programs.length ? tile(figure("/own/jit_free", whole), "programs of its own JIT-free, of " +
+                                      whole(data.own.programs) + " on all devices") : null,
+          data.against.length ? tile(figure("/worse", whole), "problems and programs served worse than before") : null,
           tile(bytes(data.bundles.reduce((sum, bundle) => sum + bundle.bytes, 0)), "as shipped")));
   }
 
@@ -88,6 +91,7 @@
   }
 
   function drawMatrix() {
+    document.getElementById("matrix").hidden = data.precisions.length === 0;
     place("matrix", ".legend").replaceChildren(
         ...sources.map(source => h("span", {}, h("i", {class: source}), words[source])));
     const rows = data.targets.map((target, t) => [
@@ -105,6 +109,7 @@
   }
 
   function drawSpeed() {
+    document.getElementById("speed").hidden = data.precisions.length === 0;
     const parts = data.precisions.flatMap((precision, c) => {
       const rows = data.targets.map((target, t) => [
         deviceName(target),
@@ -117,6 +122,32 @@
     place("speed", ".devices").replaceChildren(...parts);
   }
 
+  // The application's own programs, a few beside each other.
+  function programCell(cell, path, name) {
+    const facts = cell.origin === "native" || cell.origin === "portable"
+        ? [cell.proven ? "proven" : "not proven", cell.jit_free ? "JIT-free" : "not JIT-free"].join(", ") : null;
+    return h("div", {class: "cell"}, h("span", {class: "label"}, name), h("b", {}, words[cell.origin]),
+             cell.bytes === null ? null : [", ", figure(path + "/bytes", bytes)],
+             facts ? h("small", {}, facts) : null,
+             cell.why ? h("small", {class: "warn"}, cell.why) : null,
+             cell.before !== null && cell.before !== cell.origin ? h("small", {}, "before: " + words[cell.before]) : null);
+  }
+
+  function drawPrograms() {
+    const beside = 4;
+    document.getElementById("own").hidden = data.programs.length === 0;
+    const parts = [];
+    for (let first = 0; first < data.programs.length; first += beside) {
+      const names = data.programs.slice(first, first + beside);
+      const rows = data.targets.map((target, t) => [
+        deviceName(target),
+        names.map((name, i) => programCell(target.own[first + i], "/targets/" + t + "/own/" + (first + i), name)),
+      ]);
+      parts.push(...grid(names.length, ["device and driver", ...names], rows).flat());
+    }
+    place("own", ".devices").replaceChildren(...parts);
+  }
+
   // ---- changes and sizes ----------------------------------------------------------------------------------------
 
   function drawChanges() {
@@ -124,21 +155,22 @@
     if (!data.against.length) return;
     const status = kind => many(data.targets.filter(target => target.status === kind).length, "device", "devices");
     place("changes", ".summary").replaceChildren(
-        "New: " + status("added") + ". Gone: " + status("lost") + ". Problems served worse: ", figure("/worse", whole),
+        "New: " + status("added") + ". Gone: " + status("lost") + ". Problems and programs served worse: ", figure("/worse", whole),
         ", better: ", figure("/better", whole), ".");
     const rows = data.changes.map((change, i) => [
       h("div", {class: "name"}, change.target),
-      h("div", {class: "cell"}, change.kind + ", ", figure("/changes/" + i + "/problems", whole),
-        change.problems === 1 ? " problem" : " problems",
+      h("div", {class: "cell"}, change.kind === "program" ? null : change.kind + ", ",
+        figure("/changes/" + i + "/problems", whole),
+        (change.kind === "program" ? " program" : " problem") + (change.problems === 1 ? "" : "s"),
         h("small", {}, change.examples.map(name => name.replace(change.kind + " ", "")).join(", ") +
           (change.problems > change.examples.length ? " ..." : ""))),
       h("div", {class: "cell"}, h("b", {class: change.why === null ? "good" : "warn"},
                                   words[change.before] + " \u2192 " + words[change.after]),
         change.why === null ? null : h("small", {}, change.why)),
     ]);
-    place("changes", ".list").replaceChildren(...(rows.length ? grid(2, ["device and driver", "problems", "served by"],
+    place("changes", ".list").replaceChildren(...(rows.length ? grid(2, ["device and driver", "what", "served by"],
                                                                      rows).flat()
-                                                              : [none("Every problem is served as before.")]),
+                                                              : [none("Everything is served as before.")]),
                                               data.more_changes > 0 ? none("and " + whole(data.more_changes) + " more such groups") : "");
   }
 
@@ -168,6 +200,7 @@
   drawHead();
   drawMatrix();
   drawSpeed();
+  drawPrograms();
   drawChanges();
   drawSizes();
 })();

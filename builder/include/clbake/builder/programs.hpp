@@ -14,8 +14,9 @@ struct Program {
   cache::Source source;  // with all that it includes
   std::string options;   // for clBuildProgram
   std::vector<cache::Launch> launches;
-  std::string trial;    // of its variant
-  std::string failure;  // why it cannot be baked: a file that is missing, an include; else empty
+  std::string trial;               // of its variant
+  std::vector<std::string> files;  // paths of what it was read from: the source, what that includes, numbers
+  std::string failure;             // why it cannot be baked: a file that is missing, an include; else empty
 };
 
 // Reads the manifest, and the files that its programs name, relative to its folder. A program whose files cannot be

@@ -15,6 +15,7 @@
 #include "compile/nvidia/cubin.hpp"
 #include "compile/nvidia/ptx_kernels.hpp"
 #include "compile/offline/offline_tools.hpp"
+#include "program/proof_note.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -163,6 +164,17 @@ Result<std::string> clang_text(const Tool& clang, const cache::Source& source, c
   return ptx;
 }
 
+// The kernels of a PTX text.
+std::vector<std::string> entries_in(const std::string& ptx) {
+  const std::string mark = ".entry ";
+  std::vector<std::string> names;
+  for (std::size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at + 1)) {
+    const std::size_t begin = at + mark.size();
+    names.push_back(ptx.substr(begin, ptx.find_first_of("( \n", begin) - begin));
+  }
+  return names;
+}
+
 cache::Entry entry_of(cache::Form form, cache::Bytes program, std::vector<cache::Tool> tools) {
   cache::Entry entry;
   entry.form = form;
@@ -187,6 +199,7 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::se
     entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools)));
   }
   entries.front().newer_driver = true;  // the target names the oldest driver
+  if (job.variant.is_program()) entries.front().proof.note = not_listed(entries_in(ptx->text), job.variant);
   return entries;
 }
 
@@ -248,7 +261,8 @@ Status compile_offline_job(const std::string& path, const std::string& output) {
   job->entries = std::move(*entries);
   sign(job->entries);
   for (cache::Entry& entry : job->entries) {
-    entry.proof.note = "not proven: compiled for " + job->target.architecture + ", which was not here";
+    const std::string note = "not proven: compiled for " + job->target.architecture + ", which was not here";
+    entry.proof.note = note + (entry.proof.note.empty() ? "" : "; ") + entry.proof.note;
   }
   return write_job(output, *job);
 }

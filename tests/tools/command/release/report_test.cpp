@@ -42,6 +42,35 @@ BOOST_AUTO_TEST_CASE(ThePageHoldsWhatJsonPrints) {
   BOOST_TEST(shown["targets"].size() == 4U);
 }
 
+BOOST_AUTO_TEST_CASE(ABundleOfProgramsIsReportedByName) {
+  const Directory directory;
+  cache::Contents contents = release_contents();
+  cache::Variant program;
+  program.name = "softmax";
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.trial = "{}";
+  program.launches = {{cache::Role::kernel, "mine", {64, 1, 1}, 1, 1}};
+  contents.variants = {program};
+  contents.profiles.clear();
+  contents.entries.resize(1);
+  contents.entries.push_back(contents.entries[0]);
+  contents.entries[1].target = 2;
+  contents.entries[1].proof = {};
+  const std::string bundle = directory.write("app.clbake", encoded(contents));
+  const std::string page = directory.path("page.html");
+  const Outcome text = clbake({"report", bundle, "-o", page});
+  BOOST_TEST(text.status == 0, text.err);
+  BOOST_TEST(contains(text.out, page + ": 2 targets\n"), text.out);
+  BOOST_TEST(contains(text.out, "programs of its own: 2 on all targets, 2 machine code, 1 proven, 1 JIT-free"),
+             text.out);
+  BOOST_TEST(contains(text.out, "Device B, driver 1: program softmax: softmax was never proven"), text.out);
+  const Json json = json_of(clbake({"report", bundle, "--json"}));
+  BOOST_TEST(json["precisions"].empty());
+  BOOST_TEST(json["programs"] == Json({"softmax"}));
+}
+
 BOOST_AUTO_TEST_CASE(WhatCannotBeReportedIsNamedAndLeavesTheFileAsItIs) {
   const Directory directory;
   const std::string good = directory.write("good.clbake", encoded(release_contents()));

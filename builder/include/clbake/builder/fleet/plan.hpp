@@ -82,7 +82,9 @@ struct FleetOptions {
   std::vector<std::string> precisions = {"single", "double"};
   std::string transposes;             // to tune; empty: all
   std::vector<std::string> variants;  // exactly these are baked
-  bool split = false;                 // a piece for each variant, or else for each precision
+  std::string programs;               // manifest of the application's own programs; empty: none
+  bool gemm = true;                   // false: `programs` alone
+  bool split = false;                 // a piece for each variant, or else for each precision, and one for `programs`
   bool untuned = false;               // as the options of `clbake build`
   bool strict = false;
   bool reproducible = false;

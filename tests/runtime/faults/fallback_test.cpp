@@ -1,0 +1,218 @@
+// OnMiss::fallback after a driver update, on the driver in memory: what serves without a compiler, and for how long.
+#include "faults/fake_scene.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <stdlib.h>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+using namespace clbake;
+using namespace clbake::test;
+
+namespace {
+
+constexpr const char* kNvidia = "NVIDIA CUDA";
+
+// The driver under the name of a platform, a bundle made with another version of it, and what the library does.
+struct Update {
+  explicit Update(const char* platform = kNvidia, const char* driver = "0.9") {
+    setenv("FAKE_OPENCL_PLATFORM", platform, 1);
+    contents = Bundle::from_memory({bundle_bytes().data(), bundle_bytes().size()})->decode().value();
+    contents.targets = {*identify(scene.device)};
+    contents.targets[0].driver_version = driver;
+    fake::forget_calls();
+    fake::set_hook([this, caller = std::this_thread::get_id()](fake::Function function) {
+      const bool compiles = function == fake::Function::clCreateProgramWithSource;
+      if (compiles && std::this_thread::get_id() == caller) ++compiled_by_caller;
+    });
+  }
+  ~Update() {
+    fake::set_hook(nullptr);
+    unsetenv("FAKE_OPENCL_PLATFORM");
+  }
+  Update(const Update&) = delete;
+  Update& operator=(const Update&) = delete;
+
+  cache::Entry& entry(Case which) {
+    for (cache::Entry& entry : contents.entries) {
+      if (entry.variant == variant(which)) return entry;
+    }
+    throw std::out_of_range("no such entry");
+  }
+  std::uint32_t variant(Case which) const {
+    const char* const names[] = {"native", "source", "launches", "rejected"};
+    std::uint32_t index = 0;
+    while (contents.variants.at(index).name != names[static_cast<int>(which)]) ++index;
+    return index;
+  }
+
+  Library library() {
+    const Result<cache::Bytes> bytes = cache::encode(contents);
+    BOOST_REQUIRE_EQUAL(bytes.status().message(), "");
+    Options options;
+    options.on_miss = OnMiss::fallback;
+    options.log_data = this;
+    options.log = [](LogLevel, const char* message, void* data) {
+      auto& self = *static_cast<Update*>(data);
+      const std::lock_guard<std::mutex> lock(self.mutex);
+      self.log += std::string(message) + "\n";
+    };
+    const Result<Library> library =
+        Library::create(scene.context, scene.device, {*Bundle::copy_of({bytes->data(), bytes->size()})}, options);
+    BOOST_REQUIRE_EQUAL(library.status().message(), "");
+    return *library;
+  }
+
+  // Prepares, multiplies, and checks the product.
+  Explanation serve(const Library& library, Case which) {
+    const Problem problem = problem_of(which);
+    const Operands operands(scene, problem);
+    Result<Gemm> gemm = prepare(library, problem);
+    BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
+    BOOST_TEST(enqueue(*gemm, scene.queue, operands).ok());
+    BOOST_TEST(operands.error(scene.queue) < kTolerance);
+    return gemm->explanation();
+  }
+
+  std::string lines() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return log;
+  }
+
+  const Scene scene;
+  cache::Contents contents;
+  std::atomic<int> compiled_by_caller{0};
+  std::mutex mutex;
+  std::string log;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Nothing could stand in: the call compiled, and said before that it waits.
+void check_waited(Update& update, const Explanation& e, const std::string& variant) {
+  BOOST_TEST(name(e.origin) == "source");
+  BOOST_TEST(name(e.miss) == "other driver");
+  BOOST_TEST(e.waits_for == "");
+  BOOST_TEST(update.compiled_by_caller == 1);
+  BOOST_TEST(has(update.lines(), "the call waits until " + variant + " is compiled, as nothing else can serve: "),
+             update.lines());
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(MachineCodeForAnOlderDriverServesUntilTheWantedProgramIsCompiled) {
+  Update update;
+  {
+    const Library library = update.library();
+    for (const Case which : {Case::native, Case::launches}) {
+      const std::string variant = update.contents.variants[update.variant(which)].name;
+      const Explanation first = update.serve(library, which);
+      BOOST_TEST(name(first.origin) == "native");
+      BOOST_TEST(name(first.miss) == "other driver");
+      BOOST_TEST(first.baked_for == "0.9");
+      BOOST_TEST(first.waits_for == variant);
+      const std::string reason = "made for driver 0.9; until " + variant + " is compiled for this one";
+      BOOST_TEST(first.reason == reason);
+      BOOST_TEST(has(update.lines(), variant + " is served from native: "), update.lines());
+      BOOST_TEST(has(update.lines(), "(" + reason + ")"), update.lines());
+      library.finish();
+      const Explanation later = update.serve(library, which);
+      BOOST_TEST(name(later.origin) == "source");
+      BOOST_TEST(later.waits_for == "");
+    }
+    BOOST_TEST(update.compiled_by_caller == 0);  // that was the library's thread
+    BOOST_TEST(library.counters().fallback == 2U);
+    BOOST_TEST(library.counters().failed == 0U);
+  }
+  BOOST_TEST(fake::complaints().empty());
+}
+
+BOOST_AUTO_TEST_CASE(ThePortableFormTakesItsPlaceWhereThereIsOne) {
+  Update update;
+  cache::Entry portable = update.entry(Case::native);
+  portable.form = cache::Form::portable;
+  update.contents.entries.push_back(portable);
+  const Library library = update.library();
+  BOOST_TEST(name(update.serve(library, Case::native).origin) == "native");
+  library.finish();
+  BOOST_TEST(name(update.serve(library, Case::native).origin) == "portable");
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithSource) == 0U);
+}
+
+// The driver takes it, and it computes something else: here a product of another transpose.
+BOOST_AUTO_TEST_CASE(MachineCodeThatComputesSomethingElseNeverServes) {
+  Update update;
+  std::string options = update.contents.variants[update.variant(Case::native)].build_options;
+  options.replace(options.find("TRANS_A=0"), 9, "TRANS_A=1");
+  update.entry(Case::native).program = fake::binary_for(0, options);
+  const Library library = update.library();
+  check_waited(update, update.serve(library, Case::native), "native");
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 1U);
+  BOOST_TEST(update.serve(library, Case::native).loaded);  // it is not tried again
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(MachineCodeThatTheDriverRefusesIsFollowedByTheNextWay) {
+  Update update;
+  const Library library = update.library();
+  check_waited(update, update.serve(library, Case::rejected), "rejected");
+}
+
+// With a loaded or baked variant of the same kind, that one serves.
+BOOST_AUTO_TEST_CASE(AnotherVariantForTheOlderDriverServesWhereTheWantedOneHasNone) {
+  Update update;
+  const std::uint32_t wanted = update.variant(Case::native);
+  cache::Variant other = update.contents.variants[wanted];
+  other.name = "another";
+  update.contents.variants.push_back(other);
+  update.entry(Case::native).variant = static_cast<std::uint32_t>(update.contents.variants.size() - 1);
+  const Library library = update.library();
+  const Explanation e = update.serve(library, Case::native);
+  BOOST_TEST(e.variant == "another");
+  BOOST_TEST(e.baked_for == "0.9");
+  BOOST_TEST(e.waits_for == "native");
+  BOOST_TEST(update.compiled_by_caller == 0);
+}
+
+BOOST_AUTO_TEST_CASE(MachineCodeForANewerDriverIsNotOffered) {
+  Update update(kNvidia, "1.1");
+  const Library library = update.library();
+  check_waited(update, update.serve(library, Case::native), "native");
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(OnOtherPlatformsMachineCodeOfAnotherVersionIsNotOffered) {
+  for (const char* platform : {"Fake Platform", "Portable Computing Language", "NVIDIA CUDA emulation"}) {
+    Update update(platform);
+    const Library library = update.library();
+    check_waited(update, update.serve(library, Case::native), "native");
+    BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 0U);
+  }
+}
+
+// Whatever fails, the product is right or the call fails.
+BOOST_AUTO_TEST_CASE(EveryCallToTheDriverMayFail) {
+  std::size_t stood_in = 0;
+  for (std::size_t at = 0;; ++at) {
+    Update update;
+    const Problem problem = problem_of(Case::native);
+    const Operands operands(update.scene, problem);
+    Library library = update.library();
+    fake::fail(fake::Function::count, at, CL_OUT_OF_RESOURCES);
+    Result<Gemm> gemm = prepare(library, problem);
+    library.finish();  // before the faults end: its thread calls the driver, too
+    const bool failed = fake::failed() != fake::Function::count;
+    fake::fail_nothing();
+    if (gemm) {
+      stood_in += gemm->explanation().waits_for.empty() ? 0 : 1;
+      BOOST_TEST(enqueue(*gemm, update.scene.queue, operands).ok());
+      BOOST_TEST(operands.error(update.scene.queue) < kTolerance);
+    }
+    if (!failed) break;
+  }
+  BOOST_TEST(stood_in > 0U);
+}
