@@ -9,12 +9,14 @@
 #include <clbake/cache/writer.hpp>
 
 #include <unistd.h>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 namespace clbake::cache::test {
 namespace {
@@ -113,8 +115,8 @@ bool read_with_failing_allocation(std::size_t at) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(EverySystemCallOfAWriterMayFail) {
-  for (const CallFault& kind : {CallFault{0, EIO, false}, {0, EIO, true}, {0, ENOSPC, true}, {0, EINTR, false},
-                               {0, 0, false}}) {
+  for (const CallFault& kind :
+       {CallFault{0, EIO, false}, {0, EIO, true}, {0, ENOSPC, true}, {0, EINTR, false}, {0, 0, false}}) {
     CallFault fault = kind;
     while (run_with_failing_call(fault)) ++fault.at;
     BOOST_TEST(fault.at >= (fault.error == 0 ? 1U : 8U));
@@ -178,6 +180,33 @@ BOOST_AUTO_TEST_CASE(APowerLossLeavesTheOldOrTheNewFile) {
       }
     }
   }
+}
+
+// Readers open it, and go on with what they had opened, while it is replaced again and again.
+BOOST_AUTO_TEST_CASE(AReplacedBundleIsWholeForAllThatUseIt) {
+  const Scene scene;
+  BOOST_REQUIRE(write_file(scene.path, view_of(old_bundle())).ok());
+  const Bundle opened = *Bundle::open(scene.path);
+  const std::string contents[] = {describe(*opened.decode()), describe(*open_bytes(new_bundle())->decode())};
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0}, reads{0};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] {
+      while (!stop || reads < 20) {
+        const Result<Bundle> bundle = Bundle::open(scene.path);
+        const Result<Contents> found = bundle ? bundle->decode() : bundle.status();
+        const std::string text = found ? describe(*found) : "";
+        const bool kept = opened.verify().ok() && describe(*opened.decode()) == contents[0];
+        if ((text != contents[0] && text != contents[1]) || !kept) ++wrong;
+        ++reads;
+      }
+    });
+  }
+  for (int i = 0; i < 200; ++i) BOOST_TEST(write_file(scene.path, view_of(i % 2 ? old_bundle() : new_bundle())).ok());
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  BOOST_TEST(wrong == 0);
 }
 
 BOOST_AUTO_TEST_CASE(OnlyOwnTemporaryFilesAreRemovedAndOnlyOldOnes) {
