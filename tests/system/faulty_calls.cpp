@@ -229,9 +229,7 @@ void* mmap(void* address, size_t size, int protection, int flags, int file, off_
 
 int flock(int file, int operation) noexcept { return fails("flock") ? -1 : next(&::flock, "flock")(file, operation); }
 
-int fstat(int file, struct stat* info) noexcept {
-  return fails("fstat") ? -1 : next(&::fstat, "fstat")(file, info);
-}
+int fstat(int file, struct stat* info) noexcept { return fails("fstat") ? -1 : next(&::fstat, "fstat")(file, info); }
 
 int fstatat(int directory, const char* path, struct stat* info, int flags) noexcept {
   return fails("fstatat") ? -1 : next(&::fstatat, "fstatat")(directory, path, info, flags);

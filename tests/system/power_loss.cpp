@@ -25,7 +25,10 @@ class Model {
  public:
   void apply(const FileChange& change) {
     switch (change.kind) {
-      case Kind::create: bytes_[change.file], synced_[change.file]; set(change.path, change.file); break;
+      case Kind::create:
+        bytes_[change.file] = synced_[change.file] = {};
+        set(change.path, change.file);
+        break;
       case Kind::write: {
         Bytes& all = bytes_[change.file];
         all.insert(all.end(), change.bytes.begin(), change.bytes.end());
@@ -118,8 +121,8 @@ void write_disk(const Disk& disk, const std::string& from, const std::string& to
     const fs::path target = to + path.substr(from.size());
     fs::create_directories(target.parent_path());
     fs::permissions(target.parent_path(), fs::perms::owner_all);
-    std::ofstream(target, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                                  static_cast<std::streamsize>(bytes.size()));
+    std::ofstream(target, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     fs::permissions(target, fs::perms::owner_read | fs::perms::owner_write);
   }
 }

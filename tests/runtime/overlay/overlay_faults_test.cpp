@@ -162,8 +162,12 @@ void store_versions(const OverlayOptions& options, std::uint64_t from, int ackno
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(EverySystemCallMayFail) {
-  for (const CallFault& kind : {CallFault{0, EIO, false}, {0, EIO, true}, {0, ENOSPC, true}, {0, ENOMEM, false},
-                               {0, EINTR, false}, {0, 0, false}}) {
+  for (const CallFault& kind : {CallFault{0, EIO, false},
+                                {0, EIO, true},
+                                {0, ENOSPC, true},
+                                {0, ENOMEM, false},
+                                {0, EINTR, false},
+                                {0, 0, false}}) {
     CallFault fault = kind;
     while (run_with_failing_call(fault)) ++fault.at;
     BOOST_TEST_MESSAGE(fault.at << " calls failed: " << std::strerror(fault.error));
@@ -215,8 +219,9 @@ BOOST_AUTO_TEST_CASE(AKilledWriterLeavesTheOldOrTheNewEntry) {
   const std::size_t kills = kills_wanted(30);
   std::uint64_t last = 0;
   for (std::size_t i = 1; i <= kills; ++i) {
-    const std::size_t stored = run_and_kill(
-        [&](int acknowledge) { store_versions(scene.options, last + 1, acknowledge); }, 12000, static_cast<unsigned>(i));
+    const std::size_t stored =
+        run_and_kill([&](int acknowledge) { store_versions(scene.options, last + 1, acknowledge); }, 12000,
+                     static_cast<unsigned>(i));
     const std::uint64_t found = writer_of(scene.open(), 0);
     BOOST_TEST(found >= last + stored);
     BOOST_TEST(found <= last + stored + 1);

@@ -98,9 +98,7 @@ BOOST_AUTO_TEST_CASE(AKilledPruneLeavesTheOldOrTheNewBundle) {
   const Directory directory;
   const std::string all = directory.write("all.clbake", encoded(synthetic_bundle({2, 2, 3, 20, 1})));
   const std::string output = directory.path("out.clbake");
-  const auto pruned = [&](const char* trans) {
-    return Arguments{"prune", all, "-o", output, "--trans", trans};
-  };
+  const auto pruned = [&](const char* trans) { return Arguments{"prune", all, "-o", output, "--trans", trans}; };
   check_kills(directory, {pruned("nn"), pruned("nn,nt,tn,tt")}, output, kills_wanted(30));
 }
 
