@@ -71,7 +71,14 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   if (error == CL_SUCCESS) error = setup.device.getInfo(CL_DEVICE_MAX_COMPUTE_UNITS, &units);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-  for (const Bundle& bundle : bundles) setup.bundles.push_back(bundle_for(bundle, setup.target, is_cpu, units));
+  for (const Bundle& bundle : bundles) {
+    setup.bundles.push_back(bundle_for(bundle, setup.target, is_cpu, units));
+    // What is damaged stays so; memory may be there at the next attempt.
+    const DeviceBundle& made = setup.bundles.back();
+    for (const Code code : {made.target.status().code(), made.choices.status().code(), made.defaults.status().code()}) {
+      if (code == Code::out_of_memory) return {Code::out_of_memory, {}};
+    }
+  }
   return Library(std::make_shared<State>(std::move(setup)));
 }
 

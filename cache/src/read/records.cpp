@@ -5,6 +5,7 @@
 #include "coding.hpp"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 #include <memory>
 
 namespace clbake::cache {
@@ -78,8 +79,12 @@ Status decompress(ByteView stored, ByteView dictionary, Bytes& raw) {
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
   if (context == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
   // A prefix is used in place and never parsed, whatever its bytes are.
-  ZSTD_DCtx_refPrefix(context.get(), dictionary.data, dictionary.size);
-  const std::size_t size = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data, stored.size);
+  std::size_t size = ZSTD_DCtx_refPrefix(context.get(), dictionary.data, dictionary.size);
+  if (ZSTD_isError(size) == 0) {
+    size = ZSTD_decompressDCtx(context.get(), raw.data(), raw.size(), stored.data, stored.size);
+  }
+  // Says nothing of the bytes: an overlay removes what is malformed.
+  if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) return {Code::out_of_memory, "zstd: out of memory"};
   if (ZSTD_isError(size) != 0) {
     return {Code::malformed, std::string("zstd refuses the bytes: ") + ZSTD_getErrorName(size)};
   }

@@ -2,6 +2,7 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <memory>
 #include <utility>
 
 namespace clbake::cache {
@@ -108,6 +111,23 @@ Status write_through_temporary(int directory, const std::string& path, mode_t pe
   return status;
 }
 
+// Removes temporary files beside `path` that are older than an hour: their writers were killed. Best effort.
+void remove_abandoned(const std::string& path) {
+  constexpr std::time_t kAbandonedSeconds = 3600;
+  const std::string directory = directory_of(path);
+  const std::string prefix = path.substr(path.rfind('/') + 1) + ".tmp.";
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(directory.c_str()), ::closedir);
+  while (const dirent* item = listing ? ::readdir(listing.get()) : nullptr) {
+    const std::string name = item->d_name;
+    const bool ours = name.size() > prefix.size() && name.compare(0, prefix.size(), prefix) == 0 &&
+                      name.find_first_not_of("0123456789.", prefix.size()) == std::string::npos;
+    struct stat info = {};
+    if (!ours || ::fstatat(::dirfd(listing.get()), item->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    const bool old = std::time(nullptr) - info.st_mtime > kAbandonedSeconds;
+    if (S_ISREG(info.st_mode) && old) ::unlinkat(::dirfd(listing.get()), item->d_name, 0);
+  }
+}
+
 // A rename would put a file in the place of a device or a pipe, such as /dev/null.
 Status check_replaceable(const std::string& path) {
   struct stat found = {};
@@ -122,6 +142,7 @@ Status write_file(const std::string& path, ByteView bytes) {
     Status status = check_replaceable(path);
     if (status) status = write_through_temporary(AT_FDCWD, path, 0666, bytes);
     if (status) status = sync_directory(directory_of(path));
+    if (status) remove_abandoned(path);
     return status.within(path);
   });
 }

@@ -249,6 +249,7 @@ Status Gemm::State::create_kernels() {
   for (const cache::Launch& launch : program->variant.launches) {
     cl_int error = CL_SUCCESS;
     kernels.emplace_back(program->program, launch.kernel_name.c_str(), &error);
+    error = error_of(kernels.back(), error);
     if (error != CL_SUCCESS) return opencl_status("clCreateKernel", error);
   }
   set.assign(kernels.size(), ArgumentBits(Arguments::kMost, Arguments::kUnset));
@@ -265,7 +266,7 @@ Status Gemm::State::create_offsets() {
   cl_int error = CL_SUCCESS;
   offsets = cl::Buffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
                        numbers.data(), &error);
-  return opencl_status("clCreateBuffer", error);
+  return opencl_status("clCreateBuffer", error_of(offsets, error));
 }
 
 Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
@@ -401,8 +402,11 @@ cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, std::size_
   const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
   const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], ceil_div(rows, launch.tile_m) * local[1],
                                  products * slices * local[2]};
-  return clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count, events.wait_list,
-                                events.event);
+  const cl_int error = clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count,
+                                              events.wait_list, events.event);
+  if (error != CL_SUCCESS || !events.event || *events.event) return error;
+  clFinish(queue);  // success without an event: nothing could wait for what runs now
+  return CL_INVALID_EVENT;
 }
 
 cl_int Gemm::State::widen_reduction(cl_command_queue queue, std::size_t elements) {

@@ -110,16 +110,21 @@ Status create_image(const cl::Context& context, const Problem& p, const Workspac
   memory = cl::Image2D(context, CL_MEM_READ_WRITE, image_format(p.precision),
                        std::max<std::size_t>(width / texel(p.precision), 1),
                        std::max<std::size_t>(w.products * w.padded_k, 1), 0, nullptr, &error);
-  return opencl_status("clCreateImage", error);
+  return opencl_status("clCreateImage", error_of(memory, error));
 }
 
 // Creates the buffers one after another with `create` (bytes -> cl::Buffer, error).
 template <typename Create>
 Status create_each(const char* call, Workspace& w, const Create& create) {
   cl_int error = CL_SUCCESS;
-  if (w.a_bytes > 0) w.a = create(w.a_bytes, error);
-  if (error == CL_SUCCESS && w.b_bytes > 0) w.b = create(w.b_bytes, error);
-  if (error == CL_SUCCESS && w.partials_bytes > 0) w.partials = create(w.partials_bytes, error);
+  const auto make = [&](std::size_t bytes, auto& memory) {
+    if (error != CL_SUCCESS || bytes == 0) return;
+    memory = create(bytes, error);
+    error = error_of(memory, error);
+  };
+  make(w.a_bytes, w.a);
+  make(w.b_bytes, w.b);
+  make(w.partials_bytes, w.partials);
   return opencl_status(call, error);
 }
 

@@ -1,5 +1,7 @@
 #include "load/background.hpp"
 
+#include <clbake/exceptions_to_status.hpp>
+
 #include <utility>
 
 namespace clbake {
@@ -35,7 +37,8 @@ void Background::run() {
     if (stop_ && task.policy == AtShutdown::discard) continue;
     busy_ = true;
     lock.unlock();
-    task.run();
+    // A task reports its failures; what it throws while it does so, for lack of memory, must not end the process.
+    static_cast<void>(exceptions_to_status([&] { return task.run(), Status(); }));
     task.run = nullptr;  // its destructor may call add()
     lock.lock();
     busy_ = false;

@@ -48,9 +48,9 @@ class LoadOnce {
     });
     lock.lock();
     loading_ = false;
+    changed_.notify_all();  // before the copy below, which may lack memory
     if (loaded) program_ = *loaded;
     if (is_permanent(loaded.status().code())) failure_ = loaded.status();
-    changed_.notify_all();
     return loaded;
   }
 

@@ -173,8 +173,9 @@ Result<Found> Policy::find(const Request& request) {
 void Policy::count_failure(const Status& failure) {
   AtomicCounters::add(counters_.failed);
   counters_.add_miss(failure.code());
-  // An allocation failure has no message: that would need memory.
-  setup_.log(LogLevel::warning, failure.message().empty() ? std::string(name(failure.code())) : failure.message());
+  // An allocation failure has no message: that would need memory, as would a copy of one.
+  if (!failure.message().empty()) return setup_.log(LogLevel::warning, failure.message());
+  setup_.log(LogLevel::warning, std::string(name(failure.code())));
 }
 
 }  // namespace clbake

@@ -20,9 +20,10 @@ Found found(std::shared_ptr<const Program> program, const Candidate& candidate, 
 
 std::shared_ptr<LoadOnce> ProgramStore::slot(const Key& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  std::shared_ptr<LoadOnce>& slot = slots_[key];
-  if (!slot) slot = std::make_shared<LoadOnce>();
-  return slot;
+  const auto at = slots_.find(key);
+  if (at != slots_.end()) return at->second;
+  // Made before it is inserted: no slot is empty, even when memory runs out in between.
+  return slots_.emplace(key, std::make_shared<LoadOnce>()).first->second;
 }
 
 std::shared_ptr<LoadOnce> ProgramStore::slot_if_any(const Key& key) const {

@@ -17,4 +17,10 @@ std::string opencl_error(cl_int error);
 // "clCreateKernel: CL_INVALID_KERNEL_NAME (-46)".
 Status opencl_status(const char* call, cl_int error);
 
+// The error of a call that makes `object`. Of a driver that reports success and gives none: CL_INVALID_VALUE.
+template <typename Object>
+cl_int error_of(const Object& object, cl_int error) {
+  return error == CL_SUCCESS && !object() ? CL_INVALID_VALUE : error;
+}
+
 }  // namespace clbake

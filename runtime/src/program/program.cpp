@@ -79,6 +79,7 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
   Stopwatch watch;
   const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
   kernel_us += watch.lap();
+  error = error_of(kernel, error);
   const std::string name = variant.is_program() ? ", kernel " + launch.kernel_name : std::string();
   if (error == CL_INVALID_KERNEL_NAME) {
     cl_int unknown = CL_SUCCESS;
@@ -158,6 +159,7 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   Stopwatch watch;
   cl::Program program(context, source->text, false, &error);
   explanation.create_us = watch.lap();
+  error = error_of(program, error);
   if (error != CL_SUCCESS) return opencl_status("clCreateProgramWithSource", error);
   const cl_device_id id = device();
   const std::string build_options = variant->build_options + more_options;

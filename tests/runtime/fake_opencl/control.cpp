@@ -3,6 +3,7 @@
 #include "fake_opencl/scheduler.hpp"
 
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 namespace fake {
@@ -25,6 +26,7 @@ struct Fault {
 Fault fault;
 std::atomic<int> failed_function{static_cast<int>(Function::count)};
 std::function<void(Function)> hook;
+thread_local int depth = 0;  // of the calls that this thread is inside of
 
 std::mutex complaints_mutex;
 std::vector<std::string>& complaint_list() {
@@ -67,7 +69,12 @@ bool drop(Object* object) {
   return true;
 }
 
+bool inside() { return depth > 0; }
+
+Call::~Call() { --depth; }
+
 Call::Call(Function function) : function_(function) {
+  ++depth;
   const std::size_t number = total.fetch_add(1, std::memory_order_relaxed);
   const std::size_t its_number =
       by_function[static_cast<std::size_t>(function)].fetch_add(1, std::memory_order_relaxed);
@@ -77,6 +84,11 @@ Call::Call(Function function) : function_(function) {
       error = fault.error;
       failed_function.store(static_cast<int>(function), std::memory_order_relaxed);
     }
+  }
+  if (error == kLie) {
+    const std::string_view text = fake::name(function);
+    lies = text == "clBuildProgram" || text.substr(0, 9) == "clEnqueue";
+    if (lies || text.substr(0, 8) != "clCreate") error = CL_SUCCESS;
   }
   if (hook) hook(function);
 }

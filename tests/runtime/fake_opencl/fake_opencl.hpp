@@ -77,6 +77,9 @@ std::vector<std::string> complaints();
 // callers cannot react to their errors, and the counts must stay right.
 constexpr std::size_t kEvery = static_cast<std::size_t>(-1);
 void fail(Function function, std::size_t nth, cl_int error);
+// As an `error`: the call lies. It reports success and does nothing: clCreate* gives a null object, clBuildProgram
+// builds nothing, clEnqueue* does its work and gives a null event. Other functions tell the truth.
+constexpr cl_int kLie = 1;
 void fail_nothing();
 // The function whose call failed on demand latest; Function::count when none did.
 Function failed();
@@ -91,6 +94,9 @@ void set_build_time(unsigned milliseconds);
 // true: commands wait until somebody waits for them (clFinish, clWaitForEvents, a blocking read), and then the latest
 // one that may run comes first, so that a missing event in a wait list gives a wrong result.
 void set_lazy(bool lazy);
+
+// Whether the calling thread is inside a call to the driver.
+bool inside();
 
 // The bytes that clGetProgramInfo gives for a program of these build options on device 0 or 1.
 std::vector<unsigned char> binary_for(int device, const std::string& build_options);

@@ -145,7 +145,7 @@ cl_program clCreateProgramWithBinary(cl_context id, cl_uint count, const cl_devi
 cl_int clBuildProgram(cl_program id, cl_uint count, const cl_device_id* devices, const char* options,
                       void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
   const Call call(Function::clBuildProgram);
-  if (call.error != CL_SUCCESS) return call.error;
+  if (call.error != CL_SUCCESS || call.lies) return call.error;
   auto* program = object<Program>(id);
   if (!call.valid(program)) return CL_INVALID_PROGRAM;
   if ((count == 0) != (devices == nullptr)) return CL_INVALID_VALUE;

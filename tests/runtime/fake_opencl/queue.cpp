@@ -39,6 +39,12 @@ cl_int check_launch(const Kernel& kernel, cl_uint dimensions, const std::size_t*
   return items > 256 ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
+// Where the call's event goes; null when none is wanted, or when the call lies.
+cl_event* its_event(const Call& call, cl_event* event) {
+  if (event && call.lies) *event = nullptr;
+  return call.lies ? nullptr : event;
+}
+
 // Reads or writes `bytes` bytes of the buffer.
 template <typename Copy>
 cl_int transfer(const Call& call, const Submission& submission, cl_mem id, cl_bool blocking, std::size_t offset,
@@ -120,7 +126,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel id, cl_uint dime
                               cl_event* event) {
   const Call call(Function::clEnqueueNDRangeKernel);
   if (call.error != CL_SUCCESS) return call.error;
-  const Submission submission{queue, CL_COMMAND_NDRANGE_KERNEL, wait_count, waits, event, false};
+  const Submission submission{queue, CL_COMMAND_NDRANGE_KERNEL, wait_count, waits, its_event(call, event), false};
   cl_int result = check(call, submission);
   if (result != CL_SUCCESS) return result;
   const auto* kernel = object<Kernel>(id);
@@ -143,15 +149,15 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel id, cl_uint dime
 cl_int clEnqueueReadBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes,
                            void* host, cl_uint wait_count, const cl_event* waits, cl_event* event) {
   const Call call(Function::clEnqueueReadBuffer);
-  return transfer(call, {queue, CL_COMMAND_READ_BUFFER, wait_count, waits, event, false}, buffer, blocking, offset,
-                  bytes, host, [=](const unsigned char* at) { std::memcpy(host, at, bytes); });
+  return transfer(call, {queue, CL_COMMAND_READ_BUFFER, wait_count, waits, its_event(call, event), false}, buffer,
+                  blocking, offset, bytes, host, [=](const unsigned char* at) { std::memcpy(host, at, bytes); });
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t bytes,
                             const void* host, cl_uint wait_count, const cl_event* waits, cl_event* event) {
   const Call call(Function::clEnqueueWriteBuffer);
-  return transfer(call, {queue, CL_COMMAND_WRITE_BUFFER, wait_count, waits, event, false}, buffer, blocking, offset,
-                  bytes, host, [=](unsigned char* at) { std::memcpy(at, host, bytes); });
+  return transfer(call, {queue, CL_COMMAND_WRITE_BUFFER, wait_count, waits, its_event(call, event), false}, buffer,
+                  blocking, offset, bytes, host, [=](unsigned char* at) { std::memcpy(at, host, bytes); });
 }
 
 cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern, size_t pattern_bytes,
@@ -161,8 +167,8 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pa
   const auto* from = static_cast<const unsigned char*>(pattern);
   const std::vector<unsigned char> copy(from,
                                         from + pattern_bytes);  // the caller's may be freed before the command runs
-  return transfer(call, {queue, CL_COMMAND_FILL_BUFFER, wait_count, waits, event, false}, buffer, CL_FALSE, offset,
-                  bytes, pattern, [=](unsigned char* at) {
+  return transfer(call, {queue, CL_COMMAND_FILL_BUFFER, wait_count, waits, its_event(call, event), false}, buffer,
+                  CL_FALSE, offset, bytes, pattern, [=](unsigned char* at) {
                     for (size_t i = 0; i < bytes; ++i) at[i] = copy[i % copy.size()];
                   });
 }
@@ -170,7 +176,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pa
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint wait_count, const cl_event* waits, cl_event* event) {
   const Call call(Function::clEnqueueMarkerWithWaitList);
   if (call.error != CL_SUCCESS) return call.error;
-  const Submission submission{queue, CL_COMMAND_MARKER, wait_count, waits, event, wait_count == 0};
+  const Submission submission{queue, CL_COMMAND_MARKER, wait_count, waits, its_event(call, event), wait_count == 0};
   const cl_int result = check(call, submission);
   return result == CL_SUCCESS ? submit(submission, [] {}) : result;
 }

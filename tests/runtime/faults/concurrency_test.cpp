@@ -4,8 +4,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <stdlib.h>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -275,4 +281,57 @@ BOOST_AUTO_TEST_CASE(CallsOnTwoQueuesDoNotWaitForEachOther) {
     clReleaseEvent(gate);
   }
   check_nothing_is_left();
+}
+
+namespace {
+
+std::size_t resident_pages() {
+  std::size_t size = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> size >> resident;
+  return resident;
+}
+
+// CLBAKE_SOAK_SECONDS of the environment, else 0.
+std::chrono::seconds soak_time() {
+  const char* wanted = std::getenv("CLBAKE_SOAK_SECONDS");
+  return std::chrono::seconds(wanted ? std::strtol(wanted, nullptr, 10) : 0);
+}
+
+}  // namespace
+
+// Eight threads share a library whose overlay fills, and each makes libraries of its own; again and again, for as long
+// as the soak takes. What a round leaves behind would grow.
+BOOST_AUTO_TEST_CASE(TheWholeRuntimeLeavesNothingBehindInTheLongRun) {
+  bundle_bytes();
+  std::string pattern = (std::filesystem::temp_directory_path() / "clbake-soak-XXXXXX").string();
+  BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+  const auto end = std::chrono::steady_clock::now() + soak_time();
+  constexpr std::size_t kWarmUp = 10, kLeastRounds = 20;
+  std::size_t rounds = 0, pages = 0;
+  for (; rounds < kLeastRounds || std::chrono::steady_clock::now() < end; ++rounds) {
+    {
+      const Scene scene;
+      Options options;
+      options.on_miss = rounds % 2 == 0 ? OnMiss::compile : OnMiss::fallback;
+      options.overlay = *open_overlay({pattern + "/" + std::to_string(rounds % 3), OverlayMode::read_write});
+      const Result<Library> shared = open_library(scene, options);
+      BOOST_REQUIRE(shared.ok());
+      Start start;
+      std::vector<std::string> wrong(kThreads);
+      in_threads([&](std::size_t i) {
+        start.wait();
+        for (const Case which : kAllCases) {
+          wrong[i] += multiply(scene, *shared, scene.queue, which);
+          wrong[i] += multiply(scene, *open_library(scene, options), scene.unordered_queue, which);
+        }
+      });
+      shared->finish();
+      for (const std::string& what : wrong) BOOST_REQUIRE_EQUAL(what, "");
+    }
+    check_nothing_is_left();
+    if (rounds == kWarmUp) pages = resident_pages();
+    if (rounds % 1000 == 999) std::fprintf(stderr, "%zu rounds, %zu pages\n", rounds + 1, resident_pages());
+  }
+  std::filesystem::remove_all(pattern);
+  BOOST_TEST(resident_pages() < 2 * pages + 4096);
 }

@@ -17,7 +17,8 @@ enum class Packing { compressed, plain };
 Result<Bytes> encode(const Contents& contents, Packing packing = Packing::compressed);
 
 // Replaces a file atomically: `path` is the old file or the complete new one at any moment. Writes a temporary file in
-// the same directory, then fsync, rename, fsync of the directory. On failure (io; the message begins with the path) the
+// the same directory, then fsync, rename, fsync of the directory; then removes temporary files of `path` that are older
+// than an hour, which killed processes left behind. On failure (io; the message begins with the path) the
 // temporary file is removed and the old file is untouched; so is what is not a regular file, such as a device.
 Status write_file(const std::string& path, ByteView bytes);
 
