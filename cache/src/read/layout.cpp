@@ -58,11 +58,11 @@ Status check_version(const std::uint8_t* head) {
   return {};
 }
 
-Status check_file_size(ByteView bytes) {
+Status check_file_size(ByteView bytes, std::uint64_t file_bytes) {
   const std::uint64_t declared = load64(bytes.data + header::kFileBytesAt);
-  if (declared == bytes.size) return {};
-  std::string message = std::to_string(bytes.size) + " bytes instead of " + std::to_string(declared);
-  if (declared > bytes.size) return {Code::truncated, "truncated: " + message};
+  if (declared == file_bytes) return {};
+  std::string message = std::to_string(file_bytes) + " bytes instead of " + std::to_string(declared);
+  if (declared > file_bytes) return {Code::truncated, "truncated: " + message};
   return {Code::malformed, "more data after the end: " + message};
 }
 
@@ -88,24 +88,22 @@ std::uint64_t max_count(SectionType type) {
     case SectionType::profiles: return format::kMaxProfiles;
     case SectionType::index:
     case SectionType::proofs: return format::kMaxEntries;
+    case SectionType::digests: return UINT32_MAX;  // as many as there are records
+    case SectionType::signatures: return format::kMaxSignatures;
     case SectionType::bodies:
     case SectionType::programs: return 0;
   }
   return 0;
 }
 
-bool is_area(SectionType type) { return type == SectionType::bodies || type == SectionType::programs; }
-
 // Rules for sections of a known type only.
 Status check_known(SectionType type, const std::uint8_t* p) {
   const std::uint64_t count = load64(p + format::section::kCountAt);
   const std::uint32_t record_bytes = load32(p + format::section::kRecordBytesAt);
   if (count > max_count(type)) return {Code::malformed, "too many records"};
-  if (is_area(type) ? record_bytes != 0 : record_bytes != format::kRecordBytes) {
-    return {Code::malformed, "wrong record size"};
-  }
-  if (!is_area(type) && load64(p + format::section::kBytesAt) != count * format::kRecordBytes) {
-    return {Code::malformed, "its size is not its number of records times 64"};
+  if (record_bytes != format::record_bytes_of(type)) return {Code::malformed, "wrong record size"};
+  if (record_bytes != 0 && load64(p + format::section::kBytesAt) != count * record_bytes) {
+    return {Code::malformed, "its size is not its number of records times " + std::to_string(record_bytes)};
   }
   return {};
 }
@@ -140,10 +138,10 @@ Result<Section> read_section(const std::uint8_t* p, std::uint64_t file_bytes, st
   return section;
 }
 
-Status read_sections(ByteView bytes, Range table, Layout& layout) {
+Status read_sections(ByteView bytes, std::uint64_t file_bytes, Range table, Layout& layout) {
   std::uint64_t end = header::kBytes;
   for (std::uint64_t at = table.begin; at < table.end; at += format::section::kBytes) {
-    Result<Section> section = read_section(bytes.data + at, bytes.size, end, table);
+    Result<Section> section = read_section(bytes.data + at, file_bytes, end, table);
     const std::uint32_t type = load32(bytes.data + at + format::section::kTypeAt);
     if (!section) return section.status().within("section of type " + std::to_string(type));
     end = section->offset + section->bytes;
@@ -156,7 +154,7 @@ Status read_sections(ByteView bytes, Range table, Layout& layout) {
 }
 
 Status check_complete(const Layout& layout) {
-  for (std::uint32_t type = 1; type <= format::kSectionTypes; ++type) {
+  for (std::uint32_t type = 1; type <= format::kRequiredTypes; ++type) {
     if (layout.by_type[type].type == 0) {
       return {Code::malformed, "no section of " + std::string(name(static_cast<SectionType>(type)))};
     }
@@ -164,6 +162,35 @@ Status check_complete(const Layout& layout) {
   const auto count = [&](SectionType type) { return layout.by_type[static_cast<std::size_t>(type)].count; };
   if (count(SectionType::index) != count(SectionType::proofs)) {
     return {Code::malformed, "the numbers of proofs and of index records differ"};
+  }
+  return {};
+}
+
+// Digests and signatures come together. What is signed lies in one piece before the first blob, and the signatures end
+// the file, so that signing moves nothing.
+Status check_digests(const Layout& layout, std::uint64_t file_bytes) {
+  const auto section = [&](SectionType type) -> const Section& {
+    return layout.by_type[static_cast<std::size_t>(type)];
+  };
+  const Section& digests = section(SectionType::digests);
+  const Section& signatures = section(SectionType::signatures);
+  if (digests.type == 0 && signatures.type == 0) return {};
+  if (digests.type == 0 || signatures.type == 0) {
+    return {Code::malformed, "digests and signatures: one without the other"};
+  }
+  std::uint64_t records = 0;
+  bool in_front = layout.table_offset < digests.offset;
+  for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
+    records += layout.by_type[type].count;
+    in_front = in_front && layout.by_type[type].offset <= digests.offset;
+  }
+  if (digests.count != records) return {Code::malformed, "the numbers of digests and of records differ"};
+  const std::uint64_t end = digests.offset + digests.bytes;
+  const bool before_blobs = end <= section(SectionType::bodies).offset && end <= section(SectionType::programs).offset;
+  if (!in_front || !before_blobs) return {Code::malformed, "the digests do not lie between records and blobs"};
+  const bool last = layout.sections.back().type == signatures.type;
+  if (!last || signatures.offset + signatures.bytes != file_bytes) {
+    return {Code::malformed, "the signatures are not the end of the file"};
   }
   return {};
 }
@@ -180,24 +207,38 @@ std::string_view name(SectionType type) {
     case SectionType::proofs: return "proofs";
     case SectionType::bodies: return "bodies";
     case SectionType::programs: return "programs";
+    case SectionType::digests: return "digests";
+    case SectionType::signatures: return "signatures";
   }
   return "section of unknown type";
 }
 
-Result<BundleView> read_layout(ByteView bytes) {
-  if (Status status = check_fixed_part(bytes); !status) return status;
-  if (Status status = check_version(bytes.data); !status) return status;
-  if (Status status = check_file_size(bytes); !status) return status;
-  const Result<Range> table = locate_table(bytes);
+const std::uint8_t* BundleView::digest(SectionType type, std::uint32_t i) const {
+  std::uint64_t number = i;
+  for (std::uint32_t t = 1; t < static_cast<std::uint32_t>(type); ++t) number += layout.by_type[t].count;
+  return index.data + section(SectionType::digests).offset + number * format::kDigestBytes;
+}
+
+Result<Layout> read_layout_in(ByteView index, std::uint64_t file_bytes) {
+  if (Status status = check_fixed_part(index); !status) return status;
+  if (Status status = check_version(index.data); !status) return status;
+  if (Status status = check_file_size(index, file_bytes); !status) return status;
+  const Result<Range> table = locate_table(index);
   if (!table) return table.status();
-  BundleView view;
-  view.bytes = bytes;
-  view.layout.version = {load16(bytes.data + header::kMajorAt), load16(bytes.data + header::kMinorAt)};
-  view.layout.table_offset = table->begin;
-  view.layout.sections.reserve((table->end - table->begin) / format::section::kBytes);
-  if (Status status = read_sections(bytes, *table, view.layout); !status) return status;
-  if (Status status = check_complete(view.layout); !status) return status;
-  return view;
+  Layout layout;
+  layout.version = {load16(index.data + header::kMajorAt), load16(index.data + header::kMinorAt)};
+  layout.table_offset = table->begin;
+  layout.sections.reserve((table->end - table->begin) / format::section::kBytes);
+  if (Status status = read_sections(index, file_bytes, *table, layout); !status) return status;
+  if (Status status = check_complete(layout); !status) return status;
+  if (Status status = check_digests(layout, file_bytes); !status) return status;
+  return layout;
+}
+
+Result<BundleView> read_layout(ByteView bytes) {
+  Result<Layout> layout = read_layout_in(bytes, bytes.size);
+  if (!layout) return layout.status();
+  return BundleView{bytes, bytes, nullptr, std::move(*layout)};
 }
 
 }  // namespace clbake::cache

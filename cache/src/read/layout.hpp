@@ -1,6 +1,7 @@
 // Header and section table: all that opening a bundle reads and checks.
 #pragma once
 
+#include <clbake/cache/guard.hpp>
 #include <clbake/cache/model.hpp>
 #include <clbake/cache/reader.hpp>
 #include <clbake/status.hpp>
@@ -31,14 +32,23 @@ struct Layout {
 // The bytes of a bundle whose header and section table are verified. Does not own them.
 struct BundleView {
   ByteView bytes;
+  // Where records and digests are read: the same bytes or, under a guard, a private copy of the first of them, which
+  // nobody can change any more.
+  ByteView index;
+  const Guard* guard = nullptr;  // null: bytes of blobs are compared with their checksums only
   Layout layout;
 
   const Section& section(format::SectionType type) const { return layout.by_type[static_cast<std::size_t>(type)]; }
 
   // REQUIRES: a section of records, i below its count.
   const std::uint8_t* record(format::SectionType type, std::uint32_t i) const {
-    return bytes.data + section(type).offset + std::uint64_t{i} * format::kRecordBytes;
+    return index.data + section(type).offset + std::uint64_t{i} * format::kRecordBytes;
   }
+
+  bool has_digests() const { return section(format::SectionType::digests).type != 0; }
+
+  // Of the blob or texts of a record. REQUIRES: has_digests(), a section of records, i below its count.
+  const std::uint8_t* digest(format::SectionType type, std::uint32_t i) const;
 
   ByteView slice(std::uint64_t offset, std::uint64_t size) const {
     return {bytes.data + offset, static_cast<std::size_t>(size)};
@@ -51,5 +61,8 @@ std::string_view name(format::SectionType type);
 // Verifies header and section table. Time and memory depend on the number of sections only.
 // Fails with not_a_bundle, truncated, checksum, unsupported_version or malformed, as FORMAT.md says.
 Result<BundleView> read_layout(ByteView bytes);
+
+// The same for the first bytes of a bundle of `file_bytes`, among which the section table is.
+Result<Layout> read_layout_in(ByteView index, std::uint64_t file_bytes);
 
 }  // namespace clbake::cache
