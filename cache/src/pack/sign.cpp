@@ -5,7 +5,7 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "coding.hpp"
-#include "read/layout.hpp"
+#include "read/seal.hpp"
 
 #include <algorithm>
 
@@ -60,6 +60,7 @@ Result<Bytes> with_signatures(ByteView bundle, std::vector<Signature> signatures
     std::sort(signatures.begin(), signatures.end(),
               [](const Signature& a, const Signature& b) { return a.public_key < b.public_key; });
     if (Status status = check(signatures); !status) return status;
+    if (Status status = check_digest_layout(view->layout, bundle.size); !status) return status;
     const std::uint64_t offset = view->section(SectionType::signatures).offset;
     Bytes file(bundle.data, bundle.data + offset);
     for (std::uint32_t i = 0; i < signatures.size(); ++i) append(file, signatures[i], i);

@@ -166,35 +166,6 @@ Status check_complete(const Layout& layout) {
   return {};
 }
 
-// Digests and signatures come together. What is signed lies in one piece before the first blob, and the signatures end
-// the file, so that signing moves nothing.
-Status check_digests(const Layout& layout, std::uint64_t file_bytes) {
-  const auto section = [&](SectionType type) -> const Section& {
-    return layout.by_type[static_cast<std::size_t>(type)];
-  };
-  const Section& digests = section(SectionType::digests);
-  const Section& signatures = section(SectionType::signatures);
-  if (digests.type == 0 && signatures.type == 0) return {};
-  if (digests.type == 0 || signatures.type == 0) {
-    return {Code::malformed, "digests and signatures: one without the other"};
-  }
-  std::uint64_t records = 0;
-  bool in_front = layout.table_offset < digests.offset;
-  for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
-    records += layout.by_type[type].count;
-    in_front = in_front && layout.by_type[type].offset <= digests.offset;
-  }
-  if (digests.count != records) return {Code::malformed, "the numbers of digests and of records differ"};
-  const std::uint64_t end = digests.offset + digests.bytes;
-  const bool before_blobs = end <= section(SectionType::bodies).offset && end <= section(SectionType::programs).offset;
-  if (!in_front || !before_blobs) return {Code::malformed, "the digests do not lie between records and blobs"};
-  const bool last = layout.sections.back().type == signatures.type;
-  if (!last || signatures.offset + signatures.bytes != file_bytes) {
-    return {Code::malformed, "the signatures are not the end of the file"};
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string_view name(SectionType type) {
@@ -213,32 +184,24 @@ std::string_view name(SectionType type) {
   return "section of unknown type";
 }
 
-const std::uint8_t* BundleView::digest(SectionType type, std::uint32_t i) const {
-  std::uint64_t number = i;
-  for (std::uint32_t t = 1; t < static_cast<std::uint32_t>(type); ++t) number += layout.by_type[t].count;
-  return index.data + section(SectionType::digests).offset + number * format::kDigestBytes;
-}
-
-Result<Layout> read_layout_in(ByteView index, std::uint64_t file_bytes) {
+Status read_layout_in(ByteView index, std::uint64_t file_bytes, Layout& layout) {
   if (Status status = check_fixed_part(index); !status) return status;
   if (Status status = check_version(index.data); !status) return status;
   if (Status status = check_file_size(index, file_bytes); !status) return status;
   const Result<Range> table = locate_table(index);
   if (!table) return table.status();
-  Layout layout;
   layout.version = {load16(index.data + header::kMajorAt), load16(index.data + header::kMinorAt)};
   layout.table_offset = table->begin;
   layout.sections.reserve((table->end - table->begin) / format::section::kBytes);
   if (Status status = read_sections(index, file_bytes, *table, layout); !status) return status;
-  if (Status status = check_complete(layout); !status) return status;
-  if (Status status = check_digests(layout, file_bytes); !status) return status;
-  return layout;
+  return check_complete(layout);
 }
 
 Result<BundleView> read_layout(ByteView bytes) {
-  Result<Layout> layout = read_layout_in(bytes, bytes.size);
-  if (!layout) return layout.status();
-  return BundleView{bytes, bytes, nullptr, std::move(*layout)};
+  BundleView view;
+  view.bytes = view.index = bytes;
+  if (Status status = read_layout_in(bytes, bytes.size, view.layout); !status) return status;
+  return view;
 }
 
 }  // namespace clbake::cache

@@ -47,8 +47,13 @@ struct BundleView {
 
   bool has_digests() const { return section(format::SectionType::digests).type != 0; }
 
-  // Of the blob or texts of a record. REQUIRES: has_digests(), a section of records, i below its count.
-  const std::uint8_t* digest(format::SectionType type, std::uint32_t i) const;
+  // Of the blob or texts of a record. REQUIRES: has_digests(), check_digest_layout, a section of records, i below its
+  // count.
+  const std::uint8_t* digest(format::SectionType type, std::uint32_t i) const {
+    std::uint64_t number = i;
+    for (std::uint32_t t = 1; t < static_cast<std::uint32_t>(type); ++t) number += layout.by_type[t].count;
+    return index.data + section(format::SectionType::digests).offset + number * format::kDigestBytes;
+  }
 
   ByteView slice(std::uint64_t offset, std::uint64_t size) const {
     return {bytes.data + offset, static_cast<std::size_t>(size)};
@@ -63,6 +68,6 @@ std::string_view name(format::SectionType type);
 Result<BundleView> read_layout(ByteView bytes);
 
 // The same for the first bytes of a bundle of `file_bytes`, among which the section table is.
-Result<Layout> read_layout_in(ByteView index, std::uint64_t file_bytes);
+Status read_layout_in(ByteView index, std::uint64_t file_bytes, Layout& layout);
 
 }  // namespace clbake::cache

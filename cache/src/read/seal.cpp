@@ -49,6 +49,33 @@ Result<ByteView> bytes_of_record(const BundleView& view, SectionType type, std::
 
 }  // namespace
 
+Status check_digest_layout(const Layout& layout, std::uint64_t file_bytes) {
+  const auto section = [&](SectionType type) -> const Section& {
+    return layout.by_type[static_cast<std::size_t>(type)];
+  };
+  const Section& digests = section(SectionType::digests);
+  const Section& signatures = section(SectionType::signatures);
+  if (digests.type == 0 && signatures.type == 0) return {};
+  if (digests.type == 0 || signatures.type == 0) {
+    return {Code::malformed, "digests and signatures: one without the other"};
+  }
+  std::uint64_t records = 0;
+  bool in_front = layout.table_offset < digests.offset;
+  for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
+    records += layout.by_type[type].count;
+    in_front = in_front && layout.by_type[type].offset <= digests.offset;
+  }
+  if (digests.count != records) return {Code::malformed, "the numbers of digests and of records differ"};
+  const std::uint64_t end = digests.offset + digests.bytes;
+  const bool before_blobs = end <= section(SectionType::bodies).offset && end <= section(SectionType::programs).offset;
+  if (!in_front || !before_blobs) return {Code::malformed, "the digests do not lie between records and blobs"};
+  const bool last = layout.sections.back().type == signatures.type;
+  if (!last || signatures.offset + signatures.bytes != file_bytes) {
+    return {Code::malformed, "the signatures are not the end of the file"};
+  }
+  return {};
+}
+
 std::uint64_t index_end(const BundleView& view) {
   const Section& digests = view.section(SectionType::digests);
   return digests.offset + digests.bytes;
@@ -56,6 +83,7 @@ std::uint64_t index_end(const BundleView& view) {
 
 Result<std::vector<Signature>> read_signatures(const BundleView& view) {
   std::vector<Signature> all;
+  if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
   const Section& section = view.section(SectionType::signatures);
   for (std::uint32_t i = 0; i < section.count; ++i) {
     // A copy: whoever changes the file now changes nothing.
@@ -83,6 +111,7 @@ Result<Bytes> Bundle::identified_bytes() const {
     namespace at = format::section;
     const BundleView& view = state_->view;
     if (!view.has_digests()) return no_digests();
+    if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
     Bytes bytes(view.index.data, view.index.data + index_end(view));
     // What a signature changes.
     store64(&bytes[format::header::kFileBytesAt], 0);
@@ -98,15 +127,19 @@ Result<Bundle> Bundle::guarded_by(std::shared_ptr<const Guard> guard) const {
   return exceptions_to_status([&]() -> Result<Bundle> {
     const BundleView& view = state_->view;
     if (!view.has_digests()) return no_digests();
+    if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
     auto state = std::make_shared<State>();
     state->index.assign(view.index.data, view.index.data + index_end(view));
     state->original = state_;
     state->guard = std::move(guard);
-    const ByteView index{state->index.data(), state->index.size()};
-    Result<Layout> layout = read_layout_in(index, view.bytes.size);
-    if (!layout) return layout.status();
-    state->view = {view.bytes, index, state->guard.get(), std::move(*layout)};
-    if (!state->view.has_digests() || index_end(state->view) != index.size) {
+    BundleView& copy = state->view;
+    copy.bytes = view.bytes;
+    copy.index = {state->index.data(), state->index.size()};
+    copy.guard = state->guard.get();
+    Status status = read_layout_in(copy.index, copy.bytes.size, copy.layout);
+    if (status) status = check_digest_layout(copy.layout, copy.bytes.size);
+    if (!status) return status;
+    if (!copy.has_digests() || index_end(copy) != copy.index.size) {
       return Status(Code::malformed, "the bundle was changed while it was opened");
     }
     return Bundle(std::move(state));
@@ -117,6 +150,7 @@ Status Bundle::check_digests(const Guard& guard) const {
   return exceptions_to_status([&]() -> Status {
     const BundleView& view = state_->view;
     if (!view.has_digests()) return {};
+    if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
     Bytes copy;
     for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
       const auto section = static_cast<SectionType>(type);

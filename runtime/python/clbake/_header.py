@@ -217,6 +217,7 @@ class OptionsStruct(SizedStruct):
         ("log_data", c_void_p),
         ("overlay", c_void_p),
         ("record", c_int),
+        ("trust", c_void_p),
     ]
 
 

@@ -130,8 +130,12 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
     made_for = known ? known->device_name : "an unknown device";
     if (!has_own) made_for += ", the most similar device";
   }
-  return {bundle, std::move(target), choices_of(std::move(profile), units), std::move(made_for),
-          choices_of(std::move(defaults), units)};
+  return {bundle,
+          std::move(target),
+          choices_of(std::move(profile), units),
+          std::move(made_for),
+          choices_of(std::move(defaults), units),
+          Status()};
 }
 
 std::string why(const DeviceBundle& bundle, const Problem& problem) {

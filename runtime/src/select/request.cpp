@@ -6,6 +6,16 @@
 #include <tuple>
 
 namespace clbake {
+namespace {
+
+Status refusal_among(const std::vector<DeviceBundle>& bundles) {
+  for (const DeviceBundle& bundle : bundles) {
+    if (!bundle.refused) return bundle.refused;
+  }
+  return {};
+}
+
+}  // namespace
 
 bool operator<(const Candidate& a, const Candidate& b) {
   return std::tie(a.bundle, a.variant) < std::tie(b.bundle, b.variant);
@@ -15,7 +25,7 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
                              const std::string& name) {
   const Status possible = check(problem);
   if (!possible) return possible;
-  Request request{row_major(problem), problem.layout, {}, !name.empty()};
+  Request request{row_major(problem), problem.layout, {}, !name.empty(), refusal_among(bundles)};
   Status first_failure(Code::no_variant, "the library has no bundle");
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const Result<std::uint32_t> variant = choose(bundles[i], request.problem, name);
@@ -27,7 +37,7 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
     const Result<std::uint32_t> variant = choose_default(bundles[i], request.problem);
     if (variant) request.candidates.push_back({i, *variant});
   }
-  if (request.candidates.empty()) return first_failure;
+  if (request.candidates.empty()) return request.refused ? first_failure : request.refused;
   return request;
 }
 
@@ -74,6 +84,7 @@ Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const 
   Request request;
   request.problem.precision = no_precision;
   request.named = true;
+  request.refused = refusal_among(bundles);
   std::string others;
   Status failure(Code::no_program, {});
   for (std::size_t i = 0; i < bundles.size(); ++i) {
@@ -88,6 +99,7 @@ Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const 
     if (first || same_as(request.candidates.front())) request.candidates.push_back({i, *variant});
   }
   if (!request.candidates.empty()) return request;
+  if (!request.refused) return request.refused;
   if (failure.code() != Code::no_program) return failure;
   return failure.with_message("no bundle has a program named '" + name + "'; " +
                               (others.empty() ? "they have none" : "there are: " + others));
