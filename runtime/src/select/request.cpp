@@ -1,8 +1,8 @@
 #include "select/request.hpp"
 
 #include "select/problem.hpp"
+#include "select/search_variant.hpp"
 
-#include <optional>
 #include <tuple>
 
 namespace clbake {
@@ -43,23 +43,12 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
 
 namespace {
 
-// The index of the program of this name by a search in the variants, which are in the order of their names: reading one
-// copies its trials. Nothing where it is not found, or a record is damaged.
-std::optional<std::uint32_t> search_program(const Bundle& bundle, const std::string& name) {
-  std::uint32_t begin = 0, end = bundle.variant_count();
-  while (begin < end) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    const Result<cache::Variant> variant = bundle.variant(middle);
-    if (!variant) break;
-    if (variant->name == name) return variant->is_program() ? std::optional(middle) : std::nullopt;
-    (variant->name < name ? begin : end) = variant->name < name ? middle + 1 : middle;
-  }
-  return std::nullopt;
-}
-
 // The index of the program of this name; or no_program, or what is wrong with a damaged record where it is not found.
 Result<std::uint32_t> find_program(const Bundle& bundle, const std::string& name, std::string& others) {
-  if (const std::optional<std::uint32_t> found = search_program(bundle, name)) return *found;
+  if (const std::optional<std::uint32_t> found = search_variant(bundle, name)) {
+    const Result<cache::Variant> variant = bundle.variant(*found);
+    if (variant && variant->is_program()) return *found;
+  }
   Status failure(Code::no_program, {});
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
