@@ -7,10 +7,11 @@ install(TARGETS clbake_static clbake_shared EXPORT clbakeRuntime
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         PATTERN finalize.hpp EXCLUDE PATTERN choice.hpp EXCLUDE PATTERN compute_capability.hpp EXCLUDE
-        PATTERN device_lookup.hpp EXCLUDE)  # for the builder and the tools
+        PATTERN device_lookup.hpp EXCLUDE PATTERN seal.hpp EXCLUDE)  # for the builder and the tools
 install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/gemm_kind.hpp ${PROJECT_SOURCE_DIR}/cache/include/clbake/status.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake COMPONENT development)
-install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/model.hpp
+install(FILES ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/guard.hpp
+              ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/model.hpp
               ${PROJECT_SOURCE_DIR}/cache/include/clbake/cache/reader.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/clbake/cache COMPONENT development)
 foreach(component runtime development)
@@ -19,6 +20,12 @@ endforeach()
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/clbake)
 install(EXPORT clbakeRuntime NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
+if(CLBAKE_HAS_TRUST)
+  install(TARGETS clbake_trust_static clbake_trust_shared EXPORT clbakeTrust
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
+  install(EXPORT clbakeTrust NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
+endif()
 configure_package_config_file(cmake/clbakeConfig.cmake.in clbakeConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(clbakeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfigVersion.cmake
@@ -36,3 +43,8 @@ list(JOIN private_libs " " private_libs)
 configure_file(cmake/clbake.pc.in clbake.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbake.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+if(CLBAKE_HAS_TRUST)
+  configure_file(cmake/clbake-trust.pc.in clbake-trust.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbake-trust.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()

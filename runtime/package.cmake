@@ -31,6 +31,32 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set_target_properties(${other} PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 
+# clbake::trust, of the same kind as clbake::runtime, beside it.
+if(CLBAKE_HAS_TRUST)
+  foreach(kind static shared)
+    string(TOUPPER ${kind} KIND)
+    add_library(clbake_trust_${kind} ${KIND} $<TARGET_OBJECTS:clbake_runtime_trust>)
+    add_library(clbake::trust_${kind} ALIAS clbake_trust_${kind})
+    target_link_libraries(clbake_trust_${kind} PUBLIC clbake_${kind} PRIVATE PkgConfig::CLBAKE_SODIUM)
+    set_target_properties(clbake_trust_${kind} PROPERTIES
+      OUTPUT_NAME clbake_trust EXPORT_NAME trust_${kind} LINKER_LANGUAGE CXX)
+  endforeach()
+  target_link_options(clbake_trust_static INTERFACE LINKER:--exclude-libs,libclbake_trust.a)
+  set(trust_exports ${CMAKE_CURRENT_SOURCE_DIR}/trust_exports.map)
+  set_target_properties(clbake_trust_shared PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    LINK_DEPENDS ${trust_exports})
+  target_link_options(clbake_trust_shared PRIVATE LINKER:--version-script=${trust_exports},--gc-sections,--as-needed)
+  if(BUILD_SHARED_LIBS)
+    add_library(clbake::trust ALIAS clbake_trust_shared)
+  else()
+    add_library(clbake::trust ALIAS clbake_trust_static)
+  endif()
+  if(NOT PROJECT_IS_TOP_LEVEL)  # only for those who link it
+    set_target_properties(clbake_trust_static clbake_trust_shared PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endif()
+
 include(cmake/ClbakeAddBundle.cmake)
 if(CLBAKE_INSTALL)
   include(install.cmake)

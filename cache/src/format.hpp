@@ -1,8 +1,9 @@
 // The constants of FORMAT.md, version 1.0, and why a bundle is laid out this way.
 //
 // A bundle is opened in every process that multiplies matrices, and most processes use a few of its entries. So opening
-// reads a header and a table of eight sections, whatever the number of entries; records have a fixed size and are used
-// in place, in a mapped file or in memory of any alignment; and each piece is verified when it is used, not before.
+// reads a header and a table of at most ten sections, whatever the number of entries; records have a fixed size and are
+// used in place, in a mapped file or in memory of any alignment; and each piece is verified when it is used, not
+// before.
 //
 //   records (targets ... proofs)    64 bytes each, sorted: searched in place, one cache line each in a mapped file
 //   programs, bodies                the variable part, after all records: a search touches none of it
@@ -20,6 +21,9 @@
 // - The writer sorts, removes duplicates and renumbers: equal contents are equal bytes, and programs that entries share
 //   are stored once.
 // - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it.
+// - Against malice there are digests and signatures. All that is signed is the index, which lies in front; each blob is
+//   compared with its digest when it is used. So trust costs one signature at opening, and nothing for what is not
+//   used.
 #pragma once
 
 #include <clbake/gemm_kind.hpp>
@@ -61,10 +65,16 @@ enum class SectionType : std::uint32_t {
   proofs = 6,
   bodies = 7,
   programs = 8,
+  digests = 9,
+  signatures = 10,
 };
-constexpr std::size_t kSectionTypes = 8;
+constexpr std::size_t kRequiredTypes = 8;  // 1 to 8: in every bundle
+constexpr std::size_t kSectionTypes = 10;
 
-constexpr std::size_t kRecordBytes = 64;
+constexpr std::size_t kRecordBytes = 64;  // in sections 1 to 6
+constexpr std::size_t kDigestBytes = 32;
+// Types 1 to 6, whose records each have a digest, in this order.
+constexpr std::uint32_t kLastDigested = static_cast<std::uint32_t>(SectionType::proofs);
 constexpr std::size_t kRecordChecksumAt = 56;
 
 // The seed of a record's checksum: it makes the record valid at its own position only.
@@ -86,6 +96,23 @@ constexpr std::size_t kFlagsAt = 0, kCreateAt = 4, kBuildAt = 8, kKernelAt = 12,
 constexpr std::uint32_t kProven = 1, kJitFree = 2;
 }  // namespace proof
 
+namespace signature {
+constexpr std::size_t kPublicKeyAt = 0, kSignatureAt = 32, kReleaseAt = 96, kFlagsAt = 104, kReservedAt = 108,
+                      kChecksumAt = 120;
+constexpr std::size_t kBytes = 128;
+}  // namespace signature
+
+// 0: the section has no records.
+constexpr std::uint32_t record_bytes_of(SectionType type) {
+  switch (type) {
+    case SectionType::bodies:
+    case SectionType::programs: return 0;
+    case SectionType::digests: return kDigestBytes;
+    case SectionType::signatures: return signature::kBytes;
+    default: return kRecordBytes;
+  }
+}
+
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
@@ -96,6 +123,7 @@ constexpr std::size_t kCostModelBytes = 80;
 enum class Method : std::uint32_t { none = 0, zstd = 1 };
 
 constexpr std::uint64_t kMaxSections = 64;
+constexpr std::uint64_t kMaxSignatures = 64;
 constexpr std::uint64_t kMaxTargets = 65536, kMaxSources = 65536, kMaxProfiles = 65536;
 constexpr std::uint64_t kMaxVariants = 1048576;
 constexpr std::uint64_t kMaxEntries = 16777216;

@@ -1,6 +1,7 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/trust.hpp>
 
 #include "finalize/finalize_pocl.hpp"
 #include "launch/call_checks.hpp"
@@ -40,6 +41,19 @@ struct Library::State {
   Status load_side_by_side(const std::vector<Problem>& problems);
 };
 
+namespace {
+
+// What may be used of the bundle: all of it or, if it is not trusted, nothing.
+Result<Bundle> admitted(const Bundle& bundle, const Options& options, Status& refused) {
+  if (!options.trust) return bundle;
+  Result<Bundle> guarded = options.trust->admit(bundle);
+  if (guarded || guarded.status().code() != Code::not_trusted) return guarded;
+  refused = guarded.status();
+  return Bundle::nothing();
+}
+
+}  // namespace
+
 Library::Library(std::shared_ptr<State> state) : state_(std::move(state)) {}
 
 struct LoadedProgram::State {
@@ -71,13 +85,19 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   if (error == CL_SUCCESS) error = setup.device.getInfo(CL_DEVICE_MAX_COMPUTE_UNITS, &units);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
-  for (const Bundle& bundle : bundles) {
-    setup.bundles.push_back(bundle_for(bundle, setup.target, is_cpu, units));
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    Status refused;
+    const Result<Bundle> usable = admitted(bundles[i], options, refused);
+    if (!usable) return usable.status();
+    setup.bundles.push_back(bundle_for(*usable, setup.target, is_cpu, units));
+    DeviceBundle& made = setup.bundles.back();
     // What is damaged stays so; memory may be there at the next attempt.
-    const DeviceBundle& made = setup.bundles.back();
     for (const Code code : {made.target.status().code(), made.choices.status().code(), made.defaults.status().code()}) {
       if (code == Code::out_of_memory) return {Code::out_of_memory, {}};
     }
+    if (refused) continue;
+    made.refused = refused.within("bundle " + std::to_string(i));
+    setup.log(LogLevel::warning, made.refused.message());
   }
   return Library(std::make_shared<State>(std::move(setup)));
 }
@@ -115,7 +135,8 @@ Result<Gemm> Library::State::prepare_with_less(const Request& request, const Pre
   const Candidate& chosen = request.candidates.front();
   for (const std::uint32_t other : capable_variants(setup.bundles[chosen.bundle].bundle, request.problem)) {
     if (other == chosen.variant) continue;
-    Result<Found> found = policy.find({request.problem, request.layout, {{chosen.bundle, other}}, true});
+    Result<Found> found =
+        policy.find({request.problem, request.layout, {{chosen.bundle, other}}, true, request.refused});
     if (!found) continue;
     found->explanation.reason = "the chosen variant needs more workspace than there is";
     Result<Gemm> gemm = make(std::move(*found), request, options, policy.epoch());

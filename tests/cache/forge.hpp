@@ -53,8 +53,9 @@ class Forge {
   }
 
   void seal_sections() {
-    for (std::uint32_t type = 1; type <= format::kSectionTypes; ++type) {
-      std::uint8_t* p = section(static_cast<format::SectionType>(type));
+    for (std::uint32_t i = 0; i < load32(header() + format::header::kSectionCountAt); ++i) {
+      std::uint8_t* p = bytes.data() + format::header::kBytes + i * format::section::kBytes;
+      const std::uint32_t type = load32(p + format::section::kTypeAt);
       const std::uint64_t offset = load64(p + format::section::kOffsetAt);
       const std::uint64_t size = load64(p + format::section::kBytesAt);
       if (offset > bytes.size() || size > bytes.size() - offset) continue;
@@ -111,7 +112,7 @@ inline Forge& Forge::add_section(std::uint32_t type, std::uint32_t flags, const 
   namespace at = format::section;
   seal_sections();
   Bytes table(bytes.begin() + format::header::kBytes,
-              bytes.begin() + format::header::kBytes + format::kSectionTypes * at::kBytes);
+              bytes.begin() + format::header::kBytes + load32(header() + format::header::kSectionCountAt) * at::kBytes);
   std::fill_n(bytes.begin() + format::header::kBytes, table.size(), std::uint8_t{0});
   bytes.resize((bytes.size() + at::kAlignment - 1) / at::kAlignment * at::kAlignment);
   table.resize(table.size() + at::kBytes);

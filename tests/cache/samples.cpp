@@ -2,6 +2,9 @@
 
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
+#include <clbake/cache/xxh64.hpp>
+
+#include "coding.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -187,6 +190,35 @@ Contents similar_contents() {
 
 const Bytes& packed_bundle() {
   static const Bytes bytes = pack(similar_contents()).value();
+  return bytes;
+}
+
+void test_digest(ByteView bytes, std::uint8_t* digest) {
+  for (std::uint64_t seed = 0; seed < 4; ++seed) store64(digest + 8 * seed, xxh64(bytes, 1000 + seed));
+}
+
+Result<ByteView> TestGuard::admit(ByteView stored, const std::uint8_t* digest, Bytes& copy) const {
+  ++shown;
+  copy.assign(stored.data, stored.data + stored.size);
+  std::uint8_t found[32];
+  test_digest(view_of(copy), found);
+  if (!std::equal(found, found + 32, digest)) return Status(Code::not_trusted, "its digest differs");
+  ++admitted;
+  return view_of(copy);
+}
+
+const Bytes& signed_bundle() {
+  static const Bytes bytes = [] {
+    PackOptions options;
+    options.digest = test_digest;
+    Signature first, second;
+    first.public_key.fill(7);
+    first.release = 3;
+    first.signature.fill(9);
+    second.public_key.fill(5);
+    second.release = UINT64_MAX;
+    return with_signatures(view_of(pack(small_contents(), options).value()), {first, second}).value();
+  }();
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 
 #include <clbake/cache/model.hpp>
 #include <clbake/cache/reader.hpp>
+#include <clbake/cache/writer.hpp>
 
 #include <string>
 
@@ -19,6 +20,19 @@ Contents similar_contents();
 
 // `pack`ed similar contents, made once: with dictionaries of both methods.
 const Bytes& packed_bundle();
+
+// A stand-in for a digest, for tests of what a digest is used for: four XXH64 of other seeds.
+void test_digest(ByteView bytes, std::uint8_t* digest);
+
+// Admits bytes by their test_digest, and keeps what it was shown.
+class TestGuard : public Guard {
+ public:
+  Result<ByteView> admit(ByteView stored, const std::uint8_t* digest, Bytes& copy) const override;
+  mutable std::size_t shown = 0, admitted = 0;  // blobs
+};
+
+// `pack`ed small contents with digests and two signatures, which are made up; made once.
+const Bytes& signed_bundle();
 
 // `encode`; throws when it fails.
 Bytes encoded(const Contents& contents);

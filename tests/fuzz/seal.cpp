@@ -51,13 +51,15 @@ class Sealer {
       const std::uint64_t offset = load64(bytes_.data() + at + format::section::kOffsetAt);
       const std::uint64_t size = load64(bytes_.data() + at + format::section::kBytesAt);
       if (type == 0 || type > format::kSectionTypes || !inside(offset, size)) continue;
-      records_[type] = {offset, size / format::kRecordBytes};
+      const std::uint32_t record_bytes = format::record_bytes_of(static_cast<SectionType>(type));
+      records_[type] = {offset, record_bytes == 0 ? 0 : size / record_bytes};
     }
     for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,
                                    SectionType::profiles, SectionType::index}) {
       for_each_record(type, [&](std::uint8_t* record, std::uint64_t /*i*/) { seal_blob(record); });
     }
     for_each_record(SectionType::proofs, [&](std::uint8_t* record, std::uint64_t i) { seal_proof(record, i); });
+    seal_signatures();
     for (std::uint64_t at = table; at < table + table_bytes; at += format::section::kBytes) {
       std::uint8_t* p = bytes_.data() + at;
       const std::uint64_t offset = load64(p + format::section::kOffsetAt);
@@ -75,6 +77,16 @@ class Sealer {
       seal_one(record, i);
       const std::uint64_t seed = format::record_seed(type, static_cast<std::uint32_t>(i));
       store64(record + format::kRecordChecksumAt, xxh64(record, format::kRecordChecksumAt, seed));
+    }
+  }
+
+  void seal_signatures() {
+    namespace at = format::signature;
+    const Records records = records_[static_cast<std::size_t>(SectionType::signatures)];
+    for (std::uint64_t i = 0; i < records.count; ++i) {
+      std::uint8_t* p = bytes_.data() + records.offset + i * at::kBytes;
+      const std::uint64_t seed = format::record_seed(SectionType::signatures, static_cast<std::uint32_t>(i));
+      store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, seed));
     }
   }
 

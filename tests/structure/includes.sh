@@ -13,5 +13,6 @@ forbid() {
 forbid cache 'CL/|clbake/(kernels|builder|clbake)|nlohmann|boost'
 forbid kernels 'CL/|clbake/(cache|builder|clbake|status)|nlohmann|boost'
 forbid runtime 'clbake/(kernels|builder)|nlohmann|boost|xxhash'
+for folder in cache kernels runtime/include $(ls -d runtime/src/*/ | grep -v /trust/); do forbid "$folder" 'sodium'; done
 forbid builder 'boost'
 exit $bad

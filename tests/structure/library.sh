@@ -1,6 +1,6 @@
 #!/bin/sh
-# library.sh LIBCLBAKE.SO ROOT: it exports what the public headers declare and nothing else, and needs nothing but
-# OpenCL, zstd and the runtimes of C and C++.
+# library.sh LIBCLBAKE.SO ROOT [NEEDED]: it exports what the public headers declare and nothing else, and needs nothing
+# but OpenCL, zstd, the runtimes of C and C++, and what the expression NEEDED names.
 set -u
 root=$2
 exports=$(nm -DC --defined-only "$1" | cut -d' ' -f3-)
@@ -21,5 +21,5 @@ echo "$exports" | {
   exit $bad
 } || exit 1
 allowed='^(libOpenCL|libzstd|libstdc\+\+|libm|libgcc_s|libc|libpthread|ld-linux|libasan|libubsan|libtsan)'
-needed=$(objdump -p "$1" | awk '/NEEDED/{print $2}' | grep -vE "$allowed")
+needed=$(objdump -p "$1" | awk '/NEEDED/{print $2}' | grep -vE "$allowed" | grep -vE "^(${3:-none})\\.so")
 [ -z "$needed" ] || { echo "needs: $needed"; exit 1; }

@@ -10,7 +10,7 @@ complain() { echo "$*"; bad=1; }
 anchors() { sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'; }
 
 links=0
-for page in *.md */*.md */*/*.md; do
+for page in *.md .github/*.md */*.md */*/*.md; do
   for link in $(grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//' | grep -v '^https*:'); do
     links=$((links + 1))
     file=$(dirname "$page")/${link%%#*}

@@ -1,4 +1,5 @@
 // `clbake bench bundle`: what the file format costs, without any driver.
+#include "bench/bench_device.hpp"
 #include "bench/synthetic_drivers.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
@@ -94,7 +95,7 @@ Result<Json> time_merge(const std::string& directory, std::uint32_t count) {
 
 // Programs with or without a dictionary: their number, size, and the time to find and read one.
 struct Group {
-  std::vector<double> raw_bytes, times_us;
+  std::vector<double> raw_bytes, times_us, trusted_us;
   std::uint64_t raw = 0, stored = 0;
 };
 
@@ -105,7 +106,8 @@ Json to_json(const char* name, const Group& group) {
           {"raw_bytes", group.raw},
           {"stored_bytes", group.stored},
           {"median_raw_bytes", empty ? 0 : builder::median(group.raw_bytes)},
-          {"median_read_us", empty ? 0 : builder::median(group.times_us)}};
+          {"median_read_us", empty ? 0 : builder::median(group.times_us)},
+          {"median_trusted_us", group.trusted_us.empty() ? Json() : Json(builder::median(group.trusted_us))}};
 }
 
 // What the programs of a bundle take there, and when each is compressed alone.
@@ -116,7 +118,16 @@ Result<Json> measure_file(const std::string& file, std::size_t rounds) {
   if (!contents) return contents.status();
   const Result<cache::Bytes> alone = cache::encode(*contents);
   if (!alone) return alone.status();
+  const std::shared_ptr<const Trust> trust = trust_of_itself(*bundle);
+  const Result<Bundle> trusted = trust ? trust->admit(*bundle) : *bundle;
+  if (!trusted) return trusted.status();
   Group groups[2];
+  const auto read_us = [&](const Bundle& from, const cache::EntryInfo& entry) {
+    return median_us(rounds, [&](std::size_t) {
+      const Result<cache::EntryInfo> found = from.find_entry(entry.target, entry.variant, entry.form);
+      (void)from.program(*found);
+    });
+  };
   for (std::uint32_t i = 0; i < bundle->entry_count(); ++i) {
     const Result<cache::EntryInfo> entry = bundle->entry(i);
     if (!entry) return entry.status();
@@ -124,16 +135,20 @@ Result<Json> measure_file(const std::string& file, std::size_t rounds) {
     group.raw += entry->program.raw_bytes;
     group.stored += entry->program.stored_bytes;
     group.raw_bytes.push_back(entry->program.raw_bytes);
-    group.times_us.push_back(median_us(rounds, [&](std::size_t) {
-      const Result<cache::EntryInfo> found = bundle->find_entry(entry->target, entry->variant, entry->form);
-      (void)bundle->program(*found);
-    }));
+    group.times_us.push_back(read_us(*bundle, *entry));
+    if (trust) group.trusted_us.push_back(read_us(*trusted, *entry));
   }
+  const double open_us = median_us(rounds, [&](std::size_t) { (void)Bundle::open(file); });
+  const double trust_us = median_us(rounds, [&](std::size_t) {
+    if (trust) (void)trust->admit(*bundle);
+  });
   const auto size = static_cast<double>(bundle->size_bytes());
   return Json{{"file", file},
               {"bytes", bundle->size_bytes()},
               {"alone_bytes", alone->size()},
               {"ratio", size / static_cast<double>(alone->size())},
+              {"open_us", open_us},
+              {"trust_us", trust ? Json(trust_us) : Json()},
               {"programs", {to_json("alone", groups[0]), to_json("with a dictionary", groups[1])}}};
 }
 
@@ -141,12 +156,18 @@ void print_file(const Json& result) {
   std::printf("%s: %zu bytes, %.3f of the %zu with each program compressed alone\n",
               result["file"].get<std::string>().c_str(), result["bytes"].get<std::size_t>(),
               result["ratio"].get<double>(), result["alone_bytes"].get<std::size_t>());
-  std::printf("%-18s %8s %12s %12s %12s %10s\n", "programs", "count", "raw bytes", "stored", "median raw", "read us");
+  const bool trusted = !result["trust_us"].is_null();
+  std::printf("opened in %.1f us", result["open_us"].get<double>());
+  if (trusted) std::printf(", trusted in %.1f us more", result["trust_us"].get<double>());
+  std::printf("\n%-18s %8s %12s %12s %12s %10s%s\n", "programs", "count", "raw bytes", "stored", "median raw",
+              "read us", trusted ? "    trusted" : "");
   for (const Json& row : result["programs"]) {
-    std::printf("%-18s %8zu %12zu %12zu %12.0f %10.1f\n", row["programs"].get<std::string>().c_str(),
+    std::printf("%-18s %8zu %12zu %12zu %12.0f %10.1f", row["programs"].get<std::string>().c_str(),
                 row["count"].get<std::size_t>(), row["raw_bytes"].get<std::size_t>(),
                 row["stored_bytes"].get<std::size_t>(), row["median_raw_bytes"].get<double>(),
                 row["median_read_us"].get<double>());
+    if (!row["median_trusted_us"].is_null()) std::printf(" %10.1f", row["median_trusted_us"].get<double>());
+    std::printf("\n");
   }
 }
 
@@ -185,7 +206,8 @@ int bench_bundle(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench bundle [FILE] [OPTIONS]",
       "With FILE: the size of the bundle, beside that of its programs compressed one by one, and the time to find,\n"
-      "verify and decompress a program. Without: the times to open made-up bundles and to find an entry in them, "
+      "verify and decompress a program, also under a policy of trust, if it has digests. Without: the times to open "
+      "made-up bundles and to find an entry in them, "
       "and\n"
       "to join many bundles into one. Needs no OpenCL device. Times are medians.");
   cli.add_value("entries", "N", "of the largest made-up bundle: 100, 10000 or 1000000, the default");

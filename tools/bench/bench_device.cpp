@@ -33,4 +33,18 @@ Result<Library> open_library(const BenchDevice& on, const Bundle& bundle, const 
   return Library::create(on.session.context(), on.device.id, {bundle}, options);
 }
 
+std::shared_ptr<const Trust> trust_of_itself(const Bundle& bundle) {
+  const Result<std::string> identity = builder::identity_text(bundle);
+  if (!identity) return nullptr;
+  std::vector<std::string> keys;
+  const Result<std::vector<builder::SignatureReport>> signatures = builder::signatures_of(bundle);
+  if (!signatures) return nullptr;
+  for (const builder::SignatureReport& signature : *signatures) {
+    if (signature.valid) keys.push_back(signature.public_key);
+  }
+  const Result<std::shared_ptr<const Trust>> trust =
+      keys.empty() ? builder::trusted_digest(*identity) : builder::trusted_keys(keys, 0);
+  return trust ? *trust : nullptr;
+}
+
 }  // namespace clbake::tool

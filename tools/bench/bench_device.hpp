@@ -2,6 +2,7 @@
 #pragma once
 
 #include <clbake/builder/devices.hpp>
+#include <clbake/builder/release/signing.hpp>
 
 #include <string>
 
@@ -27,5 +28,9 @@ Result<BenchDevice> open_device(const Target& target);
 Result<BenchBundle> open_bundle(const std::string& file, const std::string& spec);
 
 Result<Library> open_library(const BenchDevice& on, const Bundle& bundle, const Options& options = {});
+
+// Trusts the keys that signed the bundle or, if none did, the bundle's digest: what trust costs is measured with a
+// policy that the bundle satisfies. Null where there is nothing to trust: without digests, or without libsodium.
+std::shared_ptr<const Trust> trust_of_itself(const Bundle& bundle);
 
 }  // namespace clbake::tool

@@ -13,17 +13,20 @@
 namespace clbake::tool {
 namespace {
 
-// Microseconds of the driver's three calls, their sum, and Library::prepare, or Library::program, as a whole.
+// Microseconds of the driver's three calls, their sum, and Library::prepare, or Library::program, as a whole; the last
+// also in a library that trusts the bundle.
 struct Load {
   std::string variant;
-  std::vector<double> create, build, kernel, driver, prepare;
+  std::vector<double> create, build, kernel, driver, prepare, trusted;
 };
 
 // Loads one program, through a new library: an older one would have kept it.
-Result<Explanation> load_once(const BenchBundle& bundle, const cache::Variant& v, double& prepare_us) {
+Result<Explanation> load_once(const BenchBundle& bundle, const cache::Variant& v,
+                              const std::shared_ptr<const Trust>& trust, double& prepare_us) {
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;
+  options.trust = trust;
   const Result<Library> library = open_library(bundle.on, bundle.bundle, options);
   if (!library) return library.status();
   const auto start = std::chrono::steady_clock::now();
@@ -44,24 +47,28 @@ Result<Explanation> load_once(const BenchBundle& bundle, const cache::Variant& v
 }
 
 // Variant after variant in each round; the first program of the process is a row of its own.
-Result<std::vector<Load>> measure(const BenchBundle& bundle, std::uint32_t target, std::size_t rounds) {
-  std::vector<Load> loads = {{"(the first program of the process)", {}, {}, {}, {}, {}}};
+Result<std::vector<Load>> measure(const BenchBundle& bundle, std::uint32_t target, std::size_t rounds,
+                                  const std::shared_ptr<const Trust>& trust) {
+  std::vector<Load> loads = {{"(the first program of the process)", {}, {}, {}, {}, {}, {}}};
   for (std::size_t round = 0; round < rounds; ++round) {
     std::size_t row = 1;
     for (std::uint32_t i = 0; i < bundle.bundle.variant_count(); ++i) {
       const Result<cache::Variant> variant = bundle.bundle.variant(i);
       if (!variant) return variant.status();
       if (!bundle.bundle.find_entry(target, i)) continue;
-      double prepare_us = 0;
-      const Result<Explanation> e = load_once(bundle, *variant, prepare_us);
+      double prepare_us = 0, trusted_us = 0;
+      const Result<Explanation> e = load_once(bundle, *variant, nullptr, prepare_us);
       if (!e) return e.status().within(variant->name);
-      if (loads.size() == row) loads.push_back({variant->name, {}, {}, {}, {}, {}});
+      const Status trusted = trust ? load_once(bundle, *variant, trust, trusted_us).status() : Status();
+      if (!trusted) return trusted.within(variant->name);
+      if (loads.size() == row) loads.push_back({variant->name, {}, {}, {}, {}, {}, {}});
       Load& load = loads[0].create.empty() ? loads[0] : loads[row];
       load.create.push_back(e->create_us);
       load.build.push_back(e->build_us);
       load.kernel.push_back(e->kernel_us);
       load.driver.push_back(e->create_us + e->build_us + e->kernel_us);
       load.prepare.push_back(prepare_us);
+      if (trust) load.trusted.push_back(trusted_us);
       ++row;
     }
   }
@@ -77,19 +84,23 @@ Json to_json(const Load& load) {
           {"build_us", builder::median(load.build)},
           {"kernel_us", builder::median(load.kernel)},
           {"driver_us", builder::median(load.driver)},
-          {"prepare_us", builder::median(load.prepare)}};
+          {"prepare_us", builder::median(load.prepare)},
+          {"trusted_us", load.trusted.empty() ? Json() : Json(builder::median(load.trusted))}};
 }
 
 void print_table(const Json& rows) {
   std::size_t width = 7;
   for (const Json& row : rows) width = std::max(width, row["variant"].get<std::string>().size());
-  std::printf("%-*s %9s %9s %9s %9s %9s\n", static_cast<int>(width), "variant", "create us", "build us", "kernel us",
-              "driver us", "prepare");
+  const bool trusted = !rows.empty() && !rows[0]["trusted_us"].is_null();
+  std::printf("%-*s %9s %9s %9s %9s %9s%s\n", static_cast<int>(width), "variant", "create us", "build us", "kernel us",
+              "driver us", "prepare", trusted ? "   trusted" : "");
   for (const Json& row : rows) {
-    std::printf("%-*s %9.1f %9.1f %9.1f %9.1f %9.1f\n", static_cast<int>(width),
+    std::printf("%-*s %9.1f %9.1f %9.1f %9.1f %9.1f", static_cast<int>(width),
                 row["variant"].get<std::string>().c_str(), row["create_us"].get<double>(),
                 row["build_us"].get<double>(), row["kernel_us"].get<double>(), row["driver_us"].get<double>(),
                 row["prepare_us"].get<double>());
+    if (trusted) std::printf(" %9.1f", row["trusted_us"].get<double>());
+    std::printf("\n");
   }
 }
 
@@ -104,6 +115,7 @@ int bench_load(const std::vector<std::string>& arguments) {
       "is the user's.");
   cli.add_device();
   cli.add_value("rounds", "N", "times that each program is loaded; default 7");
+  cli.add_flag("trust", "also load each in a library that trusts the bundle's signers or, without any, its digest");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t rounds = cli.size("rounds", 7, 2, 10000);
@@ -112,7 +124,9 @@ int bench_load(const std::vector<std::string>& arguments) {
   const Target& device = bundle->on.device.target;
   const Result<std::uint32_t> target = bundle->bundle.find_target(device);
   if (!target) return fail("bench load", target.status().within(cli.file()));
-  const Result<std::vector<Load>> loads = measure(*bundle, *target, rounds);
+  const std::shared_ptr<const Trust> trust = cli.has("trust") ? trust_of_itself(bundle->bundle) : nullptr;
+  if (cli.has("trust") && !trust) return fail("clbake bench load: " + cli.file() + ": nothing in it can be trusted");
+  const Result<std::vector<Load>> loads = measure(*bundle, *target, rounds, trust);
   if (!loads) return fail("bench load", loads.status());
   Json rows = Json::array();
   for (const Load& load : *loads) rows.push_back(to_json(load));

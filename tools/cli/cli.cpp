@@ -1,5 +1,7 @@
 #include "cli/cli.hpp"
 
+#include <clbake/builder/release/signing.hpp>
+
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cerrno>
@@ -23,6 +25,11 @@ bool serves(const Bundle& bundle, const Target& device) {
     if (target && (newer_driver_serves(*target, device) || portable_serves(*target, device))) return true;
   }
   return false;
+}
+
+Status verify(const Bundle& bundle) {
+  const Status intact = bundle.verify();
+  return intact ? builder::check_digests(bundle) : intact;
 }
 
 }  // namespace
@@ -225,18 +232,21 @@ Status check_not_input(const std::string& output, const std::vector<std::string>
 Result<Bundle> open_verified(const std::string& path) {
   Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle;
-  const Status intact = bundle->verify();
-  if (!intact) return intact.within(path);
+  const Status verified = verify(*bundle);
+  if (!verified) return verified.within(path);
   return bundle;
 }
 
 Result<cache::Bytes> read_verified(const std::string& path) {
-  const Result<Bundle> bundle = open_verified(path);
-  if (!bundle) return bundle.status();
-  cache::Bytes bytes(static_cast<std::size_t>(bundle->size_bytes()));
+  const Result<Bundle> file = Bundle::open(path);
+  if (!file) return file.status();
+  cache::Bytes bytes(static_cast<std::size_t>(file->size_bytes()));
   std::ifstream stream(path, std::ios::binary);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!stream) return {Code::io, path + ": cannot be read"};
+  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});  // the file may have changed
+  const Status verified = bundle ? verify(*bundle) : bundle.status();
+  if (!verified) return verified.within(path);
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/variants.hpp"
+#include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/bake_list.hpp>
@@ -221,7 +222,9 @@ int build(const std::vector<std::string>& arguments) {
   if (!bake_lists) return fail("build", bake_lists.status());
   print_remarks(*bake_lists);
 
+  const DroppedSignatures signatures("build", options.output);
   const Result<builder::BuildReport> report = bake(options, *bake_lists);
+  if (report) signatures.tell();
   if (report.status().code() == Code::cancelled) {
     fail("clbake build: interrupted; finished work is kept, and the same command continues from there");
     return kInterrupted;

@@ -1,10 +1,12 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
+#include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/merge_bundles.hpp>
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
@@ -15,7 +17,8 @@
 namespace clbake::tool {
 namespace {
 
-void print_report(const builder::MergedBundle& merged, std::size_t parts, const std::string& output, bool json) {
+void print_report(const builder::MergedBundle& merged, std::size_t parts, std::size_t dropped,
+                  const std::string& output, bool json) {
   const cache::Contents& all = merged.contents;
   if (json) {
     print({{"file", output},
@@ -23,7 +26,8 @@ void print_report(const builder::MergedBundle& merged, std::size_t parts, const 
            {"targets", all.targets.size()},
            {"variants", all.variants.size()},
            {"entries", all.entries.size()},
-           {"left_out", merged.left_out}});
+           {"left_out", merged.left_out},
+           {"dropped_signatures", dropped}});
     return;
   }
   std::printf("%s: %s joined; %s, %s, %s\n", output.c_str(), counted(parts, "bundle").c_str(),
@@ -35,6 +39,7 @@ Result<cache::Bytes> packed(const cache::Contents& contents) {
   ProgressBar bar;
   const auto start = std::chrono::steady_clock::now();
   cache::PackOptions options;
+  options.digest = builder::digest_function();
   options.report = [&](std::size_t done, std::size_t all) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (elapsed.count() < 2) return;  // not worth a line
@@ -56,7 +61,7 @@ int merge(const std::vector<std::string>& arguments) {
       "target's choice for a precision and transposes is that of the first bundle that has any. Damaged bundles in a\n"
       "directory, and variants whose name an earlier bundle gives to a different variant, are left out and named. "
       "Needs\n"
-      "no OpenCL device.");
+      "no OpenCL device. Signatures of the parts do not hold for the whole, which has none.");
   cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
@@ -71,6 +76,8 @@ int merge(const std::vector<std::string>& arguments) {
   }
   if (bundles.empty()) return fail("clbake merge: no bundle in " + cli.files().front());
   const std::size_t parts = bundles.size();
+  std::size_t dropped = 0;
+  for (const builder::NamedBundle& part : bundles) dropped += part.signatures;
   builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
@@ -79,7 +86,8 @@ int merge(const std::vector<std::string>& arguments) {
   const Status written = cache::write_file(output, {bytes->data(), bytes->size()});
   if (!written) return fail("merge", written);
   for (const std::string& line : merged.left_out) std::fprintf(stderr, "clbake merge: left out: %s\n", line.c_str());
-  print_report(merged, parts, output, cli.has("json"));
+  tell_of_dropped("merge", output, dropped);
+  print_report(merged, parts, dropped, output, cli.has("json"));
   return merged.left_out.empty() ? kSuccess : kLeftOut;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
+#include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/process.hpp>
@@ -16,7 +17,7 @@ std::atomic<bool> interrupted{false};
 
 void on_signal(int) { interrupted = true; }
 
-Json report_json(const builder::ProveReport& report, const std::string& file) {
+Json report_json(const builder::ProveReport& report, const std::string& file, std::size_t dropped) {
   Json jobs = Json::array();
   for (const builder::JobReport& job : report.jobs) {
     jobs.push_back(to_json(job));
@@ -28,6 +29,7 @@ Json report_json(const builder::ProveReport& report, const std::string& file) {
           {"taken_out", report.taken_out},
           {"not_jit_free", report.not_jit_free},
           {"left", report.left},
+          {"dropped_signatures", dropped},
           {"jobs", jobs}};
 }
 
@@ -45,7 +47,7 @@ void print_report(const builder::ProveReport& report, const std::string& file) {
 int prove(const std::vector<std::string>& arguments) {
   Cli cli("prove FILE [OPTIONS]",
           "Proves the entries of a bundle that were baked without their device, on the devices of this machine, and\n"
-          "writes the proofs into the bundle.");
+          "writes the proofs into the bundle. Signatures do not hold for what is new, and are dropped.");
   cli.add_device("; default: all devices");
   cli.add_flag("again", "also prove entries that are proven already");
   cli.add_value("timeout", "SECONDS", "give up on a driver after this time; default 180");
@@ -60,6 +62,7 @@ int prove(const std::vector<std::string>& arguments) {
   if (!selected) return fail("prove", selected.status());
   options.devices = std::move(*selected);
 
+  const DroppedSignatures signatures("prove", options.file);
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   ProgressBar bar;
@@ -69,6 +72,7 @@ int prove(const std::vector<std::string>& arguments) {
         bar.show(progress.steps_done, progress.steps, progress.last);
       });
   bar.clear();
+  const std::size_t dropped = signatures.tell();
   if (report.status().code() == Code::cancelled) {
     bar.message("clbake prove: interrupted; the proofs so far are in the bundle" +
                 std::string(options.again ? "" : ", and the same command continues from there"));
@@ -76,7 +80,7 @@ int prove(const std::vector<std::string>& arguments) {
   }
   if (!report) return fail("prove", report.status());
   if (cli.has("json")) {
-    print(report_json(*report, options.file));
+    print(report_json(*report, options.file, dropped));
   } else {
     print_report(*report, options.file);
   }

@@ -5,8 +5,8 @@
 
 namespace clbake::tool {
 
-// {"format", "file_bytes", "bytes", "stored_bytes", "ratio", "variants", "targets": [...], "profiles": [...],
-// "entries": [...]}. Fails with what is wrong with a record.
+// {"format", "file_bytes", "digest", "signatures": [...], "bytes", "stored_bytes", "ratio", "variants",
+// "targets": [...], "profiles": [...], "entries": [...]}. Fails with what is wrong with a record.
 Result<Json> bundle_report(const Bundle& bundle);
 
 // The functions below take that JSON.

@@ -159,6 +159,20 @@ void print_target(const Json& report, std::size_t index) {
   }
 }
 
+// Whose signatures there are; whether a key is to be trusted only its reader knows.
+void print_trust(const Json& report) {
+  if (report["digest"].is_null()) return;
+  std::printf("digest %s\n", text_of(report, "digest").c_str());
+  const Json& signatures = report["signatures"];
+  if (signatures.empty()) {
+    std::printf("not signed: nothing tells who made it, nor who made the bundles that it was joined from\n");
+  }
+  for (const Json& signature : signatures) {
+    std::printf("%s by %s, release %s\n", signature["valid"].get<bool>() ? "signed" : "WRONG SIGNATURE, as if",
+                text_of(signature, "public_key").c_str(), signature["release"].dump().c_str());
+  }
+}
+
 void print_rules(const char* title, const Json& rules) {
   if (rules.empty()) return;
   std::printf("%s:\n", title);
@@ -194,6 +208,7 @@ void print_summary(const Json& report, const std::string& file) {
               size_text(report["file_bytes"].get<std::uint64_t>()).c_str(),
               size_text(report["bytes"].get<std::uint64_t>()).c_str(),
               size_text(report["stored_bytes"].get<std::uint64_t>()).c_str(), report["ratio"].get<double>());
+  print_trust(report);
   for (std::size_t i = 0; i < report["targets"].size(); ++i) print_target(report, i);
 }
 

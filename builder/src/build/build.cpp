@@ -1,5 +1,6 @@
 #include <clbake/builder/build.hpp>
 
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include "build/previous_bundle.hpp"
@@ -83,6 +84,9 @@ Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
   std::ifstream file(path, std::ios::binary);
   const cache::Bytes present{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (file.is_open() && present == bytes) return {};
+  // The same bundle, signed, stays signed.
+  const Result<cache::Bytes> without = cache::with_signatures({present.data(), present.size()}, {});
+  if (without && *without == bytes) return {};
   return cache::write_file(path, {bytes.data(), bytes.size()});
 }
 
@@ -93,7 +97,7 @@ cache::PackOptions pack_options(const StageContext& context) {
     reported = done;
     steps.tell_of("compressed " + std::to_string(done) + " of " + std::to_string(all) + " programs");
   };
-  return {context.options.parallel, &context.cancel, report};
+  return {context.options.parallel, &context.cancel, report, digest_function()};
 }
 
 // The new bundle and the report on it.

@@ -1,4 +1,5 @@
 #include <clbake/builder/merge_bundles.hpp>
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/reader.hpp>
 #include "profile/default_targets.hpp"
 #include "profile/kind_choice.hpp"
@@ -15,12 +16,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<cache::Contents> read_verified(const std::string& path) {
+// Whether the name is that of an overlay's file: 32 hexadecimal digits.
+bool is_of_overlay(const std::string& path) {
+  const std::string name = fs::path(path).stem().string();
+  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<NamedBundle> read_verified(const std::string& path) {
   const Result<cache::Bundle> bundle = cache::Bundle::open(path);
   if (!bundle) return bundle.status();
-  const Status whole = bundle->verify();
+  Status whole = bundle->verify();
+  if (whole) whole = check_digests(*bundle);
   if (!whole) return whole.within(path);
-  return bundle->decode();
+  const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
+  if (!signatures) return signatures.status().within(path);
+  Result<cache::Contents> contents = bundle->decode();
+  if (!contents) return contents.status().within(path);
+  NamedBundle read{path, std::move(*contents), signatures->size()};
+  if (!is_of_overlay(path)) return read;
+  // Runtimes prove nothing: whatever such a file says, it has not been proven.
+  for (cache::Entry& entry : read.contents.entries) entry.proof = cache::Proof();
+  return read;
 }
 
 // The index of an equal item, which is added if there is none.
@@ -141,18 +157,18 @@ Result<std::vector<std::string>> bundles_in(const std::string& directory) {
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out) {
   std::error_code ignored;  // of a path that is not there the opening will tell
   if (!fs::is_directory(path, ignored)) {
-    Result<cache::Contents> contents = read_verified(path);
-    if (contents) bundles.push_back({path, std::move(*contents)});
-    return contents.status();
+    Result<NamedBundle> bundle = read_verified(path);
+    if (bundle) bundles.push_back(std::move(*bundle));
+    return bundle.status();
   }
   const Result<std::vector<std::string>> files = bundles_in(path);
   if (!files) return files.status();
   for (const std::string& file : *files) {
-    Result<cache::Contents> contents = read_verified(file);
-    if (contents) {
-      bundles.push_back({file, std::move(*contents)});
+    Result<NamedBundle> bundle = read_verified(file);
+    if (bundle) {
+      bundles.push_back(std::move(*bundle));
     } else {
-      left_out.push_back(contents.status().message());
+      left_out.push_back(bundle.status().message());
     }
   }
   return {};

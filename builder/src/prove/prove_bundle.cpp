@@ -1,4 +1,5 @@
 #include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
@@ -242,7 +243,7 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
 Status Proving::write() const {
   cache::Contents contents = contents_;
   for (const Task* task : proven_) renew_profile(contents, *task);
-  const Result<cache::Bytes> bytes = cache::pack(contents);
+  const Result<cache::Bytes> bytes = cache::pack(contents, {0, nullptr, {}, digest_function()});
   if (!bytes) return bytes.status();
   return cache::write_file(options_.file, {bytes->data(), bytes->size()});
 }

@@ -1,5 +1,6 @@
 #include <clbake/builder/release/prune.hpp>
 
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
 #include "release/prune_plan.hpp"
 #include "release/prune_size.hpp"
@@ -39,8 +40,8 @@ Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
   if (plan.apply().entries.empty()) {
     return {Code::invalid_argument, "no program of the bundle would be left: none is for what is asked for"};
   }
-  Result<cache::Bytes> bytes =
-      options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss) : cache::pack(plan.apply());
+  Result<cache::Bytes> bytes = options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss)
+                                                     : cache::pack(plan.apply(), {0, nullptr, {}, digest_function()});
   if (!bytes) return bytes.status();
   const cache::Contents kept = plan.apply();
   pruned.before = counts_of(*contents, bundle.size_bytes());

@@ -1,5 +1,6 @@
 #include "release/prune_size.hpp"
 
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ Status Fitter::find_serving() {
 Result<cache::Bytes> Fitter::run() {
   const Status found = find_serving();
   if (!found) return found;
-  Result<cache::Bytes> bytes = cache::pack(plan_.apply());
+  Result<cache::Bytes> bytes = cache::pack(plan_.apply(), {0, nullptr, {}, digest_function()});
   while (bytes && bytes->size() > max_bytes_) {
     std::uint64_t programs = 0;
     for (const EntryKey& key : plan_.entries()) programs += bytes_of(key);
@@ -85,7 +86,7 @@ Result<cache::Bytes> Fitter::run() {
       return {Code::invalid_argument, "the problems cannot be served within " + std::to_string(max_bytes_) +
                                           " bytes: " + std::to_string(bytes->size()) + " are left"};
     }
-    bytes = cache::pack(plan_.apply());
+    bytes = cache::pack(plan_.apply(), {0, nullptr, {}, digest_function()});
   }
   const Status measured = bytes ? measure_loss() : bytes.status();
   if (!measured) return measured;

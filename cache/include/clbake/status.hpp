@@ -26,6 +26,7 @@ enum class Code : int {
   checksum = 22,             // the bytes are not those that were written
   unsupported_version = 23,  // made by a newer major version, or needs a feature that this reader lacks
   malformed = 24,            // checksums hold, but fields break the rules of FORMAT.md
+  not_trusted = 25,          // not what Options::trust accepts: no known key, another digest, an older release
 
   no_target = 30,     // the bundle has nothing for this device
   other_driver = 31,  // the bundle has this device, under another driver or platform version
@@ -55,6 +56,7 @@ constexpr std::string_view name(Code code) {
     case Code::checksum: return "checksum";
     case Code::unsupported_version: return "unsupported version";
     case Code::malformed: return "malformed";
+    case Code::not_trusted: return "not trusted";
     case Code::no_target: return "no target";
     case Code::other_driver: return "other driver";
     case Code::no_variant: return "no variant";

@@ -52,7 +52,7 @@ class Packer {
     if (!status) return status;
     dictionaries_ = choose_dictionaries(items_);
     if (status = compress_all(); !status) return status;
-    return encode_canonical(contents_, packed_programs());
+    return encode_canonical(contents_, packed_programs(), options_.digest);
   }
 
  private:

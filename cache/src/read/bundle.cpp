@@ -28,7 +28,7 @@ Result<Body> read_body(const BundleView& view, SectionType type, std::uint32_t i
   if (i >= view.section(type).count) return no_such_record(view, type, i);
   Result<BlobRecord> record = read_blob_record(view, type, i);
   if (!record) return record.status().within(record_name(type, i));
-  Result<Bytes> raw = unpack(view, record->blob);
+  Result<Bytes> raw = unpack(view, type, i, record->blob);
   if (!raw) return raw.status().within(record_name(type, i));
   return Body{*record, std::move(*raw)};
 }
@@ -49,7 +49,8 @@ Result<Proof> read_proof(const BundleView& view, std::uint32_t i, std::uint64_t 
   Result<ProofRecord> record = read_proof_record(view, i);
   if (!record) return record.status();
   if (record->program_checksum != program_checksum) return Status(Code::malformed, "belongs to another program");
-  const Result<ByteView> texts = read_texts(view, *record);
+  Bytes copy;
+  const Result<ByteView> texts = read_texts(view, i, *record, copy);
   if (!texts) return texts.status();
   if (Status status = parse_texts(*texts, record->proof); !status) return status;
   return std::move(record->proof);
@@ -60,13 +61,17 @@ Result<EntryInfo> read_entry(const BundleView& view, std::uint32_t i) {
   if (!record) return record.status().within(record_name(SectionType::index, i));
   Result<Proof> proof = read_proof(view, i, record->blob.raw_checksum);
   if (!proof) return proof.status().within(record_name(SectionType::proofs, i));
-  return EntryInfo{record->key0,         record->key1,      static_cast<Form>(record->key2),
-                   record->newer_driver, std::move(*proof), record->blob};
+  return EntryInfo{
+      i,           record->key0, record->key1, static_cast<Form>(record->key2), record->newer_driver, std::move(*proof),
+      record->blob};
 }
 
-Result<Bytes> read_program(const BundleView& view, const Blob& program) {
-  if (Status status = check_blob(view, SectionType::index, program); !status) return status;
-  return unpack(view, program);
+Result<Bytes> read_program(const BundleView& view, const EntryInfo& entry) {
+  if (Status status = check_blob(view, SectionType::index, entry.program); !status) return status;
+  if (entry.index >= view.section(SectionType::index).count) {
+    return Status(Code::malformed, "is no index record of this bundle");
+  }
+  return unpack(view, SectionType::index, entry.index, entry.program);
 }
 
 Status null_bytes() { return {Code::invalid_argument, "the bundle's bytes are null"}; }
@@ -150,7 +155,7 @@ Result<EntryInfo> Bundle::entry(std::uint32_t i) const {
 
 Result<Bytes> Bundle::program(const EntryInfo& entry) const {
   return exceptions_to_status([&]() -> Result<Bytes> {
-    Result<Bytes> program = read_program(state_->view, entry.program);
+    Result<Bytes> program = read_program(state_->view, entry);
     if (program) return program;
     return program.status().within("program of target " + std::to_string(entry.target) + ", variant " +
                                    std::to_string(entry.variant));

@@ -42,7 +42,8 @@ Result<std::uint32_t> find_encoded_target(const BundleView& view, ByteView wante
     const Result<BlobRecord> record = read_blob_record(view, SectionType::targets, i);
     if (!record) return record.status().within(record_name(SectionType::targets, i));
     if (record->blob.raw_checksum != hash) break;
-    const Result<ByteView> body = stored_bytes(view, record->blob);
+    Bytes copy;
+    const Result<ByteView> body = stored_bytes(view, SectionType::targets, i, record->blob, copy);
     if (!body) return body.status().within(record_name(SectionType::targets, i));
     if (body->size == wanted.size && std::memcmp(body->data, wanted.data, wanted.size) == 0) return i;
   }

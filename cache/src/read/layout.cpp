@@ -58,11 +58,11 @@ Status check_version(const std::uint8_t* head) {
   return {};
 }
 
-Status check_file_size(ByteView bytes) {
+Status check_file_size(ByteView bytes, std::uint64_t file_bytes) {
   const std::uint64_t declared = load64(bytes.data + header::kFileBytesAt);
-  if (declared == bytes.size) return {};
-  std::string message = std::to_string(bytes.size) + " bytes instead of " + std::to_string(declared);
-  if (declared > bytes.size) return {Code::truncated, "truncated: " + message};
+  if (declared == file_bytes) return {};
+  std::string message = std::to_string(file_bytes) + " bytes instead of " + std::to_string(declared);
+  if (declared > file_bytes) return {Code::truncated, "truncated: " + message};
   return {Code::malformed, "more data after the end: " + message};
 }
 
@@ -88,24 +88,22 @@ std::uint64_t max_count(SectionType type) {
     case SectionType::profiles: return format::kMaxProfiles;
     case SectionType::index:
     case SectionType::proofs: return format::kMaxEntries;
+    case SectionType::digests: return UINT32_MAX;  // as many as there are records
+    case SectionType::signatures: return format::kMaxSignatures;
     case SectionType::bodies:
     case SectionType::programs: return 0;
   }
   return 0;
 }
 
-bool is_area(SectionType type) { return type == SectionType::bodies || type == SectionType::programs; }
-
 // Rules for sections of a known type only.
 Status check_known(SectionType type, const std::uint8_t* p) {
   const std::uint64_t count = load64(p + format::section::kCountAt);
   const std::uint32_t record_bytes = load32(p + format::section::kRecordBytesAt);
   if (count > max_count(type)) return {Code::malformed, "too many records"};
-  if (is_area(type) ? record_bytes != 0 : record_bytes != format::kRecordBytes) {
-    return {Code::malformed, "wrong record size"};
-  }
-  if (!is_area(type) && load64(p + format::section::kBytesAt) != count * format::kRecordBytes) {
-    return {Code::malformed, "its size is not its number of records times 64"};
+  if (record_bytes != format::record_bytes_of(type)) return {Code::malformed, "wrong record size"};
+  if (record_bytes != 0 && load64(p + format::section::kBytesAt) != count * record_bytes) {
+    return {Code::malformed, "its size is not its number of records times " + std::to_string(record_bytes)};
   }
   return {};
 }
@@ -140,10 +138,10 @@ Result<Section> read_section(const std::uint8_t* p, std::uint64_t file_bytes, st
   return section;
 }
 
-Status read_sections(ByteView bytes, Range table, Layout& layout) {
+Status read_sections(ByteView bytes, std::uint64_t file_bytes, Range table, Layout& layout) {
   std::uint64_t end = header::kBytes;
   for (std::uint64_t at = table.begin; at < table.end; at += format::section::kBytes) {
-    Result<Section> section = read_section(bytes.data + at, bytes.size, end, table);
+    Result<Section> section = read_section(bytes.data + at, file_bytes, end, table);
     const std::uint32_t type = load32(bytes.data + at + format::section::kTypeAt);
     if (!section) return section.status().within("section of type " + std::to_string(type));
     end = section->offset + section->bytes;
@@ -156,7 +154,7 @@ Status read_sections(ByteView bytes, Range table, Layout& layout) {
 }
 
 Status check_complete(const Layout& layout) {
-  for (std::uint32_t type = 1; type <= format::kSectionTypes; ++type) {
+  for (std::uint32_t type = 1; type <= format::kRequiredTypes; ++type) {
     if (layout.by_type[type].type == 0) {
       return {Code::malformed, "no section of " + std::string(name(static_cast<SectionType>(type)))};
     }
@@ -180,23 +178,29 @@ std::string_view name(SectionType type) {
     case SectionType::proofs: return "proofs";
     case SectionType::bodies: return "bodies";
     case SectionType::programs: return "programs";
+    case SectionType::digests: return "digests";
+    case SectionType::signatures: return "signatures";
   }
   return "section of unknown type";
 }
 
-Result<BundleView> read_layout(ByteView bytes) {
-  if (Status status = check_fixed_part(bytes); !status) return status;
-  if (Status status = check_version(bytes.data); !status) return status;
-  if (Status status = check_file_size(bytes); !status) return status;
-  const Result<Range> table = locate_table(bytes);
+Status read_layout_in(ByteView index, std::uint64_t file_bytes, Layout& layout) {
+  if (Status status = check_fixed_part(index); !status) return status;
+  if (Status status = check_version(index.data); !status) return status;
+  if (Status status = check_file_size(index, file_bytes); !status) return status;
+  const Result<Range> table = locate_table(index);
   if (!table) return table.status();
+  layout.version = {load16(index.data + header::kMajorAt), load16(index.data + header::kMinorAt)};
+  layout.table_offset = table->begin;
+  layout.sections.reserve((table->end - table->begin) / format::section::kBytes);
+  if (Status status = read_sections(index, file_bytes, *table, layout); !status) return status;
+  return check_complete(layout);
+}
+
+Result<BundleView> read_layout(ByteView bytes) {
   BundleView view;
-  view.bytes = bytes;
-  view.layout.version = {load16(bytes.data + header::kMajorAt), load16(bytes.data + header::kMinorAt)};
-  view.layout.table_offset = table->begin;
-  view.layout.sections.reserve((table->end - table->begin) / format::section::kBytes);
-  if (Status status = read_sections(bytes, *table, view.layout); !status) return status;
-  if (Status status = check_complete(view.layout); !status) return status;
+  view.bytes = view.index = bytes;
+  if (Status status = read_layout_in(bytes, bytes.size, view.layout); !status) return status;
   return view;
 }
 

@@ -1,6 +1,7 @@
 // Header and section table: all that opening a bundle reads and checks.
 #pragma once
 
+#include <clbake/cache/guard.hpp>
 #include <clbake/cache/model.hpp>
 #include <clbake/cache/reader.hpp>
 #include <clbake/status.hpp>
@@ -31,13 +32,27 @@ struct Layout {
 // The bytes of a bundle whose header and section table are verified. Does not own them.
 struct BundleView {
   ByteView bytes;
+  // Where records and digests are read: the same bytes or, under a guard, a private copy of the first of them, which
+  // nobody can change any more.
+  ByteView index;
+  const Guard* guard = nullptr;  // null: bytes of blobs are compared with their checksums only
   Layout layout;
 
   const Section& section(format::SectionType type) const { return layout.by_type[static_cast<std::size_t>(type)]; }
 
   // REQUIRES: a section of records, i below its count.
   const std::uint8_t* record(format::SectionType type, std::uint32_t i) const {
-    return bytes.data + section(type).offset + std::uint64_t{i} * format::kRecordBytes;
+    return index.data + section(type).offset + std::uint64_t{i} * format::kRecordBytes;
+  }
+
+  bool has_digests() const { return section(format::SectionType::digests).type != 0; }
+
+  // Of the blob or texts of a record. REQUIRES: has_digests(), check_digest_layout, a section of records, i below its
+  // count.
+  const std::uint8_t* digest(format::SectionType type, std::uint32_t i) const {
+    std::uint64_t number = i;
+    for (std::uint32_t t = 1; t < static_cast<std::uint32_t>(type); ++t) number += layout.by_type[t].count;
+    return index.data + section(format::SectionType::digests).offset + number * format::kDigestBytes;
   }
 
   ByteView slice(std::uint64_t offset, std::uint64_t size) const {
@@ -51,5 +66,8 @@ std::string_view name(format::SectionType type);
 // Verifies header and section table. Time and memory depend on the number of sections only.
 // Fails with not_a_bundle, truncated, checksum, unsupported_version or malformed, as FORMAT.md says.
 Result<BundleView> read_layout(ByteView bytes);
+
+// The same for the first bytes of a bundle of `file_bytes`, among which the section table is.
+Status read_layout_in(ByteView index, std::uint64_t file_bytes, Layout& layout);
 
 }  // namespace clbake::cache

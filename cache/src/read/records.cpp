@@ -91,11 +91,19 @@ Status decompress(ByteView stored, ByteView dictionary, Bytes& raw) {
   return size == raw.size() ? Status() : Status(Code::malformed, "decompressed to another size");
 }
 
+// Bytes that record i points to: nothing before it has looked at them under a guard.
+Result<ByteView> guarded(const BundleView& view, SectionType type, std::uint32_t i, ByteView bytes, Bytes& copy) {
+  return view.guard == nullptr ? bytes : view.guard->admit(bytes, view.digest(type, i), copy);
+}
+
 // `dictionary`: empty if the blob needs none.
-Result<Bytes> unpack_with(const BundleView& view, const Blob& blob, ByteView dictionary) {
-  const Result<ByteView> stored = stored_bytes(view, blob);
+Result<Bytes> unpack_with(const BundleView& view, SectionType type, std::uint32_t i, const Blob& blob,
+                          ByteView dictionary) {
+  Bytes copy;
+  const Result<ByteView> stored = stored_bytes(view, type, i, blob, copy);
   if (!stored) return stored.status();
   if (blob.method == static_cast<std::uint16_t>(Method::none)) {
+    if (!copy.empty()) return Bytes(std::move(copy));
     return Bytes(stored->data, stored->data + stored->size);
   }
   if (Status status = check_frame(*stored, blob.raw_bytes); !status) return status;
@@ -113,7 +121,7 @@ Result<Bytes> read_dictionary(const BundleView& view, std::uint32_t entry) {
   if (record->blob.dictionary != 0) return Status(Code::malformed, "is a dictionary and has one");
   if (record->blob.raw_bytes > format::kMaxDictionaryBytes)
     return Status(Code::malformed, "too large for a dictionary");
-  return unpack_with(view, record->blob, {});
+  return unpack_with(view, SectionType::index, entry, record->blob, {});
 }
 
 }  // namespace
@@ -201,23 +209,29 @@ Result<ProofRecord> read_proof_record(const BundleView& view, std::uint32_t i) {
   return record;
 }
 
-Result<ByteView> stored_bytes(const BundleView& view, const Blob& blob) {
-  const ByteView stored = view.slice(blob.offset, blob.stored_bytes);
+Result<ByteView> stored_bytes(const BundleView& view, SectionType type, std::uint32_t i, const Blob& blob,
+                              Bytes& copy) {
+  Result<ByteView> admitted = guarded(view, type, i, view.slice(blob.offset, blob.stored_bytes), copy);
+  if (!admitted) return admitted;
+  const ByteView stored = *admitted;
   if (xxh64(stored, 0) != blob.stored_checksum) return Status(Code::checksum, "stored bytes: checksum mismatch");
   return stored;
 }
 
-Result<Bytes> unpack(const BundleView& view, const Blob& blob) {
-  if (blob.dictionary == 0) return unpack_with(view, blob, {});
+Result<Bytes> unpack(const BundleView& view, SectionType type, std::uint32_t i, const Blob& blob) {
+  if (blob.dictionary == 0) return unpack_with(view, type, i, blob, {});
   const std::uint32_t entry = blob.dictionary - 1;
   const Result<Bytes> dictionary = read_dictionary(view, entry);
   if (!dictionary) return dictionary.status().within("its dictionary, " + record_name(SectionType::index, entry));
-  return unpack_with(view, blob, {dictionary->data(), dictionary->size()});
+  return unpack_with(view, type, i, blob, {dictionary->data(), dictionary->size()});
 }
 
-Result<ByteView> read_texts(const BundleView& view, const ProofRecord& record) {
+Result<ByteView> read_texts(const BundleView& view, std::uint32_t i, const ProofRecord& record, Bytes& copy) {
   const std::uint64_t bodies = view.section(SectionType::bodies).offset;
-  const ByteView texts = view.slice(bodies + record.texts_offset, record.texts_bytes);
+  Result<ByteView> admitted =
+      guarded(view, SectionType::proofs, i, view.slice(bodies + record.texts_offset, record.texts_bytes), copy);
+  if (!admitted) return admitted;
+  const ByteView texts = *admitted;
   const std::uint64_t checksum = texts.size == 0 ? kChecksumOfNothing : xxh64(texts, 0);
   if (checksum != record.texts_checksum) return Status(Code::checksum, "texts: checksum mismatch");
   return texts;

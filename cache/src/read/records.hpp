@@ -34,13 +34,15 @@ Result<ProofRecord> read_proof_record(const BundleView& view, std::uint32_t i);
 // The rules of FORMAT.md for the blob of a record of this type.
 Status check_blob(const BundleView& view, format::SectionType type, const Blob& blob);
 
-// The verified stored bytes, in place.
-Result<ByteView> stored_bytes(const BundleView& view, const Blob& blob);
+// Of record i of this type:
+// The verified stored bytes, in place or, under a guard, in `copy`.
+Result<ByteView> stored_bytes(const BundleView& view, format::SectionType type, std::uint32_t i, const Blob& blob,
+                              Bytes& copy);
 
 // The raw bytes: the stored bytes are verified, decompressed, and verified again; before that, those of the dictionary.
-Result<Bytes> unpack(const BundleView& view, const Blob& blob);
+Result<Bytes> unpack(const BundleView& view, format::SectionType type, std::uint32_t i, const Blob& blob);
 
-// The verified body of the proof's texts, in place; empty if it has none.
-Result<ByteView> read_texts(const BundleView& view, const ProofRecord& record);
+// The verified body of the proof's texts, in place or in `copy`; empty if it has none.
+Result<ByteView> read_texts(const BundleView& view, std::uint32_t i, const ProofRecord& record, Bytes& copy);
 
 }  // namespace clbake::cache

@@ -6,6 +6,7 @@
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "read/records.hpp"
+#include "read/seal.hpp"
 #include "read/state.hpp"
 
 #include <algorithm>
@@ -45,9 +46,9 @@ class Verifier {
   Verifier(const Bundle& bundle, const BundleView& view) : bundle_(bundle), view_(view) {}
 
   Status run() {
-    for (const auto step :
-         {&Verifier::targets, &Verifier::sources, &Verifier::variants, &Verifier::profiles, &Verifier::index,
-          &Verifier::proofs, &Verifier::programs, &Verifier::areas, &Verifier::padding, &Verifier::sections}) {
+    for (const auto step : {&Verifier::targets, &Verifier::sources, &Verifier::variants, &Verifier::profiles,
+                            &Verifier::index, &Verifier::proofs, &Verifier::programs, &Verifier::signatures,
+                            &Verifier::areas, &Verifier::padding, &Verifier::sections}) {
       if (Status status = (this->*step)(); !status) return status;
     }
     return {};
@@ -61,6 +62,7 @@ class Verifier {
   Status index();
   Status proofs();
   Status programs();
+  Status signatures();
   Status areas();
   Status padding();
   Status sections();
@@ -171,11 +173,13 @@ Status Verifier::programs() {
   });
   for (std::size_t u = 0; u < uses_.size(); ++u) {
     if (u > 0 && fields(uses_[u].record.blob) == fields(uses_[u - 1].record.blob)) continue;
-    const Result<Bytes> program = unpack(view_, uses_[u].record.blob);
+    const Result<Bytes> program = unpack(view_, SectionType::index, uses_[u].i, uses_[u].record.blob);
     if (!program) return program.status().within(record_name(SectionType::index, uses_[u].i));
   }
   return {};
 }
+
+Status Verifier::signatures() { return read_signatures(view_).status(); }
 
 // Fails unless the extents lie side by side in the area and all bytes between them are zero. Sorts them.
 Status Verifier::check_area(SectionType area, std::vector<Extent>& extents) const {

@@ -1,6 +1,8 @@
 // The end of writing, for programs that were compressed before: by `pack`, on all cores.
 #pragma once
 
+#include <clbake/cache/writer.hpp>
+
 #include "write/canonical.hpp"
 
 namespace clbake::cache {
@@ -11,7 +13,8 @@ struct PackedProgram {
   std::uint32_t dictionary = 0;  // of the frame: 0, or 1 + the entry whose program it is
 };
 
-// The bytes of a bundle. `programs` has one item for each entry, in the same order.
-Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs);
+// The bytes of a bundle. `programs` has one item for each entry, in the same order; `digest` may be null.
+Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs,
+                               DigestFunction digest);
 
 }  // namespace clbake::cache

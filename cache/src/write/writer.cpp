@@ -31,17 +31,21 @@ std::uint64_t aligned(std::uint64_t offset) {
 
 class Encoder {
  public:
-  Encoder(const CanonicalContents& contents, Packing packing, const std::vector<PackedProgram>* packed)
+  Encoder(const CanonicalContents& contents, Packing packing, const std::vector<PackedProgram>* packed,
+          DigestFunction digest)
       : contents_(contents),
         packed_(packed),
+        digest_(digest),
         compress_(packing == Packing::compressed),
-        areas_offset_(first_record_offset() + record_count() * format::kRecordBytes) {}
+        section_count_(digest != nullptr ? format::kSectionTypes : format::kRequiredTypes),
+        areas_offset_(first_record_offset() + record_count() * format::kRecordBytes +
+                      (digest != nullptr ? aligned(record_count() * format::kDigestBytes) : 0)) {}
 
   Result<Bytes> run();
 
  private:
-  static std::uint64_t first_record_offset() {
-    return aligned(format::header::kBytes + format::kSectionTypes * format::section::kBytes);
+  std::uint64_t first_record_offset() const {
+    return aligned(format::header::kBytes + section_count_ * format::section::kBytes);
   }
   std::uint64_t record_count() const {
     return contents_.targets.size() + contents_.sources.size() + contents_.variants.size() + contents_.profiles.size() +
@@ -56,6 +60,7 @@ class Encoder {
   Result<Blob> add_program(std::size_t i, BlobArea& area) const;
   Status add_programs(BlobArea& area);
   Status add_proofs(BlobArea& area);
+  void add_digests(const BlobArea& programs, const BlobArea& bodies);
   void append_section(SectionType type, const Bytes& content);
   Bytes finish();
 
@@ -63,10 +68,12 @@ class Encoder {
 
   const CanonicalContents& contents_;
   const std::vector<PackedProgram>* packed_;  // by entry; null if the programs are compressed here
+  DigestFunction digest_;                     // null: no digests and no room for signatures
   bool compress_;
-  std::uint64_t areas_offset_;                // of the first section after the records
+  std::size_t section_count_;
+  std::uint64_t areas_offset_;                // of the first section after the records and digests
   std::uint64_t bodies_offset_ = 0;           // known when the programs are
-  Bytes records_[format::kSectionTypes + 1];  // by SectionType, those of records only
+  Bytes records_[format::kSectionTypes + 1];  // by SectionType, those of records and digests only
   Bytes table_;
   Bytes file_;
 };
@@ -172,19 +179,40 @@ Status Encoder::add_proofs(BlobArea& area) {
   return {};
 }
 
+// Of what each record points to, in the order of the sections and their records.
+void Encoder::add_digests(const BlobArea& programs, const BlobArea& bodies) {
+  Bytes& digests = records(SectionType::digests);
+  const auto add = [&](const BlobArea& area, std::uint64_t offset, std::uint32_t bytes) {
+    digests.resize(digests.size() + format::kDigestBytes);
+    digest_({area.bytes().data() + (offset - area.offset()), bytes}, &digests[digests.size() - format::kDigestBytes]);
+  };
+  for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
+    const auto section = static_cast<SectionType>(type);
+    const BlobArea& area = section == SectionType::index ? programs : bodies;
+    const Bytes& all = records(section);
+    for (const std::uint8_t* p = all.data(); p != all.data() + all.size(); p += format::kRecordBytes) {
+      if (section == SectionType::proofs) {
+        add(area, bodies_offset_ + load32(p + format::proof::kTextsOffsetAt), load32(p + format::proof::kTextsBytesAt));
+      } else {
+        add(area, load64(p + format::blob::kOffsetAt), load32(p + format::blob::kStoredBytesAt));
+      }
+    }
+  }
+}
+
 // Pads the file, appends the section and describes it in the table.
 void Encoder::append_section(SectionType type, const Bytes& content) {
   namespace at = format::section;
-  const bool area = type == SectionType::bodies || type == SectionType::programs;
+  const std::uint32_t record_bytes = format::record_bytes_of(type);
   file_.resize(aligned(file_.size()));
   table_.resize(table_.size() + at::kBytes);
   std::uint8_t* p = table_.data() + table_.size() - at::kBytes;
   store32(p + at::kTypeAt, static_cast<std::uint32_t>(type));
-  store32(p + at::kFlagsAt, at::kRequired);
+  store32(p + at::kFlagsAt, type <= SectionType::programs ? at::kRequired : 0);
   store64(p + at::kOffsetAt, file_.size());
   store64(p + at::kBytesAt, content.size());
-  store64(p + at::kCountAt, area ? 0 : content.size() / format::kRecordBytes);
-  store32(p + at::kRecordBytesAt, area ? 0 : format::kRecordBytes);
+  store64(p + at::kCountAt, record_bytes == 0 ? 0 : content.size() / record_bytes);
+  store32(p + at::kRecordBytesAt, record_bytes);
   store64(p + at::kChecksumAt, xxh64(view_of(content), static_cast<std::uint32_t>(type)));
   file_.insert(file_.end(), content.begin(), content.end());
 }
@@ -200,7 +228,7 @@ Bytes Encoder::finish() {
   store32(p + at::kHeaderBytesAt, at::kBytes);
   store64(p + at::kFileBytesAt, file_.size());
   store64(p + at::kTableOffsetAt, at::kBytes);
-  store32(p + at::kSectionCountAt, format::kSectionTypes);
+  store32(p + at::kSectionCountAt, static_cast<std::uint32_t>(section_count_));
   store64(p + at::kTableChecksumAt, xxh64(view_of(table_), 0));
   store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, 0));
   return std::move(file_);
@@ -225,22 +253,28 @@ Result<Bytes> Encoder::run() {
                                  SectionType::profiles, SectionType::index, SectionType::proofs}) {
     append_section(type, records(type));
   }
+  if (digest_ != nullptr) {
+    add_digests(programs, bodies);
+    append_section(SectionType::digests, records(SectionType::digests));
+  }
   append_section(SectionType::programs, programs.bytes());
   append_section(SectionType::bodies, bodies.bytes());
+  if (digest_ != nullptr) append_section(SectionType::signatures, {});  // room in the table: signing moves nothing
   return finish();
 }
 
 }  // namespace
 
-Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs) {
-  return Encoder(contents, Packing::compressed, &programs).run();
+Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs,
+                               DigestFunction digest) {
+  return Encoder(contents, Packing::compressed, &programs, digest).run();
 }
 
 Result<Bytes> encode(const Contents& contents, Packing packing) {
   return exceptions_to_status([&]() -> Result<Bytes> {
     const Result<CanonicalContents> canonical = canonicalize(contents);
     if (!canonical) return canonical.status();
-    return Encoder(*canonical, packing, nullptr).run();
+    return Encoder(*canonical, packing, nullptr, nullptr).run();
   });
 }
 

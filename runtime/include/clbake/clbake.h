@@ -48,6 +48,7 @@ typedef enum clbake_code {
   CLBAKE_CHECKSUM = 22,
   CLBAKE_UNSUPPORTED_VERSION = 23,
   CLBAKE_MALFORMED = 24,
+  CLBAKE_NOT_TRUSTED = 25,
   CLBAKE_NO_TARGET = 30,
   CLBAKE_OTHER_DRIVER = 31,
   CLBAKE_NO_VARIANT = 32,
@@ -126,6 +127,7 @@ typedef struct clbake_library clbake_library;
 typedef struct clbake_gemm clbake_gemm;
 typedef struct clbake_program clbake_program;
 typedef struct clbake_overlay clbake_overlay;
+typedef struct clbake_trust clbake_trust;
 
 /* ---- Bundles. Any thread. A library keeps what it needs: bundles may be released once it is created. ---- */
 
@@ -233,6 +235,7 @@ typedef struct clbake_options {
   void* log_data;
   const clbake_overlay* overlay; /* or NULL. May be released once the library is created. */
   int record;                    /* 0: no */
+  const clbake_trust* trust;     /* or NULL: any bundle. clbake/trust.h. May be released as the overlay. */
 } clbake_options;
 
 /* The defaults. */

@@ -154,6 +154,8 @@ using Log = void (*)(LogLevel level, const char* message, void* data);
 // lock held; must not throw.
 using Progress = bool (*)(std::size_t done, std::size_t total, double seconds_left, void* data);
 
+class Trust;
+
 struct Options {
   OnMiss on_miss = OnMiss::compile;
   // Allows machine code made for another device of the same platform and architecture, or for an older driver, if its
@@ -167,6 +169,9 @@ struct Options {
   bool only_build = false;
   // Keeps compiled programs for the next process: open_overlay(). Null: they are not kept.
   std::shared_ptr<OverlayStore> overlay;
+  // Which bundles may be used: trust_digest, trust_keys (clbake/trust.hpp). Of one that is not trusted nothing is used,
+  // neither programs nor sources: a miss with the reason not_trusted. Null: any bundle, at no cost.
+  std::shared_ptr<const Trust> trust;
   Log log = nullptr;
   void* log_data = nullptr;  // passed to `log`; must live as long as the library
   // Counts the calls of each problem for write_recording: an atomic increment in each call, some 200 bytes of memory
@@ -303,8 +308,9 @@ class Library {
   ~Library() = default;
 
   // Retains the context and shares the bundles; the caller may destroy its own. Looks up the device's target in each
-  // bundle; loads nothing yet. A bundle that has nothing for the device is no failure: its sources serve. Fails with
-  // invalid_argument or opencl.
+  // bundle; loads nothing yet. A bundle that has nothing for the device is no failure: its sources serve. Nor is one
+  // that Options::trust refuses: that is logged as a warning, and calls that it could have served miss with
+  // not_trusted, whatever serves them. Fails with invalid_argument, opencl or out_of_memory.
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options = {});
 

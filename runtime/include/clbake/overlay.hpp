@@ -27,8 +27,9 @@ enum class OverlayMode {
 
 // The programs of an overlay are trusted code. So the directory must belong to the user of the process, be writable by
 // nobody else and not be a symbolic link (its parents may be); it is created with permissions 0700. open_overlay
-// refuses a directory that breaks these rules. Later failures, such as a full disk, go to Options::log; no product
-// fails because of its overlay.
+// refuses a directory that breaks these rules, and a file of another user in it is not read. With Options::trust only
+// what was compiled under the same policy serves, from sources that are trusted. Later failures, such as a full disk,
+// go to Options::log; no product fails because of its overlay.
 struct OverlayOptions {
   std::string directory;  // a relative path is resolved when the overlay is opened
   OverlayMode mode = OverlayMode::off;

@@ -29,6 +29,7 @@ class Code(IntEnum):
     CHECKSUM = 22
     UNSUPPORTED_VERSION = 23
     MALFORMED = 24
+    NOT_TRUSTED = 25
     NO_TARGET = 30
     OTHER_DRIVER = 31
     NO_VARIANT = 32
@@ -216,6 +217,7 @@ class OptionsStruct(SizedStruct):
         ("log_data", c_void_p),
         ("overlay", c_void_p),
         ("record", c_int),
+        ("trust", c_void_p),
     ]
 
 

@@ -140,6 +140,7 @@ Result<clbake::Options> options_of(const clbake_options* from) {
     default: return {Argument::options, "on_miss is none of the policies"};
   }
   if (from->overlay) options.overlay = from->overlay->store;
+  if (from->trust) options.trust = from->trust->trust;
   options.newer_driver = from->newer_driver != 0;
   options.only_build = from->only_build != 0;
   options.record = from->record != 0;

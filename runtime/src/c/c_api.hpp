@@ -4,6 +4,7 @@
 #include <clbake/clbake.h>
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/trust.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +13,10 @@
 
 struct clbake_overlay {
   std::shared_ptr<clbake::OverlayStore> store;
+};
+
+struct clbake_trust {
+  std::shared_ptr<const clbake::Trust> trust;
 };
 
 namespace clbake::c {

@@ -38,7 +38,7 @@ Result<Explanation> Policy::explain_miss(const Request& request, const Candidate
 }
 
 Result<Explanation> Policy::explain(const Request& request) const {
-  Status miss;
+  Status miss = request.refused;
   const auto with_miss = [&](Result<Explanation> e) {
     if (e) e->miss = miss.code();
     if (e) e->miss_message = miss.message();

@@ -1,6 +1,7 @@
 #include "load/overlay_programs.hpp"
 
 #include <clbake/finalize.hpp>
+#include <clbake/trust.hpp>
 
 #include "finalize/finalize_pocl.hpp"
 #include "launch/warm_up.hpp"
@@ -16,7 +17,8 @@ Result<OverlayKey> OverlayPrograms::key_of(const Candidate& candidate) const {
   if (!variant) return variant.status();
   Result<cache::Source> source = bundle.source(variant->source);
   if (!source) return source.status();
-  return overlay_key(setup_.target, std::move(*source), std::move(*variant));
+  const std::shared_ptr<const Trust>& trust = setup_.options.trust;
+  return overlay_key(setup_.target, std::move(*source), std::move(*variant), trust ? trust->scope() : std::string());
 }
 
 Result<Program> OverlayPrograms::load_unless_rejected(const Candidate& candidate, const Bundle& bundle,

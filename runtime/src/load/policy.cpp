@@ -149,7 +149,7 @@ Result<Found> Policy::serve(const Request& request, Status& miss) {
 }
 
 Result<Found> Policy::find(const Request& request) {
-  Status miss;
+  Status miss = request.refused;
   Result<Found> program = serve(request, miss);
   if (!program) {
     if (program.status().code() != miss.code()) counters_.add_miss(miss.code());  // else count_failure does

@@ -54,12 +54,13 @@ std::string hexadecimal(std::uint64_t number) {
   return digits;
 }
 
-OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant) {
+OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant, const std::string& scope) {
   Fields fields;
   fields.add("clbake overlay 1");  // change the number when the content of the files changes
   add(fields, target);
   fields.add(source.name).add(source.text);
   add(fields, variant);
+  if (!scope.empty()) fields.add(scope);
   std::string hash = fields.digits(0) + fields.digits(1);
   return {std::move(target), std::move(source), std::move(variant), std::move(hash)};
 }

@@ -15,7 +15,9 @@ struct OverlayKey {
   std::string hash;        // of all of these, 32 hexadecimal digits: its file names begin with it
 };
 
-OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant);
+// `scope`: of Trust, so that libraries of different policies have different files; empty without trust.
+OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant,
+                       const std::string& scope = {});
 
 // 16 digits, lower case.
 std::string hexadecimal(std::uint64_t number);

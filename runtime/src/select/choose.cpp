@@ -1,5 +1,7 @@
 #include "select/choose.hpp"
 
+#include "select/search_variant.hpp"
+
 #include <cstdio>
 
 namespace clbake {
@@ -46,7 +48,8 @@ std::string describe(const Problem& p) {
 }
 
 Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem, const std::string& name) {
-  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+  // One by one only where a damaged neighbour ended the search.
+  for (std::uint32_t i = search_variant(bundle, name).value_or(0); i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
     if (!variant || variant->name != name) continue;  // a damaged neighbour is no reason to fail
     if (variant->kind() == problem.kind()) return i;
@@ -130,8 +133,12 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
     made_for = known ? known->device_name : "an unknown device";
     if (!has_own) made_for += ", the most similar device";
   }
-  return {bundle, std::move(target), choices_of(std::move(profile), units), std::move(made_for),
-          choices_of(std::move(defaults), units)};
+  return {bundle,
+          std::move(target),
+          choices_of(std::move(profile), units),
+          std::move(made_for),
+          choices_of(std::move(defaults), units),
+          Status()};
 }
 
 std::string why(const DeviceBundle& bundle, const Problem& problem) {

@@ -23,6 +23,7 @@ struct DeviceBundle {
   Result<Choices> choices;       // of the target's own profile or, without one, of the most similar target's
   std::string profile_of;        // the device of that target, and whether it is only similar, for a person
   Result<Choices> defaults;      // for every device of its type: used where `choices` has nothing
+  Status refused;                // why Options::trust refuses the bundle, which holds nothing then; else ok
 };
 
 // Looks the device up in a bundle. `units`: its compute units; 0: as many as the profile's device has. A damaged record

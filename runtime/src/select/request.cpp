@@ -1,11 +1,21 @@
 #include "select/request.hpp"
 
 #include "select/problem.hpp"
+#include "select/search_variant.hpp"
 
-#include <optional>
 #include <tuple>
 
 namespace clbake {
+namespace {
+
+Status refusal_among(const std::vector<DeviceBundle>& bundles) {
+  for (const DeviceBundle& bundle : bundles) {
+    if (!bundle.refused) return bundle.refused;
+  }
+  return {};
+}
+
+}  // namespace
 
 bool operator<(const Candidate& a, const Candidate& b) {
   return std::tie(a.bundle, a.variant) < std::tie(b.bundle, b.variant);
@@ -15,7 +25,7 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
                              const std::string& name) {
   const Status possible = check(problem);
   if (!possible) return possible;
-  Request request{row_major(problem), problem.layout, {}, !name.empty()};
+  Request request{row_major(problem), problem.layout, {}, !name.empty(), refusal_among(bundles)};
   Status first_failure(Code::no_variant, "the library has no bundle");
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const Result<std::uint32_t> variant = choose(bundles[i], request.problem, name);
@@ -27,29 +37,18 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
     const Result<std::uint32_t> variant = choose_default(bundles[i], request.problem);
     if (variant) request.candidates.push_back({i, *variant});
   }
-  if (request.candidates.empty()) return first_failure;
+  if (request.candidates.empty()) return request.refused ? first_failure : request.refused;
   return request;
 }
 
 namespace {
 
-// The index of the program of this name by a search in the variants, which are in the order of their names: reading one
-// copies its trials. Nothing where it is not found, or a record is damaged.
-std::optional<std::uint32_t> search_program(const Bundle& bundle, const std::string& name) {
-  std::uint32_t begin = 0, end = bundle.variant_count();
-  while (begin < end) {
-    const std::uint32_t middle = begin + (end - begin) / 2;
-    const Result<cache::Variant> variant = bundle.variant(middle);
-    if (!variant) break;
-    if (variant->name == name) return variant->is_program() ? std::optional(middle) : std::nullopt;
-    (variant->name < name ? begin : end) = variant->name < name ? middle + 1 : middle;
-  }
-  return std::nullopt;
-}
-
 // The index of the program of this name; or no_program, or what is wrong with a damaged record where it is not found.
 Result<std::uint32_t> find_program(const Bundle& bundle, const std::string& name, std::string& others) {
-  if (const std::optional<std::uint32_t> found = search_program(bundle, name)) return *found;
+  if (const std::optional<std::uint32_t> found = search_variant(bundle, name)) {
+    const Result<cache::Variant> variant = bundle.variant(*found);
+    if (variant && variant->is_program()) return *found;
+  }
   Status failure(Code::no_program, {});
   for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
     const Result<cache::Variant> variant = bundle.variant(i);
@@ -74,6 +73,7 @@ Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const 
   Request request;
   request.problem.precision = no_precision;
   request.named = true;
+  request.refused = refusal_among(bundles);
   std::string others;
   Status failure(Code::no_program, {});
   for (std::size_t i = 0; i < bundles.size(); ++i) {
@@ -88,6 +88,7 @@ Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const 
     if (first || same_as(request.candidates.front())) request.candidates.push_back({i, *variant});
   }
   if (!request.candidates.empty()) return request;
+  if (!request.refused) return request.refused;
   if (failure.code() != Code::no_program) return failure;
   return failure.with_message("no bundle has a program named '" + name + "'; " +
                               (others.empty() ? "they have none" : "there are: " + others));

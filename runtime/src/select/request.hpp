@@ -22,10 +22,12 @@ struct Request {
   Layout layout = Layout::row_major;  // the caller's
   std::vector<Candidate> candidates;  // in the order of the bundles; not empty
   bool named = false;                 // asked for by name: no other variant will do
+  Status refused;                     // of the first bundle that is not trusted; ok if all are
 };
 
 // The candidates for the caller's problem: the variants of that name or, when `name` is empty, the profiles' choices.
-// Fails with invalid_argument (an impossible problem), or with the first bundle's reason when no bundle has a variant.
+// Fails with invalid_argument (an impossible problem), or with the first bundle's reason
+// when no bundle has a variant: with not_trusted if one is not trusted.
 Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Problem& problem, const std::string& name);
 
 // The candidates for an application's own program: that of the first bundle with one of this name and, of the others,

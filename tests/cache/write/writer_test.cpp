@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(ProofsMoveNothingThatWasBaked) {
     const auto begin = forge.bytes.begin() + static_cast<std::ptrdiff_t>(forge.section_offset(type));
     return Bytes(begin, begin + static_cast<std::ptrdiff_t>(load64(forge.section(type) + format::section::kBytesAt)));
   };
-  for (std::uint32_t i = 1; i <= format::kSectionTypes; ++i) {
+  for (std::uint32_t i = 1; i <= format::kRequiredTypes; ++i) {
     const auto type = static_cast<format::SectionType>(i);
     const bool measured = type == format::SectionType::proofs || type == format::SectionType::bodies;
     BOOST_TEST((bytes_of(before, type) != bytes_of(after, type)) == measured, "section " << i);

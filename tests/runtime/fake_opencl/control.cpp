@@ -27,6 +27,7 @@ Fault fault;
 std::atomic<int> failed_function{static_cast<int>(Function::count)};
 std::function<void(Function)> hook;
 thread_local int depth = 0;  // of the calls that this thread is inside of
+std::function<void(const std::string&)> witness;
 
 std::mutex complaints_mutex;
 std::vector<std::string>& complaint_list() {
@@ -130,6 +131,7 @@ void reset() {
   for (int i = 0; i < kDevices; ++i) device(i).references = 1;
   set_build_time(0);
   set_hook(nullptr);
+  set_witness(nullptr);
   fail_nothing();
   forget_calls();
   const std::lock_guard<std::mutex> lock(complaints_mutex);
@@ -167,6 +169,12 @@ void fail_nothing() {
 }
 
 Function failed() { return static_cast<Function>(failed_function.load()); }
+
+void set_witness(std::function<void(const std::string&)> called) { witness = std::move(called); }
+
+void show(const std::string& bytes) {
+  if (witness) witness(bytes);
+}
 
 void set_hook(std::function<void(Function)> new_hook) { hook = std::move(new_hook); }
 

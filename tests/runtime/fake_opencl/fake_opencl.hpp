@@ -88,6 +88,11 @@ Function failed();
 // driver and the library itself.
 void set_hook(std::function<void(Function)> hook);
 
+// Called with the bytes of each source and binary that a caller gives, in its thread, whether the driver takes them or
+// not.
+void set_witness(std::function<void(const std::string& bytes)> witness);
+void show(const std::string& bytes);  // for the driver itself
+
 // A build from source takes that long.
 void set_build_time(unsigned milliseconds);
 

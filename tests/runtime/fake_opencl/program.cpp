@@ -111,6 +111,7 @@ cl_program clCreateProgramWithSource(cl_context id, cl_uint count, const char** 
       const bool sized = lengths && lengths[i] > 0;
       program->source.append(strings[i], sized ? lengths[i] : std::strlen(strings[i]));
     }
+    show(program->source);
     return program;
   });
 }
@@ -127,6 +128,7 @@ cl_program clCreateProgramWithBinary(cl_context id, cl_uint count, const cl_devi
     if (!in_context(*context, devices[i])) return create(error, CL_INVALID_DEVICE, [] { return new Program(nullptr); });
     const Device& device = *object<Device>(devices[i]);
     const std::string binary(reinterpret_cast<const char*>(bytes[i]), sizes[i]);
+    show(binary);
     const bool good = read_binary(device, binary, options[device.index]);
     if (statuses) statuses[i] = good ? CL_SUCCESS : CL_INVALID_BINARY;
     if (!good) result = CL_INVALID_BINARY;

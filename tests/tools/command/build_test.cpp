@@ -2,6 +2,7 @@
 #include "command.hpp"
 #include "profile/tunings.hpp"
 
+#include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
 
 #include <unistd.h>
@@ -99,7 +100,8 @@ BOOST_AUTO_TEST_CASE(ARebuildReusesWhatIsBaked) {
   // Entries that noise kept from being JIT-free would rightly be proven again.
   cache::Contents contents = baked_contents();
   for (cache::Entry& entry : contents.entries) entry.proof.jit_free = true;
-  const Result<cache::Bytes> bytes = cache::pack(contents);  // as build does
+  const Result<cache::Bytes> bytes =
+      cache::pack(contents, {0, nullptr, {}, builder::digest_function()});  // as build does
   BOOST_REQUIRE(bytes.ok());
   const std::string output = directory.write("copy.clbake", *bytes);
   const Outcome outcome = clbake({"build", "-o", output});

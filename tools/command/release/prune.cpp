@@ -4,6 +4,7 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/printable.hpp"
+#include "command/release/dropped_signatures.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
 
@@ -57,7 +58,7 @@ Json to_json(const builder::PruneCounts& counts) {
 }
 
 Json report_json(const builder::PrunedBundle& pruned, const std::string& output,
-                 const std::vector<std::string>& unknown) {
+                 const std::vector<std::string>& unknown, std::size_t dropped) {
   return {{"file", output},
           {"before", to_json(pruned.before)},
           {"after", to_json(pruned.after)},
@@ -65,6 +66,7 @@ Json report_json(const builder::PrunedBundle& pruned, const std::string& output,
           {"unknown_targets", unknown},
           {"deciding_variants", pruned.deciding},
           {"unserved", pruned.unserved},
+          {"dropped_signatures", dropped},
           {"loss",
            {{"variants", pruned.loss.variants},
             {"portable_programs", pruned.loss.forms},
@@ -107,7 +109,7 @@ int prune(const std::vector<std::string>& arguments) {
       "prune FILE -o FILE [OPTIONS]",
       "Writes a bundle that keeps only what is asked for: the programs that serve some problems on some targets, and\n"
       "of the rules and cost models those by which the same variants are chosen for these problems as before. Needs\n"
-      "no OpenCL device.");
+      "no OpenCL device. Signatures do not hold for what is left, which has none.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   if (cli.has("max-bytes") && !cli.has("shapes")) throw UsageError("--max-bytes: needs --shapes");
@@ -120,12 +122,14 @@ int prune(const std::vector<std::string>& arguments) {
   const Result<builder::PruneOptions> options = options_from(cli, *bundle, unknown);
   if (!options) return fail("prune", options.status());
   print_unknown("prune", cli.file(), *bundle, unknown);
+  const std::size_t dropped = signatures_in(*bundle);
   const Result<builder::PrunedBundle> pruned = builder::prune(*bundle, *options);
   if (!pruned) return fail("prune", pruned.status().within(cli.file()));
   const Status written = cache::write_file(output, {pruned->bytes.data(), pruned->bytes.size()});
   if (!written) return fail("prune", written);
+  tell_of_dropped("prune", output, dropped);
   if (cli.has("json")) {
-    print(report_json(*pruned, output, unknown));
+    print(report_json(*pruned, output, unknown, dropped));
   } else {
     print_report(*pruned, output);
   }

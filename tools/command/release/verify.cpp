@@ -1,3 +1,5 @@
+#include <clbake/builder/release/signing.hpp>
+
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "command/verbs.hpp"
@@ -7,10 +9,30 @@
 namespace clbake::tool {
 namespace {
 
-Json verdict_on(const std::string& file, const Result<Bundle>& bundle) {
-  const Status& status = bundle.status();
+void declare_options(Cli& cli) {
+  cli.add_list("public-key", "KEY",
+               "also verify that one of these keys signed the bundle: files of 'clbake keygen', or 64 hexadecimal "
+               "digits; may be repeated");
+  cli.add_value("minimum-release", "N", "refuse signatures of releases before N; needs --public-key");
+  cli.add_value("digest", "DIGEST", "also verify that the bundle is the one of this digest, see 'clbake digest'");
+  cli.add_json();
+}
+
+// What is asked for; null: nothing.
+Result<std::shared_ptr<const Trust>> trust_asked_for(const Cli& cli) {
+  if (cli.has("public-key") && cli.has("digest")) throw UsageError("--public-key and --digest exclude each other");
+  if (cli.has("minimum-release") && !cli.has("public-key")) throw UsageError("--minimum-release: needs --public-key");
+  if (cli.has("digest")) return builder::trusted_digest(cli.text("digest"));
+  const std::uint64_t release = cli.size("minimum-release", 0);
+  if (cli.has("public-key")) return builder::trusted_keys(cli.list("public-key"), release);
+  return std::shared_ptr<const Trust>();
+}
+
+Json verdict_on(const std::string& file, const Result<Bundle>& bundle, const Status& trusted, bool asked) {
+  const Status& status = bundle ? trusted : bundle.status();
   return {{"file", file},
-          {"intact", status.ok()},
+          {"intact", bundle.ok()},
+          {"trusted", asked ? Json(status.ok()) : Json()},
           {"code", status.ok() ? Json() : Json(name(status.code()))},
           {"failure", status.ok() ? Json() : Json(status.message())},
           {"bytes", bundle ? Json(bundle->size_bytes()) : Json()},
@@ -21,20 +43,26 @@ Json verdict_on(const std::string& file, const Result<Bundle>& bundle) {
 
 int verify(const std::vector<std::string>& arguments) {
   Cli cli("verify FILE... [OPTIONS]",
-          "Verifies every byte of each bundle: checksums, every rule of the format, and that every program can be\n"
-          "decompressed. Names the first failure of each file; the exit status is then 1. Needs no OpenCL device.");
-  cli.add_json();
+          "Verifies every byte of each bundle: checksums, digests, every rule of the format, and that every program\n"
+          "can be decompressed. Names the first failure of each file; the exit status is then 1. Needs no OpenCL\n"
+          "device.");
+  declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
+  const Result<std::shared_ptr<const Trust>> trust = trust_asked_for(cli);
+  if (!trust) return fail("verify", trust.status());
+  const bool asked = *trust != nullptr;
   Json verdicts = Json::array();
   int exit_status = kSuccess;
   for (const std::string& file : cli.files()) {
     const Result<Bundle> bundle = open_verified(file);
+    const Status trusted = bundle && asked ? (*trust)->admit(*bundle).status().within(file) : Status();
     if (!bundle) exit_status = fail("verify", bundle.status());
+    if (!trusted) exit_status = fail("verify", trusted);
     if (cli.has("json")) {
-      verdicts.push_back(verdict_on(file, bundle));
-    } else if (bundle) {
-      std::printf("%s: every byte is intact; %s, %s\n", file.c_str(), counted(bundle->entry_count(), "entry").c_str(),
-                  size_text(bundle->size_bytes()).c_str());
+      verdicts.push_back(verdict_on(file, bundle, trusted, asked));
+    } else if (bundle && trusted) {
+      std::printf("%s: every byte is intact%s; %s, %s\n", file.c_str(), asked ? " and trusted" : "",
+                  counted(bundle->entry_count(), "entry").c_str(), size_text(bundle->size_bytes()).c_str());
     }
   }
   if (cli.has("json")) print({{"files", verdicts}});

@@ -12,6 +12,7 @@ namespace clbake::builder {
 struct NamedBundle {
   std::string file;  // for messages
   cache::Contents contents;
+  std::size_t signatures = 0;  // that it has; they do not hold for what becomes of it
 };
 
 struct MergedBundle {
@@ -22,7 +23,9 @@ struct MergedBundle {
 
 // Appends the bundle at `path`, or, when that is a directory, all files in it whose names end in ".clbake", in the
 // order of their names. Every byte is verified: a bundle that is named fails like Bundle::open, one of a directory goes
-// into `left_out` instead, as an overlay's may be damaged. Fails with io for a directory that cannot be read.
+// into `left_out` instead, as an overlay's may be damaged. What an overlay's file (its name is 32
+// hexadecimal digits) says about proofs is dropped: runtimes prove nothing. Fails with io for a directory that cannot
+// be read.
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out);
 
 // Equal targets, sources and variants become one. Of two entries for one target, variant and form the proven one is

@@ -6,9 +6,11 @@
 //   auto program = bundle->program(*entry);             // the verified bytes, for clCreateProgramWithBinary
 #pragma once
 
+#include <clbake/cache/guard.hpp>
 #include <clbake/cache/model.hpp>
 #include <clbake/status.hpp>
 
+#include <array>
 #include <memory>
 
 namespace clbake::cache {
@@ -26,12 +28,20 @@ struct Blob {
 
 // An entry without its program's bytes. Valid for the bundle that returned it.
 struct EntryInfo {
+  std::uint32_t index = 0;  // of this entry
   std::uint32_t target = 0;
   std::uint32_t variant = 0;
   Form form = Form::native;
   bool newer_driver = false;  // see Entry
   Proof proof;
   Blob program;
+};
+
+// Who vouches for a bundle: FORMAT.md, "Digests and signatures". Not checked by this library, which knows no keys.
+struct Signature {
+  std::array<std::uint8_t, 32> public_key{};  // Ed25519
+  std::uint64_t release = 0;                  // number of the release
+  std::array<std::uint8_t, 64> signature{};   // of identity and release
 };
 
 struct Version {
@@ -101,6 +111,28 @@ class Bundle {
   // Checks every byte of the bundle, padding included, and decompresses everything. Takes time in proportion to the
   // bundle, and memory for 64 bytes of each entry and for the largest program.
   Status verify() const;
+
+  // Whether the bundle holds digests of its blobs, and so can be signed and pinned.
+  bool has_digests() const;
+
+  // The signatures that the bundle holds, by ascending keys, whether they are right or not; none without digests.
+  Result<std::vector<Signature>> signatures() const;
+
+  // The bytes whose digest is the bundle's identity: FORMAT.md, "Digests and signatures". They lead to every other
+  // byte that is read. Fails with not_trusted without digests.
+  Result<Bytes> identified_bytes() const;
+
+  // The same bundle, whose records are a private copy and whose blobs `guard` has to admit before anything else sees a
+  // byte of them: nobody who changes the file or the memory now changes what is read. Fails with not_trusted without
+  // digests, and like open if the bundle was changed in the meantime.
+  Result<Bundle> guarded_by(std::shared_ptr<const Guard> guard) const;
+
+  // Compares every blob with its digest by `guard`, which need not be the bundle's own. The first failure names the
+  // record. Ok without digests.
+  Status check_digests(const Guard& guard) const;
+
+  // A bundle that holds nothing.
+  static Result<Bundle> nothing();
 
   // The whole bundle as values, in the order of the file; verifies what it reads. Programs that entries share are
   // decompressed once for each entry: a hostile bundle can use that to exhaust memory, so this is for tools.

@@ -1,0 +1,24 @@
+// Files of keys: one line each, "clbake-secret-key-1 " or "clbake-public-key-1 " and 64 hexadecimal digits. The secret
+// key is the seed of an Ed25519 key.
+#pragma once
+
+#include <clbake/seal.hpp>
+
+#include <string>
+
+namespace clbake::builder {
+
+// Writes `path` and `path`.pub, whole or not at all, and replaces neither. Fails with io.
+Status write_key_files(const std::string& path, const Digest& seed, const Digest& public_key);
+
+// Fails with io, and with invalid_argument when it is no secret key or others than the owner may read it.
+Status read_secret_key(const std::string& path, Digest& seed);
+
+// Of a file, or of the digits themselves. Fails like read_secret_key; anybody may read a public key.
+Result<Digest> read_public_key(const std::string& digits_or_path);
+
+// Overwrites a secret with zeros.
+void forget(Digest& secret);
+void forget(std::string& secret);
+
+}  // namespace clbake::builder
