@@ -2,7 +2,6 @@
 
 #include "c/c_api.hpp"
 
-using clbake::Argument;
 using clbake::Result;
 using clbake::Status;
 using namespace clbake::c;
