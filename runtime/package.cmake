@@ -45,7 +45,8 @@ if(CLBAKE_HAS_TRUST)
   set(trust_exports ${CMAKE_CURRENT_SOURCE_DIR}/trust_exports.map)
   set_target_properties(clbake_trust_shared PROPERTIES
     VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    LINK_DEPENDS ${trust_exports})
+    LINK_DEPENDS ${trust_exports}
+    INSTALL_RPATH "$ORIGIN")  # finds libclbake beside it, wherever both are installed
   target_link_options(clbake_trust_shared PRIVATE LINKER:--version-script=${trust_exports},--gc-sections,--as-needed)
   if(BUILD_SHARED_LIBS)
     add_library(clbake::trust ALIAS clbake_trust_shared)
