@@ -26,18 +26,20 @@ bad=0
 count=0
 for variant in $(echo "$variants" | tr , ' '); do
   case "$variant" in *-d-[nt][nt]-*) options="--precision double" ;; *-b-*) options="--precision bfloat16" ;; *) options="--precision single" ;; esac
-  case "$variant" in *-tt-*) options="$options --trans-a --trans-b" ;; esac
-  for sizes in "37 41 19 0" "33 3 17 0.5"; do
-    set -- $sizes
-    oclgrind --data-races --log "$log" "$clbake" run "$bundle" --device Oclgrind --variant "$variant" $options \
-      --m "$1" --n "$2" --k "$3" --beta "$4" --lda 50 --ldb 51 --ldc 52 --repeat 1 > /dev/null
-    status=$?
-    count=$((count + 1))
-    [ $status -eq 0 ] && [ ! -s "$log" ] && continue
-    echo "$variant at m n k beta = $sizes: exit status $status"
-    head -n 20 "$log"
-    bad=1
-  done
+  # Each point runs twice: an interpreter is too slow for all sizes with all transposes.
+  case "$variant" in
+    *-tt-*) options="$options --trans-a --trans-b" sizes="33 3 17 0.5" ;;
+    *) sizes="37 41 19 0" ;;
+  esac
+  set -- $sizes
+  oclgrind --data-races --log "$log" "$clbake" run "$bundle" --device Oclgrind --variant "$variant" $options \
+    --m "$1" --n "$2" --k "$3" --beta "$4" --lda 50 --ldb 51 --ldc 52 --repeat 1 > /dev/null
+  status=$?
+  count=$((count + 1))
+  [ $status -eq 0 ] && [ ! -s "$log" ] && continue
+  echo "$variant at m n k beta = $sizes: exit status $status"
+  head -n 20 "$log"
+  bad=1
 done
 echo "$count runs"
 exit $bad
