@@ -87,6 +87,22 @@ BOOST_AUTO_TEST_CASE(TheChoiceOnShapesNeverTimedIsAsGoodAsTheTrueTimesAllow) {
   }
 }
 
+// Devices of one class with fewer or more compute units than the one that was measured.
+BOOST_AUTO_TEST_CASE(AProfileServesADeviceOfItsClassWithOtherUnits) {
+  const Device device = imagined_gpu();
+  const std::vector<Shape> shapes = shapes_never_timed();
+  const Tuning tuning = fitted(measured(device, table(), 0.03));
+  for (const std::uint32_t units : {kUnits / 4, kUnits / 2, 3 * kUnits / 2, 4 * kUnits}) {
+    const Ratio with_units = against_best(device, Chooser(tuning, units), shapes, units);
+    const Ratio without = against_best(device, Chooser(tuning), shapes, units);
+    BOOST_TEST_CONTEXT(units << " units") {
+      BOOST_TEST(with_units.mean <= 1.02);
+      BOOST_TEST(with_units.worst <= 1.25);
+      BOOST_TEST(with_units.mean < without.mean);  // the number of units is what the choice needs to know
+    }
+  }
+}
+
 // As where a budget ends in the middle of a race. Without models the default variants would serve most shapes.
 BOOST_AUTO_TEST_CASE(AFewShapesAreEnoughForModels) {
   const Device device = imagined_gpu();

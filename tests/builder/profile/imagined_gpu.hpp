@@ -119,10 +119,10 @@ inline Tuning fitted(Tuning tuning) {
   return tuning;
 }
 
-// What the runtime chooses by a profile.
+// What the runtime chooses by a profile on a device of `units` compute units; 0: as many as the profile's.
 class Chooser {
  public:
-  explicit Chooser(const Tuning& tuning) {
+  explicit Chooser(const Tuning& tuning, std::uint32_t units = 0) {
     cache::Contents contents;
     contents.targets = {made_up_device().target};
     contents.sources = {{"kernel.cl", ""}};
@@ -142,7 +142,7 @@ class Chooser {
                           untuned_rules(contents, defaults, kernels::DeviceType::gpu)}};
     bytes_ = encoded(contents);
     bundle_.emplace(required(Bundle::from_memory({bytes_.data(), bytes_.size()})));
-    choice_.emplace(required(ProfileChoice::create(*bundle_, contents.targets[0])));
+    choice_.emplace(required(ProfileChoice::create(*bundle_, contents.targets[0], units)));
   }
 
   std::string of(const Shape& shape) const {
@@ -163,10 +163,10 @@ struct Ratio {
 
 template <typename Other>
 inline Ratio compare(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes,
-                     const Other& other_us) {
+                     const Other& other_us, std::uint32_t units = kUnits) {
   Ratio ratio;
   for (const Shape& shape : shapes) {
-    const double us = expected_us(device.at(chooser.of(shape)), problem_of(shape), kUnits);
+    const double us = expected_us(device.at(chooser.of(shape)), problem_of(shape), units);
     const double logarithm = std::log(us / other_us(shape));
     ratio.mean += logarithm / static_cast<double>(shapes.size());
     ratio.worst = std::max(ratio.worst, std::exp(logarithm));
@@ -175,12 +175,14 @@ inline Ratio compare(const Device& device, const Chooser& chooser, const std::ve
   return ratio;
 }
 
-inline Ratio against_best(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes) {
-  return compare(device, chooser, shapes, [&](const Shape& shape) {
+inline Ratio against_best(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes,
+                          std::uint32_t units = kUnits) {
+  const auto best_us = [&](const Shape& shape) {
     double best = INFINITY;
-    for (const auto& [name, model] : device) best = std::min(best, expected_us(model, problem_of(shape), kUnits));
+    for (const auto& [name, model] : device) best = std::min(best, expected_us(model, problem_of(shape), units));
     return best;
-  });
+  };
+  return compare(device, chooser, shapes, best_us, units);
 }
 
 inline Ratio against_untuned(const Device& device, const Chooser& chooser, const std::vector<Shape>& shapes) {
