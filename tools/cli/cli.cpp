@@ -27,12 +27,12 @@ bool serves(const Bundle& bundle, const Target& device) {
   return false;
 }
 
-Status verify(const Bundle& bundle) {
+}  // namespace
+
+Status verify_all(const Bundle& bundle) {
   const Status intact = bundle.verify();
   return intact ? builder::check_digests(bundle) : intact;
 }
-
-}  // namespace
 
 int fail(const std::string& line) {
   std::fprintf(stderr, "%s\n", line.c_str());
@@ -232,7 +232,7 @@ Status check_not_input(const std::string& output, const std::vector<std::string>
 Result<Bundle> open_verified(const std::string& path) {
   Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle;
-  const Status verified = verify(*bundle);
+  const Status verified = verify_all(*bundle);
   if (!verified) return verified.within(path);
   return bundle;
 }
@@ -245,7 +245,7 @@ Result<cache::Bytes> read_verified(const std::string& path) {
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!stream) return {Code::io, path + ": cannot be read"};
   const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});  // the file may have changed
-  const Status verified = bundle ? verify(*bundle) : bundle.status();
+  const Status verified = bundle ? verify_all(*bundle) : bundle.status();
   if (!verified) return verified.within(path);
   return bytes;
 }

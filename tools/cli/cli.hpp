@@ -86,6 +86,9 @@ std::string behind_links(const std::string& path);
 // Fails with invalid_argument when a file to write is one of the files to read, under whatever name.
 Status check_not_input(const std::string& output, const std::vector<std::string>& inputs);
 
+// Verifies every byte, and every digest.
+Status verify_all(const Bundle& bundle);
+
 // Opens a bundle and verifies every byte of it.
 Result<Bundle> open_verified(const std::string& path);
 

@@ -109,8 +109,10 @@ Status check_known(SectionType type, const std::uint8_t* p) {
 }
 
 // Checks one record of the section table. `end` is the end of the section before it.
-Result<Section> read_section(const std::uint8_t* p, std::uint64_t file_bytes, std::uint64_t end, Range table) {
+Result<Section> read_section(const std::uint8_t* from, std::uint64_t file_bytes, std::uint64_t end, Range table) {
   namespace at = format::section;
+  std::uint8_t p[at::kBytes];  // a copy: whoever changes the file now changes nothing that was checked
+  std::memcpy(p, from, sizeof p);
   Section section;
   section.type = load32(p + at::kTypeAt);
   section.flags = load32(p + at::kFlagsAt);
@@ -142,8 +144,11 @@ Status read_sections(ByteView bytes, std::uint64_t file_bytes, Range table, Layo
   std::uint64_t end = header::kBytes;
   for (std::uint64_t at = table.begin; at < table.end; at += format::section::kBytes) {
     Result<Section> section = read_section(bytes.data + at, file_bytes, end, table);
-    const std::uint32_t type = load32(bytes.data + at + format::section::kTypeAt);
-    if (!section) return section.status().within("section of type " + std::to_string(type));
+    if (!section) {
+      const std::uint32_t type = load32(bytes.data + at + format::section::kTypeAt);
+      return section.status().within("section of type " + std::to_string(type));
+    }
+    const std::uint32_t type = section->type;
     end = section->offset + section->bytes;
     layout.sections.push_back(*section);
     if (type < 1 || type > format::kSectionTypes) continue;

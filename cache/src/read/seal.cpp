@@ -60,15 +60,21 @@ Status check_digest_layout(const Layout& layout, std::uint64_t file_bytes) {
     return {Code::malformed, "digests and signatures: one without the other"};
   }
   std::uint64_t records = 0;
+  // Nothing but the header, the table, the records, the digests and padding lies there: a reader copies it.
+  std::uint64_t most = format::header::kBytes + digests.bytes +
+                       layout.sections.size() * (format::section::kBytes + format::section::kAlignment) +
+                       2 * format::section::kAlignment;
   bool in_front = layout.table_offset < digests.offset;
   for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
     records += layout.by_type[type].count;
+    most += layout.by_type[type].bytes;
     in_front = in_front && layout.by_type[type].offset <= digests.offset;
   }
   if (digests.count != records) return {Code::malformed, "the numbers of digests and of records differ"};
   const std::uint64_t end = digests.offset + digests.bytes;
   const bool before_blobs = end <= section(SectionType::bodies).offset && end <= section(SectionType::programs).offset;
   if (!in_front || !before_blobs) return {Code::malformed, "the digests do not lie between records and blobs"};
+  if (end > most) return {Code::malformed, "there are gaps between records and digests"};
   const bool last = layout.sections.back().type == signatures.type;
   if (!last || signatures.offset + signatures.bytes != file_bytes) {
     return {Code::malformed, "the signatures are not the end of the file"};

@@ -13,7 +13,15 @@
 namespace clbake {
 namespace {
 
-constexpr std::size_t kDepth = 70;  // several steps of k, the last one partial
+// Kernels have other ways for rows that do not begin at multiples of 16 bytes, so there is a product of either kind.
+// Both have several tiles and steps of k, the last ones partial.
+struct Sizes {
+  std::size_t multiple;  // of m and n: the least one above a tile
+  std::size_t depth;
+};
+constexpr Sizes kSizes[] = {{1, 70}, {8, 72}};
+
+std::size_t above(std::size_t tile, std::size_t multiple) { return (tile / multiple + 1) * multiple; }
 
 unsigned row_factor(std::size_t i) { return 1 + static_cast<unsigned>(i % 3); }
 unsigned column_factor(std::size_t j) { return 1 + static_cast<unsigned>(j % 5); }
@@ -93,20 +101,13 @@ Status compare(const Problem& p, const std::vector<unsigned char>& found) {
   return {};
 }
 
-}  // namespace
-
-Status WarmUp::check_product(const cl::Context& context, const cl::Device& device, const Program& program) {
-  const std::shared_ptr<const Program> borrowed(std::shared_ptr<void>(), &program);  // the caller keeps it meanwhile
-  const cache::Launch& launch = product_launch(program.variant);
-  const Problem p = make_problem(program.variant.kind(), launch.tile_m + 1, launch.tile_n + 1, kDepth);
-  Result<Gemm> gemm = prepare(context, device, borrowed, p);
-  if (!gemm) return gemm.status();
-  const std::size_t bytes = element_bytes(p.precision);
+// Runs the product and compares it.
+Status check(const cl::Context& context, const cl::Device& device, Gemm& gemm, const Problem& p) {
   std::vector<unsigned char> a = matrix(p.precision, p.m, p.k, p.trans_a,
                                         [](std::size_t i, std::size_t l) { return row_factor(i) * step_factor(l); });
   std::vector<unsigned char> b = matrix(p.precision, p.k, p.n, p.trans_b,
                                         [](std::size_t l, std::size_t j) { return step_factor(l) * column_factor(j); });
-  std::vector<unsigned char> c(p.m * p.n * bytes);
+  std::vector<unsigned char> c(p.m * p.n * element_bytes(p.precision));
   cl_int errors[4] = {};
   const cl_mem_flags copied = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
   const cl::CommandQueue queue(context, device, 0, &errors[0]);
@@ -116,10 +117,26 @@ Status WarmUp::check_product(const cl::Context& context, const cl::Device& devic
   for (const cl_int error : errors) {
     if (error != CL_SUCCESS) return opencl_status("matrices for a check", error);
   }
-  Status status = gemm->enqueue(queue(), 1, {in_a()}, {in_b()}, 0, {out()});
+  Status status = gemm.enqueue(queue(), 1, {in_a()}, {in_b()}, 0, {out()});
   const cl_int error = status ? queue.enqueueReadBuffer(out, CL_TRUE, 0, c.size(), c.data()) : queue.finish();
   if (status) status = opencl_status("clEnqueueReadBuffer", error);
   return status ? compare(p, c) : status;
+}
+
+}  // namespace
+
+Status WarmUp::check_product(const cl::Context& context, const cl::Device& device, const Program& program) {
+  const std::shared_ptr<const Program> borrowed(std::shared_ptr<void>(), &program);  // the caller keeps it meanwhile
+  const cache::Launch& launch = product_launch(program.variant);
+  Status status;
+  for (const Sizes& sizes : kSizes) {
+    const Problem p = make_problem(program.variant.kind(), above(launch.tile_m, sizes.multiple),
+                                   above(launch.tile_n, sizes.multiple), sizes.depth);
+    Result<Gemm> gemm = prepare(context, device, borrowed, p);
+    status = gemm ? check(context, device, *gemm, p) : gemm.status();
+    if (!status) break;
+  }
+  return status;
 }
 
 }  // namespace clbake

@@ -81,7 +81,7 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
   Result<Program> program = loaded();
   if (program && tier == Tier::stand_in) {
     const Status right = WarmUp::check_product(setup_.context, setup_.device, *program);
-    if (right.code() == Code::out_of_memory) return right;
+    if (right.code() == Code::out_of_memory || right.code() == Code::opencl) return right;  // of the machine
     if (!right) {
       return Status(Code::driver_rejected, "program " + program->variant.name + ", made for driver " +
                                                program->explanation.baked_for + ": " + right.message());

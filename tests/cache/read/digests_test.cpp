@@ -213,6 +213,18 @@ BOOST_AUTO_TEST_CASE(DigestsAndSignaturesOutOfPlaceAreMalformed) {
   store64(second + at::kBytesAt, count * format::kDigestBytes);
   store32(second + at::kRecordBytesAt, format::kDigestBytes);
   BOOST_TEST(refusal(behind) == "the digests do not lie between records and blobs");
+  // A hole that a reader would copy, in a file that may be sparse.
+  Forge hole(signed_bundle());
+  const std::size_t begin = hole.section_offset(SectionType::digests);
+  constexpr std::size_t kHole = 65536;
+  hole.bytes.insert(hole.bytes.begin() + static_cast<std::ptrdiff_t>(begin), kHole, 0);
+  for (std::uint32_t i = 0; i < load32(hole.header() + format::header::kSectionCountAt); ++i) {
+    std::uint8_t* p = hole.bytes.data() + format::header::kBytes + i * format::section::kBytes;
+    const std::uint64_t offset = load64(p + format::section::kOffsetAt);
+    if (offset >= begin) store64(p + format::section::kOffsetAt, offset + kHole);
+  }
+  store64(hole.header() + format::header::kFileBytesAt, hole.bytes.size());
+  BOOST_TEST(refusal(hole) == "there are gaps between records and digests");
 }
 
 BOOST_AUTO_TEST_CASE(DamagedOrRepeatedSignaturesAreRefused) {

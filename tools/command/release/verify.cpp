@@ -28,10 +28,31 @@ Result<std::shared_ptr<const Trust>> trust_asked_for(const Cli& cli) {
   return std::shared_ptr<const Trust>();
 }
 
-Json verdict_on(const std::string& file, const Result<Bundle>& bundle, const Status& trusted, bool asked) {
-  const Status& status = bundle ? trusted : bundle.status();
+struct Verdict {
+  Result<Bundle> bundle;
+  Status trusted;
+  Status intact;  // not looked at unless it is trusted
+
+  const Status& status() const { return !trusted ? trusted : !bundle ? bundle.status() : intact; }
+};
+
+// Nothing of a bundle that is not trusted is decompressed or parsed but its index.
+Verdict judge(const std::string& file, const Trust* trust) {
+  Verdict verdict{Bundle::open(file), {}, {}};
+  if (verdict.bundle && trust) {
+    verdict.bundle = trust->admit(*verdict.bundle);
+    verdict.trusted = verdict.bundle.status().within(file);
+    if (!verdict.bundle) return verdict;
+  }
+  if (verdict.bundle) verdict.intact = verify_all(*verdict.bundle).within(file);
+  return verdict;
+}
+
+Json verdict_on(const std::string& file, const Verdict& verdict, bool asked) {
+  const Status& status = verdict.status();
+  const Result<Bundle>& bundle = verdict.bundle;
   return {{"file", file},
-          {"intact", bundle.ok()},
+          {"intact", verdict.trusted ? Json(status.ok()) : Json()},
           {"trusted", asked ? Json(status.ok()) : Json()},
           {"code", status.ok() ? Json() : Json(name(status.code()))},
           {"failure", status.ok() ? Json() : Json(status.message())},
@@ -54,13 +75,12 @@ int verify(const std::vector<std::string>& arguments) {
   Json verdicts = Json::array();
   int exit_status = kSuccess;
   for (const std::string& file : cli.files()) {
-    const Result<Bundle> bundle = open_verified(file);
-    const Status trusted = bundle && asked ? (*trust)->admit(*bundle).status().within(file) : Status();
-    if (!bundle) exit_status = fail("verify", bundle.status());
-    if (!trusted) exit_status = fail("verify", trusted);
+    const Verdict verdict = judge(file, trust->get());
+    const Result<Bundle>& bundle = verdict.bundle;
+    if (!verdict.status()) exit_status = fail("verify", verdict.status());
     if (cli.has("json")) {
-      verdicts.push_back(verdict_on(file, bundle, trusted, asked));
-    } else if (bundle && trusted) {
+      verdicts.push_back(verdict_on(file, verdict, asked));
+    } else if (verdict.status()) {
       std::printf("%s: every byte is intact%s; %s, %s\n", file.c_str(), asked ? " and trusted" : "",
                   counted(bundle->entry_count(), "entry").c_str(), size_text(bundle->size_bytes()).c_str());
     }
