@@ -55,6 +55,15 @@ Result<BuildReport> BuildFixture::build(std::optional<std::size_t> stop_after) {
   });
 }
 
+Result<ProveReport> BuildFixture::prove() const {
+  ProveOptions prove_options;
+  prove_options.file = options.output;
+  prove_options.devices = options.devices;
+  prove_options.worker = options.worker;
+  const std::atomic<bool> never{false};
+  return prove_bundle(prove_options, never, nullptr);
+}
+
 std::vector<std::string> BuildFixture::calls() const {
   std::istringstream log(read_file(path("calls.log")));
   std::vector<std::string> lines;

@@ -4,6 +4,7 @@
 #include "files.hpp"
 
 #include <clbake/builder/build.hpp>
+#include <clbake/builder/prove_bundle.hpp>
 #include <clbake/builder/scratch.hpp>
 
 #include <atomic>
@@ -40,6 +41,9 @@ class BuildFixture {
   // Builds, and forgets earlier calls and steps. With `stop_after`, asks for cancellation as soon as that many steps
   // are done.
   Result<BuildReport> build(std::optional<std::size_t> stop_after = std::nullopt);
+
+  // Proves what was built, on the same devices by the same worker.
+  Result<ProveReport> prove() const;
 
   // Of the last build: what the worker was asked to do, as "VERB VARIANT" in the order of the calls ...
   std::vector<std::string> calls() const;

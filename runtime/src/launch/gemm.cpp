@@ -231,8 +231,7 @@ Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
     return {Argument::workspace, "the workspace's offset of " + std::to_string(offset) +
                                      " bytes is no multiple of the device's " + std::to_string(alignment)};
   }
-  const Status fits = check_buffer(kWorkspace, {buffer, offset}, context, bytes, 1);
-  if (!fits) return fits;
+  if (Status fits = check_buffer(kWorkspace, {buffer, offset}, context, bytes, 1); !fits) return fits;
   Workspace placed = workspace;
   const Status status = create_sub_buffers(buffer, offset, alignment, placed);
   if (status) workspace = std::move(placed);
@@ -249,8 +248,7 @@ Status Gemm::State::create_kernels() {
   for (const cache::Launch& launch : program->variant.launches) {
     cl_int error = CL_SUCCESS;
     kernels.emplace_back(program->program, launch.kernel_name.c_str(), &error);
-    error = error_of(kernels.back(), error);
-    if (error != CL_SUCCESS) return opencl_status("clCreateKernel", error);
+    if (Status made = opencl_status("clCreateKernel", error_of(kernels.back(), error)); !made) return made;
   }
   set.assign(kernels.size(), ArgumentBits(Arguments::kMost, Arguments::kUnset));
   return {};

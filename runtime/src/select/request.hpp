@@ -26,8 +26,8 @@ struct Request {
 };
 
 // The candidates for the caller's problem: the variants of that name or, when `name` is empty, the profiles' choices.
-// Fails with invalid_argument (an impossible problem), or with the first bundle's reason
-// when no bundle has a variant: with not_trusted if one is not trusted.
+// Fails with invalid_argument (an impossible problem) or, when no bundle has a variant, with not_trusted if one is not
+// trusted, else with the first bundle's reason.
 Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Problem& problem, const std::string& name);
 
 // The candidates for an application's own program: that of the first bundle with one of this name and, of the others,

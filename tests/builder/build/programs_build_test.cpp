@@ -2,7 +2,6 @@
 #include "build_fixture.hpp"
 
 #include <clbake/builder/merge_bundles.hpp>
-#include <clbake/builder/prove_bundle.hpp>
 #include <clbake/builder/release/bundle_summary.hpp>
 #include <clbake/builder/release/prune.hpp>
 #include <clbake/cache/writer.hpp>
@@ -198,12 +197,7 @@ BOOST_FIXTURE_TEST_CASE(ABundleOfProgramsIsProvenElsewhere, Programs) {
   cache::Contents contents = contents_of(options.output);
   for (cache::Entry& entry : contents.entries) entry.proof = {};
   write_bundle(options.output, contents);
-  ProveOptions prove_options;
-  prove_options.file = options.output;
-  prove_options.devices = options.devices;
-  prove_options.worker = options.worker;
-  const std::atomic<bool> never{false};
-  const ProveReport report = required(prove_bundle(prove_options, never, nullptr));
+  const ProveReport report = required(prove());
   BOOST_TEST(report.proven == 2U);
   contents = contents_of(options.output);
   BOOST_TEST(contents.entries[1].proof.proven);

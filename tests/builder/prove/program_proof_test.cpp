@@ -4,8 +4,6 @@
 
 #include "build_fixture.hpp"
 
-#include <clbake/builder/prove_bundle.hpp>
-
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
@@ -72,6 +70,19 @@ struct Proofs : BuildFixture {
     const Result<BuildReport> report = bake(kernels, source);
     BOOST_TEST(outcome(report) == "build failed");
     BOOST_TEST(contains(report.status().message(), cause), report.status().message());
+  }
+
+  // Proves the program of `source` with the machine code of `another` in its place.
+  ProveReport prove_with_code_of(const std::string& another, const std::string& kernels, const std::string& source) {
+    required(bake(kernels, another));
+    const cache::Contents other = contents_of(options.output);
+    options.fresh = true;
+    required(bake(kernels, source));
+    cache::Contents contents = contents_of(options.output);
+    contents.entries.at(0).program = other.entries.at(0).program;
+    contents.entries[0].proof = {};
+    write_bundle(options.output, contents);
+    return required(prove());
   }
 };
 
@@ -239,23 +250,10 @@ BOOST_FIXTURE_TEST_CASE(LargeBuffersAreComparedToTheirEnd, Proofs) {
   const std::string kernels =
       R"([{"name": "number", "work_group_sizes": [[1]], "trials": [{"global": [8], "arguments": [
          {"buffer": "int", "count": 2500001}, {"scalar": "int", "value": 2500001}, {"scalar": "int", "value": 7}]}]}])";
-  required(bake(kernels, source));
   check_fails("wrote outside the buffer of argument 0", replaced(kernels, R"("value": 2500001)", R"("value": 2500002)"),
               source);
-  // Of another source, which leaves another last number.
-  cache::Contents other = contents_of(options.output);
-  options.fresh = true;
-  required(bake(kernels, replaced(source, "= last", "= 8")));
-  cache::Contents contents = contents_of(options.output);
-  contents.entries[0].program = other.entries.at(0).program;
-  contents.entries[0].proof = {};
-  write_bundle(options.output, contents);
-  ProveOptions prove_options;
-  prove_options.file = options.output;
-  prove_options.devices = options.devices;
-  prove_options.worker = options.worker;
-  const std::atomic<bool> never{false};
-  const ProveReport report = required(prove_bundle(prove_options, never, nullptr));
+  // The other source leaves another last number.
+  const ProveReport report = prove_with_code_of(source, kernels, replaced(source, "= last", "= 8"));
   BOOST_TEST(contains(report.jobs.at(0).cause, "wrong result: argument 0, element 2500000: 7, expected 8"),
              report.jobs.at(0).cause);
 }
@@ -277,20 +275,7 @@ BOOST_FIXTURE_TEST_CASE(CrashesHangsAndErrorsAreNamed, Proofs) {
 // The proof compares with what the driver makes of the source now.
 BOOST_FIXTURE_TEST_CASE(TheBinaryOfAnotherProgramIsFound, Proofs) {
   const std::string kernels = kernels_of(trial(reverse_arguments()));
-  required(bake(kernels, replaced(kSource, "FACTOR * x", "3 * x")));
-  const cache::Contents other = contents_of(options.output);
-  options.fresh = true;
-  required(bake(kernels));
-  cache::Contents contents = contents_of(options.output);
-  contents.entries[0].program = other.entries.at(0).program;
-  contents.entries[0].proof = {};
-  write_bundle(options.output, contents);
-  ProveOptions prove_options;
-  prove_options.file = options.output;
-  prove_options.devices = options.devices;
-  prove_options.worker = options.worker;
-  const std::atomic<bool> never{false};
-  const ProveReport report = required(prove_bundle(prove_options, never, nullptr));
+  const ProveReport report = prove_with_code_of(replaced(kSource, "FACTOR * x", "3 * x"), kernels, kSource);
   BOOST_TEST(report.failed == 1U);
   BOOST_TEST(report.taken_out == 1U);
   BOOST_TEST(contains(report.jobs.at(0).cause, "kernel reverse, work-group size 16x1x1: wrong result"),
