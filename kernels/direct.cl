@@ -1,6 +1,7 @@
-// direct: small problems on any device. No local memory, no barriers, no packing: one launch.
+// direct: small problems on any device, and few rows or columns on GPUs. No packing, and one launch without split-k.
 //
-// A work-item computes MS rows of VECTOR_WIDTH neighbouring columns over the whole depth k:
+// A work-item computes MS rows of VECTOR_WIDTH neighbouring columns over the whole depth k, or, together with KL - 1
+// others, over every KL-th step of it:
 //
 //                                   op(B)      NS = VECTOR_WIDTH
 //                                 +-----------+---+-----------+
@@ -15,19 +16,28 @@
 //     |             |             |     +-----+-----+-----+   |
 //     +-------------+             +----------- NL ------------+
 //
-//   ML, NL   rows and columns of C per work-group; the work-group is NL/NS x ML/MS work-items
+//   ML, NL   rows and columns of C per work-group; the work-group is NL/NS x ML/MS x KL work-items
 //   MS, NS   rows and columns of C per work-item; NS equals VECTOR_WIDTH
+//   KL       work-items that share these elements of C, a power of two; they add up their sums in local memory
 //   KS       unrolling of the loop over k
-//   KL       1: k is not blocked
 //
-// At the lower edge of C the last row of op(A) stands in for missing rows, at the right edge missing columns of op(B)
-// are zero. Neither reaches C.
+// With one row of C nearly all time goes into reading op(B), so what counts is how many loads are on their way: KL
+// makes work-items, KS loads of each. At the lower edge of C the last row of op(A) stands in for missing rows, at the
+// right edge missing columns of op(B) are zero. Neither reaches C.
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
 
+// Work-items with neighbouring numbers read neighbours in memory: of a column of op(B) if B is transposed, else of a
+// row; and if there is one vector of columns, of a row of op(A) or, if A is transposed, of a column.
+#if LOCAL_X > 1
+#define NEIGHBOURS_SHARE TRANS_B
+#else
+#define NEIGHBOURS_SHARE !TRANS_A
+#endif
+
 // VECTOR_WIDTH neighbours of one row of op(B), zero from `count` on. b points at the first of them.
-static inline realv load_b(__global const element* b, const int ldb, const int count) {
+static ALWAYS_INLINE realv load_b(__global const element* b, const int ldb, const int count) {
 #if !TRANS_B
   if (count >= VECTOR_WIDTH) {
     return VLOAD(b);
@@ -43,6 +53,16 @@ static inline realv load_b(__global const element* b, const int ldb, const int c
   return row;
 }
 
+// Adds the products of this work-item's steps of k to its sums. A constant count keeps conditions out of the loop, so
+// that the loads of several steps go out together.
+#define MULTIPLY(count)                                                                              \
+  _Pragma("unroll KS") for (; p < tile.depth; p += KL) {                                             \
+    const realv b_row = load_b(b_tile, ldb, count);                                                  \
+    _Pragma("unroll") for (int i = 0; i < MS; ++i) { sum[i][0] += LOAD(a_tile + a_row[i]) * b_row; } \
+    a_tile += KL * A_STEP_P;                                                                         \
+    b_tile += KL * B_STEP_P;                                                                         \
+  }
+
 #define EACH_VECTOR(unrolling, update)              \
   _Pragma(unrolling) for (int i = 0; i < MS; ++i) { \
     if (i < rows) {                                 \
@@ -52,18 +72,29 @@ static inline realv load_b(__global const element* b, const int ldb, const int c
     }                                               \
   }
 
-GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-  const int first_row = (int)get_local_id(1) * MS;
-  const int first_column = (int)get_local_id(0) * NS;
+#if KL == 1
+  const int x = (int)get_local_id(0), y = (int)get_local_id(1), first_step = 0;
+#else
+  const int item = (int)(get_local_id(1) * LOCAL_X * KL + get_local_id(0));
+  const int share = NEIGHBOURS_SHARE ? item % KL : item / (LOCAL_X * LOCAL_Y);  // of the steps of k
+  const int place = NEIGHBOURS_SHARE ? item / KL : item % (LOCAL_X * LOCAL_Y);  // in the tile
+  const int x = place % LOCAL_X, y = place / LOCAL_X, first_step = share;
+#endif
+  const int first_row = y * MS;
+  const int first_column = x * NS;
   const int rows = min(MS, tile.rows - first_row);
   const int columns = min(NS, tile.columns - first_column);
-  if (rows <= 0 || columns <= 0) {
+  const bool outside = rows <= 0 || columns <= 0;
+#if KL == 1
+  if (outside) {
     return;
   }
+#endif
 
-  __global const element* a_tile = tile.a + first_row * A_STEP_I;
-  __global const element* b_tile = tile.b + first_column * B_STEP_J;
+  __global const element* a_tile = tile.a + first_row * A_STEP_I + first_step * A_STEP_P;
+  __global const element* b_tile = tile.b + first_column * B_STEP_J + first_step * B_STEP_P;
   ulong a_row[MS];
   realv sum[MS][1];
 #pragma unroll
@@ -72,16 +103,38 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     sum[i][0] = (realv)(0);
   }
 
-#pragma unroll KS
-  for (int p = 0; p < tile.depth; ++p) {
-    const realv b_row = load_b(b_tile, ldb, columns);
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
-      sum[i][0] += LOAD(a_tile + a_row[i]) * b_row;
-    }
-    a_tile += A_STEP_P;
-    b_tile += B_STEP_P;
+  int p = outside ? tile.depth : first_step;
+  if (columns >= NS) {
+    MULTIPLY(NS)
+  } else {
+    MULTIPLY(columns)
   }
+
+#if KL > 1
+  // The upper half of the work-items hands its sums to the lower half, until one work-item has all.
+  __local real sums[KL / 2 * ML * NL];
+#pragma unroll
+  for (int half_of = KL / 2; half_of > 0; half_of /= 2) {
+    __local real* own = sums + (share % half_of * (LOCAL_X * LOCAL_Y) + place) * (MS * NS);
+    if (share >= half_of && share < 2 * half_of) {
+#pragma unroll
+      for (int i = 0; i < MS; ++i) {
+        VSTORE_REAL(sum[i][0], own + i * NS);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (share < half_of) {
+#pragma unroll
+      for (int i = 0; i < MS; ++i) {
+        sum[i][0] += VLOAD_REAL(own + i * NS);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (outside || share > 0) {
+    return;
+  }
+#endif
 
   UPDATE_C(1, EACH_VECTOR)
 }

@@ -161,10 +161,15 @@ class Checker {
       });
     }
     if (p_.family != Family::direct) return true;
-    return require(p_.ns == p_.vector_width, "family", [&] {
-      return "ns is " + to_string(p_.ns) + ", but a work-item of direct computes one vector of " +
-             to_string(p_.vector_width) + " columns";
+    const bool halves = require((p_.kl & (p_.kl - 1)) == 0, "family", [&] {
+      return "kl is " + to_string(p_.kl) + ", but only a power of two of direct's work-items can share sums";
     });
+    return require(p_.ns == p_.vector_width, "family",
+                   [&] {
+                     return "ns is " + to_string(p_.ns) + ", but a work-item of direct computes one vector of " +
+                            to_string(p_.vector_width) + " columns";
+                   }) &&
+           halves;
   }
 
   bool local_tile_family() {
@@ -468,6 +473,8 @@ std::uint64_t local_memory_bytes(const Params& p) {
     const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
     const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
     elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
+  } else if (p.family == Family::direct) {
+    elements = p.kl / 2 * std::uint64_t{p.ml} * p.nl;
   } else if (p.family == Family::stripe) {
     // stripe.cl aligns each tile to 16 elements.
     const auto tile = [&](std::uint64_t width_of_tile) { return (p.kl * width_of_tile + 15) / 16 * 16; };

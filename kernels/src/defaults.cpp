@@ -121,9 +121,18 @@ constexpr WarpTile kWarpTiles[] = {{128, 128, 8, 8, 4, 4, 1}, {64, 64, 4, 8, 8, 
                                    {128, 128, 8, 8, 4, 4, 4}, {64, 64, 4, 8, 8, 3, 4},  {64, 64, 4, 8, 8, 3, 16},
                                    {32, 64, 4, 4, 8, 6, 16},  {32, 32, 2, 4, 8, 4, 16}, {16, 64, 2, 4, 8, 6, 1},
                                    {16, 64, 2, 4, 8, 6, 16},  {64, 16, 2, 4, 8, 6, 1},  {64, 16, 2, 4, 8, 6, 16}};
-// Few rows or columns: all of the other operand is read once, as fast as memory gives it.
-constexpr Tile kThinTiles[] = {{4, 128, 1, 4, 16}, {4, 64, 1, 4, 8}, {8, 64, 2, 4, 8}, {16, 128, 4, 4, 8}};
+// 8 to 32 rows or columns: all of the other operand is read once, as fast as memory gives it.
+constexpr Tile kThinTiles[] = {{8, 64, 2, 4, 8}, {16, 128, 4, 4, 8}};
 constexpr Tile kDeepTiles[] = {{16, 128, 4, 4, 16}, {32, 128, 4, 8, 8}, {32, 128, 4, 8, 16}};
+// Up to 8 rows or columns. Work-items share a column of op(B), stored as rows (the first five) or columns (the next
+// four), or a row of op(A), stored as rows (two) or columns (two).
+struct DirectTile {
+  std::uint32_t ml, nl, kl, ms, ns, ks;
+};
+constexpr DirectTile kDirectTiles[] = {
+    {1, 32, 32, 1, 1, 16}, {2, 32, 32, 2, 1, 8},  {4, 32, 16, 4, 1, 8}, {4, 64, 16, 4, 2, 8}, {8, 32, 16, 8, 1, 4},
+    {1, 8, 64, 1, 2, 8},   {2, 8, 32, 2, 2, 8},   {4, 8, 32, 4, 2, 4},  {4, 16, 32, 4, 4, 4}, {8, 1, 64, 2, 1, 8},
+    {8, 4, 64, 2, 4, 4},   {32, 1, 32, 1, 1, 16}, {32, 4, 32, 1, 4, 8}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
 // For NVIDIA's matrix units, which take elements of 16 bits in pairs.
@@ -138,6 +147,22 @@ std::vector<Params> pair_specialists(Precision precision) {
   for (const Tile& tile : kPairTiles) {
     list.push_back(with_tile(p, tile));
     list.back().buffers = 2;
+  }
+  return list;
+}
+
+std::vector<Params> direct_specialists(Precision precision) {
+  std::vector<Params> list;
+  for (const DirectTile& tile : kDirectTiles) {
+    Params p;
+    p.precision = precision;
+    p.ml = tile.ml;
+    p.nl = tile.nl;
+    p.kl = tile.kl;
+    p.ms = tile.ms;
+    p.ns = p.vector_width = tile.ns;
+    p.ks = tile.ks;
+    list.push_back(p);
   }
   return list;
 }
@@ -184,13 +209,14 @@ std::vector<Params> warp_specialists(Map map) {
 }
 
 std::vector<Params> gpu_specialists(Precision precision) {
-  std::vector<Params> list;
+  std::vector<Params> list = direct_specialists(precision);
+  const auto append = [&](const std::vector<Params>& more) { list.insert(list.end(), more.begin(), more.end()); };
   if (has_16_bits(precision)) {
-    list = warpgroup_specialists(precision);
-    for (const Params& p : pair_specialists(precision)) list.push_back(p);
+    append(warpgroup_specialists(precision));
+    append(pair_specialists(precision));
   }
   if (precision == Precision::double_precision) {
-    list = warp_specialists(Map::mma);
+    append(warp_specialists(Map::mma));
     // Where a search on a device without those of mma begins.
     for (Params& p : warp_specialists(Map::mma8)) {
       if (p.split_k == 1 && p.ml == 64) list.push_back(p);

@@ -106,7 +106,7 @@ const std::vector<Parameter>& parameters() {
   static const std::vector<Parameter> all = {
       parameter<&Params::ml>("ml", "ML", "", every, "rows of C per work-group"),
       parameter<&Params::nl>("nl", "NL", "", every, "columns of C per work-group"),
-      parameter<&Params::kl>("kl", "KL", "", every & ~bit(Family::direct), "depth of a block of k"),
+      parameter<&Params::kl>("kl", "KL", "", every, "depth of a block of k; direct: work-items that share it"),
       parameter<&Params::ms>("ms", "MS", "", every, "rows of C per work-item"),
       parameter<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
       parameter<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
@@ -199,9 +199,10 @@ std::variant<Params, std::string> parse(std::string_view name) {
 
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
-  // Those that multiply, and for warpgroup_tile the 128 that load.
+  // Those that multiply, and for warpgroup_tile the 128 that load; for direct all that share a part of C.
   const std::uint32_t loading = params.family == Family::warpgroup_tile ? 32 : 0;
-  return {params.nl / params.ns, params.ml / params.ms + loading};
+  const std::uint32_t sharing = params.family == Family::direct ? params.kl : 1;
+  return {params.nl / params.ns * sharing, params.ml / params.ms + loading};
 }
 
 }  // namespace clbake::kernels

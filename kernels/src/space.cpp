@@ -95,6 +95,7 @@ Space direct() {
   return Builder(Family::direct)
       .columns(kVectorWidths, blocks)
       .rows({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, blocks)
+      .add("kl", {1, 2, 4, 8, 16, 32, 64}, Coupling::full, [](Params& p) { p.kl = 1; })
       .add("ks", kUnrolling, Coupling::divisor, [](Params& p) { p.ks = 1; })
       .space();
 }

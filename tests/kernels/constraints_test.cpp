@@ -216,15 +216,24 @@ BOOST_AUTO_TEST_CASE(SharedBlocksFitIntoLocalMemory) {
 }
 
 BOOST_AUTO_TEST_CASE(AParameterThatTheFamilyLacksKeepsItsStandardValue) {
-  Params p;
-  p.kl = 8;
-  check_violated(p, smallest_device(), "family", {"kl is 8", "direct has no such parameter", ": 1"});
-  p = register_tile();
+  Params p = register_tile();
   p.buffers = 2;
   check_violated(p, smallest_device(), "family", {"buffers is 2", "register_tile has no such parameter"});
   p = register_tile();
   p.layout_b = Layout::padded;
   check_violated(p, smallest_device(), "family", {"layout_b is 1", "register_tile"});
+}
+
+BOOST_AUTO_TEST_CASE(WorkItemsOfDirectThatShareSumsAreAPowerOfTwo) {
+  Params p;
+  p.kl = 8;
+  BOOST_TEST(check(p, smallest_device()).empty());
+  p.kl = 12;
+  check_violated(p, smallest_device(), "family", {"kl is 12", "power of two"});
+  p.kl = 8;
+  DeviceLimits device = smallest_device();
+  device.local_memory_bytes = 15;  // four sums of 4 bytes
+  check_violated(p, device, "local-memory", {"16 bytes", "limit 15"});
 }
 
 BOOST_AUTO_TEST_CASE(SlicesOfKAreFew) {

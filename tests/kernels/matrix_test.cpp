@@ -50,6 +50,10 @@ void check_everywhere(const std::string& name) {
 BOOST_AUTO_TEST_CASE(DirectIsRight) {
   check_everywhere("direct-s-nn-6x8x1-3x4x2-v4");
   check_everywhere("direct-s-nn-4x4x1-2x4x1-v4-split3");
+  // Work-items that share columns, one column, and a tile of both.
+  check_everywhere("direct-s-nn-1x8x16-1x1x4-v1");
+  check_everywhere("direct-s-nn-8x1x4-2x1x8-v1-split3");
+  check_everywhere("direct-s-nn-4x8x8-2x4x1-v4");
 }
 
 BOOST_AUTO_TEST_CASE(RegisterTileIsRight) {

@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(EqualStatesDrawEqualPoints) {
 }
 
 BOOST_AUTO_TEST_CASE(EveryPointIsDrawnEquallyOften) {
-  Space small = thinned(without(space(Family::direct), {"trans_a", "trans_b", "split_k", "ks"}), 3, 1);
+  Space small = thinned(without(space(Family::direct), {"trans_a", "trans_b", "split_k", "kl", "ks"}), 3, 1);
   const std::uint64_t admitted = count(small, Precision::single_precision, kDevices[0].limits).admitted;
   BOOST_REQUIRE(admitted > 3U);
   std::map<std::string, int> drawn;
@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(DefaultsAndPresetsArePointsOfTheSpace) {
 BOOST_AUTO_TEST_CASE(AParameterThatTheFamilyHasNotIsNoPointOfTheSpace) {
   Params p;
   BOOST_TEST(contains(space(Family::direct), p));
-  p.kl = 8;
+  p.buffers = 2;
   BOOST_TEST(!contains(space(Family::direct), p));
 }
 

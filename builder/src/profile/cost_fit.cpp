@@ -77,8 +77,7 @@ cache::CostModel geometry_of(const kernels::Params& params) {
   const bool cuts = params.family == Family::register_tile;
   model.item_m = cuts ? params.ms : params.ml;
   model.item_n = cuts ? params.ns : params.nl;
-  const bool steps = params.family != Family::direct && params.family != Family::register_tile;
-  model.step_k = steps ? params.kl : 1;
+  model.step_k = cuts ? 1 : params.kl;
   model.slices = params.split_k;
   return model;
 }

@@ -13,11 +13,17 @@ constexpr double kMostNoise = 0.1;
 // The slowdown that is assumed where a variant was stopped early or not timed.
 constexpr double kUnknown = 1.5;
 
+// Shapes of up to 8 and of up to 64 rows or columns want other tiles than thicker ones, so each is a class of its own.
+std::string fine_class(const Shape& shape) {
+  const std::size_t thickness = std::min({shape.m, shape.n, shape.k});
+  return shape_class(shape) + (thickness <= 8 ? " to 8" : thickness <= 64 ? " to 64" : "");
+}
+
 }  // namespace
 
 Times::Times(const Tuning& tuning) : of_shape_(tuning.shapes.size()), winners_(tuning.shapes.size(), nullptr) {
   for (const Shape& shape : tuning.shapes) {
-    classes_.push_back(shape_class(shape));
+    classes_.push_back(fine_class(shape));
     weights_.push_back(shape.weight);
   }
   for (const Measurement& m : tuning.measurements) of_shape_[m.shape].push_back(&m);

@@ -20,12 +20,13 @@ constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-// Six digits: more than timing resolves.
-double rounded(double value) {
+// Six digits: more than timing resolves. Four for what is fitted to times, with errors of some percent.
+double rounded(double value, int digits = 6) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return std::strtod(text, nullptr);
 }
+constexpr int kModelDigits = 4;
 
 template <typename T, typename ToJson>
 Json list(const std::vector<T>& items, const ToJson& to_json) {
@@ -34,17 +35,8 @@ Json list(const std::vector<T>& items, const ToJson& to_json) {
   return rows;
 }
 
-Json winner_json(const Tuning& tuning, const Winner& winner) {
-  const Measurement& m = winner.figures;
-  const Shape& shape = tuning.shapes[m.shape];
-  return {{"class", winner.shape_class},
-          {"shape", name(shape)},
-          {"variant", tuning.variants[m.variant]},
-          {"median_us", rounded(m.median_us)},
-          {"spread", rounded(m.spread)},
-          {"gflops", rounded(gflops(shape, rounded(m.median_us)))},
-          {"runs", m.runs},
-          {"final", m.final}};
+Json measurement_json(const Measurement& m) {
+  return Json::array({m.variant, m.shape, rounded(m.median_us), rounded(m.spread), m.runs, m.final});
 }
 
 Json range_json(std::uint32_t min, std::uint32_t max) {
@@ -59,16 +51,18 @@ Json rule_json(const cache::Rule& rule) {
 }
 
 // The variant's name has the geometry.
-Json model_json(const Tuning& tuning, const cache::CostModel& m) {
-  Json json = {{"variant", tuning.variants[m.variant]}, {"resident", m.resident}};
-  for (const auto& [key, number] : cache::kCostModelNumbers) json[key] = rounded(static_cast<double>(m.*number));
-  return json;
+Json model_json(const cache::CostModel& m) {
+  Json row = Json::array({m.variant, m.resident});
+  for (const auto& [key, number] : cache::kCostModelNumbers) {
+    row.push_back(rounded(static_cast<double>(m.*number), kModelDigits));
+  }
+  return row;
 }
 
 Json tuning_json(const Tuning& t) {
   const auto same = [](const auto& value) { return Json(value); };
   return {{"format", "clbake profile"},
-          {"version", 3},
+          {"version", 4},
           {"target",
            {{"platform_name", t.target.platform_name},
             {"platform_version", t.target.platform_version},
@@ -91,17 +85,14 @@ Json tuning_json(const Tuning& t) {
           {"complete", t.complete},
           {"tried", t.tried},
           {"noise", rounded(t.noise)},
-          {"winners", list(t.winners, [&](const Winner& winner) { return winner_json(t, winner); })},
-          {"models", list(t.models, [&](const cache::CostModel& model) { return model_json(t, model); })},
-          {"prior", list(t.prior, [&](const cache::CostModel& model) { return model_json(t, model); })},
+          {"winners", list(t.winners, [](const Winner& winner) { return measurement_json(winner.figures); })},
+          {"model_columns", model_columns()},
+          {"models", list(t.models, model_json)},
+          {"prior", list(t.prior, model_json)},
           {"exceptions", list(t.exceptions, rule_json)},
           {"variants", list(t.variants, same)},
           {"shapes", list(t.shapes, [](const Shape& shape) { return Json(weighted_name(shape)); })},
-          {"measurements",
-           list(t.measurements,
-                [](const Measurement& m) {
-                  return Json::array({m.variant, m.shape, rounded(m.median_us), rounded(m.spread), m.runs, m.final});
-                })},
+          {"measurements", list(t.measurements, measurement_json)},
           {"failures", list(t.failures,
                             [](const Failure& f) {
                               return Json{{"variant", f.variant}, {"cause", f.cause}};
@@ -159,6 +150,12 @@ std::vector<std::uint32_t> keep(std::vector<T>& list, const std::vector<bool>& n
 }
 
 }  // namespace
+
+std::string model_columns() {
+  std::string names = "variant resident";
+  for (const auto& number : cache::kCostModelNumbers) names.append(" ").append(number.name);
+  return names;
+}
 
 std::string tuning_text(const Tuning& tuning) { return lines(tuning_json(tuning)); }
 

@@ -19,7 +19,6 @@ namespace {
 constexpr std::size_t kMaxDepth = 8;  // a profile needs 3
 constexpr double kMinUs = 1e-6;       // a picosecond
 constexpr double kMaxUs = 1e12;       // eleven days
-constexpr double kSpeedTolerance = 1e-3;
 constexpr std::uint32_t kMaxResident = 64;
 
 // What no device exceeds: a variant that is refused with these limits runs nowhere.
@@ -49,18 +48,6 @@ class ProfileParser {
   }
   auto variant_index(std::uint32_t& value) { return index("variant", t_.variants.size(), value); }
   auto shape_index(std::uint32_t& value) { return index("shape", t_.shapes.size(), value); }
-
-  // A field that names an element of a list.
-  auto name_in(const std::map<std::string, std::uint32_t>& known, const char* key, std::uint32_t& value) {
-    return json_field(key, [this, &known, key, &value](const JsonValue& at) {
-      std::string text;
-      if (!in_.read(at, text)) return false;
-      const auto found = known.find(text);
-      if (found == known.end()) return in_.fail(at, "'" + text + "' is not in the list of " + key + "s");
-      value = found->second;
-      return true;
-    });
-  }
 
   bool target(const JsonValue& at) {
     Target& t = t_.target;
@@ -115,35 +102,27 @@ class ProfileParser {
     return same_kind(at, m.variant, m.shape);
   }
 
+  bool figures(const JsonValue& at, Measurement& m) {
+    return in_.row(at, variant_index(m.variant), shape_index(m.shape), in_.field("median_us", m.median_us),
+                   in_.field("spread", m.spread), in_.field("runs", m.runs), in_.field("final", m.final)) &&
+           plausible(at, m);
+  }
+
   bool measurement(const JsonValue& at) {
     Measurement m;
-    const bool read = in_.row(at, variant_index(m.variant), shape_index(m.shape), in_.field("median_us", m.median_us),
-                              in_.field("spread", m.spread), in_.field("runs", m.runs), in_.field("final", m.final));
-    if (!read || !plausible(at, m)) return false;
+    if (!figures(at, m)) return false;
     t_.measurements.push_back(m);
     return measured_.emplace(m.variant, m.shape).second ||
            in_.fail(at, t_.variants[m.variant] + " on " + name(t_.shapes[m.shape]) + " is there twice");
   }
 
-  // Class and speed are for people; they have to agree with the shape and the time.
   bool winner(const JsonValue& at) {
     Winner w;
-    Measurement& m = w.figures;
-    double speed = 0;
-    const bool read = in_.object(at, in_.field("class", w.shape_class), name_in(shapes_, "shape", m.shape),
-                                 name_in(variants_, "variant", m.variant), in_.field("median_us", m.median_us),
-                                 in_.field("spread", m.spread), in_.field("gflops", speed), in_.field("runs", m.runs),
-                                 in_.field("final", m.final));
-    if (!read || !plausible(at, m)) return false;
-    const Shape& shape = t_.shapes[m.shape];
-    if (w.shape_class != shape_class(shape)) {
-      return in_.fail(at, "class", name(shape) + " is of the class " + shape_class(shape));
-    }
-    if (std::abs(speed / gflops(shape, m.median_us) - 1) > kSpeedTolerance) {
-      return in_.fail(at, "gflops", "does not agree with median_us");
-    }
+    if (!figures(at, w.figures)) return false;
+    const Shape& shape = t_.shapes[w.figures.shape];
+    w.shape_class = shape_class(shape);
     t_.winners.push_back(w);
-    return won_.insert(m.shape).second || in_.fail(at, name(shape) + " is there twice");
+    return won_.insert(w.figures.shape).second || in_.fail(at, name(shape) + " is there twice");
   }
 
   // [min, max]; a max of null has no end.
@@ -182,9 +161,8 @@ class ProfileParser {
     std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
     static_assert(std::size(cache::kCostModelNumbers) == 10, "each number is read below");
     const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
-    const bool read =
-        in_.object(at, name_in(variants_, "variant", variant), in_.field("resident", resident), number(0), number(1),
-                   number(2), number(3), number(4), number(5), number(6), number(7), number(8), number(9));
+    const bool read = in_.row(at, variant_index(variant), in_.field("resident", resident), number(0), number(1),
+                              number(2), number(3), number(4), number(5), number(6), number(7), number(8), number(9));
     if (!read) return false;
     if (resident < 1 || resident > kMaxResident) {
       return in_.fail(at, "resident", "is outside 1 to " + std::to_string(kMaxResident));
@@ -199,6 +177,12 @@ class ProfileParser {
     models.push_back(m);
     if (!seen.insert(variant).second) return in_.fail(at, t_.variants[variant] + " is there twice");
     return room_for(at, m.kind(), models, kMaxModelsOfKind);
+  }
+
+  // For people.
+  bool columns(const JsonValue& at) {
+    std::string names;
+    return in_.read(at, names) && (names == model_columns() || in_.fail(at, "is not '" + model_columns() + "'"));
   }
 
   bool tuning_failure(const JsonValue& at) {
@@ -246,6 +230,7 @@ bool ProfileParser::parse(const Json& json) {
                     list("shapes", [&](const auto& at) { return shape(at); }),
                     list("measurements", [&](const auto& at) { return measurement(at); }),
                     list("winners", [&](const auto& at) { return winner(at); }),
+                    json_field("model_columns", [&](const auto& at) { return columns(at); }),
                     list("models", [&](const auto& at) { return model(at, t_.models, modelled_); }),
                     list("prior", [&](const auto& at) { return model(at, t_.prior, in_prior_); }),
                     list("exceptions", [&](const auto& at) { return rule(at); }),
@@ -264,10 +249,10 @@ Status check_format(const Json& json) {
   }
   const auto version = json.find("version");
   if (version == json.end()) return {Code::malformed, "version: is missing"};
-  if (*version == 3) return {};
+  if (*version == 4) return {};
   if (!version->is_number_unsigned()) return {Code::malformed, "version: is not a whole number, 0 or more"};
   return {Code::unsupported_version,
-          "version: " + version->dump() + " of the profile's format; this clbake reads version 3: tune again"};
+          "version: " + version->dump() + " of the profile's format; this clbake reads version 4: tune again"};
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ bool contains(const std::vector<Shape>& list, const Shape& shape) {
 }
 
 // Squares between those of the list, where a wave of work-groups more or less decides, some of them odd, so that rows
-// are not aligned; then random sizes, log-uniform, which tiles mostly do not divide. Any beginning is spread over all.
+// are not aligned; then few rows and columns; then random sizes, log-uniform, which tiles mostly do not divide. Any
+// beginning of each is spread over all.
 void add_grid(const Scale& scale, TuneShapes& shapes) {
   const auto add = [&](const Shape& shape) {
     const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
@@ -68,13 +69,20 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
   constexpr std::size_t squares[] = {1536, 2039, 768, 1531, 1152, 1021, 384,  3067, 1792, 640,
                                      2560, 511,  192, 2557, 896,  1280, 3072, 2304, 320,  96};
   for (const std::size_t n : squares) add(sized(n, n, n));
-  std::mt19937 random(1);  // not a distribution of the library's: they differ from one to the other
-  const auto size = [&] {
+  std::mt19937 random(1);                // not a distribution of the library's: they differ from one to the other
+  const auto size = [&](double least) {  // to 4096
     const double part = static_cast<double>(random()) / 4294967296.0;
-    return static_cast<std::size_t>(8 * std::exp2(9 * part));
+    return static_cast<std::size_t>(least * std::exp2(std::log2(4096 / least) * part));
   };
+  for (const std::size_t few : {1, 4, 2, 8, 3, 16, 6, 32}) {
+    for (const double least : {1024, 256}) {
+      const std::size_t length = size(least), k = size(least);
+      add(sized(few, length, k));
+      add(sized(length, few, k));
+    }
+  }
   while (shapes.grid.size() < kGridShapes) {
-    const std::size_t m = size(), n = size(), k = size();
+    const std::size_t m = size(8), n = size(8), k = size(8);
     add(sized(m, n, k));
   }
 }

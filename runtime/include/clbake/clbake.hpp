@@ -137,9 +137,9 @@ struct Explanation {
 enum class OnMiss {
   compile,   // compile from the source that the bundle carries
   fail,      // fail with the reason of the miss
-  fallback,  // serve with what needs no compiler, while a thread of the library compiles the wanted program for later
-             // calls: on NVIDIA machine code for an older driver, once a product of it was checked; else another
-             // variant that is loaded or baked. Compile if there is none, after a line in the log
+  fallback,  // serve with what needs no compiler: on NVIDIA machine code for an older driver, once a product of it was
+             // checked; else another variant that is loaded or baked, while a thread of the library compiles the wanted
+             // one for later calls. Compile if there is none, after a line in the log
 };
 
 enum class LogLevel { info, warning };

@@ -108,11 +108,17 @@ void Policy::forget_compiling(const Candidate& candidate) {
   compiling_.erase(candidate);
 }
 
-// The wanted variant for an older driver, any that is loaded, any that is baked.
+// The wanted variant for an older driver, any that is loaded, any that is baked. The first is as fast as what a
+// compiler would make, and NVIDIA's driver lets the launches of other threads wait while it compiles: nothing is
+// compiled then.
 Result<Found> Policy::serve_fallback(const Request& request) {
   Status miss;
   Result<Found> other = baked(request, Tier::stand_in, miss);
-  if (!other) other = store_.any_ready(request.problem);
+  if (other) {
+    other->explanation.reason = "made for driver " + other->explanation.baked_for + ", and checked on this one";
+    return other;
+  }
+  other = store_.any_ready(request.problem);
   if (!other) other = any_baked(request);
   if (!other) return other;
   const Candidate& wanted = request.candidates.front();

@@ -131,6 +131,7 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
   if (profile) {
     const Result<Target> known = bundle.target(profile->target);
     made_for = known ? known->device_name : "an unknown device";
+    if (made_for.empty()) made_for = known->architecture;  // baked for a target of 'clbake targets'
     if (!has_own) made_for += ", the most similar device";
   }
   return {bundle,

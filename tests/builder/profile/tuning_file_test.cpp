@@ -30,9 +30,8 @@ void check_refused(const std::string& text, const std::string& field, const std:
 
 const std::string kFirstRow = "[0,0,40.5,0.5,1,false]";
 const std::string kFirstException = "[1,[0,128],[3,128],[7,null],[2,64]]";
-// Of the first cost model.
-const std::string kResident = "\"resident\":3,";
-const std::string kLatency = "\"latency_us\":0.0625,";
+// Of the first cost model: variant, resident, call_us, wave_us, latency_us.
+const std::string kModel = "[2,3,20.5,1.25,0.0625,";
 
 }  // namespace
 
@@ -89,7 +88,7 @@ BOOST_AUTO_TEST_CASE(WhatIsWrittenIsReadAgain) {
   BOOST_TEST(model.resident == 3U);
   for (const auto& [field, number] : cache::kCostModelNumbers) {
     BOOST_TEST((model.*number) > 0, field);
-    BOOST_TEST((model.*number) == (tuning.models[0].*number), field);
+    BOOST_TEST(std::abs((model.*number) / (tuning.models[0].*number) - 1) < 1e-3F, field);  // four digits are kept
   }
 }
 
@@ -163,7 +162,6 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
 BOOST_AUTO_TEST_CASE(ANameMayStandOnceInAnObject) {
   check_refused(replaced("\"tried\": 5", "\"tried\": 5, \"seed\": 1"), "seed: ", "twice");
   check_refused(replaced("\"address_bits\"", "\"vendor\":\"x\",\"address_bits\""), "target.vendor: ", "twice");
-  check_refused(replaced("\"gflops\"", "\"class\":\"x\",\"gflops\""), "winners[0].class: ", "twice");
   check_refused(replaced("\"tried\"", "\"a\\n\\u001b[2J\": 0, \"tried\""), "?: ", "control character");
   std::string many;
   for (int i = 0; i < 50; ++i) many += "\"x" + std::to_string(i) + "\": 0, ";
@@ -195,13 +193,13 @@ BOOST_AUTO_TEST_CASE(ForeignFormatsAndVersionsAreNamed) {
   check_refused("{}", "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "\"clbake bundle\""), "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "17"), "no clbake profile", "format");
-  check_refused(replaced("\"version\": 3", "\"version\": \"2\""), "version", "whole number");
-  check_refused(replaced("  \"version\": 3,\n", ""), "version", "missing");
-  for (const std::string version : {"2", "4"}) {
-    const Result<Tuning> other = parse_tuning(replaced("\"version\": 3", "\"version\": " + version), "some.json");
+  check_refused(replaced("\"version\": 4", "\"version\": \"2\""), "version", "whole number");
+  check_refused(replaced("  \"version\": 4,\n", ""), "version", "missing");
+  for (const std::string version : {"3", "5"}) {
+    const Result<Tuning> other = parse_tuning(replaced("\"version\": 4", "\"version\": " + version), "some.json");
     BOOST_TEST(outcome(other) == "unsupported version");
     BOOST_TEST(contains(other.status().message(), "some.json: version: " + version + " "), other.status().message());
-    BOOST_TEST(contains(other.status().message(), "this clbake reads version 3"), other.status().message());
+    BOOST_TEST(contains(other.status().message(), "this clbake reads version 4"), other.status().message());
   }
 }
 
@@ -211,12 +209,11 @@ BOOST_AUTO_TEST_CASE(EveryFieldIsNeeded) {
   for (std::size_t at = text.find("\n  \""); at != std::string::npos; at = text.find("\n  \"", at + 1)) {
     keys.push_back(text.substr(at + 4, text.find('"', at + 4) - at - 4));
   }
-  BOOST_TEST(keys.size() == 25U);
-  for (const std::string key : {"platform_name", "driver_version", "architecture", "address_bits", "class", "shape",
-                                "variant", "median_us", "spread", "gflops", "runs", "final", "cause", "resident"}) {
+  BOOST_TEST(keys.size() == 26U);
+  for (const std::string key :
+       {"platform_name", "driver_version", "architecture", "address_bits", "variant", "cause"}) {
     keys.push_back(key);
   }
-  for (const auto& [field, number] : cache::kCostModelNumbers) keys.emplace_back(field);
   for (const std::string& key : keys) {
     const Result<Tuning> read = parse_tuning(replaced("\"" + key + "\":", "\"other\":"), "some.json");
     BOOST_TEST(!read.ok(), key);
@@ -286,12 +283,16 @@ BOOST_AUTO_TEST_CASE(WrongMeasurementsAreNamedWithTheirField) {
 }
 
 BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {
-  check_refused(replaced("\"class\":\"batched\"", "\"class\":\"square\""), "winners[0].class: ", "batched");
-  check_refused(replaced("\"shape\":\"single nn 512", "\"shape\":\"single nn 513"), "winners[1].shape: ", "513");
-  check_refused(replaced("\"shape\":\"single nn 512x512x512\"", "\"shape\":\"single tn 2048x16x2048\""),
-                "winners[1]: ", "does not compute");
-  check_refused(replaced("\"median_us\":20.25", "\"median_us\":21.25"), "winners[0].gflops: ", "median_us");
-  check_refused(replaced("\"median_us\":20.25", "\"median_us\":0"), "winners[0].median_us: ", "outside");
+  // Of the winners, which come before the measurements.
+  const auto check = [](const std::string& part, const std::string& by, const std::string& field,
+                        const std::string& cause) {
+    check_refused(replaced(part, by), "winners[0]" + field + ": ", cause);
+  };
+  check("[1,0,20.25,", "[4,0,20.25,", ".variant", "4 is outside the list of 4");
+  check("[1,0,20.25,", "[1,3,20.25,", ".shape", "3 is outside the list of 3");
+  check("[1,0,20.25,", "[1,2,20.25,", "", "does not compute");
+  check("[1,0,20.25,", "[1,0,0,", ".median_us", "outside");
+  check("[1,0,20.25,", "[\"single nn 16x16x16\",0,20.25,", ".variant", "whole number");
   Tuning twice = made_up_tuning();
   twice.winners.push_back(twice.winners[0]);
   check_refused(tuning_text(twice), "winners[3]: ", "twice");
@@ -325,25 +326,22 @@ BOOST_AUTO_TEST_CASE(WrongCostModelsAreNamedWithTheirField) {
                         const std::string& cause) {
     check_refused(replaced(part, by), "models[0]" + field + ": ", cause);
   };
-  check(kResident, "\"resident\":0,", ".resident", "is outside 1 to 64");
-  check(kResident, "\"resident\":65,", ".resident", "is outside 1 to 64");
-  check(kResident, "\"resident\":1.5,", ".resident", "whole number");
-  check(kResident, "", ".resident", "is missing");
-  check(kResident, "\"resident\":1,\"tile_m\":1,", ".tile_m", "no field");
-  check(kLatency, "\"latency_us\":-1,", ".latency_us", "negative");
-  check(kLatency, "\"latency_us\":1.1e12,", ".latency_us", "over 1e12");
-  check(kLatency, "\"latency_us\":null,", ".latency_us", "not a number");
-  check(kLatency, "", ".latency_us", "is missing");
+  check(kModel, "[2,0,20.5,1.25,0.0625,", ".resident", "is outside 1 to 64");
+  check(kModel, "[2,65,20.5,1.25,0.0625,", ".resident", "is outside 1 to 64");
+  check(kModel, "[2,1.5,20.5,1.25,0.0625,", ".resident", "whole number");
+  check(kModel, "[2,20.5,1.25,0.0625,", "", "not a list of 12");
+  check(kModel, "[2,3,20.5,1.25,-1,", ".latency_us", "negative");
+  check(kModel, "[2,3,20.5,1.25,1.1e12,", ".latency_us", "over 1e12");
+  check(kModel, "[2,3,20.5,1.25,null,", ".latency_us", "not a number");
   for (const auto& [field, number] : cache::kCostModelNumbers) {
     Tuning tuning = made_up_tuning();
     tuning.models[0].*number = 2e12F;
     check_refused(tuning_text(tuning), std::string("models[0].") + field + ": ", "over 1e12");
   }
-  const std::string variant = "{\"variant\":\"" + std::string(kLargeWinner) + "\",\"resident\"";
-  check(variant, "{\"variant\":\"" + std::string(kFailing) + "\",\"resident\"", ".variant",
-        "not in the list of variants");
-  check(variant, "{\"variant\":7,\"resident\"", ".variant", "not a text");
-  check(variant + ":3", "7, " + variant + ":3", "", "not an object");
+  check(kModel, "[4,3,20.5,1.25,0.0625,", ".variant", "4 is outside the list of 4");
+  check(kModel, "[\"" + std::string(kLargeWinner) + "\",3,20.5,1.25,0.0625,", ".variant", "whole number");
+  check(kModel, "7, " + kModel, "", "not a list");
+  check_refused(replaced("resident call_us", "resident wave_us"), "model_columns: ", "'variant resident call_us ");
   Tuning twice = made_up_tuning();
   twice.models.push_back(twice.models[0]);
   check_refused(tuning_text(twice), "models[2]: ", "is there twice");

@@ -41,9 +41,9 @@ BOOST_AUTO_TEST_CASE(AProfileThatCannotBeReadIsNamedWithItsCause) {
   check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)), {"line ", "ends too early"});
   check_refused_by_both(directory.write("letter.txt", std::string("Dear all,\n")), {"line 1, byte 1"});
   check_refused_by_both(directory.write("other.json", std::string("{\"devices\": []}")), {"no clbake profile"});
-  check_refused_by_both(damaged("\"version\": 3", "\"version\": 2"), {"reads version 3", "tune again"});
-  check_refused_by_both(damaged("\"resident\":3", "\"resident\":0"), {"models[0].resident: ", "outside 1 to 64"});
-  check_refused_by_both(damaged("-v16\"", "-v16-frob4\""), {"winners[0].variant"});
+  check_refused_by_both(damaged("\"version\": 4", "\"version\": 2"), {"reads version 4", "tune again"});
+  check_refused_by_both(damaged("[2,3,20.5,", "[2,0,20.5,"), {"models[0].resident: ", "outside 1 to 64"});
+  check_refused_by_both(damaged("-v16\"", "-v16-frob4\""), {"variants[0]"});
   check_refused_by_both(damaged("[0,0,40.5,", "[0,9,40.5,"), {"measurements[0].shape: ", "9"});
 }
 

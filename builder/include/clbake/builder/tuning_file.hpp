@@ -1,17 +1,17 @@
 // PROFILE.json: a Tuning as text that a person can read, one line for each winner, cost model and measurement.
 //
-//   "winners"       {"class", "shape", "variant", "median_us", "spread", "gflops", "runs", "final"}
-//   "models"        {"variant", "resident", "call_us", ... as in cache::CostModel}
+//   "winners"       [index of the variant, of the shape, median_us, spread, runs, final]
+//   "models"        [index of the variant, resident, call_us, ... as in cache::CostModel: "model_columns"]
 //   "prior"         the same, of what the tuning started from
 //   "exceptions"    [index of the variant, [min, max] of m, of n, of k, and of the batch unless it is any]: the
 //                   first that fits a problem of the variant's precision and transposes decides; a max of null has no
 //                   end
 //   "shapes"        the names, with " weight 2.5" where the weight is not 1
-//   "measurements"  [index of the variant, of the shape, median_us, spread, runs, final]
+//   "measurements"  as "winners"
 //   "curve"         [seconds, tried, index of the variant, of the shape, gflops]
 //
-// Times and speeds have six digits. There is no checksum: a profile may be edited by hand. Values that contradict each
-// other are refused.
+// Times and speeds have six digits, the numbers of models four. There is no checksum: a profile may be edited by hand.
+// Values that contradict each other are refused.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -23,6 +23,9 @@ struct NamedTuning {
   std::string file;
   Tuning tuning;
 };
+
+// The names of a model's numbers, in their order, separated by spaces.
+std::string model_columns();
 
 // The text of a PROFILE.json. What is not UTF-8 becomes a replacement character.
 std::string tuning_text(const Tuning& tuning);
