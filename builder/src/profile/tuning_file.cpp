@@ -123,12 +123,12 @@ std::string lines(const Json& json) {
   return text + "\n}\n";
 }
 
-// The one with the most operations of each class of each kind.
+// The one with the most operations of each class, in each precision.
 std::vector<Winner> brief_winners(const Tuning& tuning) {
-  std::map<std::pair<std::string, std::string>, const Winner*> largest;
+  std::map<std::pair<Precision, std::string>, const Winner*> largest;
   for (const Winner& winner : tuning.winners) {
     const Shape& shape = tuning.shapes[winner.figures.shape];
-    const Winner*& so_far = largest[{kind_name(shape), winner.shape_class}];
+    const Winner*& so_far = largest[{shape.precision, winner.shape_class}];
     if (!so_far || operations(shape) > operations(tuning.shapes[so_far->figures.shape])) so_far = &winner;
   }
   std::vector<Winner> list;

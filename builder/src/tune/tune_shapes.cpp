@@ -74,7 +74,8 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
     const double part = static_cast<double>(random()) / 4294967296.0;
     return static_cast<std::size_t>(least * std::exp2(std::log2(4096 / least) * part));
   };
-  for (const std::size_t few : {1, 4, 2, 8, 3, 16, 6, 32}) {
+  constexpr std::size_t few_lines[] = {1, 4, 2, 8, 3, 16, 6, 32};
+  for (const std::size_t few : few_lines) {
     for (const double least : {1024, 256}) {
       const std::size_t length = size(least), k = size(least);
       add(sized(few, length, k));
