@@ -137,6 +137,7 @@ Status Packer::check_cancel() const {
 Status Packer::compress_all() {
   frames_.resize(items_.size());
   std::vector<std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)>> contexts;
+  contexts.reserve(threads_);  // growing could fail between a context and its owner
   for (unsigned thread = 0; thread < threads_; ++thread) {
     contexts.emplace_back(ZSTD_createCCtx(), ZSTD_freeCCtx);
     if (contexts.back() == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
