@@ -56,7 +56,7 @@ static ALWAYS_INLINE realv load_b(__global const element* b, const int ldb, cons
 // Adds the products of this work-item's steps of k to its sums. A constant count keeps conditions out of the loop, so
 // that the loads of several steps go out together.
 #define MULTIPLY(count)                                                                              \
-  _Pragma("unroll KS") for (; p < tile.depth; p += KL) {                                             \
+  _Pragma("unroll KS") for (; left > 0; left -= KL) {                                                \
     const realv b_row = load_b(b_tile, ldb, count);                                                  \
     _Pragma("unroll") for (int i = 0; i < MS; ++i) { sum[i][0] += LOAD(a_tile + a_row[i]) * b_row; } \
     a_tile += KL * A_STEP_P;                                                                         \
@@ -103,7 +103,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
     sum[i][0] = (realv)(0);
   }
 
-  int p = outside ? tile.depth : first_step;
+  int left = outside ? 0 : tile.depth - first_step;
   if (columns >= NS) {
     MULTIPLY(NS)
   } else {

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -123,7 +124,8 @@ std::string lines(const Json& json) {
   return text + "\n}\n";
 }
 
-// The one with the most operations of each class, in each precision.
+// The one with the most operations of each class, in each precision; and one of each kind that has neither a model nor
+// an exception, as its default variants may have won everything.
 std::vector<Winner> brief_winners(const Tuning& tuning) {
   std::map<std::pair<Precision, std::string>, const Winner*> largest;
   for (const Winner& winner : tuning.winners) {
@@ -132,7 +134,16 @@ std::vector<Winner> brief_winners(const Tuning& tuning) {
     if (!so_far || operations(shape) > operations(tuning.shapes[so_far->figures.shape])) so_far = &winner;
   }
   std::vector<Winner> list;
-  for (const auto& [group, winner] : largest) list.push_back(*winner);
+  std::set<std::string> kinds;
+  for (const auto& [group, winner] : largest) {
+    list.push_back(*winner);
+    kinds.insert(kind_name(tuning.shapes[winner->figures.shape]));
+  }
+  for (const cache::CostModel& model : tuning.models) kinds.insert(kind_name(model.kind()));
+  for (const cache::Rule& rule : tuning.exceptions) kinds.insert(kind_name(rule.kind()));
+  for (const Winner& winner : tuning.winners) {
+    if (kinds.insert(kind_name(tuning.shapes[winner.figures.shape])).second) list.push_back(winner);
+  }
   return list;
 }
 

@@ -46,6 +46,11 @@ Result<Explanation> Policy::explain(const Request& request) const {
   };
   for (const Tier tier : baked_tiers) {
     if (tier == Tier::newer_driver && !setup_.options.newer_driver) continue;
+    if (tier == Tier::portable && may_fall_back(request)) {
+      Result<Explanation> e = explain_baked(request, request.candidates.front(), Tier::stand_in);
+      if (e) e->reason = reason_of_stand_in(*e);
+      if (e) return with_miss(std::move(e));
+    }
     for (const Candidate& candidate : request.candidates) {
       Result<Explanation> e = explain_baked(request, candidate, tier);
       if (e && tier == Tier::exact) return e;

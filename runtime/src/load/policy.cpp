@@ -56,6 +56,7 @@ Result<Found> Policy::any_compiled(const Request& request, const Status& failure
 // Whether the wanted program is not there yet, and something else may serve.
 bool Policy::may_fall_back(const Request& request) const {
   if (setup_.options.on_miss != OnMiss::fallback || request.named) return false;
+  if (store_.ready(request.candidates.front(), Tier::stand_in)) return true;  // it serves on
   for (const Candidate& candidate : request.candidates) {
     for (const Tier tier : {Tier::portable, Tier::source}) {
       if (store_.ready(candidate, tier)) return false;
@@ -108,17 +109,23 @@ void Policy::forget_compiling(const Candidate& candidate) {
   compiling_.erase(candidate);
 }
 
-// The wanted variant for an older driver, any that is loaded, any that is baked. The first is as fast as what a
-// compiler would make, and NVIDIA's driver lets the launches of other threads wait while it compiles: nothing is
+std::string Policy::reason_of_stand_in(const Explanation& e) {
+  const std::string made_for = e.baked_for.empty() ? "another device of this architecture" : "driver " + e.baked_for;
+  return "made for " + made_for + ", and checked on this one";
+}
+
+// The wanted variant, then any of another bundle's choice, that is loaded, that is baked. The first is as fast as what
+// a compiler would make, and NVIDIA's driver lets the launches of other threads wait while it compiles: nothing is
 // compiled then.
 Result<Found> Policy::serve_fallback(const Request& request) {
-  Status miss;
-  Result<Found> other = baked(request, Tier::stand_in, miss);
+  Result<Found> other = store_.get(request.candidates.front(), Tier::stand_in);
   if (other) {
-    other->explanation.reason = "made for driver " + other->explanation.baked_for + ", and checked on this one";
+    other->explanation.reason = reason_of_stand_in(other->explanation);
     return other;
   }
-  other = store_.any_ready(request.problem);
+  Status miss;
+  other = baked(request, Tier::stand_in, miss);
+  if (!other) other = store_.any_ready(request.problem);
   if (!other) other = any_baked(request);
   if (!other) return other;
   const Candidate& wanted = request.candidates.front();

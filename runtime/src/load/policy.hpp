@@ -2,8 +2,8 @@
 //
 //   1. machine code for exactly this device and driver, of any bundle
 //   2. machine code for an older driver, when Options::newer_driver allows it
-//   3. with OnMiss::fallback, unless a later tier has it already: what needs no compiler, while the library's thread
-//      loads or compiles the wanted program: machine code for an older driver that passes a check, then another variant
+//   3. with OnMiss::fallback, unless a later tier has it already, what needs no compiler: machine code for an older
+//      driver that passes a check, then another variant, while the library's thread compiles the wanted one
 //   4. a portable program, which the driver compiles
 //   5. the overlay
 //   6. on_miss: fail with the reason, or compile
@@ -50,6 +50,7 @@ class Policy {
   Result<Found> serve_fallback(const Request& request);
   Result<Found> any_baked(const Request& request);
   bool may_fall_back(const Request& request) const;
+  static std::string reason_of_stand_in(const Explanation& e);
   void tell_of_waiting(const Request& request, const Status& miss) const;
   Result<Found> wanted(const Request& request);
   void prepare_async(const Request& request);

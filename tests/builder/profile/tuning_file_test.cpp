@@ -392,16 +392,20 @@ BOOST_AUTO_TEST_CASE(DamageIsFoundOrGivesAProfile) {
 
 BOOST_AUTO_TEST_CASE(TheBriefFormHoldsTheChoiceAndAWinnerOfEachClass) {
   Tuning whole = made_up_tuning();
-  // A smaller one of a class that is there, before it, of a variant that does not serve; and another one as large, of
-  // other transposes.
+  // A smaller one of a class that is there, before it, of a variant that does not serve; another one as large, of other
+  // transposes; and one of a kind that only a default variant won.
   whole.shapes.push_back(*parse_shape("single nn 500x500x500"));
   whole.shapes.push_back(*parse_shape("single tn 512x512x512"));
   whole.measurements.push_back({0, 3, 1000, 0, 9, true});
   whole.measurements.push_back({3, 4, 1000, 0, 9, true});
   whole.winners.insert(whole.winners.begin(), {"square", whole.measurements[5]});
   whole.winners.push_back({"square", whole.measurements[6]});
+  whole.variants.emplace_back("direct-s-tt-4x16x1-4x16x1-v16");
+  whole.shapes.push_back(*parse_shape("single tt 400x400x400"));
+  whole.winners.push_back({"square", {4, 5, 1000, 0, 9, true}});
   const Tuning small = required(parse_tuning(tuning_text(brief(whole)), "x"));
-  BOOST_TEST((small.variants == std::vector<std::string>{kSmallWinner, kLargeWinner, kTransposedWinner}));
+  BOOST_TEST((small.variants == std::vector<std::string>{kSmallWinner, kLargeWinner, kTransposedWinner,
+                                                         "direct-s-tt-4x16x1-4x16x1-v16"}));
   BOOST_TEST(small.measurements.empty());
   BOOST_TEST(small.failures.empty());
   BOOST_TEST(small.curve.empty());
@@ -410,10 +414,10 @@ BOOST_AUTO_TEST_CASE(TheBriefFormHoldsTheChoiceAndAWinnerOfEachClass) {
   BOOST_TEST((wanted_variants(small) == wanted_variants(whole)));
   std::set<std::string> won;
   for (const Winner& w : small.winners) won.insert(name(small.shapes[w.figures.shape]));
-  BOOST_TEST(
-      (won == std::set<std::string>{"single nn 16x16x16 batch 8", "single nn 512x512x512", "single tn 2048x16x2048"}));
-  BOOST_TEST(small.winners.size() == 3U);
-  BOOST_TEST(small.shapes.size() == 3U);
+  BOOST_TEST((won == std::set<std::string>{"single nn 16x16x16 batch 8", "single nn 512x512x512",
+                                           "single tn 2048x16x2048", "single tt 400x400x400"}));
+  BOOST_TEST(small.winners.size() == 4U);
+  BOOST_TEST(small.shapes.size() == 4U);
   BOOST_REQUIRE_EQUAL(small.exceptions.size(), whole.exceptions.size());
   for (std::size_t i = 0; i < small.exceptions.size(); ++i) {
     const cache::Rule& a = small.exceptions[i];

@@ -124,6 +124,10 @@ BOOST_AUTO_TEST_CASE(MachineCodeForAnOlderDriverServesAndNothingIsCompiled) {
       BOOST_TEST(name(later.origin) == "native");
       BOOST_TEST(later.loaded);
       BOOST_TEST(later.reason == reason);
+      const Result<Explanation> told = library.explain(problem_of(which));
+      BOOST_REQUIRE_EQUAL(told.status().message(), "");
+      BOOST_TEST((told->origin == Origin::native && told->loaded && told->baked_for == "0.9"));
+      BOOST_TEST(told->reason == reason);
     }
     BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithSource) == 0U);
     BOOST_TEST(library.counters().native == 2U);

@@ -42,8 +42,9 @@ Result<Tuning> read_tuning(const std::string& path);
 // so that it could not be read again.
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
-// The tuning with its cost models and exceptions, the winner on the largest shape of each class in each precision,
-// and nothing else: no other variants and shapes, no measurements, failures or curve. It bakes the same bundle.
+// The tuning with its cost models and exceptions, the winner on the largest shape of each class in each precision, a
+// winner of each kind without them, and nothing else: no other variants and shapes, no measurements, failures or curve.
+// It bakes the same bundle.
 Tuning brief(const Tuning& tuning);
 bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 
