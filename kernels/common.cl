@@ -334,9 +334,10 @@ static inline Tile find_tile(const size_t tile_row, const size_t tile_column, co
 
 // Sets a work-item's sums, realv sum[MS][NS / VECTOR_WIDTH], to zero. This and the steps of long kernels are macros
 // that use the kernel's variables: as functions, even inlined ones, they changed the registers that tuned kernels need.
-#define CLEAR_SUM                                                                             \
-  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                            \
-    _Pragma("unroll") for (int w = 0; w < NS / VECTOR_WIDTH; ++w) { sum[i][w] = (realv)(0); } \
+#define CLEAR_SUM EACH_SUM(NS / VECTOR_WIDTH, sum[i][w] = (realv)(0))
+#define EACH_SUM(vectors, statement)                                     \
+  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                       \
+    _Pragma("unroll") for (int w = 0; w < (vectors); ++w) { statement; } \
   }
 
 // c = alpha * sum + beta * c for one element. With beta = 0, c is not read: it may hold NaN.

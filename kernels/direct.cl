@@ -111,26 +111,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   }
 
 #if KL > 1
-  // The upper half of the work-items hands its sums to the lower half, until one work-item has all.
-  __local real sums[KL / 2 * ML * NL];
-#pragma unroll
-  for (int half_of = KL / 2; half_of > 0; half_of /= 2) {
-    __local real* own = sums + (share % half_of * (LOCAL_X * LOCAL_Y) + place) * (MS * NS);
-    if (share >= half_of && share < 2 * half_of) {
-#pragma unroll
-      for (int i = 0; i < MS; ++i) {
-        VSTORE_REAL(sum[i][0], own + i * NS);
-      }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (share < half_of) {
-#pragma unroll
-      for (int i = 0; i < MS; ++i) {
-        sum[i][0] += VLOAD_REAL(own + i * NS);
-      }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
+  ADD_SHARES(KL, share, LOCAL_X * LOCAL_Y, place, 1)
   if (outside || share > 0) {
     return;
   }

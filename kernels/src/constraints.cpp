@@ -19,6 +19,7 @@ constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector 
 constexpr std::uint64_t sm_90_local_memory = 232416;          // NVIDIA reports less than sm_90 has
 constexpr std::uint32_t all_registers = 65536;                // of a multiprocessor
 constexpr std::uint32_t warp_more_registers = 32;             // warp_tile: than sums and fragments
+constexpr std::uint32_t thin_more_registers = 40;             // thin_tile: than sums and operands
 constexpr std::uint32_t warpgroup_more_registers = 32;        // than sums, measured: 128 x 256 fits, 192 x 256 not
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
@@ -137,7 +138,7 @@ class Checker {
     holds = multiple("nl", p_.nl, "ns", p_.ns) && holds;
     holds = multiple("ns", p_.ns, "vector_width", p_.vector_width) && holds;
     if (p_.family == Family::local_tile) return local_tile_divisibility() && holds;
-    return multiple("kl", p_.kl, "ks", p_.family == Family::direct ? 1 : p_.ks) && holds;
+    return multiple("kl", p_.kl, "ks", shares_k(p_.family) ? 1 : p_.ks) && holds;
   }
 
   // Rows of tiles are read as vectors from local memory, and loads from global memory stay inside a line of a tile
@@ -151,6 +152,7 @@ class Checker {
 
   bool family() {
     if (p_.family == Family::local_tile) return local_tile_family();
+    if (p_.family == Family::thin_tile) return thin_tile_family();
     if (p_.family == Family::warp_tile) return warp_tile_family();
     if (p_.family == Family::warpgroup_tile) return warpgroup_tile_family();
     if (p_.family == Family::register_tile) {
@@ -161,15 +163,52 @@ class Checker {
       });
     }
     if (p_.family != Family::direct) return true;
-    const bool halves = require((p_.kl & (p_.kl - 1)) == 0, "family", [&] {
-      return "kl is " + to_string(p_.kl) + ", but only a power of two of direct's work-items can share sums";
-    });
+    const bool halves = kl_halves();
     return require(p_.ns == p_.vector_width, "family",
                    [&] {
                      return "ns is " + to_string(p_.ns) + ", but a work-item of direct computes one vector of " +
                             to_string(p_.vector_width) + " columns";
                    }) &&
            halves;
+  }
+
+  bool kl_halves() {
+    return require((p_.kl & (p_.kl - 1)) == 0, "family", [&] {
+      return "kl is " + to_string(p_.kl) + ", but only a power of two of work-items or warps can share sums";
+    });
+  }
+
+  // A warp's part of C, and what its registers hold.
+  bool thin_tile_family() {
+    bool holds = kl_halves();
+    holds = require(has_16_bits(p_.precision), "thin", [] { return "thin_tile multiplies half and bfloat16 only"; }) &&
+            holds;
+    holds = require(device_.ptx >= pairs_architecture, "thin",
+                    [] { return "thin_tile needs the matrix units that NVIDIA's devices have from sm_80 on"; }) &&
+            holds;
+    const bool long_columns = p_.nl == 8 * p_.ns && p_.ml == 4 * p_.ms;
+    const bool long_rows = p_.ml == 8 * p_.ms && p_.nl == 4 * p_.ns;
+    const std::uint32_t lines = long_columns ? p_.ns : p_.ms;
+    const std::uint32_t thin = long_columns ? p_.ml : p_.nl;
+    holds = require((long_columns || long_rows) && (lines == 2 || lines == 4 || lines == 8) && thin % 8 == 0 &&
+                        p_.vector_width == (long_columns ? lines : 2),
+                    "thin",
+                    [&] {
+                      return "a warp of thin_tile computes 8 * 2, 4 or 8 columns by a multiple of 8 rows in vectors of "
+                             "as many, or 8 * 2, 4 or 8 rows by a multiple of 8 columns in vectors of 2, each "
+                             "work-item an eighth and a quarter, not " +
+                             to_string(p_.ml) + " x " + to_string(p_.nl) + " by " + to_string(p_.ms) + " x " +
+                             to_string(p_.ns) + " in vectors of " + to_string(p_.vector_width);
+                    }) &&
+            holds;
+    if (!holds) return false;
+    // Sums, and for each piece of k the words of both operands.
+    const std::uint32_t wanted = p_.ms * p_.ns + p_.ks * (4 * lines + thin / 2) + thin_more_registers;
+    const std::uint32_t registers = std::min(all_registers / (32 * p_.kl) / 8 * 8, 256U);
+    return require(registers >= wanted, "thin", [&] {
+      return to_string(32 * p_.kl) + " work-items leave " + to_string(registers) +
+             " registers to each, and sums and operands need " + to_string(wanted);
+    });
   }
 
   bool local_tile_family() {
@@ -473,7 +512,7 @@ std::uint64_t local_memory_bytes(const Params& p) {
     const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
     const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
     elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
-  } else if (p.family == Family::direct) {
+  } else if (shares_k(p.family)) {
     elements = p.kl / 2 * std::uint64_t{p.ml} * p.nl;
   } else if (p.family == Family::stripe) {
     // stripe.cl aligns each tile to 16 elements.

@@ -1,5 +1,7 @@
 #include <clbake/kernels/defaults.hpp>
 
+#include <utility>
+
 namespace clbake::kernels {
 
 namespace {
@@ -108,10 +110,22 @@ constexpr Tile kPairTiles[] = {
 // On sm_90; ms and ns follow from the family.
 struct WarpgroupTile {
   std::uint32_t ml, nl, buffers, split_k;
+  Layout layout = Layout::row_major;
 };
-constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 4, 1}, {128, 128, 6, 1}, {128, 192, 5, 1}, {64, 256, 5, 1},
-                                             {64, 128, 8, 1},  {64, 64, 8, 1},   {256, 128, 4, 1}, {128, 128, 6, 4},
-                                             {64, 128, 8, 8},  {64, 64, 8, 16}};
+// The last ones pack both operands first: of large ones whose rows are not aligned to 16 bytes, a third of the time.
+constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 4, 1},
+                                             {128, 128, 6, 1},
+                                             {128, 192, 5, 1},
+                                             {64, 256, 5, 1},
+                                             {64, 128, 8, 1},
+                                             {64, 64, 8, 1},
+                                             {256, 128, 4, 1},
+                                             {128, 128, 6, 4},
+                                             {64, 128, 8, 8},
+                                             {64, 64, 8, 16},
+                                             {128, 256, 4, 1, Layout::padded},
+                                             {128, 128, 6, 1, Layout::padded},
+                                             {64, 128, 8, 1, Layout::padded}};
 // For doubles on NVIDIA's matrix units; ks is that of the instruction.
 struct WarpTile {
   std::uint32_t ml, nl, ms, ns, ks, buffers, split_k;
@@ -133,6 +147,12 @@ constexpr DirectTile kDirectTiles[] = {
     {1, 32, 32, 1, 1, 16}, {2, 32, 32, 2, 1, 8},  {4, 32, 16, 4, 1, 8}, {4, 64, 16, 4, 2, 8}, {8, 32, 16, 8, 1, 4},
     {1, 8, 64, 1, 2, 8},   {2, 8, 32, 2, 2, 8},   {4, 8, 32, 4, 2, 4},  {4, 16, 32, 4, 4, 4}, {8, 1, 64, 2, 1, 8},
     {8, 4, 64, 2, 4, 4},   {32, 1, 32, 1, 1, 16}, {32, 4, 32, 1, 4, 8}};
+// Up to 32 rows or columns of 16 bits: lines of the thin side, of the long side, warps that share k, pieces of k.
+struct ThinTile {
+  std::uint32_t thin, lines, kl, ks;
+};
+constexpr ThinTile kPairThinTiles[] = {{8, 32, 16, 2},  {8, 32, 16, 4}, {8, 16, 8, 8},
+                                       {16, 32, 16, 2}, {16, 32, 8, 4}, {32, 32, 8, 2}};
 constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
 
 // For NVIDIA's matrix units, which take elements of 16 bits in pairs.
@@ -167,6 +187,27 @@ std::vector<Params> direct_specialists(Precision precision) {
   return list;
 }
 
+std::vector<Params> thin_specialists(Precision precision) {
+  std::vector<Params> list;
+  for (const ThinTile& tile : kPairThinTiles) {
+    Params p;
+    p.family = Family::thin_tile;
+    p.precision = precision;
+    p.kl = tile.kl;
+    p.ks = tile.ks;
+    p.ml = tile.thin;
+    p.ms = tile.thin / 4;
+    p.nl = tile.lines;
+    p.ns = p.vector_width = tile.lines / 8;
+    list.push_back(p);
+    std::swap(p.ml, p.nl);
+    std::swap(p.ms, p.ns);
+    p.vector_width = 2;
+    list.push_back(p);
+  }
+  return list;
+}
+
 std::vector<Params> warpgroup_specialists(Precision precision) {
   std::vector<Params> list;
   for (const WarpgroupTile& tile : kWarpgroupTiles) {
@@ -181,6 +222,7 @@ std::vector<Params> warpgroup_specialists(Precision precision) {
     p.vector_width = 8;
     p.buffers = tile.buffers;
     p.split_k = tile.split_k;
+    p.layout_a = p.layout_b = tile.layout;
     list.push_back(p);
   }
   return list;
@@ -214,6 +256,7 @@ std::vector<Params> gpu_specialists(Precision precision) {
   if (has_16_bits(precision)) {
     append(warpgroup_specialists(precision));
     append(pair_specialists(precision));
+    append(thin_specialists(precision));
   }
   if (precision == Precision::double_precision) {
     append(warp_specialists(Map::mma));

@@ -16,6 +16,7 @@ const char* family_source(Family family) {
     case Family::direct: return embedded::direct_cl;
     case Family::register_tile: return embedded::register_tile_cl;
     case Family::local_tile: return embedded::local_tile_cl;
+    case Family::thin_tile: return embedded::thin_tile_cl;
     case Family::warp_tile: return embedded::warp_tile_cl;
     case Family::warpgroup_tile: return embedded::warpgroup_tile_cl;
     case Family::stripe: return embedded::stripe_cl;
@@ -35,6 +36,7 @@ std::string assemble_source(Family family, const std::string& file_name) {
   append("reduce.cl", embedded::reduce_cl);
   const bool copies = family == Family::warp_tile || family == Family::warpgroup_tile;
   if (copies) append("async_copy.cl", embedded::async_copy_cl);
+  if (shares_k(family)) append("share_k.cl", embedded::share_k_cl);
   append(file_name, family_source(family));
   return text;
 }

@@ -106,7 +106,8 @@ const std::vector<Parameter>& parameters() {
   static const std::vector<Parameter> all = {
       parameter<&Params::ml>("ml", "ML", "", every, "rows of C per work-group"),
       parameter<&Params::nl>("nl", "NL", "", every, "columns of C per work-group"),
-      parameter<&Params::kl>("kl", "KL", "", every, "depth of a block of k; direct: work-items that share it"),
+      parameter<&Params::kl>("kl", "KL", "", every,
+                             "depth of a block of k; direct, thin_tile: work-items, warps that share it"),
       parameter<&Params::ms>("ms", "MS", "", every, "rows of C per work-item"),
       parameter<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
       parameter<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
@@ -148,6 +149,7 @@ std::string_view name(Family family) {
     case Family::direct: return "direct";
     case Family::register_tile: return "register_tile";
     case Family::local_tile: return "local_tile";
+    case Family::thin_tile: return "thin_tile";
     case Family::warp_tile: return "warp_tile";
     case Family::warpgroup_tile: return "warpgroup_tile";
     case Family::stripe: return "stripe";
@@ -199,9 +201,9 @@ std::variant<Params, std::string> parse(std::string_view name) {
 
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
-  // Those that multiply, and for warpgroup_tile the 128 that load; for direct all that share a part of C.
+  // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
   const std::uint32_t loading = params.family == Family::warpgroup_tile ? 32 : 0;
-  const std::uint32_t sharing = params.family == Family::direct ? params.kl : 1;
+  const std::uint32_t sharing = shares_k(params.family) ? params.kl : 1;
   return {params.nl / params.ns * sharing, params.ml / params.ms + loading};
 }
 

@@ -10,6 +10,8 @@ extern const char reduce_cl[];
 extern const char direct_cl[];
 extern const char register_tile_cl[];
 extern const char local_tile_cl[];
+extern const char share_k_cl[];
+extern const char thin_tile_cl[];
 extern const char async_copy_cl[];
 extern const char warp_tile_cl[];
 extern const char warpgroup_tile_cl[];

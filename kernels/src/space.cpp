@@ -125,6 +125,15 @@ Space local_tile() {
       .space();
 }
 
+Space thin_tile() {
+  return Builder(Family::thin_tile)
+      .columns({2, 4, 8}, {8, 16, 32, 64})
+      .rows({2, 4, 8}, {8, 16, 32, 64})
+      .add("kl", {1, 2, 4, 8, 16}, Coupling::full, [](Params& p) { p.kl = 1; })
+      .add("ks", {1, 2, 4, 8}, Coupling::full, [](Params& p) { p.ks = 1; })
+      .space();
+}
+
 Space warp_tile() {
   return Builder(Family::warp_tile)
       .columns({4, 8, 16}, {16, 32, 64, 128, 256})
@@ -291,7 +300,8 @@ class Counter {
 }  // namespace
 
 const Space& space(Family family) {
-  static const Space all[] = {direct(), register_tile(), local_tile(), warp_tile(), warpgroup_tile(), stripe()};
+  static const Space all[] = {direct(),    register_tile(),  local_tile(), thin_tile(),
+                              warp_tile(), warpgroup_tile(), stripe()};
   static_assert(std::size(all) == std::size(all_families), "a space for each family, in their order");
   return all[static_cast<std::size_t>(family)];
 }

@@ -98,6 +98,12 @@ cl_int status_of(const cl::Event& event) {
   return error == CL_SUCCESS ? status : CL_QUEUED;
 }
 
+bool is_in_order(cl_command_queue queue) {
+  cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
+  return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+}
+
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 // The contract's argument `epilogue` (ACTIVATION and the bits below it in common.cl).
@@ -437,27 +443,41 @@ void Gemm::State::forget_finished() {
                   }));
 }
 
-// Every launch waits for the one before it, as the queue may be out of order; the first also for the latest call, which
-// may use the same workspace on another queue.
+// Every launch waits for the one before it, the first also for the latest call, which may use the same workspace on
+// another queue. On a queue that is in order, only the last launch has an event: each event more costs NVIDIA's driver
+// a microsecond. If a launch fails there, those before it have no event that the next call could wait for, so that this
+// one does.
 Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, const Events& events) {
   forget_finished();
+  const bool in_order = is_in_order(queue);
   const std::size_t launches = ceil_div(problem.batch, workspace.products) * kernels.size();
   if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
-  if (!in_flight.empty()) waits.push_back(in_flight.back()());
+  if (!in_flight.empty() && !(in_order && queue == last_queue)) waits.push_back(in_flight.back()());
+  bool unfinished = false;  // launches without an event
+  const auto failed = [&](const char* what, cl_int error) {
+    if (unfinished) clFinish(queue);
+    return opencl_status(what, error);
+  };
   for (std::size_t first = 0; first < problem.batch; first += workspace.products) {
     const std::size_t products = std::min(workspace.products, problem.batch - first);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
       cl_int error = set_arguments(i, call, first);
-      if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+      if (error != CL_SUCCESS) return failed("clSetKernelArg", error);
+      const bool last = i + 1 == kernels.size() && first + products == problem.batch;
+      const bool wants_event = last || !in_order;
       cl_event done = nullptr;
-      error = launch(i, queue, products,
-                     {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
-      if (error != CL_SUCCESS) return opencl_status("clEnqueueNDRangeKernel", error);
+      error = launch(
+          i, queue, products,
+          {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), wants_event ? &done : nullptr});
+      if (error != CL_SUCCESS) return failed("clEnqueueNDRangeKernel", error);
+      waits.clear();
+      unfinished = !wants_event;
+      if (!wants_event) continue;
       in_flight.emplace_back(done);
       last_queue = queue;
-      waits.assign(1, done);
+      if (!in_order) waits.assign(1, done);
     }
   }
   return {};

@@ -51,6 +51,7 @@ double family_weight(kernels::Family family, kernels::DeviceType type) {
     case kernels::Family::direct: return 0.3;
     case kernels::Family::register_tile: return cpu ? 1 : 0.1;
     case kernels::Family::local_tile: return cpu ? 0.1 : 1;
+    case kernels::Family::thin_tile:
     case kernels::Family::warp_tile:
     case kernels::Family::warpgroup_tile: return cpu ? 0 : 1;
     case kernels::Family::stripe: break;

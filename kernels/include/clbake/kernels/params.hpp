@@ -19,12 +19,16 @@ enum class Family {
   direct,          // small problems: one launch, no local memory, no packing
   register_tile,   // CPUs: a register tile in each work-item, no local memory, no barriers
   local_tile,      // GPUs: tiles of A and B in local memory, two-dimensional register blocking
+  thin_tile,       // NVIDIA's devices, 16 bits, few rows or columns: matrix units that read straight from global memory
   warp_tile,       // NVIDIA's devices, doubles: matrix units, tiles that asynchronous copies fill early
   warpgroup_tile,  // NVIDIA's sm_90, 16 bits: matrix units that read local memory, work-items that only load
   stripe,          // the paper's: each operand through local memory or not, from a buffer or an image
 };
-constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile,
+constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile, Family::thin_tile,
                                    Family::warp_tile, Family::warpgroup_tile, Family::stripe};
+
+// Whether kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
+constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
 
 // Where a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel before.
 // kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
@@ -77,7 +81,7 @@ struct Params : GemmKind {
   bool operator==(const Params& other) const;
 };
 
-// "direct", "register_tile", "local_tile", "warp_tile", "warpgroup_tile", "stripe".
+// "direct", "register_tile", "local_tile", "thin_tile", "warp_tile", "warpgroup_tile", "stripe".
 std::string_view name(Family family);
 
 // Unique, short and readable: family, precision, transposes (of A, of B: n or t), blocking factors, vector width, then
