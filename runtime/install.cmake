@@ -27,7 +27,7 @@ if(CLBAKE_HAS_TRUST)
   install(EXPORT clbakeTrust NAMESPACE clbake:: DESTINATION ${package} COMPONENT development)
 endif()
 configure_package_config_file(cmake/clbakeConfig.cmake.in clbakeConfig.cmake INSTALL_DESTINATION ${package})
-write_basic_package_version_file(clbakeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(clbakeConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/clbakeConfigVersion.cmake
               cmake/ClbakeAddBundle.cmake cmake/bundle.s.in cmake/bundle.h.in
         DESTINATION ${package} COMPONENT development)

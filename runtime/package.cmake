@@ -17,7 +17,7 @@ target_link_options(clbake_static INTERFACE LINKER:--exclude-libs,libclbake.a)
 
 set(exports ${CMAKE_CURRENT_SOURCE_DIR}/exports.map)
 set_target_properties(clbake_shared PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${exports})
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${exports})
 target_link_options(clbake_shared PRIVATE LINKER:--version-script=${exports},--gc-sections,--as-needed)
 
 if(BUILD_SHARED_LIBS)
@@ -44,7 +44,7 @@ if(CLBAKE_HAS_TRUST)
   target_link_options(clbake_trust_static INTERFACE LINKER:--exclude-libs,libclbake_trust.a)
   set(trust_exports ${CMAKE_CURRENT_SOURCE_DIR}/trust_exports.map)
   set_target_properties(clbake_trust_shared PROPERTIES
-    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
     LINK_DEPENDS ${trust_exports}
     INSTALL_RPATH "$ORIGIN")  # finds libclbake beside it, wherever both are installed
   target_link_options(clbake_trust_shared PRIVATE LINKER:--version-script=${trust_exports},--gc-sections,--as-needed)

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMaxUnpacked = 1 << 16;  // larger blobs keep their raw 
 
 class Sealer {
  public:
-  explicit Sealer(Bytes& bytes) : bytes_(bytes) {}
+  Sealer(Bytes& bytes, DigestFunction digest) : bytes_(bytes), digest_(digest) {}
 
   void run() {
     if (bytes_.size() < format::header::kBytes) return;
@@ -60,6 +60,7 @@ class Sealer {
     }
     for_each_record(SectionType::proofs, [&](std::uint8_t* record, std::uint64_t i) { seal_proof(record, i); });
     seal_signatures();
+    if (digest_ != nullptr) seal_digests();
     for (std::uint64_t at = table; at < table + table_bytes; at += format::section::kBytes) {
       std::uint8_t* p = bytes_.data() + at;
       const std::uint64_t offset = load64(p + format::section::kOffsetAt);
@@ -88,6 +89,34 @@ class Sealer {
       const std::uint64_t seed = format::record_seed(SectionType::signatures, static_cast<std::uint32_t>(i));
       store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, seed));
     }
+  }
+
+  // Of what the records point to, in their order.
+  void seal_digests() {
+    const std::uint64_t first = records_[static_cast<std::size_t>(SectionType::digests)].offset;
+    std::uint64_t number = 0;
+    for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
+      for (std::uint64_t i = 0; i < records_[type].count; ++i, ++number) {
+        const std::uint8_t* record = bytes_.data() + records_[type].offset + i * format::kRecordBytes;
+        const ByteView bytes =
+            type == static_cast<std::uint32_t>(SectionType::proofs) ? texts_of(record) : blob_of(record);
+        const std::uint64_t at = first + number * format::kDigestBytes;
+        if (first != 0 && bytes.data != nullptr && inside(at, format::kDigestBytes)) digest_(bytes, &bytes_[at]);
+      }
+    }
+  }
+
+  // No bytes where they lie outside.
+  ByteView slice(std::uint64_t offset, std::uint64_t size) const {
+    return inside(offset, size) ? ByteView{bytes_.data() + offset, static_cast<std::size_t>(size)} : ByteView{};
+  }
+  ByteView blob_of(const std::uint8_t* record) const {
+    return slice(load64(record + format::blob::kOffsetAt), load32(record + format::blob::kStoredBytesAt));
+  }
+  ByteView texts_of(const std::uint8_t* record) const {
+    return slice(
+        records_[static_cast<std::size_t>(SectionType::bodies)].offset + load32(record + format::proof::kTextsOffsetAt),
+        load32(record + format::proof::kTextsBytesAt));
   }
 
   void seal_blob(std::uint8_t* record) const {
@@ -137,10 +166,8 @@ class Sealer {
 
   void seal_proof(std::uint8_t* record, std::uint64_t i) const {
     namespace at = format::proof;
-    const Records bodies = records_[static_cast<std::size_t>(SectionType::bodies)];
-    const std::uint64_t offset = bodies.offset + load32(record + at::kTextsOffsetAt);
-    const std::uint32_t size = load32(record + at::kTextsBytesAt);
-    if (inside(offset, size)) store64(record + at::kTextsChecksumAt, checksum(offset, size, 0));
+    const ByteView texts = texts_of(record);
+    if (texts.data != nullptr) store64(record + at::kTextsChecksumAt, xxh64(texts, 0));
     const Records index = records_[static_cast<std::size_t>(SectionType::index)];
     if (i >= index.count) return;
     const std::uint8_t* entry = bytes_.data() + index.offset + i * format::kRecordBytes;
@@ -148,11 +175,12 @@ class Sealer {
   }
 
   Bytes& bytes_;
+  DigestFunction digest_;
   Records records_[format::kSectionTypes + 1];
 };
 
 }  // namespace
 
-void seal(Bytes& bundle) { Sealer(bundle).run(); }
+void seal(Bytes& bundle, DigestFunction digest) { Sealer(bundle, digest).run(); }
 
 }  // namespace clbake::fuzz

@@ -20,46 +20,53 @@ struct Load {
   std::vector<double> create, build, kernel, driver, prepare, trusted;
 };
 
-// Loads one program, through a new library: an older one would have kept it.
-Result<Explanation> load_once(const BenchBundle& bundle, const cache::Variant& v,
-                              const std::shared_ptr<const Trust>& trust, double& prepare_us) {
+// `file`: opened anew, so that nothing of it is kept yet.
+Result<Library> library_of(const std::string& file, const BenchDevice& on, const std::shared_ptr<const Trust>& trust) {
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;
   options.trust = trust;
-  const Result<Library> library = open_library(bundle.on, bundle.bundle, options);
-  if (!library) return library.status();
+  const Result<Bundle> bundle = Bundle::open(file);
+  if (!bundle) return bundle.status();
+  return open_library(on, *bundle, options);
+}
+
+// Loads one program, which the library does not have yet.
+Result<Explanation> load_once(const Library& library, const cache::Variant& v, double& prepare_us) {
   const auto start = std::chrono::steady_clock::now();
   const auto stop = [&] {
     prepare_us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
   };
   if (v.is_program()) {
-    const Result<LoadedProgram> program = library->program(v.name);
+    const Result<LoadedProgram> program = library.program(v.name);
     stop();
     if (!program) return program.status();
     return program->explanation();
   }
   const Problem problem = builder::tight_problem(v.precision, 1, 1, 1, v.trans_a, v.trans_b);
-  const Result<Gemm> gemm = library->prepare(problem, v.name);
+  const Result<Gemm> gemm = library.prepare(problem, v.name);
   stop();
   if (!gemm) return gemm.status();
   return gemm->explanation();
 }
 
-// Variant after variant in each round; the first program of the process is a row of its own.
-Result<std::vector<Load>> measure(const BenchBundle& bundle, std::uint32_t target, std::size_t rounds,
-                                  const std::shared_ptr<const Trust>& trust) {
+// Variant after variant in each round, through a new library, as an older one would have kept them; the first program
+// of the process is a row of its own.
+Result<std::vector<Load>> measure(const std::string& file, const BenchBundle& bundle, std::uint32_t target,
+                                  std::size_t rounds, const std::shared_ptr<const Trust>& trust) {
   std::vector<Load> loads = {{"(the first program of the process)", {}, {}, {}, {}, {}, {}}};
   for (std::size_t round = 0; round < rounds; ++round) {
     std::size_t row = 1;
+    const Result<Library> library = library_of(file, bundle.on, nullptr), trusting = library_of(file, bundle.on, trust);
+    if (!library || !trusting) return library ? trusting.status() : library.status();
     for (std::uint32_t i = 0; i < bundle.bundle.variant_count(); ++i) {
       const Result<cache::Variant> variant = bundle.bundle.variant(i);
       if (!variant) return variant.status();
       if (!bundle.bundle.find_entry(target, i)) continue;
       double prepare_us = 0, trusted_us = 0;
-      const Result<Explanation> e = load_once(bundle, *variant, nullptr, prepare_us);
+      const Result<Explanation> e = load_once(*library, *variant, prepare_us);
       if (!e) return e.status().within(variant->name);
-      const Status trusted = trust ? load_once(bundle, *variant, trust, trusted_us).status() : Status();
+      const Status trusted = trust ? load_once(*trusting, *variant, trusted_us).status() : Status();
       if (!trusted) return trusted.within(variant->name);
       if (loads.size() == row) loads.push_back({variant->name, {}, {}, {}, {}, {}, {}});
       Load& load = loads[0].create.empty() ? loads[0] : loads[row];
@@ -126,7 +133,7 @@ int bench_load(const std::vector<std::string>& arguments) {
   if (!target) return fail("bench load", target.status().within(cli.file()));
   const std::shared_ptr<const Trust> trust = cli.has("trust") ? trust_of_itself(bundle->bundle) : nullptr;
   if (cli.has("trust") && !trust) return fail("clbake bench load: " + cli.file() + ": nothing in it can be trusted");
-  const Result<std::vector<Load>> loads = measure(*bundle, *target, rounds, trust);
+  const Result<std::vector<Load>> loads = measure(cli.file(), *bundle, *target, rounds, trust);
   if (!loads) return fail("bench load", loads.status());
   Json rows = Json::array();
   for (const Load& load : *loads) rows.push_back(to_json(load));

@@ -27,6 +27,17 @@ bool serves(const Bundle& bundle, const Target& device) {
   return false;
 }
 
+// What is wrong with the arguments. Boost's messages replace %option% and the like as long as there are any: for ever,
+// where an argument holds one.
+std::string reason(const std::exception& error, const std::vector<std::string>& arguments) {
+  const auto typed = std::find_if(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument.find('%') != argument.rfind('%');
+  });
+  const bool from_boost = dynamic_cast<const po::error*>(&error) != nullptr;
+  return from_boost && typed != arguments.end() ? "cannot read the arguments, of which '" + *typed + "' is one"
+                                                : error.what();
+}
+
 }  // namespace
 
 Status verify_all(const Bundle& bundle) {
@@ -121,7 +132,8 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     if (files_.size() > 1 && !several) throw UsageError("more than one FILE given");
     return std::nullopt;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "clbake %s: %s; see 'clbake %s --help'\n", verb.c_str(), error.what(), verb.c_str());
+    const std::string why = reason(error, arguments);
+    std::fprintf(stderr, "clbake %s: %s; see 'clbake %s --help'\n", verb.c_str(), why.c_str(), verb.c_str());
     return kUsage;
   }
 }

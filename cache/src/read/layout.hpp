@@ -9,6 +9,8 @@
 #include "format.hpp"
 
 #include <array>
+#include <memory>
+#include <mutex>
 #include <vector>
 
 namespace clbake::cache {
@@ -29,6 +31,31 @@ struct Layout {
   std::array<Section, format::kSectionTypes + 1> by_type;  // by SectionType; [0] is unused
 };
 
+// The dictionary that was needed last, verified and decompressed: the next program often needs the same one. Larger
+// ones than kMostBytes are not kept. Any number of threads at once.
+class LastDictionary {
+ public:
+  static constexpr std::size_t kMostBytes = 256 << 10;
+
+  // Null if it is another entry's.
+  std::shared_ptr<const Bytes> find(std::uint32_t entry) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return entry == entry_ ? raw_ : nullptr;
+  }
+
+  void keep(std::uint32_t entry, std::shared_ptr<const Bytes> raw) {
+    if (raw->size() > kMostBytes) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    entry_ = entry;
+    raw_.swap(raw);  // the former one goes without the lock
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint32_t entry_ = 0;
+  std::shared_ptr<const Bytes> raw_;
+};
+
 // The bytes of a bundle whose header and section table are verified. Does not own them.
 struct BundleView {
   ByteView bytes;
@@ -37,6 +64,7 @@ struct BundleView {
   ByteView index;
   const Guard* guard = nullptr;  // null: bytes of blobs are compared with their checksums only
   Layout layout;
+  std::shared_ptr<LastDictionary> last_dictionary = std::make_shared<LastDictionary>();  // never null
 
   const Section& section(format::SectionType type) const { return layout.by_type[static_cast<std::size_t>(type)]; }
 

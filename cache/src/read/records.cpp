@@ -7,6 +7,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 #include <memory>
+#include <utility>
 
 namespace clbake::cache {
 namespace {
@@ -221,8 +222,13 @@ Result<ByteView> stored_bytes(const BundleView& view, SectionType type, std::uin
 Result<Bytes> unpack(const BundleView& view, SectionType type, std::uint32_t i, const Blob& blob) {
   if (blob.dictionary == 0) return unpack_with(view, type, i, blob, {});
   const std::uint32_t entry = blob.dictionary - 1;
-  const Result<Bytes> dictionary = read_dictionary(view, entry);
-  if (!dictionary) return dictionary.status().within("its dictionary, " + record_name(SectionType::index, entry));
+  std::shared_ptr<const Bytes> dictionary = view.last_dictionary->find(entry);
+  if (dictionary == nullptr) {
+    Result<Bytes> read = read_dictionary(view, entry);
+    if (!read) return read.status().within("its dictionary, " + record_name(SectionType::index, entry));
+    dictionary = std::make_shared<const Bytes>(std::move(*read));
+    view.last_dictionary->keep(entry, dictionary);
+  }
   return unpack_with(view, type, i, blob, {dictionary->data(), dictionary->size()});
 }
 

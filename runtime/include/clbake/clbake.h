@@ -19,8 +19,9 @@
  * be released. Any other null pointer where an object is wanted is CLBAKE_INVALID_ARGUMENT.
  *
  * Structs begin with their size, which their _init function sets; later versions add fields at the end. A function
- * refuses a struct of another size (CLBAKE_ARGUMENT_STRUCT_SIZE), but fills in one of a newer header as far as it knows
- * the fields. clbake_error and clbake_batch_offsets never change their size. */
+ * refuses an input struct of a size that it does not know (CLBAKE_ARGUMENT_STRUCT_SIZE), but fills in one of a newer
+ * header as far as it knows the fields. clbake_error, clbake_batch_offsets and clbake_epilogue_buffers never change.
+ * RUNTIME.md, "What stays the same", has all promises about versions. */
 #ifndef CLBAKE_CLBAKE_H
 #define CLBAKE_CLBAKE_H
 

@@ -3,8 +3,8 @@
 #ifndef CLBAKE_VERSION_H
 #define CLBAKE_VERSION_H
 
-#define CLBAKE_VERSION_MAJOR 0
-#define CLBAKE_VERSION_MINOR 1
+#define CLBAKE_VERSION_MAJOR 1
+#define CLBAKE_VERSION_MINOR 0
 #define CLBAKE_VERSION_PATCH 0
 
 /* One number that grows with each version: 10203 is 1.2.3. */

@@ -53,6 +53,20 @@ BOOST_AUTO_TEST_CASE(BothMethodsOccurAmongTheDictionaries) {
   BOOST_TEST(outcomes(packed_bundle(), e.other_user) == "ok, ok");
 }
 
+// Its bytes are damaged after it was read, which only its next reader can find.
+BOOST_AUTO_TEST_CASE(ADictionaryIsReadAgainOnceAnotherWasNeeded) {
+  const Example e = example();
+  Bytes bytes = packed_bundle();
+  const Bundle bundle = Bundle::from_memory(view_of(bytes)).value();
+  const auto read = [&](std::uint32_t entry) { return outcome(bundle.program(bundle.entry(entry).value())); };
+  BOOST_TEST(read(e.user) == "ok");
+  bytes[bundle.entry(e.dictionary)->program.offset] ^= 1U;
+  BOOST_TEST(read(e.user) == "ok");
+  BOOST_TEST(read(e.dictionary) == "checksum");
+  BOOST_TEST(read(e.other_user) == "ok");
+  BOOST_TEST(read(e.user) == "checksum");
+}
+
 BOOST_AUTO_TEST_CASE(DictionaryThatDoesNotExistIsMalformed) {
   const Example e = example();
   for (const std::uint32_t value : {13U, 14U, UINT32_MAX}) {

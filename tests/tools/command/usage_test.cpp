@@ -20,6 +20,12 @@ BOOST_AUTO_TEST_CASE(AnUnknownVerbIsNamed) {
   check_refused(clbake({"bench"}), 2, {"clbake bench", "cold", "gemm"});
 }
 
+// Boost.Program_options would never end its message.
+BOOST_AUTO_TEST_CASE(AnOptionThatLooksLikeAPlaceholderIsRefused) {
+  check_refused(clbake({"devices", "--name%canonical_option%"}), 2, {"clbake devices", "'--name%canonical_option%'"});
+  check_refused(clbake({"devices", "--%option%", "x"}), 2, {"clbake devices", "'--%option%'"});
+}
+
 BOOST_AUTO_TEST_CASE(NothingGivenShowsTheUsageAsAFailure) {
   const Outcome outcome = clbake({});
   BOOST_TEST(outcome.status == 2);
