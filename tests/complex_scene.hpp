@@ -5,9 +5,10 @@
 #include "gemm_checks.hpp"
 
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/cache/writer.hpp>
-#include "profile/default_targets.hpp"
-#include "program/complex_programs.hpp"
+
+#include <algorithm>
 
 namespace clbake::tests {
 
@@ -44,19 +45,25 @@ inline Scene make_scene(DeviceType form) {
   const Device& device = devices()->front();
   cache::Contents contents;
   contents.targets = {device.target};
+  cache::Profile profile;  // for calls that name no variant
   for (const Precision precision : precisions()) {
     for (const char* way : kWays) {
       for (const int transposes : {0, 1, 2, 3}) {
         const Problem p = tight_problem(precision, 1, 1, 1, (transposes & 1) != 0, (transposes & 2) != 0);
         const kernels::Params params = variant_for(way, p);
-        add_job(contents, make_job(device.target, kernels::generate(params), params));
+        cache::Rule rule;
+        rule.kind() = params.kind();
+        rule.variant = add_job(contents, make_job(device.target, kernels::generate(params), params));
+        if (way == kWays[0]) profile.defaults.push_back(rule);
       }
     }
     Job job = make_job(device.target, complex_programs(form, {precision}).front());
     job.variant.name = complex_programs(device.type, {precision}).front().name;
     add_job(contents, job);
   }
-  add_default_targets(contents);  // for calls that name no variant
+  std::sort(profile.defaults.begin(), profile.defaults.end(),
+            [](const cache::Rule& a, const cache::Rule& b) { return a.kind() < b.kind(); });
+  contents.profiles = {profile};
   cache::Bytes bytes = *cache::encode(contents);
   const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
   Session session = *Session::open(device);

@@ -1,8 +1,7 @@
 #include "build/previous_bundle.hpp"
 
-#include "program/complex_programs.hpp"
-
 #include <clbake/builder/merge_bundles.hpp>
+#include <clbake/builder/programs.hpp>
 #include "compile/entries_for_bundle.hpp"
 #include "profile/default_targets.hpp"
 #include "prove/proof_runner.hpp"

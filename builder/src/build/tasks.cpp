@@ -1,6 +1,6 @@
 #include "build/tasks.hpp"
 
-#include "program/complex_programs.hpp"
+#include <clbake/builder/programs.hpp>
 
 #include <algorithm>
 

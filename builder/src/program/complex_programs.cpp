@@ -1,4 +1,4 @@
-#include "program/complex_programs.hpp"
+#include <clbake/builder/programs.hpp>
 
 #include <clbake/kernels/complex.hpp>
 #include "process/json_reader.hpp"

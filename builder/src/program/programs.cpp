@@ -2,7 +2,6 @@
 
 #include <clbake/kernels/presets.hpp>
 #include "process/text_file.hpp"
-#include "program/complex_programs.hpp"
 #include "program/flatten.hpp"
 #include "program/trial.hpp"
 

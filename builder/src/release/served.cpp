@@ -1,8 +1,8 @@
 #include <clbake/builder/release/served.hpp>
 
+#include <clbake/builder/programs.hpp>
 #include <clbake/choice.hpp>
 #include <clbake/compute_capability.hpp>
-#include "program/complex_programs.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -477,7 +477,7 @@ Status Gemm::State::enqueue_next(cl_command_queue queue, const Launch& launch) {
 Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
   using Kernels = ComplexKernels;
   Status status;
-  for (const Kernels::Which which : {Kernels::kScaleC, Kernels::kCopyA, Kernels::kCopyB}) {
+  for (const Kernels::Which which : {Kernels::kCopyA, Kernels::kCopyB, Kernels::kScaleC}) {  // C at the last moment
     const bool needed = which == Kernels::kScaleC  ? call.scale_beta != 1.0
                         : which == Kernels::kCopyA ? call.reads_operands && workspace.copy_a_bytes > 0
                                                    : call.reads_operands;
