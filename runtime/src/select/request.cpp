@@ -63,6 +63,7 @@ Result<std::uint32_t> find_program(const Bundle& bundle, const std::string& name
     if (!variant) failure = variant.status();
     if (!variant || !variant->is_program()) continue;
     if (variant->name == name) return i;
+    if (variant->name.rfind("clbake-", 0) == 0) continue;  // clbake's own: complex_program
     others += (others.empty() ? "" : ", ") + variant->name;
   }
   return failure;
