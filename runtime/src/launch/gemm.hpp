@@ -112,4 +112,10 @@ struct Gemm::State {
   Status enqueue_all(cl_command_queue queue, Call& call, const ScalarList& scalars, const Events& events);
 };
 
+// CL_COMPLETE, a negative error, or a positive number while it has not ended; also positive when the query fails.
+cl_int status_of(const cl::Event& event);
+
+// The error of an enqueue that should have made an event.
+cl_int with_event(cl_command_queue queue, const cl_event* event, cl_int error);
+
 }  // namespace clbake

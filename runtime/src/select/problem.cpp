@@ -174,13 +174,10 @@ bool copies_a(const Problem& complex) { return complex.trans_a || complex.conj_a
 
 Problem real_product(const Problem& problem) {
   if (!is_complex(problem.precision)) return problem;
-  // Rows of copies begin at multiples of this many reals, and not at multiples of 4 KiB, which share few sets of a
-  // CPU's caches.
+  // Rows of copies begin at multiples of this many reals.
   constexpr std::size_t aligned = 16;
-  constexpr std::size_t page = 512;
   const auto padded = [](std::size_t reals) {
-    const std::size_t whole = std::max((reals + aligned - 1) / aligned, std::size_t{1}) * aligned;
-    return whole % page == 0 ? whole + aligned : whole;
+    return std::max((reals + aligned - 1) / aligned, std::size_t{1}) * aligned;
   };
   Problem p = make_problem({real_precision(problem.precision), problem.trans_a, problem.trans_b}, problem.m,
                            2 * problem.n, 2 * problem.k);
