@@ -1,5 +1,5 @@
-// Programs beside the variants: clbake's own, and an application's: PROGRAMS.json, the manifest of `clbake build --programs`. BAKING.md, "Your own
-// kernels", describes it.
+// Programs beside the variants: clbake's own, and an application's: PROGRAMS.json, the manifest of `clbake build
+// --programs`. BAKING.md, "Your own kernels", describes it.
 #pragma once
 
 #include <clbake/builder/jobs.hpp>
