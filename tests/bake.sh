@@ -1,8 +1,10 @@
 #!/bin/sh
-# bake.sh CLBAKE BUNDLE: bakes every device of this machine. 77 (skipped) when it has none.
+# bake.sh CLBAKE BUNDLE [OPTIONS]: bakes every device of this machine. 77 (skipped) when it has none.
 set -u
-"$1" build -o "$2" 2> "$2.log"
+clbake=$1 bundle=$2
+shift 2
+"$clbake" build -o "$bundle" "$@" 2> "$bundle.log"
 status=$?
-cat "$2.log" >&2
-if [ $status -eq 1 ] && grep -q 'no OpenCL platform' "$2.log"; then exit 77; fi
+cat "$bundle.log" >&2
+if [ $status -eq 1 ] && grep -q 'no OpenCL platform' "$bundle.log"; then exit 77; fi
 exit $status

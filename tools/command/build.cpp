@@ -163,7 +163,10 @@ void declare_options(Cli& cli) {
 }
 
 void check_combinations(const Cli& cli) {
-  if (cli.has("variant") && cli.has("precision")) throw UsageError("--precision: each --variant has its own precision");
+  const std::vector<Precision> precisions = cli.precisions("precision");
+  if (cli.has("variant") && cli.has("precision") && !std::all_of(precisions.begin(), precisions.end(), is_complex)) {
+    throw UsageError("--precision: each --variant has its own precision");
+  }
   if (cli.has("variant") && cli.has("profile")) throw UsageError("--profile: --variant chooses the variants already");
   if (cli.has("force") && !cli.has("profile")) throw UsageError("--force: needs --profile");
 }

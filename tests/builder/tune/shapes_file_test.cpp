@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(ABadLineIsNamedWithFileNumberAndCause) {
   }
   for (const char* word :
        {"sngle", "SINGLE", "x5x5", "-5x5x5", "+5x5x5", "batch", "weight", "//", "\xef\xbb\xbf\x35x5x5"}) {
-    check(word, "'" + std::string(word) + "' is no precision (half, bfloat16, single, double), no transposes");
+    check(word, "'" + std::string(word) + "' is no precision (" + std::string(precision_names) + "), no transposes");
   }
   for (const char* word : {"n", "nnn", "NN", "double"}) {
     check("single " + std::string(word) + " 5x5x5",

@@ -52,7 +52,7 @@ void for_each_variant(Body body) {
     BOOST_REQUIRE(variant.ok());
     const Result<std::uint32_t> target = bundle.find_target(baked()->where.device.target);
     BOOST_REQUIRE(target.ok());
-    if (!bundle.find_entry(*target, i)) continue;  // in the bundle as source only
+    if (variant->is_program() || !bundle.find_entry(*target, i)) continue;  // in the bundle as source only
     ++tried;
     body(*variant);
   }

@@ -1,4 +1,5 @@
-// The kernels of kernels/KERNELS.md, computed by plain loops. Operands are always packed in the layout PAD.
+// The kernels of kernels/KERNELS.md, computed by plain loops, and those of complex products. Operands are always packed
+// in the layout PAD.
 #include "fake_opencl/objects.hpp"
 
 #include <algorithm>
@@ -259,6 +260,53 @@ void reduce(const Macros& v, const Reader& r, const std::size_t* groups) {
   }
 }
 
+// Calls use(first real of the stored element, product in this launch, row, column).
+template <typename Use>
+void for_each_complex(const Reader& r, const std::size_t* groups, std::size_t which, const Use& use) {
+  for (std::size_t product = 0; product < groups[2]; ++product) {
+    const std::size_t from = r.distance(3) + r.start(6, which, product + r.size(7), 5);
+    for (std::size_t row = 0; row < r.size(0); ++row) {
+      for (std::size_t column = 0; column < r.size(1); ++column) {
+        use(2 * (from + row * r.size(4) + column), product, row, column);
+      }
+    }
+  }
+}
+
+void complex_a(const Reader& r, const std::size_t* groups) {
+  const Elements source = r.elements(2), target = r.elements(8);
+  const bool transposed = r.size(11) != 0;
+  for_each_complex(r, groups, 0, [&](std::size_t at, std::size_t product, std::size_t row, std::size_t column) {
+    const std::size_t ld = r.size(10);
+    const std::size_t to = product * r.distance(9) + (transposed ? 2 * row * ld + column : row * ld + 2 * column);
+    target.set(to, source.get(at));
+    target.set(to + (transposed ? ld : 1), r.real(12) * source.get(at + 1));
+  });
+}
+
+void complex_b(const Reader& r, const std::size_t* groups) {
+  const Elements source = r.elements(2), target = r.elements(8);
+  for_each_complex(r, groups, 1, [&](std::size_t at, std::size_t product, std::size_t row, std::size_t column) {
+    const double x = source.get(at), y = r.real(12) * source.get(at + 1);
+    const double re = r.bound(11, 0) * x - r.bound(11, 1) * y;
+    const double im = r.real(13) * (r.bound(11, 0) * y + r.bound(11, 1) * x);
+    const std::size_t to = product * r.distance(9) + 2 * row * r.size(10) + 2 * column;
+    target.set(to, re);
+    target.set(to + 1, im);
+    target.set(to + r.size(10), -im);
+    target.set(to + r.size(10) + 1, re);
+  });
+}
+
+void complex_c(const Reader& r, const std::size_t* groups) {
+  const Elements c = r.elements(2);
+  for_each_complex(r, groups, 2, [&](std::size_t at, std::size_t, std::size_t, std::size_t) {
+    const double x = c.get(at), y = c.get(at + 1);
+    c.set(at, r.bound(8, 0) * x - r.bound(8, 1) * y);
+    c.set(at + 1, r.bound(8, 0) * y + r.bound(8, 1) * x);
+  });
+}
+
 }  // namespace
 
 void compute(Role role, const Macros& v, const Arguments& arguments, const std::size_t* groups) {
@@ -268,6 +316,9 @@ void compute(Role role, const Macros& v, const Arguments& arguments, const std::
     case Role::pack_a: return copy(v, reader, groups, 0, of(v.ml), v.trans_a == 0);
     case Role::pack_b: return copy(v, reader, groups, 1, of(v.nl), v.trans_b != 0);
     case Role::reduce: return reduce(v, reader, groups);
+    case Role::complex_a: return complex_a(reader, groups);
+    case Role::complex_b: return complex_b(reader, groups);
+    case Role::complex_c: return complex_c(reader, groups);
   }
 }
 

@@ -12,10 +12,10 @@ struct Named {
   const char* name;
   Role role;
 };
-constexpr Named kKernels[] = {{"clbake_gemm", Role::gemm},
-                              {"clbake_pack_a", Role::pack_a},
-                              {"clbake_pack_b", Role::pack_b},
-                              {"clbake_reduce", Role::reduce}};
+constexpr Named kKernels[] = {{"clbake_gemm", Role::gemm},           {"clbake_pack_a", Role::pack_a},
+                              {"clbake_pack_b", Role::pack_b},       {"clbake_reduce", Role::reduce},
+                              {"clbake_complex_a", Role::complex_a}, {"clbake_complex_b", Role::complex_b},
+                              {"clbake_complex_c", Role::complex_c}};
 
 // The text that defines a macro among build options; empty without it.
 std::string definition(const std::string& options, const std::string& name) {
@@ -50,15 +50,19 @@ Macros macros_of(const std::string& options) {
   m.ml = macro(options, "ML", m.ml);
   m.nl = macro(options, "NL", m.nl);
   m.kl = macro(options, "KL", m.kl);
+  m.items = macro(options, "ITEMS", m.items);
   return m;
 }
 
 bool has(const Macros& macros, Role role) {
   switch (role) {
-    case Role::gemm: return true;
+    case Role::gemm: return macros.items == 0;
     case Role::pack_a: return macros.packed_a;
     case Role::pack_b: return macros.packed_b;
     case Role::reduce: return macros.split_k > 1;
+    case Role::complex_a:
+    case Role::complex_b:
+    case Role::complex_c: return macros.items > 0;
   }
   return false;
 }
@@ -89,6 +93,9 @@ const char* signature(Role role) {
   switch (role) {
     case Role::gemm: return "iiiRMLiMLiRMLiLLLOijQOOP";
     case Role::reduce: return "iiRMLRMLiLOijQOOP";
+    case Role::complex_a: return "iiMLiLOiMLiiR";
+    case Role::complex_b: return "iiMLiLOiMLiQRR";
+    case Role::complex_c: return "iiMLiLOiQ";
     default: return "iiMLiLOiML";
   }
 }

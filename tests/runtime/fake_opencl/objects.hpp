@@ -63,7 +63,7 @@ struct Memory : Object {
 
 // What a program was compiled with: macros of common.cl.
 struct Macros {
-  int precision = 32, bfloat16 = 0, trans_a = 0, trans_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1;
+  int precision = 32, bfloat16 = 0, trans_a = 0, trans_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1, items = 0;
   bool packed_a = false, packed_b = false;
 };
 
@@ -83,7 +83,7 @@ struct Program : Object {
   Build builds[kDevices];
 };
 
-enum class Role { gemm, pack_a, pack_b, reduce };
+enum class Role { gemm, pack_a, pack_b, reduce, complex_a, complex_b, complex_c };
 
 struct Arguments {
   static constexpr std::size_t kMost = 24;

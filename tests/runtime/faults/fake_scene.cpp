@@ -51,6 +51,19 @@ cache::Variant with_all_launches(const char* name, const Problem& problem) {
   return variant;
 }
 
+cache::Variant complex_kernels() {
+  cache::Variant variant;
+  variant.name = "clbake-complex-single-gpu";
+  variant.family = "program";
+  variant.precision = no_precision;
+  variant.contract = 1;
+  variant.build_options = "-D PRECISION=32 -D ITEMS=4";
+  for (const char* kernel : {"clbake_complex_a", "clbake_complex_b", "clbake_complex_c"}) {
+    variant.launches.push_back(launch(cache::Role::kernel, kernel, 4, 1, 1));
+  }
+  return variant;
+}
+
 cache::Contents contents() {
   cache::Contents all;
   cl_platform_id platform = nullptr;
@@ -61,14 +74,14 @@ cache::Contents contents() {
   all.sources = {{"fake.cl", "the fake driver reads the build options only"}};
   all.variants = {plain("native", problem_of(Case::native)), plain("source", problem_of(Case::source)),
                   with_all_launches("launches", problem_of(Case::launches)),
-                  plain("rejected", problem_of(Case::rejected))};
+                  plain("rejected", problem_of(Case::rejected)), complex_kernels()};
   cache::Profile profile;
   for (std::uint32_t i = 0; i < all.variants.size(); ++i) {
     const cache::Variant& variant = all.variants[i];
     cache::Rule rule;
     rule.kind() = variant.kind();
     rule.variant = i;
-    profile.defaults.push_back(rule);
+    if (!variant.is_program()) profile.defaults.push_back(rule);
     if (i == static_cast<std::uint32_t>(Case::source)) continue;
     cache::Entry entry;
     entry.variant = i;
@@ -94,7 +107,7 @@ std::vector<double> numbers(std::size_t count, unsigned seed) {
   return data;
 }
 
-// The data as elements, in bytes.
+// The data as reals of so many bytes.
 std::vector<unsigned char> elements(const std::vector<double>& data, std::size_t bytes) {
   std::vector<unsigned char> all(data.size() * bytes);
   for (std::size_t i = 0; i < data.size(); ++i) {
@@ -117,6 +130,8 @@ Problem problem_of(Case which, std::size_t batch) {
   if (which == Case::source) problem.precision = Precision::double_precision;
   problem.trans_a = which == Case::launches;
   problem.trans_b = which == Case::rejected;
+  if (which == Case::complex) problem.precision = Precision::complex_single;
+  problem.conj_a = which == Case::complex;
   problem.m = 9;
   problem.n = 13;
   problem.k = 11;
@@ -156,10 +171,11 @@ Scene::~Scene() {
 
 Operands::Operands(const Scene& scene, const Problem& problem) : problem_(problem) {
   const Extents extent = extents(problem);
-  a_ = numbers(kOffset + extent.a, 1);
-  b_ = numbers(kOffset + extent.b, 2);
-  c_ = numbers(kOffset + extent.c, 3);
-  const std::size_t bytes = element_bytes(problem.precision);
+  const std::size_t reals = is_complex(problem.precision) ? 2 : 1;  // of an element
+  a_ = numbers(reals * (kOffset + extent.a), 1);
+  b_ = numbers(reals * (kOffset + extent.b), 2);
+  c_ = numbers(reals * (kOffset + extent.c), 3);
+  const std::size_t bytes = element_bytes(problem.precision) / reals;
   a = {buffer(scene.context, a_, bytes), kOffset};
   b = {buffer(scene.context, b_, bytes), kOffset};
   c = {buffer(scene.context, c_, bytes), kOffset};
@@ -171,9 +187,28 @@ Operands::~Operands() {
   clReleaseCommandQueue(own_queue_);
 }
 
-double Operands::error(cl_command_queue queue) const {
+// What one call leaves of `c`, all reals of its buffer.
+std::vector<double> Operands::expected() const {
   const Problem& p = problem_;
   std::vector<double> expected = c_;
+  if (is_complex(p.precision)) {
+    const auto element = [](const std::vector<double>& reals, std::size_t at) {
+      return std::complex<double>(reals[2 * at], reals[2 * at + 1]);
+    };
+    for (std::size_t e = 0; e < p.batch * p.m * p.n; ++e) {
+      const std::size_t product = e / (p.m * p.n), i = e / p.n % p.m, j = e % p.n;
+      std::complex<double> sum = 0;
+      for (std::size_t l = 0; l < p.k; ++l) {
+        sum += std::conj(element(a_, kOffset + product * p.a_stride + i * p.lda + l)) *
+               element(b_, kOffset + product * p.b_stride + l * p.ldb + j);
+      }
+      const std::size_t at = kOffset + product * p.c_stride + i * p.ldc + j;
+      sum = alpha() * sum + kBeta * element(c_, at);
+      expected[2 * at] = sum.real();
+      expected[2 * at + 1] = sum.imag();
+    }
+    return expected;
+  }
   for (std::size_t product = 0; product < p.batch; ++product) {
     const double* a_at = &a_[kOffset + product * p.a_stride];
     const double* b_at = &b_[kOffset + product * p.b_stride];
@@ -187,18 +222,24 @@ double Operands::error(cl_command_queue queue) const {
       }
     }
   }
-  const std::size_t bytes = element_bytes(p.precision);
+  return expected;
+}
+
+double Operands::error(cl_command_queue queue) const {
+  const std::size_t bytes = element_bytes(real_precision(problem_.precision));
+  const std::vector<double> wanted = expected();
   std::vector<unsigned char> found(c_.size() * bytes);
   clFinish(queue);
   clEnqueueReadBuffer(own_queue_, c.buffer, CL_TRUE, 0, found.size(), found.data(), 0, nullptr, nullptr);
   double worst = 0;
-  for (std::size_t i = kOffset; i < c_.size(); ++i) {
+  const std::size_t first = is_complex(problem_.precision) ? 2 * kOffset : kOffset;
+  for (std::size_t i = first; i < c_.size(); ++i) {
     double value = 0;
     float single = 0;
     if (bytes == 8) std::memcpy(&value, &found[i * 8], 8);
     if (bytes == 4) std::memcpy(&single, &found[i * 4], 4);
     if (bytes == 4) value = static_cast<double>(single);
-    const double difference = std::fabs(value - expected[i]);
+    const double difference = std::fabs(value - wanted[i]);
     worst = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(worst, difference);
   }
   return worst;

@@ -6,6 +6,7 @@
 
 #include <clbake/clbake.hpp>
 
+#include <complex>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@ enum class Case {
   source,    // double precision, one launch, from source only
   launches,  // single precision, A transposed: copies of A and B (B as an image), product in slices, reduction
   rejected,  // single precision, B transposed: the driver rejects the bundle's machine code
+  complex,   // complex single, A conjugated: the variant of `native` and the kernels that rearrange operands
 };
 inline constexpr Case kAllCases[] = {Case::native, Case::source, Case::launches, Case::rejected};
+inline constexpr Case kWithComplex[] = {Case::native, Case::source, Case::launches, Case::rejected, Case::complex};
 
 // One product, or two with strides, of matrices with gaps between their rows.
 Problem problem_of(Case which, std::size_t batch = 1);
@@ -51,6 +54,7 @@ class Operands {
 
   static constexpr double kAlpha = 0.5;
   static constexpr double kBeta = -2;
+  std::complex<double> alpha() const { return {kAlpha, is_complex(problem_.precision) ? 1.0 : 0.0}; }
   Matrix a, b, c;  // with offsets
 
   // Largest difference of the buffer of C from what one call must leave there, gaps between the rows included;
@@ -58,6 +62,7 @@ class Operands {
   double error(cl_command_queue queue) const;
 
  private:
+  std::vector<double> expected() const;
   Problem problem_;
   std::vector<double> a_, b_, c_;  // all elements of the buffers
   cl_command_queue own_queue_ = nullptr;
@@ -72,7 +77,7 @@ Result<Library> open_library(const Scene& scene, const Options& options = {});
 inline Result<Gemm> prepare(const Library& library, const Problem& problem) { return library.prepare(problem); }
 inline Status enqueue(Gemm& gemm, cl_command_queue queue, const Operands& operands, cl_uint wait_count = 0,
                       const cl_event* waits = nullptr, cl_event* event = nullptr) {
-  return gemm.enqueue(queue, Operands::kAlpha, operands.a, operands.b, Operands::kBeta, operands.c, wait_count, waits,
+  return gemm.enqueue(queue, operands.alpha(), operands.a, operands.b, Operands::kBeta, operands.c, wait_count, waits,
                       event);
 }
 

@@ -108,5 +108,6 @@ BOOST_AUTO_TEST_CASE(EveryAllocationMayFailWhileASourceIsCompiledAndStored) {
   check_every_allocation(Case::source, false);
 }
 BOOST_AUTO_TEST_CASE(EveryAllocationMayFailWithSeveralLaunches) { check_every_allocation(Case::launches, false); }
+BOOST_AUTO_TEST_CASE(EveryAllocationMayFailWithAComplexProduct) { check_every_allocation(Case::complex, false); }
 BOOST_AUTO_TEST_CASE(EveryAllocationMayFailWithARejectedProgram) { check_every_allocation(Case::rejected, false); }
 BOOST_AUTO_TEST_CASE(MemoryMayRunOutForGood) { check_every_allocation(Case::source, true); }

@@ -1,8 +1,9 @@
-// An application's own programs: PROGRAMS.json, the manifest of `clbake build --programs`. BAKING.md, "Your own
-// kernels", describes it.
+// Programs beside the variants: clbake's own, and an application's: PROGRAMS.json, the manifest of `clbake build
+// --programs`. BAKING.md, "Your own kernels", describes it.
 #pragma once
 
 #include <clbake/builder/jobs.hpp>
+#include <clbake/kernels/defaults.hpp>
 
 #include <string>
 #include <vector>
@@ -33,5 +34,12 @@ std::string violation(const Program& program, const kernels::DeviceLimits& limit
 
 // Its variant on a device.
 Job make_job(const Target& target, const Program& program);
+
+// What the names of clbake's own programs begin with, and no name of an application's.
+inline constexpr const char* kOwnPrefix = "clbake-";
+
+// The kernels that make a complex product a real one (kernels/complex.cl), as a program for each complex precision of
+// the list, with trials whose results were computed here.
+std::vector<Program> complex_programs(kernels::DeviceType type, const std::vector<Precision>& precisions);
 
 }  // namespace clbake::builder
