@@ -12,9 +12,18 @@
 namespace clbake::door {
 namespace {
 
-void write_log(LogLevel, const char* message, void*) { log(message); }
+// To the log, and to the call that is being served on this thread.
+void write_log(LogLevel, const char* message, void*) {
+  told_of_miss() = true;
+  log(message);
+}
 
 }  // namespace
+
+bool& told_of_miss() {
+  thread_local bool told = false;
+  return told;
+}
 
 Libraries& Libraries::instance() {
   static Libraries& only = *new Libraries;
@@ -62,18 +71,7 @@ Library Libraries::keep(cl_context context, cl_device_id device, const Library& 
     kept_.erase(at);
   }
   kept_.push_back(std::make_unique<Kept>(context, device, created, clock_.fetch_add(1)));
-  if (!at_exit_) clear_at_exit();
   return created;
-}
-
-// Before the driver is torn down, whose own handlers were registered when the program made its context: a library's
-// thread must not compile then. A forked child has no such thread, and leaves the libraries alone.
-void Libraries::clear_at_exit() {
-  static pid_t process = 0;
-  process = getpid();
-  at_exit_ = std::atexit([] {
-               if (getpid() == process) instance().clear();
-             }) == 0;
 }
 
 void Libraries::clear() {
@@ -82,6 +80,30 @@ void Libraries::clear() {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     dropped.swap(kept_);
   }
+}
+
+// A forked child has no such threads.
+void Libraries::finish() {
+  if (getpid() != process_) return;
+  std::vector<Library> all;
+  {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    for (const auto& kept : kept_) all.push_back(kept->library);
+  }
+  for (const Library& library : all) library.finish();
+}
+
+// The end of the main thread comes before everything else. Without it, in a program that ends in another thread, the
+// handlers that were registered last come first: this one before those of the compiler, which has begun to work.
+void Libraries::wait_at_exit() {
+  struct AtEndOfThread {
+    ~AtEndOfThread() { instance().finish(); }
+  };
+  if (gettid() == getpid()) {
+    thread_local const AtEndOfThread at_end;
+    static_cast<void>(&at_end);
+  }
+  static_cast<void>(std::atexit([] { instance().finish(); }));
 }
 
 }  // namespace clbake::door

@@ -3,12 +3,18 @@
 
 #include <clbake/clbake.hpp>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <shared_mutex>
 #include <vector>
 
 namespace clbake::door {
+
+// Whether a library's log had something to say on this thread: misses are the least of it. The reader resets it.
+bool& told_of_miss();
 
 // A Library retains its context: as long as it is kept, no other context gets the same handle. So that contexts which
 // a program has released do not stay for ever, only the latest kMost are kept, and `clear` drops all.
@@ -26,6 +32,10 @@ class Libraries {
   // Programs and contexts are released as soon as no call uses them.
   void clear();
 
+  // Has the end of the program wait for the libraries' threads: a driver that is being torn down must not compile. To
+  // be called after a call that was told of a miss. What is kept is not released: drivers may be gone.
+  void wait_at_exit();
+
  private:
   struct Kept {
     cl_context context;
@@ -39,12 +49,12 @@ class Libraries {
   const Kept* find(cl_context context, cl_device_id device);
   Result<Library> create(cl_context context, cl_device_id device);
   Library keep(cl_context context, cl_device_id device, const Library& created);
-  void clear_at_exit();
+  void finish();
 
   std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Kept>> kept_;
   std::atomic<std::uint64_t> clock_{0};
-  bool at_exit_ = false;
+  const pid_t process_ = getpid();
 };
 
 }  // namespace clbake::door

@@ -7,6 +7,7 @@
 #include "serve/libraries.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace clbake::door {
 namespace {
@@ -61,6 +62,7 @@ Answer multiply(const Problem& problem, const Operands& on, Scalars by, const cl
   const Status status =
       library ? library->gemm(place.queue, problem, by.alpha, on.a, on.b, by.beta, on.c, 0, nullptr, event)
               : library.status();
+  if (status.ok() && std::exchange(told_of_miss(), false)) Libraries::instance().wait_at_exit();
   return answer(status, place, problem, on);
 }
 
