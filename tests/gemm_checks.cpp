@@ -15,6 +15,7 @@ std::string describe(const std::string& variant, const Problem& p, const GemmRun
   std::ostringstream text;
   text << variant << " at " << p.m << " x " << p.n << " x " << p.k << ", lda " << p.lda << ", ldb " << p.ldb << ", ldc "
        << p.ldc << ", alpha " << options.alpha << ", beta " << options.beta << ", seed " << options.seed
+       << (p.conj_a ? ", A conjugated" : "") << (p.conj_b ? ", B conjugated" : "")
        << (p.layout == Layout::column_major ? ", column-major" : "") << (p.offsets.empty() ? "" : ", offsets");
   if (p.batch != 1) text << ", batch " << p.batch;
   const Epilogue& e = p.epilogue;

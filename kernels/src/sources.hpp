@@ -7,6 +7,7 @@ extern const char common_cl[];
 extern const char pack_cl[];
 extern const char pack_image_cl[];
 extern const char reduce_cl[];
+extern const char complex_cl[];
 extern const char direct_cl[];
 extern const char register_tile_cl[];
 extern const char local_tile_cl[];

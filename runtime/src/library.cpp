@@ -34,9 +34,18 @@ struct Library::State {
   Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options);
   Result<Gemm> try_prepare(const Request& request, const PrepareOptions& options);
   // With a variant other than the chosen one, whose workspace does not fit.
-  Result<Gemm> prepare_with_less(const Request& request, const PrepareOptions& options);
-  Result<Gemm> make(Found found, const Request& request, const PrepareOptions& options, std::uint64_t epoch);
+  Result<Gemm> prepare_with_less(const Request& request, const PrepareOptions& options,
+                                 const std::optional<ComplexPart>& complex);
+  Result<Gemm> make(Found found, const Request& request, const PrepareOptions& options, std::uint64_t epoch,
+                    const std::optional<ComplexPart>& complex);
+  // For the program of the kernels that a complex problem needs beside its variant. Fails with no_variant.
+  Result<Request> complex_request(const Request& request) const;
+  // What serves the problem, loaded; of a complex problem the variant and those kernels.
+  Result<Found> find(const Request& request, std::optional<ComplexPart>& complex);
   Status load(const Problem& problem);
+  Result<Explanation> explain(const Problem& problem) const;
+  template <typename Enqueue>
+  Status with_plan(cl_command_queue queue, const Problem& problem, const Enqueue& enqueue);
   // With helpers, which the caller joins. The failure of the first problem that has one.
   Status load_side_by_side(const std::vector<Problem>& problems);
 };
@@ -78,18 +87,18 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   if (!target) return target.status();
   const Status member = check_device(context, device);
   if (!member) return member;
-  Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}};
+  Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}, false};
   cl_device_type type = 0;
   cl_uint units = 0;
   cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
   if (error == CL_SUCCESS) error = setup.device.getInfo(CL_DEVICE_MAX_COMPUTE_UNITS, &units);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
-  const bool is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+  setup.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     Status refused;
     const Result<Bundle> usable = admitted(bundles[i], options, refused);
     if (!usable) return usable.status();
-    setup.bundles.push_back(bundle_for(*usable, setup.target, is_cpu, units));
+    setup.bundles.push_back(bundle_for(*usable, setup.target, setup.is_cpu, units));
     DeviceBundle& made = setup.bundles.back();
     // What is damaged stays so; memory may be there at the next attempt.
     for (const Code code : {made.target.status().code(), made.choices.status().code(), made.defaults.status().code()}) {
@@ -102,11 +111,58 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   return Library(std::make_shared<State>(std::move(setup)));
 }
 
+Result<Request> Library::State::complex_request(const Request& request) const {
+  const Precision precision = request.complex->precision;
+  Result<Request> program = program_request(setup.bundles, complex_program(precision, setup.is_cpu));
+  // Any device runs either form.
+  if (!program) {
+    Result<Request> other = program_request(setup.bundles, complex_program(precision, !setup.is_cpu));
+    if (other) return other;
+  }
+  if (program || program.status().code() != Code::no_program) return program;
+  return Status(Code::no_variant, std::string("no bundle has the kernels of ") + clbake::name(precision) +
+                                      "; 'clbake build --precision " + clbake::name(precision) + "' bakes them");
+}
+
+namespace {
+
+// What an explanation of two programs says: the variant's, but where either came from, at worst, and both times.
+void add_complex(Explanation& e, const Explanation& of_kernels) {
+  if (of_kernels.origin > e.origin) {
+    e.origin = of_kernels.origin;
+    e.baked_for = of_kernels.baked_for;
+  }
+  if (e.miss == Code::ok) {
+    e.miss = of_kernels.miss;
+    e.miss_message = of_kernels.miss_message;
+  }
+  e.loaded = e.loaded && of_kernels.loaded;
+  e.create_us += of_kernels.create_us;
+  e.build_us += of_kernels.build_us;
+  e.kernel_us += of_kernels.kernel_us;
+}
+
+}  // namespace
+
+Result<Found> Library::State::find(const Request& request, std::optional<ComplexPart>& complex) {
+  if (!request.complex) return policy.find(request);
+  const Result<Request> wanted = complex_request(request);
+  if (!wanted) return wanted.status();
+  Result<Found> kernels = policy.find(*wanted);
+  if (!kernels) return kernels;
+  Result<Found> found = policy.find(request);
+  if (!found) return found;
+  add_complex(found->explanation, kernels->explanation);
+  complex = ComplexPart{std::move(kernels->program), *request.complex};
+  return found;
+}
+
 Result<Gemm> Library::State::make(Found found, const Request& request, const PrepareOptions& options,
-                                  std::uint64_t epoch) {
+                                  std::uint64_t epoch, const std::optional<ComplexPart>& complex) {
   Result<Gemm> gemm = Gemm::State::create(setup.context, setup.device, std::move(found), request.problem,
-                                          request.layout, options.caller_workspace, epoch);
-  if (gemm && setup.options.record) gemm->state_->calls = recorder.count_of(request.problem);
+                                          request.layout, options.caller_workspace, epoch, complex);
+  const Problem& stated = request.complex ? *request.complex : request.problem;
+  if (gemm && setup.options.record) gemm->state_->calls = recorder.count_of(stated);
   return gemm;
 }
 
@@ -121,25 +177,31 @@ Result<Gemm> Library::State::prepare(const Problem& problem, const PrepareOption
 
 Result<Gemm> Library::State::try_prepare(const Request& request, const PrepareOptions& options) {
   const std::uint64_t epoch = policy.epoch();
-  Result<Found> found = policy.find(request);
+  std::optional<ComplexPart> complex;
+  Result<Found> found = find(request, complex);
   if (!found) return found.status();
   const auto short_of_memory = [](const Result<Gemm>& made) { return made.status().code() == Code::out_of_memory; };
-  Result<Gemm> gemm = make(*found, request, options, epoch);
-  if (short_of_memory(gemm) && plans.clear_workspaces()) gemm = make(std::move(*found), request, options, epoch);
+  Result<Gemm> gemm = make(*found, request, options, epoch, complex);
+  if (short_of_memory(gemm) && plans.clear_workspaces()) {
+    gemm = make(std::move(*found), request, options, epoch, complex);
+  }
   if (!short_of_memory(gemm) || request.named) return gemm;
-  Result<Gemm> smaller = prepare_with_less(request, options);
+  Result<Gemm> smaller = prepare_with_less(request, options, complex);
   return smaller ? std::move(smaller) : std::move(gemm);
 }
 
-Result<Gemm> Library::State::prepare_with_less(const Request& request, const PrepareOptions& options) {
+Result<Gemm> Library::State::prepare_with_less(const Request& request, const PrepareOptions& options,
+                                               const std::optional<ComplexPart>& complex) {
   const Candidate& chosen = request.candidates.front();
   for (const std::uint32_t other : capable_variants(setup.bundles[chosen.bundle].bundle, request.problem)) {
     if (other == chosen.variant) continue;
-    Result<Found> found =
-        policy.find({request.problem, request.layout, {{chosen.bundle, other}}, true, request.refused});
+    Request without = request;
+    without.candidates = {{chosen.bundle, other}};
+    without.named = true;
+    Result<Found> found = policy.find(without);
     if (!found) continue;
     found->explanation.reason = "the chosen variant needs more workspace than there is";
-    Result<Gemm> gemm = make(std::move(*found), request, options, policy.epoch());
+    Result<Gemm> gemm = make(std::move(*found), request, options, policy.epoch(), complex);
     if (gemm) return gemm;
   }
   return Status(Code::out_of_memory, "no variant of the bundle needs less workspace");
@@ -148,7 +210,8 @@ Result<Gemm> Library::State::prepare_with_less(const Request& request, const Pre
 Status Library::State::load(const Problem& problem) {
   const Status status = exceptions_to_status([&] {
     const Result<Request> wanted = request(problem, {});
-    return wanted ? policy.find(*wanted).status() : wanted.status();
+    std::optional<ComplexPart> complex;
+    return wanted ? find(*wanted, complex).status() : wanted.status();
   });
   if (!status) policy.count_failure(status);
   return status;
@@ -183,29 +246,45 @@ Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant
   return prepare(problem, PrepareOptions{variant, false});
 }
 
-Status Library::gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta,
-                     Matrix c, cl_uint wait_count, const cl_event* wait_list, cl_event* event) const {
+Status Library::gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
+                     std::complex<double> beta, Matrix c, cl_uint wait_count, const cl_event* wait_list,
+                     cl_event* event) const {
   return gemm(queue, problem, alpha, a, b, beta, c, EpilogueBuffers(), wait_count, wait_list, event);
 }
 
-Status Library::gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta,
-                     Matrix c, const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list,
-                     cl_event* event) const {
+// Enqueues with the problem's plan, which is made if there is none.
+template <typename Enqueue>
+Status Library::State::with_plan(cl_command_queue queue, const Problem& problem, const Enqueue& enqueue) {
   return exceptions_to_status([&]() -> Status {
-    State& s = *state_;
-    std::optional<Gemm> plan = s.plans.take(problem, s.policy.epoch());
+    std::optional<Gemm> plan = plans.take(problem, policy.epoch());
     if (plan && plan->waits_on_another(queue)) plan.reset();  // its workspace would make this call wait for that one
     if (!plan) {
-      Result<Gemm> prepared = s.prepare(problem, {});
+      Result<Gemm> prepared = prepare(problem, {});
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
     }
-    Status status = plan->enqueue(queue, alpha, a, b, beta, c, more, wait_count, wait_list, event);
+    Status status = enqueue(*plan);
     static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call
-      s.plans.put_back(problem, std::move(*plan));
+      plans.put_back(problem, std::move(*plan));
       return Status();
     }));
     return status;
+  });
+}
+
+Status Library::gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
+                     std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count,
+                     const cl_event* wait_list, cl_event* event) const {
+  return state_->with_plan(queue, problem, [&](Gemm& gemm) {
+    return gemm.enqueue(queue, alpha, a, b, beta, c, more, wait_count, wait_list, event);
+  });
+}
+
+Status Library::gemm(cl_command_queue queue, const Problem& problem, const std::vector<Scalars>& each, Matrix a,
+                     Matrix b, Matrix c, const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list,
+                     cl_event* event) const {
+  return state_->with_plan(queue, problem, [&](Gemm& gemm) {
+    return gemm.enqueue(queue, each, a, b, c, more, wait_count, wait_list, event);
   });
 }
 
@@ -234,12 +313,21 @@ Status Library::warm(const std::vector<Problem>& problems, Progress progress, vo
   }
 }
 
+Result<Explanation> Library::State::explain(const Problem& problem) const {
+  const Result<Request> wanted = request(problem, {});
+  if (!wanted) return wanted.status();
+  if (!wanted->complex) return policy.explain(*wanted);
+  const Result<Request> kernels = complex_request(*wanted);
+  if (!kernels) return kernels.status();
+  const Result<Explanation> of_kernels = policy.explain(*kernels);
+  if (!of_kernels) return of_kernels;
+  Result<Explanation> explanation = policy.explain(*wanted);
+  if (explanation) add_complex(*explanation, *of_kernels);
+  return explanation;
+}
+
 Result<Explanation> Library::explain(const Problem& problem) const {
-  return exceptions_to_status([&]() -> Result<Explanation> {
-    const Result<Request> wanted = state_->request(problem, {});
-    if (!wanted) return wanted.status();
-    return state_->policy.explain(*wanted);
-  });
+  return exceptions_to_status([&] { return state_->explain(problem); });
 }
 
 Result<LoadedProgram> Library::program(const std::string& name) const {

@@ -1,10 +1,11 @@
 #!/bin/sh
-# oclgrind.sh CLBAKE DIRECTORY: runs the variants of points.txt in Oclgrind, which interprets the kernels and reports
-# data races and accesses outside buffers, at sizes with incomplete tiles. 77 (skipped) without Oclgrind. The bundle is
-# built in DIRECTORY; Oclgrind compiles from its sources.
+# oclgrind.sh CLBAKE DIRECTORY BAKED: runs the variants of points.txt in Oclgrind, which interprets the kernels and
+# reports data races and accesses outside buffers, at sizes with incomplete tiles. 77 (skipped) without Oclgrind. The
+# bundle is built in DIRECTORY; Oclgrind compiles from its sources. BAKED has the kernels of complex products.
 set -u
 clbake=$1
 bundle=$2/oclgrind.clbake
+baked=$3
 command -v oclgrind > /dev/null || { echo "oclgrind is not installed"; exit 77; }
 
 here=$(dirname "$0")
@@ -38,6 +39,16 @@ for variant in $(echo "$variants" | tr , ' '); do
   count=$((count + 1))
   [ $status -eq 0 ] && [ ! -s "$log" ] && continue
   echo "$variant at m n k beta = $sizes: exit status $status"
+  head -n 20 "$log"
+  bad=1
+done
+for options in "--trans-a --conj-a --beta 0.5,2" "--trans-b --conj-b --beta 1" "--conj-a --beta 0"; do
+  oclgrind --data-races --log "$log" "$clbake" run "$baked" --device Oclgrind --precision complex-single $options \
+    --m 13 --n 11 --k 19 --alpha 2,-1 --lda 50 --ldb 51 --ldc 52 --repeat 1 > /dev/null
+  status=$?
+  count=$((count + 1))
+  [ $status -eq 0 ] && [ ! -s "$log" ] && continue
+  echo "complex-single $options: exit status $status"
   head -n 20 "$log"
   bad=1
 done

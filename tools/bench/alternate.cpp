@@ -43,8 +43,8 @@ Status time_alternately(std::vector<TimedCall>& calls, std::size_t rounds) {
 }
 
 double gflops(const Problem& p, double us) {
-  return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
-         static_cast<double>(p.batch) / us / 1e3;
+  return (is_complex(p.precision) ? 8.0 : 2.0) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+         static_cast<double>(p.k) * static_cast<double>(p.batch) / us / 1e3;
 }
 
 double geometric_mean(const std::vector<double>& values) {

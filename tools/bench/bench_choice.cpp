@@ -58,7 +58,7 @@ std::vector<Problem> draw(const DrawOptions& o) {
 
 DrawOptions draw_options(const Cli& cli) {
   DrawOptions o;
-  o.precisions = cli.precisions("precision");
+  o.precisions = cli.real_precisions("precision");
   o.transposes = kinds_of({Precision::single_precision}, cli.text("trans", "nn"));
   o.shapes = cli.size("shapes", 60, 1, 100000);
   o.min = cli.size("min", 16, 1, 65536);

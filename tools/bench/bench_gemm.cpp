@@ -214,17 +214,24 @@ Result<std::vector<Served>> open_bundles(const BenchBundle& ours, const std::str
   return bundles;
 }
 
-// Single and double, and those of 16 bits that the bundle has.
+// Single and double, and those of 16 bits and the complex ones that the bundle has.
 std::vector<Precision> usual_precisions(const Bundle& bundle) {
   std::set<Precision> wanted = {Precision::single_precision, Precision::double_precision};
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
     const Result<cache::EntryInfo> entry = bundle.entry(i);
     if (!entry) continue;
     const Result<cache::Variant> variant = bundle.variant(entry->variant);
-    if (variant) wanted.insert(variant->precision);
+    if (!variant) continue;
+    wanted.insert(variant->precision);
+    for (const Precision precision : complex_precisions) {
+      if (variant->name.find(name(precision)) != std::string::npos) wanted.insert(precision);
+    }
   }
   std::vector<Precision> precisions;
   for (const Precision precision : all_precisions) {
+    if (wanted.count(precision) > 0) precisions.push_back(precision);
+  }
+  for (const Precision precision : complex_precisions) {
     if (wanted.count(precision) > 0) precisions.push_back(precision);
   }
   return precisions;

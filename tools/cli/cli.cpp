@@ -1,6 +1,7 @@
 #include "cli/cli.hpp"
 
 #include <clbake/builder/release/signing.hpp>
+#include <clbake/builder/tuning.hpp>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -168,18 +169,44 @@ double Cli::number(const char* option, double fallback) const {
   return value;
 }
 
+std::complex<double> Cli::complex_number(const char* option, double fallback) const {
+  const std::string given = text(option);
+  const std::vector<std::string> parts = split(given, ',');
+  if (!has(option) || parts.size() < 2) return number(option, fallback);
+  double values[2] = {};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    char* end = nullptr;
+    const double value = std::strtod(parts[i].c_str(), &end);
+    if (parts.size() > 2 || parts[i].empty() || *end != '\0' || !std::isfinite(value)) {
+      throw UsageError("--" + std::string(option) + ": '" + given + "' is neither a finite number nor two of them");
+    }
+    values[i] = value;
+  }
+  return {values[0], values[1]};
+}
+
 std::vector<Precision> Cli::precisions(const char* option) const {
   if (!has(option)) return {Precision::single_precision, Precision::double_precision};
   std::vector<Precision> wanted;
   for (const std::string& name : split(text(option), ',')) {
-    const auto* const known = std::find_if(std::begin(all_precisions), std::end(all_precisions),
-                                           [&](Precision precision) { return clbake::name(precision) == name; });
-    if (known == std::end(all_precisions)) {
+    GemmKind known;
+    if (!builder::parse_precision(name, known)) {
       throw UsageError("--" + std::string(option) + ": '" + name + "' is none of " + precision_names);
     }
-    if (std::find(wanted.begin(), wanted.end(), *known) == wanted.end()) wanted.push_back(*known);
+    if (std::find(wanted.begin(), wanted.end(), known.precision) == wanted.end()) wanted.push_back(known.precision);
   }
   if (wanted.empty()) throw UsageError("--" + std::string(option) + ": no precision given");
+  return wanted;
+}
+
+std::vector<Precision> Cli::real_precisions(const char* option) const {
+  std::vector<Precision> wanted = precisions(option);
+  for (const Precision precision : wanted) {
+    if (!is_complex(precision)) continue;
+    throw UsageError("--" + std::string(option) + ": " + clbake::name(precision) +
+                     " products are computed by variants of " + clbake::name(real_precision(precision)) +
+                     ": give that");
+  }
   return wanted;
 }
 

@@ -51,12 +51,14 @@ Result<Request> request_from(const Cli& cli) {
   r.problem = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
                                      cli.has("trans-a"), cli.has("trans-b"),
                                      cli.has("column-major") ? Layout::column_major : Layout::row_major);
+  r.problem.conj_a = cli.has("conj-a");
+  r.problem.conj_b = cli.has("conj-b");
   r.problem.lda = cli.size("lda", r.problem.lda);
   r.problem.ldb = cli.size("ldb", r.problem.ldb);
   r.problem.ldc = cli.size("ldc", r.problem.ldc);
   r.problem.epilogue = epilogue_from(cli, r.problem.ldc);
-  r.matrices.alpha = cli.number("alpha", 1.0);
-  r.matrices.beta = cli.number("beta", 0.0);
+  r.matrices.alpha = cli.complex_number("alpha", 1.0);
+  r.matrices.beta = cli.complex_number("beta", 0.0);
   r.matrices.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
   r.matrices.check_limit = builder::kPatientCheck;
   r.repeat = cli.size("repeat", 10, 1, 1000000);
@@ -124,7 +126,8 @@ Result<Outcome> execute(const Request& r) {
 }
 
 Json outcome_json(const Problem& p, const Outcome& o) {
-  const double flops = 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const double flops = (is_complex(p.precision) ? 8.0 : 2.0) * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                       static_cast<double>(p.k);
   const bool missed = o.explanation.miss != Code::ok;
   return {{"origin", clbake::name(o.explanation.origin)},
           {"miss", missed ? Json(std::string(name(o.explanation.miss))) : Json()},
@@ -181,8 +184,10 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_flag("trans-a", "op(A) is the transpose of A");
   cli.add_flag("trans-b", "op(B) is the transpose of B");
   cli.add_flag("column-major", "matrices are column-major; default: row-major");
-  cli.add_value("alpha", "X", "default 1");
-  cli.add_value("beta", "X", "default 0");
+  cli.add_flag("conj-a", "op(A) is conjugated, too; of complex precisions");
+  cli.add_flag("conj-b", "op(B) is conjugated, too");
+  cli.add_value("alpha", "X", "of complex precisions also RE,IM; default 1");
+  cli.add_value("beta", "X", "the same; default 0");
   cli.add_value("lda", "N", "leading dimension of A in elements; default: the smallest possible");
   cli.add_value("ldb", "N", "leading dimension of B");
   cli.add_value("ldc", "N", "leading dimension of C");

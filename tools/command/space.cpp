@@ -111,7 +111,7 @@ int space(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::vector<Precision> precisions =
-      cli.has("precision") ? cli.precisions("precision") : std::vector<Precision>{Precision::single_precision};
+      cli.has("precision") ? cli.real_precisions("precision") : std::vector<Precision>{Precision::single_precision};
   std::string why_not;
   const Result<std::optional<builder::Device>> device = counted_device(cli.text("device"), why_not);
   if (!device) return fail("space", device.status());

@@ -73,8 +73,9 @@ Status set_shapes(const Cli& cli, builder::TuneOptions& options) {
     options.shapes = std::move(*preset);
     return {};
   }
-  const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(name, options.kinds);
+  Result<std::vector<builder::Shape>> shapes = builder::read_shapes(name, options.kinds);
   if (!shapes) return shapes.status().within("--shapes");
+  for (builder::Shape& shape : *shapes) shape = builder::real_shape(shape);
   return take_shapes(name, *shapes, cli.has("precision") || cli.has("trans"), options);
 }
 
@@ -190,7 +191,7 @@ void declare_tune_options(Cli& cli) {
 Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
                                           const std::string& output) {
   builder::TuneOptions options;
-  options.kinds = kinds_of(cli.precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
+  options.kinds = kinds_of(cli.real_precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
   if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
   if (cli.has("calibrate") && cli.has("strategy"))
     throw UsageError("--calibrate: does not search, so --strategy says nothing");

@@ -44,8 +44,10 @@ Result<BakeList> named_variants(const Site& site, const std::vector<kernels::Par
   return bake_list;
 }
 
+// A complex product is computed by variants of its parts' precision.
 bool wants(const std::vector<Precision>& precisions, Precision precision) {
-  return precisions.empty() || std::find(precisions.begin(), precisions.end(), precision) != precisions.end();
+  return precisions.empty() || std::any_of(precisions.begin(), precisions.end(),
+                                           [&](Precision wanted) { return real_precision(wanted) == precision; });
 }
 
 // The index of the text, which is added if it is not there.

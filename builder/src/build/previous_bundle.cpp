@@ -1,5 +1,7 @@
 #include "build/previous_bundle.hpp"
 
+#include "program/complex_programs.hpp"
+
 #include <clbake/builder/merge_bundles.hpp>
 #include "compile/entries_for_bundle.hpp"
 #include "profile/default_targets.hpp"
@@ -75,15 +77,16 @@ void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
 }
 
 cache::Contents select_kinds(const cache::Contents& from,
-                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted, bool programs) {
+                             const std::function<bool(const cache::Target&, const cache::Variant&)>& wanted,
+                             bool programs) {
   cache::Contents kept{from.targets, from.sources, from.variants, {}, {}};
   for (const cache::Entry& entry : from.entries) {
-    if (wanted(from.targets[entry.target], from.variants[entry.variant].kind())) kept.entries.push_back(entry);
+    if (wanted(from.targets[entry.target], from.variants[entry.variant])) kept.entries.push_back(entry);
   }
   for (const cache::Profile& profile : from.profiles) {
     kept.profiles.push_back(profile);
     keep_if(kept.profiles.back(),
-            [&](const GemmKind& kind, std::uint32_t) { return wanted(from.targets[profile.target], kind); });
+            [&](const GemmKind&, std::uint32_t v) { return wanted(from.targets[profile.target], from.variants[v]); });
   }
   keep_used(kept, programs);
   return kept;
@@ -96,12 +99,14 @@ void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, 
     // The name of a variant of GEMM says what it is. An application's program is another one when its source changes: a
     // failed one is not replaced by an earlier one.
     const bool new_programs = !options.programs.empty();
-    const auto wanted = [&](const Target& target, const GemmKind& kind) {
+    const auto is_own = [](const cache::Variant& variant) { return variant.name.rfind(kOwnPrefix, 0) == 0; };
+    const auto wanted = [&](const Target& target, const cache::Variant& variant) {
       if (is_default_target(target)) return false;
       return std::none_of(tasks.begin(), tasks.end(), [&](const Task& task) {
         if (task.job.target != target) return false;
-        if (kind.precision == no_precision) return new_programs;
-        return !task.failed() && task.job.variant.kind() == kind;
+        if (variant.is_program() && !is_own(variant)) return new_programs;
+        if (variant.is_program()) return task.job.variant.name == variant.name;
+        return !task.failed() && task.job.variant.kind() == variant.kind();
       });
     };
     const cache::Contents carried = select_kinds(previous.contents, wanted, !new_programs);

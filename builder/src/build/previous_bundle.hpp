@@ -26,7 +26,7 @@ void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, 
 // The entries and rules of the targets and kinds that `wanted` accepts, the profiles that still have rules, and the
 // targets, variants and sources that these name. `programs`: those of the application that are only source, too.
 cache::Contents select_kinds(const cache::Contents& from,
-                             const std::function<bool(const cache::Target&, const GemmKind&)>& wanted,
+                             const std::function<bool(const cache::Target&, const cache::Variant&)>& wanted,
                              bool programs = false);
 
 }  // namespace clbake::builder

@@ -1,5 +1,7 @@
 #include "build/tasks.hpp"
 
+#include "program/complex_programs.hpp"
+
 #include <algorithm>
 
 namespace clbake::builder {
@@ -47,7 +49,13 @@ Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_l
       task.vector_width = params.vector_width;
       add_task(plan, std::move(task), make_job(device.target, kernels::generate(params), params), work_directory);
     }
-    for (const Program& program : options.programs) {
+    std::vector<Program> programs = complex_programs(device.type, options.precisions);
+    if (!device.limits.fp64) {
+      const auto of_doubles = [](const Program& program) { return program.options.find("=64") != std::string::npos; };
+      programs.erase(std::remove_if(programs.begin(), programs.end(), of_doubles), programs.end());
+    }
+    programs.insert(programs.end(), options.programs.begin(), options.programs.end());
+    for (const Program& program : programs) {
       const std::string cause = program.failure.empty() ? violation(program, device.limits) : program.failure;
       if (cause.empty()) add_task(plan, like, make_job(device.target, program), work_directory);
       if (!cause.empty()) plan.unfit.push_back({name, program.name, JobReport::Outcome::failed, cause, {}});

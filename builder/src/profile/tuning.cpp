@@ -76,12 +76,13 @@ std::string kind_name(const GemmKind& kind) {
 double gflops(const Shape& shape, double median_us) { return operations(shape) / median_us / 1000; }
 
 bool parse_precision(const std::string& word, GemmKind& kind) {
-  for (const Precision p : all_precisions) {
-    if (word != clbake::name(p)) continue;
-    kind.precision = p;
-    return true;
-  }
-  return false;
+  const auto find = [&](const auto& precisions) {
+    const auto* const known = std::find_if(std::begin(precisions), std::end(precisions),
+                                           [&](Precision p) { return word == clbake::name(p); });
+    if (known != std::end(precisions)) kind.precision = *known;
+    return known != std::end(precisions);
+  };
+  return find(all_precisions) || find(complex_precisions);
 }
 
 bool parse_transposes(const std::string& word, GemmKind& kind) {
@@ -129,8 +130,17 @@ Problem problem_of(const Shape& shape) {
 }
 
 double operations(const Shape& shape) {
-  return 2.0 * static_cast<double>(shape.m) * static_cast<double>(shape.n) * static_cast<double>(shape.k) *
-         static_cast<double>(shape.batch);
+  return (is_complex(shape.precision) ? 8.0 : 2.0) * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+         static_cast<double>(shape.k) * static_cast<double>(shape.batch);
+}
+
+Shape real_shape(const Shape& shape) {
+  if (!is_complex(shape.precision)) return shape;
+  Shape real = shape;
+  real.precision = real_precision(shape.precision);
+  real.n *= 2;
+  real.k *= 2;
+  return real;
 }
 
 std::string shape_class(const Shape& shape) {

@@ -2,6 +2,7 @@
 
 #include <clbake/kernels/presets.hpp>
 #include "process/text_file.hpp"
+#include "program/complex_programs.hpp"
 #include "program/flatten.hpp"
 #include "program/trial.hpp"
 
@@ -29,6 +30,7 @@ std::string wrong_name(const std::string& name) {
   };
   const bool plain = !name.empty() && name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), fits);
   if (!plain || name.size() > kMaxNameBytes) return "is no name of 1 to 64 letters, digits, '_', '-' and '.'";
+  if (name.rfind(kOwnPrefix, 0) == 0) return "begins with 'clbake-', as clbake's own do";
   const bool is_variant = std::holds_alternative<kernels::Params>(kernels::parse(name)) || kernels::find_preset(name);
   return is_variant ? "is the name of a variant of GEMM" : "";
 }

@@ -2,6 +2,7 @@
 
 #include <clbake/choice.hpp>
 #include <clbake/compute_capability.hpp>
+#include "program/complex_programs.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -18,6 +19,26 @@ bool probably_cpu(const Target& target) {
   return target == cache::any_device(true) || target.platform_name == "Portable Computing Language" ||
          target.platform_name == "Intel(R) OpenCL" || target.platform_name == "Oclgrind" ||
          has(target.device_name, "llvmpipe");
+}
+
+// That which computes the complex one.
+Problem real_problem(const Problem& p) {
+  Problem real = make_problem({real_precision(p.precision), p.trans_a, p.trans_b}, p.m, 2 * p.n, 2 * p.k);
+  real.batch = p.batch;
+  real.a_stride = real.m * real.k;
+  real.b_stride = real.k * real.n;
+  real.c_stride = real.m * real.n;
+  return real;
+}
+
+// Whether the bundle has the kernels of a complex precision; which form of them, any device runs.
+bool has_complex(const Bundle& bundle, Precision precision) {
+  const std::string wanted = std::string(kOwnPrefix) + name(precision) + "-";
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    if (variant && variant->name.rfind(wanted, 0) == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -63,8 +84,14 @@ Result<Serving> Serving::create(const Bundle& bundle, const ServedDevice& device
   return Serving(bundle, std::move(*lookup), newer_driver);
 }
 
+// What else a complex problem needs is among the bundle's programs, which `check` looks at on their own.
 Result<Served> Serving::find(const Problem& problem) {
   Served served;
+  if (is_complex(problem.precision)) {
+    if (has_complex(bundle_, problem.precision)) return find(real_problem(problem));
+    served.failure = {Code::no_variant, std::string("the bundle has no kernels of ") + clbake::name(problem.precision)};
+    return served;
+  }
   std::optional<Status>& of_kind = no_variant_of_kind_[index_of(problem)];
   if (of_kind) {
     served.failure = *of_kind;

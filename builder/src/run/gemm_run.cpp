@@ -51,12 +51,35 @@ Shape make_shape(const Problem& p, std::size_t rows, std::size_t cols, std::size
 // is prime, so that rows and tiles differ.
 constexpr std::size_t kRandomNumbers = 1048573;
 
-// Uniform in [-1, 1). Plain scaling of the generator's bits: the standard's distributions differ from library to
-// library.
+// A number, of a complex type in both parts.
+template <typename T>
+T filled(double value) {
+  if constexpr (is_complex_type<T>) {
+    return T(static_cast<typename T::value_type>(value), static_cast<typename T::value_type>(value));
+  } else {
+    return T(value);
+  }
+}
+
+template <typename T>
+Scalar<T> scalar_of(std::complex<double> value) {
+  if constexpr (is_complex_type<T>) {
+    return Scalar<T>(value);
+  } else {
+    return static_cast<Scalar<T>>(value.real());
+  }
+}
+
+// Uniform in [-1, 1), complex numbers in each part. Plain scaling of the generator's bits: the standard's distributions
+// differ from library to library.
 template <typename T>
 std::vector<T> random_numbers(std::size_t count, std::mt19937& random) {
   std::vector<T> numbers(std::min(count, kRandomNumbers));
-  for (T& number : numbers) number = T((static_cast<double>(random()) - 2147483648.0) / 2147483648.0);
+  const auto draw = [&] { return (static_cast<double>(random()) - 2147483648.0) / 2147483648.0; };
+  for (T& number : numbers) {
+    number = filled<T>(draw());
+    if constexpr (is_complex_type<T>) number.imag(static_cast<typename T::value_type>(draw()));
+  }
   return numbers;
 }
 
@@ -131,7 +154,9 @@ struct GemmRun::State {
   Shape c_shape;
   Shape d_shape;
   Shape bias_shape;
-  std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>> host;
+  std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>, Host<std::complex<float>>,
+               Host<std::complex<double>>>
+      host;
   cl::CommandQueue queue;
   cl::Buffer a;
   cl::Buffer b;
@@ -142,13 +167,21 @@ struct GemmRun::State {
 
   template <typename T>
   void fill() {
-    const T nan(std::numeric_limits<double>::quiet_NaN());
+    const T nan = filled<T>(std::numeric_limits<double>::quiet_NaN());
     Host<T> h;
     h.a = make_matrix<T>(a_shape, nan, nullptr, random);
     h.b = make_matrix<T>(b_shape, nan, nullptr, random);
-    h.c = make_matrix<T>(c_shape, T(kGuardValue), options.beta == 0 ? &nan : nullptr, random);
-    h.d = make_matrix<T>(d_shape, nan, options.beta == 0 ? &nan : nullptr, random);
+    h.c = make_matrix<T>(c_shape, filled<T>(kGuardValue), options.each.empty() && options.beta == 0.0 ? &nan : nullptr,
+                         random);
+    h.d = make_matrix<T>(d_shape, nan, options.beta == 0.0 ? &nan : nullptr, random);
     h.bias = make_matrix<T>(bias_shape, nan, nullptr, random);
+    for (std::size_t i = 0; i < options.each.size() && i < c_shape.origins.size(); ++i) {
+      if (options.each[i].beta != 0.0) continue;  // its C may hold NaN, whatever those of the others hold
+      for (std::size_t row = 0; row < c_shape.rows; ++row) {
+        std::fill_n(h.c.begin() + static_cast<std::ptrdiff_t>(c_shape.origins[i] + row * c_shape.ld), c_shape.cols,
+                    nan);
+      }
+    }
     if (options.infinite_a && a_shape.rows > 0 && a_shape.cols > 0) {
       for (const std::size_t origin : a_shape.origins) h.a[origin] = T(std::numeric_limits<double>::infinity());
     }
@@ -177,11 +210,12 @@ struct GemmRun::State {
   // Whether every element of C was written, in unchecked rows too: C starts as NaN when beta = 0.
   template <typename T>
   bool all_written(const std::vector<T>& result) const {
-    if (options.beta != 0 || options.alpha != 1 || options.infinite_a) return true;
+    if (!options.each.empty() || options.beta != 0.0 || options.alpha != 1.0 || options.infinite_a) return true;
     bool written = true;
     c_shape.for_each_row([&](std::size_t at) {
       for (std::size_t j = 0; j < c_shape.cols; ++j) {
-        written = written && !std::isnan(static_cast<double>(static_cast<Scalar<T>>(result[at + j])));
+        const std::complex<double> value = wide(result[at + j]);
+        written = written && !std::isnan(value.real()) && !std::isnan(value.imag());
       }
     });
     return written;
@@ -199,8 +233,8 @@ struct GemmRun::State {
     for (std::size_t i = 0; i < problem.batch; ++i) {
       const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
       const HostOperands<T> operands{problem,
-                                     static_cast<Scalar<T>>(options.alpha),
-                                     static_cast<Scalar<T>>(options.beta),
+                                     scalar_of<T>(options.each.empty() ? options.alpha : options.each[i].alpha),
+                                     scalar_of<T>(options.each.empty() ? options.beta : options.each[i].beta),
                                      h.a,
                                      a_shape.origins[i],
                                      h.b,
@@ -254,6 +288,7 @@ Problem exchanged(const Problem& p) {
   std::swap(r.m, r.n);
   std::swap(r.lda, r.ldb);
   std::swap(r.trans_a, r.trans_b);
+  std::swap(r.conj_a, r.conj_b);
   std::swap(r.a_stride, r.b_stride);
   for (BatchOffsets& product : r.offsets) std::swap(product.a, product.b);
   if (p.epilogue.bias == Bias::per_row) r.epilogue.bias = Bias::per_column;
@@ -302,6 +337,8 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
     case Precision::bfloat16: s->fill<Bfloat16>(); break;
     case Precision::single_precision: s->fill<float>(); break;
     case Precision::double_precision: s->fill<double>(); break;
+    case Precision::complex_single: s->fill<std::complex<float>>(); break;
+    case Precision::complex_double: s->fill<std::complex<double>>(); break;
   }
   status = std::visit([&](const auto& host) { return s->upload(context, host); }, s->host);
   if (!status) return status;
@@ -315,9 +352,13 @@ Result<double> GemmRun::run(Gemm& gemm) {
   const Matrix b{s.b(), s.options.b_offset};
   const auto start = std::chrono::steady_clock::now();
   cl_event event = nullptr;
-  Status status = gemm.enqueue(s.queue(), s.options.alpha, column_major ? b : a, column_major ? a : b, s.options.beta,
-                               {s.c(), s.options.c_offset},
-                               {{s.bias(), s.options.bias_offset}, {s.d(), s.options.d_offset}}, 0, nullptr, &event);
+  const Matrix first = column_major ? b : a, second = column_major ? a : b;
+  const Matrix c{s.c(), s.options.c_offset};
+  const EpilogueBuffers more{{s.bias(), s.options.bias_offset}, {s.d(), s.options.d_offset}};
+  Status status =
+      s.options.each.empty()
+          ? gemm.enqueue(s.queue(), s.options.alpha, first, second, s.options.beta, c, more, 0, nullptr, &event)
+          : gemm.enqueue(s.queue(), s.options.each, first, second, c, more, 0, nullptr, &event);
   if (!status) return status;
   status = finish(s.queue(), event);
   const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;

@@ -11,7 +11,7 @@ namespace {
 
 // Of the arithmetic: 16 bits are computed in single.
 constexpr double unit_roundoff(Precision precision) {
-  return precision == Precision::double_precision ? 0x1p-53 : 0x1p-24;
+  return real_precision(precision) == Precision::double_precision ? 0x1p-53 : 0x1p-24;
 }
 
 // Unit roundoff of C's elements where it is not the arithmetic's.
@@ -26,66 +26,87 @@ constexpr double least_normal = 0;
 template <>
 constexpr double least_normal<Half> = 0x1p-14;
 
+double conjugated(double x, bool /*conjugate*/) { return x; }
+std::complex<double> conjugated(std::complex<double> x, bool conjugate) { return conjugate ? std::conj(x) : x; }
+
+double product_of(double x, double y) { return x * y; }
+// Not the operator, which makes infinities of some NaNs.
+std::complex<double> product_of(std::complex<double> x, std::complex<double> y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+
+double scaled(double scalar, double x) { return scalar * x; }
+// A real scalar multiplies each part by itself: infinity times 0 would be a NaN.
+std::complex<double> scaled(std::complex<double> scalar, std::complex<double> x) {
+  return scalar.imag() == 0 ? scalar.real() * x : product_of(scalar, x);
+}
+
+bool is_finite(double x) { return std::isfinite(x); }
+bool is_finite(std::complex<double> x) { return std::isfinite(x.real()) && std::isfinite(x.imag()); }
+
+double with_epilogue(const Epilogue& e, double x) { return activated(e, x); }
+std::complex<double> with_epilogue(const Epilogue& /*e*/, std::complex<double> x) { return x; }
+
 // Row i of op(A) * op(B), and of |op(A)| * |op(B)|, in double precision.
 template <typename T>
-void product_row(const HostOperands<T>& o, std::size_t i, std::vector<double>& sum, std::vector<double>& magnitude) {
+void product_row(const HostOperands<T>& o, std::size_t i, std::vector<Wide<T>>& sum, std::vector<double>& magnitude) {
   const Problem& p = o.problem;
-  std::fill(sum.begin(), sum.end(), 0.0);
+  std::fill(sum.begin(), sum.end(), Wide<T>());
   std::fill(magnitude.begin(), magnitude.end(), 0.0);
   const T* a = o.a.data() + o.a_offset;
   const T* b = o.b.data() + o.b_offset;
   const std::size_t b_row = p.trans_b ? 1 : p.ldb;
   const std::size_t b_column = p.trans_b ? p.ldb : 1;
   for (std::size_t l = 0; l < p.k; ++l) {
-    const auto x = static_cast<double>(p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l]);
+    const auto x = conjugated(wide(p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l]), p.conj_a);
     const T* row = b + l * b_row;
     for (std::size_t j = 0; j < p.n; ++j) {
-      const double product = x * static_cast<double>(row[j * b_column]);
-      sum[j] += product;
-      magnitude[j] += std::fabs(product);
+      const auto y = conjugated(wide(row[j * b_column]), p.conj_b);
+      sum[j] += product_of(x, y);
+      magnitude[j] += std::abs(x) * std::abs(y);
     }
   }
 }
 
 // Of element (i, j) of C, before the product: beta times what is added to it, and its bias.
 template <typename T>
-double old_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
+Wide<T> old_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
   const Epilogue& e = o.problem.epilogue;
-  if (o.beta == 0) return 0;
+  if (o.beta == Scalar<T>(0)) return 0;
   const T& old = e.has_d ? (*o.d)[o.d_offset + i * e.ldd + j] : o.c[o.c_offset + i * o.problem.ldc + j];
-  return static_cast<double>(o.beta) * static_cast<double>(old);
+  return scaled(wide(o.beta), wide(old));
 }
 template <typename T>
-double bias_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
+Wide<T> bias_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
   const Bias bias = o.problem.epilogue.bias;
-  return bias == Bias::none ? 0.0 : static_cast<double>((*o.bias)[o.bias_offset + (bias == Bias::per_row ? i : j)]);
+  return bias == Bias::none ? Wide<T>() : wide((*o.bias)[o.bias_offset + (bias == Bias::per_row ? i : j)]);
 }
 
 template <typename T>
-double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::vector<double>& sum,
+double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::size_t i, std::vector<Wide<T>>& sum,
                  std::vector<double>& magnitude) {
   const Problem& p = o.problem;
-  const auto alpha = static_cast<double>(o.alpha);
-  const bool reads_operands = alpha != 0;
+  const auto alpha = wide(o.alpha);
+  const bool reads_operands = alpha != 0.0;
   if (reads_operands) {
     product_row(o, i, sum, magnitude);
   } else {
-    std::fill(sum.begin(), sum.end(), 0.0);
+    std::fill(sum.begin(), sum.end(), Wide<T>());
     std::fill(magnitude.begin(), magnitude.end(), 0.0);
   }
   double worst = 0;
   for (std::size_t j = 0; j < p.n; ++j) {
     const std::size_t at = o.c_offset + i * p.ldc + j;
-    const double old = old_of(o, i, j);
-    const double bias = bias_of(o, i, j);
-    const double expected = activated(p.epilogue, alpha * sum[j] + old + bias);
-    const double terms = std::fabs(alpha) * magnitude[j] + std::fabs(old) + std::fabs(bias);
-    const double scale = std::max(terms, std::fabs(expected)) + least_normal<T>;
-    const auto got = static_cast<double>(result[at]);
+    const Wide<T> old = old_of(o, i, j);
+    const Wide<T> bias = bias_of(o, i, j);
+    const Wide<T> expected = with_epilogue(p.epilogue, scaled(alpha, sum[j]) + old + bias);
+    const double terms = std::abs(alpha) * magnitude[j] + std::abs(old) + std::abs(bias);
+    const double scale = std::max(terms, std::abs(expected)) + least_normal<T>;
+    const Wide<T> got = wide(result[at]);
     if (got == expected) continue;  // equal infinities too
-    const bool comparable = std::isfinite(got) && std::isfinite(expected) && scale > 0;
+    const bool comparable = is_finite(got) && is_finite(expected) && scale > 0;
     if (!comparable) return std::numeric_limits<double>::infinity();
-    worst = std::max(worst, std::fabs(got - expected) / scale);
+    worst = std::max(worst, std::abs(got - expected) / scale);
   }
   return worst;
 }
@@ -93,6 +114,7 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
 }  // namespace
 
 double tolerance(Precision precision, std::size_t k) {
+  if (is_complex(precision)) return 1.5 * tolerance(real_precision(precision), 2 * k + 4);
   const double depth = static_cast<double>(k);
   const double arithmetic = unit_roundoff(precision) * std::min(depth + 3, 4 * std::sqrt(depth) + 16);
   return arithmetic + rounding_of_result(precision);
@@ -137,7 +159,7 @@ double max_error(const HostOperands<T>& operands, const std::vector<T>& result, 
   std::vector<double> worst(threads, 0.0);
   std::atomic<std::size_t> next{0};
   const auto work_on = [&](unsigned thread) {
-    std::vector<double> sum(n);
+    std::vector<Wide<T>> sum(n);
     std::vector<double> magnitude(n);
     for (std::size_t i = next++; i < rows.size(); i = next++) {
       worst[thread] = std::max(worst[thread], row_error(operands, result, rows[i], sum, magnitude));
@@ -157,5 +179,11 @@ template double max_error<float>(const HostOperands<float>&, const std::vector<f
                                  const std::vector<std::size_t>&);
 template double max_error<double>(const HostOperands<double>&, const std::vector<double>&,
                                   const std::vector<std::size_t>&);
+template double max_error<std::complex<float>>(const HostOperands<std::complex<float>>&,
+                                               const std::vector<std::complex<float>>&,
+                                               const std::vector<std::size_t>&);
+template double max_error<std::complex<double>>(const HostOperands<std::complex<double>>&,
+                                                const std::vector<std::complex<double>>&,
+                                                const std::vector<std::size_t>&);
 
 }  // namespace clbake::builder

@@ -95,6 +95,8 @@ enum class Argument : std::int16_t {
   bounds = 17,  // of a clamp: NaN, or the lower above the upper one
   ldd = 18,
   d_stride = 19,
+  conj_a = 51,  // of a problem that is not complex
+  conj_b = 52,
 
   // Buffers of a call. a, b and c: null, not a buffer, or of another context.
   a = 20,
@@ -112,6 +114,11 @@ enum class Argument : std::int16_t {
   bias_vector = 35,  // as a, b and c
   bias_size = 36,
   bias_alias = 37,  // the bias shares elements with C
+
+  // Of a call: an imaginary part with a problem that is not complex; not one for each product of the batch.
+  alpha = 53,
+  beta = 54,
+  scalars = 55,
 
   queue = 30,      // null, or of another context or device
   wait_list = 31,  // null, or with a null event

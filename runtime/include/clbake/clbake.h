@@ -83,6 +83,11 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_BOUNDS = 17,
   CLBAKE_ARGUMENT_LDD = 18,
   CLBAKE_ARGUMENT_D_STRIDE = 19,
+  CLBAKE_ARGUMENT_CONJ_A = 51,
+  CLBAKE_ARGUMENT_CONJ_B = 52,
+  CLBAKE_ARGUMENT_ALPHA = 53,
+  CLBAKE_ARGUMENT_BETA = 54,
+  CLBAKE_ARGUMENT_SCALARS = 55,
   CLBAKE_ARGUMENT_A = 20,
   CLBAKE_ARGUMENT_B = 21,
   CLBAKE_ARGUMENT_C = 22,
@@ -161,7 +166,9 @@ typedef enum clbake_precision {
   CLBAKE_SINGLE = 1,
   CLBAKE_DOUBLE = 2,
   CLBAKE_HALF = 3,
-  CLBAKE_BFLOAT16 = 4
+  CLBAKE_BFLOAT16 = 4,
+  CLBAKE_COMPLEX_SINGLE = 5,
+  CLBAKE_COMPLEX_DOUBLE = 6
 } clbake_precision;
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
@@ -186,6 +193,7 @@ typedef struct clbake_problem {
   clbake_precision precision;
   clbake_layout layout;
   int trans_a, trans_b;                /* 0: no */
+  int conj_a, conj_b;                  /* of complex problems; 0: no */
   size_t m, n, k, lda, ldb, ldc;       /* elements */
   size_t batch;                        /* products */
   size_t a_stride, b_stride, c_stride; /* elements */
@@ -205,6 +213,12 @@ typedef struct clbake_epilogue_buffers {
   cl_mem d;
   size_t d_offset;
 } clbake_epilogue_buffers;
+
+/* clbake::Scalars: alpha and beta of a product, which have imaginary parts if it is complex, else 0. */
+typedef struct clbake_scalars {
+  double alpha, alpha_imaginary;
+  double beta, beta_imaginary;
+} clbake_scalars;
 
 /* One row-major product of matrices without gaps between their rows, neither of them transposed, no epilogue. */
 static inline void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n,
@@ -257,6 +271,14 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
                                 double alpha, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta,
                                 cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
                                 const cl_event* wait_list, cl_event* event, clbake_error* error);
+
+/* The same with `count` scalars: 1 for all products, or one for each product of the problem's batch. Read before it
+ * returns. */
+clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
+                                       const clbake_scalars* scalars, size_t count, cl_mem a, size_t a_offset, cl_mem b,
+                                       size_t b_offset, cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more,
+                                       cl_uint wait_count, const cl_event* wait_list, cl_event* event,
+                                       clbake_error* error);
 
 /* How far clbake_library_warm has come: before the first problem, and after each one; seconds_left is an estimate.
    Returns 0 to stop. */
@@ -335,6 +357,12 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
                                 cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
                                 const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
                                 cl_event* event, clbake_error* error);
+
+/* As clbake_library_gemm_scaled. */
+clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue, const clbake_scalars* scalars,
+                                       size_t count, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, cl_mem c,
+                                       size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                       const cl_event* wait_list, cl_event* event, clbake_error* error);
 
 /* ---- The application's own programs: clbake::LoadedProgram. Any number of threads at once. ---- */
 

@@ -17,6 +17,7 @@
 #include <CL/cl.h>
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -70,8 +71,11 @@ struct Epilogue {
 
 // C = alpha * op(A) * op(B) + beta * C in the precision and with the transposes of the kind (clbake/gemm_kind.hpp),
 // and then the epilogue; C is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions are in elements and at most
-// 2^31 - 1; m, n and k may be 0.
+// 2^31 - 1 (complex: 2^30 - 1); m, n and k may be 0. A complex problem has no epilogue.
 struct Problem : GemmKind {
+  // Of a complex problem: op(X) is also conjugated, so that with trans_x it is the conjugate transpose.
+  bool conj_a = false;
+  bool conj_b = false;
   Layout layout = Layout::row_major;
   std::size_t m = 0;
   std::size_t n = 0;
@@ -96,6 +100,12 @@ struct Problem : GemmKind {
 // One product of matrices without gaps between their rows (columns, if column-major): the least leading dimensions.
 Problem make_problem(const GemmKind& kind, std::size_t m, std::size_t n, std::size_t k,
                      Layout layout = Layout::row_major);
+
+// alpha and beta of one product.
+struct Scalars {
+  std::complex<double> alpha;
+  std::complex<double> beta;
+};
 
 // A matrix in a buffer: its first element lies `offset` elements after the buffer's start. The caller owns the buffer.
 struct Matrix {
@@ -212,23 +222,32 @@ class Gemm {
 
   // Enqueues the product on a queue of the library's context and device, and returns without waiting for it.
   // alpha and beta are rounded to the problem's precision (of 16 bits: to single) before anything else, so that a
-  // scalar that rounds to 0 is 0. beta = 0: C is not read, NaN in it does not spread. k = 0 or alpha = 0: A and B are
-  // not read, their buffers may be null. m = 0, n = 0 or batch = 0: nothing runs, the event completes after the wait
-  // list. `event` (may be null) is the caller's to release. C may share a buffer with A and B, but no element: that is
-  // checked, except between sub-buffers. An epilogue with a bias or a D needs the function below.
+  // scalar that rounds to 0 is 0; of a problem that is not complex they are real numbers, a double. beta = 0: C is not
+  // read, NaN in it does not spread. k = 0 or alpha = 0: A and B are not read, their buffers may be null. m = 0, n = 0
+  // or batch = 0: nothing runs, the event completes after the wait list. `event` (may be null) is the caller's to
+  // release. C may share a buffer with A and B, but no element: that is checked, except between sub-buffers. An
+  // epilogue with a bias or a D needs the function below.
   //
-  // Fails with invalid_argument, and Status::argument() names the first that is refused in this order: queue,
-  // workspace, wait list; then, of those that will be read or written, A, B and C, each for its handle, context, type,
-  // access (a C that is CL_MEM_READ_ONLY) and size; then elements that C shares with A, or with B. Nothing was enqueued
-  // then. Fails with opencl or out_of_memory when a call of OpenCL does; what was enqueued before that still runs:
-  // finish the queue before releasing the buffers.
-  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-                 cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
+  // Fails with invalid_argument, and Status::argument() names the first that is refused in this order: alpha, beta,
+  // queue, workspace, wait list; then, of those that will be read or written, A, B and C, each for its handle, context,
+  // type, access (a C that is CL_MEM_READ_ONLY) and size; then elements that C shares with A, or with B. Nothing was
+  // enqueued then. Fails with opencl or out_of_memory when a call of OpenCL does; what was enqueued before that still
+  // runs: finish the queue before releasing the buffers.
+  Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
+                 Matrix c, cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
   // The same for a problem with an epilogue. D and the bias are checked after C, and for elements that they share with
   // C after A and B.
-  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-                 const EpilogueBuffers& more, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
+  Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
+                 Matrix c, const EpilogueBuffers& more, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
+                 cl_event* event = nullptr);
+
+  // The same with scalars for each product of the batch, of which there must be problem.batch (else:
+  // Argument::scalars). They are read before it returns. Products beside each other with equal scalars share their
+  // launches; the launches run one after another. A and B of a product whose alpha is 0 are not read, nor its C if beta
+  // is 0.
+  Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
+                 const EpilogueBuffers& more = {}, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
                  cl_event* event = nullptr);
 
   const Explanation& explanation() const;
@@ -319,7 +338,8 @@ class Library {
   // not fit the device, and loads its program once: machine code for exactly this device and driver from any of the
   // bundles, else what Options::newer_driver allows, else a portable program, else the overlay's, else compiled from
   // source. A program that the driver refuses is not tried again; with an overlay, not by later processes either. Fails
-  // with invalid_argument (the problem is checked first, field by field in the order of `check`), with no_variant, with
+  // with invalid_argument (the problem is checked first, field by field in the order of `check`), with no_variant (also
+  // for a complex problem, if no bundle has the kernels that rearrange its operands), with
   // the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl, out_of_memory) is
   // tried again at the next call, others are not. Every failure is counted (Counters::failed) and logged as a warning.
   Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
@@ -329,10 +349,14 @@ class Library {
   // few groups of threads, replacing the least recently used: from the second call of a problem on, nothing is prepared
   // or allocated. Workspaces of plans, which few variants need, are kept up to kPlanBytes for each group. Calls on
   // several queues do not wait for each other.
-  Status gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-              cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
-  Status gemm(cl_command_queue queue, const Problem& problem, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-              const EpilogueBuffers& more, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
+  Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
+              std::complex<double> beta, Matrix c, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
+              cl_event* event = nullptr) const;
+  Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
+              std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count = 0,
+              const cl_event* wait_list = nullptr, cl_event* event = nullptr) const;
+  Status gemm(cl_command_queue queue, const Problem& problem, const std::vector<Scalars>& each, Matrix a, Matrix b,
+              Matrix c, const EpilogueBuffers& more = {}, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
               cl_event* event = nullptr) const;
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
@@ -411,8 +435,8 @@ bool newer_driver_serves(const Target& made_for, const Target& device);
 bool portable_serves(const Target& made_for, const Target& device);
 
 // Whether the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields that is
-// wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets; bias,
-// bias_stride, activation, bounds, ldd or d_stride.
+// wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets; conj_a,
+// conj_b; bias, bias_stride, activation, bounds, ldd or d_stride.
 Status check(const Problem& problem);
 
 // Elements that a buffer must hold from `offset` on for A, B, C, D and the bias of the problem, all products of the

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
 
 from . import _header as h
 from ._header import Activation, Argument, Bias, Code, Layout, LogLevel, OnMiss, Origin, Precision
-from ._problem import DTYPES, Error, Problem, checked_size, refused
+from ._problem import DTYPES, Error, Problem, Scalar, checked_size, refused, scalars_to_c
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -219,16 +219,17 @@ class Gemm(_Handle):
         _call("clbake_gemm_clone", self._pointer, ctypes.byref(handle))
         return Gemm(handle, self._precision)
 
-    def enqueue(self, queue: cl.CommandQueue, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0,
-                beta: float = 0.0, bias: Matrix = None, d: Matrix = None,
+    def enqueue(self, queue: cl.CommandQueue, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
+                beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
                 wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
-        """Enqueues the product and returns its event, without waiting. With beta = 0 C is not read.
+        """Enqueues the product and returns its event, without waiting. With beta = 0 C is not read. alpha and beta: a
+        number, of complex problems a complex one, or a list with one for each product of the batch.
 
         Arrays must have the problem's sizes, which are not compared. Their events are waited for, and c gets the new
         one.
         """
         operands = _Operands(self._precision, a, b, c, bias, d, wait_for)
-        return operands.enqueue("clbake_gemm_enqueue", (self._pointer, queue.int_ptr), alpha, beta)
+        return operands.enqueue("clbake_gemm_enqueue_scaled", (self._pointer, queue.int_ptr), alpha, beta)
 
     @property
     def explanation(self) -> Explanation:
@@ -275,16 +276,16 @@ class Library(_Handle):
         _call("clbake_gemm_prepare", self._pointer, ctypes.byref(struct), name, 0, ctypes.byref(handle))
         return Gemm(handle, Precision(struct.precision))
 
-    def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: float = 1.0,
-             beta: float = 0.0, bias: Matrix = None, d: Matrix = None,
+    def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
+             beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
              wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
         """prepare and Gemm.enqueue in one call; keeps what it prepared."""
         struct = problem.to_c()
         operands = _Operands(problem.precision, a, b, c, bias, d, wait_for)
         arguments = (self._pointer, queue.int_ptr, ctypes.byref(struct))
-        return operands.enqueue("clbake_library_gemm", arguments, alpha, beta)
+        return operands.enqueue("clbake_library_gemm_scaled", arguments, alpha, beta)
 
-    def matmul(self, a: cl.array.Array, b: cl.array.Array, c: cl.array.Array, *, alpha: float = 1.0, beta: float = 0.0,
+    def matmul(self, a: cl.array.Array, b: cl.array.Array, c: cl.array.Array, *, alpha: Scalar = 1.0, beta: Scalar = 0.0,
                bias: cl.array.Array | None = None, activation: Activation = Activation.NONE, low: float = 0.0,
                high: float = 0.0, d: cl.array.Array | None = None, queue: cl.CommandQueue | None = None,
                wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
@@ -410,7 +411,7 @@ class _Operands:
         self.events += matrix.events
         return matrix.base_data.int_ptr, matrix.offset // matrix.dtype.itemsize
 
-    def enqueue(self, name: str, before: tuple[Any, ...], alpha: float, beta: float) -> cl.Event:
+    def enqueue(self, name: str, before: tuple[Any, ...], alpha: Scalar, beta: Scalar) -> cl.Event:
         from pyopencl import Event
 
         (a, a_offset), (b, b_offset), (c, c_offset) = self.a_b_c
@@ -418,7 +419,8 @@ class _Operands:
         waits = (ctypes.c_void_p * count)(*[event.int_ptr for event in self.events]) if count else None
         event = ctypes.c_void_p()
         more = None if self.more is None else ctypes.byref(self.more)
-        _call(name, *before, alpha, a, a_offset, b, b_offset, beta, c, c_offset, more, count, waits,
+        scalars = scalars_to_c(alpha, beta)
+        _call(name, *before, scalars, len(scalars), a, a_offset, b, b_offset, c, c_offset, more, count, waits,
               ctypes.byref(event))
         enqueued = Event.from_int_ptr(event.value or 0, retain=False)
         if hasattr(self.c, "add_event"):

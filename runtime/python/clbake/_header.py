@@ -93,6 +93,11 @@ class Argument(IntEnum):
     OUTPUT = 48
     DIRECTORY = 49
     OTHER = 50
+    CONJ_A = 51
+    CONJ_B = 52
+    ALPHA = 53
+    BETA = 54
+    SCALARS = 55
 
 
 class Precision(IntEnum):
@@ -100,6 +105,8 @@ class Precision(IntEnum):
     DOUBLE = 2
     HALF = 3
     BFLOAT16 = 4
+    COMPLEX_SINGLE = 5
+    COMPLEX_DOUBLE = 6
 
 
 class Layout(IntEnum):
@@ -177,6 +184,8 @@ class ProblemStruct(SizedStruct):
         ("layout", c_int),
         ("trans_a", c_int),
         ("trans_b", c_int),
+        ("conj_a", c_int),
+        ("conj_b", c_int),
         ("m", c_size_t),
         ("n", c_size_t),
         ("k", c_size_t),
@@ -197,6 +206,10 @@ class ProblemStruct(SizedStruct):
         ("ldd", c_size_t),
         ("d_stride", c_size_t),
     ]
+
+
+class ScalarsStruct(ctypes.Structure):
+    _fields_ = [("alpha", c_double), ("alpha_imaginary", c_double), ("beta", c_double), ("beta_imaginary", c_double)]
 
 
 class EpilogueBuffersStruct(ctypes.Structure):
@@ -262,9 +275,9 @@ _error = POINTER(ErrorStruct)
 _problem = POINTER(ProblemStruct)
 _object = POINTER(c_void_p)  # where a function puts an object that it makes
 _wait_list = POINTER(c_void_p)
-# A call's matrices, wait list, event and error.
-_call = [c_double, c_void_p, c_size_t, c_void_p, c_size_t, c_double, c_void_p, c_size_t, POINTER(EpilogueBuffersStruct),
-         c_uint32, _wait_list, _object, _error]
+# A call's scalars, matrices, wait list, event and error.
+_call = [POINTER(ScalarsStruct), c_size_t, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, c_size_t,
+         POINTER(EpilogueBuffersStruct), c_uint32, _wait_list, _object, _error]
 
 # name: (result, arguments)
 FUNCTIONS = {
@@ -276,7 +289,7 @@ FUNCTIONS = {
     "clbake_user_cache_directory": (c_int, [c_char_p, c_char_p, c_size_t, _error]),
     "clbake_library_create": (c_int, [c_void_p, c_void_p, _object, c_size_t, POINTER(OptionsStruct), _object, _error]),
     "clbake_library_release": (None, [c_void_p]),
-    "clbake_library_gemm": (c_int, [c_void_p, c_void_p, _problem, *_call]),
+    "clbake_library_gemm_scaled": (c_int, [c_void_p, c_void_p, _problem, *_call]),
     "clbake_library_warm": (c_int, [c_void_p, _problem, c_size_t, PROGRESS, c_void_p, _error]),
     "clbake_library_explain": (c_int, [c_void_p, _problem, POINTER(ExplanationStruct), _error]),
     "clbake_library_counters": (c_int, [c_void_p, POINTER(CountersStruct), _error]),
@@ -286,7 +299,7 @@ FUNCTIONS = {
     "clbake_gemm_clone": (c_int, [c_void_p, _object, _error]),
     "clbake_gemm_release": (None, [c_void_p]),
     "clbake_gemm_explanation": (c_int, [c_void_p, POINTER(ExplanationStruct), _error]),
-    "clbake_gemm_enqueue": (c_int, [c_void_p, c_void_p, *_call]),
+    "clbake_gemm_enqueue_scaled": (c_int, [c_void_p, c_void_p, *_call]),
     "clbake_library_program": (c_int, [c_void_p, c_char_p, _object, _error]),
     "clbake_library_explain_program": (c_int, [c_void_p, c_char_p, POINTER(ExplanationStruct), _error]),
     "clbake_program_release": (None, [c_void_p]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any, Sequence, Union
 
 from . import _header as h
 from ._header import Activation, Argument, Bias, Code, Layout, Precision
@@ -45,7 +45,7 @@ class Problem:
     and strides are in elements.
 
     Leading dimensions that are None are the least, strides that are None put the products of a batch one after
-    another. `offsets`: for each product of the batch the elements before its A, B and C, instead of the strides. With
+    another. conj_a and conj_b: op(X) of a complex problem is conjugated, too. `offsets`: for each product of the batch the elements before its A, B and C, instead of the strides. With
     `has_d` beta multiplies a matrix D instead of C.
     """
 
@@ -56,6 +56,8 @@ class Problem:
     layout: Layout = Layout.ROW_MAJOR
     trans_a: bool = False
     trans_b: bool = False
+    conj_a: bool = False
+    conj_b: bool = False
     lda: int | None = None
     ldb: int | None = None
     ldc: int | None = None
@@ -89,6 +91,7 @@ class Problem:
         to = h.ProblemStruct()
         to.precision, to.layout = int(self.precision), int(self.layout)
         to.trans_a, to.trans_b, to.has_d = bool(self.trans_a), bool(self.trans_b), bool(self.has_d)
+        to.conj_a, to.conj_b = bool(self.conj_a), bool(self.conj_b)
         to.bias, to.activation = int(self.bias), int(self.activation)
         to.low, to.high = self.low, self.high
         for name in ("m", "n", "k", "batch", "bias_stride"):
@@ -118,7 +121,21 @@ class Problem:
 
 
 DTYPES = {Precision.SINGLE: "float32", Precision.DOUBLE: "float64", Precision.HALF: "float16",
-           Precision.BFLOAT16: "bfloat16"}
+           Precision.BFLOAT16: "bfloat16", Precision.COMPLEX_SINGLE: "complex64", Precision.COMPLEX_DOUBLE: "complex128"}
+
+# One for all products, or one for each.
+Scalar = Union[complex, Sequence[complex]]
+
+
+def scalars_to_c(alpha: Scalar, beta: Scalar) -> Any:
+    """An array of the header's structs."""
+    lists = [list(x) for x in (alpha, beta) if hasattr(x, "__len__")]
+    count = len(lists[0]) if lists else 1
+    if any(len(each) != count for each in lists):
+        raise refused(Argument.SCALARS, "alpha and beta have different lengths")
+    alphas, betas = (list(x) if hasattr(x, "__len__") else [x] * count for x in (alpha, beta))  # type: ignore[arg-type]
+    pairs = [(complex(x), complex(y)) for x, y in zip(alphas, betas)]
+    return (h.ScalarsStruct * count)(*[h.ScalarsStruct(x.real, x.imag, y.real, y.imag) for x, y in pairs])
 
 
 class _View:

@@ -66,12 +66,29 @@ clbake::EpilogueBuffers buffers_of(const clbake_epilogue_buffers* from) {
   return {{from->bias, from->bias_offset}, {from->d, from->d_offset}};
 }
 
+clbake::Scalars scalars_of(const clbake_scalars& from) {
+  return {{from.alpha, from.alpha_imaginary}, {from.beta, from.beta_imaginary}};
+}
+
+// Calls one(scalars), or each(list of them).
+template <typename One, typename Each>
+Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One& one, const Each& each) {
+  if (!scalars && count > 0) return null("scalars", Argument::scalars);
+  if (count == 1) return one(scalars_of(*scalars));
+  std::vector<clbake::Scalars> list;
+  list.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) list.push_back(scalars_of(scalars[i]));
+  return each(list);
+}
+
 clbake::Problem problem_of(const clbake_problem& from) {
   clbake::Problem p;
   p.precision = static_cast<clbake::Precision>(from.precision);
   p.layout = from.layout == CLBAKE_ROW_MAJOR ? clbake::Layout::row_major : clbake::Layout::column_major;
   p.trans_a = from.trans_a != 0;
   p.trans_b = from.trans_b != 0;
+  p.conj_a = from.conj_a != 0;
+  p.conj_b = from.conj_b != 0;
   p.m = from.m;
   p.n = from.n;
   p.k = from.k;
@@ -102,8 +119,7 @@ Status check(const clbake_problem* p) {
   const Status sized = check_size(p->struct_size, sizeof *p, "problem");
   if (!sized) return sized;
   const int precision = number(p->precision);
-  if (precision != CLBAKE_HALF && precision != CLBAKE_BFLOAT16 && precision != CLBAKE_SINGLE &&
-      precision != CLBAKE_DOUBLE) {
+  if (precision < CLBAKE_SINGLE || precision > CLBAKE_COMPLEX_DOUBLE) {
     return {Argument::precision, std::string("precision is none of ") + clbake::precision_names};
   }
   const int layout = number(p->layout);
@@ -237,6 +253,29 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
     if (!possible) return possible;
     return library->library.gemm(queue, problem_of(*problem), alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset},
                                  buffers_of(more), wait_count, wait_list, event);
+  });
+}
+
+clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
+                                       const clbake_scalars* scalars, std::size_t count, cl_mem a, std::size_t a_offset,
+                                       cl_mem b, std::size_t b_offset, cl_mem c, std::size_t c_offset,
+                                       const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                       const cl_event* wait_list, cl_event* event, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!library) return null_library();
+    const Status possible = check(problem);
+    if (!possible) return possible;
+    const clbake::Problem p = problem_of(*problem);
+    return with_scalars(
+        scalars, count,
+        [&](const clbake::Scalars& s) {
+          return library->library.gemm(queue, p, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset},
+                                       buffers_of(more), wait_count, wait_list, event);
+        },
+        [&](const std::vector<clbake::Scalars>& list) {
+          return library->library.gemm(queue, p, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more),
+                                       wait_count, wait_list, event);
+        });
   });
 }
 
@@ -381,6 +420,26 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
     return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
                                      wait_count, wait_list, event)
                 : null_gemm();
+  });
+}
+
+clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue, const clbake_scalars* scalars,
+                                       std::size_t count, cl_mem a, std::size_t a_offset, cl_mem b,
+                                       std::size_t b_offset, cl_mem c, std::size_t c_offset,
+                                       const clbake_epilogue_buffers* more, cl_uint wait_count,
+                                       const cl_event* wait_list, cl_event* event, clbake_error* error) {
+  return run(error, [&]() -> Status {
+    if (!gemm) return null_gemm();
+    return with_scalars(
+        scalars, count,
+        [&](const clbake::Scalars& s) {
+          return gemm->gemm.enqueue(queue, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset},
+                                    buffers_of(more), wait_count, wait_list, event);
+        },
+        [&](const std::vector<clbake::Scalars>& list) {
+          return gemm->gemm.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more),
+                                    wait_count, wait_list, event);
+        });
   });
 }
 

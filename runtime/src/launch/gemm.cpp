@@ -14,72 +14,25 @@
 
 namespace clbake {
 
-// Sets arguments in the order of the kernel contract, one after another. A scalar or null that the kernel already has
-// is not set again; memory is, as a new object may have an old one's address.
-class Gemm::State::Arguments {
- public:
-  Arguments(cl_kernel kernel, ArgumentBits& held) : kernel_(kernel), held_(held) {}
-  Arguments& memory(cl_mem value) {
-    if (!value) return scalar(value);
-    held_[index_] = kUnset;
-    if (error_ == CL_SUCCESS) error_ = clSetKernelArg(kernel_, index_++, sizeof value, &value);
-    return *this;
-  }
-  Arguments& size(std::size_t value) { return scalar(static_cast<cl_int>(value)); }
-  Arguments& distance(std::size_t elements) { return scalar(static_cast<cl_ulong>(elements)); }
-  Arguments& real(double value, Precision precision) {
-    return precision == Precision::double_precision ? scalar(static_cast<cl_double>(value))
-                                                    : scalar(static_cast<cl_float>(value));
-  }
-  // A vector of OpenCL C. Set again unless it was and is 0, as it is without an epilogue.
-  template <typename T>
-  Arguments& numbers(std::initializer_list<T> values) {
-    const bool zero = std::all_of(values.begin(), values.end(), [](T value) { return value == 0; });
-    std::uint64_t& held = held_[index_];
-    const cl_uint index = index_++;
-    if (error_ != CL_SUCCESS || (zero && held == 0)) return *this;
-    error_ = clSetKernelArg(kernel_, index, values.size() * sizeof(T), values.begin());
-    held = error_ == CL_SUCCESS && zero ? 0 : kUnset;
-    return *this;
-  }
-  cl_int error() const { return error_; }
-
-  // Marks an argument that is not set. A scalar with these bits is simply set each time.
-  static constexpr std::uint64_t kUnset = UINT64_MAX;
-  static constexpr std::size_t kMost = 32;
-
- private:
-  template <typename T>
-  Arguments& scalar(const T& value) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof value);
-    std::uint64_t& held = held_[index_];
-    const cl_uint index = index_++;
-    if (error_ != CL_SUCCESS || (bits == held && bits != kUnset)) return *this;
-    error_ = clSetKernelArg(kernel_, index, sizeof value, &value);
-    held = error_ == CL_SUCCESS ? bits : kUnset;
-    return *this;
-  }
-
-  cl_kernel kernel_;
-  ArgumentBits& held_;
-  cl_uint index_ = 0;
-  cl_int error_ = CL_SUCCESS;
-};
-
 namespace {
 
-// An operand as the gemm kernel reads it: the caller's matrix, or its copy.
+// An operand as a kernel reads it: the caller's matrix, or a copy of it.
 struct Operand {
   cl_mem memory;
-  std::size_t offset;
+  cl_ulong offset;
   std::size_t ld;
   std::size_t stride;
 };
 
-Operand operand(const Matrix& matrix, std::size_t ld, std::size_t stride, const cl::Memory& packed, std::size_t width,
-                std::size_t depth) {
-  if (!packed()) return {matrix.buffer, matrix.offset, ld, stride};
+// The caller's matrix or, of a complex product, its copy, which begins with product number `first` of the batch: the
+// offset, which may be "negative", takes the kernel there.
+Operand source(const Matrix& matrix, std::size_t ld, std::size_t stride, const cl::Buffer& copy, std::size_t first) {
+  if (!copy()) return {matrix.buffer, matrix.offset, ld, stride};
+  return {copy(), 0 - cl_ulong{first} * stride, ld, stride};
+}
+
+Operand packed_or(const Operand& source, const cl::Memory& packed, std::size_t width, std::size_t depth) {
+  if (!packed()) return source;
   return {packed(), 0, width, width * depth};
 }
 
@@ -117,7 +70,21 @@ std::size_t steps_of(const Epilogue& e, bool reads_d) {
   return steps + (reads_d ? 32 : 0);
 }
 
+// The error of an enqueue that should have made an event.
+cl_int with_event(cl_command_queue queue, const cl_event* event, cl_int error) {
+  if (error != CL_SUCCESS || !event || *event) return error;
+  clFinish(queue);  // success without an event: nothing could wait for what runs now
+  return CL_INVALID_EVENT;
+}
+
 bool is_pack(cache::Role role) { return role == cache::Role::pack_a || role == cache::Role::pack_b; }
+
+bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.beta == y.beta; }
+
+std::complex<double> rounded(std::complex<double> value, Precision precision) {
+  if (real_precision(precision) == Precision::double_precision) return value;
+  return std::complex<float>(value);
+}
 
 Status moved_from() { return {Argument::gemm, "the Gemm was moved from"}; }
 
@@ -158,22 +125,38 @@ Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {
   return exceptions_to_status([&] { return state_->use_workspace(buffer, offset); });
 }
 
-Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-                     cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
+Status Gemm::enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
+                     Matrix c, cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
   return enqueue(queue, alpha, a, b, beta, c, EpilogueBuffers(), wait_count, wait_list, event);
 }
 
-Status Gemm::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-                     const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
+Status Gemm::enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
+                     Matrix c, const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list,
+                     cl_event* event) {
   if (!state_) return moved_from();
   return exceptions_to_status([&] {
-    return state_->enqueue(queue, alpha, a, b, beta, c, more,
+    const Scalars scalars{alpha, beta};
+    return state_->enqueue(queue, {&scalars, 1}, a, b, c, more,
+                           {wait_count, wait_count > 0 ? wait_list : nullptr, event});
+  });
+}
+
+Status Gemm::enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
+                     const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
+  if (!state_) return moved_from();
+  if (each.size() != state_->problem.batch) {
+    return {Argument::scalars, "there are scalars for " + std::to_string(each.size()) + " products, batch is " +
+                                   std::to_string(state_->problem.batch)};
+  }
+  return exceptions_to_status([&] {
+    return state_->enqueue(queue, {each.data(), each.size()}, a, b, c, more,
                            {wait_count, wait_count > 0 ? wait_list : nullptr, event});
   });
 }
 
 Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& device, Found found,
-                                 const Problem& problem, Layout layout, bool caller_workspace, std::uint64_t epoch) {
+                                 const Problem& problem, Layout layout, bool caller_workspace, std::uint64_t epoch,
+                                 const std::optional<ComplexPart>& complex) {
   auto gemm = std::make_unique<Gemm::State>();
   gemm->program = std::move(found.program);
   gemm->explanation = std::move(found.explanation);
@@ -182,16 +165,17 @@ Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& d
   gemm->epoch = epoch;
   gemm->layout = layout;
   gemm->problem = problem;
-  gemm->extents = row_major_extents(problem);
+  gemm->extents = row_major_extents(complex ? complex->problem : problem);
   cl_uint bits = 0;
   const cl_int error = device.getInfo(CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   gemm->alignment = std::max<std::size_t>(bits / 8, 1);
   const cache::Variant& variant = gemm->program->variant;
   Status status = gemm->create_kernels();
+  if (status && complex) status = gemm->create_complex(*complex);
   if (status) status = gemm->create_offsets();
   if (!status) return status;
-  Result<Workspace> workspace = size_workspace(device, variant, gemm->problem);
+  Result<Workspace> workspace = size_workspace(device, variant, gemm->problem, complex ? &complex->problem : nullptr);
   if (!workspace) return workspace.status().within(variant.name);
   gemm->workspace = std::move(*workspace);
   status = create_images(context, variant, gemm->problem, gemm->workspace);
@@ -212,12 +196,14 @@ Result<Gemm> Gemm::State::clone() const {
   gemm->extents = extents;
   gemm->alignment = alignment;
   gemm->offsets = offsets;  // read only: shared
+  gemm->stated_offsets = stated_offsets;
   gemm->epoch = epoch;
   gemm->calls = calls;
   gemm->workspace = workspace;
   gemm->workspace.a = gemm->workspace.b = cl::Memory();
-  gemm->workspace.partials = cl::Buffer();
+  gemm->workspace.partials = gemm->workspace.copy_a = gemm->workspace.copy_b = cl::Buffer();
   Status status = gemm->create_kernels();
+  if (status && complex) status = gemm->create_complex({complex->program(), complex->problem()});
   if (status) status = create_images(context, program->variant, problem, gemm->workspace);
   if (status) status = create_buffers(context, gemm->workspace);
   if (!status) return status.within(program->variant.name);
@@ -241,7 +227,8 @@ Status Gemm::State::use_workspace(cl_mem buffer, std::size_t offset) {
 bool Gemm::State::has_workspace() const {
   const auto there = [](std::size_t bytes, const cl::Memory& memory) { return bytes == 0 || memory() != nullptr; };
   return there(workspace.a_bytes, workspace.a) && there(workspace.b_bytes, workspace.b) &&
-         there(workspace.partials_bytes, workspace.partials);
+         there(workspace.partials_bytes, workspace.partials) && there(workspace.copy_a_bytes, workspace.copy_a) &&
+         there(workspace.copy_b_bytes, workspace.copy_b);
 }
 
 Status Gemm::State::create_kernels() {
@@ -254,17 +241,41 @@ Status Gemm::State::create_kernels() {
   return {};
 }
 
+Status Gemm::State::create_complex(const ComplexPart& part) {
+  Result<ComplexKernels> made = ComplexKernels::create(part.program, part.problem);
+  if (made) complex.emplace(std::move(*made));
+  return made.status();
+}
+
 Status Gemm::State::create_offsets() {
-  if (problem.offsets.empty()) return {};
-  std::vector<cl_ulong> numbers;
-  numbers.reserve(3 * problem.offsets.size());
-  for (const BatchOffsets& product : problem.offsets) {
-    numbers.insert(numbers.end(), {cl_ulong{product.a}, cl_ulong{product.b}, cl_ulong{product.c}});
-  }
+  const Problem& p = stated();
+  if (p.offsets.empty()) return {};
   cl_int error = CL_SUCCESS;
-  offsets = cl::Buffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
-                       numbers.data(), &error);
-  return opencl_status("clCreateBuffer", error_of(offsets, error));
+  // `place` makes the three numbers of product i.
+  const auto buffer_of = [&](const auto& place) {
+    std::vector<cl_ulong> numbers;
+    numbers.reserve(3 * p.offsets.size());
+    for (std::size_t i = 0; i < p.offsets.size(); ++i) {
+      const std::array<cl_ulong, 3> of_product = place(i, p.offsets[i]);
+      numbers.insert(numbers.end(), of_product.begin(), of_product.end());
+    }
+    cl::Buffer buffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
+                      numbers.data(), &error);
+    error = error_of(buffer, error);
+    return buffer;
+  };
+  cl::Buffer as_stated = buffer_of([](std::size_t, const BatchOffsets& product) {
+    return std::array<cl_ulong, 3>{product.a, product.b, product.c};
+  });
+  if (error == CL_SUCCESS && complex) {
+    const bool copied = copies_a(p);
+    offsets = buffer_of([&](std::size_t i, const BatchOffsets& product) {
+      return std::array<cl_ulong, 3>{copied ? cl_ulong{i} * problem.a_stride : 2 * cl_ulong{product.a},
+                                     cl_ulong{i} * problem.b_stride, 2 * cl_ulong{product.c}};
+    });
+  }
+  (complex ? stated_offsets : offsets) = std::move(as_stated);
+  return opencl_status("clCreateBuffer", error);
 }
 
 Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const Events& events) {
@@ -272,7 +283,7 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
   if (status && !has_workspace()) status = {Argument::workspace, "no workspace: call use_workspace first"};
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
   if (!status || problem.m == 0 || problem.n == 0 || problem.batch == 0) return status;
-  const std::size_t bytes = element_bytes(problem.precision);
+  const std::size_t bytes = element_bytes(stated().precision);
   const bool exchanged = layout == Layout::column_major;
   if (call.reads_operands) {
     status = check_buffer(exchanged ? kBufferB : kBufferA, call.a, context, extents.a, bytes);
@@ -288,6 +299,7 @@ Status Gemm::State::check_call(cl_command_queue queue, const Call& call, const E
 // Checks each pair of starts once: for one handle the answer depends on nothing else.
 Status Gemm::State::check_apart(const Call& call) {
   const std::size_t c = call.c.offset;
+  const Problem& p = stated();
   const auto shares = [&](const char* name) {
     return Status(Argument::c_alias,
                   std::string("C and ") + name + " share elements of one buffer, or interleave over millions of rows");
@@ -295,12 +307,12 @@ Status Gemm::State::check_apart(const Call& call) {
   const bool exchanged = layout == Layout::column_major;
   const std::array<std::size_t, 2> a_starts{call.a.offset, c};
   if (call.a.buffer == call.c.buffer && apart_a != a_starts) {
-    if (overlap(region_of_a(problem, call.a.offset), region_of_c(problem, c))) return shares(exchanged ? "B" : "A");
+    if (overlap(region_of_a(p, call.a.offset), region_of_c(p, c))) return shares(exchanged ? "B" : "A");
     apart_a = a_starts;
   }
   const std::array<std::size_t, 2> b_starts{call.b.offset, c};
   if (call.b.buffer == call.c.buffer && apart_b != b_starts) {
-    if (overlap(region_of_b(problem, call.b.offset), region_of_c(problem, c))) return shares(exchanged ? "A" : "B");
+    if (overlap(region_of_b(p, call.b.offset), region_of_c(p, c))) return shares(exchanged ? "A" : "B");
     apart_b = b_starts;
   }
   return {};
@@ -340,11 +352,7 @@ void Gemm::State::set_epilogue(Arguments& arguments, const Call& call, bool appl
   arguments.numbers<cl_int>({static_cast<cl_int>(steps), static_cast<cl_int>(reads_d ? e.ldd : 0)});
   const double low = clamps ? e.low : 0;
   const double high = clamps ? e.high : relu ? std::numeric_limits<double>::infinity() : 0;
-  if (problem.precision == Precision::double_precision) {
-    arguments.numbers<cl_double>({low, high});
-  } else {
-    arguments.numbers<cl_float>({static_cast<cl_float>(low), static_cast<cl_float>(high)});
-  }
+  arguments.real2(low, high, problem.precision);
   arguments.memory(has_bias ? call.more.bias.buffer : nullptr).memory(reads_d ? call.more.d.buffer : nullptr);
   const Matrix none;
   const Matrix& bias = has_bias ? call.more.bias : none;
@@ -357,27 +365,30 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
   const Workspace& w = workspace;
   const bool split = program->variant.split_k > 1;
   const Matrix& c = call.c;
+  // Operands that are not read may be null; the kernel gets another buffer in their place.
+  const Operand a = source(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.copy_a, first_product);
+  const Operand b = source(call.reads_operands ? call.b : c, p.ldb, p.b_stride, w.copy_b, first_product);
   Arguments arguments(kernels[launch](), set[launch]);
   switch (program->variant.launches[launch].role) {
     case cache::Role::pack_a:
-      arguments.size(p.m).size(p.k).memory(call.a.buffer).distance(call.a.offset).size(p.lda).distance(p.a_stride);
+      arguments.size(p.m).size(p.k).memory(a.memory).distance(a.offset).size(a.ld).distance(a.stride);
       arguments.memory(offsets()).size(first_product).memory(w.a()).distance(w.padded_m * w.padded_k);
       break;
     case cache::Role::pack_b:
-      arguments.size(p.n).size(p.k).memory(call.b.buffer).distance(call.b.offset).size(p.ldb).distance(p.b_stride);
+      arguments.size(p.n).size(p.k).memory(b.memory).distance(b.offset).size(b.ld).distance(b.stride);
       arguments.memory(offsets()).size(first_product).memory(w.b()).distance(w.padded_n * w.padded_k);
       break;
     case cache::Role::gemm: {
-      // Operands that are not read may be null; the kernel gets another buffer in their place.
-      const Operand a = operand(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.a, w.padded_m, w.padded_k);
-      const Operand b = operand(call.reads_operands ? call.b : c, p.ldb, p.b_stride, w.b, w.padded_n, w.padded_k);
+      const Operand left = packed_or(a, w.a, w.padded_m, w.padded_k);
+      const Operand right = packed_or(b, w.b, w.padded_n, w.padded_k);
       // Partial sums are plain products; the reduction applies alpha and beta.
       arguments.size(p.m).size(p.n).size(call.reads_operands ? p.k : 0);
       arguments.real(split && call.reads_operands ? 1 : call.alpha, p.precision);
-      arguments.memory(a.memory).distance(a.offset).size(a.ld).memory(b.memory).distance(b.offset).size(b.ld);
+      arguments.memory(left.memory).distance(left.offset).size(left.ld);
+      arguments.memory(right.memory).distance(right.offset).size(right.ld);
       arguments.real(split ? 0 : call.beta, p.precision);
       arguments.memory(split ? w.partials() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
-      arguments.distance(a.stride).distance(b.stride).distance(split ? p.m * p.n : p.c_stride);
+      arguments.distance(left.stride).distance(right.stride).distance(split ? p.m * p.n : p.c_stride);
       arguments.memory(offsets()).size(first_product);
       set_epilogue(arguments, call, !split);
       break;
@@ -400,11 +411,24 @@ cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, std::size_
   const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
   const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], ceil_div(rows, launch.tile_m) * local[1],
                                  products * slices * local[2]};
-  const cl_int error = clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count,
-                                              events.wait_list, events.event);
-  if (error != CL_SUCCESS || !events.event || *events.event) return error;
-  clFinish(queue);  // success without an event: nothing could wait for what runs now
-  return CL_INVALID_EVENT;
+  return with_event(queue, events.event,
+                    clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count,
+                                           events.wait_list, events.event));
+}
+
+// In the order of the stated problem's elements, which are complex.
+cl_int Gemm::State::set_complex(ComplexKernels::Which which, const Call& call, std::size_t first_product) {
+  const auto stated_matrix = [](const Matrix& m) { return Matrix{m.buffer, m.offset / 2}; };
+  const Workspace& w = workspace;
+  const cl_mem places = stated_offsets();
+  switch (which) {
+    case ComplexKernels::kCopyA:
+      return complex->copy_a({stated_matrix(call.a), w.copy_a(), places, first_product}, problem);
+    case ComplexKernels::kCopyB:
+      return complex->copy_b({stated_matrix(call.b), w.copy_b(), places, first_product}, problem, call.copy_alpha);
+    case ComplexKernels::kScaleC: break;
+  }
+  return complex->scale_c({stated_matrix(call.c), nullptr, places, first_product}, call.scale_beta);
 }
 
 cl_int Gemm::State::widen_reduction(cl_command_queue queue, std::size_t elements) {
@@ -437,34 +461,80 @@ void Gemm::State::forget_finished() {
                   }));
 }
 
-// Every launch waits for the one before it, as the queue may be out of order; the first also for the latest call, which
-// may use the same workspace on another queue.
-Status Gemm::State::enqueue_launches(cl_command_queue queue, const Call& call, const Events& events) {
-  forget_finished();
-  const std::size_t launches = ceil_div(problem.batch, workspace.products) * kernels.size();
-  if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
-  waits.assign(events.wait_list, events.wait_list + events.wait_count);
-  if (!in_flight.empty()) waits.push_back(in_flight.back()());
-  for (std::size_t first = 0; first < problem.batch; first += workspace.products) {
-    const std::size_t products = std::min(workspace.products, problem.batch - first);
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-      if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
-      cl_int error = set_arguments(i, call, first);
-      if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-      cl_event done = nullptr;
-      error = launch(i, queue, products,
-                     {static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
-      if (error != CL_SUCCESS) return opencl_status("clEnqueueNDRangeKernel", error);
-      in_flight.emplace_back(done);
-      last_queue = queue;
-      waits.assign(1, done);
-    }
-  }
+// A launch that waits for the one before it, as the queue may be out of order. launch(events) enqueues it.
+template <typename Launch>
+Status Gemm::State::enqueue_next(cl_command_queue queue, const Launch& launch) {
+  cl_event done = nullptr;
+  const cl_int error =
+      launch(Events{static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), &done});
+  if (error != CL_SUCCESS) return opencl_status("clEnqueueNDRangeKernel", error);
+  in_flight.emplace_back(done);
+  last_queue = queue;
+  waits.assign(1, done);
   return {};
 }
 
-Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const Events& events) {
-  Status status = enqueue_launches(queue, call, events);
+Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
+  using Kernels = ComplexKernels;
+  Status status;
+  for (const Kernels::Which which : {Kernels::kScaleC, Kernels::kCopyA, Kernels::kCopyB}) {
+    const bool needed = which == Kernels::kScaleC  ? call.scale_beta != 1.0
+                        : which == Kernels::kCopyA ? call.reads_operands && workspace.copy_a_bytes > 0
+                                                   : call.reads_operands;
+    if (!status || !needed) continue;
+    const cl_int error = set_complex(which, call, first);
+    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+    status = enqueue_next(queue, [&](const Events& e) {
+      return with_event(queue, e.event, complex->enqueue(which, queue, products, e.wait_count, e.wait_list, e.event));
+    });
+  }
+  return status;
+}
+
+// Of the products from `first` on, as many as the workspace holds.
+Status Gemm::State::enqueue_products(cl_command_queue queue, const Call& call, std::size_t first,
+                                     std::size_t products) {
+  Status status = complex ? enqueue_complex(queue, call, first, products) : Status();
+  for (std::size_t i = 0; i < kernels.size() && status; ++i) {
+    if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
+    const cl_int error = set_arguments(i, call, first);
+    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+    status = enqueue_next(queue, [&](const Events& events) { return launch(i, queue, products, events); });
+  }
+  return status;
+}
+
+// The first launch also waits for the latest call, which may use the same workspace on another queue.
+Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const ScalarList& scalars,
+                                     const Events& events) {
+  forget_finished();
+  const auto end_of = [&](std::size_t first) {  // of the products from `first` on with equal scalars
+    if (scalars.count == 1) return problem.batch;
+    std::size_t end = first + 1;
+    while (end < problem.batch && equal(scalars.first[end], scalars.first[first])) ++end;
+    return end;
+  };
+  std::size_t parts = 0;
+  for (std::size_t first = 0; first < problem.batch; first = end_of(first)) {
+    parts += ceil_div(end_of(first) - first, workspace.products);
+  }
+  const std::size_t launches = parts * (kernels.size() + (complex ? 3 : 0));
+  if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
+  waits.assign(events.wait_list, events.wait_list + events.wait_count);
+  if (!in_flight.empty()) waits.push_back(in_flight.back()());
+  Status status;
+  for (std::size_t first = 0; first < problem.batch && status;) {
+    const std::size_t end = end_of(first);
+    set_scalars(call, scalars.first[scalars.count == 1 ? 0 : first]);
+    for (; first < end && status; first += std::min(workspace.products, end - first)) {
+      status = enqueue_products(queue, call, first, std::min(workspace.products, end - first));
+    }
+  }
+  return status;
+}
+
+Status Gemm::State::enqueue_all(cl_command_queue queue, Call& call, const ScalarList& scalars, const Events& events) {
+  Status status = enqueue_launches(queue, call, scalars, events);
   if (status && events.event) {
     *events.event = in_flight.back()();
     clRetainEvent(*events.event);
@@ -475,24 +545,56 @@ Status Gemm::State::enqueue_all(cl_command_queue queue, const Call& call, const 
   return status;
 }
 
-Status Gemm::State::enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
-                            const EpilogueBuffers& more, const Events& events) {
-  // BLAS: alpha = 0 (as the kernel will see it) does not read A and B, so NaN in them does not spread.
-  if (problem.precision != Precision::double_precision) {
-    alpha = static_cast<float>(alpha);
-    beta = static_cast<float>(beta);
-  }
-  if (layout == Layout::column_major) std::swap(a, b);
-  Call call{alpha, beta, a, b, c, more, problem.k > 0 && alpha != 0, problem.epilogue.has_d && beta != 0};
+// BLAS: alpha = 0 (as the kernel will see it) does not read A and B, so NaN in them does not spread.
+void Gemm::State::set_scalars(Call& call, const Scalars& scalars) const {
+  const std::complex<double> alpha = rounded(scalars.alpha, stated().precision);
+  const std::complex<double> beta = rounded(scalars.beta, stated().precision);
+  call.reads_operands = problem.k > 0 && alpha != 0.0;
+  call.reads_d = problem.epilogue.has_d && beta != 0.0;
+  call.copy_alpha = alpha.imag() != 0 ? alpha : 1;
+  call.scale_beta = beta.imag() != 0 ? beta : 1;
+  call.alpha = alpha.imag() != 0 ? 1 : alpha.real();
+  call.beta = beta.imag() != 0 ? 1 : beta.real();
   if (!call.reads_operands) call.alpha = 0;  // an infinite alpha times the empty sum would be NaN
-  const Status possible = check_call(queue, call, events);
-  if (!possible) return possible;
+}
+
+// Sets what any of the products reads.
+Status Gemm::State::check_scalars(const ScalarList& scalars, Call& call) const {
+  bool reads_operands = false;
+  bool reads_d = false;
+  for (std::size_t i = 0; i < scalars.count; ++i) {
+    const Scalars& s = scalars.first[i];
+    if (!complex && s.alpha.imag() != 0) return {Argument::alpha, "alpha is complex, the problem is not"};
+    if (!complex && s.beta.imag() != 0) return {Argument::beta, "beta is complex, the problem is not"};
+    set_scalars(call, s);
+    reads_operands = reads_operands || call.reads_operands;
+    reads_d = reads_d || call.reads_d;
+  }
+  call.reads_operands = reads_operands;
+  call.reads_d = reads_d;
+  return {};
+}
+
+Status Gemm::State::enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                            const EpilogueBuffers& more, const Events& events) {
+  if (layout == Layout::column_major) std::swap(a, b);
+  Call call;
+  call.a = a;
+  call.b = b;
+  call.c = c;
+  call.more = more;
+  Status status = check_scalars(scalars, call);
+  if (status) status = check_call(queue, call, events);
+  if (!status) return status;
   if (problem.m == 0 || problem.n == 0 || problem.batch == 0) {
     const cl_int error = clEnqueueMarkerWithWaitList(queue, events.wait_count, events.wait_list, events.event);
     return opencl_status("clEnqueueMarkerWithWaitList", error);
   }
-  const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products;
-  Status status = at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, events);
+  if (complex) {  // from now on in reals
+    for (Matrix* const matrix : {&call.a, &call.b, &call.c}) matrix->offset *= 2;
+  }
+  const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products && scalars.count == 1 && !complex;
+  status = at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, scalars, events);
   if (status && calls) calls->fetch_add(1, std::memory_order_relaxed);
   return status;
 }

@@ -1,12 +1,14 @@
 // A prepared problem: the kernels of one loaded program, their workspace, and how to enqueue them.
 #pragma once
 
+#include "launch/complex.hpp"
 #include "launch/recorder.hpp"
 #include "launch/workspace.hpp"
 #include "program/program.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace clbake {
@@ -18,7 +20,13 @@ struct Events {
   cl_event* event;
 };
 
-// What one call passes to every kernel.
+// The scalars of a call as the caller gave them: one pair for all products, or one for each.
+struct ScalarList {
+  const Scalars* first;
+  std::size_t count;
+};
+
+// What one call passes to every kernel. Of products beside each other with equal scalars.
 struct Call {
   double alpha = 0;
   double beta = 0;
@@ -26,24 +34,32 @@ struct Call {
   EpilogueBuffers more;
   bool reads_operands = false;
   bool reads_d = false;
+  // Of a complex problem. alpha and beta above are real: what is not goes into the copy of B, and is done to C before.
+  std::complex<double> copy_alpha = 1;
+  std::complex<double> scale_beta = 1;
 };
 
-// The scalar arguments that a kernel has, as bits: those that have not changed are not set again.
-using ArgumentBits = std::vector<std::uint64_t>;
+// The kernels of a complex product, and the problem that the caller stated; row-major.
+struct ComplexPart {
+  std::shared_ptr<const Program> program;
+  Problem problem;
+};
 
 struct Gemm::State {
   std::shared_ptr<const Program> program;
   Explanation explanation;
   cl::Context context;
   cl::Device device;
-  Problem problem;                    // row-major
-  Layout layout = Layout::row_major;  // the caller's: says whether A and B are exchanged
-  Extents extents;                    // of the row-major problem, all products
-  std::vector<cl::Kernel> kernels;    // one for each launch of the variant
-  std::vector<ArgumentBits> set;      // of each kernel
+  Problem problem;                        // row-major; what the variant computes
+  std::optional<ComplexKernels> complex;  // of a complex problem, which the one above computes
+  Layout layout = Layout::row_major;      // the caller's: says whether A and B are exchanged
+  Extents extents;                        // of the row-major problem as stated, all products
+  std::vector<cl::Kernel> kernels;        // one for each launch of the variant
+  std::vector<ArgumentBits> set;          // of each kernel
   Workspace workspace;
   std::size_t alignment = 1;  // bytes, of parts of a buffer
   cl::Buffer offsets;         // three for each product; null: strides
+  cl::Buffer stated_offsets;  // the same of the problem as stated, if that is complex
   // With several launches only: the launches of calls that may not have ended, oldest first. The next call waits for
   // the last one, as it may use the same workspace. The ones before it are kept for PoCL 3.1: when an event fails, it
   // passes the failure on along the chain, and aborts the process at a dependent event without other references.
@@ -58,21 +74,23 @@ struct Gemm::State {
   std::uint64_t epoch = 0;           // of the library's programs when this was prepared: PlanCache
   std::shared_ptr<CallCount> calls;  // null: not recorded
 
-  // Creates kernels and, unless the caller provides it, workspace. `problem` is row-major, `layout` the caller's. Fails
-  // with opencl or out_of_memory.
+  // Creates kernels and, unless the caller provides it, workspace. `problem` is row-major and real, `layout` the
+  // caller's. Fails with opencl or out_of_memory.
   static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
-                             Layout layout, bool caller_workspace, std::uint64_t epoch);
+                             Layout layout, bool caller_workspace, std::uint64_t epoch,
+                             const std::optional<ComplexPart>& complex = {});
   // After an enqueue: launches the reduction, if there is one, again on a grid for so many elements of C. Work-items
   // beyond C do nothing.
   cl_int widen_reduction(cl_command_queue queue, std::size_t elements);
   Result<Gemm> clone() const;
   Status use_workspace(cl_mem buffer, std::size_t offset);
-  Status enqueue(cl_command_queue queue, double alpha, Matrix a, Matrix b, double beta, Matrix c,
+  Status enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                  const EpilogueBuffers& more, const Events& events);
 
  private:
-  class Arguments;
+  const Problem& stated() const { return complex ? complex->problem() : problem; }
   Status create_kernels();
+  Status create_complex(const ComplexPart& part);
   Status create_offsets();
   Status check_call(cl_command_queue queue, const Call& call, const Events& events);
   Status check_apart(const Call& call);
@@ -81,10 +99,17 @@ struct Gemm::State {
   void set_epilogue(Arguments& arguments, const Call& call, bool applied) const;
   cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
   cl_int launch(std::size_t launch, cl_command_queue queue, std::size_t products, const Events& events);
+  cl_int set_complex(ComplexKernels::Which which, const Call& call, std::size_t first_product);
   void forget_finished();
+  void set_scalars(Call& call, const Scalars& scalars) const;
+  Status check_scalars(const ScalarList& scalars, Call& call) const;
+  template <typename Launch>
+  Status enqueue_next(cl_command_queue queue, const Launch& launch);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
-  Status enqueue_launches(cl_command_queue queue, const Call& call, const Events& events);
-  Status enqueue_all(cl_command_queue queue, const Call& call, const Events& events);
+  Status enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
+  Status enqueue_products(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
+  Status enqueue_launches(cl_command_queue queue, Call& call, const ScalarList& scalars, const Events& events);
+  Status enqueue_all(cl_command_queue queue, Call& call, const ScalarList& scalars, const Events& events);
 };
 
 }  // namespace clbake

@@ -15,9 +15,9 @@ bool equal(const Epilogue& x, const Epilogue& y) {
 bool equal(const Problem& x, const Problem& y) {
   const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
   return x.precision == y.precision && x.layout == y.layout && x.trans_a == y.trans_a && x.trans_b == y.trans_b &&
-         x.m == y.m && x.n == y.n && x.k == y.k && x.lda == y.lda && x.ldb == y.ldb && x.ldc == y.ldc &&
-         x.batch == y.batch && x.a_stride == y.a_stride && x.b_stride == y.b_stride && x.c_stride == y.c_stride &&
-         equal(x.epilogue, y.epilogue) &&
+         x.conj_a == y.conj_a && x.conj_b == y.conj_b && x.m == y.m && x.n == y.n && x.k == y.k && x.lda == y.lda &&
+         x.ldb == y.ldb && x.ldc == y.ldc && x.batch == y.batch && x.a_stride == y.a_stride &&
+         x.b_stride == y.b_stride && x.c_stride == y.c_stride && equal(x.epilogue, y.epilogue) &&
          std::equal(x.offsets.begin(), x.offsets.end(), y.offsets.begin(), y.offsets.end(), same);
 }
 

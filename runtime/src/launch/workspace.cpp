@@ -1,5 +1,7 @@
 #include "launch/workspace.hpp"
 
+#include "select/problem.hpp"
+
 #include <algorithm>
 #include <climits>
 
@@ -27,7 +29,7 @@ cl::ImageFormat image_format(Precision precision) {
     case Precision::half_precision: return {CL_RGBA, CL_HALF_FLOAT};
     case Precision::single_precision: return {CL_RGBA, CL_FLOAT};
     case Precision::bfloat16: return {CL_RGBA, CL_UNSIGNED_INT16};
-    case Precision::double_precision: break;
+    default: break;
   }
   return {CL_RGBA, CL_UNSIGNED_INT32};
 }
@@ -39,8 +41,8 @@ Status too_large(const char* what, std::size_t value, std::size_t limit) {
 
 class Sizer {
  public:
-  Sizer(const cl::Device& device, const cache::Variant& variant, const Problem& problem)
-      : device_(device), v_(variant), p_(problem) {
+  Sizer(const cl::Device& device, const cache::Variant& variant, const Problem& problem, const Problem* complex)
+      : device_(device), v_(variant), p_(problem), copies_a_(complex && copies_a(*complex)), copies_b_(complex) {
     w_.padded_m = round_up(p_.m, v_.block_m);
     w_.padded_n = round_up(p_.n, v_.block_n);
     w_.padded_k = round_up(p_.k, v_.block_k);
@@ -56,10 +58,15 @@ class Sizer {
     for (const std::size_t padded : {w_.padded_m, w_.padded_n, w_.padded_k}) {
       if (padded > INT_MAX && (pack_a || pack_b)) return too_large("a padded size", padded, INT_MAX);
     }
+    for (const std::size_t ld : {copies_a_ ? p_.lda : 0, copies_b_ ? p_.ldb : 0}) {
+      if (ld > INT_MAX) return too_large("a padded row of a copy, in reals,", ld, INT_MAX);
+    }
     Status status;
     if (pack_a) status = v_.image_a ? fit_image(w_.padded_m) : fit_buffer(w_.padded_m * w_.padded_k, element);
     if (status && pack_b) status = v_.image_b ? fit_image(w_.padded_n) : fit_buffer(w_.padded_n * w_.padded_k, element);
     if (status && v_.split_k > 1) status = fit_buffer(p_.m * p_.n, real * v_.split_k);
+    if (status && copies_a_) status = fit_buffer(p_.a_stride, real);
+    if (status && copies_b_) status = fit_buffer(p_.b_stride, real);
     if (!status) return status;
     w_.products = std::max<std::size_t>(1, std::min(w_.products, kMostBytes / std::max<std::size_t>(bytes_, 1)));
     // Never empty where there is one: OpenCL has no empty buffers.
@@ -67,6 +74,8 @@ class Sizer {
     if (pack_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
     if (pack_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
     if (v_.split_k > 1) w_.partials_bytes = all(p_.m * p_.n * real * v_.split_k);
+    if (copies_a_) w_.copy_a_bytes = all(p_.a_stride * real);
+    if (copies_b_) w_.copy_b_bytes = all(p_.b_stride * real);
     return std::move(w_);
   }
 
@@ -100,6 +109,8 @@ class Sizer {
   const cl::Device& device_;
   const cache::Variant& v_;
   const Problem& p_;
+  bool copies_a_;
+  bool copies_b_;
   Workspace w_;
   std::size_t bytes_ = 0;  // of one product's workspace
 };
@@ -125,13 +136,16 @@ Status create_each(const char* call, Workspace& w, const Create& create) {
   make(w.a_bytes, w.a);
   make(w.b_bytes, w.b);
   make(w.partials_bytes, w.partials);
+  make(w.copy_a_bytes, w.copy_a);
+  make(w.copy_b_bytes, w.copy_b);
   return opencl_status(call, error);
 }
 
 }  // namespace
 
-Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem) {
-  return Sizer(device, variant, problem).run();
+Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem,
+                                 const Problem* complex) {
+  return Sizer(device, variant, problem, complex).run();
 }
 
 Status create_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w) {
@@ -156,7 +170,11 @@ Status create_sub_buffers(cl_mem memory, std::size_t offset, std::size_t alignme
 }
 
 std::size_t sub_buffer_bytes(const Workspace& w, std::size_t alignment) {
-  return round_up(w.a_bytes, alignment) + round_up(w.b_bytes, alignment) + round_up(w.partials_bytes, alignment);
+  std::size_t bytes = 0;
+  for (const std::size_t part : {w.a_bytes, w.b_bytes, w.partials_bytes, w.copy_a_bytes, w.copy_b_bytes}) {
+    bytes += round_up(part, alignment);
+  }
+  return bytes;
 }
 
 }  // namespace clbake

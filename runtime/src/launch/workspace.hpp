@@ -1,4 +1,5 @@
-// Memory for packed operands and for the partial sums of split-k.
+// Memory for packed operands, for the partial sums of split-k, and for the copies that make a complex product a real
+// one.
 #pragma once
 
 #include "program/program.hpp"
@@ -14,13 +15,19 @@ struct Workspace {
   std::size_t a_bytes = 0;  // of the buffers; 0: there is none, or it is an image
   std::size_t b_bytes = 0;
   std::size_t partials_bytes = 0;
+  std::size_t copy_a_bytes = 0;  // of a complex product's operands as reals
+  std::size_t copy_b_bytes = 0;
   cl::Memory a;  // packed; null: the kernel reads the caller's matrix
   cl::Memory b;
   cl::Buffer partials;  // null: no split-k
+  cl::Buffer copy_a;    // null: the caller's A is read
+  cl::Buffer copy_b;
 };
 
-// The sizes only; allocates nothing. Fails with out_of_memory when the device cannot hold the workspace of one product.
-Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem);
+// The sizes only; allocates nothing. `complex`: the row-major problem of which `problem` is the real_product; else
+// null. Fails with out_of_memory when the device cannot hold the workspace of one product.
+Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem,
+                                 const Problem* complex);
 
 // Creates the packed operands that are images. Fails with opencl or out_of_memory.
 Status create_images(const cl::Context& context, const cache::Variant& variant, const Problem& problem, Workspace& w);

@@ -15,6 +15,7 @@ struct Setup {
   Target target;
   Options options;
   std::vector<DeviceBundle> bundles;
+  bool is_cpu = false;
 
   void log(LogLevel level, const std::string& message) const {
     if (options.log) options.log(level, message.c_str(), options.log_data);

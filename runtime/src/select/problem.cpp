@@ -15,8 +15,18 @@ Status too_large(Argument argument, const char* field, std::size_t value) {
                         ", the largest size that a kernel can handle"};
 }
 
-Status check_leading_dimension(Argument argument, const char* field, std::size_t value, std::size_t least) {
+// What kernels count in an int: of a complex problem also the two reals of an element.
+Status check_size(Argument argument, const char* field, std::size_t value, const Problem& p) {
+  constexpr std::size_t most_complex = INT_MAX / 2;
   if (value > INT_MAX) return too_large(argument, field, value);
+  if (!is_complex(p.precision) || value <= most_complex) return {};
+  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than " +
+                        std::to_string(most_complex) + ", the largest size of complex problems"};
+}
+
+Status check_leading_dimension(Argument argument, const char* field, std::size_t value, std::size_t least,
+                               const Problem& p) {
+  if (Status possible = check_size(argument, field, value, p); !possible) return possible;
   if (value >= least) return {};
   return {argument, std::string(field) + " = " + std::to_string(value) + " is less than " + std::to_string(least) +
                         ", the length of a stored row or column"};
@@ -84,25 +94,41 @@ Status check_epilogue(const Problem& p) {
   }
   if (!e.has_d) return {};
   const Problem tight = make_problem(p.kind(), p.m, p.n, p.k, p.layout);
-  status = check_leading_dimension(Argument::ldd, "ldd", e.ldd, tight.ldc);
+  status = check_leading_dimension(Argument::ldd, "ldd", e.ldd, tight.ldc, p);
   return status ? check_distance(Argument::d_stride, "d_stride", e.d_stride, most) : status;
 }
 
+Status check_complex(const Problem& p) {
+  if (!is_complex(p.precision)) {
+    if (p.conj_a) return {Argument::conj_a, "conj_a: the problem is not complex"};
+    return p.conj_b ? Status(Argument::conj_b, "conj_b: the problem is not complex") : Status();
+  }
+  const Epilogue& e = p.epilogue;
+  if (e.bias != Bias::none) return {Argument::bias, "bias: complex problems have no epilogue"};
+  if (e.activation != Activation::none) return {Argument::activation, "activation: complex problems have no epilogue"};
+  return e.has_d ? Status(Argument::ldd, "has_d: complex problems have no epilogue") : Status();
+}
+
 Status check_problem(const Problem& p) {
-  if (std::find(std::begin(all_precisions), std::end(all_precisions), p.precision) == std::end(all_precisions)) {
+  const auto known = [&](const auto& list) {
+    return std::find(std::begin(list), std::end(list), p.precision) != std::end(list);
+  };
+  if (!known(all_precisions) && !known(complex_precisions)) {
     return {Argument::precision, std::string("precision is none of ") + precision_names};
   }
   if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
     return {Argument::layout, "layout is neither row-major nor column-major"};
   }
-  if (p.m > INT_MAX) return too_large(Argument::m, "m", p.m);
-  if (p.n > INT_MAX) return too_large(Argument::n, "n", p.n);
-  if (p.k > INT_MAX) return too_large(Argument::k, "k", p.k);
+  Status status = check_size(Argument::m, "m", p.m, p);
+  if (status) status = check_size(Argument::n, "n", p.n, p);
+  if (status) status = check_size(Argument::k, "k", p.k, p);
+  if (!status) return status;
   const Problem tight = make_problem(p.kind(), p.m, p.n, p.k, p.layout);
-  Status status = check_leading_dimension(Argument::lda, "lda", p.lda, tight.lda);
-  if (status) status = check_leading_dimension(Argument::ldb, "ldb", p.ldb, tight.ldb);
-  if (status) status = check_leading_dimension(Argument::ldc, "ldc", p.ldc, tight.ldc);
+  status = check_leading_dimension(Argument::lda, "lda", p.lda, tight.lda, p);
+  if (status) status = check_leading_dimension(Argument::ldb, "ldb", p.ldb, tight.ldb, p);
+  if (status) status = check_leading_dimension(Argument::ldc, "ldc", p.ldc, tight.ldc, p);
   if (status) status = check_batch(p);
+  if (status) status = check_complex(p);
   return status ? check_epilogue(p) : status;
 }
 
@@ -130,6 +156,8 @@ Problem row_major(const Problem& problem) {
   p.layout = Layout::row_major;
   p.trans_a = problem.trans_b;
   p.trans_b = problem.trans_a;
+  p.conj_a = problem.conj_b;
+  p.conj_b = problem.conj_a;
   p.m = problem.n;
   p.n = problem.m;
   p.lda = problem.ldb;
@@ -139,6 +167,27 @@ Problem row_major(const Problem& problem) {
   for (BatchOffsets& product : p.offsets) std::swap(product.a, product.b);
   if (problem.epilogue.bias == Bias::per_row) p.epilogue.bias = Bias::per_column;
   if (problem.epilogue.bias == Bias::per_column) p.epilogue.bias = Bias::per_row;
+  return p;
+}
+
+bool copies_a(const Problem& complex) { return complex.trans_a || complex.conj_a; }
+
+Problem real_product(const Problem& problem) {
+  if (!is_complex(problem.precision)) return problem;
+  // Rows of copies begin at multiples of this many reals.
+  constexpr std::size_t aligned = 16;
+  const auto padded = [](std::size_t reals) {
+    return std::max((reals + aligned - 1) / aligned, std::size_t{1}) * aligned;
+  };
+  Problem p = make_problem({real_precision(problem.precision), problem.trans_a, problem.trans_b}, problem.m,
+                           2 * problem.n, 2 * problem.k);
+  p.lda = copies_a(problem) ? padded(p.lda) : 2 * problem.lda;
+  p.ldb = padded(p.ldb);
+  p.ldc = 2 * problem.ldc;
+  p.batch = problem.batch;
+  p.a_stride = copies_a(problem) ? (p.trans_a ? p.k : p.m) * p.lda : 2 * problem.a_stride;
+  p.b_stride = (p.trans_b ? p.n : p.k) * p.ldb;
+  p.c_stride = 2 * problem.c_stride;
   return p;
 }
 

@@ -25,7 +25,15 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
                              const std::string& name) {
   const Status possible = check(problem);
   if (!possible) return possible;
-  Request request{row_major(problem), problem.layout, {}, !name.empty(), refusal_among(bundles)};
+  Request request;
+  request.problem = row_major(problem);
+  request.layout = problem.layout;
+  request.named = !name.empty();
+  request.refused = refusal_among(bundles);
+  if (is_complex(problem.precision)) {
+    request.complex = std::move(request.problem);
+    request.problem = real_product(*request.complex);
+  }
   Status first_failure(Code::no_variant, "the library has no bundle");
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     const Result<std::uint32_t> variant = choose(bundles[i], request.problem, name);

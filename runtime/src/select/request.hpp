@@ -5,6 +5,7 @@
 #include "select/choose.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct Candidate {
 bool operator<(const Candidate& a, const Candidate& b);
 
 struct Request {
-  Problem problem;                    // row-major; of no precision for a program
+  Problem problem;                    // row-major, what the variant computes; of no precision for a program
+  std::optional<Problem> complex;     // row-major, of which the one above is the real_product
   Layout layout = Layout::row_major;  // the caller's
   std::vector<Candidate> candidates;  // in the order of the bundles; not empty
   bool named = false;                 // asked for by name: no other variant will do

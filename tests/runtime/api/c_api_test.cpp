@@ -68,6 +68,8 @@ BOOST_AUTO_TEST_CASE(CodesAreTheSameNumbers) {
   BOOST_TEST(static_cast<int>(CLBAKE_WRONG_RESULT) == static_cast<int>(Code::wrong_result));
   BOOST_TEST(static_cast<int>(CLBAKE_HALF) == static_cast<int>(Precision::half_precision));
   BOOST_TEST(static_cast<int>(CLBAKE_BFLOAT16) == static_cast<int>(Precision::bfloat16));
+  BOOST_TEST(static_cast<int>(CLBAKE_COMPLEX_SINGLE) == static_cast<int>(Precision::complex_single));
+  BOOST_TEST(static_cast<int>(CLBAKE_COMPLEX_DOUBLE) == static_cast<int>(Precision::complex_double));
   BOOST_TEST(static_cast<int>(CLBAKE_DOUBLE) == static_cast<int>(Precision::double_precision));
 }
 
@@ -95,6 +97,11 @@ BOOST_AUTO_TEST_CASE(ArgumentsAreTheSameNumbers) {
   same(CLBAKE_ARGUMENT_BOUNDS, Argument::bounds);
   same(CLBAKE_ARGUMENT_LDD, Argument::ldd);
   same(CLBAKE_ARGUMENT_D_STRIDE, Argument::d_stride);
+  same(CLBAKE_ARGUMENT_CONJ_A, Argument::conj_a);
+  same(CLBAKE_ARGUMENT_CONJ_B, Argument::conj_b);
+  same(CLBAKE_ARGUMENT_ALPHA, Argument::alpha);
+  same(CLBAKE_ARGUMENT_BETA, Argument::beta);
+  same(CLBAKE_ARGUMENT_SCALARS, Argument::scalars);
   same(CLBAKE_ARGUMENT_D, Argument::d);
   same(CLBAKE_ARGUMENT_D_SIZE, Argument::d_size);
   same(CLBAKE_ARGUMENT_D_ALIAS, Argument::d_alias);

@@ -19,6 +19,7 @@ STRUCTS = {
     "clbake_error": h.ErrorStruct,
     "clbake_batch_offsets": h.BatchOffsetsStruct,
     "clbake_problem": h.ProblemStruct,
+    "clbake_scalars": h.ScalarsStruct,
     "clbake_epilogue_buffers": h.EpilogueBuffersStruct,
     "clbake_options": h.OptionsStruct,
     "clbake_explanation": h.ExplanationStruct,

@@ -159,6 +159,28 @@ class Products(ModuleTest):
         self.library.matmul(on_device(a), on_device(b), z)  # no variant of 16 bits is baked: from source
         self.near(z, a.astype(np.float64) @ b.astype(np.float64), 1e-3)
 
+    def test_complex(self):
+        a, b, c = (sample(3, *shape) + 1j * sample(3, *shape) for shape in ((17, 9), (9, 13), (17, 13)))
+        a, b, c = (x.astype(np.complex64) for x in (a, b, c))
+        z = on_device(c)
+        alpha, beta = 0.5 - 2j, 1j
+        self.library.matmul(on_device(a), on_device(b), z, alpha=alpha, beta=beta)
+        np.testing.assert_allclose(z.get(), alpha * (a @ b) + beta * c, rtol=0, atol=1e-4)
+        adjoint = on_device(np.ascontiguousarray(a[0].conj().T))
+        z = cl_array.empty(queue, (17, 13), np.complex64)
+        problem = Problem(17, 13, 9, Precision.COMPLEX_SINGLE, trans_a=True, conj_a=True)
+        self.library.gemm(queue, problem, adjoint, on_device(b[0]), z)
+        np.testing.assert_allclose(z.get(), a[0] @ b[0], rtol=0, atol=1e-4)
+
+    def test_scalars_of_each_product(self):
+        a, b, c = sample(3, 17, 9), sample(3, 9, 13), sample(3, 17, 13)
+        z = on_device(c)
+        self.library.matmul(on_device(a), on_device(b), z, alpha=[1, 2, 2], beta=[0, 0.5, 0.5])
+        self.near(z, np.stack([a[0] @ b[0], 2 * a[1] @ b[1] + c[1] / 2, 2 * a[2] @ b[2] + c[2] / 2]))
+        for alpha, beta in (([1, 2], 0), ([1, 2, 3], [0, 1])):
+            self.refused(Argument.SCALARS, lambda: self.library.matmul(on_device(a), on_device(b), z, alpha=alpha, beta=beta))
+        self.refused(Argument.ALPHA, lambda: self.library.matmul(on_device(a), on_device(b), z, alpha=1j))
+
     def test_offsets_of_buffers(self):
         a, b = sample(200), sample(200)
         x, y, z = on_device(a), on_device(b), on_device(np.zeros(50, np.float32))

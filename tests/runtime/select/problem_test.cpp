@@ -268,6 +268,33 @@ BOOST_AUTO_TEST_CASE(TheFirstWrongPartOfAnEpilogueIsNamed) {
   BOOST_TEST(check(p).ok());
 }
 
+BOOST_AUTO_TEST_CASE(WhatComplexProblemsLackIsRefused) {
+  Problem p = small_problem();
+  p.conj_b = true;
+  require_argument(p, "conj_b", Argument::conj_b);
+  p.conj_a = true;
+  require_argument(p, "conj_a", Argument::conj_a);
+  for (const Precision precision : complex_precisions) {
+    p.precision = precision;
+    BOOST_TEST(check(p).ok());
+    Problem with = p;
+    with.epilogue.has_d = true;
+    with.epilogue.ldd = 4;
+    require_argument(with, "has_d", Argument::ldd);
+    with.epilogue.activation = Activation::relu;
+    require_argument(with, "activation", Argument::activation);
+    with.epilogue.bias = Bias::per_row;
+    require_argument(with, "bias", Argument::bias);
+    Problem large = p;
+    large.ldb = large.ldc = large.n = (std::size_t{1} << 30) - 1;
+    BOOST_TEST(check(large).ok());
+    large.ldc += 1;
+    require_argument(large, "ldc", Argument::ldc);
+    large.n += 1;
+    require_argument(large, "n", Argument::n);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(ExtentsOfAnEpilogueAreThoseOfItsLayout) {
   Problem p = small_problem();
   BOOST_TEST((extents(p).d == 0U && extents(p).bias == 0U));

@@ -5,11 +5,13 @@
 #include <clbake/builder/half.hpp>
 
 #include <dlfcn.h>
+#include <complex>
 
 namespace clbake::tool {
 namespace {
 
-// From cublas_api.h, library_types.h and driver_types.h: operations 0 = not transposed, 1 = transposed; copy 1 = host
+// From cublas_api.h, library_types.h and driver_types.h: operations 0 = not transposed, 1 = transposed, 2 = conjugate
+// transposed; copy 1 = host
 // to device, 2 = device to host.
 constexpr int kHalf = 2;               // CUDA_R_16F
 constexpr int kBfloat16 = 14;          // CUDA_R_16BF
@@ -28,6 +30,8 @@ using CublasGemmEx = int (*)(void*, int, int, int, int, int, const void*, const 
 using CublasBatchEx = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int, long long,
                               const void*, int, int, long long, const void*, void*, int, int, long long, int, int, int);
 
+int operation(bool transposed, bool conjugated) { return !transposed ? 0 : conjugated ? 2 : 1; }
+
 struct Cuda {
   int (*malloc)(void**, std::size_t) = nullptr;
   int (*free)(void*) = nullptr;
@@ -37,9 +41,13 @@ struct Cuda {
   int (*destroy)(void*) = nullptr;
   CublasGemm<float> sgemm = nullptr;
   CublasGemm<double> dgemm = nullptr;
+  CublasGemm<std::complex<float>> cgemm = nullptr;  // cuComplex: two floats
+  CublasGemm<std::complex<double>> zgemm = nullptr;
   CublasGemmEx gemm_ex = nullptr;
   CublasBatch<float> sgemm_batch = nullptr;
   CublasBatch<double> dgemm_batch = nullptr;
+  CublasBatch<std::complex<float>> cgemm_batch = nullptr;
+  CublasBatch<std::complex<double>> zgemm_batch = nullptr;
   CublasBatchEx gemm_batch_ex = nullptr;
 };
 
@@ -64,7 +72,10 @@ bool load(Cuda& cuda) {
          find(runtime, "cudaMemcpy", cuda.memcpy) && find(runtime, "cudaDeviceSynchronize", cuda.synchronize) &&
          find(blas, "cublasCreate_v2", cuda.create) && find(blas, "cublasDestroy_v2", cuda.destroy) &&
          find(blas, "cublasSgemm_v2", cuda.sgemm) && find(blas, "cublasDgemm_v2", cuda.dgemm) &&
-         find(blas, "cublasGemmEx", cuda.gemm_ex) && find(blas, "cublasSgemmStridedBatched", cuda.sgemm_batch) &&
+         find(blas, "cublasCgemm_v2", cuda.cgemm) && find(blas, "cublasZgemm_v2", cuda.zgemm) &&
+         find(blas, "cublasCgemmStridedBatched", cuda.cgemm_batch) &&
+         find(blas, "cublasZgemmStridedBatched", cuda.zgemm_batch) && find(blas, "cublasGemmEx", cuda.gemm_ex) &&
+         find(blas, "cublasSgemmStridedBatched", cuda.sgemm_batch) &&
          find(blas, "cublasDgemmStridedBatched", cuda.dgemm_batch) &&
          find(blas, "cublasGemmStridedBatchedEx", cuda.gemm_batch_ex);
 }
@@ -114,6 +125,8 @@ class Cublas : public Peer {
       case Precision::bfloat16: return copy(matrix, random_16_bits<builder::Bfloat16>(count));
       case Precision::single_precision: return copy(matrix, random_elements<float>(count));
       case Precision::double_precision: return copy(matrix, random_elements<double>(count));
+      case Precision::complex_single: return copy(matrix, random_elements<std::complex<float>>(count));
+      case Precision::complex_double: return copy(matrix, random_elements<std::complex<double>>(count));
     }
     return false;
   }
@@ -136,6 +149,8 @@ class Cublas : public Peer {
       case Precision::bfloat16: return multiply_16_bits(kBfloat16);
       case Precision::single_precision: return multiply(cuda_.sgemm, cuda_.sgemm_batch);
       case Precision::double_precision: return multiply(cuda_.dgemm, cuda_.dgemm_batch);
+      case Precision::complex_single: return multiply(cuda_.cgemm, cuda_.cgemm_batch);
+      case Precision::complex_double: return multiply(cuda_.zgemm, cuda_.zgemm_batch);
     }
     return -1;
   }
@@ -150,12 +165,12 @@ class Cublas : public Peer {
     const auto* b = static_cast<const T*>(b_);
     auto* c = static_cast<T*>(c_);
     if (p.batch > 1) {
-      return batch(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b,
-                   as_int(p.ldb), as_stride(p.b_stride), a, as_int(p.lda), as_stride(p.a_stride), &zero, c,
-                   as_int(p.ldc), as_stride(p.c_stride), as_int(p.batch));
+      return batch(handle_, operation(p.trans_b, p.conj_b), operation(p.trans_a, p.conj_a), as_int(p.n), as_int(p.m),
+                   as_int(p.k), &one, b, as_int(p.ldb), as_stride(p.b_stride), a, as_int(p.lda), as_stride(p.a_stride),
+                   &zero, c, as_int(p.ldc), as_stride(p.c_stride), as_int(p.batch));
     }
-    return gemm(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b,
-                as_int(p.ldb), a, as_int(p.lda), &zero, c, as_int(p.ldc));
+    return gemm(handle_, operation(p.trans_b, p.conj_b), operation(p.trans_a, p.conj_a), as_int(p.n), as_int(p.m),
+                as_int(p.k), &one, b, as_int(p.ldb), a, as_int(p.lda), &zero, c, as_int(p.ldc));
   }
 
   // With sums in single precision, as clbake's.
@@ -164,14 +179,14 @@ class Cublas : public Peer {
     const float one = 1;
     const float zero = 0;
     if (p.batch > 1) {
-      return cuda_.gemm_batch_ex(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k),
-                                 &one, b_, type, as_int(p.ldb), as_stride(p.b_stride), a_, type, as_int(p.lda),
-                                 as_stride(p.a_stride), &zero, c_, type, as_int(p.ldc), as_stride(p.c_stride),
-                                 as_int(p.batch), kSumsInSingle, kDefaultAlgorithm);
+      return cuda_.gemm_batch_ex(handle_, operation(p.trans_b, p.conj_b), operation(p.trans_a, p.conj_a), as_int(p.n),
+                                 as_int(p.m), as_int(p.k), &one, b_, type, as_int(p.ldb), as_stride(p.b_stride), a_,
+                                 type, as_int(p.lda), as_stride(p.a_stride), &zero, c_, type, as_int(p.ldc),
+                                 as_stride(p.c_stride), as_int(p.batch), kSumsInSingle, kDefaultAlgorithm);
     }
-    return cuda_.gemm_ex(handle_, p.trans_b ? 1 : 0, p.trans_a ? 1 : 0, as_int(p.n), as_int(p.m), as_int(p.k), &one, b_,
-                         type, as_int(p.ldb), a_, type, as_int(p.lda), &zero, c_, type, as_int(p.ldc), kSumsInSingle,
-                         kDefaultAlgorithm);
+    return cuda_.gemm_ex(handle_, operation(p.trans_b, p.conj_b), operation(p.trans_a, p.conj_a), as_int(p.n),
+                         as_int(p.m), as_int(p.k), &one, b_, type, as_int(p.ldb), a_, type, as_int(p.lda), &zero, c_,
+                         type, as_int(p.ldc), kSumsInSingle, kDefaultAlgorithm);
   }
 
   static int as_int(std::size_t x) { return static_cast<int>(x); }

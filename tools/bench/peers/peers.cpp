@@ -23,32 +23,51 @@ Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// The C interface of BLAS: 101 = row-major, 111 = not transposed, 112 = transposed.
+// The C interface of BLAS: 101 = row-major, 111 = not transposed, 112 = transposed, 113 = conjugate transposed.
 using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
 using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
                        int);
+using ComplexGemm = void (*)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
+                             void*, int);
+
+int operation(bool transposed, bool conjugated) { return !transposed ? 111 : conjugated ? 113 : 112; }
 
 template <typename T>
 struct HostMatrices {
   std::vector<T> a, b, c;
 };
 
+struct CblasRoutines {
+  Sgemm sgemm;
+  Dgemm dgemm;
+  ComplexGemm cgemm;
+  ComplexGemm zgemm;
+};
+
 class OpenBlas : public Peer {
  public:
-  OpenBlas(Sgemm sgemm, Dgemm dgemm) : sgemm_(sgemm), dgemm_(dgemm) {}
+  explicit OpenBlas(const CblasRoutines& cblas) : cblas_(cblas) {}
   const char* name() const override { return "openblas"; }
   Status attach(const builder::Session* /*session*/) override { return {}; }
   Status set(const Problem& problem) override {
     problem_ = problem;
     single_ = {};
     double_ = {};
-    return problem.precision == Precision::single_precision ? fill(single_) : fill(double_);
+    complex_single_ = {};
+    complex_double_ = {};
+    switch (problem.precision) {
+      case Precision::single_precision: return fill(single_);
+      case Precision::complex_single: return fill(complex_single_);
+      case Precision::complex_double: return fill(complex_double_);
+      default: return fill(double_);
+    }
   }
   Status run() override {
-    if (problem_.precision == Precision::single_precision) {
-      multiply(sgemm_, single_);
-    } else {
-      multiply(dgemm_, double_);
+    switch (problem_.precision) {
+      case Precision::single_precision: multiply(cblas_.sgemm, single_, 1.0F, 0.0F); break;
+      case Precision::complex_single: multiply_complex(cblas_.cgemm, complex_single_); break;
+      case Precision::complex_double: multiply_complex(cblas_.zgemm, complex_double_); break;
+      default: multiply(cblas_.dgemm, double_, 1.0, 0.0);
     }
     return {};
   }
@@ -62,21 +81,28 @@ class OpenBlas : public Peer {
     return {};
   }
   template <typename Function, typename T>
-  void multiply(Function gemm, HostMatrices<T>& h) const {
+  void multiply_complex(Function gemm, HostMatrices<T>& h) const {
+    const T one{1};
+    const T zero{0};
+    multiply(gemm, h, static_cast<const void*>(&one), static_cast<const void*>(&zero));
+  }
+  template <typename Function, typename T, typename Scalar>
+  void multiply(Function gemm, HostMatrices<T>& h, Scalar one, Scalar zero) const {
     const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
     const Problem& p = problem_;
     for (std::size_t i = 0; i < p.batch; ++i) {  // not every version has cblas_sgemm_batch_strided
-      gemm(101, p.trans_a ? 112 : 111, p.trans_b ? 112 : 111, as_int(p.m), as_int(p.n), as_int(p.k), T{1},
-           h.a.data() + i * p.a_stride, as_int(p.lda), h.b.data() + i * p.b_stride, as_int(p.ldb), T{0},
+      gemm(101, operation(p.trans_a, p.conj_a), operation(p.trans_b, p.conj_b), as_int(p.m), as_int(p.n), as_int(p.k),
+           one, h.a.data() + i * p.a_stride, as_int(p.lda), h.b.data() + i * p.b_stride, as_int(p.ldb), zero,
            h.c.data() + i * p.c_stride, as_int(p.ldc));
     }
   }
 
-  Sgemm sgemm_;
-  Dgemm dgemm_;
+  CblasRoutines cblas_;
   Problem problem_;
   HostMatrices<float> single_;
   HostMatrices<double> double_;
+  HostMatrices<std::complex<float>> complex_single_;
+  HostMatrices<std::complex<double>> complex_double_;
 };
 
 // CLBlast's C interface (clblast_c.h): the same constants as above.
@@ -92,17 +118,24 @@ using ClblastBatch = int (*)(int, int, int, std::size_t, std::size_t, std::size_
 
 template <typename T>
 struct ClblastRoutines {
+  using Element = T;
   ClblastGemm<T> gemm = nullptr;
   ClblastBatch<T> batch = nullptr;
 };
 
 using ClblastOverride = int (*)(cl_device_id, const char*, int, std::size_t, const char**, const std::size_t*);
 
+struct AllClblast {
+  ClblastRoutines<float> single;
+  ClblastRoutines<double> in_double;
+  ClblastRoutines<cl_float2> complex_single;
+  ClblastRoutines<cl_double2> complex_double;
+};
+
 class Clblast : public Peer {
  public:
-  Clblast(const ClblastRoutines<float>& single, const ClblastRoutines<double>& in_double,
-          ClblastOverride override_parameters, std::vector<ClblastParameters> tuned)
-      : single_(single), double_(in_double), override_(override_parameters), tuned_(std::move(tuned)) {}
+  Clblast(const AllClblast& routines, ClblastOverride override_parameters, std::vector<ClblastParameters> tuned)
+      : routines_(routines), override_(override_parameters), tuned_(std::move(tuned)) {}
   ~Clblast() override { release(); }
   Clblast(const Clblast&) = delete;
   Clblast& operator=(const Clblast&) = delete;
@@ -119,10 +152,20 @@ class Clblast : public Peer {
   Status set(const Problem& problem) override {
     release();
     problem_ = problem;
-    return problem.precision == Precision::single_precision ? fill<float>() : fill<double>();
+    switch (problem.precision) {
+      case Precision::single_precision: return fill<float>();
+      case Precision::complex_single: return fill<std::complex<float>>();
+      case Precision::complex_double: return fill<std::complex<double>>();
+      default: return fill<double>();
+    }
   }
   Status run() override {
-    return problem_.precision == Precision::single_precision ? multiply(single_) : multiply(double_);
+    switch (problem_.precision) {
+      case Precision::single_precision: return multiply(routines_.single, 1.0F, 0.0F);
+      case Precision::complex_single: return multiply(routines_.complex_single, {{1, 0}}, {{0, 0}});
+      case Precision::complex_double: return multiply(routines_.complex_double, {{1, 0}}, {{0, 0}});
+      default: return multiply(routines_.in_double, 1.0, 0.0);
+    }
   }
   Result<std::vector<float>> single_result() const override {
     std::vector<float> c(extents(problem_).c);
@@ -166,17 +209,17 @@ class Clblast : public Peer {
     return {Code::out_of_memory, "clblast: no room for the matrices"};
   }
   template <typename T>
-  Status multiply(const ClblastRoutines<T>& routines) {
+  Status multiply(const ClblastRoutines<T>& routines, T one, T zero) {
     const Problem& p = problem_;
     cl_command_queue queue = session_.queue();
     cl_event event = nullptr;
-    const int trans_a = p.trans_a ? 112 : 111;
-    const int trans_b = p.trans_b ? 112 : 111;
+    const int trans_a = operation(p.trans_a, p.conj_a);
+    const int trans_b = operation(p.trans_b, p.conj_b);
     const int status = p.batch == 1
-                           ? routines.gemm(101, trans_a, trans_b, p.m, p.n, p.k, T{1}, a_, 0, p.lda, b_, 0, p.ldb, T{0},
+                           ? routines.gemm(101, trans_a, trans_b, p.m, p.n, p.k, one, a_, 0, p.lda, b_, 0, p.ldb, zero,
                                            c_, 0, p.ldc, &queue, &event)
-                           : routines.batch(101, trans_a, trans_b, p.m, p.n, p.k, T{1}, a_, 0, p.lda, p.a_stride, b_, 0,
-                                            p.ldb, p.b_stride, T{0}, c_, 0, p.ldc, p.c_stride, p.batch, &queue, &event);
+                           : routines.batch(101, trans_a, trans_b, p.m, p.n, p.k, one, a_, 0, p.lda, p.a_stride, b_, 0,
+                                            p.ldb, p.b_stride, zero, c_, 0, p.ldc, p.c_stride, p.batch, &queue, &event);
     if (status != 0) return {Code::opencl, "clblast: status " + std::to_string(status)};
     return builder::finish(queue, event);
   }
@@ -187,8 +230,7 @@ class Clblast : public Peer {
     }
   }
 
-  ClblastRoutines<float> single_;
-  ClblastRoutines<double> double_;
+  AllClblast routines_;
   ClblastOverride override_;
   std::vector<ClblastParameters> tuned_;
   builder::Session session_;
@@ -208,25 +250,28 @@ Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
   setenv("OPENBLAS_NUM_THREADS", std::to_string(threads).c_str(), 0);
   void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
   if (!library) return not_installed("openblas");
-  const auto sgemm = symbol<Sgemm>(library, "cblas_sgemm");
-  const auto dgemm = symbol<Dgemm>(library, "cblas_dgemm");
-  if (!sgemm || !dgemm) return not_installed("openblas with cblas");
-  return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(sgemm, dgemm));
+  const CblasRoutines cblas{symbol<Sgemm>(library, "cblas_sgemm"), symbol<Dgemm>(library, "cblas_dgemm"),
+                            symbol<ComplexGemm>(library, "cblas_cgemm"), symbol<ComplexGemm>(library, "cblas_zgemm")};
+  if (!cblas.sgemm || !cblas.dgemm || !cblas.cgemm || !cblas.zgemm) return not_installed("openblas with cblas");
+  return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(cblas));
 }
 
 Result<std::unique_ptr<Peer>> make_clblast(const std::vector<ClblastParameters>& tuned) {
   void* library = open_library({"libclblast.so.1", "libclblast.so"});
   if (!library) return not_installed("clblast");
-  const ClblastRoutines<float> single{symbol<ClblastGemm<float>>(library, "CLBlastSgemm"),
-                                      symbol<ClblastBatch<float>>(library, "CLBlastSgemmStridedBatched")};
-  const ClblastRoutines<double> in_double{symbol<ClblastGemm<double>>(library, "CLBlastDgemm"),
-                                          symbol<ClblastBatch<double>>(library, "CLBlastDgemmStridedBatched")};
+  AllClblast all;
+  const auto find = [&](auto& routines, const std::string& letter) {
+    using T = typename std::decay_t<decltype(routines)>::Element;
+    routines.gemm = symbol<ClblastGemm<T>>(library, ("CLBlast" + letter + "gemm").c_str());
+    routines.batch = symbol<ClblastBatch<T>>(library, ("CLBlast" + letter + "gemmStridedBatched").c_str());
+    return routines.gemm && routines.batch;
+  };
+  const bool found = find(all.single, "S") && find(all.in_double, "D") && find(all.complex_single, "C") &&
+                     find(all.complex_double, "Z");
   const auto override_parameters = symbol<ClblastOverride>(library, "CLBlastOverrideParameters");
-  if (!single.gemm || !single.batch || !in_double.gemm || !in_double.batch) {
-    return not_installed("clblast with its C interface");
-  }
+  if (!found) return not_installed("clblast with its C interface");
   if (!tuned.empty() && !override_parameters) return not_installed("clblast with CLBlastOverrideParameters");
-  return std::unique_ptr<Peer>(std::make_unique<Clblast>(single, in_double, override_parameters, tuned));
+  return std::unique_ptr<Peer>(std::make_unique<Clblast>(all, override_parameters, tuned));
 }
 
 }  // namespace
@@ -243,13 +288,23 @@ Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t t
 template <typename T>
 std::vector<T> random_elements(std::size_t count) {
   std::mt19937 random(1);
+  const auto draw = [&] { return static_cast<double>(random()) / 2147483648.0 - 1.0; };
   std::vector<T> data(count);
-  for (T& x : data) x = static_cast<T>(static_cast<double>(random()) / 2147483648.0 - 1.0);
+  for (T& x : data) {
+    if constexpr (builder::is_complex_type<T>) {
+      x.real(static_cast<typename T::value_type>(draw()));
+      x.imag(static_cast<typename T::value_type>(draw()));
+    } else {
+      x = static_cast<T>(draw());
+    }
+  }
   return data;
 }
 
 template std::vector<float> random_elements(std::size_t count);
 template std::vector<double> random_elements(std::size_t count);
+template std::vector<std::complex<float>> random_elements(std::size_t count);
+template std::vector<std::complex<double>> random_elements(std::size_t count);
 
 Status check_single(const Peer& peer, const Problem& problem) {
   const Result<std::vector<float>> c = peer.single_result();

@@ -42,7 +42,8 @@ Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t t
 Result<std::unique_ptr<Peer>> make_cublas();
 std::unique_ptr<Peer> make_launch();
 
-// The elements of a peer's matrix: the same ones for the same count, in [-1, 1). T is float or double.
+// The elements of a peer's matrix: the same ones for the same count, in [-1, 1), complex ones in both parts. T is
+// float, double or a complex number of them.
 template <typename T>
 std::vector<T> random_elements(std::size_t count);
 

@@ -4,8 +4,10 @@
 
 #include <clbake/builder/devices.hpp>
 
+#include <complex>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace clbake::builder {
 
@@ -13,9 +15,10 @@ namespace clbake::builder {
 inline constexpr std::uint64_t kPatientCheck = std::uint64_t{1} << 28;
 
 struct GemmRunOptions {
-  double alpha = 1.0;
-  double beta = 0.0;
-  std::size_t a_offset = 0;  // elements before each matrix in its buffer
+  std::complex<double> alpha = 1.0;  // real, unless the problem is complex
+  std::complex<double> beta = 0.0;
+  std::vector<Scalars> each;  // instead of alpha and beta: those of each product of the batch
+  std::size_t a_offset = 0;   // elements before each matrix in its buffer
   std::size_t b_offset = 0;
   std::size_t c_offset = 0;
   std::size_t d_offset = 0;  // of the epilogue's, where the problem has them

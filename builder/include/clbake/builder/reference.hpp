@@ -5,6 +5,7 @@
 #include <clbake/builder/half.hpp>
 #include <clbake/clbake.hpp>
 
+#include <complex>
 #include <type_traits>
 #include <vector>
 
@@ -15,7 +16,9 @@ namespace clbake::builder {
 // (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1) and, for the random data that clbake checks
 // with, grows like sqrt(k) u: tolerance = u * min(k + 3, 4 sqrt(k) + 16), one u for the final rounding. 16 bits
 // are computed in single and rounded once more at the end, half to 2^-11, bfloat16 to 2^-8; below 2^-14, where half's
-// numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14.
+// numbers lie 2^-24 apart, its errors are counted in units of that sum + 2^-14. Of a complex product the real and the
+// imaginary part are sums of 2k products, their errors together sqrt(2) times one of them, and products with alpha and
+// beta are rounded before and after: 1.5 times what 2k + 4 real products may show.
 double tolerance(Precision precision, std::size_t k);
 
 // The same with the problem's epilogue, in units of that sum with the bias, or of the result if that is larger: an
@@ -27,12 +30,27 @@ double tolerance(const Problem& problem);
 // What the epilogue's activation makes of x.
 double activated(const Epilogue& epilogue, double x);
 
+template <typename T>
+inline constexpr bool is_complex_type = false;
+template <typename T>
+inline constexpr bool is_complex_type<std::complex<T>> = true;
+
 // What alpha and beta are rounded to.
 template <typename T>
-using Scalar = std::conditional_t<std::is_same_v<T, double>, double, float>;
+using Scalar = std::conditional_t<std::is_same_v<T, double> || is_complex_type<T>, T, float>;
+
+// What the reference computes with.
+template <typename T>
+using Wide = std::conditional_t<is_complex_type<T>, std::complex<double>, double>;
+
+// T is Half, Bfloat16, float, double or a complex number of one of the last two.
+template <typename T>
+Wide<T> wide(const T& x) {
+  return static_cast<Wide<T>>(x);
+}
 
 // Operands of a row-major problem, contiguous in the host's memory at the offsets and leading dimensions of the
-// device's buffers. T is Half, Bfloat16, float or double.
+// device's buffers.
 template <typename T>
 struct HostOperands {
   const Problem& problem;

@@ -48,6 +48,9 @@ Problem problem_of(const Shape& shape);
 // 2 * m * n * k * batch.
 double operations(const Shape& shape);
 
+// That of the real product which computes a complex one (m x 2n x 2k); a real one's own.
+Shape real_shape(const Shape& shape);
+
 // Giga-operations per second.
 double gflops(const Shape& shape, double median_us);
 
