@@ -14,3 +14,6 @@ missing=$(comm -13 "$work/door" "$work/clblast")
 [ -z "$missing" ] || { echo "not exported: $missing"; exit 1; }
 other=$(comm -23 "$work/door" "$work/clblast")
 [ -z "$other" ] || { echo "exported, but not CLBlast's: $other"; exit 1; }
+# Those that it asks CLBlast for are CLBlast's, too: a wrong letter would be found at the first call only.
+wrong=$(strings -a "$1" | grep -xE '_ZN7clblast[A-Za-z0-9_]+' | sort -u | comm -23 - "$work/clblast")
+[ -z "$wrong" ] || { echo "named, but not CLBlast's: $wrong"; exit 1; }

@@ -5,6 +5,7 @@
 
 #include <CL/cl_half.h>
 
+#include <complex>
 #include <cstddef>
 
 namespace clbake::door {
@@ -24,9 +25,20 @@ struct Element<double> {
   static constexpr Precision precision = Precision::double_precision;
 };
 
-inline double number(cl_half bits) { return static_cast<double>(cl_half_to_float(bits)); }
-inline double number(float value) { return value; }
-inline double number(double value) { return value; }
+template <>
+struct Element<std::complex<float>> {
+  static constexpr Precision precision = Precision::complex_single;
+};
+template <>
+struct Element<std::complex<double>> {
+  static constexpr Precision precision = Precision::complex_double;
+};
+
+inline std::complex<double> number(cl_half bits) { return cl_half_to_float(bits); }
+inline std::complex<double> number(float value) { return value; }
+inline std::complex<double> number(double value) { return value; }
+inline std::complex<double> number(std::complex<float> value) { return value; }
+inline std::complex<double> number(std::complex<double> value) { return value; }
 
 // The product of which CLBlast's arguments tell. Of real numbers, a conjugate transpose is a transpose.
 template <typename T>
@@ -36,6 +48,8 @@ Problem problem(clblast::Layout layout, clblast::Transpose a_transpose, clblast:
   p.precision = Element<T>::precision;
   p.trans_a = a_transpose != clblast::Transpose::kNo;
   p.trans_b = b_transpose != clblast::Transpose::kNo;
+  p.conj_a = is_complex(p.precision) && a_transpose == clblast::Transpose::kConjugate;
+  p.conj_b = is_complex(p.precision) && b_transpose == clblast::Transpose::kConjugate;
   p.layout = layout == clblast::Layout::kRowMajor ? Layout::row_major : Layout::column_major;
   p.m = m;
   p.n = n;

@@ -9,25 +9,28 @@ namespace {
 using namespace clbake;
 using clblast::StatusCode;
 
-// The symbol of the same function in CLBlast.
+// The symbols of the same functions in CLBlast. In a mangled name what came before is referred to by numbers: those of
+// the transposes, of alpha and of the buffers; of a batch those of alphas, buffers and offsets.
 template <typename T>
 struct Symbols;
-#define CLBAKE_SYMBOLS(type, letter)                                                                                  \
-  template <>                                                                                                         \
-  struct Symbols<type> {                                                                                              \
-    static constexpr const char* gemm = "_ZN7clblast4GemmI" letter                                                    \
-                                        "EENS_10StatusCodeENS_6LayoutENS_9TransposeES3_mmmT_P7_cl_memmmS6_mmS4_S6_"   \
-                                        "mmPP17_cl_command_queuePP9_cl_eventS6_";                                     \
-    static constexpr const char* batched = "_ZN7clblast11GemmBatchedI" letter                                         \
-                                           "EENS_10StatusCodeENS_6LayoutENS_9TransposeES3_mmmPKT_P7_cl_memPKmmS8_SA_" \
-                                           "mS6_S8_SA_mmPP17_cl_command_queuePP9_cl_event";                           \
-    static constexpr const char* strided = "_ZN7clblast18GemmStridedBatchedI" letter                                  \
-                                           "EENS_10StatusCodeENS_6LayoutENS_9TransposeES3_mmmT_P7_cl_memmmmS6_mmmS4_" \
-                                           "S6_mmmmPP17_cl_command_queuePP9_cl_event";                                \
+#define CLBAKE_SYMBOLS(type, name, trans, alpha, buffer, alphas, buffers, offsets)                               \
+  template <>                                                                                                    \
+  struct Symbols<type> {                                                                                         \
+    static constexpr const char* gemm =                                                                          \
+        "_ZN7clblast4GemmI" name "EENS_10StatusCodeENS_6LayoutENS_9TransposeE" trans "mmmT_P7_cl_memmm" buffer   \
+        "mm" alpha buffer "mmPP17_cl_command_queuePP9_cl_event" buffer;                                          \
+    static constexpr const char* batched =                                                                       \
+        "_ZN7clblast11GemmBatchedI" name "EENS_10StatusCodeENS_6LayoutENS_9TransposeE" trans                     \
+        "mmmPKT_P7_cl_memPKmm" buffers offsets "m" alphas buffers offsets "mmPP17_cl_command_queuePP9_cl_event"; \
+    static constexpr const char* strided =                                                                       \
+        "_ZN7clblast18GemmStridedBatchedI" name "EENS_10StatusCodeENS_6LayoutENS_9TransposeE" trans              \
+        "mmmT_P7_cl_memmmm" buffer "mmm" alpha buffer "mmmmPP17_cl_command_queuePP9_cl_event";                   \
   };
-CLBAKE_SYMBOLS(cl_half, "t")
-CLBAKE_SYMBOLS(float, "f")
-CLBAKE_SYMBOLS(double, "d")
+CLBAKE_SYMBOLS(cl_half, "t", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
+CLBAKE_SYMBOLS(float, "f", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
+CLBAKE_SYMBOLS(double, "d", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
+CLBAKE_SYMBOLS(std::complex<float>, "St7complexIfE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
+CLBAKE_SYMBOLS(std::complex<double>, "St7complexIdE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 
 // What clbake cannot serve, CLBlast does. `function` names its type.
 template <typename Function, typename... Arguments>
@@ -37,8 +40,8 @@ StatusCode by_clblast(Function*, const char* symbol, Arguments... arguments) {
 }
 
 template <typename T>
-std::vector<door::Scalars> scalars_of(const T* alphas, const T* betas, std::size_t count) {
-  std::vector<door::Scalars> each;
+std::vector<Scalars> scalars_of(const T* alphas, const T* betas, std::size_t count) {
+  std::vector<Scalars> each;
   each.reserve(count);
   for (std::size_t i = 0; i < count; ++i) each.push_back({door::number(alphas[i]), door::number(betas[i])});
   return each;
@@ -109,7 +112,7 @@ StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose, 
   problem.b_stride = b_stride;
   problem.c_stride = c_stride;
   const door::Answer answer = door::serve(problem, {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}},
-                                          door::Scalars{door::number(alpha), door::number(beta)}, queue, event);
+                                          Scalars{door::number(alpha), door::number(beta)}, queue, event);
   if (answer) return *answer;
   return by_clblast(&GemmStridedBatched<T>, Symbols<T>::strided, layout, a_transpose, b_transpose, m, n, k, alpha,
                     a_buffer, a_offset, a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride, beta, c_buffer, c_offset,
@@ -140,5 +143,7 @@ StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, co
 CLBAKE_INSTANTIATE(cl_half)
 CLBAKE_INSTANTIATE(float)
 CLBAKE_INSTANTIATE(double)
+CLBAKE_INSTANTIATE(std::complex<float>)
+CLBAKE_INSTANTIATE(std::complex<double>)
 
 }  // namespace clblast

@@ -66,7 +66,8 @@ bool has_double(cl_device_id device) {
 
 std::optional<StatusCode> refusal(cl_device_id device, const Problem& p, const Matrix& a, const Matrix& b,
                                   const Matrix& c) {
-  if (p.precision == Precision::double_precision && !has_double(device)) return StatusCode::kNoDoublePrecision;
+  const bool doubles = p.precision == Precision::double_precision || p.precision == Precision::complex_double;
+  if (doubles && !has_double(device)) return StatusCode::kNoDoublePrecision;
   const bool columns = p.layout == Layout::column_major;
   std::optional<StatusCode> code =
       refusal_of(p, stored(p.trans_a != columns, p.m, p.k, p.lda, p.a_stride, &BatchOffsets::a), a, kA);

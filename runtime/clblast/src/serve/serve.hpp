@@ -17,14 +17,9 @@ struct Operands {
   Matrix a, b, c;
 };
 
-// alpha and beta of one product.
-struct Scalars {
-  double alpha, beta;
-};
-
 // One product or a batch with one alpha and beta. queue and event as in CLBlast's API: both may be null, a null queue
 // is refused.
-Answer serve(const Problem& problem, const Operands& operands, Scalars scalars, const cl_command_queue* queue,
+Answer serve(const Problem& problem, const Operands& operands, const Scalars& scalars, const cl_command_queue* queue,
              cl_event* event) noexcept;
 
 // A batch with offsets, and alpha and beta for each product.

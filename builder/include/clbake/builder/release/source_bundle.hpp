@@ -6,7 +6,8 @@
 namespace clbake::builder {
 
 // What every bundle holds for devices that it was not baked for, and nothing else: the default variants for every CPU
-// and every other device, for all precisions and transposes, as sources. Fails like cache::pack.
+// and every other device, for all precisions and transposes, and
+// the programs of complex products, as sources. Fails like cache::pack.
 Result<cache::Bytes> source_bundle();
 
 }  // namespace clbake::builder
