@@ -9,9 +9,11 @@
 
 #include <clbake/builder/gemm_run.hpp>
 
+#include <dlfcn.h>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 namespace clbake::tool {
 namespace {
@@ -115,12 +117,29 @@ Status time_calls(const BareCalls& bare, const Call& call, std::vector<double>& 
 }
 
 struct Overhead {
-  std::vector<double> bare, prepared, recorded, one_call;
+  std::vector<double> bare, prepared, recorded, one_call, door;
 };
+
+// CLBlast's single precision GEMM for C by the door from CLBlast, with the bundle's file in the environment.
+using ClblastSgemm = int (*)(int, int, int, std::size_t, std::size_t, std::size_t, float, cl_mem, std::size_t,
+                             std::size_t, cl_mem, std::size_t, std::size_t, float, cl_mem, std::size_t, std::size_t,
+                             cl_command_queue*, cl_event*);
+
+struct Door {
+  ClblastSgemm gemm = nullptr;  // null: not measured
+};
+
+Result<Door> open_door(const std::string& path, const std::string& bundle) {
+  setenv("CLBAKE_CLBLAST_BUNDLE", bundle.c_str(), 1);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const function = library ? dlsym(library, "CLBlastSgemm") : nullptr;
+  if (!function) return {Code::not_found, std::string("--door: ") + dlerror()};
+  return Door{reinterpret_cast<ClblastSgemm>(function)};
+}
 
 // `recorded`: prepared by a library with Options::record.
 Result<Overhead> measure(const Library& library, Gemm& gemm, Gemm& recorded, const BareCalls& bare,
-                         const Problem& problem, std::size_t rounds) {
+                         const Problem& problem, std::size_t rounds, const Door& door) {
   Overhead o;
   const Matrix a{bare.a, 0}, b{bare.b, 0}, c{bare.c, 0};
   for (std::size_t round = 0; round <= rounds; ++round) {
@@ -141,6 +160,19 @@ Result<Overhead> measure(const Library& library, Gemm& gemm, Gemm& recorded, con
     if (status) {
       status = time_calls(
           bare, [&] { return library.gemm(bare.queue(), problem, 1, a, b, 0, c); }, o.one_call);
+    }
+    if (status && door.gemm) {
+      cl_command_queue queue = bare.queue();
+      status = time_calls(
+          bare,
+          [&] {
+            constexpr int kRowMajor = 101, kNo = 111;  // clblast_c.h
+            const int code =
+                door.gemm(kRowMajor, kNo, kNo, problem.m, problem.n, problem.k, 1, a.buffer, 0, problem.lda, b.buffer,
+                          0, problem.ldb, 0, c.buffer, 0, problem.ldc, &queue, nullptr);
+            return code == 0 ? Status() : Status(Code::opencl, "the door: status " + std::to_string(code));
+          },
+          o.door);
     }
     if (!status) return status;
   }
@@ -179,6 +211,13 @@ Result<Gemm> prepare_single(const Bundle& bundle, const Library& library, const 
     return {Code::no_variant, variant.name + " launches more than one kernel; choose another --size"};
   }
   return {Code::no_variant, "the chosen variant is not in the bundle"};
+}
+
+// Adds what the door takes, if it was measured.
+void add_door(Json& json, const Overhead& o) {
+  if (o.door.empty()) return;
+  json["door_us"] = builder::median(o.door);
+  json["door_over_one_call_us"] = builder::median(o.door) - builder::median(o.one_call);
 }
 
 Json report(const BenchDevice& on, const Problem& p, const std::string& variant, const Overhead& o) {
@@ -224,6 +263,9 @@ void print_text(const Json& json, std::size_t calls) {
               us("prepared_us"), us("prepared_over_bare_us"));
   std::printf("the same, recorded        %8.3f us  (%+.3f)\n", us("recorded_us"), us("recorded_over_prepared_us"));
   std::printf("gemm in one call          %8.3f us  (%+.3f)\n", us("one_call_us"), us("one_call_over_prepared_us"));
+  if (json.contains("door_us")) {
+    std::printf("CLBlastSgemm by the door  %8.3f us  (%+.3f to gemm)\n", us("door_us"), us("door_over_one_call_us"));
+  }
   if (!json.contains("peer")) return;
   std::printf("call to end               %8.3f us, %s %.3f us: %.2f times as fast\n", us("finish_us"),
               text("peer").c_str(), us("peer_finish_us"), us("ratio"));
@@ -241,6 +283,7 @@ int bench_overhead(const std::vector<std::string>& arguments) {
   cli.add_device();
   cli.add_value("size", "SIZE", "N or MxNxK, single precision; default 64");
   cli.add_value("rounds", "N", "rounds of 20 calls each; default 200");
+  cli.add_value("door", "LIBRARY", "libclbake-clblast.so: CLBlast's GEMM from the same bundle, too");
   cli.add_value("peer", "NAME", "clblast, or launch (an empty kernel)");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
@@ -263,10 +306,13 @@ int bench_overhead(const std::vector<std::string>& arguments) {
   if (!recorder) return fail("bench overhead", recorder.status());
   Result<Gemm> recorded = recorder->prepare(problem);
   if (!recorded) return fail("bench overhead", recorded.status());
-  const Result<Overhead> overhead = measure(*library, *gemm, *recorded, *bare, problem, rounds);
+  const Result<Door> door = cli.has("door") ? open_door(cli.text("door"), cli.file()) : Result<Door>(Door());
+  if (!door) return fail("bench overhead", door.status());
+  const Result<Overhead> overhead = measure(*library, *gemm, *recorded, *bare, problem, rounds, *door);
   if (!overhead) return fail("bench overhead", overhead.status());
 
   Json json = report(bundle->on, problem, variant.name, *overhead);
+  add_door(json, *overhead);
   if (cli.has("peer")) {
     const Status added = add_peer(json, cli.text("peer"), bundle->on, *gemm, *bare, problem, rounds);
     if (!added) return fail("bench overhead", added);

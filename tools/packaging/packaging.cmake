@@ -9,6 +9,11 @@ add_custom_command(
   VERBATIM)
 add_custom_target(clbake_man_page ALL DEPENDS ${man_page})
 set_target_properties(clbake_man_page PROPERTIES PAGE ${man_page})
+# What the door from CLBlast holds: runtime/clblast.
+add_executable(clbake_sources EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/sources.cpp)
+target_link_libraries(clbake_sources PRIVATE clbake_builder)
+clbake_warnings(clbake_sources)
+
 if(CLBAKE_INSTALL)
   install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/completion.bash RENAME clbake

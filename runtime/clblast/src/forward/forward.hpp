@@ -1,0 +1,13 @@
+// CLBlast itself, which serves what clbake does not: opened when it is first needed.
+#pragma once
+
+namespace clbake::door {
+
+// The address of a function of CLBlast by its symbol; null without CLBlast, or where its version lacks the function.
+// Opens the library at the first call: CLBAKE_CLBLAST_LIBRARY, or else libclblast.so.1, libclblast.so. Any thread.
+void* original(const char* symbol) noexcept;
+
+// Whether the library was opened.
+bool original_is_open() noexcept;
+
+}  // namespace clbake::door

@@ -1,0 +1,26 @@
+#include "log.hpp"
+
+#include "environment.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace clbake::door {
+namespace {
+
+int open_log() {
+  const std::string path = environment("CLBAKE_CLBLAST_LOG");
+  return path.empty() ? -1 : open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
+
+}  // namespace
+
+void log(const std::string& line) {
+  static const int file = open_log();  // closed by the end of the process
+  if (file < 0) return;
+  const std::string text = "clbake-clblast[" + std::to_string(getpid()) + "]: " + line + "\n";
+  // One call, so that lines of several threads and processes stay whole.
+  static_cast<void>(!write(file, text.data(), text.size()));
+}
+
+}  // namespace clbake::door

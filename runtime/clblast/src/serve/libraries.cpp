@@ -1,0 +1,109 @@
+#include "serve/libraries.hpp"
+
+#include "log.hpp"
+#include "serve/bundles.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+
+namespace clbake::door {
+namespace {
+
+// To the log, and to the call that is being served on this thread.
+void write_log(LogLevel, const char* message, void*) {
+  told_of_miss() = true;
+  log(message);
+}
+
+}  // namespace
+
+bool& told_of_miss() {
+  thread_local bool told = false;
+  return told;
+}
+
+Libraries& Libraries::instance() {
+  static Libraries& only = *new Libraries;
+  return only;
+}
+
+const Libraries::Kept* Libraries::find(cl_context context, cl_device_id device) {
+  for (const auto& kept : kept_) {
+    if (kept->context != context || kept->device != device) continue;
+    kept->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
+    return kept.get();
+  }
+  return nullptr;
+}
+
+Result<Library> Libraries::get(cl_context context, cl_device_id device) {
+  {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    if (const Kept* const kept = find(context, device)) return kept->library;
+  }
+  const Result<Library> created = create(context, device);
+  if (!created) return created;
+  return keep(context, device, *created);
+}
+
+Result<Library> Libraries::create(cl_context context, cl_device_id device) {
+  const std::vector<Bundle> from = bundles();
+  if (from.empty()) return {Code::no_program, "there is no bundle"};
+  Options options;
+  options.on_miss = OnMiss::fallback;
+  options.overlay = overlay();
+  options.log = write_log;
+  return Library::create(context, device, from, options);
+}
+
+// Another thread may have created one in the meantime: that is returned.
+Library Libraries::keep(cl_context context, cl_device_id device, const Library& created) {
+  std::unique_ptr<Kept> oldest;  // released without the lock
+  const std::unique_lock<std::shared_mutex> lock(mutex_);
+  if (const Kept* const kept = find(context, device)) return kept->library;
+  if (kept_.size() == kMost) {
+    const auto at = std::min_element(kept_.begin(), kept_.end(),
+                                     [](const auto& a, const auto& b) { return a->used.load() < b->used.load(); });
+    oldest = std::move(*at);
+    kept_.erase(at);
+  }
+  kept_.push_back(std::make_unique<Kept>(context, device, created, clock_.fetch_add(1)));
+  return created;
+}
+
+void Libraries::clear() {
+  std::vector<std::unique_ptr<Kept>> dropped;
+  {
+    const std::unique_lock<std::shared_mutex> lock(mutex_);
+    dropped.swap(kept_);
+  }
+}
+
+// A forked child has no such threads.
+void Libraries::finish() {
+  if (getpid() != process_) return;
+  std::vector<Library> all;
+  {
+    const std::shared_lock<std::shared_mutex> lock(mutex_);
+    for (const auto& kept : kept_) all.push_back(kept->library);
+  }
+  for (const Library& library : all) library.finish();
+}
+
+// The end of the main thread comes before everything else. Without it, in a program that ends in another thread, the
+// handlers that were registered last come first: this one before those of the compiler, which has begun to work.
+void Libraries::wait_at_exit() {
+  struct AtEndOfThread {
+    ~AtEndOfThread() { instance().finish(); }
+  };
+  if (gettid() == getpid()) {
+    thread_local const AtEndOfThread at_end;
+    static_cast<void>(&at_end);
+  }
+  static_cast<void>(std::atexit([] { instance().finish(); }));
+}
+
+}  // namespace clbake::door

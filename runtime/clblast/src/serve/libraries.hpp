@@ -1,0 +1,60 @@
+// A Library for each device of a context that a program multiplies on.
+#pragma once
+
+#include <clbake/clbake.hpp>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+namespace clbake::door {
+
+// Whether a library's log had something to say on this thread: misses are the least of it. The reader resets it.
+bool& told_of_miss();
+
+// A Library retains its context: as long as it is kept, no other context gets the same handle. So that contexts which
+// a program has released do not stay for ever, only the latest kMost are kept, and `clear` drops all.
+// All members: any thread; no lock is held while a driver is called.
+class Libraries {
+ public:
+  static constexpr std::size_t kMost = 16;
+
+  // The only one; never destroyed, so that a program's static objects may multiply in their destructors.
+  static Libraries& instance();
+
+  // Fails as Library::create does; with no_program without any bundle.
+  Result<Library> get(cl_context context, cl_device_id device);
+
+  // Programs and contexts are released as soon as no call uses them.
+  void clear();
+
+  // Has the end of the program wait for the libraries' threads: a driver that is being torn down must not compile. To
+  // be called after a call that was told of a miss. What is kept is not released: drivers may be gone.
+  void wait_at_exit();
+
+ private:
+  struct Kept {
+    cl_context context;
+    cl_device_id device;
+    Library library;
+    std::atomic<std::uint64_t> used;
+    Kept(cl_context c, cl_device_id d, const Library& l, std::uint64_t now)
+        : context(c), device(d), library(l), used(now) {}
+  };
+
+  const Kept* find(cl_context context, cl_device_id device);
+  Result<Library> create(cl_context context, cl_device_id device);
+  Library keep(cl_context context, cl_device_id device, const Library& created);
+  void finish();
+
+  std::shared_mutex mutex_;
+  std::vector<std::unique_ptr<Kept>> kept_;
+  std::atomic<std::uint64_t> clock_{0};
+  const pid_t process_ = getpid();
+};
+
+}  // namespace clbake::door

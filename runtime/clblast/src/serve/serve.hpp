@@ -1,0 +1,32 @@
+// CLBlast's three products, by clbake.
+#pragma once
+
+#include <clbake/clbake.hpp>
+
+#include <clblast.h>
+
+#include <optional>
+#include <vector>
+
+namespace clbake::door {
+
+// What a call answers; nothing: clbake cannot serve it, and CLBlast has to.
+using Answer = std::optional<clblast::StatusCode>;
+
+struct Operands {
+  Matrix a, b, c;
+};
+
+// One product or a batch with one alpha and beta. queue and event as in CLBlast's API: both may be null, a null queue
+// is refused.
+Answer serve(const Problem& problem, const Operands& operands, const Scalars& scalars, const cl_command_queue* queue,
+             cl_event* event) noexcept;
+
+// A batch with offsets, and alpha and beta for each product.
+Answer serve(const Problem& problem, const Operands& operands, const std::vector<Scalars>& each,
+             const cl_command_queue* queue, cl_event* event) noexcept;
+
+// Whether the queue is one: the code with which CLBlast refuses it, or success.
+clblast::StatusCode check_queue(const cl_command_queue* queue) noexcept;
+
+}  // namespace clbake::door

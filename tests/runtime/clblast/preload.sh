@@ -1,0 +1,35 @@
+#!/bin/sh
+# preload.sh UNCHANGED DOOR BUNDLE: with the door loaded before CLBlast, the program's product comes from the bundle and
+# its other routine from CLBlast; with a bundle that is missing and no CLBlast, the product still comes.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "$*"
+  cat "$work/log"
+  exit 1
+}
+export XDG_CACHE_HOME="$work/cache" CLBAKE_CLBLAST_LOG="$work/log"
+CLBAKE_CLBLAST_BUNDLE=$3 LD_PRELOAD=$2 "$1" > "$work/out"
+status=$?
+[ $status -ne 77 ] || exit 77
+cat "$work/out"
+[ $status -eq 0 ] || fail "the program fails: $status"
+grep -q "bundle: $3" "$work/log" || fail "the bundle was not opened"
+grep -q 'Sscal goes to CLBlast' "$work/log" || fail "Sscal did not go to CLBlast"
+grep -q 'gemm.* goes to CLBlast\|GEMM goes to\|served from source' "$work/log" && fail "the product is not the bundle's"
+
+# Compiles, says so, and keeps the program for the next process, which has to say nothing.
+for turn in first second; do
+  rm -f "$work/log"
+  CLBAKE_CLBLAST_BUNDLE=/missing/gemm.clbake LD_PRELOAD=$2 "$1" > "$work/out" || fail "fails without a bundle: $turn"
+  grep -q 'bundle: /missing/gemm.clbake' "$work/log" || fail "the missing bundle is not told of"
+  [ $turn = second ] || [ "$(grep -c 'is served from source' "$work/log")" -eq 1 ] || fail "the compilation is not told of once"
+done
+grep -q 'is served from overlay' "$work/log" || fail "the overlay does not serve"
+
+rm -f "$work/log"
+CLBAKE_CLBLAST_LIBRARY=/missing/libclblast.so CLBAKE_CLBLAST_BUNDLE=$3 LD_PRELOAD=$2 "$1" > "$work/out" &&
+  fail "Sscal without CLBlast"
+grep -q '^status -1024' "$work/out" || fail "not kNotImplemented: $(cat "$work/out")"
+grep -q '/missing/libclblast.so' "$work/log" || fail "the missing library is not told of"

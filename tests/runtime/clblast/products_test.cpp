@@ -1,0 +1,156 @@
+// What the door computes: CLBlast's products of real numbers in all their forms, against the reference.
+#include "clblast/door_scene.hpp"
+
+#include "test_device.hpp"
+
+#include <boost/mpl/list.hpp>
+#include <boost/test/unit_test.hpp>
+
+using namespace clbake::tests;
+using clblast::Layout;
+using clblast::StatusCode;
+using clblast::Transpose;
+
+namespace {
+
+// Half is baked on request only: one program of it is compiled, for all cases.
+using Types = boost::mpl::list<cl_half, float, double>;
+using BakedTypes = boost::mpl::list<float, double>;
+
+template <typename T>
+std::string failure_of(const Shape& shape) {
+  const Matrices<T> matrices(shape);
+  const StatusCode status = gemm(matrices, queue());
+  if (status != StatusCode::kSuccess) return "status " + std::to_string(static_cast<int>(status));
+  return matrices.failure();
+}
+
+std::string describe(const Shape& s) {
+  return std::string(s.row_major() ? "row" : "column") + "-major, " + std::to_string(static_cast<int>(s.trans_a)) +
+         " " + std::to_string(static_cast<int>(s.trans_b)) + ", padding " + std::to_string(s.padding) + ": ";
+}
+
+template <typename T>
+StatusCode batched(const Matrices<T>& on, const std::vector<double>& alphas, const std::vector<double>& betas,
+                   cl_event* event = nullptr) {
+  const Shape& s = on.shape;
+  std::vector<T> alpha, beta;
+  for (const double x : alphas) alpha.push_back(scalar<T>(x));
+  for (const double x : betas) beta.push_back(scalar<T>(x));
+  cl_command_queue q = queue();
+  return clblast::GemmBatched<T>(s.layout, s.trans_a, s.trans_b, s.m, s.n, s.k, alpha.data(), on.a.buffer,
+                                 on.a_starts.data(), s.lda(), on.b.buffer, on.b_starts.data(), s.ldb(), beta.data(),
+                                 on.c.buffer, on.c_starts.data(), s.ldc(), alphas.size(), &q, event);
+}
+
+// Starts of four products in one buffer, out of order, with gaps.
+Matrices<float> four_products(const Shape& s) {
+  const std::size_t a = s.a_extent() + 3, b = s.b_extent() + 5, c = s.c_extent() + 9;
+  return {s, {2 * a, 0, 0, a}, {b, 3 * b, 0, 2 * b}, {c + 4, 0, 3 * c, 2 * c}};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(EveryLayoutAndTransposeIsRight, T, BakedTypes) {
+  for (const Layout layout : {Layout::kRowMajor, Layout::kColMajor}) {
+    for (const Transpose trans_a : {Transpose::kNo, Transpose::kYes, Transpose::kConjugate}) {
+      for (const Transpose trans_b : {Transpose::kNo, Transpose::kYes}) {
+        for (const std::size_t padding : {0, 5}) {
+          Shape shape;
+          shape.layout = layout;
+          shape.trans_a = trans_a;
+          shape.trans_b = trans_b;
+          shape.padding = padding;
+          shape.a_offset = padding;
+          shape.b_offset = 2 * padding;
+          shape.c_offset = 3 * padding;
+          shape.beta = padding > 0 ? 0.5 : 0;
+          const std::string failure = failure_of<T>(shape);
+          BOOST_TEST(failure.empty(), describe(shape) << failure);
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(ABatchWithOffsetsHasItsOwnScalars, T, Types) {
+  Shape shape;
+  shape.layout = Layout::kColMajor;
+  shape.beta = 1;
+  const std::size_t c = shape.c_extent() + 9;
+  const Matrices<T> on(shape, {0, 3, 100, 7}, {1, 0, 50, 2}, {2 * c, 0, 3 * c, c});
+  const std::vector<double> alphas = {1, 1, -0.5, 2}, betas = {1, 1, 0.25, 0};
+  BOOST_TEST((batched(on, alphas, betas) == StatusCode::kSuccess));
+  clFinish(queue());
+  const std::string failure = on.failure(alphas, betas);
+  BOOST_TEST(failure.empty(), failure);
+}
+
+BOOST_AUTO_TEST_CASE(TheEventOfABatchIsThatOfAllItsProducts) {
+  Shape shape;
+  shape.m = shape.n = shape.k = 96;
+  shape.beta = 1;
+  const Matrices<float> on = four_products(shape);
+  const std::vector<double> alphas = {1, 2, 3, 4}, betas = {1, 1, 1, 1};
+  cl_event event = nullptr;
+  BOOST_REQUIRE((batched(on, alphas, betas, &event) == StatusCode::kSuccess));
+  BOOST_REQUIRE(event);
+  BOOST_TEST(clWaitForEvents(1, &event) == CL_SUCCESS);
+  clReleaseEvent(event);
+  const std::string failure = on.failure(alphas, betas);
+  BOOST_TEST(failure.empty(), failure);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(ABatchWithStridesIsRight, T, Types) {
+  Shape s;
+  s.padding = 3;
+  s.a_offset = 5;
+  s.c_offset = 2;
+  s.beta = -1;
+  const std::size_t a = 0, b = s.b_extent() + 4, c = s.c_extent() + 6;  // A is shared
+  const Matrices<T> on(s, {5, 5, 5}, {0, b, 2 * b}, {2, 2 + c, 2 + 2 * c});
+  cl_command_queue q = queue();
+  BOOST_TEST(
+      (clblast::GemmStridedBatched<T>(s.layout, s.trans_a, s.trans_b, s.m, s.n, s.k, scalar<T>(s.alpha), on.a.buffer,
+                                      s.a_offset, s.lda(), a, on.b.buffer, s.b_offset, s.ldb(), b, scalar<T>(s.beta),
+                                      on.c.buffer, s.c_offset, s.ldc(), c, 3, &q, nullptr) == StatusCode::kSuccess));
+  clFinish(queue());
+  const std::string failure = on.failure();
+  BOOST_TEST(failure.empty(), failure);
+}
+
+BOOST_AUTO_TEST_CASE(HalfNeedsNoExtensionOfTheDevice) {
+  Shape shape;
+  shape.padding = 2;
+  shape.beta = -0.5;
+  const std::string failure = failure_of<cl_half>(shape);
+  BOOST_TEST(failure.empty(), failure);
+}
+
+BOOST_AUTO_TEST_CASE(TheEventOfAProductCompletes) {
+  const Matrices<float> on{Shape()};
+  cl_event event = nullptr;
+  BOOST_REQUIRE((gemm(on, queue(), &event) == StatusCode::kSuccess));
+  BOOST_REQUIRE(event);
+  BOOST_TEST(clWaitForEvents(1, &event) == CL_SUCCESS);
+  clReleaseEvent(event);
+  BOOST_TEST(on.failure().empty());
+}
+
+// CLBlast refuses it; clbake scales C.
+BOOST_AUTO_TEST_CASE(WithoutADepthCIsScaled) {
+  Shape shape;
+  shape.beta = 0.5;
+  const Matrices<float> on(shape);
+  cl_command_queue q = queue();
+  BOOST_TEST(
+      (clblast::Gemm<float>(shape.layout, shape.trans_a, shape.trans_b, shape.m, shape.n, 0, 1, nullptr, 0, 1, nullptr,
+                            0, shape.n, 0.5F, on.c.buffer, 0, shape.ldc(), &q, nullptr) == StatusCode::kSuccess));
+  const std::vector<float> result = on.c.read();
+  for (std::size_t i = 0; i < shape.c_extent(); ++i) BOOST_TEST(result[i] == on.c.values[i] * 0.5F);
+}
+
+int main(int argc, char** argv) {
+  device();  // skips without one
+  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+}
