@@ -75,6 +75,20 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   check("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4");
 }
 
+// On NVIDIA's devices from sm_80 on only.
+BOOST_AUTO_TEST_CASE(ThinTileIsRight) {
+  for (const char* precision : {"h", "b"}) {
+    for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
+      const std::string kind = std::string(precision) + "-" + transposes;
+      check("thin_tile-" + kind + "-16x32x4-4x4x2-v4");
+      check("thin_tile-" + kind + "-32x8x2-4x2x1-v2");
+      check("thin_tile-" + kind + "-64x16x8-8x4x2-v2-split2");
+    }
+  }
+  check("thin_tile-h-nn-8x16x1-2x2x4-v2");
+  check("thin_tile-h-tt-32x64x8-8x8x1-v8");
+}
+
 // On NVIDIA's devices with matrix units for doubles only.
 BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
   for (const char* transposes : {"nn", "nt", "tn", "tt"}) {

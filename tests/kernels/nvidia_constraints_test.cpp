@@ -2,11 +2,24 @@
 #include "constraint_checks.hpp"
 
 #include <string>
+#include <utility>
 
 using clbake::Precision;
 using namespace clbake::kernels;
 
 namespace {
+
+Params thin_tile() {
+  Params p;
+  p.family = Family::thin_tile;
+  p.precision = Precision::half_precision;
+  p.ml = 16;
+  p.nl = 32;
+  p.kl = 16;
+  p.ms = p.ns = p.vector_width = 4;
+  p.ks = 2;
+  return p;
+}
 
 Params warp_tile() {
   Params p;
@@ -64,6 +77,34 @@ BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) 
   p = good;
   p.layout_b = Layout::row_block;
   check_violated(p, device, "warpgroup", {"padded"});
+}
+
+BOOST_AUTO_TEST_CASE(ThinTilesNeedMatrixUnitsAndWholeWarps) {
+  DeviceLimits device = smallest_device();
+  device.max_work_group_size = 1024;
+  device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
+  const Params good = thin_tile();
+  check_violated(good, device, "thin", {"sm_80"});
+  device.ptx = 80;
+  BOOST_TEST(check(good, device).empty());
+  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) {
+    Params p = good;
+    p.*factor = value;
+    return p;
+  };
+  check_violated(with(&Params::kl, 3), device, "family", {"kl is 3", "power of two"});
+  check_violated(with(&Params::ml, 8), device, "thin", {"8 x 32", "4 x 4"});
+  check_violated(with(&Params::vector_width, 2), device, "thin", {"vectors of 2"});
+  check_violated(with(&Params::ks, 8), device, "thin", {"512 work-items", "128 registers", "248"});
+  Params p = good;
+  p.precision = Precision::single_precision;
+  check_violated(p, device, "thin", {"half and bfloat16"});
+  p = good;  // the same with rows on the long side
+  std::swap(p.ml, p.nl);
+  std::swap(p.ms, p.ns);
+  p.vector_width = 2;
+  BOOST_TEST(check(p, device).empty());
+  check_violated(with(&Params::kl, 64), device, "work-group-size", {"2048"});
 }
 
 BOOST_AUTO_TEST_CASE(WarpTilesNeedMatrixUnitsForDoubles) {

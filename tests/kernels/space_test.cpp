@@ -31,7 +31,7 @@ const std::vector<NamedLimits> kDevices = {
     {"no double", {false, 256, {256, 256, 64}, 32768, false}},
 };
 
-// All but warp_tile and warpgroup_tile, which only some devices of NVIDIA's can run.
+// All but thin_tile, warp_tile and warpgroup_tile, which only some devices of NVIDIA's can run.
 constexpr Family kForAllDevices[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
 
 // Up to `most` values of each axis, spread over all of them and different for each seed.
@@ -179,6 +179,7 @@ BOOST_AUTO_TEST_CASE(FamiliesForMatrixUnitsAreDrawnWhereTheDeviceHasThem) {
   const DeviceLimits& device = kDevices[6].limits;
   BOOST_REQUIRE(device.warpgroups);
   const std::pair<Family, Precision> families[] = {{Family::warpgroup_tile, Precision::bfloat16},
+                                                   {Family::thin_tile, Precision::half_precision},
                                                    {Family::warp_tile, Precision::double_precision}};
   for (const auto& [family, precision] : families) {
     std::mt19937 random(11);

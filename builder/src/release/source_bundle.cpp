@@ -1,10 +1,10 @@
 #include <clbake/builder/release/source_bundle.hpp>
 
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
 #include "profile/default_targets.hpp"
-#include "program/complex_programs.hpp"
 
 #include <iterator>
 

@@ -15,7 +15,7 @@ using kernels::Family;
 
 constexpr std::uint64_t kSeed = 7;
 
-// All but warp_tile and warpgroup_tile, which have only some thousand points, for some devices of NVIDIA's.
+// All but thin_tile, warp_tile and warpgroup_tile, which have only some thousand points, for some devices of NVIDIA's.
 constexpr Family kForAllDevices[] = {Family::direct, Family::register_tile, Family::local_tile, Family::stripe};
 
 // Work-groups of one work-item leave some hundred points of a family, of eight some ten thousand.
@@ -136,6 +136,7 @@ BOOST_AUTO_TEST_CASE(NoAdmittedPointIsLeftOut) {
 
 BOOST_AUTO_TEST_CASE(FamiliesForMatrixUnitsAreFoundWhereTheDeviceHasThem) {
   const std::pair<Family, Precision> families[] = {{Family::warpgroup_tile, Precision::half_precision},
+                                                   {Family::thin_tile, Precision::half_precision},
                                                    {Family::warp_tile, Precision::double_precision}};
   for (const auto& [family, precision] : families) {
     kernels::DeviceLimits device = limits(1024);
