@@ -162,6 +162,7 @@ Result<Gemm> Library::State::make(Found found, const Request& request, const Pre
   Result<Gemm> gemm = Gemm::State::create(setup.context, setup.device, std::move(found), request.problem,
                                           request.layout, options.caller_workspace, epoch, complex);
   const Problem& stated = request.complex ? *request.complex : request.problem;
+  if (gemm) gemm->state_->each_has_event = setup.target.platform_name != "NVIDIA CUDA";
   if (gemm && setup.options.record) gemm->state_->calls = recorder.count_of(stated);
   return gemm;
 }

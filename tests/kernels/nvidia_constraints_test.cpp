@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(ThinTilesNeedMatrixUnitsAndWholeWarps) {
   std::swap(p.ms, p.ns);
   p.vector_width = 2;
   BOOST_TEST(check(p, device).empty());
-  check_violated(with(&Params::kl, 64), device, "work-group-size", {"2048"});
+  check_violated(with(&Params::kl, 64), device, "thin", {"2048 work-items", "32 registers"});
 }
 
 BOOST_AUTO_TEST_CASE(WarpTilesNeedMatrixUnitsForDoubles) {

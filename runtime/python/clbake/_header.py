@@ -12,7 +12,7 @@ from ctypes import (CFUNCTYPE, POINTER, c_char, c_char_p, c_double, c_int, c_int
 from enum import IntEnum
 from pathlib import Path
 
-VERSION = (0, 1, 0)  # of the header; a library of another major or minor version is refused
+VERSION = (1, 0, 0)  # of the header; a library of another major or minor version is refused
 
 
 class Code(IntEnum):

@@ -18,12 +18,6 @@ std::complex<double> rounded(std::complex<double> value, Precision precision) {
   return std::complex<float>(value);
 }
 
-bool is_in_order(cl_command_queue queue) {
-  cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
-  clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
-  return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
-}
-
 }  // namespace
 
 cl_int status_of(const cl::Event& event) {
@@ -56,8 +50,19 @@ void Gemm::State::forget_finished() {
                   }));
 }
 
-// A launch that waits for the one before it; launch(events) enqueues it. On a queue that is in order only a product's
-// last launch has an event: each costs NVIDIA's driver a microsecond.
+// Whether the launches of a call need no events among themselves. They have some all the same where that costs little:
+// in_flight says what PoCL needs them for. NVIDIA's driver takes a microsecond for each.
+Status Gemm::State::look_at_order(cl_command_queue queue) {
+  in_order = false;
+  if (each_has_event) return {};
+  cl_command_queue_properties properties = 0;
+  const cl_int error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
+  in_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0;
+  return opencl_status("clGetCommandQueueInfo", error);
+}
+
+// A launch that waits for the one before it; launch(events) enqueues it. If the queue is in order, only a product's
+// last launch has an event.
 template <typename Launch>
 Status Gemm::State::enqueue_next(cl_command_queue queue, bool last, const Launch& launch) {
   const bool wants_event = last || !in_order;
@@ -120,10 +125,10 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   }
   const std::size_t launches = parts * (kernels.size() + (complex ? 3 : 0));
   if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
+  waits.reserve(std::max<std::size_t>(8, events.wait_count + 1));  // so that later calls allocate nothing
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
-  in_order = is_in_order(queue);
+  Status status = look_at_order(queue);
   if (!in_flight.empty() && !(in_order && queue == last_queue)) waits.push_back(in_flight.back()());
-  Status status;
   for (std::size_t first = 0; first < problem.batch && status;) {
     const std::size_t end = end_of(first);
     set_scalars(call, scalars.first[scalars.count == 1 ? 0 : first]);

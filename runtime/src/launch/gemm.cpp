@@ -163,6 +163,7 @@ Result<Gemm> Gemm::State::clone() const {
   auto gemm = std::make_unique<Gemm::State>();
   gemm->program = program;
   gemm->explanation = explanation;
+  gemm->each_has_event = each_has_event;
   gemm->explanation.loaded = true;
   gemm->context = context;
   gemm->device = device;

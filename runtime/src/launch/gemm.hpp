@@ -65,7 +65,8 @@ struct Gemm::State {
   // passes the failure on along the chain, and aborts the process at a dependent event without other references.
   std::vector<cl::Event> in_flight;
   cl_command_queue last_queue = nullptr;  // of the latest call; to compare only
-  bool in_order = false;                  // the queue of this call
+  bool each_has_event = true;             // each launch, also on a queue that is in order
+  bool in_order = false;                  // the queue of this call is, and only the last launch has an event
   std::vector<cl_event> waits;            // of the next launch; a member so that a call allocates nothing
   // Starts of A or B, and of C, that the aliasing check has passed for one buffer: the check may sort all rows.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
@@ -104,6 +105,7 @@ struct Gemm::State {
   void forget_finished();
   void set_scalars(Call& call, const Scalars& scalars) const;
   Status check_scalars(const ScalarList& scalars, Call& call) const;
+  Status look_at_order(cl_command_queue queue);
   template <typename Launch>
   Status enqueue_next(cl_command_queue queue, bool last, const Launch& launch);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);

@@ -1,0 +1,85 @@
+// How the launches of a call on NVIDIA's platform hang together: by events on a queue out of order, else by the queue.
+#include "faults/fake_scene.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <boost/test/unit_test.hpp>
+
+#include <stdlib.h>
+
+using namespace clbake;
+using namespace clbake::test;
+
+namespace {
+
+struct OnNvidia {
+  OnNvidia() {
+    setenv("FAKE_OPENCL_PLATFORM", "NVIDIA CUDA", 1);
+    cache::Contents contents = Bundle::from_memory({bundle_bytes().data(), bundle_bytes().size()})->decode().value();
+    contents.targets = {*identify(scene.device)};
+    bytes = cache::encode(contents).value();
+    bundle = Bundle::from_memory({bytes.data(), bytes.size()}).value();
+    library = Library::create(scene.context, scene.device, {*bundle}).value();
+  }
+  ~OnNvidia() { unsetenv("FAKE_OPENCL_PLATFORM"); }
+  OnNvidia(const OnNvidia&) = delete;
+  OnNvidia& operator=(const OnNvidia&) = delete;
+
+  // Events that the library keeps of a call that has ended.
+  int events_of(cl_command_queue queue, const Problem& problem) {
+    Result<Gemm> gemm = prepare(*library, problem);
+    BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
+    const Operands operands(scene, problem);
+    const int before = fake::alive(fake::Kind::event);
+    BOOST_TEST(enqueue(*gemm, queue, operands).ok());
+    BOOST_TEST(operands.error(queue) < kTolerance);  // waits
+    return fake::alive(fake::Kind::event) - before;
+  }
+
+  Scene scene;
+  cache::Bytes bytes;
+  std::optional<Bundle> bundle;
+  std::optional<Library> library;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(OnlyTheLastLaunchInOrderHasAnEvent) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  BOOST_TEST(nvidia.events_of(nvidia.scene.queue, problem) == 1);
+  BOOST_TEST(nvidia.events_of(nvidia.scene.unordered_queue, problem) == 4);
+}
+
+// A workspace is used by one call after the other, whatever the queues.
+BOOST_AUTO_TEST_CASE(CallsOnQueuesInTurnAreRight) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  for (const cl_command_queue queue : {nvidia.scene.queue, nvidia.scene.queue, nvidia.scene.unordered_queue,
+                                       nvidia.scene.queue, nvidia.scene.unordered_queue}) {
+    const Operands operands(nvidia.scene, problem);
+    BOOST_TEST(enqueue(*gemm, queue, operands).ok());
+    BOOST_TEST(operands.error(queue) < kTolerance);
+  }
+}
+
+// Launches without an event have ended when a call has failed, so that the next one finds the workspace free.
+BOOST_AUTO_TEST_CASE(AFailedCallLeavesNothingRunning) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  for (const std::size_t launch : {1, 2, 3}) {
+    const Operands failing(nvidia.scene, problem), next(nvidia.scene, problem);
+    fake::forget_calls();
+    fake::fail(fake::Function::clEnqueueNDRangeKernel, launch, CL_OUT_OF_RESOURCES);
+    const Status status = enqueue(*gemm, nvidia.scene.queue, failing);
+    fake::fail_nothing();
+    BOOST_TEST(status.message() == "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5)");
+    BOOST_TEST(fake::calls(fake::Function::clFinish) == 1U);
+    BOOST_TEST(enqueue(*gemm, nvidia.scene.unordered_queue, next).ok());
+    BOOST_TEST(next.error(nvidia.scene.unordered_queue) < kTolerance);
+  }
+}
