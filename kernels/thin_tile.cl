@@ -54,8 +54,8 @@
 #define A_STEP_LINE A_STEP_I
 #define B_STEP_LINE B_STEP_J
 
-#define PIECE 32              // steps of k
-#define WORDS (4 * LINES)     // of 2 elements: a lane's part of a piece of the long operand
+#define PIECE 32           // steps of k
+#define WORDS (4 * LINES)  // of 2 elements: a lane's part of a piece of the long operand
 #define VECTORS (NS / VECTOR_WIDTH)
 
 #if BFLOAT16
@@ -169,15 +169,15 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
   }
 }
 
-#define EACH_VECTOR(unrolling, update)                        \
-  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {           \
-    _Pragma(unrolling) for (int w = 0; w < VECTORS; ++w) {    \
-      const int row = LONG_COLUMNS ? THIN_LINE(i) : g * LINES + i; \
+#define EACH_VECTOR(unrolling, update)                                \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                   \
+    _Pragma(unrolling) for (int w = 0; w < VECTORS; ++w) {            \
+      const int row = LONG_COLUMNS ? THIN_LINE(i) : g * LINES + i;    \
       const int column = LONG_COLUMNS ? g * LINES : THIN_LINE(2 * w); \
-      if (row < tile.rows && column < tile.columns) {         \
-        update;                                               \
-      }                                                       \
-    }                                                         \
+      if (row < tile.rows && column < tile.columns) {                 \
+        update;                                                       \
+      }                                                               \
+    }                                                                 \
   }
 // Of a lane, its thin line number i.
 #define THIN_LINE(i) ((i) / 2 * 8 + 2 * t + (i) % 2)
@@ -201,8 +201,8 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   // The last line stands in for missing ones; it does not reach C.
   ulong long_line[LINES];
 #pragma unroll
-  for (int c = 0; c < LINES; ++c) {
-    long_line[c] = min(g * LINES + c, long_lines - 1) * LONG(STEP_LINE);
+  for (int i = 0; i < LINES; ++i) {
+    long_line[i] = min(g * LINES + i, long_lines - 1) * LONG(STEP_LINE);
   }
   ulong thin_line[EIGHTS];
 #pragma unroll
