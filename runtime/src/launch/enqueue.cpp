@@ -40,18 +40,26 @@ Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const 
   return opencl_status("clEnqueueNDRangeKernel", error);
 }
 
-// Drops a failed launch only together with all that depend on it: to wait for a failed event would make the next call
-// fail. When the last launch has ended, all have.
+// When the last launch has ended well, all have. One that failed may have ended before those that it was to wait for.
+cl_event Gemm::State::latest_running() const {
+  for (auto event = in_flight.rbegin(); event != in_flight.rend(); ++event) {
+    const cl_int status = status_of(*event);
+    if (status > CL_COMPLETE) return (*event)();
+    if (status == CL_COMPLETE) return nullptr;
+  }
+  return nullptr;
+}
+
+// Drops a failed launch only together with all that depend on it.
 void Gemm::State::forget_finished() {
-  if (in_flight.empty()) return;
-  if (status_of(in_flight.back()) <= CL_COMPLETE) return in_flight.clear();
+  if (!latest_running()) return in_flight.clear();
   in_flight.erase(in_flight.begin(), std::find_if(in_flight.begin(), in_flight.end(), [](const cl::Event& event) {
                     return status_of(event) != CL_COMPLETE;
                   }));
 }
 
-// Whether the launches of a call need no events among themselves. They have some all the same where that costs little:
-// in_flight says what PoCL needs them for. NVIDIA's driver takes a microsecond for each.
+// Whether the queue is in order, where that spares events: NVIDIA's driver takes a microsecond for each. Elsewhere
+// every launch has one all the same; in_flight says what PoCL needs it for.
 Status Gemm::State::look_at_order(cl_command_queue queue) {
   in_order = false;
   if (each_has_event) return {};
@@ -61,8 +69,8 @@ Status Gemm::State::look_at_order(cl_command_queue queue) {
   return opencl_status("clGetCommandQueueInfo", error);
 }
 
-// A launch that waits for the one before it; launch(events) enqueues it. If the queue is in order, only a product's
-// last launch has an event.
+// A launch that waits for the one before it; launch(events) enqueues it. In order, only a product's last launch has an
+// event.
 template <typename Launch>
 Status Gemm::State::enqueue_next(cl_command_queue queue, bool last, const Launch& launch) {
   const bool wants_event = last || !in_order;
@@ -76,6 +84,18 @@ Status Gemm::State::enqueue_next(cl_command_queue queue, bool last, const Launch
   last_queue = queue;
   if (!in_order) waits.assign(1, done);
   return {};
+}
+
+// After a failure: an event for the launches that have none, for which the next call may have to wait.
+void Gemm::State::mark_launches(cl_command_queue queue) {
+  cl_event done = nullptr;
+  const cl_int error = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &done);
+  if (with_event(queue, &done, error) != CL_SUCCESS) {
+    clFinish(queue);
+    return;
+  }
+  in_flight.emplace_back(done);
+  last_queue = queue;
 }
 
 Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
@@ -128,7 +148,11 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   waits.reserve(std::max<std::size_t>(8, events.wait_count + 1));  // so that later calls allocate nothing
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
   Status status = look_at_order(queue);
-  if (!in_flight.empty() && !(in_order && queue == last_queue)) waits.push_back(in_flight.back()());
+  const cl_event running = latest_running();  // not one that failed: to wait for it would make this call fail, too
+  const bool before_in_order = in_order && queue == last_queue && running && running == in_flight.back()();
+  if (running && !before_in_order) waits.push_back(running);
+  // What the first launch waits for may fail, and only events pass that on to the others.
+  in_order = in_order && waits.empty();
   for (std::size_t first = 0; first < problem.batch && status;) {
     const std::size_t end = end_of(first);
     set_scalars(call, scalars.first[scalars.count == 1 ? 0 : first]);
@@ -136,7 +160,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
       status = enqueue_products(queue, call, first, std::min(workspace.products, end - first));
     }
   }
-  if (!status && in_order) clFinish(queue);  // launches without an event, for which the next call could not wait
+  if (!status && in_order) mark_launches(queue);
   return status;
 }
 

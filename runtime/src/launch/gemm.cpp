@@ -91,8 +91,7 @@ bool Gemm::outdated(std::uint64_t epoch) const {
 }
 
 bool Gemm::waits_on_another(cl_command_queue queue) const {
-  const std::vector<cl::Event>& launches = state_->in_flight;
-  return state_->last_queue != queue && !launches.empty() && status_of(launches.back()) > CL_COMPLETE;
+  return state_->last_queue != queue && state_->latest_running();
 }
 
 Status Gemm::use_workspace(cl_mem buffer, std::size_t offset) {

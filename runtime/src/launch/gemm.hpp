@@ -81,6 +81,8 @@ struct Gemm::State {
   static Result<Gemm> create(const cl::Context& context, const cl::Device& device, Found found, const Problem& problem,
                              Layout layout, bool caller_workspace, std::uint64_t epoch,
                              const std::optional<ComplexPart>& complex = {});
+  // The latest launch in flight that has not ended; null if there is none.
+  cl_event latest_running() const;
   // After an enqueue: launches the reduction, if there is one, again on a grid for so many elements of C. Work-items
   // beyond C do nothing.
   cl_int widen_reduction(cl_command_queue queue, std::size_t elements);
@@ -106,6 +108,7 @@ struct Gemm::State {
   void set_scalars(Call& call, const Scalars& scalars) const;
   Status check_scalars(const ScalarList& scalars, Call& call) const;
   Status look_at_order(cl_command_queue queue);
+  void mark_launches(cl_command_queue queue);
   template <typename Launch>
   Status enqueue_next(cl_command_queue queue, bool last, const Launch& launch);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);

@@ -65,8 +65,26 @@ BOOST_AUTO_TEST_CASE(CallsOnQueuesInTurnAreRight) {
   }
 }
 
-// Launches without an event have ended when a call has failed, so that the next one finds the workspace free.
-BOOST_AUTO_TEST_CASE(AFailedCallLeavesNothingRunning) {
+// What the first launch waits for fails: the others must not run on what it has not written.
+BOOST_AUTO_TEST_CASE(AFailedWaitFailsAllLaunches) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  const Operands failing(nvidia.scene, problem), next(nvidia.scene, problem);
+  cl_event gate = clCreateUserEvent(nvidia.scene.context, nullptr);
+  cl_event done = nullptr;
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.queue, failing, 1, &gate, &done).ok());
+  BOOST_TEST(clSetUserEventStatus(gate, -1) == CL_SUCCESS);
+  BOOST_TEST(clWaitForEvents(1, &done) != CL_SUCCESS);
+  clReleaseEvent(gate);
+  clReleaseEvent(done);
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.queue, next).ok());
+  BOOST_TEST(next.error(nvidia.scene.queue) < kTolerance);
+}
+
+// The next call, on another queue, finds the workspace free; the failed one does not wait for it.
+BOOST_AUTO_TEST_CASE(TheNextCallWaitsForTheLaunchesOfAFailedOne) {
   OnNvidia nvidia;
   const Problem problem = problem_of(Case::launches);
   Result<Gemm> gemm = prepare(*nvidia.library, problem);
@@ -78,7 +96,8 @@ BOOST_AUTO_TEST_CASE(AFailedCallLeavesNothingRunning) {
     const Status status = enqueue(*gemm, nvidia.scene.queue, failing);
     fake::fail_nothing();
     BOOST_TEST(status.message() == "clEnqueueNDRangeKernel: CL_OUT_OF_RESOURCES (-5)");
-    BOOST_TEST(fake::calls(fake::Function::clFinish) == 1U);
+    BOOST_TEST(fake::calls(fake::Function::clFinish) == 0U);
+    BOOST_TEST(fake::calls(fake::Function::clEnqueueMarkerWithWaitList) == 1U);
     BOOST_TEST(enqueue(*gemm, nvidia.scene.unordered_queue, next).ok());
     BOOST_TEST(next.error(nvidia.scene.unordered_queue) < kTolerance);
   }
