@@ -49,21 +49,27 @@ Params warpgroup_tile() {
   return p;
 }
 
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) {
+DeviceLimits device_with_large_groups() {
   DeviceLimits device = smallest_device();
   device.max_work_group_size = 1024;
   device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
+  return device;
+}
+
+Params changed(Params p, std::uint32_t Params::*factor, std::uint32_t value) {
+  p.*factor = value;
+  return p;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) {
+  DeviceLimits device = device_with_large_groups();
   const Params good = warpgroup_tile();
   check_violated(good, device, "warpgroup", {"sm_90"});
   device.warpgroups = true;
   BOOST_TEST(check(good, device).empty());
-  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) {
-    Params p = good;
-    p.*factor = value;
-    return p;
-  };
+  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) { return changed(good, factor, value); };
   check_violated(with(&Params::ml, 96), device, "warpgroup", {"multiples of 64", "96"});
   check_violated(with(&Params::kl, 32), device, "warpgroup", {"kl = 64", "32"});
   check_violated(with(&Params::ms, 1), device, "warpgroup", {"ms = 2", "ms = 1"});
@@ -80,18 +86,12 @@ BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) 
 }
 
 BOOST_AUTO_TEST_CASE(ThinTilesNeedMatrixUnitsAndWholeWarps) {
-  DeviceLimits device = smallest_device();
-  device.max_work_group_size = 1024;
-  device.max_work_item_sizes[0] = device.max_work_item_sizes[1] = 1024;
+  DeviceLimits device = device_with_large_groups();
   const Params good = thin_tile();
   check_violated(good, device, "thin", {"sm_80"});
   device.ptx = 80;
   BOOST_TEST(check(good, device).empty());
-  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) {
-    Params p = good;
-    p.*factor = value;
-    return p;
-  };
+  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) { return changed(good, factor, value); };
   check_violated(with(&Params::kl, 3), device, "family", {"kl is 3", "power of two"});
   check_violated(with(&Params::ml, 8), device, "thin", {"8 x 32", "4 x 4"});
   check_violated(with(&Params::vector_width, 2), device, "thin", {"vectors of 2"});
@@ -113,11 +113,7 @@ BOOST_AUTO_TEST_CASE(WarpTilesNeedMatrixUnitsForDoubles) {
   check_violated(good, device, "warp", {"map mma ", "sm_90"});
   device.ptx = 80;
   check_violated(good, device, "warp", {"sm_90"});
-  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) {
-    Params p = good;
-    p.*factor = value;
-    return p;
-  };
+  const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) { return changed(good, factor, value); };
   Params p = good;
   p.map = Map::mma8;
   BOOST_TEST(check(p, device).empty());

@@ -25,6 +25,19 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bad=0
 count=0
+# run_in_oclgrind WHAT BUNDLE OPTIONS...: a run is good if it ends well and Oclgrind has nothing to say.
+run_in_oclgrind() {
+  what=$1 from=$2
+  shift 2
+  oclgrind --data-races --log "$log" "$clbake" run "$from" --device Oclgrind "$@" --lda 50 --ldb 51 --ldc 52 \
+    --repeat 1 > /dev/null
+  status=$?
+  count=$((count + 1))
+  [ $status -eq 0 ] && [ ! -s "$log" ] && return
+  echo "$what: exit status $status"
+  head -n 20 "$log"
+  bad=1
+}
 for variant in $(echo "$variants" | tr , ' '); do
   case "$variant" in *-d-[nt][nt]-*) options="--precision double" ;; *-b-*) options="--precision bfloat16" ;; *) options="--precision single" ;; esac
   # Each point runs twice: an interpreter is too slow for all sizes with all transposes.
@@ -33,24 +46,12 @@ for variant in $(echo "$variants" | tr , ' '); do
     *) sizes="37 41 19 0" ;;
   esac
   set -- $sizes
-  oclgrind --data-races --log "$log" "$clbake" run "$bundle" --device Oclgrind --variant "$variant" $options \
-    --m "$1" --n "$2" --k "$3" --beta "$4" --lda 50 --ldb 51 --ldc 52 --repeat 1 > /dev/null
-  status=$?
-  count=$((count + 1))
-  [ $status -eq 0 ] && [ ! -s "$log" ] && continue
-  echo "$variant at m n k beta = $sizes: exit status $status"
-  head -n 20 "$log"
-  bad=1
+  run_in_oclgrind "$variant at m n k beta = $sizes" "$bundle" --variant "$variant" $options \
+    --m "$1" --n "$2" --k "$3" --beta "$4"
 done
 for options in "--trans-a --conj-a --beta 0.5,2" "--trans-b --conj-b --beta 1" "--conj-a --beta 0"; do
-  oclgrind --data-races --log "$log" "$clbake" run "$baked" --device Oclgrind --precision complex-single $options \
-    --m 13 --n 11 --k 19 --alpha 2,-1 --lda 50 --ldb 51 --ldc 52 --repeat 1 > /dev/null
-  status=$?
-  count=$((count + 1))
-  [ $status -eq 0 ] && [ ! -s "$log" ] && continue
-  echo "complex-single $options: exit status $status"
-  head -n 20 "$log"
-  bad=1
+  run_in_oclgrind "complex-single $options" "$baked" --precision complex-single $options \
+    --m 13 --n 11 --k 19 --alpha 2,-1
 done
 echo "$count runs"
 exit $bad
