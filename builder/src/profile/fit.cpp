@@ -2,7 +2,7 @@
 //
 // What. For each precision and pair of transposes:
 //   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
-//     most, as long as it gains 0.3 % on average or 2 % on some class of shapes.
+//     most, as long as it gains 0.1 % on average or 2 % on some class of shapes.
 //   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
 //   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
 //     class of device) only if they choose better on shapes that they do not know; so do the prior's with each
@@ -43,8 +43,8 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kMaxVariants = 16;
-constexpr Gains kGains = {0.003, 0.02};
+constexpr std::size_t kMaxVariants = 20;
+constexpr Gains kGains = {0.001, 0.02};
 // For cost models of one's own, and of a variant for its model. Even few shapes choose far better than the default
 // variants, which serve everything else; but with 8, single choices were four times as slow as those.
 constexpr std::size_t kLeastShapes = 12;

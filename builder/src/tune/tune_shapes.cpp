@@ -9,7 +9,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kGridShapes = 180;
+constexpr std::size_t kGridShapes = 264;
 
 Shape sized(std::size_t m, std::size_t n, std::size_t k, std::size_t batch = 1) {
   Shape shape;
@@ -60,7 +60,8 @@ bool contains(const std::vector<Shape>& list, const Shape& shape) {
 
 // Squares between those of the list, where a wave of work-groups more or less decides, some of them odd, so that rows
 // are not aligned; then few rows and columns; then random sizes, log-uniform, which tiles mostly do not divide. Any
-// beginning of each is spread over all.
+// beginning of each is spread over all. Two of five random shapes have no side below 64: of the others many take little
+// more than a launch, whichever variant computes them, and of long, thin and deep ones there would be too few.
 void add_grid(const Scale& scale, TuneShapes& shapes) {
   const auto add = [&](const Shape& shape) {
     const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
@@ -69,11 +70,13 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
   constexpr std::size_t squares[] = {1536, 2039, 768, 1531, 1152, 1021, 384,  3067, 1792, 640,
                                      2560, 511,  192, 2557, 896,  1280, 3072, 2304, 320,  96};
   for (const std::size_t n : squares) add(sized(n, n, n));
-  std::mt19937 random(1);                // not a distribution of the library's: they differ from one to the other
-  const auto size = [&](double least) {  // to 4096
+  // Not a distribution of the library's: they differ from one to the other.
+  const auto size_from = [](std::mt19937& random, double least) {  // to 4096
     const double part = static_cast<double>(random()) / 4294967296.0;
     return static_cast<std::size_t>(least * std::exp2(std::log2(4096 / least) * part));
   };
+  std::mt19937 random(1), large(2);
+  const auto size = [&](double least) { return size_from(random, least); };
   constexpr std::size_t few_lines[] = {1, 4, 2, 8, 3, 16, 6, 32};
   for (const std::size_t few : few_lines) {
     for (const double least : {1024, 256}) {
@@ -82,8 +85,10 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
       add(sized(length, few, k));
     }
   }
-  while (shapes.grid.size() < kGridShapes) {
-    const std::size_t m = size(8), n = size(8), k = size(8);
+  for (std::size_t i = 0; shapes.grid.size() < kGridShapes; ++i) {
+    std::mt19937& source = i % 5 % 2 == 0 ? random : large;
+    const double least = i % 5 % 2 == 0 ? 8 : 64;
+    const std::size_t m = size_from(source, least), n = size_from(source, least), k = size_from(source, least);
     add(sized(m, n, k));
   }
 }

@@ -42,8 +42,16 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
   return profile;
 }
 
-// Whether all rows of A and B begin at multiples of 16 bytes if the first ones do: kernels copy such rows faster.
-bool has_aligned_rows(const Problem& p) { return (p.lda | p.ldb) * element_bytes(p.precision) % 16 == 0; }
+// How badly rows of A and B are aligned if the first ones are aligned well: 1 where they begin between multiples of 16
+// bytes or of 32, half of it for 32, a quarter for 64, and 0 where each begins with a line of memory, of 128 bytes.
+// FORMAT.md, "The cost model", says why.
+double misalignment(const Problem& p) {
+  constexpr std::size_t kVector = 16, kLine = 128;
+  const std::size_t bytes = (p.lda | p.ldb) * element_bytes(p.precision);
+  const std::size_t alignment = bytes & (~bytes + 1);  // the largest power of two that divides the rows
+  if (bytes % kLine == 0) return 0;
+  return static_cast<double>(kVector) / static_cast<double>(std::max(alignment, kVector));
+}
 
 constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -71,7 +79,7 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
   const double of_busiest = round_up(groups / units);
   const double waves = round_up(of_busiest / model.resident);
   const double steps = divide_up(divide_up(static_cast<std::uint32_t>(p.k), model.slices), model.step_k);
-  const double step = static_cast<double>(model.step_us) + (has_aligned_rows(p) ? 0 : model.unaligned_us);
+  const double step = static_cast<double>(model.step_us) + misalignment(p) * static_cast<double>(model.unaligned_us);
   const double millions = batch * 1e-6;
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return model.call_us + waves * (model.wave_us + steps * model.latency_us) +

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(steps_count_whole_and_on_the_busiest_unit) {
   BOOST_TEST(expected_us(model, problem(64, 32, 0), 4) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_step_takes_longer_on_rows_that_are_not_aligned) {
+BOOST_AUTO_TEST_CASE(a_step_takes_longer_the_worse_rows_are_aligned) {
   cache::CostModel model = tiles();
   model.step_us = 1;
   model.unaligned_us = 0.5F;
@@ -86,14 +86,20 @@ BOOST_AUTO_TEST_CASE(a_step_takes_longer_on_rows_that_are_not_aligned) {
     p.ldb = ldb;
     return expected_us(model, p, 4);
   };
-  BOOST_TEST(us(32, 128) == 2);
+  BOOST_TEST(us(32, 128) == 2);  // 128 bytes, and 512
+  BOOST_TEST(us(48, 128) == 2.25);
+  BOOST_TEST(us(32, 144) == 2.25);
+  BOOST_TEST(us(40, 128) == 2.5);
+  BOOST_TEST(us(36, 128) == 3);
   BOOST_TEST(us(33, 128) == 3);
-  BOOST_TEST(us(32, 130) == 3);
+  BOOST_TEST(us(34, 36) == 3);
   p.precision = Precision::double_precision;
-  BOOST_TEST(us(32, 130) == 2);
+  BOOST_TEST(us(16, 128) == 2);
+  BOOST_TEST(us(24, 128) == 2.25);
   BOOST_TEST(us(32, 131) == 3);
   p.precision = Precision::half_precision;
-  BOOST_TEST(us(36, 128) == 3);
+  BOOST_TEST(us(64, 128) == 2);
+  BOOST_TEST(us(32, 128) == 2.25);
 }
 
 BOOST_AUTO_TEST_CASE(latency_counts_once_for_a_wave) {

@@ -107,7 +107,7 @@ struct CostModel : GemmKind {
   float wave_us = 0;           // for each wave of work-groups
   float latency_us = 0;        // for each wave and step of k
   float step_us = 0;           // for each work-group of the busiest unit and step of k
-  float unaligned_us = 0;      // ... besides, if rows of A or B are not aligned to 16 bytes
+  float unaligned_us = 0;      // ... besides, if rows of A or B are aligned badly
   float a_us = 0;              // for each million elements of A
   float b_us = 0;              // ... of B
   float c_us = 0;              // ... of C, with the partial sums of slices
