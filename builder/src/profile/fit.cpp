@@ -3,7 +3,7 @@
 // What. For each precision and pair of transposes:
 //   - Few variants cover the shapes (coverage.hpp): the default ones first, then again and again the one that gains
 //     most, as long as it gains 0.1 % on average or 2 % on some class of shapes.
-//   - Each gets a cost model (cost_fit.hpp): seven numbers that give the expected time of any problem.
+//   - Each gets a cost model (cost_fit.hpp): eight numbers that give the expected time of any problem.
 //   - These models replace those that the tuning started from (the prior: of the profile that clbake ships for the
 //     class of device) only if they choose better on shapes that they do not know; so do the prior's with each
 //     variant's times scaled to what was measured here. A prior that nothing beats stays.
