@@ -14,12 +14,13 @@ namespace clbake {
 namespace {
 
 // Kernels have other ways for rows that do not begin at multiples of 16 bytes, so there is a product of either kind.
-// Both have several tiles and steps of k, the last ones partial.
+// Both have several tiles and steps of k, the last ones partial; the second is deep enough to fill all buffers of the
+// longest pipeline, 8 of 64 steps, and one of them again.
 struct Sizes {
   std::size_t multiple;  // of m and n: the least one above a tile
   std::size_t depth;
 };
-constexpr Sizes kSizes[] = {{1, 70}, {8, 72}};
+constexpr Sizes kSizes[] = {{1, 70}, {8, 648}};
 
 std::size_t above(std::size_t tile, std::size_t multiple) { return (tile / multiple + 1) * multiple; }
 
