@@ -7,26 +7,12 @@ using namespace clbake;
 using namespace clbake::test;
 
 BOOST_AUTO_TEST_CASE(CodesAreTheSameNumbers) {
-  for (const Code code : {Code::ok,
-                          Code::invalid_argument,
-                          Code::out_of_memory,
-                          Code::cancelled,
-                          Code::not_found,
-                          Code::io,
-                          Code::not_a_bundle,
-                          Code::truncated,
-                          Code::checksum,
-                          Code::unsupported_version,
-                          Code::malformed,
-                          Code::no_target,
-                          Code::other_driver,
-                          Code::no_variant,
-                          Code::no_entry,
-                          Code::driver_rejected,
-                          Code::build_failed,
-                          Code::opencl,
-                          Code::no_device,
-                          Code::wrong_result}) {
+  for (const Code code :
+       {Code::ok,         Code::invalid_argument, Code::out_of_memory,   Code::cancelled,    Code::not_found,
+        Code::io,         Code::not_a_bundle,     Code::truncated,       Code::checksum,     Code::unsupported_version,
+        Code::malformed,  Code::no_target,        Code::other_driver,    Code::no_variant,   Code::no_entry,
+        Code::no_program, Code::not_trusted,      Code::driver_rejected, Code::build_failed, Code::opencl,
+        Code::no_device,  Code::wrong_result}) {
     BOOST_TEST(clbake_code_name(static_cast<clbake_code>(code)) == name(code));
   }
   BOOST_TEST(static_cast<int>(CLBAKE_DRIVER_REJECTED) == static_cast<int>(Code::driver_rejected));

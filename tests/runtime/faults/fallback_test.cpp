@@ -229,6 +229,28 @@ BOOST_AUTO_TEST_CASE(AnotherVariantForTheOlderDriverServesWhereTheWantedOneHasNo
   BOOST_TEST(library.counters().fallback == 1U);
 }
 
+// A lack of memory says nothing about the source: the next call has it compiled again.
+BOOST_AUTO_TEST_CASE(ACompilationInTheBackgroundThatLacksMemoryIsTriedAgain) {
+  Update update;
+  const std::uint32_t wanted = update.variant(Case::native);
+  cache::Variant other = update.contents.variants[wanted];
+  other.name = "another";
+  update.contents.variants.push_back(other);
+  update.entry(Case::native).variant = static_cast<std::uint32_t>(update.contents.variants.size() - 1);
+  const Library library = update.library();
+  fake::fail(fake::Function::clCreateProgramWithSource, 0, CL_OUT_OF_HOST_MEMORY);
+  BOOST_TEST(update.serve(library, Case::native).waits_for == "native");
+  library.finish();
+  BOOST_TEST((fake::failed() == fake::Function::clCreateProgramWithSource));
+  fake::fail_nothing();
+  BOOST_TEST(has(update.lines(), "compiling in the background failed: "), update.lines());
+  BOOST_TEST(has(update.lines(), "CL_OUT_OF_HOST_MEMORY"), update.lines());
+  BOOST_TEST(update.serve(library, Case::native).variant == "another");
+  library.finish();
+  BOOST_TEST(update.serve(library, Case::native).variant == "native");
+  BOOST_TEST(update.compiled_by_caller == 0);
+}
+
 BOOST_AUTO_TEST_CASE(MachineCodeForANewerDriverIsNotOffered) {
   Update update(kNvidia, "1.1");
   const Library library = update.library();

@@ -173,6 +173,21 @@ BOOST_AUTO_TEST_CASE(ARejectedProgramThatCannotBeMarkedSaysSo) {
   BOOST_TEST(has(store.warnings, "could not store the program in the overlay: " + store.path), store.warnings);
 }
 
+BOOST_AUTO_TEST_CASE(AKeptProgramThatTheDriverRefusesIsNotTriedAgain) {
+  Store store;
+  BOOST_TEST(store.served(store.library(bundle_contents())) == "source");
+  BOOST_TEST(store.files() == 1U);
+  fake::fail(fake::Function::clCreateProgramWithBinary, 0, CL_INVALID_BINARY);
+  BOOST_TEST(store.served(store.library(bundle_contents())) == "source");
+  BOOST_TEST((fake::failed() == fake::Function::clCreateProgramWithBinary));
+  fake::fail_nothing();
+  BOOST_TEST(store.files() == 2U);  // it is marked
+  fake::forget_calls();
+  BOOST_TEST(store.served(store.library(bundle_contents())) == "source");
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 0U);
+  BOOST_TEST(has(store.warnings, "is served from source"), store.warnings);
+}
+
 BOOST_AUTO_TEST_CASE(AVariantThatIsDamagedLaterReachesNoDriver) {
   Store store;
   Damaged damaged("PRECISION=64");
