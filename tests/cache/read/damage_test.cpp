@@ -1,5 +1,5 @@
 // Damage by storage and transfer: always a typed error, never a wrong program.
-#include "samples.hpp"
+#include "forge.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>
@@ -8,6 +8,7 @@
 using namespace clbake;
 using namespace clbake::cache;
 using namespace clbake::cache::test;
+using format::SectionType;
 
 namespace {
 
@@ -179,4 +180,17 @@ BOOST_AUTO_TEST_CASE(DamagedIndexNeverHidesAnEntryAndNeverInventsOne) {
   }
   BOOST_TEST(wrong == 0U);
   BOOST_TEST(found > 100000U * intact.entry_count() / 900);
+}
+
+// With none of the records intact, no search can say that there is no portable entry.
+BOOST_AUTO_TEST_CASE(ADamagedIndexIsNoMissingPortableEntry) {
+  Bytes bytes = small_bundle();
+  const Bundle bundle = open_bytes(bytes).value();
+  const EntryInfo entry = bundle.entry(0).value();
+  BOOST_TEST(outcome(bundle.find_entry(entry.target, entry.variant, entry.form)) == "ok");
+  const Section index = read_layout(view_of(bytes))->layout.by_type[static_cast<std::size_t>(SectionType::index)];
+  for (std::uint32_t i = 0; i < index.count; ++i) bytes[index.offset + i * format::kRecordBytes + 12] ^= 1;
+  for (const Form form : {Form::native, Form::portable}) {
+    BOOST_TEST(outcome(bundle.find_entry(entry.target, entry.variant, form)) == "checksum");
+  }
 }

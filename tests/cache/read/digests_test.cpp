@@ -227,6 +227,50 @@ BOOST_AUTO_TEST_CASE(DigestsAndSignaturesOutOfPlaceAreMalformed) {
   BOOST_TEST(refusal(hole) == "there are gaps between records and digests");
 }
 
+// What else reads digests fails with the same reason, and what has none is not read under a guard.
+BOOST_AUTO_TEST_CASE(DigestsOutOfPlaceAreNotUsed) {
+  namespace at = format::section;
+  Forge forge(signed_bundle());
+  std::uint8_t* signatures = forge.section(SectionType::signatures);
+  store64(signatures + at::kCountAt, 1);
+  store64(signatures + at::kBytesAt, format::signature::kBytes);
+  const Bundle bundle = open_bytes(forge.seal().bytes).value();
+  const auto guard = std::make_shared<const TestGuard>();
+  const std::string words = "the signatures are not the end of the file";
+  BOOST_TEST(bundle.check_digests(*guard).message() == words);
+  BOOST_TEST(bundle.identified_bytes().status().message() == words);
+  BOOST_TEST(bundle.guarded_by(guard).status().message() == words);
+  BOOST_TEST(with_signatures(view_of(forge.bytes), {}).status().message() == words);
+  BOOST_TEST(guard->shown == 0U);
+
+  Forge table_behind(signed_bundle());
+  table_behind.add_section(77, 0, Bytes(64, 1));
+  BOOST_TEST(refusal(table_behind) == "the digests do not lie between records and blobs");
+}
+
+BOOST_AUTO_TEST_CASE(ADamagedRecordHasNoDigestToCheck) {
+  for (const SectionType type : {SectionType::targets, SectionType::index, SectionType::proofs}) {
+    Forge forge(signed_bundle());
+    forge.record(type, 1)[0] ^= 1;
+    const Status status = open_bytes(forge.seal().bytes)->check_digests(TestGuard());
+    BOOST_TEST(outcome(status) == "checksum");
+    const std::string record = std::string(name(type)) + " record 1: ";
+    BOOST_TEST(status.message() == record + "checksum mismatch");
+  }
+}
+
+// In the bytes that are copied there are no digests any more.
+BOOST_AUTO_TEST_CASE(ABundleThatLostItsDigestsIsNotGuarded) {
+  Forge forge(signed_bundle());
+  const Bundle bundle = open_bytes(forge.bytes).value();
+  store32(forge.section(SectionType::digests) + format::section::kTypeAt, 77);
+  store32(forge.section(SectionType::signatures) + format::section::kTypeAt, 78);
+  forge.seal();
+  const Status status = bundle.guarded_by(std::make_shared<const TestGuard>()).status();
+  BOOST_TEST(outcome(status) == "malformed");
+  BOOST_TEST(status.message() == "the bundle was changed while it was opened");
+}
+
 BOOST_AUTO_TEST_CASE(DamagedOrRepeatedSignaturesAreRefused) {
   namespace at = format::signature;
   const auto record = [](Forge& forge, std::size_t i) {

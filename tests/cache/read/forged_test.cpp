@@ -37,6 +37,15 @@ BOOST_AUTO_TEST_CASE(NewerMajorVersionWithAnotherHeaderSizeIsUnsupported) {
   BOOST_TEST(forge.open() == "unsupported version");
 }
 
+BOOST_AUTO_TEST_CASE(AHeaderOfAnotherSizeIsMalformed) {
+  Forge forge;
+  constexpr std::size_t larger = format::header::kBytes + 8;
+  store32(forge.header() + format::header::kHeaderBytesAt, larger);
+  store64(forge.header() + larger - 8, xxh64(forge.header(), larger - 8, 0));
+  BOOST_TEST(open_bytes(forge.bytes).status().message() == "header: its size is not that of version 1");
+  BOOST_TEST(forge.open() == "malformed");
+}
+
 BOOST_AUTO_TEST_CASE(NewerMinorVersionIsRead) {
   Forge forge;
   store16(forge.header() + format::header::kMinorAt, 7);
@@ -208,6 +217,37 @@ BOOST_AUTO_TEST_CASE(MissingSectionIsMalformed) {
   BOOST_TEST(forge.open() == "malformed");
 }
 
+BOOST_AUTO_TEST_CASE(EveryIndexRecordHasAProof) {
+  namespace at = format::section;
+  Forge forge;
+  std::uint8_t* proofs = forge.section(SectionType::proofs);
+  store64(proofs + at::kCountAt, load64(proofs + at::kCountAt) - 1);
+  store64(proofs + at::kBytesAt, load64(proofs + at::kBytesAt) - format::kRecordBytes);
+  const Status status = open_bytes(forge.seal().bytes).status();
+  BOOST_TEST(status.message() == "the numbers of proofs and of index records differ");
+  BOOST_TEST(outcome(status) == "malformed");
+}
+
+// A source whose text holds all of another one, to which that one's record points: both can be read.
+BOOST_AUTO_TEST_CASE(BlobsThatOverlapAreMalformed) {
+  Contents contents = small_contents();
+  contents.sources = {{"within", "text"}, {"outer", ""}};
+  const Bytes inner = {6, 0, 0, 0, 'w', 'i', 't', 'h', 'i', 'n', 4, 0, 0, 0, 't', 'e', 'x', 't'};
+  contents.sources[1].text.assign(inner.begin(), inner.end());
+  Forge forge(encode(contents, Packing::plain).value());
+  const Bundle bundle = open_bytes(forge.bytes).value();
+  BOOST_TEST(outcome(bundle.verify()) == "ok");
+  const std::size_t i = bundle.source(0)->name == "within" ? 0 : 1;
+  const std::uint8_t* outer = forge.record(SectionType::sources, 1 - i);
+  const std::uint64_t end = load64(outer + format::blob::kOffsetAt) + load32(outer + format::blob::kStoredBytesAt);
+  forge.set64(SectionType::sources, i, format::blob::kOffsetAt, end - inner.size());
+  const Bundle forged = open_bytes(forge.bytes).value();
+  BOOST_TEST(forged.source(static_cast<std::uint32_t>(i))->text == "text");
+  const Status status = forged.verify();
+  BOOST_TEST(outcome(status) == "malformed");
+  BOOST_TEST(status.message() == "bodies: two blobs overlap at byte " + std::to_string(end - inner.size()));
+}
+
 BOOST_AUTO_TEST_CASE(RecordsOutOfOrderAreMalformed) {
   for (const SectionType type : {SectionType::targets, SectionType::variants, SectionType::index}) {
     Forge forge;
@@ -273,6 +313,7 @@ BOOST_AUTO_TEST_CASE(EntryInfoOfAnotherBundleNeverGivesBytes) {
     return outcome(bundle.program(info));
   };
   BOOST_TEST(outcome_of([](EntryInfo&) {}) == "ok");
+  BOOST_TEST(outcome_of([&](EntryInfo& e) { e.index = bundle.entry_count(); }) == "malformed");
   BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.offset = UINT64_MAX; }) == "malformed");
   BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.offset = 0; }) == "malformed");
   BOOST_TEST(outcome_of([](EntryInfo& e) { e.program.stored_bytes = UINT32_MAX; }) == "malformed");

@@ -3,7 +3,8 @@
 //
 // A program is "compiled" by reading the macros of its build options (PRECISION, TRANS_A, SPLIT_K ...); its kernels are
 // those of kernels/KERNELS.md, computed by plain loops in double precision. A source that begins with `#error` does not
-// build. Buffers begin as NaN. A binary says what was compiled for which device, and no other bytes are taken.
+// build; with "wgmma." in it, it leaves PTX that builds once its target has the suffix, as on NVIDIA's. Buffers begin
+// as NaN. A binary says what was compiled for which device, and no other bytes are taken.
 //
 // The platform's name is that in the environment variable FAKE_OPENCL_PLATFORM, if there is one.
 //

@@ -100,6 +100,15 @@ const char* signature(Role role) {
   }
 }
 
+std::string kernel_names(const std::string& build_options) {
+  const Macros macros = macros_of(build_options);
+  std::string names;
+  for (const Named& kernel : kKernels) {
+    if (has(macros, kernel.role)) names += (names.empty() ? "" : ";") + std::string(kernel.name);
+  }
+  return names;
+}
+
 }  // namespace fake
 
 cl_kernel clCreateKernel(cl_program id, const char* wanted, cl_int* error) {

@@ -76,6 +76,7 @@ struct Program : Object {
     cl_build_status status = CL_BUILD_NONE;
     std::string options;
     std::string log;
+    std::string refused;  // what a build that failed leaves as the program's binary
     bool from_binary = false;
   };
   Context* context;
@@ -205,5 +206,7 @@ struct Answer {
 void compute(Role role, const Macros& macros, const Arguments& arguments, const std::size_t* groups);
 // One letter for each argument of a role: i int, R real, L ulong, M memory object, O the same or null.
 const char* signature(Role role);
+// Those that a program of these build options has, with semicolons between them.
+std::string kernel_names(const std::string& build_options);
 
 }  // namespace fake

@@ -37,6 +37,13 @@ bool read_binary(const Device& device, const std::string& binary, std::string& o
   return binary == binary_of(device, options);
 }
 
+// What NVIDIA's driver leaves of a source with instructions that the plain architecture does not have: its PTX, which
+// becomes a binary when the architecture gets its suffix.
+std::string refused_ptx(const Device& device, const std::string& options) {
+  std::string text = binary_of(device, options + " .target sm_90a, wgmma.");
+  return text.erase(text.find("sm_90a") + 5, 1);
+}
+
 bool in_context(const Context& context, cl_device_id device) {
   for (const cl_device_id other : context.devices) {
     if (other == device) return true;
@@ -44,7 +51,7 @@ bool in_context(const Context& context, cl_device_id device) {
   return false;
 }
 
-void build(Program& program, Program::Build& build, const char* options) {
+void build(Program& program, const Device& device, Program::Build& build, const char* options) {
   if (build.from_binary) {
     build.status = CL_BUILD_SUCCESS;
     return;
@@ -54,6 +61,8 @@ void build(Program& program, Program::Build& build, const char* options) {
   const bool fails = program.source.rfind("#error", 0) == 0;
   build.status = fails ? CL_BUILD_ERROR : CL_BUILD_SUCCESS;
   build.log = fails ? program.source : "";
+  const bool is_ptx = fails && program.source.find("wgmma.") != std::string::npos;
+  build.refused = is_ptx ? refused_ptx(device, build.options) : "";
 }
 
 // The indices of the devices that have an executable.
@@ -71,7 +80,7 @@ cl_int binaries(const Program& program, cl_program_info what, const Answer& answ
   for (const cl_device_id id : program.context->devices) {
     const Device& device = *object<Device>(id);
     const Program::Build& build = program.builds[device.index];
-    texts.push_back(build.status == CL_BUILD_SUCCESS ? binary_of(device, build.options) : "");
+    texts.push_back(build.status == CL_BUILD_SUCCESS ? binary_of(device, build.options) : build.refused);
     sizes.push_back(texts.back().size());
   }
   if (what == CL_PROGRAM_BINARY_SIZES) return answer.bytes(sizes.data(), sizes.size() * sizeof sizes[0]);
@@ -156,9 +165,10 @@ cl_int clBuildProgram(cl_program id, cl_uint count, const cl_device_id* devices,
   cl_int result = CL_SUCCESS;
   for (std::size_t i = 0; i < number; ++i) {
     if (!in_context(*program->context, all[i])) return CL_INVALID_DEVICE;
-    Program::Build& its = program->builds[object<Device>(all[i])->index];
+    const Device& device = *object<Device>(all[i]);
+    Program::Build& its = program->builds[device.index];
     if (program->source.empty() && !its.from_binary) return CL_INVALID_OPERATION;
-    build(*program, its, options);
+    build(*program, device, its, options);
     if (its.status != CL_BUILD_SUCCESS) result = CL_BUILD_PROGRAM_FAILURE;
   }
   if (notify) notify(id, data);
@@ -193,6 +203,11 @@ cl_int clGetProgramInfo(cl_program id, cl_program_info what, size_t size, void* 
     case CL_PROGRAM_NUM_KERNELS:
       if (built_for(*program).empty()) return CL_INVALID_PROGRAM_EXECUTABLE;
       return answer.number<std::size_t>(4);
+    case CL_PROGRAM_KERNEL_NAMES: {
+      const std::vector<int> indices = built_for(*program);
+      if (indices.empty()) return CL_INVALID_PROGRAM_EXECUTABLE;
+      return answer.text(kernel_names(program->builds[indices[0]].options));
+    }
     default: return CL_INVALID_VALUE;
   }
 }

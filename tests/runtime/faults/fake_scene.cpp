@@ -64,35 +64,6 @@ cache::Variant complex_kernels() {
   return variant;
 }
 
-cache::Contents contents() {
-  cache::Contents all;
-  cl_platform_id platform = nullptr;
-  cl_device_id device = nullptr;
-  clGetPlatformIDs(1, &platform, nullptr);
-  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr);
-  all.targets = {*identify(device)};
-  all.sources = {{"fake.cl", "the fake driver reads the build options only"}};
-  all.variants = {plain("native", problem_of(Case::native)), plain("source", problem_of(Case::source)),
-                  with_all_launches("launches", problem_of(Case::launches)),
-                  plain("rejected", problem_of(Case::rejected)), complex_kernels()};
-  cache::Profile profile;
-  for (std::uint32_t i = 0; i < all.variants.size(); ++i) {
-    const cache::Variant& variant = all.variants[i];
-    cache::Rule rule;
-    rule.kind() = variant.kind();
-    rule.variant = i;
-    if (!variant.is_program()) profile.defaults.push_back(rule);
-    if (i == static_cast<std::uint32_t>(Case::source)) continue;
-    cache::Entry entry;
-    entry.variant = i;
-    entry.program = fake::binary_for(0, variant.build_options);
-    if (i == static_cast<std::uint32_t>(Case::rejected)) entry.program.back() ^= 1;
-    all.entries.push_back(entry);
-  }
-  all.profiles = {profile};
-  return all;
-}
-
 // Where element (row, column) of the matrix of one product lies.
 std::size_t place(std::size_t row, std::size_t column, bool transposed, std::size_t ld) {
   return transposed ? column * ld + row : row * ld + column;
@@ -125,6 +96,35 @@ cl_mem buffer(cl_context context, const std::vector<double>& data, std::size_t b
 
 }  // namespace
 
+cache::Contents bundle_contents() {
+  cache::Contents all;
+  cl_platform_id platform = nullptr;
+  cl_device_id device = nullptr;
+  clGetPlatformIDs(1, &platform, nullptr);
+  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr);
+  all.targets = {*identify(device)};
+  all.sources = {{"fake.cl", "the fake driver reads the build options only"}};
+  all.variants = {plain("native", problem_of(Case::native)), plain("source", problem_of(Case::source)),
+                  with_all_launches("launches", problem_of(Case::launches)),
+                  plain("rejected", problem_of(Case::rejected)), complex_kernels()};
+  cache::Profile profile;
+  for (std::uint32_t i = 0; i < all.variants.size(); ++i) {
+    const cache::Variant& variant = all.variants[i];
+    cache::Rule rule;
+    rule.kind() = variant.kind();
+    rule.variant = i;
+    if (!variant.is_program()) profile.defaults.push_back(rule);
+    if (i == static_cast<std::uint32_t>(Case::source)) continue;
+    cache::Entry entry;
+    entry.variant = i;
+    entry.program = fake::binary_for(0, variant.build_options);
+    if (i == static_cast<std::uint32_t>(Case::rejected)) entry.program.back() ^= 1;
+    all.entries.push_back(entry);
+  }
+  all.profiles = {profile};
+  return all;
+}
+
 Problem problem_of(Case which, std::size_t batch) {
   Problem problem;
   if (which == Case::source) problem.precision = Precision::double_precision;
@@ -146,7 +146,7 @@ Problem problem_of(Case which, std::size_t batch) {
 }
 
 const cache::Bytes& bundle_bytes() {
-  static const cache::Bytes bytes = *cache::encode(contents());
+  static const cache::Bytes bytes = *cache::encode(bundle_contents());
   return bytes;
 }
 
@@ -247,6 +247,14 @@ double Operands::error(cl_command_queue queue) const {
 
 Result<Library> open_library(const Scene& scene, const Options& options) {
   const Result<Bundle> bundle = Bundle::from_memory({bundle_bytes().data(), bundle_bytes().size()});
+  if (!bundle) return bundle.status();
+  return Library::create(scene.context, scene.device, {*bundle}, options);
+}
+
+Result<Library> open_library(const Scene& scene, const cache::Contents& contents, const Options& options) {
+  const Result<cache::Bytes> bytes = cache::encode(contents);
+  if (!bytes) return bytes.status();
+  const Result<Bundle> bundle = Bundle::copy_of({bytes->data(), bytes->size()});
   if (!bundle) return bundle.status();
   return Library::create(scene.context, scene.device, {*bundle}, options);
 }

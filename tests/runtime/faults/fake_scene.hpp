@@ -27,8 +27,9 @@ inline constexpr Case kWithComplex[] = {Case::native, Case::source, Case::launch
 // One product, or two with strides, of matrices with gaps between their rows.
 Problem problem_of(Case which, std::size_t batch = 1);
 
-// The bundle's bytes.
+// The bundle's bytes, and what they hold: the variants in the order of the cases.
 const cache::Bytes& bundle_bytes();
+cache::Contents bundle_contents();
 
 // Handles of the driver, as an application has them. Resets the driver first.
 struct Scene {
@@ -74,6 +75,7 @@ inline constexpr double kTolerance = 1e-4;
 // ---- The library's entry points ----
 
 Result<Library> open_library(const Scene& scene, const Options& options = {});
+Result<Library> open_library(const Scene& scene, const cache::Contents& contents, const Options& options = {});
 inline Result<Gemm> prepare(const Library& library, const Problem& problem) { return library.prepare(problem); }
 inline Status enqueue(Gemm& gemm, cl_command_queue queue, const Operands& operands, cl_uint wait_count = 0,
                       const cl_event* waits = nullptr, cl_event* event = nullptr) {

@@ -6,9 +6,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <stdlib.h>
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 using namespace clbake;
 using namespace clbake::test;
@@ -149,6 +151,42 @@ BOOST_AUTO_TEST_CASE(ThePortableFormIsNotCompiledEither) {
   BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 1U);
 }
 
+// The check writes and reads small whole numbers in each precision.
+BOOST_AUTO_TEST_CASE(MachineCodeForAnOlderDriverIsCheckedInEveryPrecision) {
+  const std::pair<Precision, const char*> all[] = {{Precision::half_precision, "PRECISION=16"},
+                                                   {Precision::bfloat16, "PRECISION=16 -D BFLOAT16=1"},
+                                                   {Precision::double_precision, "PRECISION=64"}};
+  for (const auto& [precision, macros] : all) {
+    for (const bool right : {true, false}) {
+      Update update;
+      const std::uint32_t index = update.variant(Case::native);
+      cache::Variant& variant = update.contents.variants[index];
+      variant.precision = precision;
+      std::string& options = variant.build_options;
+      options.replace(options.find("PRECISION=32"), 12, macros);
+      std::string made = options;
+      if (!right) made.replace(made.find("TRANS_B=0"), 9, "TRANS_B=1");
+      update.entry(Case::native).program = fake::binary_for(0, made);
+      for (cache::Rule& rule : update.contents.profiles[0].defaults) {
+        if (rule.variant == index) rule.precision = precision;
+      }
+      auto& defaults = update.contents.profiles[0].defaults;  // in double precision not the other one
+      defaults.erase(
+          std::remove_if(defaults.begin(), defaults.end(),
+                         [&](const cache::Rule& rule) { return rule.precision == precision && rule.variant != index; }),
+          defaults.end());
+      const Library library = update.library();
+      Problem problem = problem_of(Case::native);
+      problem.precision = precision;
+      const Result<Gemm> gemm = prepare(library, problem);
+      BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
+      BOOST_TEST(gemm->explanation().variant == "native");
+      BOOST_TEST(name(gemm->explanation().origin) == (right ? "native" : "source"));
+      BOOST_TEST(gemm->explanation().baked_for == (right ? "0.9" : ""));
+    }
+  }
+}
+
 // The driver takes it, and it computes something else: here a product of another transpose.
 BOOST_AUTO_TEST_CASE(MachineCodeThatComputesSomethingElseNeverServes) {
   Update update;
@@ -189,6 +227,28 @@ BOOST_AUTO_TEST_CASE(AnotherVariantForTheOlderDriverServesWhereTheWantedOneHasNo
   BOOST_TEST(later.waits_for == "");
   BOOST_TEST(update.compiled_by_caller == 0);  // that was the library's thread
   BOOST_TEST(library.counters().fallback == 1U);
+}
+
+// A lack of memory says nothing about the source: the next call has it compiled again.
+BOOST_AUTO_TEST_CASE(ACompilationInTheBackgroundThatLacksMemoryIsTriedAgain) {
+  Update update;
+  const std::uint32_t wanted = update.variant(Case::native);
+  cache::Variant other = update.contents.variants[wanted];
+  other.name = "another";
+  update.contents.variants.push_back(other);
+  update.entry(Case::native).variant = static_cast<std::uint32_t>(update.contents.variants.size() - 1);
+  const Library library = update.library();
+  fake::fail(fake::Function::clCreateProgramWithSource, 0, CL_OUT_OF_HOST_MEMORY);
+  BOOST_TEST(update.serve(library, Case::native).waits_for == "native");
+  library.finish();
+  BOOST_TEST((fake::failed() == fake::Function::clCreateProgramWithSource));
+  fake::fail_nothing();
+  BOOST_TEST(has(update.lines(), "compiling in the background failed: "), update.lines());
+  BOOST_TEST(has(update.lines(), "CL_OUT_OF_HOST_MEMORY"), update.lines());
+  BOOST_TEST(update.serve(library, Case::native).variant == "another");
+  library.finish();
+  BOOST_TEST(update.serve(library, Case::native).variant == "native");
+  BOOST_TEST(update.compiled_by_caller == 0);
 }
 
 BOOST_AUTO_TEST_CASE(MachineCodeForANewerDriverIsNotOffered) {

@@ -1,5 +1,6 @@
 // The application's own programs on the driver in memory: tiers, misses, policies, overlay, threads, the C header.
 #include "faults/fake_scene.hpp"
+#include "faults/leaks.hpp"
 
 #include <clbake/clbake.h>
 #include <clbake/cache/writer.hpp>
@@ -66,11 +67,6 @@ Library library_of(const Scene& scene, const std::vector<Bundle>& bundles, const
 // How a call ended: "native", "source" ... or the failure's name.
 std::string served(const Result<LoadedProgram>& program) {
   return program ? name(program->explanation().origin) : std::string(name(program.status().code()));
-}
-
-void check_nothing_is_left() {
-  BOOST_TEST(fake::leaks() == "");
-  for (const std::string& complaint : fake::complaints()) BOOST_TEST_ERROR(complaint);
 }
 
 // A directory for an overlay.

@@ -1,0 +1,249 @@
+// The C header on the driver in memory: every function does what its C++ counterpart does, and passes on every field.
+#include "api/c_scene.hpp"
+
+#include <clbake/cache/writer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+using namespace clbake;
+using namespace clbake::test;
+
+extern "C" int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queue, const char* path);
+
+namespace {
+
+clbake_scalars scalars_for(const Operands& operands) {
+  return {operands.alpha().real(), operands.alpha().imag(), Operands::kBeta, 0};
+}
+
+void check_right(const Scene& scene, const Operands& operands) {
+  const double error = operands.error(scene.queue);
+  BOOST_TEST(error < kTolerance, "an error of " << error);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(AProgramInCMultiplies) {
+  {
+    const Scene scene;
+    const Directory directory;
+    const std::string path = directory.path + "/gemm.clbake";
+    BOOST_REQUIRE(cache::write_file(path, {bundle_bytes().data(), bundle_bytes().size()}).ok());
+    BOOST_TEST(multiply_in_c(scene.context, scene.device, scene.queue, path.c_str()) == 0);
+  }
+  check_nothing_is_left();
+}
+
+BOOST_AUTO_TEST_CASE(EveryCallMultiplies) {
+  {
+    CScene scene;
+    clbake_error& error = scene.error;
+    const CLibrary library(scene);
+    for (const Case which : kWithComplex) {
+      const Problem shape = problem_of(which);
+      const clbake_problem problem = c_problem_of(which);
+      const Operands o[4] = {{scene, shape}, {scene, shape}, {scene, shape}, {scene, shape}};
+      const clbake_scalars scalars = scalars_for(o[0]);
+      Handle gemm, clone;
+      BOOST_REQUIRE(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm.gemm, &error) == CLBAKE_OK);
+      BOOST_REQUIRE(clbake_gemm_clone(gemm, &clone.gemm, &error) == CLBAKE_OK);
+      BOOST_TEST(clbake_gemm_enqueue_scaled(clone, scene.queue, &scalars, 1, o[0].a.buffer, o[0].a.offset,
+                                            o[0].b.buffer, o[0].b.offset, o[0].c.buffer, o[0].c.offset, nullptr, 0,
+                                            nullptr, nullptr, &error) == CLBAKE_OK);
+      BOOST_TEST(clbake_library_gemm_scaled(library, scene.queue, &problem, &scalars, 1, o[1].a.buffer, o[1].a.offset,
+                                            o[1].b.buffer, o[1].b.offset, o[1].c.buffer, o[1].c.offset, nullptr, 0,
+                                            nullptr, nullptr, &error) == CLBAKE_OK);
+      check_right(scene, o[0]);
+      check_right(scene, o[1]);
+      if (which == Case::complex) continue;  // whose alpha is not real
+      cl_event done = nullptr;
+      BOOST_TEST(clbake_gemm_enqueue(gemm, scene.queue, scalars.alpha, o[2].a.buffer, o[2].a.offset, o[2].b.buffer,
+                                     o[2].b.offset, scalars.beta, o[2].c.buffer, o[2].c.offset, nullptr, 0, nullptr,
+                                     &done, &error) == CLBAKE_OK);
+      BOOST_TEST(clbake_library_gemm(library, scene.unordered_queue, &problem, scalars.alpha, o[3].a.buffer,
+                                     o[3].a.offset, o[3].b.buffer, o[3].b.offset, scalars.beta, o[3].c.buffer,
+                                     o[3].c.offset, nullptr, 1, &done, nullptr, &error) == CLBAKE_OK);
+      clFinish(scene.unordered_queue);
+      check_right(scene, o[2]);
+      check_right(scene, o[3]);
+      clReleaseEvent(done);
+    }
+    BOOST_TEST(counters_of(library).cached == 4U);
+  }
+  check_nothing_is_left();
+}
+
+// Each product of the batch in a call of its own: the other's scalars leave its C as it is.
+BOOST_AUTO_TEST_CASE(EachProductOfABatchHasItsScalars) {
+  CScene scene;
+  clbake_error& error = scene.error;
+  const CLibrary library(scene);
+  const Problem shape = problem_of(Case::native, 2);
+  clbake_problem problem = c_problem_of(Case::native, 2);
+  const clbake_batch_offsets offsets[2] = {{0, 0, 0}, {shape.a_stride, shape.b_stride, shape.c_stride}};
+  for (const bool with_offsets : {false, true}) {
+    problem.offsets = with_offsets ? offsets : nullptr;
+    if (with_offsets) problem.a_stride = problem.b_stride = problem.c_stride = 0;
+    const Operands o(scene, shape), p(scene, shape);
+    Handle gemm;
+    BOOST_REQUIRE(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm.gemm, &error) == CLBAKE_OK);
+    const clbake_scalars own = scalars_for(o), none = {0, 0, 1, 0};
+    for (const int product : {0, 1}) {
+      const clbake_scalars scalars[2] = {product == 0 ? own : none, product == 1 ? own : none};
+      BOOST_TEST(clbake_gemm_enqueue_scaled(gemm, scene.queue, scalars, 2, o.a.buffer, o.a.offset, o.b.buffer,
+                                            o.b.offset, o.c.buffer, o.c.offset, nullptr, 0, nullptr, nullptr,
+                                            &error) == CLBAKE_OK);
+      BOOST_TEST(clbake_library_gemm_scaled(library, scene.queue, &problem, scalars, 2, p.a.buffer, p.a.offset,
+                                            p.b.buffer, p.b.offset, p.c.buffer, p.c.offset, nullptr, 0, nullptr,
+                                            nullptr, &error) == CLBAKE_OK);
+    }
+    check_right(scene, o);
+    check_right(scene, p);
+    const clbake_scalars three[3] = {own, own, own};
+    check_refused(clbake_gemm_enqueue_scaled(gemm, scene.queue, three, 3, o.a.buffer, o.a.offset, o.b.buffer,
+                                             o.b.offset, o.c.buffer, o.c.offset, nullptr, 0, nullptr, nullptr, &error),
+                  error, CLBAKE_ARGUMENT_SCALARS, "3");
+    check_right(scene, o);  // nothing was written
+  }
+}
+
+// C = clamp(D + bias), with alpha = 0 and beta = 1: A, B and C are not read.
+BOOST_AUTO_TEST_CASE(AnEpilogueIsPassedOn) {
+  CScene scene;
+  clbake_error& error = scene.error;
+  const CLibrary library(scene);
+  constexpr std::size_t m = 3, n = 5, ldd = 6, offset = 2;
+  clbake_problem problem;
+  clbake_problem_init(&problem, CLBAKE_SINGLE, m, n, 4);
+  problem.bias = CLBAKE_BIAS_PER_COLUMN;
+  problem.activation = CLBAKE_CLAMP;
+  problem.low = 2;
+  problem.high = 12;
+  problem.has_d = 1;
+  problem.ldd = ldd;
+  std::vector<float> d(offset + m * ldd), bias(offset + n), c(m * n, -1);
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = static_cast<float>(i) - offset;
+  for (std::size_t j = 0; j < bias.size(); ++j) bias[j] = static_cast<float>(j) - offset - 1;
+  const auto buffer = [&](std::vector<float>& data) {
+    return clCreateBuffer(scene.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, data.size() * sizeof(float),
+                          data.data(), nullptr);
+  };
+  const clbake_epilogue_buffers more = {buffer(bias), offset, buffer(d), offset};
+  cl_mem to = buffer(c);
+  const auto call = [&](const clbake_epilogue_buffers* buffers) {
+    return clbake_library_gemm(library, scene.queue, &problem, 0, nullptr, 0, nullptr, 0, 1, to, 0, buffers, 0, nullptr,
+                               nullptr, &error);
+  };
+  check_refused(call(nullptr), error, CLBAKE_ARGUMENT_D, "D");
+  BOOST_TEST(call(&more) == CLBAKE_OK, error.message);
+  clEnqueueReadBuffer(scene.queue, to, CL_TRUE, 0, c.size() * sizeof(float), c.data(), 0, nullptr, nullptr);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const float sum = static_cast<float>(i * ldd + j) + static_cast<float>(j) - 1;
+      BOOST_TEST(c[i * n + j] == std::min(std::max(sum, 2.0F), 12.0F));
+    }
+  }
+  for (cl_mem made : {more.bias, more.d, to}) clReleaseMemObject(made);
+}
+
+// C = act(bias), with alpha = beta = 0: nothing else is read.
+BOOST_AUTO_TEST_CASE(EveryActivationIsPassedOn) {
+  CScene scene;
+  const CLibrary library(scene);
+  const std::vector<float> x = {-2, -0.5F, 0.25F, 3};
+  const std::size_t bytes = x.size() * sizeof x[0];
+  cl_mem bias = clCreateBuffer(scene.context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
+  cl_mem c = clCreateBuffer(scene.context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
+  clEnqueueWriteBuffer(scene.queue, bias, CL_TRUE, 0, bytes, x.data(), 0, nullptr, nullptr);
+  const clbake_epilogue_buffers more = {bias, 0, nullptr, 0};
+  const auto check = [&](clbake_activation activation, double (*expected)(double)) {
+    clbake_problem problem;
+    clbake_problem_init(&problem, CLBAKE_SINGLE, x.size(), 1, 3);
+    problem.bias = CLBAKE_BIAS_PER_ROW;
+    problem.activation = activation;
+    BOOST_TEST(clbake_library_gemm(library, scene.queue, &problem, 0, nullptr, 0, nullptr, 0, 0, c, 0, &more, 0,
+                                   nullptr, nullptr, &scene.error) == CLBAKE_OK);
+    std::vector<float> found(x.size());
+    clEnqueueReadBuffer(scene.queue, c, CL_TRUE, 0, bytes, found.data(), 0, nullptr, nullptr);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double wanted = expected(static_cast<double>(x[i]));
+      BOOST_TEST(std::fabs(static_cast<double>(found[i]) - wanted) < 1e-6,
+                 "activation " << activation << " of " << x[i]);
+    }
+  };
+  check(CLBAKE_ACTIVATION_NONE, [](double v) { return v; });
+  check(CLBAKE_RELU, [](double v) { return std::max(v, 0.0); });
+  check(CLBAKE_SIGMOID, [](double v) { return 1 / (1 + std::exp(-v)); });
+  check(CLBAKE_SILU, [](double v) { return v / (1 + std::exp(-v)); });
+  check(CLBAKE_GELU, [](double v) { return v / 2 * (1 + std::erf(v / std::sqrt(2.0))); });
+  check(CLBAKE_GELU_TANH,
+        [](double v) { return v / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (v + 0.044715 * v * v * v))); });
+  clReleaseMemObject(bias);
+  clReleaseMemObject(c);
+}
+
+BOOST_AUTO_TEST_CASE(AWorkspaceOfTheCallersIsUsed) {
+  CScene scene;
+  clbake_error& error = scene.error;
+  const CLibrary library(scene);
+  const clbake_problem problem = c_problem_of(Case::launches);
+  const Operands o(scene, problem_of(Case::launches));
+  std::size_t bytes = 0;
+  BOOST_TEST(clbake_library_workspace_bytes(library, &problem, &bytes, &error) == CLBAKE_OK);
+  Handle gemm;
+  BOOST_REQUIRE(clbake_gemm_prepare(library, &problem, "launches", 1, &gemm.gemm, &error) == CLBAKE_OK);
+  BOOST_TEST(bytes > 0U);
+  BOOST_TEST(clbake_gemm_workspace_bytes(gemm) == bytes);
+  const auto multiply = [&] {
+    return clbake_gemm_enqueue(gemm, scene.queue, Operands::kAlpha, o.a.buffer, o.a.offset, o.b.buffer, o.b.offset,
+                               Operands::kBeta, o.c.buffer, o.c.offset, nullptr, 0, nullptr, nullptr, &error);
+  };
+  check_refused(multiply(), error, CLBAKE_ARGUMENT_WORKSPACE, "workspace");
+  constexpr std::size_t aligned = 128;  // CL_DEVICE_MEM_BASE_ADDR_ALIGN of the fake device
+  cl_mem workspace = clCreateBuffer(scene.context, CL_MEM_READ_WRITE, aligned + bytes, nullptr, nullptr);
+  check_refused(clbake_gemm_use_workspace(gemm, workspace, 2 * aligned, &error), error, CLBAKE_ARGUMENT_WORKSPACE,
+                std::to_string(bytes));
+  BOOST_TEST(clbake_gemm_use_workspace(gemm, workspace, aligned, &error) == CLBAKE_OK);
+  clReleaseMemObject(workspace);
+  BOOST_TEST(multiply() == CLBAKE_OK);
+  check_right(scene, o);
+}
+
+BOOST_AUTO_TEST_CASE(AnExplanationSaysWhatServesAndCountersWhatServed) {
+  CScene scene;
+  clbake_error& error = scene.error;
+  const CLibrary library(scene);
+  const clbake_problem problem = c_problem_of(Case::source);
+  clbake_explanation e;
+  clbake_explanation_init(&e);
+  BOOST_TEST(clbake_library_contains(library, &problem) == 0);
+  for (const int loaded : {0, 1}) {
+    Handle gemm;
+    BOOST_REQUIRE(clbake_gemm_prepare(library, &problem, nullptr, 0, &gemm.gemm, &error) == CLBAKE_OK);
+    BOOST_TEST(clbake_gemm_explanation(gemm, &e, &error) == CLBAKE_OK);
+    BOOST_TEST(e.origin == CLBAKE_SOURCE);
+    BOOST_TEST(e.miss == CLBAKE_NO_ENTRY);
+    BOOST_TEST(e.loaded == loaded);
+    BOOST_TEST(e.bundle == 0U);
+    BOOST_TEST(std::string(e.variant) == "source");
+    BOOST_TEST(std::string(e.waits_for).empty());
+    BOOST_TEST(std::string(e.baked_for).empty());
+    BOOST_TEST(!std::string(e.reason).empty());
+    BOOST_TEST(!std::string(e.miss_message).empty());
+  }
+  const clbake_problem native = c_problem_of(Case::native);
+  BOOST_TEST(clbake_library_warm(library, &native, 1, nullptr, nullptr, &error) == CLBAKE_OK);
+  BOOST_TEST(clbake_library_explain(library, &native, &e, &error) == CLBAKE_OK);
+  BOOST_TEST(e.origin == CLBAKE_NATIVE);
+  BOOST_TEST(e.miss == CLBAKE_OK);
+  BOOST_TEST(clbake_library_contains(library, &native) == 1);
+  const clbake_counters counters = counters_of(library);
+  BOOST_TEST(counters.source == 1U);
+  BOOST_TEST(counters.native == 1U);
+  BOOST_TEST(counters.loaded == 1U);
+  BOOST_TEST(counters.failed == 0U);
+  BOOST_TEST(counters.misses[CLBAKE_NO_ENTRY] == 1U);
+  BOOST_TEST(counters.misses[CLBAKE_NO_TARGET] == 0U);
+}
