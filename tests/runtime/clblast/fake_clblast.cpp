@@ -4,6 +4,8 @@
 
 #include "clblast/fake_clblast.hpp"
 
+#include <stdexcept>
+
 using namespace clbake::tests;
 
 namespace {
@@ -55,6 +57,7 @@ StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const T
                        const size_t a_ld, const cl_mem b, const size_t* b_offsets, const size_t b_ld,
                        const float* betas, cl_mem c, const size_t* c_offsets, const size_t c_ld,
                        const size_t batch_count, cl_command_queue*, cl_event*) {
+  if (batch_count == 1) throw std::length_error("as a CLBlast that is used by many threads at once");
   return layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes && m == 3 &&
                  n == 2 && k == 4 && alphas[1] == 3 && a != b && a_offsets[1] == 5 && a_ld == 1 && b_offsets[1] == 7 &&
                  b_ld == 2 && betas[1] == 9 && b != c && c_offsets[1] == 11 && c_ld == 2 && batch_count == 2

@@ -67,9 +67,12 @@ BOOST_AUTO_TEST_CASE(ABatchWhoseLinesOverlapGoesThere) {
   cl_command_queue q = queue();
   const float alphas[] = {1, 3}, betas[] = {0, 9};
   const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {0, 11};
-  BOOST_TEST(
-      (clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer, as,
-                                   1, on.b.buffer, bs, 2, betas, on.c.buffer, cs, 2, 2, &q) == kServedByClblast));
+  const auto batch_of = [&](std::size_t count) {
+    return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer,
+                                       as, 1, on.b.buffer, bs, 2, betas, on.c.buffer, cs, 2, count, &q);
+  };
+  BOOST_TEST((batch_of(2) == kServedByClblast));
+  BOOST_TEST((batch_of(1) == StatusCode::kUnexpectedError));  // it throws
 }
 
 BOOST_AUTO_TEST_CASE(OnceItIsOpenItsCacheIsClearedAndFilled) {

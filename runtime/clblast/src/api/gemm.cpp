@@ -32,11 +32,15 @@ CLBAKE_SYMBOLS(double, "d", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
 CLBAKE_SYMBOLS(std::complex<float>, "St7complexIfE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 CLBAKE_SYMBOLS(std::complex<double>, "St7complexIdE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 
-// What clbake cannot serve, CLBlast does. `function` names its type.
+// What clbake cannot serve, CLBlast does. It lets some exceptions through, which its API for C turns into this code.
 template <typename Function, typename... Arguments>
 StatusCode by_clblast(Function*, const char* symbol, Arguments... arguments) {
   auto* const function = reinterpret_cast<Function*>(door::original(symbol));
-  return function ? function(arguments...) : StatusCode::kNotImplemented;
+  try {
+    return function ? function(arguments...) : StatusCode::kNotImplemented;
+  } catch (...) {
+    return StatusCode::kUnexpectedError;
+  }
 }
 
 template <typename T>
