@@ -4,6 +4,8 @@
 
 #include "clblast/fake_clblast.hpp"
 
+#include <stdexcept>
+
 using namespace clbake::tests;
 
 namespace {
@@ -49,6 +51,20 @@ StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpos
              : StatusCode::kUnexpectedError;
 }
 
+template <>
+StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
+                       const size_t n, const size_t k, const float* alphas, const cl_mem a, const size_t* a_offsets,
+                       const size_t a_ld, const cl_mem b, const size_t* b_offsets, const size_t b_ld,
+                       const float* betas, cl_mem c, const size_t* c_offsets, const size_t c_ld,
+                       const size_t batch_count, cl_command_queue*, cl_event*) {
+  if (batch_count == 1) throw std::length_error("as a CLBlast that is used by many threads at once");
+  return layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes && m == 3 &&
+                 n == 2 && k == 4 && alphas[1] == 3 && a != b && a_offsets[1] == 5 && a_ld == 1 && b_offsets[1] == 7 &&
+                 b_ld == 2 && betas[1] == 9 && b != c && c_offsets[1] == 11 && c_ld == 2 && batch_count == 2
+             ? kServedByClblast
+             : StatusCode::kUnexpectedError;
+}
+
 StatusCode ClearCache() { return kServedByClblast; }
 StatusCode FillCache(const cl_device_id) { return kServedByClblast; }
 
@@ -67,3 +83,12 @@ CLBlastStatusCode CLBlastSrotg(cl_mem a, const size_t a_offset, cl_mem b, const 
       a == handle<cl_mem>(1) && a_offset == 2 && b == handle<cl_mem>(3) && b_offset == 4 && c == handle<cl_mem>(5) &&
       c_offset == 6 && s == handle<cl_mem>(7) && s_offset == 8 && *queue == handle<cl_command_queue>(9)));
 }
+
+namespace clbake::tests {
+
+Large every_register(long a, long b, long c, long d, long e, long f, long g, long h, Vector s, Vector t, Vector u,
+                     Vector v, Vector w, Vector x, Vector y, Vector z, long i, Vector last) {
+  return {{a, b, c, d, e, f, g, h, i}, {s, t, u, v, w, x, y, z, last}};
+}
+
+}  // namespace clbake::tests

@@ -2,6 +2,7 @@
 // needed. fake_clblast.cpp is in its place.
 #include "clblast/door_scene.hpp"
 #include "clblast/fake_clblast.hpp"
+#include "clblast/forwarded_calls.hpp"
 
 #include "test_device.hpp"
 
@@ -36,35 +37,15 @@ BOOST_AUTO_TEST_CASE(AProgramThatOnlyMultipliesNeverOpensClblast) {
   BOOST_TEST(!clblast_is_in_the_process());
 }
 
-BOOST_AUTO_TEST_CASE(ArgumentsInRegistersAndOnTheStackArrive) {
-  auto* q = handle<cl_command_queue>(14);
+BOOST_AUTO_TEST_CASE(AllArgumentsArrive) {
   for (int i = 0; i < 2; ++i) {  // by way of the lookup, and directly
-    BOOST_TEST((clblast::Gemv<float>(Layout::kColMajor, Transpose::kYes, 1, 2, 3, handle<cl_mem>(4), 5, 6,
-                                     handle<cl_mem>(7), 8, 9, 10, handle<cl_mem>(11), 12, 13, &q,
-                                     handle<cl_event*>(15)) == StatusCode::kSuccess));
+    BOOST_TEST(every_register_arrives());
     BOOST_TEST(clblast_is_in_the_process());
+    BOOST_TEST(real_routine_arrives());
+    BOOST_TEST(complex_routine_arrives());
+    BOOST_TEST(routine_of_c_arrives());
+    BOOST_TEST(references_arrive());
   }
-}
-
-BOOST_AUTO_TEST_CASE(ComplexScalarsArrive) {
-  auto* q = handle<cl_command_queue>(10);
-  for (int i = 0; i < 2; ++i) {
-    BOOST_TEST((clblast::Axpy<std::complex<double>>(1, {2, 3}, handle<cl_mem>(4), 5, 6, handle<cl_mem>(7), 8, 9, &q,
-                                                    nullptr) == StatusCode::kSuccess));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(TheApiForCIsForwardedToo) {
-  auto* q = handle<cl_command_queue>(9);
-  BOOST_TEST(CLBlastSrotg(handle<cl_mem>(1), 2, handle<cl_mem>(3), 4, handle<cl_mem>(5), 6, handle<cl_mem>(7), 8, &q,
-                          nullptr) == CLBlastSuccess);
-}
-
-BOOST_AUTO_TEST_CASE(ReferencesArrive) {
-  std::unordered_map<std::string, std::size_t> parameters;
-  BOOST_TEST((clblast::RetrieveParameters(handle<cl_device_id>(1), "Xgemm", clblast::Precision::kSingle, parameters) ==
-              StatusCode::kSuccess));
-  BOOST_TEST(parameters["MWG"] == 64U);
 }
 
 BOOST_AUTO_TEST_CASE(ARoutineThatThisClblastLacksIsNotImplemented) {
@@ -78,6 +59,20 @@ BOOST_AUTO_TEST_CASE(WhatClbakeRefusesAndClblastDoesNotGoesThere) {
   BOOST_TEST(
       (clblast::Gemm<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, 0.5F, on.a.buffer, 1, 5,
                             on.b.buffer, 2, 6, 2, on.a.buffer, 3, 7, &q, nullptr, on.c.buffer) == kServedByClblast));
+}
+
+// CLBlast does not look at the leading dimensions of A and B there: lines may overlap.
+BOOST_AUTO_TEST_CASE(ABatchWhoseLinesOverlapGoesThere) {
+  const Matrices<float> on{Shape()};
+  cl_command_queue q = queue();
+  const float alphas[] = {1, 3}, betas[] = {0, 9};
+  const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {0, 11};
+  const auto batch_of = [&](std::size_t count) {
+    return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer,
+                                       as, 1, on.b.buffer, bs, 2, betas, on.c.buffer, cs, 2, count, &q);
+  };
+  BOOST_TEST((batch_of(2) == kServedByClblast));
+  BOOST_TEST((batch_of(1) == StatusCode::kUnexpectedError));  // it throws
 }
 
 BOOST_AUTO_TEST_CASE(OnceItIsOpenItsCacheIsClearedAndFilled) {

@@ -5,6 +5,8 @@
 
 #include <clbake/clblast_door.h>
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
@@ -13,6 +15,19 @@
 
 using namespace clbake::tests;
 using clblast::StatusCode;
+
+namespace {
+
+bool clear_at_next_query = false;
+
+}  // namespace
+
+// In the place of the driver's: what happens while the door makes a library of a context.
+extern "C" cl_int clGetContextInfo(cl_context context, cl_context_info name, size_t size, void* value, size_t* needed) {
+  static const auto driver = reinterpret_cast<decltype(&clGetContextInfo)>(dlsym(RTLD_NEXT, "clGetContextInfo"));
+  if (std::exchange(clear_at_next_query, false)) static_cast<void>(clblast::ClearCache());
+  return driver(context, name, size, value, needed);
+}
 
 namespace {
 
@@ -85,6 +100,18 @@ BOOST_AUTO_TEST_CASE(ClearCacheReleasesAContext) {
   BOOST_TEST((clblast::ClearCache() == StatusCode::kSuccess));
   BOOST_TEST(scene.references() == before);
   BOOST_TEST(scene.multiply());
+}
+
+// What another thread was making when the cache was cleared may be of older bundles.
+BOOST_AUTO_TEST_CASE(WhatIsMadeDuringAClearIsNotKept) {
+  Scene scene;
+  const cl_uint before = scene.references();
+  clear_at_next_query = true;
+  BOOST_TEST(scene.multiply());
+  BOOST_TEST(!clear_at_next_query);
+  BOOST_TEST(scene.references() == before);
+  BOOST_TEST(scene.multiply());
+  BOOST_TEST(scene.references() > before);
 }
 
 BOOST_AUTO_TEST_CASE(OnlyTheLatestContextsAreKept) {

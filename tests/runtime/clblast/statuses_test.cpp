@@ -64,7 +64,8 @@ Shape exact() {
   return shape;
 }
 
-// Every way to call refuses with `code` what `change` makes of a call, and writes nothing.
+// Every way to call refuses with `code` what `change` makes of a call, and writes nothing. Batches with offsets may
+// have each leading dimension of A and B.
 void refused(StatusCode code, const std::function<void(Call&)>& change) {
   const Matrices<float> on(exact());
   Call call(on);
@@ -72,10 +73,12 @@ void refused(StatusCode code, const std::function<void(Call&)>& change) {
   BOOST_TEST(static_cast<int>(call.product()) == static_cast<int>(code));
   BOOST_TEST(static_cast<int>(call.product_in_c()) == static_cast<int>(code));
   BOOST_TEST(static_cast<int>(call.strided()) == static_cast<int>(code));
-  BOOST_TEST(static_cast<int>(call.batched()) == static_cast<int>(code));
-  call.batch = 2;
-  call.c_offset += 21;
-  BOOST_TEST(static_cast<int>(call.batched()) == static_cast<int>(code));
+  if (code != StatusCode::kInvalidLeadDimA && code != StatusCode::kInvalidLeadDimB) {
+    BOOST_TEST(static_cast<int>(call.batched()) == static_cast<int>(code));
+    call.batch = 2;
+    call.c_offset += 21;
+    BOOST_TEST(static_cast<int>(call.batched()) == static_cast<int>(code));
+  }
   clFinish(queue());
   const std::vector<float> c = on.c.read();
   for (const float x : c) BOOST_TEST(x != x);  // NaN, as before
@@ -151,6 +154,10 @@ BOOST_AUTO_TEST_CASE(ABatchIsChecked) {
   call.lda = 1;
   BOOST_TEST((call.strided() == StatusCode::kInvalidBatchCount));
   BOOST_TEST((call.batched() == StatusCode::kInvalidBatchCount));
+  call.queue = nullptr;  // the first check of all
+  BOOST_TEST((call.strided() == StatusCode::kInvalidCommandQueue));
+  BOOST_TEST((call.batched() == StatusCode::kInvalidCommandQueue));
+  call.queue = queue();
   call.batch = 2;
   call.c_stride = 0;
   BOOST_TEST((call.strided() == StatusCode::kInvalidDimension));
@@ -175,6 +182,8 @@ BOOST_AUTO_TEST_CASE(NoTemporaryBufferIsAskedFor) {
   cl_command_queue none = nullptr;
   BOOST_TEST((clblast::GemmTempBufferSize<double>(clblast::Layout::kColMajor, no, no, 7, 7, 7, 0, 7, 0, 7, 0, 7, &none,
                                                   bytes) == StatusCode::kInvalidCommandQueue));
+  BOOST_TEST(CLBlastSGemmTempBufferSize(CLBlastLayoutColMajor, CLBlastTransposeNo, CLBlastTransposeNo, 7, 7, 7, 0, 7, 0,
+                                        7, 0, 7, &q, nullptr) == CLBlastInvalidValue);
   const Matrices<float> on(exact());
   BOOST_TEST(CLBlastSgemmWithTempBuffer(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, 4, 5, 6, 1.5F,
                                         on.a.buffer, 0, 6, on.b.buffer, 0, 5, 0, on.c.buffer, 0, 5, &q, nullptr,

@@ -32,11 +32,15 @@ CLBAKE_SYMBOLS(double, "d", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
 CLBAKE_SYMBOLS(std::complex<float>, "St7complexIfE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 CLBAKE_SYMBOLS(std::complex<double>, "St7complexIdE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 
-// What clbake cannot serve, CLBlast does. `function` names its type.
+// What clbake cannot serve, CLBlast does. It lets some exceptions through, which its API for C turns into this code.
 template <typename Function, typename... Arguments>
 StatusCode by_clblast(Function*, const char* symbol, Arguments... arguments) {
   auto* const function = reinterpret_cast<Function*>(door::original(symbol));
-  return function ? function(arguments...) : StatusCode::kNotImplemented;
+  try {
+    return function ? function(arguments...) : StatusCode::kNotImplemented;
+  } catch (...) {
+    return StatusCode::kUnexpectedError;
+  }
 }
 
 template <typename T>
@@ -79,7 +83,7 @@ StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const T
                        const size_t a_ld, const cl_mem b_buffer, const size_t* b_offsets, const size_t b_ld,
                        const T* betas, cl_mem c_buffer, const size_t* c_offsets, const size_t c_ld,
                        const size_t batch_count, cl_command_queue* queue, cl_event* event) {
-  if (batch_count < 1) return StatusCode::kInvalidBatchCount;
+  if (batch_count < 1) return door::check_queue(queue, StatusCode::kInvalidBatchCount);
   if (!alphas || !betas || !a_offsets || !b_offsets || !c_offsets) return StatusCode::kInvalidValue;
   door::Answer answer;
   const clbake::Status status = clbake::exceptions_to_status([&] {
@@ -104,8 +108,8 @@ StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose, 
                               const size_t b_offset, const size_t b_ld, const size_t b_stride, const T beta,
                               cl_mem c_buffer, const size_t c_offset, const size_t c_ld, const size_t c_stride,
                               const size_t batch_count, cl_command_queue* queue, cl_event* event) {
-  if (batch_count < 1) return StatusCode::kInvalidBatchCount;
-  if (c_stride == 0) return StatusCode::kInvalidDimension;
+  if (batch_count < 1) return door::check_queue(queue, StatusCode::kInvalidBatchCount);
+  if (c_stride == 0) return door::check_queue(queue, StatusCode::kInvalidDimension);
   Problem problem = door::problem<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld);
   problem.batch = batch_count;
   problem.a_stride = a_stride;
@@ -123,7 +127,7 @@ template <typename T>
 StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, const size_t, const size_t, const size_t,
                               const size_t, const size_t, const size_t, const size_t, const size_t, const size_t,
                               cl_command_queue* queue, size_t& temp_buffer_size) {
-  const StatusCode status = door::check_queue(queue);
+  const StatusCode status = door::check_queue(queue, StatusCode::kSuccess);
   if (status == StatusCode::kSuccess) temp_buffer_size = 0;
   return status;
 }

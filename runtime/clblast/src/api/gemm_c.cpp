@@ -74,6 +74,7 @@ const std::complex<double>* numbers(const cl_double2* values) {
       const size_t m, const size_t n, const size_t k, const size_t a_offset, const size_t a_ld, const size_t b_offset, \
       const size_t b_ld, const size_t c_offset, const size_t c_ld, cl_command_queue* queue,                            \
       size_t* temp_buffer_size) {                                                                                      \
+    if (!temp_buffer_size) return CLBlastInvalidValue;                                                                 \
     return of(clblast::GemmTempBufferSize<element>(of(layout), of(a_transpose), of(b_transpose), m, n, k, a_offset,    \
                                                    a_ld, b_offset, b_ld, c_offset, c_ld, queue, *temp_buffer_size));   \
   }

@@ -50,6 +50,29 @@ extern "C" __attribute__((visibility("hidden"), used)) void* clbake_door_resolve
 
 // The registers of the arguments, and how many vector registers there are (al) of variadic functions.
 asm(R"(
+.macro clbake_door_save instruction, register, at
+  \instruction \register, \at(%rsp)
+.endm
+.macro clbake_door_restore instruction, register, at
+  \instruction \at(%rsp), \register
+.endm
+.macro clbake_door_arguments move
+  \move movq, %rdi, 0
+  \move movq, %rsi, 8
+  \move movq, %rdx, 16
+  \move movq, %rcx, 24
+  \move movq, %r8, 32
+  \move movq, %r9, 40
+  \move movq, %rax, 48
+  \move movups, %xmm0, 64
+  \move movups, %xmm1, 80
+  \move movups, %xmm2, 96
+  \move movups, %xmm3, 112
+  \move movups, %xmm4, 128
+  \move movups, %xmm5, 144
+  \move movups, %xmm6, 160
+  \move movups, %xmm7, 176
+.endm
 .text
 .balign 16
 .type clbake_door_first, %function
@@ -61,39 +84,11 @@ clbake_door_first:
   movq %rsp, %rbp
   .cfi_def_cfa_register %rbp
   subq $192, %rsp
-  movq %rdi, 0(%rsp)
-  movq %rsi, 8(%rsp)
-  movq %rdx, 16(%rsp)
-  movq %rcx, 24(%rsp)
-  movq %r8, 32(%rsp)
-  movq %r9, 40(%rsp)
-  movq %rax, 48(%rsp)
-  movups %xmm0, 64(%rsp)
-  movups %xmm1, 80(%rsp)
-  movups %xmm2, 96(%rsp)
-  movups %xmm3, 112(%rsp)
-  movups %xmm4, 128(%rsp)
-  movups %xmm5, 144(%rsp)
-  movups %xmm6, 160(%rsp)
-  movups %xmm7, 176(%rsp)
+  clbake_door_arguments clbake_door_save
   movq %r11, %rdi
   call clbake_door_resolve
   movq %rax, %r11
-  movq 0(%rsp), %rdi
-  movq 8(%rsp), %rsi
-  movq 16(%rsp), %rdx
-  movq 24(%rsp), %rcx
-  movq 32(%rsp), %r8
-  movq 40(%rsp), %r9
-  movq 48(%rsp), %rax
-  movups 64(%rsp), %xmm0
-  movups 80(%rsp), %xmm1
-  movups 96(%rsp), %xmm2
-  movups 112(%rsp), %xmm3
-  movups 128(%rsp), %xmm4
-  movups 144(%rsp), %xmm5
-  movups 160(%rsp), %xmm6
-  movups 176(%rsp), %xmm7
+  clbake_door_arguments clbake_door_restore
   leave
   .cfi_def_cfa %rsp, 8
   jmp *%r11
@@ -115,8 +110,19 @@ clbake_door_first:
 
 #elif defined(__aarch64__)
 
-// x16 and x17 are the linker's own. hint 34 is "bti c".
+// The registers of the arguments, and of the address of a large result (x8).
 asm(R"(
+.macro clbake_door_arguments pair, single
+  \pair x0, x1, [sp, #16]
+  \pair x2, x3, [sp, #32]
+  \pair x4, x5, [sp, #48]
+  \pair x6, x7, [sp, #64]
+  \single x8, [sp, #80]
+  \pair q0, q1, [sp, #96]
+  \pair q2, q3, [sp, #128]
+  \pair q4, q5, [sp, #160]
+  \pair q6, q7, [sp, #192]
+.endm
 .text
 .balign 16
 .type clbake_door_first, %function
@@ -127,27 +133,11 @@ clbake_door_first:
   .cfi_offset x29, -224
   .cfi_offset x30, -216
   mov x29, sp
-  stp x0, x1, [sp, #16]
-  stp x2, x3, [sp, #32]
-  stp x4, x5, [sp, #48]
-  stp x6, x7, [sp, #64]
-  str x8, [sp, #80]
-  stp q0, q1, [sp, #96]
-  stp q2, q3, [sp, #128]
-  stp q4, q5, [sp, #160]
-  stp q6, q7, [sp, #192]
+  clbake_door_arguments stp, str
   mov x0, x16
   bl clbake_door_resolve
   mov x16, x0
-  ldp x0, x1, [sp, #16]
-  ldp x2, x3, [sp, #32]
-  ldp x4, x5, [sp, #48]
-  ldp x6, x7, [sp, #64]
-  ldr x8, [sp, #80]
-  ldp q0, q1, [sp, #96]
-  ldp q2, q3, [sp, #128]
-  ldp q4, q5, [sp, #160]
-  ldp q6, q7, [sp, #192]
+  clbake_door_arguments ldp, ldr
   ldp x29, x30, [sp], #224
   .cfi_def_cfa_offset 0
   .cfi_restore x29
@@ -157,6 +147,7 @@ clbake_door_first:
 .size clbake_door_first, .-clbake_door_first
 )");
 
+// x16 and x17 are the linker's own. hint 34 is "bti c".
 #define CLBAKE_FORWARD(name)                            \
   CLBAKE_FUNCTION(name,                                 \
                   "hint #34\n"                          \

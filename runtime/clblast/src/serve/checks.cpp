@@ -11,10 +11,14 @@ using clblast::StatusCode;
 
 struct Codes {
   StatusCode leading_dimension, handle, size;
+  bool any_ld_in_batches;  // CLBlast's batches with offsets accept each leading dimension of this matrix
 };
-constexpr Codes kA = {StatusCode::kInvalidLeadDimA, StatusCode::kInvalidMatrixA, StatusCode::kInsufficientMemoryA};
-constexpr Codes kB = {StatusCode::kInvalidLeadDimB, StatusCode::kInvalidMatrixB, StatusCode::kInsufficientMemoryB};
-constexpr Codes kC = {StatusCode::kInvalidLeadDimC, StatusCode::kInvalidMatrixC, StatusCode::kInsufficientMemoryC};
+constexpr Codes kA = {StatusCode::kInvalidLeadDimA, StatusCode::kInvalidMatrixA, StatusCode::kInsufficientMemoryA,
+                      true};
+constexpr Codes kB = {StatusCode::kInvalidLeadDimB, StatusCode::kInvalidMatrixB, StatusCode::kInsufficientMemoryB,
+                      true};
+constexpr Codes kC = {StatusCode::kInvalidLeadDimC, StatusCode::kInvalidMatrixC, StatusCode::kInsufficientMemoryC,
+                      false};
 
 // A matrix as it is stored: `count` lines of `length` elements, `ld` apart.
 struct Stored {
@@ -44,7 +48,8 @@ std::size_t last_start(const Problem& p, const Stored& matrix, std::size_t start
 }
 
 std::optional<StatusCode> refusal_of(const Problem& p, const Stored& matrix, const Matrix& at, const Codes& codes) {
-  if (matrix.ld < matrix.length) return codes.leading_dimension;
+  const bool any_ld = codes.any_ld_in_batches && !p.offsets.empty();
+  if (matrix.ld < matrix.length && !any_ld) return codes.leading_dimension;
   if (matrix.length == 0 || matrix.count == 0) return std::nullopt;  // not read, not written
   std::size_t bytes = 0;
   if (!at.buffer || clGetMemObjectInfo(at.buffer, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) {

@@ -40,13 +40,15 @@ const Libraries::Kept* Libraries::find(cl_context context, cl_device_id device) 
 }
 
 Result<Library> Libraries::get(cl_context context, cl_device_id device) {
+  std::uint64_t clears = 0;
   {
     const std::shared_lock<std::shared_mutex> lock(mutex_);
     if (const Kept* const kept = find(context, device)) return kept->library;
+    clears = clears_;
   }
   const Result<Library> created = create(context, device);
   if (!created) return created;
-  return keep(context, device, *created);
+  return keep(context, device, *created, clears);
 }
 
 Result<Library> Libraries::create(cl_context context, cl_device_id device) {
@@ -59,11 +61,13 @@ Result<Library> Libraries::create(cl_context context, cl_device_id device) {
   return Library::create(context, device, from, options);
 }
 
-// Another thread may have created one in the meantime: that is returned.
-Library Libraries::keep(cl_context context, cl_device_id device, const Library& created) {
+// In the meantime another thread may have created one, which is returned, or cleared all: then the new one, which may
+// be of the bundles of before, serves this call only.
+Library Libraries::keep(cl_context context, cl_device_id device, const Library& created, std::uint64_t clears) {
   std::unique_ptr<Kept> oldest;  // released without the lock
   const std::unique_lock<std::shared_mutex> lock(mutex_);
   if (const Kept* const kept = find(context, device)) return kept->library;
+  if (clears != clears_) return created;
   if (kept_.size() == kMost) {
     const auto at = std::min_element(kept_.begin(), kept_.end(),
                                      [](const auto& a, const auto& b) { return a->used.load() < b->used.load(); });
@@ -79,6 +83,7 @@ void Libraries::clear() {
   {
     const std::unique_lock<std::shared_mutex> lock(mutex_);
     dropped.swap(kept_);
+    ++clears_;
   }
 }
 

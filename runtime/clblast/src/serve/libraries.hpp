@@ -48,11 +48,12 @@ class Libraries {
 
   const Kept* find(cl_context context, cl_device_id device);
   Result<Library> create(cl_context context, cl_device_id device);
-  Library keep(cl_context context, cl_device_id device, const Library& created);
+  Library keep(cl_context context, cl_device_id device, const Library& created, std::uint64_t clears);
   void finish();
 
   std::shared_mutex mutex_;
   std::vector<std::unique_ptr<Kept>> kept_;
+  std::uint64_t clears_ = 0;  // how often `clear` was called
   std::atomic<std::uint64_t> clock_{0};
   const pid_t process_ = getpid();
 };

@@ -95,9 +95,10 @@ Answer serve(const Problem& problem, const Operands& operands, const std::vector
   return without_exceptions([&] { return multiply(problem, operands, each, queue, event); });
 }
 
-StatusCode check_queue(const cl_command_queue* queue) noexcept {
+StatusCode check_queue(const cl_command_queue* queue, StatusCode otherwise) noexcept {
   Place place;
-  return find_place(queue, place);
+  const StatusCode found = find_place(queue, place);
+  return found == StatusCode::kSuccess ? otherwise : found;
 }
 
 }  // namespace clbake::door

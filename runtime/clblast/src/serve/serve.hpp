@@ -26,7 +26,7 @@ Answer serve(const Problem& problem, const Operands& operands, const Scalars& sc
 Answer serve(const Problem& problem, const Operands& operands, const std::vector<Scalars>& each,
              const cl_command_queue* queue, cl_event* event) noexcept;
 
-// Whether the queue is one: the code with which CLBlast refuses it, or success.
-clblast::StatusCode check_queue(const cl_command_queue* queue) noexcept;
+// The code with which CLBlast refuses the queue; `otherwise` when it is one.
+clblast::StatusCode check_queue(const cl_command_queue* queue, clblast::StatusCode otherwise) noexcept;
 
 }  // namespace clbake::door
