@@ -1,6 +1,6 @@
 #include <clbake/kernels/constraints.hpp>
 
-#include <algorithm>
+#include "requirements.hpp"
 
 namespace clbake::kernels {
 
@@ -17,15 +17,9 @@ constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
 constexpr std::uint64_t sm_90_local_memory = 232416;          // NVIDIA reports less than sm_90 has
-constexpr std::uint32_t all_registers = 65536;                // of a multiprocessor
-constexpr std::uint32_t warp_more_registers = 32;             // warp_tile: than sums and fragments
-constexpr std::uint32_t thin_more_registers = 40;             // thin_tile: than sums and operands
-constexpr std::uint32_t warpgroup_more_registers = 32;        // than sums, measured: 128 x 256 fits, 192 x 256 not
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
 // Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of local_tile.cl.
-constexpr std::uint32_t pairs_depth = 16;         // steps of k of the instruction
-constexpr std::uint32_t pairs_architecture = 80;  // the first that has it
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.
@@ -36,7 +30,7 @@ constexpr std::uint32_t texel(Precision p) { return p == Precision::double_preci
 class Checker {
  public:
   Checker(const Params& params, const DeviceLimits& device, std::vector<Violation>* violations)
-      : p_(params), device_(device), violations_(violations) {}
+      : p_(params), device_(device), requirements_{params, device, violations} {}
 
   bool run() {
     // The other constraints divide by the factors, so factors must be in range first.
@@ -53,15 +47,14 @@ class Checker {
     bool holds = true;
     for (const Group group : groups) {
       holds = (this->*group)() && holds;
-      if (!holds && !violations_) return false;
+      if (!holds && !requirements_.violations) return false;
     }
     return holds;
   }
 
   template <typename Reason>
   bool require(bool holds, std::string_view constraint, const Reason& reason) {
-    if (!holds && violations_) violations_->push_back({constraint, reason()});
-    return holds;
+    return requirements_.require(holds, constraint, reason);
   }
 
   bool in_range(const char* factor, std::uint32_t value, std::uint32_t limit = max_factor) {
@@ -152,9 +145,12 @@ class Checker {
 
   bool family() {
     if (p_.family == Family::local_tile) return local_tile_family();
-    if (p_.family == Family::thin_tile) return thin_tile_family();
-    if (p_.family == Family::warp_tile) return warp_tile_family();
-    if (p_.family == Family::warpgroup_tile) return warpgroup_tile_family();
+    if (p_.family == Family::warp_tile) return warp_tile_holds(requirements_);
+    if (p_.family == Family::warpgroup_tile) return warpgroup_tile_holds(requirements_);
+    if (p_.family == Family::thin_tile) {
+      const bool halves = kl_halves();
+      return thin_tile_holds(requirements_) && halves;
+    }
     if (p_.family == Family::register_tile) {
       // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
       return require(!has_16_bits(p_.precision) || p_.split_k > 1, "rounding", [&] {
@@ -175,39 +171,6 @@ class Checker {
   bool kl_halves() {
     return require((p_.kl & (p_.kl - 1)) == 0, "family", [&] {
       return "kl is " + to_string(p_.kl) + ", but only a power of two of work-items or warps can share sums";
-    });
-  }
-
-  // A warp's part of C, and what its registers hold.
-  bool thin_tile_family() {
-    bool holds = kl_halves();
-    holds = require(has_16_bits(p_.precision), "thin", [] { return "thin_tile multiplies half and bfloat16 only"; }) &&
-            holds;
-    holds = require(device_.ptx >= pairs_architecture, "thin",
-                    [] { return "thin_tile needs the matrix units that NVIDIA's devices have from sm_80 on"; }) &&
-            holds;
-    const bool long_columns = p_.nl == 8 * p_.ns && p_.ml == 4 * p_.ms;
-    const bool long_rows = p_.ml == 8 * p_.ms && p_.nl == 4 * p_.ns;
-    const std::uint32_t lines = long_columns ? p_.ns : p_.ms;
-    const std::uint32_t thin = long_columns ? p_.ml : p_.nl;
-    holds = require((long_columns || long_rows) && (lines == 2 || lines == 4 || lines == 8) && thin % 8 == 0 &&
-                        p_.vector_width == (long_columns ? lines : 2),
-                    "thin",
-                    [&] {
-                      return "a warp of thin_tile computes 8 * 2, 4 or 8 columns by a multiple of 8 rows in vectors of "
-                             "as many, or 8 * 2, 4 or 8 rows by a multiple of 8 columns in vectors of 2, each "
-                             "work-item an eighth and a quarter, not " +
-                             to_string(p_.ml) + " x " + to_string(p_.nl) + " by " + to_string(p_.ms) + " x " +
-                             to_string(p_.ns) + " in vectors of " + to_string(p_.vector_width);
-                    }) &&
-            holds;
-    if (!holds) return false;
-    // Sums, and for each piece of k the words of both operands.
-    const std::uint32_t wanted = p_.ms * p_.ns + p_.ks * (4 * lines + thin / 2) + thin_more_registers;
-    const std::uint32_t registers = std::min(all_registers / (32 * p_.kl) / 8 * 8, 256U);
-    return require(registers >= wanted, "thin", [&] {
-      return to_string(32 * p_.kl) + " work-items leave " + to_string(registers) +
-             " registers to each, and sums and operands need " + to_string(wanted);
     });
   }
 
@@ -237,136 +200,7 @@ class Checker {
                              to_string(group.x) + " x " + to_string(group.y);
                     }) &&
             holds;
-    return (p_.map == Map::zigzag || pairs()) && holds;
-  }
-
-  // What the copies and the matrix units of warp_tile take.
-  bool warp_tile_family() {
-    bool holds = require(p_.precision == Precision::double_precision, "warp",
-                         [] { return "warp_tile multiplies double precision only"; });
-    holds =
-        require(p_.map == Map::mma || p_.map == Map::mma8, "warp", [] { return "warp_tile needs map mma or mma8"; }) &&
-        holds;
-    const std::uint32_t architecture = p_.map == Map::mma ? 90 : 80;
-    holds = require(device_.ptx >= architecture, "warp",
-                    [&] {
-                      return std::string(p_.map == Map::mma ? "map mma" : "map mma8") +
-                             " needs the matrix units that NVIDIA's devices have from sm_" + to_string(architecture) +
-                             " on";
-                    }) &&
-            holds;
-    const auto is_power = [](std::uint32_t x) { return (x & (x - 1)) == 0; };
-    holds = require(is_power(p_.ml) && is_power(p_.nl) && p_.ml >= 16 && p_.nl >= 16 && (p_.kl == 16 || p_.kl == 32),
-                    "warp",
-                    [&] {
-                      return "warp_tile needs powers of two from 16 on of rows and columns, and kl = 16 or 32, not " +
-                             to_string(p_.ml) + " x " + to_string(p_.nl) + " x " + to_string(p_.kl);
-                    }) &&
-            holds;
-    holds = require(p_.ms % 2 == 0 && p_.ml % (8 * p_.ms) == 0 && p_.nl % (4 * p_.ns) == 0 && p_.vector_width == 2 &&
-                        (p_.ks == 4 || p_.ks == 8),
-                    "warp",
-                    [&] {
-                      return "warp_tile needs warps of 8 x 4 work-items, an even ms, ks = 4 or 8 and vector_width = "
-                             "2, not ms = " +
-                             to_string(p_.ms) + ", ns = " + to_string(p_.ns) + ", ks = " + to_string(p_.ks) +
-                             " and vector_width = " + to_string(p_.vector_width);
-                    }) &&
-            holds;
-    if (!holds) return false;
-    holds = require(p_.buffers >= 2 && p_.buffers <= 6, "warp",
-                    [&] { return "warp_tile needs 2 to 6 buffers, not " + to_string(p_.buffers); });
-    const WorkGroup group = work_group_size(p_);
-    const std::uint32_t items = group.x * group.y;
-    const std::uint32_t least = std::max(p_.ml, p_.nl) / 2;
-    const std::uint32_t most = 8 * std::min(p_.ml, p_.nl);
-    holds = require(items >= least && items <= most, "warp",
-                    [&] {
-                      return "each work-item copies two neighbours of the lines of a tile, so that " +
-                             to_string(p_.ml) + " x " + to_string(p_.nl) + " needs " + to_string(least) + " to " +
-                             to_string(most) + " work-items, not " + to_string(items);
-                    }) &&
-            holds;
-    const std::uint32_t registers = all_registers / items / 8 * 8;
-    const std::uint32_t wanted =
-        2 * p_.ms * p_.ns + p_.fragments * p_.ks * (2 * p_.ms + p_.ns) / 4 + warp_more_registers;
-    holds = require(std::min(registers, 256U) >= wanted, "warp",
-                    [&] {
-                      return to_string(items) + " work-items leave " + to_string(std::min(registers, 256U)) +
-                             " registers to each, and sums and fragments need " + to_string(wanted);
-                    }) &&
-            holds;
-    const auto plain = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
-    return require(plain(p_.layout_a) && plain(p_.layout_b), "warp",
-                   [] { return "warp_tile reads operands as they are stored or padded, in no other layout"; }) &&
-           holds;
-  }
-
-  // wgmma, which multiplies 64 rows by up to 256 columns, and its registers.
-  bool warpgroup_tile_family() {
-    bool holds = require(device_.warpgroups, "warpgroup",
-                         [] { return "warpgroup_tile needs the matrix units of NVIDIA's sm_90, which no other has"; });
-    holds = require(has_16_bits(p_.precision), "warpgroup",
-                    [] { return "warpgroup_tile multiplies half and bfloat16 only"; }) &&
-            holds;
-    holds =
-        require(p_.ml % 64 == 0 && p_.nl % 64 == 0 && p_.nl <= 256 && p_.kl == 64, "warpgroup",
-                [&] {
-                  return "warpgroup_tile needs multiples of 64 rows and columns, up to 256 columns, and kl = 64, not " +
-                         to_string(p_.ml) + " x " + to_string(p_.nl) + " x " + to_string(p_.kl);
-                }) &&
-        holds;
-    holds = require(p_.ms == 2 && 4 * p_.ns == p_.nl && p_.vector_width == 8 && p_.ks == 1, "warpgroup",
-                    [&] {
-                      return "warpgroup_tile needs ms = 2, ns = nl / 4, ks = 1 and vector_width = 8, not ms = " +
-                             to_string(p_.ms) + ", ns = " + to_string(p_.ns) + ", ks = " + to_string(p_.ks) +
-                             " and vector_width = " + to_string(p_.vector_width);
-                    }) &&
-            holds;
-    holds = require(p_.buffers >= 3, "warpgroup",
-                    [&] { return "warpgroup_tile needs at least 3 buffers, not " + to_string(p_.buffers); }) &&
-            holds;
-    // wgmma cannot spill its sums.
-    const std::uint32_t work_items = 2 * p_.ml + 128;
-    const std::uint32_t registers = all_registers / work_items / 8 * 8;
-    holds = require(registers >= p_.nl / 2 + warpgroup_more_registers, "warpgroup",
-                    [&] {
-                      return to_string(work_items) + " work-items leave " + to_string(registers) +
-                             " registers to each, and " + to_string(p_.nl / 2) + " sums need " +
-                             to_string(p_.nl / 2 + warpgroup_more_registers);
-                    }) &&
-            holds;
-    const auto plain = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
-    return require(plain(p_.layout_a) && plain(p_.layout_b), "warpgroup",
-                   [] { return "warpgroup_tile reads operands as they are stored or padded, in no other layout"; }) &&
-           holds;
-  }
-
-  // What local_tile's map mma multiplies, and which devices have it.
-  bool pairs() {
-    bool holds = require(has_16_bits(p_.precision), "map",
-                         [] { return "map mma of local_tile multiplies half and bfloat16 only"; });
-    holds = require(p_.load_width >= 2, "map",
-                    [] { return "map mma loads pairs of 16 bits, so that load_width must be at least 2"; }) &&
-            holds;
-    holds = require(p_.vector_width == 2 && p_.ms % 2 == 0, "map",
-                    [&] {
-                      return "map mma needs an even ms and vector_width = 2, not ms = " + to_string(p_.ms) +
-                             " and vector_width = " + to_string(p_.vector_width);
-                    }) &&
-            holds;
-    holds = require(p_.kl % pairs_depth == 0, "map",
-                    [&] {
-                      return "map mma multiplies " + to_string(pairs_depth) + " steps of k at once, and kl is " +
-                             to_string(p_.kl);
-                    }) &&
-            holds;
-    return require(device_.ptx >= pairs_architecture, "map",
-                   [] {
-                     return "map mma needs the matrix units that NVIDIA's devices have from sm_" +
-                            to_string(pairs_architecture) + " on";
-                   }) &&
-           holds;
+    return (p_.map == Map::zigzag || pairs_hold(requirements_)) && holds;
   }
 
   bool image_of(const char* operand, Layout layout, const char* whole_name, std::uint32_t whole) {
@@ -495,7 +329,7 @@ class Checker {
 
   const Params& p_;
   const DeviceLimits& device_;
-  std::vector<Violation>* violations_;
+  Requirements requirements_;
 };
 
 }  // namespace
