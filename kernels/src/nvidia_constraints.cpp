@@ -19,6 +19,13 @@ constexpr std::uint32_t warpgroup_more_registers = 32;  // than sums, measured: 
 constexpr std::uint32_t pairs_depth = 16;         // steps of k of the instruction
 constexpr std::uint32_t pairs_architecture = 80;  // the first that has it
 
+bool reads_rows(const Requirements& r, std::string_view constraint) {
+  const auto rows = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
+  return r.require(rows(r.params.layout_a) && rows(r.params.layout_b), constraint, [&] {
+    return std::string(name(r.params.family)) + " reads operands as they are stored or padded, in no other layout";
+  });
+}
+
 }  // namespace
 
 // A warp's part of C, and what its registers hold.
@@ -102,10 +109,7 @@ bool warp_tile_holds(const Requirements& r) {
     return to_string(items) + " work-items leave " + to_string(std::min(registers, 256U)) +
            " registers to each, and sums and fragments need " + to_string(wanted);
   }) && holds;
-  const auto plain = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
-  return r.require(plain(p.layout_a) && plain(p.layout_b), "warp", [] {
-    return "warp_tile reads operands as they are stored or padded, in no other layout";
-  }) && holds;
+  return reads_rows(r, "warp") && holds;
 }
 
 // wgmma, which multiplies 64 rows by up to 256 columns, and its registers.
@@ -135,10 +139,7 @@ bool warpgroup_tile_holds(const Requirements& r) {
     return to_string(work_items) + " work-items leave " + to_string(registers) + " registers to each, and " +
            to_string(p.nl / 2) + " sums need " + to_string(p.nl / 2 + warpgroup_more_registers);
   }) && holds;
-  const auto plain = [](Layout layout) { return layout == Layout::row_major || layout == Layout::padded; };
-  return r.require(plain(p.layout_a) && plain(p.layout_b), "warpgroup", [] {
-    return "warpgroup_tile reads operands as they are stored or padded, in no other layout";
-  }) && holds;
+  return reads_rows(r, "warpgroup") && holds;
 }
 
 // What local_tile's map mma multiplies, and which devices have it.

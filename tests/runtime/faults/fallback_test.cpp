@@ -206,14 +206,18 @@ BOOST_AUTO_TEST_CASE(MachineCodeThatTheDriverRefusesIsFollowedByTheNextWay) {
   check_waited(update, update.serve(library, Case::rejected), "rejected");
 }
 
-// With a loaded or baked variant of the same kind, that one serves.
-BOOST_AUTO_TEST_CASE(AnotherVariantForTheOlderDriverServesWhereTheWantedOneHasNone) {
-  Update update;
-  const std::uint32_t wanted = update.variant(Case::native);
-  cache::Variant other = update.contents.variants[wanted];
+// The older driver's machine code is of another variant of the same kind.
+void serve_by_another(Update& update) {
+  cache::Variant other = update.contents.variants[update.variant(Case::native)];
   other.name = "another";
   update.contents.variants.push_back(other);
   update.entry(Case::native).variant = static_cast<std::uint32_t>(update.contents.variants.size() - 1);
+}
+
+// With a loaded or baked variant of the same kind, that one serves.
+BOOST_AUTO_TEST_CASE(AnotherVariantForTheOlderDriverServesWhereTheWantedOneHasNone) {
+  Update update;
+  serve_by_another(update);
   const Library library = update.library();
   const Explanation e = update.serve(library, Case::native);
   BOOST_TEST(e.variant == "another");
@@ -232,11 +236,7 @@ BOOST_AUTO_TEST_CASE(AnotherVariantForTheOlderDriverServesWhereTheWantedOneHasNo
 // A lack of memory says nothing about the source: the next call has it compiled again.
 BOOST_AUTO_TEST_CASE(ACompilationInTheBackgroundThatLacksMemoryIsTriedAgain) {
   Update update;
-  const std::uint32_t wanted = update.variant(Case::native);
-  cache::Variant other = update.contents.variants[wanted];
-  other.name = "another";
-  update.contents.variants.push_back(other);
-  update.entry(Case::native).variant = static_cast<std::uint32_t>(update.contents.variants.size() - 1);
+  serve_by_another(update);
   const Library library = update.library();
   fake::fail(fake::Function::clCreateProgramWithSource, 0, CL_OUT_OF_HOST_MEMORY);
   BOOST_TEST(update.serve(library, Case::native).waits_for == "native");
