@@ -248,5 +248,9 @@ BOOST_AUTO_TEST_CASE(ASourceForSm90aIsBuiltInTwoSteps) {
     BOOST_TEST(name(gemm->explanation().origin) == "source");
     BOOST_TEST(gemm->explanation().variant == "source");
   }
+  for (const cl_device_id device : {scene.device, scene.other_device}) {  // in a context of both
+    const Library both = *Library::create(scene.context, device, {bundle});
+    BOOST_REQUIRE_EQUAL(both.prepare(problem_of(Case::source)).status().message(), "");
+  }
   clReleaseContext(context);
 }
