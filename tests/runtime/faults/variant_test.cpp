@@ -207,6 +207,17 @@ BOOST_AUTO_TEST_CASE(AWorkGroupThatTheDeviceDoesNotAllowIsNamed) {
   BOOST_TEST(library.counters().misses[static_cast<std::size_t>(Code::driver_rejected)] == 1U);  // of its machine code
 }
 
+BOOST_AUTO_TEST_CASE(AWorkGroupWhoseItemsOverflowIsRefused) {
+  const Scene scene;
+  cache::Contents contents = bundle_contents();
+  cache::Launch& launch = contents.variants[index_of(Case::native)].launches[0];
+  launch.local[0] = launch.local[1] = 1U << 31U;  // together 2^64
+  launch.local[2] = 4;
+  const Status status = library_of(scene, contents).prepare(problem_of(Case::native)).status();
+  BOOST_TEST(name(status.code()) == "invalid argument");
+  BOOST_TEST(has(status.message(), "work-items in a work-group; the device allows 256"), status.message());
+}
+
 BOOST_AUTO_TEST_CASE(AKernelThatTheProgramLacksIsNamedWithThoseThatItHas) {
   const Scene scene;
   cache::Contents contents = bundle_contents();
