@@ -1,4 +1,5 @@
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/tuning.hpp>
@@ -52,7 +53,7 @@ int fail(const std::string& line) {
 }
 
 int fail(const char* verb, const Status& status) {
-  return fail("clbake " + std::string(verb) + ": " + status.message());
+  return fail("clbake " + std::string(verb) + ": " + printable(status.message()));
 }
 
 struct Cli::Options {

@@ -1,4 +1,5 @@
 #include "cli/progress_bar.hpp"
+#include "cli/printable.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -47,20 +48,21 @@ void ProgressBar::show_time(double elapsed, double budget, const std::string& la
 
 void ProgressBar::draw(double share, const std::string& done, const std::string& left, const std::string& last) {
   if (!terminal_) {
-    std::fprintf(stderr, "[%s] %s, %s left\n", done.c_str(), last.c_str(), left.c_str());
+    std::fprintf(stderr, "[%s] %s, %s left\n", done.c_str(), printable(last).c_str(), left.c_str());
     return;
   }
   constexpr std::size_t width = 30;
   const auto filled = static_cast<std::size_t>(share * width);
   const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
-  std::fprintf(stderr, "\r\033[K[%s] %s  %s left  %.60s", bar.c_str(), done.c_str(), left.c_str(), last.c_str());
+  std::fprintf(stderr, "\r\033[K[%s] %s  %s left  %.60s", bar.c_str(), done.c_str(), left.c_str(),
+               printable(last).c_str());
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void ProgressBar::message(const std::string& line) {
   clear();
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fprintf(stderr, "%s\n", printable(line).c_str());
 }
 
 }  // namespace clbake::tool

@@ -1,5 +1,6 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
+#include "cli/printable.hpp"
 #include "cli/progress_bar.hpp"
 #include "cli/variants.hpp"
 #include "command/release/dropped_signatures.hpp"
@@ -46,7 +47,7 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
     std::printf("not proven: %zu of %s, for lack of the device; 'clbake prove' proves them there\n", report.not_proven,
                 counted(entries, "entry").c_str());
   }
-  for (const std::string& remark : report.remarks) std::printf("%s\n", remark.c_str());
+  for (const std::string& remark : report.remarks) std::printf("%s\n", printable(remark).c_str());
 }
 
 Json report_json(const builder::BuildReport& report, const std::string& file) {

@@ -1,5 +1,6 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
+#include "cli/printable.hpp"
 #include "cli/progress_bar.hpp"
 #include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
@@ -85,7 +86,9 @@ int merge(const std::vector<std::string>& arguments) {
   if (!bytes) return fail("merge", bytes.status().within(output));
   const Status written = cache::write_file(output, {bytes->data(), bytes->size()});
   if (!written) return fail("merge", written);
-  for (const std::string& line : merged.left_out) std::fprintf(stderr, "clbake merge: left out: %s\n", line.c_str());
+  for (const std::string& line : merged.left_out) {
+    std::fprintf(stderr, "clbake merge: left out: %s\n", printable(line).c_str());
+  }
   tell_of_dropped("merge", output, dropped);
   print_report(merged, parts, dropped, output, cli.has("json"));
   return merged.left_out.empty() ? kSuccess : kLeftOut;

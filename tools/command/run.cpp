@@ -1,6 +1,7 @@
 #include "cli/cli.hpp"
 #include "cli/epilogue.hpp"
 #include "cli/json.hpp"
+#include "cli/printable.hpp"
 #include "cli/variants.hpp"
 #include "command/verbs.hpp"
 
@@ -159,9 +160,10 @@ void print_text(const Json& j) {
                      : j["origin"] == "portable" ? "portable code from the bundle, compiled by the driver"
                      : j["origin"] == "overlay"  ? "from the overlay, which keeps what was compiled before"
                                                  : "compiled from source";
-  std::printf("%s, %s\n", j["variant"].get<std::string>().c_str(), from);
+  const auto text = [&](const char* name) { return printable(j[name].get<std::string>()); };
+  std::printf("%s, %s\n", text("variant").c_str(), from);
   if (!j["miss"].is_null()) {
-    std::printf("miss: %s (%s)\n", j["miss"].get<std::string>().c_str(), j["miss_message"].get<std::string>().c_str());
+    std::printf("miss: %s (%s)\n", text("miss").c_str(), text("miss_message").c_str());
   }
   std::printf("device  %s\n", j["target"]["device_name"].get<std::string>().c_str());
   std::printf("open    %12.1f us\nload    %12.1f us\nfirst   %12.1f us\nsteady  %12.1f us, %.1f GFLOP/s\n",

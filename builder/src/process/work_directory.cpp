@@ -29,9 +29,10 @@ bool is_ours(const fs::path& path) {
 }  // namespace
 
 Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
-  std::error_code error;
-  fs::create_directory(path, error);
-  if (error) return {Code::io, path + ": cannot create: " + error.message()};
+  const bool is_new = ::mkdir(path.c_str(), 0700) == 0;
+  if (!is_new && errno != EEXIST) {
+    return {Code::io, path + ": cannot create: " + std::strerror(errno)};
+  }
   WorkDirectory directory(path, ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.descriptor_ < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
   struct stat state {};
@@ -40,6 +41,9 @@ Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
   if (!locked || fstat(directory.descriptor_, &state) != 0 || state.st_nlink == 0) {
     return {Code::io, path + ": another build or tuning is at work here"};
   }
+  // What is finished here goes into the bundle as it is.
+  if (!is_new && state.st_uid != ::geteuid()) return {Code::io, path + ": belongs to another user"};
+  std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
     if (!is_ours(entry.path())) {
       return {Code::io, path + ": is needed for unfinished work, but contains a foreign file: " +

@@ -1,6 +1,6 @@
 #include "tune/journal.hpp"
 
-#include <nlohmann/json.hpp>
+#include "process/json_reader.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -13,10 +13,9 @@
 namespace clbake::builder {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr double kMaxS = 1e9;          // thirty years
 constexpr std::size_t kMaxShown = 60;  // characters of a setting in a message
+constexpr std::size_t kMaxDepth = 8;
 
 Json to_json(const JournalRecord& record) {
   return {{"key", record.key}, {"variants", record.variants}, {"failure", record.failure}, {"at", record.at_s},
@@ -25,8 +24,10 @@ Json to_json(const JournalRecord& record) {
 
 // False when the line is not a record.
 bool from_line(const std::string& line, JournalRecord& record) {
+  const Result<Json> parsed = parse_json(line, kMaxDepth);
+  if (!parsed) return false;
   try {
-    const Json json = Json::parse(line);
+    const Json& json = *parsed;
     json.at("key").get_to(record.key);
     json.at("variants").get_to(record.variants);
     json.at("failure").get_to(record.failure);
@@ -46,15 +47,17 @@ bool from_line(const std::string& line, JournalRecord& record) {
 
 // "seed was 1, is 2; shapes differ".
 std::string differences(const std::string& before, const std::string& now) {
-  const Json old_settings = Json::parse(before, nullptr, false);
-  const Json new_settings = Json::parse(now, nullptr, false);
-  if (!old_settings.is_object() || !new_settings.is_object()) return "its first line does not name the options";
-  Json all = old_settings;
-  all.update(new_settings);
+  const Result<Json> old_settings = parse_json(before, kMaxDepth);
+  const Result<Json> new_settings = parse_json(now, kMaxDepth);
+  if (!old_settings || !new_settings || !old_settings->is_object() || !new_settings->is_object()) {
+    return "its first line does not name the options";
+  }
+  Json all = *old_settings;
+  all.update(*new_settings);
   std::string text;
   for (const auto& [key, value] : all.items()) {
-    const std::string was = old_settings.value(key, Json("not set")).dump();
-    const std::string is = new_settings.value(key, Json("not set")).dump();
+    const std::string was = old_settings->value(key, Json("not set")).dump();
+    const std::string is = new_settings->value(key, Json("not set")).dump();
     if (was == is) continue;
     const bool brief = was.size() <= kMaxShown && is.size() <= kMaxShown;
     text += (text.empty() ? "" : "; ") + key;

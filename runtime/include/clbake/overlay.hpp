@@ -47,8 +47,9 @@ Result<std::shared_ptr<OverlayStore>> open_overlay(const OverlayOptions& options
 // The user's cache directory for the application: "$XDG_CACHE_HOME/<application>/clbake", or
 // "$HOME/.cache/<application>/clbake" when the former is not set or not an absolute path. Creates nothing. The only
 // function of the library that reads the environment: no other thread may change it meanwhile. Fails with not_found
-// when neither variable is an absolute path, and with invalid_argument when `application` cannot name a directory: it
-// is empty, "." or "..", or contains a slash or a zero byte.
+// when neither variable is an absolute path, or when the process has more rights than its user (setuid); and with
+// invalid_argument when `application` cannot name a directory: it is empty, "." or "..", or contains a slash or a zero
+// byte.
 Result<std::string> user_cache_directory(const std::string& application);
 
 }  // namespace clbake

@@ -24,13 +24,21 @@ bool holds_spirv(const cache::Bytes& bytes) {
          std::search(bytes.begin(), end, std::begin(big), std::end(big)) != end;
 }
 
+// Of the only device that the program was built for: the driver lists all devices of the context.
 Result<cache::Bytes> query_binary(cl_program program) {
-  std::size_t size = 0;
-  cl_int error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
-  if (error != CL_SUCCESS || size == 0) return {Code::driver_rejected, "the driver gives no binary of the program"};
-  cache::Bytes bytes(size);
-  unsigned char* pointer = bytes.data();
-  error = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr);
+  cl_uint devices = 0;
+  cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);
+  if (error != CL_SUCCESS) return opencl_status("clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)", error);
+  std::vector<std::size_t> sizes(devices);
+  error = clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, devices * sizeof sizes[0], sizes.data(), nullptr);
+  const auto built = std::find_if(sizes.begin(), sizes.end(), [](std::size_t size) { return size > 0; });
+  if (error != CL_SUCCESS || built == sizes.end()) {
+    return {Code::driver_rejected, "the driver gives no binary of the program"};
+  }
+  cache::Bytes bytes(*built);
+  std::vector<unsigned char*> pointers(devices);  // null: not wanted
+  pointers[static_cast<std::size_t>(built - sizes.begin())] = bytes.data();
+  error = clGetProgramInfo(program, CL_PROGRAM_BINARIES, devices * sizeof pointers[0], pointers.data(), nullptr);
   if (error != CL_SUCCESS) return opencl_status("clGetProgramInfo(CL_PROGRAM_BINARIES)", error);
   return bytes;
 }

@@ -7,9 +7,10 @@
 namespace clbake {
 namespace {
 
-// The variable's value when it is an absolute path, else an empty string.
+// The variable's value when it is an absolute path, else an empty string. Also empty when the process has more rights
+// than its user (setuid, setgid, capabilities): whoever starts it would choose what it runs.
 std::string absolute_path(const char* variable) {
-  const char* value = std::getenv(variable);
+  const char* value = ::secure_getenv(variable);
   return value && value[0] == '/' ? value : std::string();
 }
 
@@ -27,7 +28,9 @@ Result<std::string> user_cache_directory(const std::string& application) {
     std::string caches = absolute_path("XDG_CACHE_HOME");
     if (caches.empty()) {
       caches = absolute_path("HOME");
-      if (caches.empty()) return {Code::not_found, "neither XDG_CACHE_HOME nor HOME is an absolute path"};
+      if (caches.empty())
+        return {Code::not_found,
+                "neither XDG_CACHE_HOME nor HOME is an absolute path, or the process has more rights than its user"};
       caches += "/.cache";
     }
     return caches + "/" + application + "/clbake";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <utility>
 
 namespace clbake {
@@ -49,6 +50,13 @@ Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t in
                                          std::to_string(known)};
 }
 
+// The work-items of a work-group; SIZE_MAX where that number overflows.
+std::size_t work_items(const cache::Launch& launch) {
+  std::size_t items = 1;
+  for (const std::size_t extent : launch.local) items = extent > SIZE_MAX / items ? SIZE_MAX : items * extent;
+  return items;
+}
+
 // The most work-items that a work-group of the kernel may have. A kernel that was compiled for the wanted size needs no
 // more than the device offers; what drivers answer for such a kernel may be less than what runs: the preferred multiple
 // on Mesa's rusticl 22.3, 256 on NVIDIA 580.
@@ -88,7 +96,7 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
     return {Code::opencl, "clCreateKernel" + name + ": " + opencl_error(error) + of, error};
   }
   if (error != CL_SUCCESS) return opencl_status(("clCreateKernel" + name).c_str(), error);
-  const std::size_t wanted = std::size_t{launch.local[0]} * launch.local[1] * launch.local[2];
+  const std::size_t wanted = work_items(launch);
   const std::size_t limit = work_group_limit(kernel, device, launch, error);
   if (error != CL_SUCCESS || wanted <= limit) return {};
   return {Code::invalid_argument, "variant " + variant.name + name + " needs " + std::to_string(wanted) +

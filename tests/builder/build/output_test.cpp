@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>
+#include <unistd.h>
 #include <csignal>
 #include <filesystem>
 
@@ -129,6 +130,17 @@ BOOST_AUTO_TEST_CASE(AWorkDirectoryOfSomebodyElseIsRefusedAndStaysAsItIs) {
   write_file(fixture.work_directory() + "/thesis.txt", "years of work");
   BOOST_TEST(outcome(fixture.build()) == "input/output");
   BOOST_TEST(read_file(fixture.work_directory() + "/thesis.txt") == "years of work");
+}
+
+// Else that user would choose what goes into the bundle, and with what proof.
+BOOST_AUTO_TEST_CASE(AWorkDirectoryOfAnotherUserIsRefused) {
+  BuildFixture fixture;
+  fs::create_directory(fixture.work_directory());
+  if (::chown(fixture.work_directory().c_str(), 12345, 12345) != 0) {
+    BOOST_TEST_MESSAGE("only root can give a directory to another user");
+    return;
+  }
+  check_refused(fixture, "input/output", "belongs to another user");
 }
 
 BOOST_AUTO_TEST_CASE(ASecondBuildOfTheSameOutputIsRefused) {

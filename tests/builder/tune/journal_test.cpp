@@ -128,6 +128,20 @@ BOOST_AUTO_TEST_CASE(OtherSettingsAreRefusedAndTheFileIsKept) {
   BOOST_TEST(read_file(book.path) == text);
 }
 
+// To copy and to write a value takes stack for each level.
+BOOST_AUTO_TEST_CASE(DeepSettingsAndRecordsAreRefused) {
+  const std::string deep = R"({"seed":)" + std::string(1000000, '[') + std::string(1000000, ']') + "}\n";
+  const Notebook settings;
+  settings.append(deep);
+  const Result<Journal> other = settings.open();
+  BOOST_TEST(outcome(other) == "invalid argument");
+  BOOST_TEST(contains(other.status().message(), "does not name the options"), other.status().message());
+  const Notebook records;
+  records.write({kRequest});
+  records.append(deep);
+  BOOST_TEST(outcome(records.open()) == "malformed");
+}
+
 BOOST_AUTO_TEST_CASE(ALongSettingIsNamedWithoutItsValues) {
   const Notebook book;
   required(book.open(R"({"shapes":")" + std::string(100, 'x') + R"("})"));

@@ -1,8 +1,9 @@
 #!/bin/sh
 # preload.sh UNCHANGED DOOR BUNDLE: with the door loaded before CLBlast, the program's product comes from the bundle and
-# its other routine from CLBlast; with a bundle that is missing and no CLBlast, the product still comes.
+# its other routine from CLBlast; with a bundle that is missing and no CLBlast, the product still comes. The bundle
+# beside the library is found where the library was loaded from, wherever the program goes.
 set -u
-work=$(mktemp -d)
+work=$(cd "$(mktemp -d)" && pwd -P)
 trap 'rm -rf "$work"' EXIT
 fail() {
   echo "$*"
@@ -33,3 +34,14 @@ CLBAKE_CLBLAST_LIBRARY=/missing/libclblast.so CLBAKE_CLBLAST_BUNDLE=$3 LD_PRELOA
   fail "Sscal without CLBlast"
 grep -q '^status -1024' "$work/out" || fail "not kNotImplemented: $(cat "$work/out")"
 grep -q '/missing/libclblast.so' "$work/log" || fail "the missing library is not told of"
+
+for folder in here there; do
+  mkdir -p "$work/$folder/clbake"
+  cp "$2" "$work/$folder/door.so"
+  cp "$3" "$work/$folder/clbake/clblast.clbake"
+done
+rm -f "$work/log"
+(cd "$work/here" && LD_PRELOAD=./door.so "$1" "$work/there" > "$work/out") || fail "fails in another folder"
+grep -q "bundle: $work/here/clbake/clblast.clbake" "$work/log" || fail "not the bundle beside the library"
+grep -q "$work/there" "$work/log" && fail "a bundle of the folder that the program went to"
+exit 0

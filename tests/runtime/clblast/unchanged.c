@@ -1,9 +1,12 @@
-/* unchanged: a program that links CLBlast and knows nothing of clbake; for LD_PRELOAD. 77: no device. */
+/* unchanged [FOLDER]: a program that links CLBlast and knows nothing of clbake; for LD_PRELOAD. Goes to the folder
+   first. 77: no device. */
 #include <clblast_c.h>
 
 #include <stdio.h>
+#include <unistd.h>
 
-int main(void) {
+int main(int argc, char** argv) {
+  if (argc > 1 && chdir(argv[1]) != 0) return 1;
   enum { n = 64 };
   static float ones[n * n], c[n * n];
   cl_platform_id platforms[8];

@@ -19,7 +19,7 @@ constexpr const char* kPocl = "Portable Computing Language";
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A context of one device, which the overlay needs, and an empty directory.
+// A context of one device and an empty directory.
 struct Store {
   explicit Store(const char* platform = "Fake Platform") {
     BOOST_REQUIRE(::setenv("FAKE_OPENCL_PLATFORM", platform, 1) == 0);
@@ -115,8 +115,9 @@ struct Damaged {
 
 BOOST_AUTO_TEST_CASE(AProgramThatCannotBeFinalizedIsNotKept) {
   using fake::Function;
-  for (const Failure& failure : {Failure{Function::clGetProgramInfo, 0, "the driver gives no binary of the program"},
-                                 Failure{Function::clGetProgramInfo, 1, "clGetProgramInfo(CL_PROGRAM_BINARIES)"},
+  for (const Failure& failure : {Failure{Function::clGetProgramInfo, 0, "clGetProgramInfo(CL_PROGRAM_NUM_DEVICES)"},
+                                 Failure{Function::clGetProgramInfo, 1, "the driver gives no binary of the program"},
+                                 Failure{Function::clGetProgramInfo, 2, "clGetProgramInfo(CL_PROGRAM_BINARIES)"},
                                  Failure{Function::clCreateCommandQueue, 0, "clCreateCommandQueue"},
                                  Failure{Function::clCreateBuffer, 0, "matrices of zeros for a first launch"},
                                  Failure{Function::clEnqueueFillBuffer, 2, "matrices of zeros for a first launch"},
@@ -127,12 +128,27 @@ BOOST_AUTO_TEST_CASE(AProgramThatCannotBeFinalizedIsNotKept) {
   check_nothing_is_left();
 }
 
+// The driver lists a binary for each device of the context; the program was built for one.
+BOOST_AUTO_TEST_CASE(AContextOfSeveralDevicesKeepsTheBinaryOfTheRightOne) {
+  for (const bool first : {true, false}) {
+    Store store;
+    clReleaseContext(store.context);
+    const cl_device_id devices[] = {store.scene.device, store.scene.other_device};
+    store.context = clCreateContext(nullptr, 2, devices, nullptr, nullptr, nullptr);
+    if (!first) std::swap(store.scene.device, store.scene.other_device);
+    BOOST_TEST(store.served(store.library(bundle_contents())) == "source");
+    BOOST_TEST(!has(store.warnings, "could not store"), store.warnings);
+    BOOST_TEST(store.served(store.library(bundle_contents())) == "overlay");
+  }
+  check_nothing_is_left();
+}
+
 // There, a second program is compiled for the overlay.
 BOOST_AUTO_TEST_CASE(OnPoclTooWhateverFails) {
   using fake::Function;
   for (const Failure& failure : {Failure{Function::clCreateProgramWithSource, 1, "clCreateProgramWithSource"},
                                  Failure{Function::clBuildProgram, 1, "clBuildProgram"},
-                                 Failure{Function::clGetProgramInfo, 0, "the driver gives no binary of the program"}}) {
+                                 Failure{Function::clGetProgramInfo, 1, "the driver gives no binary of the program"}}) {
     check_not_kept(kPocl, failure);
   }
   check_nothing_is_left();

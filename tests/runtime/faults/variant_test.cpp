@@ -207,6 +207,17 @@ BOOST_AUTO_TEST_CASE(AWorkGroupThatTheDeviceDoesNotAllowIsNamed) {
   BOOST_TEST(library.counters().misses[static_cast<std::size_t>(Code::driver_rejected)] == 1U);  // of its machine code
 }
 
+BOOST_AUTO_TEST_CASE(AWorkGroupWhoseItemsOverflowIsRefused) {
+  const Scene scene;
+  cache::Contents contents = bundle_contents();
+  cache::Launch& launch = contents.variants[index_of(Case::native)].launches[0];
+  launch.local[0] = launch.local[1] = 1U << 31U;  // together 2^64
+  launch.local[2] = 4;
+  const Status status = library_of(scene, contents).prepare(problem_of(Case::native)).status();
+  BOOST_TEST(name(status.code()) == "invalid argument");
+  BOOST_TEST(has(status.message(), "work-items in a work-group; the device allows 256"), status.message());
+}
+
 BOOST_AUTO_TEST_CASE(AKernelThatTheProgramLacksIsNamedWithThoseThatItHas) {
   const Scene scene;
   cache::Contents contents = bundle_contents();
@@ -247,6 +258,10 @@ BOOST_AUTO_TEST_CASE(ASourceForSm90aIsBuiltInTwoSteps) {
     BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
     BOOST_TEST(name(gemm->explanation().origin) == "source");
     BOOST_TEST(gemm->explanation().variant == "source");
+  }
+  for (const cl_device_id device : {scene.device, scene.other_device}) {  // in a context of both
+    const Library both = *Library::create(scene.context, device, {bundle});
+    BOOST_REQUIRE_EQUAL(both.prepare(problem_of(Case::source)).status().message(), "");
   }
   clReleaseContext(context);
 }

@@ -150,7 +150,7 @@ void print_entries(const char* what, const std::vector<EntryDiff>& entries, cons
   for (std::size_t i = 0; i < std::min(entries.size(), kMostLines); ++i) {
     const EntryDiff& entry = entries[i];
     const std::string before = text(entry.before), after = text(entry.after);
-    std::printf("  %s: %s%s: %s -> %s\n", printable(entry.target).c_str(), entry.variant.c_str(),
+    std::printf("  %s: %s%s: %s -> %s\n", printable(entry.target).c_str(), printable(entry.variant).c_str(),
                 entry.form == cache::Form::native ? "" : " (portable)", before.c_str(), after.c_str());
   }
   if (entries.size() > kMostLines) std::printf("  and %zu more\n", entries.size() - kMostLines);
@@ -172,7 +172,7 @@ std::string served_text(const Served& served) {
   if (!served.program) return "nothing";
   char us[32] = "";
   if (served.expected_us) std::snprintf(us, sizeof us, ", %.4g us", *served.expected_us);
-  return served.program->name + " (" + clbake::name(served.program->origin) + us + ")";
+  return printable(served.program->name) + " (" + clbake::name(served.program->origin) + us + ")";
 }
 
 // Those on which most is expected to be lost or gained come first; before them, those without a time.

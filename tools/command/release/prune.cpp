@@ -84,7 +84,7 @@ void print_loss(const builder::PruneLoss& loss) {
               counted(loss.variants.size(), "variant").c_str(), 100 * loss.mean);
   if (loss.worst > 0) std::printf(", at most %.2g %%: %s", 100 * loss.worst, loss.worst_problem.c_str());
   std::printf("\n");
-  for (const std::string& variant : loss.variants) std::printf("  %s\n", variant.c_str());
+  for (const std::string& variant : loss.variants) std::printf("  %s\n", printable(variant).c_str());
 }
 
 void print_report(const builder::PrunedBundle& pruned, const std::string& output) {

@@ -1,3 +1,4 @@
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/release/signing.hpp>
 
 #include "cli/cli.hpp"
@@ -24,6 +25,8 @@ int sign(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const std::uint64_t release = cli.size("release", 0);
   const std::string output = behind_links(cli.text("output", cli.file().c_str()));
+  const Status writable = builder::check_output(output);  // never a key
+  if (!writable) return fail("sign", writable);
   const Result<cache::Bytes> bytes = read_verified(cli.file());
   if (!bytes) return fail("sign", bytes.status());
   std::string public_key;

@@ -3,6 +3,8 @@
 #include "environment.hpp"
 #include "log.hpp"
 
+#include <clbake/exceptions_to_status.hpp>
+
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -50,9 +52,7 @@ std::vector<Bundle> open_all() {
   return list;
 }
 
-}  // namespace
-
-std::string installed_bundle() {
+std::string beside_library() {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&installed_bundle), &info) == 0) return {};
   char* const real = realpath(info.dli_fname, nullptr);
@@ -60,6 +60,16 @@ std::string installed_bundle() {
   std::string path(real);
   std::free(real);
   return path.substr(0, path.rfind('/')) + "/clbake/clblast.clbake";
+}
+
+// When the library is loaded: its name may be relative, and the program may go to another folder later.
+[[maybe_unused]] const bool found_at_load = exceptions_to_status([] { return installed_bundle(), Status(); }).ok();
+
+}  // namespace
+
+std::string installed_bundle() {
+  static const std::string& path = *new std::string(beside_library());
+  return path;
 }
 
 std::vector<Bundle> bundles() {

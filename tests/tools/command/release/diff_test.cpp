@@ -50,6 +50,27 @@ BOOST_AUTO_TEST_CASE(ProgramsThatAreGone) {
   BOOST_TEST(gained == lost);
 }
 
+// A bundle could otherwise command the terminal.
+BOOST_AUTO_TEST_CASE(NamesOfVariantsHaveNoControlCharacters) {
+  TwoBundles files;
+  const auto renamed = [](cache::Contents& c) {
+    for (cache::Variant& variant : c.variants) variant.name += "\x1b[2J";
+  };
+  const std::string other = files.other(renamed);
+  const std::string fewer = files.directory.write("c.clbake", [&] {
+    cache::Contents changed = files.contents;
+    renamed(changed);
+    changed.entries.erase(changed.entries.begin(), changed.entries.begin() + 10);
+    return encoded(changed);
+  }());
+  for (const std::string& before : {files.bundle, fewer}) {
+    const Outcome outcome = clbake({"diff", before, other, "--shapes", files.shapes});
+    BOOST_TEST(outcome.status == 1);
+    BOOST_TEST(contains(outcome.out, "?[2J"), outcome.out);
+    BOOST_TEST(!contains(outcome.out, "\x1b"), outcome.out);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AnotherChoiceIsShownWithItsTimes) {
   TwoBundles files;
   const std::string slower = files.other([](cache::Contents& c) {

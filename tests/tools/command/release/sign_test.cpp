@@ -69,6 +69,16 @@ BOOST_AUTO_TEST_CASE(AKeyIsPrivateAndNeverReplaced) {
   BOOST_TEST(other["public_key"] != json["public_key"]);
 }
 
+BOOST_AUTO_TEST_CASE(SigningReplacesNoKey) {
+  const Release release;
+  const std::string secret = read_file(release.key), pub = release.key + ".pub";
+  for (const std::string& output : {release.key, pub}) {
+    check_refused(clbake({"sign", release.bundle, "--key", release.key, "-o", output}), 1, {output, "not a bundle"});
+  }
+  BOOST_TEST(read_file(release.key) == secret);
+  public_key_in(pub);
+}
+
 BOOST_AUTO_TEST_CASE(ASignedBundleIsVerified) {
   const Release release;
   const std::string before = release.digest();
