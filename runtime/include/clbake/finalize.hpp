@@ -37,7 +37,8 @@ Result<std::vector<cache::Entry>> finalize(const Compiled& compiled);
 // The driver's binary of the program, unchanged, as the only entry. Fails with driver_rejected or opencl.
 Result<std::vector<cache::Entry>> entry_of_binary(cl_program program);
 
-// The driver's binary of the program. Fails with driver_rejected when the driver has none, or with opencl.
+// The driver's binary of the program, which was built for one device of its context. Fails with driver_rejected when
+// the driver has none, or with opencl.
 Result<cache::Bytes> program_binary(cl_program program);
 
 // Portable for PTX text, SPIR-V and LLVM bitcode, which a driver compiles when it loads them; native for all else.
