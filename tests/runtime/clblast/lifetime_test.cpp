@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <numeric>
 #include <thread>
@@ -76,6 +77,13 @@ class Scene {
     return count;
   }
 
+  // Whether there are so many in the end: PoCL's thread drops what a command held only after clFinish has returned.
+  bool comes_to(cl_uint count) const {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (references() != count && std::chrono::steady_clock::now() < latest) std::this_thread::yield();
+    return references() == count;
+  }
+
   cl_context context = nullptr;
 
  private:
@@ -98,7 +106,7 @@ BOOST_AUTO_TEST_CASE(ClearCacheReleasesAContext) {
   BOOST_TEST(scene.multiply());
   BOOST_TEST(scene.references() > before);
   BOOST_TEST((clblast::ClearCache() == StatusCode::kSuccess));
-  BOOST_TEST(scene.references() == before);
+  BOOST_TEST(scene.comes_to(before));
   BOOST_TEST(scene.multiply());
 }
 
@@ -109,7 +117,7 @@ BOOST_AUTO_TEST_CASE(WhatIsMadeDuringAClearIsNotKept) {
   clear_at_next_query = true;
   BOOST_TEST(scene.multiply());
   BOOST_TEST(!clear_at_next_query);
-  BOOST_TEST(scene.references() == before);
+  BOOST_TEST(scene.comes_to(before));
   BOOST_TEST(scene.multiply());
   BOOST_TEST(scene.references() > before);
 }
@@ -123,7 +131,7 @@ BOOST_AUTO_TEST_CASE(OnlyTheLatestContextsAreKept) {
     Scene other;
     BOOST_TEST(other.multiply());
   }
-  BOOST_TEST(first.references() == before);
+  BOOST_TEST(first.comes_to(before));
 }
 
 BOOST_AUTO_TEST_CASE(ThreadsThatStartAtOnceAreAllServed) {
