@@ -19,7 +19,7 @@ constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector 
 constexpr std::uint64_t sm_90_local_memory = 232416;          // NVIDIA reports less than sm_90 has
 constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
 
-// Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of local_tile.cl.
+// Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.

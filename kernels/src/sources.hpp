@@ -10,6 +10,7 @@ extern const char reduce_cl[];
 extern const char complex_cl[];
 extern const char direct_cl[];
 extern const char register_tile_cl[];
+extern const char tile_loads_cl[];
 extern const char local_tile_cl[];
 extern const char share_k_cl[];
 extern const char thin_tile_cl[];

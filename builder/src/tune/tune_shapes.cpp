@@ -86,8 +86,9 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
     }
   }
   for (std::size_t i = 0; shapes.grid.size() < kGridShapes; ++i) {
-    std::mt19937& source = i % 5 % 2 == 0 ? random : large;
-    const double least = i % 5 % 2 == 0 ? 8 : 64;
+    const bool is_large = i % 5 % 2 == 1;  // two of five
+    std::mt19937& source = is_large ? large : random;
+    const double least = is_large ? 64 : 8;
     const std::size_t m = size_from(source, least), n = size_from(source, least), k = size_from(source, least);
     add(sized(m, n, k));
   }

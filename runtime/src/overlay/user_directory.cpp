@@ -28,9 +28,10 @@ Result<std::string> user_cache_directory(const std::string& application) {
     std::string caches = absolute_path("XDG_CACHE_HOME");
     if (caches.empty()) {
       caches = absolute_path("HOME");
-      if (caches.empty())
+      if (caches.empty()) {
         return {Code::not_found,
                 "neither XDG_CACHE_HOME nor HOME is an absolute path, or the process has more rights than its user"};
+      }
       caches += "/.cache";
     }
     return caches + "/" + application + "/clbake";

@@ -1,0 +1,216 @@
+// The tiles of local_tile.cl in local memory: how they lie there, and how the work-items load them. local_tile.cl says
+// what the maps and cells are.
+
+#define BLOCKED 0
+#define CYCLIC 1
+#define ZIGZAG 2
+#define MMA 3
+
+#define LOCAL_X (NL / NS)
+#define LOCAL_Y (ML / MS)
+#define WORK_ITEMS (LOCAL_X * LOCAL_Y)
+// What local memory holds: reals, or pairs of elements of 16 bits.
+#if MAP == MMA
+#if BFLOAT16
+#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+#else
+#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+#endif
+#define PAIRED 1
+#define DEPTH (KL / 2)  // rows of a tile
+typedef uint cell;
+typedef CONCAT(uint, VECTOR_WIDTH) cellv;
+#else
+#define PAIRED 0
+#define DEPTH KL
+typedef real cell;
+typedef realv cellv;
+#endif
+#define A_ROW (ML + PADDING)  // cells of one row of a tile
+#define B_ROW (NL + PADDING)
+#define A_TILE (DEPTH * A_ROW)
+#define B_TILE (DEPTH * B_ROW)
+
+// a[MS] is read in vectors, too, where MS allows.
+#if MS % VECTOR_WIDTH == 0
+#define ROW_WIDTH VECTOR_WIDTH
+typedef cellv rowv;
+#else
+#define ROW_WIDTH 1
+typedef cell rowv;
+#endif
+#define ROW_PIECES (MS / ROW_WIDTH)
+#define COLUMN_PIECES (NS / VECTOR_WIDTH)
+
+#if PAIRED
+#define STEP 8  // rows of the tiles that are multiplied at once
+#else
+#define STEP 1
+#endif
+
+// First row of piece u of the work-items in row y of the work-group, first column of piece w of those in column x.
+#if MAP == BLOCKED
+#define ROW(u, y) (MS * (y) + ROW_WIDTH * (u))
+#define COLUMN(w, x) (NS * (x) + VECTOR_WIDTH * (w))
+#else
+#define ROW(u, y) (ROW_WIDTH * (LOCAL_Y * (u) + (y)))
+#define COLUMN(w, x) (VECTOR_WIDTH * (LOCAL_X * (w) + (x)))
+#endif
+
+// In global memory a tile consists of lines of neighbouring elements: along k, in which case it is transposed, or along
+// the rows (columns) of C.
+#define A_PACKED (LAYOUT_A != ROW_MAJOR)  // whole and aligned
+#define B_PACKED (LAYOUT_B != ROW_MAJOR)
+#define A_TRANSPOSED (!A_PACKED && !TRANS_A)
+#define B_TRANSPOSED (!B_PACKED && TRANS_B)
+#define A_LINES (A_TRANSPOSED ? ML : KL)
+#define B_LINES (B_TRANSPOSED ? NL : KL)
+#define A_LINE (A_TRANSPOSED ? KL : ML)  // elements of a line
+#define B_LINE (B_TRANSPOSED ? KL : NL)
+#define A_LINE_STEP (A_TRANSPOSED ? A_STEP_I : A_STEP_P)
+#define B_LINE_STEP (B_TRANSPOSED ? B_STEP_J : B_STEP_P)
+// Loads of a work-item for a tile. Unless the loads divide EVENly, some work-items have one less.
+#define LOADS(lines, line) (((lines) * (line) / LOAD_WIDTH + WORK_ITEMS - 1) / WORK_ITEMS)
+#define EVEN(lines, line) ((lines) * (line) / LOAD_WIDTH % WORK_ITEMS == 0)
+// Lines that a work-item takes at a time, to interleave them.
+#define APART(transposed) (PAIRED && !(transposed) ? 2 : 1)
+#define STAGED(lines, line, transposed) (APART(transposed) * LOADS((lines) / APART(transposed), line))
+
+// Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
+// alignment: NVIDIA's compiler turns it into single loads.
+#if PAIRED
+typedef CONCAT(ushort, LOAD_WIDTH) realw;  // the bits of elements
+#define LOADW(pointer) (*(__global const realw*)(pointer))
+#elif LOAD_WIDTH == 1
+typedef real realw;
+#define LOADW(pointer) LOAD(pointer)
+#else
+typedef CONCAT(REAL, LOAD_WIDTH) realw;
+#if BFLOAT16
+#define LOADW(pointer) WIDENED(LOAD_WIDTH, *(__global const CONCAT(ushort, LOAD_WIDTH)*)(pointer))
+#elif PRECISION == 16
+#define LOADW(pointer) CONCAT(vload_half, LOAD_WIDTH)(0, pointer)
+#else
+#define LOADW(pointer) (*(__global const realw*)(pointer))
+#endif
+#endif
+
+// Whether all lines that start at `pointer` plus a multiple of `step` are aligned.
+static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
+  return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
+}
+
+// Line of load number r of a work-item, and the load's place in that line: neighbours load neighbours. Where whole
+// lines are dealt out at a time, the place is the same in all loads, which takes fewer registers.
+static ALWAYS_INLINE uint load_line(const int r, const int line, const uint item) {
+  const uint loads = line / LOAD_WIDTH;  // in a line
+  return WORK_ITEMS % loads == 0 ? item / loads + r * (WORK_ITEMS / loads) : (item + r * WORK_ITEMS) / loads;
+}
+static ALWAYS_INLINE uint load_place(const int r, const int line, const uint item) {
+  const uint loads = line / LOAD_WIDTH;
+  return (WORK_ITEMS % loads == 0 ? item : item + r * WORK_ITEMS) % loads * LOAD_WIDTH;
+}
+
+#if PAIRED
+
+// Loads a work-item's part of a tile into registers, as load_tile below does. Where lines lie along k (transposed), a
+// load is LOAD_WIDTH / 2 cells of one column; else two loads of a work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH
+// cells of row l.
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
+                                    const int line, const bool transposed, const bool whole, const int full_lines,
+                                    const int full_line, const uint item) {
+  const int apart = APART(transposed);
+#pragma unroll
+  for (int r = 0; r < LOADS(lines / apart, line); ++r) {
+    const uint first = load_place(r, line, item);
+#pragma unroll
+    for (int h = 0; h < apart; ++h) {
+      const uint l = load_line(r, line, item) * apart + h;
+      __global const ushort* source = (__global const ushort*)tile + (l * step + first);
+      if (whole) {
+        if (EVEN(lines / apart, line) || l < (uint)lines) {
+          staged[apart * r + h] = LOADW(source);
+        }
+      } else {
+        const int count = (int)l < full_lines ? full_line - (int)first : 0;
+#pragma unroll
+        for (int q = 0; q < LOAD_WIDTH; ++q) {
+          ((ushort*)&staged[apart * r + h])[q] = q < count ? source[q] : 0;
+        }
+      }
+    }
+  }
+}
+
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart.
+static ALWAYS_INLINE void store_tile(__local cell* tile, const realw* staged, const int row, const int lines,
+                                     const int line, const bool transposed, const uint item) {
+  const int apart = APART(transposed);
+#pragma unroll
+  for (int r = 0; r < LOADS(lines / apart, line); ++r) {
+    const uint l = load_line(r, line, item);
+    const uint first = load_place(r, line, item);
+    if (EVEN(lines / apart, line) || l < (uint)(lines / apart)) {
+      const ushort* low = (const ushort*)&staged[apart * r];
+      const ushort* high = (const ushort*)&staged[apart * r + apart - 1];
+#pragma unroll
+      for (int q = 0; q < LOAD_WIDTH; q += 2) {
+        if (transposed) {
+          tile[(first + q) / 2 * row + l] = low[q] | (uint)low[q + 1] << 16;
+        } else {
+          *(__local cellv*)(tile + (l * row + first + q)) =
+              (cellv)(low[q] | (uint)high[q] << 16, low[q + 1] | (uint)high[q + 1] << 16);
+        }
+      }
+    }
+  }
+}
+
+#else
+
+// Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers.
+// whole (the same for the whole work-group): all elements exist and lines are aligned. Else only full_lines x full_line
+// elements exist; the others become zero.
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
+                                    const int line, const bool transposed, const bool whole, const int full_lines,
+                                    const int full_line, const uint item) {
+#pragma unroll
+  for (int r = 0; r < LOADS(lines, line); ++r) {
+    const uint l = load_line(r, line, item);
+    const uint first = load_place(r, line, item);
+    __global const element* source = tile + (l * step + first);
+    if (whole) {
+      if (EVEN(lines, line) || l < (uint)lines) {
+        staged[r] = LOADW(source);
+      }
+    } else {
+      const int count = (int)l < full_lines ? full_line - (int)first : 0;
+#pragma unroll
+      for (int q = 0; q < LOAD_WIDTH; ++q) {
+        ((real*)&staged[r])[q] = q < count ? LOAD(source + q) : 0;
+      }
+    }
+  }
+}
+
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart.
+static ALWAYS_INLINE void store_tile(__local real* tile, const realw* staged, const int row, const int lines,
+                                     const int line, const bool transposed, const uint item) {
+#pragma unroll
+  for (int r = 0; r < LOADS(lines, line); ++r) {
+    const uint l = load_line(r, line, item);
+    const uint first = load_place(r, line, item);
+    if (EVEN(lines, line) || l < (uint)lines) {
+      if (LOAD_WIDTH <= VECTOR_WIDTH && !transposed) {
+        *(__local realw*)(tile + (l * row + first)) = staged[r];
+      } else {
+#pragma unroll
+        for (int q = 0; q < LOAD_WIDTH; ++q) {
+          tile[transposed ? (first + q) * row + l : l * row + first + q] = ((const real*)&staged[r])[q];
+        }
+      }
+    }
+  }
+}
+
+#endif
