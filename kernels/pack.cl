@@ -43,32 +43,37 @@ static inline void read_square(__local real tile[PACK_TILE][PACK_TILE + 1], __gl
 }
 
 // A kernel's first half. extent: m or n. Grid: x along the columns of the packed operand, y along its rows,
-// z = product.
+// z = product. With fewer work-groups in y than squares, each packs one after the other.
 #define PACK_KERNEL(name, target_parameter)                                                            \
   __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                          \
       const int extent, const int k, __global const element* source, const ulong offset, const int ld, \
       const ulong stride, __global const ulong* offsets, const int first_product, target_parameter,    \
       const ulong target_stride)
 
-// Fills `tile`. `operand` is the operand's place among a product's three offsets.
-#define READ_SQUARE(step_p, step_i, along_i, operand)                              \
-  __local real tile[PACK_TILE][PACK_TILE + 1];                                     \
-  const int first_i = (int)get_group_id(0) * PACK_TILE;                            \
-  const int first_p = (int)get_group_id(1) * PACK_TILE;                            \
-  const ulong number = get_group_id(2) + first_product;                            \
-  source += offset + (offsets ? offsets[3 * number + operand] : number * stride);  \
-  read_square(tile, source, step_p, step_i, along_i, first_p, first_i, k, extent); \
+// `operand` is the operand's place among a product's three offsets.
+#define FOR_EACH_SQUARE(operand)                                                                  \
+  __local real tile[PACK_TILE][PACK_TILE + 1];                                                    \
+  const int first_i = (int)get_group_id(0) * PACK_TILE;                                           \
+  const ulong number = get_group_id(2) + first_product;                                           \
+  source += offset + (offsets ? offsets[3 * number + operand] : number * stride);                 \
+  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);             \
+       first_p += get_num_groups(1) * PACK_TILE)
+
+// Fills `tile`.
+#define READ_SQUARE(step_p, step_i, along_i)                                            \
+  barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                \
+  read_square(tile, source, step_p, step_i, along_i, (int)first_p, first_i, k, extent); \
   barrier(CLK_LOCAL_MEM_FENCE);
 
 #if TRANS_A
-#define READ_SQUARE_A READ_SQUARE((ulong)ld, (ulong)1, 1, 0)
+#define READ_SQUARE_A READ_SQUARE((ulong)ld, (ulong)1, 1)
 #else
-#define READ_SQUARE_A READ_SQUARE((ulong)1, (ulong)ld, 0, 0)
+#define READ_SQUARE_A READ_SQUARE((ulong)1, (ulong)ld, 0)
 #endif
 #if TRANS_B
-#define READ_SQUARE_B READ_SQUARE((ulong)1, (ulong)ld, 0, 1)
+#define READ_SQUARE_B READ_SQUARE((ulong)1, (ulong)ld, 0)
 #else
-#define READ_SQUARE_B READ_SQUARE((ulong)ld, (ulong)1, 1, 1)
+#define READ_SQUARE_B READ_SQUARE((ulong)ld, (ulong)1, 1)
 #endif
 
 // Offset of element (p, i) in a packed operand with `width` columns, whose blocks are KL x block.
@@ -99,15 +104,19 @@ static inline void write_square(const __local real tile[PACK_TILE][PACK_TILE + 1
 
 #if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
 PACK_KERNEL(clbake_pack_a, __global element* target) {
-  READ_SQUARE_A
-  write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_A, first_p, first_i, k, extent, ML);
+  FOR_EACH_SQUARE(0) {
+    READ_SQUARE_A
+    write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_A, (int)first_p, first_i, k, extent, ML);
+  }
 }
 #endif
 
 #if LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
 PACK_KERNEL(clbake_pack_b, __global element* target) {
-  READ_SQUARE_B
-  write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_B, first_p, first_i, k, extent, NL);
+  FOR_EACH_SQUARE(1) {
+    READ_SQUARE_B
+    write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_B, (int)first_p, first_i, k, extent, NL);
+  }
 }
 #endif
 

@@ -33,15 +33,19 @@ static inline void write_square_image(const __local real tile[PACK_TILE][PACK_TI
 
 #if LAYOUT_A == IMAGE
 PACK_KERNEL(clbake_pack_a, __write_only image2d_t target) {
-  READ_SQUARE_A
-  write_square_image(tile, target, (int)get_group_id(2), first_p, first_i, k, extent, ML);
+  FOR_EACH_SQUARE(0) {
+    READ_SQUARE_A
+    write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, ML);
+  }
 }
 #endif
 
 #if LAYOUT_B == IMAGE
 PACK_KERNEL(clbake_pack_b, __write_only image2d_t target) {
-  READ_SQUARE_B
-  write_square_image(tile, target, (int)get_group_id(2), first_p, first_i, k, extent, NL);
+  FOR_EACH_SQUARE(1) {
+    READ_SQUARE_B
+    write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, NL);
+  }
 }
 #endif
 

@@ -1,6 +1,9 @@
-// Batches, by strides and by offsets, through each kind of launch: a single kernel, packed operands, split-k.
+// What takes several launches: batches, by strides and by offsets, and matrices longer than a grid, through each kind
+// of launch: a single kernel, packed operands, split-k.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
+
+#include <clbake/finalize.hpp>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -108,6 +111,33 @@ BOOST_AUTO_TEST_CASE(LargeBatchesAreCutIntoLaunches) {
     p.a_stride = 1;
     p.c_stride = 1;
     check(compiled, p);
+  });
+}
+
+// More rows of tiles than the second dimension of a grid allows on every device.
+BOOST_AUTO_TEST_CASE(LongMatricesAreCutIntoLaunches) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    const cache::Variant& v = compiled.variant;
+    const std::size_t rows = std::size_t{65535} * product_launch(v).tile_m + 3;
+    Problem p = tight_problem(v.precision, rows, 2, 3, v.trans_a, v.trans_b);
+    if (layout == Layout::column_major) p = tight_problem(v.precision, 2, rows, 3, v.trans_b, v.trans_a, layout);
+    p.batch = 2;
+    p.a_stride = extents(p).a;
+    p.b_stride = extents(p).b;
+    p.c_stride = extents(p).c + 7;
+    GemmRunOptions options = some_options();
+    set_epilogue(p, options, layout == Layout::row_major ? 29 : 36);  // a bias for each row, or for each column, and D
+    const std::string failure = failure_of(compiled.where, v.name, p, options);
+    BOOST_TEST(failure.empty(), failure);
+  });
+}
+
+// The same of packed operands, whose rows are steps of k.
+BOOST_AUTO_TEST_CASE(DeepOperandsArePackedWhole) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    const cache::Variant& v = compiled.variant;
+    if (v.launches.size() < 3 || layout == Layout::column_major) return;
+    check(compiled, tight_problem(v.precision, 2, 3, 16 * 65535 + 21, v.trans_a, v.trans_b));
   });
 }
 

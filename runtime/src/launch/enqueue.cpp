@@ -1,4 +1,4 @@
-// How a prepared problem is enqueued: one launch, or several in a row, for each part of a batch.
+// How a prepared problem is enqueued: one launch, or several in a row, for each part of a batch and of C's rows.
 #include "launch/gemm.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ cl_int with_event(cl_command_queue queue, const cl_event* event, cl_int error) {
 Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const Events& events) {
   cl_int error = set_arguments(0, call, 0);
   if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-  error = launch(0, queue, problem.batch, events);
+  error = launch(0, queue, call, problem.batch, events);
   return opencl_status("clEnqueueNDRangeKernel", error);
 }
 
@@ -115,16 +115,25 @@ Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, st
   return status;
 }
 
-// Of the products from `first` on, as many as the workspace holds.
-Status Gemm::State::enqueue_products(cl_command_queue queue, const Call& call, std::size_t first,
-                                     std::size_t products) {
-  Status status = complex ? enqueue_complex(queue, call, first, products) : Status();
+// The rows of C from the call's first one on, as many as a grid holds.
+Status Gemm::State::enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
+  Status status;
+  const bool last_rows = call.first_row + workspace.rows >= problem.m;
   for (std::size_t i = 0; i < kernels.size() && status; ++i) {
     if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
     const cl_int error = set_arguments(i, call, first);
     if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-    const bool last = i + 1 == kernels.size();
-    status = enqueue_next(queue, last, [&](const Events& events) { return launch(i, queue, products, events); });
+    const bool last = last_rows && i + 1 == kernels.size();
+    status = enqueue_next(queue, last, [&](const Events& events) { return launch(i, queue, call, products, events); });
+  }
+  return status;
+}
+
+// Of the products from `first` on, as many as the workspace holds.
+Status Gemm::State::enqueue_products(cl_command_queue queue, Call& call, std::size_t first, std::size_t products) {
+  Status status = complex ? enqueue_complex(queue, call, first, products) : Status();
+  for (call.first_row = 0; call.first_row < problem.m && status; call.first_row += workspace.rows) {
+    status = enqueue_rows(queue, call, first, products);
   }
   return status;
 }
@@ -143,7 +152,8 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   for (std::size_t first = 0; first < problem.batch; first = end_of(first)) {
     parts += ceil_div(end_of(first) - first, workspace.products);
   }
-  const std::size_t launches = parts * (kernels.size() + (complex ? 3 : 0));
+  const std::size_t row_parts = ceil_div(problem.m, workspace.rows);
+  const std::size_t launches = parts * (row_parts * kernels.size() + (complex ? 3 : 0));
   if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
   waits.reserve(std::max<std::size_t>(8, events.wait_count + 1));  // so that later calls allocate nothing
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
@@ -224,7 +234,8 @@ Status Gemm::State::enqueue(cl_command_queue queue, const ScalarList& scalars, M
   if (complex) {  // from now on in reals
     for (Matrix* const matrix : {&call.a, &call.b, &call.c}) matrix->offset *= 2;
   }
-  const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products && scalars.count == 1 && !complex;
+  const bool at_once = kernels.size() == 1 && problem.batch <= workspace.products && problem.m <= workspace.rows &&
+                       scalars.count == 1 && !complex;
   status = at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, scalars, events);
   if (status && calls) calls->fetch_add(1, std::memory_order_relaxed);
   return status;

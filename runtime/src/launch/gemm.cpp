@@ -34,15 +34,15 @@ Operand packed_or(const Operand& source, const cl::Memory& packed, std::size_t w
   return {packed(), 0, width, width * depth};
 }
 
+std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
 // Columns and rows of the grid that a launch has to cover, in elements.
-std::pair<std::size_t, std::size_t> covered(cache::Role role, const Problem& p, const Workspace& w) {
+std::pair<std::size_t, std::size_t> covered(cache::Role role, std::size_t m, std::size_t n, const Workspace& w) {
   if (role == cache::Role::pack_a) return {w.padded_m, w.padded_k};
   if (role == cache::Role::pack_b) return {w.padded_n, w.padded_k};
-  if (role == cache::Role::reduce) return {p.m * p.n, 1};
-  return {p.n, p.m};
+  if (role == cache::Role::reduce) return {m * n, 1};
+  return {n, m};
 }
-
-std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
 // The contract's argument `epilogue` (ACTIVATION and the bits below it in common.cl).
 std::size_t steps_of(const Epilogue& e, bool reads_d) {
@@ -332,44 +332,53 @@ void Gemm::State::set_epilogue(Arguments& arguments, const Call& call, bool appl
   const Matrix none;
   const Matrix& bias = has_bias ? call.more.bias : none;
   const Matrix& d = reads_d ? call.more.d : none;
-  arguments.numbers<cl_ulong>({bias.offset, has_bias ? e.bias_stride : 0, d.offset, reads_d ? e.d_stride : 0});
+  const std::size_t bias_offset = bias.offset + (has_bias && e.bias == Bias::per_row ? call.first_row : 0);
+  const std::size_t d_offset = d.offset + (reads_d ? call.first_row * e.ldd : 0);
+  arguments.numbers<cl_ulong>({bias_offset, has_bias ? e.bias_stride : 0, d_offset, reads_d ? e.d_stride : 0});
+}
+
+std::size_t Gemm::State::rows_of(const Call& call) const {
+  return std::min(workspace.rows, problem.m - call.first_row);
 }
 
 cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
   const Problem& p = problem;
   const Workspace& w = workspace;
   const bool split = program->variant.split_k > 1;
-  const Matrix& c = call.c;
+  const std::size_t m = rows_of(call);
+  const std::size_t padded_m = ceil_div(m, program->variant.block_m) * program->variant.block_m;
+  const Matrix c{call.c.buffer, call.c.offset + call.first_row * p.ldc};
   // Operands that are not read may be null; the kernel gets another buffer in their place.
-  const Operand a = source(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.copy_a, first_product);
+  Operand a = source(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.copy_a, first_product);
+  a.offset += call.first_row * (p.trans_a ? 1 : p.lda);
   const Operand b = source(call.reads_operands ? call.b : c, p.ldb, p.b_stride, w.copy_b, first_product);
   Arguments arguments(kernels[launch](), set[launch]);
   switch (program->variant.launches[launch].role) {
     case cache::Role::pack_a:
-      arguments.size(p.m).size(p.k).memory(a.memory).distance(a.offset).size(a.ld).distance(a.stride);
-      arguments.memory(offsets()).size(first_product).memory(w.a()).distance(w.padded_m * w.padded_k);
+      arguments.size(m).size(p.k).memory(a.memory).distance(a.offset).size(a.ld).distance(a.stride);
+      arguments.memory(offsets()).size(first_product).memory(w.a()).distance(padded_m * w.padded_k);
       break;
     case cache::Role::pack_b:
       arguments.size(p.n).size(p.k).memory(b.memory).distance(b.offset).size(b.ld).distance(b.stride);
       arguments.memory(offsets()).size(first_product).memory(w.b()).distance(w.padded_n * w.padded_k);
       break;
     case cache::Role::gemm: {
-      const Operand left = packed_or(a, w.a, w.padded_m, w.padded_k);
+      const Operand left = packed_or(a, w.a, padded_m, w.padded_k);
       const Operand right = packed_or(b, w.b, w.padded_n, w.padded_k);
       // Partial sums are plain products; the reduction applies alpha and beta.
-      arguments.size(p.m).size(p.n).size(call.reads_operands ? p.k : 0);
+      arguments.size(m).size(p.n).size(call.reads_operands ? p.k : 0);
       arguments.real(split && call.reads_operands ? 1 : call.alpha, p.precision);
       arguments.memory(left.memory).distance(left.offset).size(left.ld);
       arguments.memory(right.memory).distance(right.offset).size(right.ld);
       arguments.real(split ? 0 : call.beta, p.precision);
       arguments.memory(split ? w.partials() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
-      arguments.distance(left.stride).distance(right.stride).distance(split ? p.m * p.n : p.c_stride);
+      arguments.distance(left.stride).distance(right.stride).distance(split ? m * p.n : p.c_stride);
       arguments.memory(offsets()).size(first_product);
       set_epilogue(arguments, call, !split);
       break;
     }
     case cache::Role::reduce:
-      arguments.size(p.m).size(p.n).real(call.alpha, p.precision).memory(w.partials()).distance(p.m * p.n);
+      arguments.size(m).size(p.n).real(call.alpha, p.precision).memory(w.partials()).distance(m * p.n);
       arguments.real(call.beta, p.precision).memory(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
       arguments.memory(offsets()).size(first_product);
       set_epilogue(arguments, call, true);
@@ -379,12 +388,14 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
   return arguments.error();
 }
 
-cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, std::size_t products, const Events& events) {
+cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, const Call& call, std::size_t products,
+                           const Events& events) {
   const cache::Launch& launch = program->variant.launches[index];
-  const auto [columns, rows] = covered(launch.role, problem, workspace);
+  const auto [columns, rows] = covered(launch.role, rows_of(call), problem.n, workspace);
   const std::size_t slices = launch.role == cache::Role::gemm ? program->variant.split_k : 1;
   const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
-  const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], ceil_div(rows, launch.tile_m) * local[1],
+  const std::size_t groups_in_y = std::min(ceil_div(rows, launch.tile_m), kMaxGroups);  // packing goes on by itself
+  const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], groups_in_y * local[1],
                                  products * slices * local[2]};
   return with_event(queue, events.event,
                     clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count,

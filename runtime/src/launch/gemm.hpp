@@ -34,6 +34,7 @@ struct Call {
   EpilogueBuffers more;
   bool reads_operands = false;
   bool reads_d = false;
+  std::size_t first_row = 0;  // of C: the launches compute workspace.rows from it on
   // Of a complex problem. alpha and beta above are real: what is not goes into the copy of B, and is done to C before.
   std::complex<double> copy_alpha = 1;
   std::complex<double> scale_beta = 1;
@@ -101,8 +102,10 @@ struct Gemm::State {
   Status check_epilogue_apart(const Call& call);
   bool has_workspace() const;
   void set_epilogue(Arguments& arguments, const Call& call, bool applied) const;
+  std::size_t rows_of(const Call& call) const;
   cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
-  cl_int launch(std::size_t launch, cl_command_queue queue, std::size_t products, const Events& events);
+  cl_int launch(std::size_t launch, cl_command_queue queue, const Call& call, std::size_t products,
+                const Events& events);
   cl_int set_complex(ComplexKernels::Which which, const Call& call, std::size_t first_product);
   void forget_finished();
   void set_scalars(Call& call, const Scalars& scalars) const;
@@ -113,7 +116,8 @@ struct Gemm::State {
   Status enqueue_next(cl_command_queue queue, bool last, const Launch& launch);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
   Status enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
-  Status enqueue_products(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
+  Status enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
+  Status enqueue_products(cl_command_queue queue, Call& call, std::size_t first, std::size_t products);
   Status enqueue_launches(cl_command_queue queue, Call& call, const ScalarList& scalars, const Events& events);
   Status enqueue_all(cl_command_queue queue, Call& call, const ScalarList& scalars, const Events& events);
 };

@@ -1,5 +1,7 @@
 #include "launch/workspace.hpp"
 
+#include <clbake/finalize.hpp>
+
 #include "select/problem.hpp"
 
 #include <algorithm>
@@ -10,9 +12,6 @@ namespace {
 
 // Batches are split so that the workspace takes no more than this, unless one product needs more.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-
-// The smallest limit on a grid's third dimension among known drivers: NVIDIA's.
-constexpr std::size_t kMaxGridDepth = 65535;
 
 std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
 
@@ -43,10 +42,11 @@ class Sizer {
  public:
   Sizer(const cl::Device& device, const cache::Variant& variant, const Problem& problem, const Problem* complex)
       : device_(device), v_(variant), p_(problem), copies_a_(complex && copies_a(*complex)), copies_b_(complex) {
-    w_.padded_m = round_up(p_.m, v_.block_m);
+    w_.rows = std::min(p_.m, kMaxGroups * product_launch(v_).tile_m);
+    w_.padded_m = round_up(w_.rows, v_.block_m);
     w_.padded_n = round_up(p_.n, v_.block_n);
     w_.padded_k = round_up(p_.k, v_.block_k);
-    w_.products = std::min(std::max<std::size_t>(p_.batch, 1), kMaxGridDepth / v_.split_k);
+    w_.products = std::min(std::max<std::size_t>(p_.batch, 1), kMaxGroups / v_.split_k);
   }
 
   Result<Workspace> run() {
@@ -64,7 +64,7 @@ class Sizer {
     Status status;
     if (pack_a) status = v_.image_a ? fit_image(w_.padded_m) : fit_buffer(w_.padded_m * w_.padded_k, element);
     if (status && pack_b) status = v_.image_b ? fit_image(w_.padded_n) : fit_buffer(w_.padded_n * w_.padded_k, element);
-    if (status && v_.split_k > 1) status = fit_buffer(p_.m * p_.n, real * v_.split_k);
+    if (status && v_.split_k > 1) status = fit_buffer(w_.rows * p_.n, real * v_.split_k);
     if (status && copies_a_) status = fit_buffer(p_.a_stride, real);
     if (status && copies_b_) status = fit_buffer(p_.b_stride, real);
     if (!status) return status;
@@ -73,7 +73,7 @@ class Sizer {
     const auto all = [&](std::size_t per_product) { return std::max<std::size_t>(per_product * w_.products, 8); };
     if (pack_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
     if (pack_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
-    if (v_.split_k > 1) w_.partials_bytes = all(p_.m * p_.n * real * v_.split_k);
+    if (v_.split_k > 1) w_.partials_bytes = all(w_.rows * p_.n * real * v_.split_k);
     if (copies_a_) w_.copy_a_bytes = all(p_.a_stride * real);
     if (copies_b_) w_.copy_b_bytes = all(p_.b_stride * real);
     return std::move(w_);

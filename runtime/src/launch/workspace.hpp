@@ -6,10 +6,14 @@
 
 namespace clbake {
 
-// For `products` products of a batch at a time.
+// The smallest limit on work-groups in a grid's second and third dimension among known drivers: NVIDIA's.
+inline constexpr std::size_t kMaxGroups = 65535;
+
+// For `products` products of a batch, and `rows` rows of their C, at a time.
 struct Workspace {
   std::size_t products = 1;
-  std::size_t padded_m = 0;  // elements
+  std::size_t rows = 0;
+  std::size_t padded_m = 0;  // elements; of a packed A, for these rows
   std::size_t padded_n = 0;
   std::size_t padded_k = 0;
   std::size_t a_bytes = 0;  // of the buffers; 0: there is none, or it is an image
