@@ -51,12 +51,12 @@ static inline void read_square(__local real tile[PACK_TILE][PACK_TILE + 1], __gl
       const ulong target_stride)
 
 // `operand` is the operand's place among a product's three offsets.
-#define FOR_EACH_SQUARE(operand)                                                                  \
-  __local real tile[PACK_TILE][PACK_TILE + 1];                                                    \
-  const int first_i = (int)get_group_id(0) * PACK_TILE;                                           \
-  const ulong number = get_group_id(2) + first_product;                                           \
-  source += offset + (offsets ? offsets[3 * number + operand] : number * stride);                 \
-  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);             \
+#define FOR_EACH_SQUARE(operand)                                                      \
+  __local real tile[PACK_TILE][PACK_TILE + 1];                                        \
+  const int first_i = (int)get_group_id(0) * PACK_TILE;                               \
+  const ulong number = get_group_id(2) + first_product;                               \
+  source += offset + (offsets ? offsets[3 * number + operand] : number * stride);     \
+  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL); \
        first_p += get_num_groups(1) * PACK_TILE)
 
 // Fills `tile`.
