@@ -111,7 +111,8 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   }
 
 #if KL > 1
-  ADD_SHARES(KL, share, LOCAL_X * LOCAL_Y, place, 1)
+  __local realv sums[SHARED_SUMS(KL, LOCAL_X * LOCAL_Y, 1)];
+  ADD_SHARES(sums, KL, share, LOCAL_X * LOCAL_Y, place, 1)
   if (outside || share > 0) {
     return;
   }

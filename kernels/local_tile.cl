@@ -45,6 +45,8 @@
 //   MAP           which elements of the tile a work-item computes, see below
 //   FRAGMENTS     register sets for a[MS] and b[NS]. 2: those of the next step of k are read while those of the current
 //                 step are multiplied, across the end of a tile too
+//   SHARES        groups of work-items that compute the same of C, each with its KL / SHARES rows of the tiles: more
+//                 work-items where C has few tiles. Their sums are added up at the end
 //   EXCHANGE      1: of MS neighbours, which need the same rows of a step, each reads one element of op(A) from local
 //                 memory, and they exchange them within their sub-group. 0: each reads all MS
 //
@@ -212,7 +214,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define WORK_ITEM_Y (warp / (LOCAL_X / 4) * 8 + lane / 4)
 #else
 #define WORK_ITEM_X ((int)get_local_id(0))
-#define WORK_ITEM_Y ((int)get_local_id(1))
+#define WORK_ITEM_Y ((int)(get_local_id(1) - share * LOCAL_Y))
 #endif
 
 // Whether the tile lies inside C and all lines of both operands are aligned.
@@ -234,12 +236,12 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #if FRAGMENTS == 2
 #define MULTIPLY_ROW                                                               \
   Fragments next;                                                                  \
-  load_fragments(&next, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y, first_lane); \
+  load_fragments(&next, a_rows + p * A_ROW, b_rows + p * B_ROW, x, y, first_lane); \
   multiply(sum, &current);                                                         \
   current = next
 #else
 #define MULTIPLY_ROW                                                                  \
-  load_fragments(&current, a_tile + p * A_ROW, b_tile + p * B_ROW, x, y, first_lane); \
+  load_fragments(&current, a_rows + p * A_ROW, b_rows + p * B_ROW, x, y, first_lane); \
   multiply(sum, &current)
 #endif
 
@@ -254,19 +256,35 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     }                                                              \
   }
 
-GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  __local cellv a_vectors[(BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1];  // arrays of vectors, for their alignment
-  __local cellv b_vectors[BUFFERS * B_TILE / VECTOR_WIDTH];
+#define A_VECTORS ((BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1)
+#define B_VECTORS (BUFFERS * B_TILE / VECTOR_WIDTH)
+#if SHARES > 1
+#define SUM_VECTORS SHARED_SUMS(SHARES, PLACES, COLUMN_PIECES)
+#endif
+
+GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
+#if SHARES == 1
+  __local cellv a_vectors[A_VECTORS];  // arrays of vectors, for their alignment
+  __local cellv b_vectors[B_VECTORS];
+#else
+  __local cellv vectors[A_VECTORS + B_VECTORS > SUM_VECTORS ? A_VECTORS + B_VECTORS : SUM_VECTORS];
+  __local cellv* a_vectors = vectors;
+  __local cellv* b_vectors = vectors + A_VECTORS;
+#endif
   __local cell* a_tiles = (__local cell*)a_vectors;
   __local cell* b_tiles = (__local cell*)b_vectors;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
+#if SHARES == 1  // with this and the return of all shares but one PoCL 3.1 mixes up work-items
   if (tile.rows == 0 || tile.columns == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
+#endif
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
+  const uint share = SHARES == 1 ? 0 : item / PLACES;  // of the tiles' rows
+  const uint place = item - share * PLACES;
 #if MAP == ZIGZAG || PAIRED
-  const int warp = item / 32;
-  const int lane = item % 32;
+  const int warp = place / 32;
+  const int lane = place % 32;
 #endif
   const int x = WORK_ITEM_X;
   const int y = WORK_ITEM_Y;
@@ -303,8 +321,10 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     if (PREFETCH == 1) {
       LOAD_TILES;
     }
+    __local const cell* a_rows = a_tile + share * (DEPTH / SHARES) * A_ROW;
+    __local const cell* b_rows = b_tile + share * (DEPTH / SHARES) * B_ROW;
 #pragma unroll KS
-    for (int p = 0; p < DEPTH; p += STEP) {
+    for (int p = 0; p < DEPTH / SHARES; p += STEP) {
       MULTIPLY_ROW;
     }
     buffer = BUFFERS - 1 - buffer;
@@ -312,5 +332,12 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   if (FRAGMENTS == 2) {
     multiply(sum, &current);
   }
+#if SHARES > 1
+  barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
+  ADD_SHARES((__local realv*)vectors, SHARES, share, PLACES, place, COLUMN_PIECES)
+  if (share > 0) {
+    return;
+  }
+#endif
   UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
 }

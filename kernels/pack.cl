@@ -18,11 +18,26 @@
 //   IMAGE  PAD in an image: published/pack_image.cl
 //
 // A work-group packs a square of PACK_TILE x PACK_TILE through local memory, so that both reads and writes run along
-// the rows of their matrix.
+// the rows of their matrix. Elements pass as they are: bits of 16, or numbers.
 
-#define PACK_TILE 16
-#define PACK_ITEMS 64
-#define PACK_RUN 4  // neighbours that a work-item writes
+#define PACK_ITEMS 256
+// PACK_RUN: neighbours that a work-item writes at once, 16 bytes.
+#if PRECISION == 16
+#define PACK_TILE 64
+#define PACK_RUN 8
+typedef ushort raw;
+typedef ushort8 raws;
+#elif PRECISION == 32
+#define PACK_TILE 32
+#define PACK_RUN 4
+typedef float raw;
+typedef float4 raws;
+#else
+#define PACK_TILE 32
+#define PACK_RUN 2
+typedef double raw;
+typedef double2 raws;
+#endif
 
 #if LAYOUT_A != ROW_MAJOR || LAYOUT_B != ROW_MAJOR
 
@@ -30,15 +45,20 @@ static inline int round_up(const int value, const int factor) {
   return (value / factor + (value % factor != 0)) * factor;
 }
 
-// Reads the square of op(X)^T that begins at (p, i) into `tile`; element (p, i) is source[p * step_p + i * step_i].
-static inline void read_square(__local real tile[PACK_TILE][PACK_TILE + 1], __global const element* source,
-                               const ulong step_p, const ulong step_i, const int along_i, const int first_p,
-                               const int first_i, const int k, const int extent) {
-  for (int e = (int)get_local_id(0); e < PACK_TILE * PACK_TILE; e += PACK_ITEMS) {
-    const int p = along_i ? e / PACK_TILE : e % PACK_TILE;
-    const int i = along_i ? e % PACK_TILE : e / PACK_TILE;
-    const bool exists = p < k - first_p && i < extent - first_i;
-    tile[p][i] = exists ? LOAD(source + (ulong)(first_p + p) * step_p + (ulong)(first_i + i) * step_i) : 0;
+// Reads the square of op(X)^T that begins at (p, i) into `tile`. Lines of the stored matrix, ld elements apart, lie
+// along i, or else along p. Neighbours read neighbours of a line.
+static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __global const raw* source, const ulong ld,
+                               const int along_i, const int first_p, const int first_i, const int k, const int extent) {
+  const int at_once = PACK_ITEMS / PACK_TILE;  // lines
+  const int line = (int)get_local_id(0) / PACK_TILE;
+  const int at = (int)get_local_id(0) % PACK_TILE;
+  const int lines_left = (along_i ? k - first_p : extent - first_i) - line;
+  const bool exists = at < (along_i ? extent - first_i : k - first_p);
+  source += (ulong)((along_i ? first_p : first_i) + line) * ld + ((along_i ? first_i : first_p) + at);
+#pragma unroll
+  for (int l = 0; l < PACK_TILE; l += at_once) {
+    const raw value = exists && l < lines_left ? source[l * ld] : 0;
+    tile[along_i ? line + l : at][along_i ? at : line + l] = value;
   }
 }
 
@@ -52,7 +72,7 @@ static inline void read_square(__local real tile[PACK_TILE][PACK_TILE + 1], __gl
 
 // `operand` is the operand's place among a product's three offsets.
 #define FOR_EACH_SQUARE(operand)                                                      \
-  __local real tile[PACK_TILE][PACK_TILE + 1];                                        \
+  __local raw tile[PACK_TILE][PACK_TILE + 1];                                         \
   const int first_i = (int)get_group_id(0) * PACK_TILE;                               \
   const ulong number = get_group_id(2) + first_product;                               \
   source += offset + (offsets ? offsets[3 * number + operand] : number * stride);     \
@@ -60,21 +80,12 @@ static inline void read_square(__local real tile[PACK_TILE][PACK_TILE + 1], __gl
        first_p += get_num_groups(1) * PACK_TILE)
 
 // Fills `tile`.
-#define READ_SQUARE(step_p, step_i, along_i)                                            \
-  barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                \
-  read_square(tile, source, step_p, step_i, along_i, (int)first_p, first_i, k, extent); \
+#define READ_SQUARE(along_i)                                                                            \
+  barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                \
+  read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent); \
   barrier(CLK_LOCAL_MEM_FENCE);
-
-#if TRANS_A
-#define READ_SQUARE_A READ_SQUARE((ulong)ld, (ulong)1, 1)
-#else
-#define READ_SQUARE_A READ_SQUARE((ulong)1, (ulong)ld, 0)
-#endif
-#if TRANS_B
-#define READ_SQUARE_B READ_SQUARE((ulong)1, (ulong)ld, 0)
-#else
-#define READ_SQUARE_B READ_SQUARE((ulong)ld, (ulong)1, 1)
-#endif
+#define READ_SQUARE_A READ_SQUARE(TRANS_A)
+#define READ_SQUARE_B READ_SQUARE(!TRANS_B)
 
 // Offset of element (p, i) in a packed operand with `width` columns, whose blocks are KL x block.
 static inline ulong packed_offset(const int layout, const int p, const int i, const int k, const int width,
@@ -89,15 +100,27 @@ static inline ulong packed_offset(const int layout, const int p, const int i, co
   return (ulong)p * width + i;
 }
 
-static inline void write_square(const __local real tile[PACK_TILE][PACK_TILE + 1], __global element* target,
+static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1], __global element* target,
                                 const int layout, const int first_p, const int first_i, const int k, const int extent,
                                 const int block) {
-  const int p = (int)get_local_id(0) / (PACK_TILE / PACK_RUN);
-  const int i = (int)get_local_id(0) % (PACK_TILE / PACK_RUN) * PACK_RUN;
-  const int width = round_up(extent, block);
-  for (int q = i; q < i + PACK_RUN; ++q) {
-    if (first_p + p < round_up(k, KL) && first_i + q < width) {
-      STORE(tile[p][q], target + packed_offset(layout, first_p + p, first_i + q, k, width, block));
+  const int runs = PACK_TILE / PACK_RUN;  // of a row
+  const int i = (int)get_local_id(0) % runs * PACK_RUN;
+  const int width = round_up(extent, block) - first_i;
+  const int depth = round_up(k, KL) - first_p;
+#pragma unroll
+  for (int p = (int)get_local_id(0) / runs; p < PACK_TILE; p += PACK_ITEMS / runs) {
+    if (p < depth && block % PACK_RUN == 0 && i < width) {  // then all that follow fit, too
+      raws run;
+#pragma unroll
+      for (int q = 0; q < PACK_RUN; ++q) {
+        ((raw*)&run)[q] = tile[p][i + q];
+      }
+      *(__global raws*)(target + packed_offset(layout, first_p + p, first_i + i, k, width + first_i, block)) = run;
+    } else if (p < depth) {
+      for (int q = i; q < min(i + PACK_RUN, width); ++q) {
+        *(__global raw*)(target + packed_offset(layout, first_p + p, first_i + q, k, width + first_i, block)) =
+            tile[p][q];
+      }
     }
   }
 }

@@ -13,8 +13,8 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
     const real beta, __global element* c, const ulong c_offset, const int ldc, const ulong c_stride,
     __global const ulong* offsets, const int first_product, EPILOGUE_PARAMETERS) {
   const size_t index = get_global_id(0);
-  const size_t row = index / n;
-  const size_t column = index % n;
+  const size_t row = index <= UINT_MAX ? (uint)index / (uint)n : index / n;  // GPUs divide 64 bits slowly
+  const size_t column = index - row * n;
   if (row >= (size_t)m) {
     return;
   }

@@ -289,7 +289,8 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
     }
   }
 #if KL > 1
-  ADD_SHARES(KL, share, 32, lane, VECTORS)
+  __local realv sums[SHARED_SUMS(KL, 32, VECTORS)];
+  ADD_SHARES(sums, KL, share, 32, lane, VECTORS)
   if (share > 0) {
     return;
   }

@@ -8,7 +8,8 @@
 
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
-#define WORK_ITEMS (LOCAL_X * LOCAL_Y)
+#define PLACES (LOCAL_X * LOCAL_Y)  // work-items that a tile of C takes
+#define WORK_ITEMS (PLACES * SHARES)
 // What local memory holds: reals, or pairs of elements of 16 bits.
 #if MAP == MMA
 #if BFLOAT16

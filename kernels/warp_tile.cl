@@ -36,18 +36,19 @@
 //   FRAGMENTS     register sets for the operands of these steps. 2: those of the next steps are read while those of the
 //                 current ones are multiplied, across the end of a block, too
 //   MAP           MMA: one instruction multiplies a piece. MMA8: four do, of 8 x 8 by 4 steps, which earlier devices
-//   than
-//                 sm_90 have, too
+//                 than sm_90 have, too
+//   SHARES        groups of warps that compute the same of C, each with its KL / SHARES steps of a block
 //
 // ML, NL and the number of work-items are powers of two, so that a work-item copies the same piece of several lines.
 
 #define MMA 3
 #define MMA8 4
 
-#define STEPS (KL / KS)
+#define STEPS (KL / KS / SHARES)  // of a block, for each group of warps
 #define LOCAL_X (NL / NS)
 #define LOCAL_Y (ML / MS)
-#define WORK_ITEMS (LOCAL_X * LOCAL_Y)
+#define PLACES (LOCAL_X * LOCAL_Y)  // work-items that a tile of C takes
+#define WORK_ITEMS (PLACES * SHARES)
 #define WARPS_X (NL / (4 * NS))
 #define ROW_PIECES (MS / 2)     // of 16 rows
 #define COLUMN_PIECES (NS / 2)  // of 8 columns
@@ -226,7 +227,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     }                                                              \
   }
 
-#define LOAD_FRAGMENTS(to, s) load_fragments(to, pair, s, first_row, first_column, g, t)
+#define LOAD_FRAGMENTS(to, s) load_fragments(to, pair, share* STEPS + (s), first_row, first_column, g, t)
 #define NEXT_PAIR                            \
   from = from + 1 == BUFFERS ? 0 : from + 1; \
   pair = tiles + from * PAIR
@@ -235,8 +236,11 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
   WAIT_FOR_COPIES(LATE); \
   barrier(CLK_LOCAL_MEM_FENCE)
 
-GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  __local double tiles[BUFFERS * PAIR] __attribute__((aligned(CHUNK_BYTES)));
+#define TILES_SIZE (BUFFERS * PAIR)  // elements
+#define SUMS_SIZE (SHARES / 2 * ML * NL)
+
+GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
+  __local double tiles[TILES_SIZE > SUMS_SIZE ? TILES_SIZE : SUMS_SIZE] __attribute__((aligned(CHUNK_BYTES)));
   size_t tile_row = 0;
   size_t tile_column = 0;
   find_place(&tile_row, &tile_column);
@@ -245,7 +249,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-  const int warp = item / 32;
+  const int share = item / PLACES;
+  const int warp = item % PLACES / 32;
   const int g = item % 32 / 4;
   const int t = item % 4;
   const int first_row = warp / WARPS_X * (8 * MS);
@@ -302,5 +307,12 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     NEXT_PAIR;
 #endif
   }
+#if SHARES > 1
+  barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
+  ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, item % PLACES, COLUMN_PIECES)
+  if (share > 0) {
+    return;
+  }
+#endif
   UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
 }

@@ -316,16 +316,9 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 }
 #endif
 
-#define EACH_VECTOR(unrolling, update)                             \
-  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \
-    const int row = first_row + 8 * i;                             \
-    if (row < tile.rows) {                                         \
-      _Pragma(unrolling) for (int w = 0; w < COLUMN_PIECES; ++w) { \
-        const int column = 32 * w + 8 * (int)(item % 4);           \
-        update;                                                    \
-      }                                                            \
-    }                                                              \
-  }
+#define STAGED_ROW (NL + 4)  // of 16 rows of sums in local memory: without bank conflicts
+#define SYNCHRONIZE_CONSUMERS __asm__ volatile("bar.sync 1, %0;" ::"r"(128 * CONSUMERS) : "memory")
+#define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __local uchar tiles[BUFFERS * (A_BYTES + B_BYTES)] __attribute__((aligned(1024)));
@@ -420,26 +413,70 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
 
   realv rows[MS][COLUMN_PIECES];
   gather_rows(rows, sum, item % 4);
-  const int first_row = item / 32 * 16 + item % 32 / 4;
   const bool aligned_c = (uintptr_t)tile.c % 16 == 0 && ldc % 8 == 0;
   if (epilogue.x == 0 && tile.columns == NL && aligned_c) {
-    EACH_VECTOR("unroll", update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta));
+#pragma unroll
+    for (int i = 0; i < MS; ++i) {
+      const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
+      if (row < tile.rows) {
+#pragma unroll
+        for (int w = 0; w < COLUMN_PIECES; ++w) {
+          const int column = 32 * w + item % 4 * 8;
+          update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta);
+        }
+      }
+    }
     return;
   }
-#if SPLIT_K == 1
-  const Epilogue e = TILE_EPILOGUE;
-#define UPDATE_VECTOR(c, sum, count) finish_vector(&e, c, row, column, sum, count, alpha, beta)
-#else
-#define UPDATE_VECTOR(c, sum, count) update_vector(c, sum, count, alpha, beta)
-#endif
-  // Through a copy, as in FINISH_C of common.cl.
-  realv copy[MS][COLUMN_PIECES];
+  // Else through local memory, where a warp puts its 16 rows, so that its lanes then update neighbours.
+  SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
+  __local float* staged = (__local float*)tiles + item / 32 * (16 * STAGED_ROW);
+  const int lane = item % 32;
 #pragma unroll
   for (int i = 0; i < MS; ++i) {
 #pragma unroll
     for (int w = 0; w < COLUMN_PIECES; ++w) {
-      copy[i][w] = rows[i][w];
+      __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
+      to[0] = rows[i][w].lo;
+      to[1] = rows[i][w].hi;
     }
   }
-  EACH_VECTOR("unroll 1", UPDATE_VECTOR(tile.c + (row * (ulong)ldc + column), copy[i][w], tile.columns - column))
+  SYNCHRONIZE_WARP;
+#if SPLIT_K == 1
+  const Epilogue e = TILE_EPILOGUE;
+#define OLD_ROW (e.d ? e.d + row * (ulong)e.ldd : c_row)
+#else
+#define OLD_ROW c_row
+#endif
+  const int rows_left = min(16, tile.rows - (int)(item / 32 * 16));
+#pragma unroll 1
+  for (int r = 0; r < rows_left; ++r) {
+    const int row = item / 32 * 16 + r;
+    __global output* c_row = tile.c + row * (ulong)ldc;
+    real x[NL / 32];
+#pragma unroll
+    for (int w = 0; w < NL / 32; ++w) {
+      const int column = 32 * w + lane;
+      x[w] = alpha * staged[r * STAGED_ROW + column];
+      if (beta != 0 && column < tile.columns) {
+        x[w] += beta * LOAD_OUTPUT(OLD_ROW + column);
+      }
+    }
+#if SPLIT_K == 1
+    if (epilogue.x != 0) {
+#pragma unroll
+      for (int w = 0; w < NL / 32; ++w) {
+        const int column = min(32 * w + lane, tile.columns - 1);
+        x[w] = activate(x[w] + (e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? row : column)) : 0), &e);
+      }
+    }
+#endif
+#pragma unroll
+    for (int w = 0; w < NL / 32; ++w) {
+      const int column = 32 * w + lane;
+      if (column < tile.columns) {
+        STORE_OUTPUT(x[w], c_row + column);
+      }
+    }
+  }
 }

@@ -9,23 +9,23 @@
 
 #if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
 
-static inline void write_square_image(const __local real tile[PACK_TILE][PACK_TILE + 1], __write_only image2d_t target,
+static inline void write_square_image(const __local raw tile[PACK_TILE][PACK_TILE + 1], __write_only image2d_t target,
                                       const int product, const int first_p, const int first_i, const int k,
                                       const int extent, const int block) {
-  const int p = (int)get_local_id(0) / (PACK_TILE / PACK_RUN);
-  const int i = (int)get_local_id(0) % (PACK_TILE / PACK_RUN) * PACK_RUN;
-  for (int q = i; q < i + PACK_RUN; q += TEXEL) {
+  for (int e = (int)get_local_id(0) * TEXEL; e < PACK_TILE * PACK_TILE; e += PACK_ITEMS * TEXEL) {
+    const int p = e / PACK_TILE, q = e % PACK_TILE;
     if (first_p + p < round_up(k, KL) && first_i + q < round_up(extent, block)) {
       const int2 at = (int2)((first_i + q) / TEXEL, product * round_up(k, KL) + first_p + p);
 #if PRECISION == 64
       write_imageui(target, at, as_uint4((double2)(tile[p][q], tile[p][q + 1])));
+#elif BFLOAT16
+      write_imageui(target, at, (uint4)(tile[p][q], tile[p][q + 1], tile[p][q + 2], tile[p][q + 3]));
+#elif PRECISION == 16
+      __local const half* from = (__local const half*)&tile[p][q];
+      write_imagef(target, at,
+                   (float4)(vload_half(0, from), vload_half(1, from), vload_half(2, from), vload_half(3, from)));
 #else
-      const float4 texel = (float4)(tile[p][q], tile[p][q + 1], tile[p][q + 2], tile[p][q + 3]);
-#if BFLOAT16
-      write_imageui(target, at, as_uint4(texel) >> 16);  // they came as bfloat16
-#else
-      write_imagef(target, at, texel);
-#endif
+      write_imagef(target, at, (float4)(tile[p][q], tile[p][q + 1], tile[p][q + 2], tile[p][q + 3]));
 #endif
     }
   }

@@ -12,12 +12,14 @@ using std::to_string;
 constexpr std::uint32_t max_factor = 32768;                   // elements
 constexpr std::uint32_t max_split = 64;                       // slices
 constexpr std::uint32_t max_buffers = 8;                      // pairs of tiles
+constexpr std::uint32_t max_shares = 16;                      // groups of work-items of a tile
 constexpr std::uint64_t max_private_bytes = 1048576;          // of register_tile's block of op(B)
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
 constexpr std::uint64_t sm_90_local_memory = 232416;          // NVIDIA reports less than sm_90 has
-constexpr std::uint64_t helper_items = 64;                    // PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl
+constexpr std::uint64_t pack_items = 256;                     // PACK_ITEMS of pack.cl
+constexpr std::uint64_t reduce_items = 64;                    // REDUCE_ITEMS of reduce.cl
 
 // Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
@@ -78,6 +80,7 @@ class Checker {
                             in_range("vector_width", p_.vector_width),
                             in_range("split_k", p_.split_k, max_split),
                             in_range("buffers", p_.buffers, max_buffers),
+                            in_range("shares", p_.shares, max_shares),
                             in_range("load_width", p_.load_width, 16),
                             in_range("fragments", p_.fragments, 2)};
     bool holds = padding();
@@ -130,8 +133,10 @@ class Checker {
     bool holds = multiple("ml", p_.ml, "ms", p_.ms);
     holds = multiple("nl", p_.nl, "ns", p_.ns) && holds;
     holds = multiple("ns", p_.ns, "vector_width", p_.vector_width) && holds;
+    holds = halves("shares", p_.shares) && holds;
     if (p_.family == Family::local_tile) return local_tile_divisibility() && holds;
-    return multiple("kl", p_.kl, "ks", shares_k(p_.family) ? 1 : p_.ks) && holds;
+    const char* steps = p_.shares == 1 ? "ks" : "ks * shares";
+    return multiple("kl", p_.kl, steps, shares_k(p_.family) ? 1 : p_.ks * p_.shares) && holds;
   }
 
   // Rows of tiles are read as vectors from local memory, and loads from global memory stay inside a line of a tile
@@ -140,7 +145,8 @@ class Checker {
     bool holds = multiple("padding", p_.padding, "vector_width", p_.vector_width);
     holds = multiple("ml", p_.ml, "load_width", p_.load_width) && holds;
     holds = multiple("nl", p_.nl, "load_width", p_.load_width) && holds;
-    return multiple("kl", p_.kl, "load_width", p_.load_width) && holds;
+    holds = multiple("kl", p_.kl, "load_width", p_.load_width) && holds;
+    return multiple("kl", p_.kl, "shares", p_.shares) && holds;
   }
 
   bool family() {
@@ -148,8 +154,8 @@ class Checker {
     if (p_.family == Family::warp_tile) return warp_tile_holds(requirements_);
     if (p_.family == Family::warpgroup_tile) return warpgroup_tile_holds(requirements_);
     if (p_.family == Family::thin_tile) {
-      const bool halves = kl_halves();
-      return thin_tile_holds(requirements_) && halves;
+      const bool shared = halves("kl", p_.kl);
+      return thin_tile_holds(requirements_) && shared;
     }
     if (p_.family == Family::register_tile) {
       // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
@@ -159,18 +165,19 @@ class Checker {
       });
     }
     if (p_.family != Family::direct) return true;
-    const bool halves = kl_halves();
+    const bool shared = halves("kl", p_.kl);
     return require(p_.ns == p_.vector_width, "family",
                    [&] {
                      return "ns is " + to_string(p_.ns) + ", but a work-item of direct computes one vector of " +
                             to_string(p_.vector_width) + " columns";
                    }) &&
-           halves;
+           shared;
   }
 
-  bool kl_halves() {
-    return require((p_.kl & (p_.kl - 1)) == 0, "family", [&] {
-      return "kl is " + to_string(p_.kl) + ", but only a power of two of work-items or warps can share sums";
+  bool halves(const char* name, std::uint32_t value) {
+    return require((value & (value - 1)) == 0, "family", [&] {
+      return std::string(name) + " is " + to_string(value) +
+             ", but only a power of two of work-items, warps or groups can share sums";
     });
   }
 
@@ -193,11 +200,11 @@ class Checker {
     if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;
     const std::uint32_t warp_x = p_.map == Map::zigzag ? 8 : 4;
     const std::uint32_t warp_y = 32 / warp_x;
-    holds = require(group.x % warp_x == 0 && group.y % warp_y == 0, "map",
+    holds = require(group.x % warp_x == 0 && group.y / p_.shares % warp_y == 0, "map",
                     [&] {
                       return std::string(p_.map == Map::zigzag ? "map zigzag" : "map mma") + " needs blocks of " +
                              to_string(warp_x) + " x " + to_string(warp_y) + " work-items, and the work-group has " +
-                             to_string(group.x) + " x " + to_string(group.y);
+                             to_string(group.x) + " x " + to_string(group.y / p_.shares);
                     }) &&
             holds;
     return (p_.map == Map::zigzag || pairs_hold(requirements_)) && holds;
@@ -276,11 +283,12 @@ class Checker {
       return to_string(group.x) + " * " + to_string(group.y) + " = " + to_string(items) + " work-items, limit " +
              to_string(device_.max_work_group_size);
     });
-    const bool more = p_.split_k > 1 || p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
-    holds = require(!more || helper_items <= device_.max_work_group_size, "work-group-size",
+    const bool packs = p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
+    const std::uint64_t most = packs ? pack_items : p_.split_k > 1 ? reduce_items : 1;  // of the other kernels
+    holds = require(most <= device_.max_work_group_size, "work-group-size",
                     [&] {
-                      return "pack and reduce kernels have " + to_string(helper_items) + " work-items, limit " +
-                             to_string(device_.max_work_group_size);
+                      return std::string(packs ? "pack" : "reduce") + " kernels have " + to_string(most) +
+                             " work-items, limit " + to_string(device_.max_work_group_size);
                     }) &&
             holds;
     const std::uint64_t sizes[2] = {group.x, group.y};
@@ -338,14 +346,17 @@ std::uint64_t local_memory_bytes(const Params& p) {
   if (p.family == Family::warpgroup_tile) {  // tiles of elements, and two barriers of 8 bytes
     return p.buffers * ((std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision) + 16);
   }
-  if (p.family == Family::warp_tile)
-    return p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision);
+  if (p.family == Family::warp_tile) {
+    const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl;
+    return std::max(tiles, p.shares / 2 * std::uint64_t{p.ml} * p.nl) * element_bytes(p.precision);
+  }
   const std::uint64_t width = p.vector_width;
   std::uint64_t elements = 0;
   if (p.family == Family::local_tile) {
     const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
     const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
     elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
+    elements = std::max(elements, p.shares / 2 * std::uint64_t{p.ml} * p.nl);
   } else if (shares_k(p.family)) {
     elements = p.kl / 2 * std::uint64_t{p.ml} * p.nl;
   } else if (p.family == Family::stripe) {

@@ -7,8 +7,7 @@ namespace clbake::kernels {
 namespace {
 
 // PACK_TILE and PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl.
-constexpr std::uint32_t pack_tile = 16;
-constexpr std::uint32_t pack_items = 64;
+constexpr std::uint32_t pack_items = 256;
 constexpr std::uint32_t reduce_items = 64;
 
 const char* family_source(Family family) {
@@ -37,7 +36,8 @@ std::string assemble_source(Family family, const std::string& file_name) {
   const bool copies = family == Family::warp_tile || family == Family::warpgroup_tile;
   if (copies) append("async_copy.cl", embedded::async_copy_cl);
   if (family == Family::local_tile) append("tile_loads.cl", embedded::tile_loads_cl);
-  if (shares_k(family)) append("share_k.cl", embedded::share_k_cl);
+  if (shares_k(family) || family == Family::local_tile || family == Family::warp_tile)
+    append("share_k.cl", embedded::share_k_cl);
   append(file_name, family_source(family));
   return text;
 }
@@ -70,7 +70,8 @@ std::string build_options(const Params& params) {
   return options;
 }
 
-Launch pack_launch(Role role, const char* kernel_name) {
+Launch pack_launch(Role role, const char* kernel_name, Precision precision) {
+  const std::uint32_t pack_tile = element_bytes(precision) == 2 ? 64 : 32;
   return {role, kernel_name, {pack_items, 1, 1}, pack_tile, pack_tile};
 }
 
@@ -82,8 +83,10 @@ Kernel generate(const Params& params) {
   kernel.source_name = std::string(name(params.family)) + ".cl";
   kernel.source = assemble_source(params.family, kernel.source_name);
   kernel.build_options = build_options(params);
-  if (params.layout_a != Layout::row_major) kernel.launches.push_back(pack_launch(Role::pack_a, "clbake_pack_a"));
-  if (params.layout_b != Layout::row_major) kernel.launches.push_back(pack_launch(Role::pack_b, "clbake_pack_b"));
+  if (params.layout_a != Layout::row_major)
+    kernel.launches.push_back(pack_launch(Role::pack_a, "clbake_pack_a", params.precision));
+  if (params.layout_b != Layout::row_major)
+    kernel.launches.push_back(pack_launch(Role::pack_b, "clbake_pack_b", params.precision));
   const WorkGroup group = work_group_size(params);
   kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k > 1) {

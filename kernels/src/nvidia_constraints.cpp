@@ -92,8 +92,14 @@ bool warp_tile_holds(const Requirements& r) {
                     }) &&
           holds;
   if (!holds) return false;
-  holds = r.require(p.buffers >= 2 && p.buffers <= 6, "warp",
-                    [&] { return "warp_tile needs 2 to 6 buffers, not " + to_string(p.buffers); });
+  // The copies of the next block are waited for in one step, and started in another.
+  holds = r.require(p.kl >= 2 * p.ks * p.shares, "warp", [&] {
+    return "each share of warp_tile needs two steps of a block, and kl = " + to_string(p.kl) +
+           " is less than 2 * ks * shares = " + to_string(2 * p.ks * p.shares);
+  });
+  holds = r.require(p.buffers >= 2 && p.buffers <= 6, "warp", [&] {
+    return "warp_tile needs 2 to 6 buffers, not " + to_string(p.buffers);
+  }) && holds;
   const WorkGroup group = work_group_size(p);
   const std::uint32_t items = group.x * group.y;
   const std::uint32_t least = std::max(p.ml, p.nl) / 2;
@@ -154,8 +160,9 @@ bool pairs_hold(const Requirements& r) {
     return "map mma needs an even ms and vector_width = 2, not ms = " + to_string(p.ms) +
            " and vector_width = " + to_string(p.vector_width);
   }) && holds;
-  holds = r.require(p.kl % pairs_depth == 0, "map", [&] {
-    return "map mma multiplies " + to_string(pairs_depth) + " steps of k at once, and kl is " + to_string(p.kl);
+  holds = r.require(p.kl % (pairs_depth * p.shares) == 0, "map", [&] {
+    return "map mma multiplies " + to_string(pairs_depth * p.shares) + " steps of k at once, and kl is " +
+           to_string(p.kl);
   }) && holds;
   return r.require(r.device.ptx >= pairs_architecture, "map", [] {
     return "map mma needs the matrix units that NVIDIA's devices have from sm_" + to_string(pairs_architecture) + " on";

@@ -133,6 +133,8 @@ const std::vector<Parameter>& parameters() {
                                     "register sets for a step's operands"),
       parameter<&Params::exchange>("exchange", "EXCHANGE", "", local_tile, "neighbours read A once and exchange it",
                                    {"noexchange", "exchange"}),
+      parameter<&Params::shares>("shares", "SHARES", "shares", local_tile | warp_tile,
+                                 "groups that share the steps of a tile"),
       parameter<&Params::front_end>("front_end", "", "", every, "NVIDIA: who compiles the source", {"driver", "clang"}),
   };
   return all;
@@ -204,7 +206,7 @@ WorkGroup work_group_size(const Params& params) {
   // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
   const std::uint32_t loading = params.family == Family::warpgroup_tile ? 32 : 0;
   const std::uint32_t sharing = shares_k(params.family) ? params.kl : 1;
-  return {params.nl / params.ns * sharing, params.ml / params.ms + loading};
+  return {params.nl / params.ns * sharing, params.ml / params.ms * params.shares + loading};
 }
 
 }  // namespace clbake::kernels

@@ -121,6 +121,7 @@ Space local_tile() {
       .add("padding", {0, 1, 2, 4, 8}, Coupling::full, [](Params& p) { p.padding = 0; })
       .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = true; })
       .add("fragments", {1, 2}, Coupling::device, [](Params& p) { p.fragments = 1; })
+      .add("shares", {1, 2, 4}, Coupling::full, [](Params& p) { p.shares = 1; })
       .add("exchange", kSwitch, Coupling::full, [](Params& p) { p.exchange = false; })
       .space();
 }
@@ -144,6 +145,7 @@ Space warp_tile() {
       .add("map", values({Map::mma, Map::mma8}), Coupling::full, [](Params& p) { p.map = Map::mma8; })
       .add("buffers", {2, 3, 4, 5, 6}, Coupling::full, [](Params& p) { p.buffers = 2; })
       .add("fragments", {1, 2}, Coupling::full, [](Params& p) { p.fragments = 1; })
+      .add("shares", {1, 2, 4}, Coupling::full, [](Params& p) { p.shares = 1; })
       .space();
 }
 

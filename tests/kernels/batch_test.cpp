@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(DeepOperandsArePackedWhole) {
   for_each_variant([](const FromSource& compiled, Layout layout) {
     const cache::Variant& v = compiled.variant;
     if (v.launches.size() < 3 || layout == Layout::column_major) return;
-    check(compiled, tight_problem(v.precision, 2, 3, 16 * 65535 + 21, v.trans_a, v.trans_b));
+    check(compiled, tight_problem(v.precision, 2, 3, 64 * 65535 + 21, v.trans_a, v.trans_b));
   });
 }
 

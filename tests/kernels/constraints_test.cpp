@@ -248,6 +248,23 @@ BOOST_AUTO_TEST_CASE(PackAndReduceKernelsNeedTheirWorkGroup) {
   Params p;
   p.split_k = 2;
   check_violated(p, device, "work-group-size", {"64 work-items", "limit 32"});
+  device.max_work_group_size = 128;
+  Params packed = local_tile();
+  packed.ml = packed.nl = 32;
+  packed.layout_a = Layout::padded;
+  check_violated(packed, device, "work-group-size", {"256 work-items", "limit 128"});
+}
+
+BOOST_AUTO_TEST_CASE(SharesDivideTheTilesAndHalve) {
+  Params p = local_tile();
+  p.shares = 3;
+  p.kl = 12;
+  check_violated(p, smallest_device(), "family", {"shares is 3", "power of two"});
+  p.shares = 2;
+  p.kl = 5;
+  check_violated(p, smallest_device(), "divisibility", {"kl is 5", "shares = 2"});
+  p.shares = 0;
+  check_violated(p, smallest_device(), "range", {"shares is 0"});
 }
 
 BOOST_AUTO_TEST_CASE(AdmitsSaysTheSameAsCheck) {

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(BuildOptionsDefineEveryParameter) {
              "-cl-std=CL1.2 -DPRECISION=64 -DTRANS_A=0 -DTRANS_B=1 -DML=64 -DNL=32 -DKL=16 -DMS=8 -DNS=4 -DKS=2 "
              "-DVECTOR_WIDTH=4 -DLAYOUT_A=ROW_MAJOR -DLAYOUT_B=ROW_MAJOR -DSPLIT_K=1 -DBUFFERS=1 -DPREFETCH=1 "
              "-DLOAD_WIDTH=1 -DPADDING=0 "
-             "-DMAP=CYCLIC -DFRAGMENTS=1 -DEXCHANGE=0");
+             "-DMAP=CYCLIC -DFRAGMENTS=1 -DEXCHANGE=0 -DSHARES=1");
   p.map = Map::zigzag;
   BOOST_TEST(generate(p).build_options.find("-DMAP=ZIGZAG ") != std::string::npos);
   p.precision = Precision::bfloat16;

@@ -122,6 +122,7 @@ BOOST_AUTO_TEST_CASE(WarpTilesNeedMatrixUnitsForDoubles) {
   check_violated(with(&Params::ml, 96), device, "warp", {"powers of two", "96 x 64"});
   check_violated(with(&Params::kl, 8), device, "warp", {"kl = 16 or 32", "x 8"});
   check_violated(with(&Params::ks, 2), device, "warp", {"ks = 4 or 8", "ks = 2"});
+  check_violated(with(&Params::shares, 2), device, "warp", {"two steps", "kl = 16", "shares = 32"});
   check_violated(with(&Params::ms, 16), device, "warp", {"8 x 4 work-items", "ms = 16"});
   check_violated(with(&Params::vector_width, 1), device, "warp", {"vector_width = 1"});
   check_violated(with(&Params::buffers, 1), device, "warp", {"2 to 6 buffers", "not 1"});
