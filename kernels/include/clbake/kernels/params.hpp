@@ -76,7 +76,8 @@ struct Params : GemmKind {
 
   bool exchange = false;  // local_tile: neighbours read a step's rows of A once, and exchange them
 
-  std::uint32_t shares = 1;  // local_tile, warp_tile: groups of work-items that compute the same of C, each with its steps of k
+  // local_tile, warp_tile: groups of work-items that compute the same of C, each with its steps of a block of k.
+  std::uint32_t shares = 1;
 
   FrontEnd front_end = FrontEnd::driver;
 
