@@ -214,7 +214,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define WORK_ITEM_Y (warp / (LOCAL_X / 4) * 8 + lane / 4)
 #else
 #define WORK_ITEM_X ((int)get_local_id(0))
-#define WORK_ITEM_Y ((int)(get_local_id(1) - share * LOCAL_Y))
+#define WORK_ITEM_Y ((int)get_local_id(1) - share * LOCAL_Y)
 #endif
 
 // Whether the tile lies inside C and all lines of both operands are aligned.
@@ -280,8 +280,10 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   }
 #endif
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-  const uint share = SHARES == 1 ? 0 : item / PLACES;  // of the tiles' rows
-  const uint place = item - share * PLACES;
+  const int share = SHARES == 1 ? 0 : item / PLACES;  // of the tiles' rows
+#if MAP == ZIGZAG || PAIRED || SHARES > 1
+  const int place = item - share * PLACES;
+#endif
 #if MAP == ZIGZAG || PAIRED
   const int warp = place / 32;
   const int lane = place % 32;
