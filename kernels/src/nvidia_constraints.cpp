@@ -104,7 +104,7 @@ bool warp_tile_holds(const Requirements& r) {
   const std::uint32_t items = group.x * group.y;
   const std::uint32_t least = std::max(p.ml, p.nl) / 2;
   const std::uint32_t most = 8 * std::min(p.ml, p.nl);
-  holds = r.require(items >= least && items <= most, "warp", [&] {
+  holds = r.require(items / p.shares >= least && items <= most, "warp", [&] {  // fewer in a share: not searched
     return "each work-item copies two neighbours of the lines of a tile, so that " + to_string(p.ml) + " x " +
            to_string(p.nl) + " needs " + to_string(least) + " to " + to_string(most) + " work-items, not " +
            to_string(items);
