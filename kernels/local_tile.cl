@@ -282,7 +282,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
   const int share = SHARES == 1 ? 0 : item / PLACES;  // of the tiles' rows
 #if MAP == ZIGZAG || PAIRED || SHARES > 1
-  const int place = item - share * PLACES;
+  const uint place = item - share * PLACES;
 #endif
 #if MAP == ZIGZAG || PAIRED
   const int warp = place / 32;

@@ -249,8 +249,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
-  const int share = item / PLACES;
-  const int warp = item % PLACES / 32;
+  const int share = SHARES == 1 ? 0 : item / PLACES;
+  const uint place_in_tile = item - share * PLACES;
+  const int warp = place_in_tile / 32;
   const int g = item % 32 / 4;
   const int t = item % 4;
   const int first_row = warp / WARPS_X * (8 * MS);
@@ -309,7 +310,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   }
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
-  ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, item % PLACES, COLUMN_PIECES)
+  ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, place_in_tile, COLUMN_PIECES)
   if (share > 0) {
     return;
   }
