@@ -296,7 +296,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   // The tiles to load next, and the steps of k that are left.
   __global const element* a_source = tile.a;
   __global const element* b_source = tile.b;
-  int left = tile.depth;
+  int left = SHARES > 1 && (tile.rows == 0 || tile.columns == 0) ? 0 : tile.depth;
   const bool whole = IS_WHOLE;
   realw a_staged[STAGED(A_LINES, A_LINE, A_TRANSPOSED)];
   realw b_staged[STAGED(B_LINES, B_LINE, B_TRANSPOSED)];

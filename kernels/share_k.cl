@@ -1,4 +1,5 @@
-// What direct, local_tile and thin_tile share: work-items that take parts of k, and add up their sums in local memory.
+// What direct, local_tile, thin_tile and warp_tile share: work-items that take parts of k, and add up their sums in
+// local memory.
 
 // Vectors of local memory that ADD_SHARES needs: for half of the groups, their sums.
 #define SHARED_SUMS(shares, places, vectors) ((shares) / 2 * (places)*MS * (vectors))

@@ -317,11 +317,13 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 #endif
 
 #define STAGED_ROW (NL + 4)  // of 16 rows of sums in local memory: without bank conflicts
+#define TILES_BYTES (BUFFERS * (A_BYTES + B_BYTES))
+#define STAGED_BYTES (ML * STAGED_ROW * 4)
 #define SYNCHRONIZE_CONSUMERS __asm__ volatile("bar.sync 1, %0;" ::"r"(128 * CONSUMERS) : "memory")
 #define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
-  __local uchar tiles[BUFFERS * (A_BYTES + B_BYTES)] __attribute__((aligned(1024)));
+  __local uchar tiles[TILES_BYTES > STAGED_BYTES ? TILES_BYTES : STAGED_BYTES] __attribute__((aligned(1024)));
   __local ulong barriers[2 * BUFFERS];
   size_t tile_row = 0;
   size_t tile_column = 0;

@@ -343,8 +343,9 @@ class Checker {
 }  // namespace
 
 std::uint64_t local_memory_bytes(const Params& p) {
-  if (p.family == Family::warpgroup_tile) {  // tiles of elements, and two barriers of 8 bytes
-    return p.buffers * ((std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision) + 16);
+  if (p.family == Family::warpgroup_tile) {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
+    const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision);
+    return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
   }
   if (p.family == Family::warp_tile) {
     const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl;
