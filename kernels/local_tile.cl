@@ -274,7 +274,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   __local cell* a_tiles = (__local cell*)a_vectors;
   __local cell* b_tiles = (__local cell*)b_vectors;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-#if SHARES == 1  // with this and the return of all shares but one PoCL 3.1 mixes up work-items
+#if SHARES == 1  // PoCL 3.1 computes wrong sums with both this return and the one behind ADD_SHARES
   if (tile.rows == 0 || tile.columns == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }

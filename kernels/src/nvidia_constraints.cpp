@@ -104,10 +104,11 @@ bool warp_tile_holds(const Requirements& r) {
   const std::uint32_t items = group.x * group.y;
   const std::uint32_t least = std::max(p.ml, p.nl) / 2;
   const std::uint32_t most = 8 * std::min(p.ml, p.nl);
-  holds = r.require(items / p.shares >= least && items <= most, "warp", [&] {  // fewer in a share: not searched
+  // A search sets `shares` last and tries 1 first, so that the least must hold without the other shares.
+  holds = r.require(items / p.shares >= least && items <= most, "warp", [&] {
     return "each work-item copies two neighbours of the lines of a tile, so that " + to_string(p.ml) + " x " +
            to_string(p.nl) + " needs " + to_string(least) + " to " + to_string(most) + " work-items, not " +
-           to_string(items);
+           to_string(items) + (p.shares == 1 ? "" : " in " + to_string(p.shares) + " shares");
   }) && holds;
   const std::uint32_t registers = all_registers / items / 8 * 8;
   const std::uint32_t wanted = 2 * p.ms * p.ns + p.fragments * p.ks * (2 * p.ms + p.ns) / 4 + warp_more_registers;
