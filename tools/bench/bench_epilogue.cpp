@@ -143,11 +143,10 @@ Result<Row> measure(const BenchDevice& on, const Library& library, const Problem
 
   // A product, then this kernel if there is one.
   const auto run = [&](Gemm& gemm, cl_kernel then) {
-    cl_event event = nullptr;
-    Status status = matrices.multiply(gemm, then ? nullptr : &event);
-    if (status && then) status = matrices.apply(then, plain, &event);
-    const Status end = builder::finish(on.session.queue(), event);
-    return status ? end : status;
+    return builder::finish_timed(on.session, [&](cl_event* event) {
+      const Status status = matrices.multiply(gemm, then ? nullptr : event);
+      return status && then ? matrices.apply(then, plain, event) : status;
+    });
   };
   const auto run_fused = [&] { return run(*fused, nullptr); };
   const auto run_separate = [&] { return run(*product, (*kernel)()); };

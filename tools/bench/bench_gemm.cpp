@@ -79,7 +79,7 @@ class GemmBench {
     for (Entrant& entrant : entrants_) {
       status = check(*gemm_run, entrant);
       if (!status) return status;
-      calls.push_back({[&gemm_run, &entrant] { return gemm_run->run(entrant.gemm).status(); }, {}});
+      calls.push_back({[&gemm_run, &entrant] { return gemm_run->time(entrant.gemm).status(); }, {}});
     }
     std::vector<Peer*> peers;
     for (const std::unique_ptr<Peer>& peer : peers_) {

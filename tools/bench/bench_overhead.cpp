@@ -186,9 +186,9 @@ Status time_peer(Peer& peer, const BenchDevice& on, Gemm& gemm, const BareCalls&
   if (status) status = peer.set(problem);
   if (!status) return status;
   const auto run = [&]() -> Status {
-    cl_event event = nullptr;
-    const Status enqueued = gemm.enqueue(bare.queue(), 1, {bare.a, 0}, {bare.b, 0}, 0, {bare.c, 0}, 0, nullptr, &event);
-    return enqueued ? builder::finish(bare.queue(), event) : enqueued;
+    return builder::finish_timed(on.session, [&](cl_event* event) {
+      return gemm.enqueue(bare.queue(), 1, {bare.a, 0}, {bare.b, 0}, 0, {bare.c, 0}, 0, nullptr, event);
+    });
   };
   std::vector<TimedCall> calls = {{run, {}}, {[&] { return peer.run(); }, {}}};
   status = time_alternately(calls, std::min<std::size_t>(rounds, 100));  // a turn takes 0.14 s

@@ -89,7 +89,7 @@ class Candidates {
     }
     std::vector<double> calls;
     for (double total = 0; total < kTurnUs; total += calls.back()) {
-      const Result<double> us = gemm_run_.run(gemm);
+      const Result<double> us = gemm_run_.time(gemm);
       if (!us) return us.status();
       calls.push_back(*us);
     }

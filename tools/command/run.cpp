@@ -82,7 +82,7 @@ Status measure(builder::GemmRun& gemm_run, Gemm& gemm, std::size_t repeat, Outco
   if (!check) return check.status();
   std::vector<double> times;
   for (std::size_t i = 1; i < repeat; ++i) {
-    const Result<double> us = gemm_run.run(gemm);
+    const Result<double> us = gemm_run.time(gemm);
     if (!us) return us.status();
     times.push_back(*us);
   }

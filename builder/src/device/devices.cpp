@@ -149,6 +149,7 @@ Result<Device> device_of(const Target& target) {
 struct Session::State {
   cl::Context context;
   cl::CommandQueue queue;
+  bool finish_waits = true;
 };
 
 Result<Session> Session::open(const Device& device) {
@@ -164,6 +165,7 @@ Result<Session> Session::open(const Device& device) {
   if (error != CL_SUCCESS) {
     return {Code::opencl, "clCreateCommandQueue on " + device.target.device_name + ": error " + std::to_string(error)};
   }
+  state->finish_waits = device.target.platform_name != "rusticl";
   Session session;
   session.state_ = std::move(state);
   return session;
@@ -171,5 +173,6 @@ Result<Session> Session::open(const Device& device) {
 
 cl_context Session::context() const { return state_->context(); }
 cl_command_queue Session::queue() const { return state_->queue(); }
+bool Session::finish_waits() const { return state_->finish_waits; }
 
 }  // namespace clbake::builder

@@ -80,7 +80,7 @@ Result<Timing> time_problem(ProofContext& context, Gemm& gemm, const Problem& pr
   if (!right) return right;
   std::vector<double> times;
   for (std::size_t i = 0; i < runs; ++i) {
-    const Result<double> us = gemm_run->run(gemm);
+    const Result<double> us = gemm_run->time(gemm);
     if (!us) return us.status();
     times.push_back(*us);
   }

@@ -157,6 +157,7 @@ struct GemmRun::State {
   std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>, Host<std::complex<float>>,
                Host<std::complex<double>>>
       host;
+  Session session;
   cl::CommandQueue queue;
   cl::Buffer a;
   cl::Buffer b;
@@ -164,6 +165,8 @@ struct GemmRun::State {
   cl::Buffer d;
   cl::Buffer bias;
   std::mt19937 random;
+
+  Status enqueue(Gemm& gemm, cl_event* event) const;
 
   template <typename T>
   void fill() {
@@ -296,6 +299,16 @@ Problem exchanged(const Problem& p) {
   return r;
 }
 
+// How long `call` takes, if it succeeds.
+template <typename Call>
+Result<double> microseconds(const Call& call) {
+  const auto start = std::chrono::steady_clock::now();
+  const Status status = call();
+  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
+  if (!status) return status;
+  return elapsed.count();
+}
+
 }  // namespace
 
 GemmRun::GemmRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -330,6 +343,7 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
                           &BatchOffsets::c, e.d);
   s->bias_shape = bias_shape(p, o.bias_offset, e.bias);
 
+  s->session = session;
   s->queue = cl::CommandQueue(session.queue(), true);
   const cl::Context context(session.context(), true);
   switch (p.precision) {
@@ -345,25 +359,29 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
   return GemmRun(std::move(s));
 }
 
+Status GemmRun::State::enqueue(Gemm& gemm, cl_event* event) const {
+  const Matrix a_matrix{a(), options.a_offset};
+  const Matrix b_matrix{b(), options.b_offset};
+  const Matrix c_matrix{c(), options.c_offset};
+  const EpilogueBuffers more{{bias(), options.bias_offset}, {d(), options.d_offset}};
+  const bool column_major = layout == Layout::column_major;
+  const Matrix first = column_major ? b_matrix : a_matrix, second = column_major ? a_matrix : b_matrix;
+  return options.each.empty()
+             ? gemm.enqueue(queue(), options.alpha, first, second, options.beta, c_matrix, more, 0, nullptr, event)
+             : gemm.enqueue(queue(), options.each, first, second, c_matrix, more, 0, nullptr, event);
+}
+
 Result<double> GemmRun::run(Gemm& gemm) {
-  State& s = *state_;
-  const bool column_major = s.layout == Layout::column_major;
-  const Matrix a{s.a(), s.options.a_offset};
-  const Matrix b{s.b(), s.options.b_offset};
-  const auto start = std::chrono::steady_clock::now();
-  cl_event event = nullptr;
-  const Matrix first = column_major ? b : a, second = column_major ? a : b;
-  const Matrix c{s.c(), s.options.c_offset};
-  const EpilogueBuffers more{{s.bias(), s.options.bias_offset}, {s.d(), s.options.d_offset}};
-  Status status =
-      s.options.each.empty()
-          ? gemm.enqueue(s.queue(), s.options.alpha, first, second, s.options.beta, c, more, 0, nullptr, &event)
-          : gemm.enqueue(s.queue(), s.options.each, first, second, c, more, 0, nullptr, &event);
-  if (!status) return status;
-  status = finish(s.queue(), event);
-  const std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
-  if (!status) return status;
-  return elapsed.count();
+  return microseconds([&] {
+    cl_event event = nullptr;
+    const Status status = state_->enqueue(gemm, &event);
+    return status ? finish(state_->queue(), event) : status;
+  });
+}
+
+Result<double> GemmRun::time(Gemm& gemm) {
+  return microseconds(
+      [&] { return finish_timed(state_->session, [&](cl_event* event) { return state_->enqueue(gemm, event); }); });
 }
 
 Status GemmRun::reset() {
@@ -385,6 +403,13 @@ Status finish(cl_command_queue queue, cl_event event) {
   cl_int error = clFinish(queue);
   if (error == CL_SUCCESS && event) error = last.wait();
   return error == CL_SUCCESS ? Status() : Status(Code::opencl, "clFinish: OpenCL error " + std::to_string(error));
+}
+
+Status finish_timed(const Session& session, const std::function<Status(cl_event*)>& enqueue) {
+  cl_event event = nullptr;
+  const Status status = enqueue(session.finish_waits() ? nullptr : &event);
+  const Status end = finish(session.queue(), event);
+  return status ? end : status;
 }
 
 double median(std::vector<double> values) {

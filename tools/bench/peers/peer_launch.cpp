@@ -22,21 +22,22 @@ class Launch : public Peer {
     if (error != CL_SUCCESS) return {Code::build_failed, "launch: OpenCL error " + std::to_string(error)};
     kernel_ = cl::Kernel(program, "nothing", &error);
     if (error != CL_SUCCESS) return {Code::opencl, "launch: OpenCL error " + std::to_string(error)};
-    queue_ = cl::CommandQueue(session->queue(), true);
+    session_ = *session;
     return {};
   }
   Status set(const Problem& /*problem*/) override { return {}; }
   Status run() override {
     constexpr std::size_t kOne[] = {1, 1, 1};
-    cl_event event = nullptr;
-    const cl_int error = clEnqueueNDRangeKernel(queue_(), kernel_(), 3, nullptr, kOne, kOne, 0, nullptr, &event);
-    if (error != CL_SUCCESS) return {Code::opencl, "launch: OpenCL error " + std::to_string(error)};
-    return builder::finish(queue_(), event);
+    return builder::finish_timed(session_, [&](cl_event* event) -> Status {
+      const cl_int error =
+          clEnqueueNDRangeKernel(session_.queue(), kernel_(), 3, nullptr, kOne, kOne, 0, nullptr, event);
+      return error == CL_SUCCESS ? Status() : Status(Code::opencl, "launch: OpenCL error " + std::to_string(error));
+    });
   }
   Result<std::vector<float>> single_result() const override { return {Code::wrong_result, "launch computes nothing"}; }
 
  private:
-  cl::CommandQueue queue_;
+  builder::Session session_;
   cl::Kernel kernel_;
 };
 

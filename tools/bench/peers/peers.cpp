@@ -212,16 +212,16 @@ class Clblast : public Peer {
   Status multiply(const ClblastRoutines<T>& routines, T one, T zero) {
     const Problem& p = problem_;
     cl_command_queue queue = session_.queue();
-    cl_event event = nullptr;
     const int trans_a = operation(p.trans_a, p.conj_a);
     const int trans_b = operation(p.trans_b, p.conj_b);
-    const int status = p.batch == 1
-                           ? routines.gemm(101, trans_a, trans_b, p.m, p.n, p.k, one, a_, 0, p.lda, b_, 0, p.ldb, zero,
-                                           c_, 0, p.ldc, &queue, &event)
-                           : routines.batch(101, trans_a, trans_b, p.m, p.n, p.k, one, a_, 0, p.lda, p.a_stride, b_, 0,
-                                            p.ldb, p.b_stride, zero, c_, 0, p.ldc, p.c_stride, p.batch, &queue, &event);
-    if (status != 0) return {Code::opencl, "clblast: status " + std::to_string(status)};
-    return builder::finish(queue, event);
+    return builder::finish_timed(session_, [&](cl_event* event) -> Status {
+      const int status =
+          p.batch == 1 ? routines.gemm(101, trans_a, trans_b, p.m, p.n, p.k, one, a_, 0, p.lda, b_, 0, p.ldb, zero, c_,
+                                       0, p.ldc, &queue, event)
+                       : routines.batch(101, trans_a, trans_b, p.m, p.n, p.k, one, a_, 0, p.lda, p.a_stride, b_, 0,
+                                        p.ldb, p.b_stride, zero, c_, 0, p.ldc, p.c_stride, p.batch, &queue, event);
+      return status == 0 ? Status() : Status(Code::opencl, "clblast: status " + std::to_string(status));
+    });
   }
   void release() {
     for (cl_mem* buffer : {&a_, &b_, &c_}) {

@@ -26,7 +26,7 @@ Result<Json> measure(const BenchDevice& on, const Library& library, const cache:
   if (!first) return first;
   const Result<builder::Check> check = gemm_run->check();
   if (!check) return check.status();
-  std::vector<TimedCall> calls = {{[&] { return gemm_run->run(*gemm).status(); }, {}}};
+  std::vector<TimedCall> calls = {{[&] { return gemm_run->time(*gemm).status(); }, {}}};
   const Status timed = time_alternately(calls, rounds);
   if (!timed) return timed;
   const double us = builder::median(calls[0].us);

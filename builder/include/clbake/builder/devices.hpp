@@ -46,6 +46,8 @@ class Session {
   static Result<Session> open(const Device& device);
   cl_context context() const;
   cl_command_queue queue() const;
+  // Whether clFinish waits for what was enqueued. On Mesa's rusticl 22.3 it returns at once: there an event is needed.
+  bool finish_waits() const;
 
  private:
   struct State;

@@ -115,7 +115,7 @@ Result<std::vector<double>> time_order(const TimingOrder& order, PreparedShape& 
   std::vector<double> times;
   double total = 0;
   while (times.size() < kMostRuns && (times.size() < order.runs || total < order.turn_us)) {
-    const Result<double> us = shape.run->run(*shape.gemm);
+    const Result<double> us = shape.run->time(*shape.gemm);
     if (!us) return us.status();
     times.push_back(*us);
     total += *us;
