@@ -263,6 +263,7 @@ Status Library::State::with_plan(cl_command_queue queue, const Problem& problem,
       Result<Gemm> prepared = prepare(problem, {});
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
+      plan->state_->ends_with_event = true;  // another queue's call asks whether it has ended
     }
     Status status = enqueue(*plan);
     static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call

@@ -69,11 +69,10 @@ Status Gemm::State::look_at_order(cl_command_queue queue) {
   return opencl_status("clGetCommandQueueInfo", error);
 }
 
-// A launch that waits for the one before it; launch(events) enqueues it. In order, only a product's last launch has an
-// event.
+// A launch that waits for the one before it; launch(events) enqueues it. In order it has an event only if asked for.
 template <typename Launch>
-Status Gemm::State::enqueue_next(cl_command_queue queue, bool last, const Launch& launch) {
-  const bool wants_event = last || !in_order;
+Status Gemm::State::enqueue_next(cl_command_queue queue, bool with_event, const Launch& launch) {
+  const bool wants_event = with_event || !in_order;
   cl_event done = nullptr;
   const cl_int error = launch(Events{static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
                                      wants_event ? &done : nullptr});
@@ -86,7 +85,7 @@ Status Gemm::State::enqueue_next(cl_command_queue queue, bool last, const Launch
   return {};
 }
 
-// After a failure: an event for the launches that have none, for which the next call may have to wait.
+// An event for the launches that have none, for which the next call may have to wait.
 void Gemm::State::mark_launches(cl_command_queue queue) {
   cl_event done = nullptr;
   const cl_int error = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &done);
@@ -96,6 +95,14 @@ void Gemm::State::mark_launches(cl_command_queue queue) {
   }
   in_flight.emplace_back(done);
   last_queue = queue;
+}
+
+// Of the latest call, when something asks on another queue whether it has ended.
+void Gemm::State::mark_unmarked() {
+  if (!unmarked()) return;
+  mark_launches(unmarked());
+  clFlush(unmarked());
+  unmarked = cl::CommandQueue();
 }
 
 Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
@@ -118,13 +125,14 @@ Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, st
 // The rows of C from the call's first one on, as many as a grid holds.
 Status Gemm::State::enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
   Status status;
-  const bool last_rows = call.first_row + workspace.rows >= problem.m;
+  const bool last_rows = call.wants_event && call.first_row + workspace.rows >= problem.m;
   for (std::size_t i = 0; i < kernels.size() && status; ++i) {
     if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
     const cl_int error = set_arguments(i, call, first);
     if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-    const bool last = last_rows && i + 1 == kernels.size();
-    status = enqueue_next(queue, last, [&](const Events& events) { return launch(i, queue, call, products, events); });
+    const bool with_event = last_rows && i + 1 == kernels.size();
+    status =
+        enqueue_next(queue, with_event, [&](const Events& events) { return launch(i, queue, call, products, events); });
   }
   return status;
 }
@@ -141,6 +149,7 @@ Status Gemm::State::enqueue_products(cl_command_queue queue, Call& call, std::si
 // The first launch also waits for the latest call, which may use the same workspace on another queue.
 Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const ScalarList& scalars,
                                      const Events& events) {
+  if (unmarked() != queue) mark_unmarked();
   forget_finished();
   const auto end_of = [&](std::size_t first) {  // of the products from `first` on with equal scalars
     if (scalars.count == 1) return problem.batch;
@@ -163,6 +172,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   if (running && !before_in_order) waits.push_back(running);
   // What the first launch waits for may fail, and only events pass that on to the others.
   in_order = in_order && waits.empty();
+  call.wants_event = ends_with_event || events.event;
   for (std::size_t first = 0; first < problem.batch && status;) {
     const std::size_t end = end_of(first);
     set_scalars(call, scalars.first[scalars.count == 1 ? 0 : first]);
@@ -171,6 +181,9 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
     }
   }
   if (!status && in_order) mark_launches(queue);
+  const bool marked = !status || !in_order || call.wants_event;
+  if (marked) unmarked = cl::CommandQueue();
+  if (!marked && !unmarked()) unmarked = cl::CommandQueue(queue, true);
   return status;
 }
 

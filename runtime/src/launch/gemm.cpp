@@ -163,6 +163,7 @@ Result<Gemm> Gemm::State::clone() const {
   gemm->program = program;
   gemm->explanation = explanation;
   gemm->each_has_event = each_has_event;
+  gemm->ends_with_event = ends_with_event;
   gemm->explanation.loaded = true;
   gemm->context = context;
   gemm->device = device;

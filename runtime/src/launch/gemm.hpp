@@ -34,6 +34,7 @@ struct Call {
   EpilogueBuffers more;
   bool reads_operands = false;
   bool reads_d = false;
+  bool wants_event = false;   // when it ends
   std::size_t first_row = 0;  // of C: the launches compute workspace.rows from it on
   // Of a complex problem. alpha and beta above are real: what is not goes into the copy of B, and is done to C before.
   std::complex<double> copy_alpha = 1;
@@ -66,8 +67,10 @@ struct Gemm::State {
   // passes the failure on along the chain, and aborts the process at a dependent event without other references.
   std::vector<cl::Event> in_flight;
   cl_command_queue last_queue = nullptr;  // of the latest call; to compare only
+  cl::CommandQueue unmarked;              // of the latest call, if no event tells when that ends; else null
   bool each_has_event = true;             // each launch, also on a queue that is in order
-  bool in_order = false;                  // the queue of this call is, and only the last launch has an event
+  bool ends_with_event = false;           // each call, also one that was not asked for one
+  bool in_order = false;                  // the queue of this call is, and at most the last launch has an event
   std::vector<cl_event> waits;            // of the next launch; a member so that a call allocates nothing
   // Starts of A or B, and of C, that the aliasing check has passed for one buffer: the check may sort all rows.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
@@ -112,8 +115,9 @@ struct Gemm::State {
   Status check_scalars(const ScalarList& scalars, Call& call) const;
   Status look_at_order(cl_command_queue queue);
   void mark_launches(cl_command_queue queue);
+  void mark_unmarked();
   template <typename Launch>
-  Status enqueue_next(cl_command_queue queue, bool last, const Launch& launch);
+  Status enqueue_next(cl_command_queue queue, bool with_event, const Launch& launch);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
   Status enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
   Status enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);

@@ -25,13 +25,15 @@ struct OnNvidia {
   OnNvidia(const OnNvidia&) = delete;
   OnNvidia& operator=(const OnNvidia&) = delete;
 
-  // Events that the library keeps of a call that has ended.
-  int events_of(cl_command_queue queue, const Problem& problem) {
+  // Events that the library keeps of a call that has ended, if that was asked for one.
+  int events_of(cl_command_queue queue, const Problem& problem, bool asked) {
     Result<Gemm> gemm = prepare(*library, problem);
     BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
     const Operands operands(scene, problem);
     const int before = fake::alive(fake::Kind::event);
-    BOOST_TEST(enqueue(*gemm, queue, operands).ok());
+    cl_event end = nullptr;
+    BOOST_TEST(enqueue(*gemm, queue, operands, 0, nullptr, asked ? &end : nullptr).ok());
+    if (end) clReleaseEvent(end);
     BOOST_TEST(operands.error(queue) < kTolerance);  // waits
     return fake::alive(fake::Kind::event) - before;
   }
@@ -47,8 +49,46 @@ struct OnNvidia {
 BOOST_AUTO_TEST_CASE(OnlyTheLastLaunchInOrderHasAnEvent) {
   OnNvidia nvidia;
   const Problem problem = problem_of(Case::launches);
-  BOOST_TEST(nvidia.events_of(nvidia.scene.queue, problem) == 1);
-  BOOST_TEST(nvidia.events_of(nvidia.scene.unordered_queue, problem) == 4);
+  BOOST_TEST(nvidia.events_of(nvidia.scene.queue, problem, true) == 1);
+  BOOST_TEST(nvidia.events_of(nvidia.scene.queue, problem, false) == 0);
+  BOOST_TEST(nvidia.events_of(nvidia.scene.unordered_queue, problem, true) == 4);
+  BOOST_TEST(nvidia.events_of(nvidia.scene.unordered_queue, problem, false) == 4);
+}
+
+// A call without an event is marked when the next one, on another queue, has to wait for it.
+BOOST_AUTO_TEST_CASE(ACallWithoutAnEventIsMarkedForAnotherQueue) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  const Operands first(nvidia.scene, problem), again(nvidia.scene, problem), other(nvidia.scene, problem);
+  fake::forget_calls();
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.queue, first).ok());
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.queue, again).ok());
+  BOOST_TEST(fake::calls(fake::Function::clEnqueueMarkerWithWaitList) == 0U);
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.unordered_queue, other).ok());
+  BOOST_TEST(fake::calls(fake::Function::clEnqueueMarkerWithWaitList) == 1U);
+  BOOST_TEST(other.error(nvidia.scene.unordered_queue) < kTolerance);
+  BOOST_TEST(first.error(nvidia.scene.queue) < kTolerance);
+  BOOST_TEST(again.error(nvidia.scene.queue) < kTolerance);
+}
+
+// The calling program may let go of its queue before the workspace is used on another one.
+BOOST_AUTO_TEST_CASE(TheQueueOfACallWithoutAnEventMayBeReleased) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  const Operands first(nvidia.scene, problem), next(nvidia.scene, problem);
+  const int before = fake::alive(fake::Kind::queue);
+  cl_command_queue own = clCreateCommandQueue(nvidia.scene.context, nvidia.scene.device, 0, nullptr);
+  BOOST_TEST(enqueue(*gemm, own, first).ok());
+  clReleaseCommandQueue(own);
+  BOOST_TEST(fake::alive(fake::Kind::queue) == before + 1);
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.unordered_queue, next).ok());
+  BOOST_TEST(fake::alive(fake::Kind::queue) == before);
+  BOOST_TEST(next.error(nvidia.scene.unordered_queue) < kTolerance);
+  BOOST_TEST(first.error(nvidia.scene.queue) < kTolerance);
 }
 
 // A workspace is used by one call after the other, whatever the queues.
