@@ -69,7 +69,8 @@ Status Gemm::State::look_at_order(cl_command_queue queue) {
   return opencl_status("clGetCommandQueueInfo", error);
 }
 
-// A launch that waits for the one before it; launch(events) enqueues it. In order it has an event only if asked for.
+// A launch that waits for the one before it and for the caller's events; launch(events) enqueues it. In order it has an
+// event only if asked for.
 template <typename Launch>
 Status Gemm::State::enqueue_next(cl_command_queue queue, bool with_event, const Launch& launch) {
   const bool wants_event = with_event || !in_order;
@@ -77,11 +78,11 @@ Status Gemm::State::enqueue_next(cl_command_queue queue, bool with_event, const 
   const cl_int error = launch(Events{static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
                                      wants_event ? &done : nullptr});
   if (error != CL_SUCCESS) return opencl_status("clEnqueueNDRangeKernel", error);
-  waits.clear();
+  waits.resize(callers_waits);
   if (!wants_event) return {};
   in_flight.emplace_back(done);
   last_queue = queue;
-  if (!in_order) waits.assign(1, done);
+  if (!in_order) waits.push_back(done);
   return {};
 }
 
@@ -166,6 +167,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
   waits.reserve(std::max<std::size_t>(8, events.wait_count + 1));  // so that later calls allocate nothing
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
+  callers_waits = waits.size();
   Status status = look_at_order(queue);
   const cl_event running = latest_running();  // not one that failed: to wait for it would make this call fail, too
   const bool before_in_order = in_order && queue == last_queue && running && running == in_flight.back()();

@@ -72,6 +72,9 @@ struct Gemm::State {
   bool ends_with_event = false;           // each call, also one that was not asked for one
   bool in_order = false;                  // the queue of this call is, and at most the last launch has an event
   std::vector<cl_event> waits;            // of the next launch; a member so that a call allocates nothing
+  // The first of `waits` are the caller's, for every launch: OpenCL ends each command that waits for a user event that
+  // fails, but need not end what waits for that command. Intel's CPU driver 2026.22 runs it and reports success.
+  std::size_t callers_waits = 0;
   // Starts of A or B, and of C, that the aliasing check has passed for one buffer: the check may sort all rows.
   std::array<std::size_t, 2> apart_a{SIZE_MAX, SIZE_MAX};
   std::array<std::size_t, 2> apart_b{SIZE_MAX, SIZE_MAX};

@@ -101,6 +101,10 @@ void set_build_time(unsigned milliseconds);
 // one that may run comes first, so that a missing event in a wait list gives a wrong result.
 void set_lazy(bool lazy);
 
+// true: a command that does not run, as an event that it waits for failed, reports success, so that what waits for that
+// command runs. Intel's CPU driver 2026.22 does so.
+void set_failures_end(bool end);
+
 // Whether the calling thread is inside a call to the driver.
 bool inside();
 

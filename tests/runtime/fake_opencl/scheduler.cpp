@@ -22,6 +22,7 @@ std::condition_variable changed;
 std::deque<Command> commands;  // in the order they were enqueued
 std::atomic<int> waiting_threads{0};
 std::atomic<bool> lazy{false};
+std::atomic<bool> failures_end{false};
 
 bool in_order(const Queue& queue) { return (queue.properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
 bool ended(const Event* event) { return event->status.load() <= CL_COMPLETE; }
@@ -66,7 +67,7 @@ bool run_one(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const bool failed = any_failed(command.waits);
   if (!failed) command.work();
-  complete(command.event, failed ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
+  complete(command.event, failed && !failures_end ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_COMPLETE);
   drop(command.event);
   lock.lock();
   --command.queue->busy;
@@ -184,8 +185,11 @@ void set_lazy(bool new_lazy) {
   if (!new_lazy) run_all();
 }
 
+void set_failures_end(bool end) { failures_end = end; }
+
 void reset_scheduler() {
   lazy = false;
+  failures_end = false;
   commands.clear();
 }
 

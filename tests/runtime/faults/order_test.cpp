@@ -123,6 +123,27 @@ BOOST_AUTO_TEST_CASE(AFailedWaitFailsAllLaunches) {
   BOOST_TEST(next.error(nvidia.scene.queue) < kTolerance);
 }
 
+// The others wait for the caller's events, too: of a driver that ends a failure at the first launch none of them runs.
+// What the second call leaves in C is right only if the first one left C as it was.
+BOOST_AUTO_TEST_CASE(AFailedWaitThatADriverDoesNotPassOnFailsAllLaunches) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  for (const cl_command_queue queue : {nvidia.scene.queue, nvidia.scene.unordered_queue}) {
+    const Operands operands(nvidia.scene, problem);
+    cl_event gate = clCreateUserEvent(nvidia.scene.context, nullptr);
+    BOOST_TEST(enqueue(*gemm, queue, operands, 1, &gate).ok());
+    fake::set_failures_end(true);
+    BOOST_TEST(clSetUserEventStatus(gate, -1) == CL_SUCCESS);
+    clFinish(queue);
+    fake::set_failures_end(false);
+    clReleaseEvent(gate);
+    BOOST_TEST(enqueue(*gemm, queue, operands).ok());
+    BOOST_TEST(operands.error(queue) < kTolerance);
+  }
+}
+
 // The next call, on another queue, finds the workspace free; the failed one does not wait for it.
 BOOST_AUTO_TEST_CASE(TheNextCallWaitsForTheLaunchesOfAFailedOne) {
   OnNvidia nvidia;
