@@ -5,6 +5,7 @@
 #include <clbake/builder/scratch.hpp>
 
 #include <atomic>
+#include <deque>
 #include <filesystem>
 #include <thread>
 
@@ -47,6 +48,42 @@ Run run_with(const Bundle& bundle, const OverlayOptions& overlay, Lines& lines) 
   return {*expected, gemm->explanation(), library.counters()};
 }
 
+// Enqueues products, and waits for the oldest where that makes more than a few in flight.
+class Stream {
+ public:
+  Stream(const Library& library, const Problem& problem, Matrices& matrices)
+      : library_(library), problem_(problem), m_(matrices) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    while (!in_flight_.empty()) wait_for_oldest();
+  }
+
+  bool run_one() {
+    cl_event done = nullptr;
+    const Status status =
+        library_.gemm(here().session.queue(), problem_, 1.0, {m_.a}, {m_.b}, 0.0, {m_.c}, 0, nullptr, &done);
+    if (!status) return false;
+    in_flight_.push_back(done);
+    return in_flight_.size() <= kMost || wait_for_oldest();
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  bool wait_for_oldest() {
+    const bool ended = clWaitForEvents(1, &in_flight_.front()) == CL_SUCCESS;
+    clReleaseEvent(in_flight_.front());
+    in_flight_.pop_front();
+    return ended;
+  }
+
+  const Library& library_;
+  const Problem& problem_;
+  Matrices& m_;
+  std::deque<cl_event> in_flight_;
+};
+
 bool any_line_has(const Lines& lines, const std::string& part) {
   return std::any_of(lines.all.begin(), lines.all.end(), [&](const std::string& line) { return has(line, part); });
 }
@@ -80,8 +117,10 @@ BOOST_AUTO_TEST_CASE(AProgramCompiledOnAMissServesTheNextProcess) {
   BOOST_TEST(!any_line_has(lines, "could not store"));
 }
 
-// PoCL 3.1 aborts when a binary is queried during a launch; here products run until everything is stored. Failed in
-// most runs while the overlay finalized the program that the application was using.
+// PoCL 3.1 aborts when a binary is queried during a launch; here products run until everything is stored. Failed in a
+// quarter of the runs while the overlay finalized the program that the application was using. There are always products
+// in flight, but no more than a few: where a queue gets more than it runs, a driver's memory has no bound, and Intel's
+// CPU driver 2026.22 may run that queue in a clFinish of another thread, which then never returns.
 BOOST_AUTO_TEST_CASE(ProductsRunWhileTheOverlayStoresTheirProgram) {
   std::string wanted;
   const Bundle bundle = bundle_with_a_miss(wanted);
@@ -104,7 +143,8 @@ BOOST_AUTO_TEST_CASE(ProductsRunWhileTheOverlayStoresTheirProgram) {
       stored = true;
     });
     std::size_t failed = 0;
-    while (!stored) failed += run_once(library, p, matrices).ok() ? 0 : 1;
+    Stream stream(library, p, matrices);
+    while (!stored) failed += stream.run_one() ? 0 : 1;
     waits.join();
     BOOST_TEST(failed == 0U);
     BOOST_TEST(library.counters().source == 1U);
