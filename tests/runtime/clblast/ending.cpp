@@ -2,6 +2,9 @@
 // "right" after each right product. 77: no device.
 //   unload   releases everything, unloads the library, loads it again
 //   static   multiplies, and releases its context, in the destructor of a static object
+//   release  only releases its context there
+//   alone    uses neither the library nor a product: launches a kernel of its own in that destructor, to tell what the
+//            driver itself allows. Prints the driver once it has launched the kernel before
 //   exit     ends with exit() in another thread, at once after the first product
 #include <clblast_c.h>
 
@@ -18,17 +21,21 @@ namespace {
 
 constexpr std::size_t kSize = 32;
 
+enum class AtEnd { nothing, release, multiply, launch };
+
 struct Application {
   void* library = nullptr;
+  cl_device_id device = nullptr;
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
   cl_mem a = nullptr, b = nullptr, c = nullptr;
-  bool multiply_at_end = false;
+  cl_kernel kernel = nullptr;
+  AtEnd at_end = AtEnd::nothing;
 
-  bool open(const char* path) {
+  void open_device() {
     cl_platform_id platforms[8];
     cl_uint count = 0;
-    cl_device_id device = nullptr;
+    device = nullptr;
     if (clGetPlatformIDs(8, platforms, &count) != CL_SUCCESS) std::exit(77);
     for (cl_uint i = 0; i < count && !device; ++i)
       clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, nullptr);
@@ -39,6 +46,10 @@ struct Application {
     for (cl_mem* matrix : {&a, &b, &c}) {
       *matrix = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, ones.size() * sizeof(float), ones.data(), nullptr);
     }
+  }
+
+  bool open(const char* path) {
+    open_device();
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) std::fprintf(stderr, "%s\n", dlerror());
     return library;
@@ -61,6 +72,31 @@ struct Application {
     return true;
   }
 
+  bool make_kernel() {
+    const char* source = "kernel void increase(global float* x) { x[get_global_id(0)] += 1; }";
+    cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, nullptr);
+    if (clBuildProgram(program, 1, &device, nullptr, nullptr, nullptr) != CL_SUCCESS) return false;
+    kernel = clCreateKernel(program, "increase", nullptr);
+    return clSetKernelArg(kernel, 0, sizeof a, &a) == CL_SUCCESS && clReleaseProgram(program) == CL_SUCCESS;
+  }
+
+  bool launch() {
+    const std::size_t size = kSize;
+    return clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr) == CL_SUCCESS &&
+           clFinish(queue) == CL_SUCCESS;
+  }
+
+  bool launch_alone() {
+    open_device();
+    if (!make_kernel() || !launch()) return false;
+    char version[256] = {};
+    clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof version - 1, version, nullptr);
+    std::printf("driver %s\n", version);
+    std::fflush(stdout);
+    at_end = AtEnd::launch;
+    return true;
+  }
+
   void release() {
     for (cl_mem matrix : {a, b, c}) clReleaseMemObject(matrix);
     clReleaseCommandQueue(queue);
@@ -69,8 +105,9 @@ struct Application {
   }
 
   ~Application() {
-    if (!multiply_at_end) return;
-    if (!multiply()) std::_Exit(1);
+    if (at_end == AtEnd::nothing) return;
+    if (at_end == AtEnd::launch) std::_Exit(launch() ? 0 : 1);
+    if (at_end == AtEnd::multiply && !multiply()) std::_Exit(1);
     release();
   }
 };
@@ -80,13 +117,16 @@ Application application;
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || !application.open(argv[1]) || !application.multiply()) return 1;
+  if (argc != 3) return 1;
+  if (std::strcmp(argv[2], "alone") == 0) return application.launch_alone() ? 0 : 1;
+  if (!application.open(argv[1]) || !application.multiply()) return 1;
   if (std::strcmp(argv[2], "unload") == 0) {
     application.release();
     dlclose(application.library);
     return application.open(argv[1]) && application.multiply() && dlclose(application.library) == 0 ? 0 : 1;
   }
-  if (std::strcmp(argv[2], "static") == 0) application.multiply_at_end = true;
+  if (std::strcmp(argv[2], "static") == 0) application.at_end = AtEnd::multiply;
+  if (std::strcmp(argv[2], "release") == 0) application.at_end = AtEnd::release;
   if (std::strcmp(argv[2], "exit") == 0) std::thread([] { std::exit(0); }).join();
   return 0;
 }
