@@ -225,8 +225,10 @@ class Gemm {
   // rounds to 0 is 0; of a problem that is not complex they are real numbers, a double. beta = 0: C is not read, NaN in
   // it does not spread. k = 0 or alpha = 0: A and B are not read, their buffers may be null. m = 0, n = 0 or batch = 0:
   // nothing runs, the event completes after the wait list. Where a user event of the wait list fails, no kernel runs,
-  // and C stays. `event` (may be null) is the caller's to release. C may share a buffer with A and B, but no element:
-  // that is checked, except between sub-buffers. An epilogue with a bias or a D needs the function below.
+  // and C stays. `event` (may be null) is the caller's to release. Without one, on NVIDIA and a queue in order, a later
+  // call on another queue may wait for all that this queue has by then; the queue is retained until that call or the
+  // end of the Gemm. C may share a buffer with A and B, but no element: that is checked, except between sub-buffers. An
+  // epilogue with a bias or a D needs the function below.
   //
   // Fails with invalid_argument, and Status::argument() names the first that is refused in this order: alpha, beta,
   // queue, workspace, wait list; then, of those that will be read or written, A, B and C, each for its handle, context,

@@ -88,6 +88,7 @@ Status Gemm::State::enqueue_next(cl_command_queue queue, bool with_event, const 
 
 // An event for the launches that have none, for which the next call may have to wait.
 void Gemm::State::mark_launches(cl_command_queue queue) {
+  if (in_flight.size() == in_flight.capacity()) in_flight.reserve(in_flight.size() + 1);  // before there is an event
   cl_event done = nullptr;
   const cl_int error = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &done);
   if (with_event(queue, &done, error) != CL_SUCCESS) {
@@ -183,9 +184,13 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
     }
   }
   if (!status && in_order) mark_launches(queue);
-  const bool marked = !status || !in_order || call.wants_event;
-  if (marked) unmarked = cl::CommandQueue();
-  if (!marked && !unmarked()) unmarked = cl::CommandQueue(queue, true);
+  // Not in order, this call's events may fail before an earlier call without one has ended: that stays unmarked.
+  if (!in_order) return status;
+  if (!status || call.wants_event) {
+    unmarked = cl::CommandQueue();
+  } else if (!unmarked()) {
+    unmarked = cl::CommandQueue(queue, true);
+  }
   return status;
 }
 

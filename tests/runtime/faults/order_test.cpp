@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(TheNextCallWaitsForTheLaunchesOfAFailedOne) {
   const Problem problem = problem_of(Case::launches);
   Result<Gemm> gemm = prepare(*nvidia.library, problem);
   BOOST_REQUIRE(gemm.ok());
-  for (const std::size_t launch : {1, 2, 3}) {
+  for (const std::size_t launch : {0, 1, 2, 3}) {
     const Operands failing(nvidia.scene, problem), next(nvidia.scene, problem);
     fake::forget_calls();
     fake::fail(fake::Function::clEnqueueNDRangeKernel, launch, CL_OUT_OF_RESOURCES);
@@ -162,4 +162,30 @@ BOOST_AUTO_TEST_CASE(TheNextCallWaitsForTheLaunchesOfAFailedOne) {
     BOOST_TEST(enqueue(*gemm, nvidia.scene.unordered_queue, next).ok());
     BOOST_TEST(next.error(nvidia.scene.unordered_queue) < kTolerance);
   }
+}
+
+// A call that runs without an event, then one with a wait list that is refused: a third one, on another queue, waits.
+BOOST_AUTO_TEST_CASE(ARefusedCallDoesNotHideTheOneBefore) {
+  OnNvidia nvidia;
+  const Problem problem = problem_of(Case::launches);
+  Result<Gemm> gemm = prepare(*nvidia.library, problem);
+  BOOST_REQUIRE(gemm.ok());
+  const Operands running(nvidia.scene, problem), refused(nvidia.scene, problem), next(nvidia.scene, problem);
+  cl_event gate = clCreateUserEvent(nvidia.scene.context, nullptr);
+  cl_event other = clCreateUserEvent(nvidia.scene.context, nullptr);
+  BOOST_TEST(clEnqueueMarkerWithWaitList(nvidia.scene.queue, 1, &gate, nullptr) == CL_SUCCESS);
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.queue, running).ok());
+  fake::forget_calls();
+  fake::fail(fake::Function::clEnqueueNDRangeKernel, 0, CL_OUT_OF_RESOURCES);
+  BOOST_TEST(!enqueue(*gemm, nvidia.scene.queue, refused, 1, &other).ok());
+  fake::fail_nothing();
+  cl_event done = nullptr;
+  BOOST_TEST(enqueue(*gemm, nvidia.scene.unordered_queue, next, 0, nullptr, &done).ok());
+  cl_int status = CL_COMPLETE;
+  BOOST_TEST(clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) == CL_SUCCESS);
+  BOOST_TEST(status > CL_COMPLETE);
+  BOOST_TEST(clSetUserEventStatus(gate, CL_COMPLETE) == CL_SUCCESS);
+  BOOST_TEST(next.error(nvidia.scene.unordered_queue) < kTolerance);
+  BOOST_TEST(running.error(nvidia.scene.queue) < kTolerance);
+  for (const cl_event event : {gate, other, done}) clReleaseEvent(event);
 }

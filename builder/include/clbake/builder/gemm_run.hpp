@@ -54,7 +54,7 @@ class GemmRun {
   // reset() restores it.
   Result<double> run(Gemm& gemm);
 
-  // As run, in the shortest time: see finish_timed.
+  // As run, in the shortest time: see finish_timed. A failure that only an event tells is not seen: run it first.
   Result<double> time(Gemm& gemm);
 
   // C as it was before the first run.
@@ -72,8 +72,8 @@ class GemmRun {
 // Waits until all that was enqueued is done; releases `event`, which the last command left (null: there was none).
 Status finish(cl_command_queue queue, cl_event event);
 
-// Enqueues by `enqueue` and waits, as for a caller who wants nothing but the end: with an event, which takes two
-// microseconds on NVIDIA, only where clFinish does not wait without one. `enqueue` gets where to put the event, or null.
+// Enqueues by `enqueue` and waits, as a caller who wants nothing but the end: with an event, which takes two
+// microseconds on NVIDIA, only where clFinish does not wait without one. `enqueue` gets the place for it, or null.
 Status finish_timed(const Session& session, const std::function<Status(cl_event*)>& enqueue);
 
 // The middle value; the mean of the two middle ones for an even count. Requires values to be non-empty.
