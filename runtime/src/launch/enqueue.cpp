@@ -88,7 +88,6 @@ Status Gemm::State::enqueue_next(cl_command_queue queue, bool with_event, const 
 
 // An event for the launches that have none, for which the next call may have to wait.
 void Gemm::State::mark_launches(cl_command_queue queue) {
-  if (in_flight.size() == in_flight.capacity()) in_flight.reserve(in_flight.size() + 1);  // before there is an event
   cl_event done = nullptr;
   const cl_int error = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &done);
   if (with_event(queue, &done, error) != CL_SUCCESS) {
@@ -104,7 +103,11 @@ void Gemm::State::mark_unmarked() {
   if (!unmarked()) return;
   mark_launches(unmarked());
   clFlush(unmarked());
-  unmarked = cl::CommandQueue();
+  leave_unmarked(nullptr);
+}
+
+void Gemm::State::leave_unmarked(cl_command_queue queue) {
+  if (unmarked() != queue) unmarked = cl::CommandQueue(queue, true);
 }
 
 Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
@@ -151,7 +154,6 @@ Status Gemm::State::enqueue_products(cl_command_queue queue, Call& call, std::si
 // The first launch also waits for the latest call, which may use the same workspace on another queue.
 Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const ScalarList& scalars,
                                      const Events& events) {
-  if (unmarked() != queue) mark_unmarked();
   forget_finished();
   const auto end_of = [&](std::size_t first) {  // of the products from `first` on with equal scalars
     if (scalars.count == 1) return problem.batch;
@@ -165,7 +167,9 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   }
   const std::size_t row_parts = ceil_div(problem.m, workspace.rows);
   const std::size_t launches = parts * (row_parts * kernels.size() + (complex ? 3 : 0));
-  if (in_flight.capacity() < in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches);
+  // And a marker, so that none is lost for lack of memory.
+  if (in_flight.capacity() <= in_flight.size() + launches) in_flight.reserve(2 * in_flight.size() + launches + 1);
+  if (unmarked() != queue) mark_unmarked();
   waits.reserve(std::max<std::size_t>(8, events.wait_count + 1));  // so that later calls allocate nothing
   waits.assign(events.wait_list, events.wait_list + events.wait_count);
   callers_waits = waits.size();
@@ -185,12 +189,7 @@ Status Gemm::State::enqueue_launches(cl_command_queue queue, Call& call, const S
   }
   if (!status && in_order) mark_launches(queue);
   // Not in order, this call's events may fail before an earlier call without one has ended: that stays unmarked.
-  if (!in_order) return status;
-  if (!status || call.wants_event) {
-    unmarked = cl::CommandQueue();
-  } else if (!unmarked()) {
-    unmarked = cl::CommandQueue(queue, true);
-  }
+  if (in_order) leave_unmarked(status && !call.wants_event ? queue : nullptr);
   return status;
 }
 

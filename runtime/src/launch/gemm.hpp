@@ -119,6 +119,7 @@ struct Gemm::State {
   Status look_at_order(cl_command_queue queue);
   void mark_launches(cl_command_queue queue);
   void mark_unmarked();
+  void leave_unmarked(cl_command_queue queue);
   template <typename Launch>
   Status enqueue_next(cl_command_queue queue, bool with_event, const Launch& launch);
   Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
