@@ -158,7 +158,6 @@ struct GemmRun::State {
                Host<std::complex<double>>>
       host;
   Session session;
-  cl::CommandQueue queue;
   cl::Buffer a;
   cl::Buffer b;
   cl::Buffer c;
@@ -166,6 +165,7 @@ struct GemmRun::State {
   cl::Buffer bias;
   std::mt19937 random;
 
+  cl::CommandQueue queue() const { return cl::CommandQueue(session.queue(), true); }
   Status enqueue(Gemm& gemm, cl_event* event) const;
 
   template <typename T>
@@ -197,7 +197,7 @@ struct GemmRun::State {
       cl_int error = CL_SUCCESS;
       const std::size_t bytes = data.size() * sizeof(T);
       buffer = cl::Buffer(context, flags, bytes, nullptr, &error);
-      if (error == CL_SUCCESS) error = queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, data.data());
+      if (error == CL_SUCCESS) error = queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, data.data());
       return error;
     };
     cl_int error = make(a, CL_MEM_READ_ONLY, h.a);
@@ -227,7 +227,7 @@ struct GemmRun::State {
   template <typename T>
   Result<Check> check_against(const Host<T>& h) const {
     std::vector<T> result(h.c.size());
-    const cl_int error = queue.enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
+    const cl_int error = queue().enqueueReadBuffer(c, CL_TRUE, 0, result.size() * sizeof(T), result.data());
     if (error != CL_SUCCESS) return {Code::opencl, "clEnqueueReadBuffer: OpenCL error " + std::to_string(error)};
     std::mt19937 sample(options.seed);
     Check check;
@@ -344,7 +344,6 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
   s->bias_shape = bias_shape(p, o.bias_offset, e.bias);
 
   s->session = session;
-  s->queue = cl::CommandQueue(session.queue(), true);
   const cl::Context context(session.context(), true);
   switch (p.precision) {
     case Precision::half_precision: s->fill<Half>(); break;
@@ -367,15 +366,16 @@ Status GemmRun::State::enqueue(Gemm& gemm, cl_event* event) const {
   const bool column_major = layout == Layout::column_major;
   const Matrix first = column_major ? b_matrix : a_matrix, second = column_major ? a_matrix : b_matrix;
   return options.each.empty()
-             ? gemm.enqueue(queue(), options.alpha, first, second, options.beta, c_matrix, more, 0, nullptr, event)
-             : gemm.enqueue(queue(), options.each, first, second, c_matrix, more, 0, nullptr, event);
+             ? gemm.enqueue(session.queue(), options.alpha, first, second, options.beta, c_matrix, more, 0, nullptr,
+                            event)
+             : gemm.enqueue(session.queue(), options.each, first, second, c_matrix, more, 0, nullptr, event);
 }
 
 Result<double> GemmRun::run(Gemm& gemm) {
   return microseconds([&] {
     cl_event event = nullptr;
     const Status status = state_->enqueue(gemm, &event);
-    return status ? finish(state_->queue(), event) : status;
+    return status ? finish(state_->session.queue(), event) : status;
   });
 }
 
@@ -388,7 +388,7 @@ Status GemmRun::reset() {
   State& s = *state_;
   const cl_int error = std::visit(
       [&](const auto& host) {
-        return s.queue.enqueueWriteBuffer(s.c, CL_TRUE, 0, host.c.size() * sizeof host.c[0], host.c.data());
+        return s.queue().enqueueWriteBuffer(s.c, CL_TRUE, 0, host.c.size() * sizeof host.c[0], host.c.data());
       },
       s.host);
   return error == CL_SUCCESS ? Status() : Status(Code::opencl, "clEnqueueWriteBuffer: " + std::to_string(error));

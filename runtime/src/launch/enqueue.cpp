@@ -130,12 +130,12 @@ Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, st
 // The rows of C from the call's first one on, as many as a grid holds.
 Status Gemm::State::enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
   Status status;
-  const bool last_rows = call.wants_event && call.first_row + workspace.rows >= problem.m;
+  const bool last_rows = call.first_row + workspace.rows >= problem.m;
   for (std::size_t i = 0; i < kernels.size() && status; ++i) {
     if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
     const cl_int error = set_arguments(i, call, first);
     if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-    const bool with_event = last_rows && i + 1 == kernels.size();
+    const bool with_event = call.wants_event && last_rows && i + 1 == kernels.size();
     status =
         enqueue_next(queue, with_event, [&](const Events& events) { return launch(i, queue, call, products, events); });
   }
