@@ -174,9 +174,8 @@ static inline ulong block_column_offset(const int layout, const size_t column, c
 
 // ---- The epilogue ----
 
-// What happens to x = alpha * sum + beta * d before it becomes an element of C, if the steps in its argument `epilogue`
-// are not 0. Every program has all of it: a test of this argument costs nothing, and the plain update of C stays as it
-// is.
+// What happens to x = alpha * sum + beta * d before it becomes an element of C, if the call has steps other than 0.
+// Every program has all of it: a test of that number costs nothing, and the plain update of C stays as it is.
 #define ACTIVATION 7    // three bits, one of these:
 #define CLAMP 1         //   low <= x <= high; a NaN stays one
 #define SIGMOID 2       //   s(x) = 1 / (1 + exp(-x))
@@ -186,13 +185,6 @@ static inline ulong block_column_offset(const int layout, const size_t column, c
 #define ROW_BIAS 8      // before that, x += bias[row]
 #define COLUMN_BIAS 16  // before that, x += bias[column]
 #define OTHER_D 32      // d is a matrix of its own, not C
-
-// Few arguments, as drivers take time for each: steps and ldd; low and high; bias_offset, bias_stride, d_offset and
-// d_stride.
-#define EPILOGUE_PARAMETERS                                                                                   \
-  const int2 epilogue, const CONCAT(REAL, 2) bounds, __global const element *bias, __global const element *d, \
-      const ulong4 places
-#define EPILOGUE_ARGUMENTS epilogue, bounds, bias, d, places
 
 typedef struct {
   int steps;  // bits of the list above
@@ -204,19 +196,26 @@ typedef struct {
 
 // The epilogue of the part of C that begins at `row` and `column` in product `number` of the batch.
 static inline Epilogue find_epilogue(const size_t row, const size_t column, const ulong number,
-                                     __global const ulong* offsets, EPILOGUE_PARAMETERS) {
-  Epilogue e = {epilogue.x, bounds.x, bounds.y, 0, 0, epilogue.y};
-  if (e.steps & (ROW_BIAS | COLUMN_BIAS)) {
-    e.bias = bias + (places.x + number * places.y + (e.steps & ROW_BIAS ? row : column));
+                                     __global const ulong* offsets, const int steps, const real low, const real high,
+                                     __global const element* bias, const ulong bias_offset, const ulong bias_stride,
+                                     __global const element* d, const ulong d_offset, const ulong d_stride,
+                                     const int ldd) {
+  Epilogue e = {steps, low, high, 0, 0, ldd};
+  if (steps & (ROW_BIAS | COLUMN_BIAS)) {
+    e.bias = bias + (bias_offset + number * bias_stride + (steps & ROW_BIAS ? row : column));
   }
-  if (e.steps & OTHER_D) {
-    e.d = d + (places.z + (offsets ? offsets[3 * number + 2] : number * places.w) + row * (ulong)e.ldd + column);
+  if (steps & OTHER_D) {
+    e.d = d + (d_offset + (offsets ? offsets[3 * number + 2] : number * d_stride) + row * (ulong)ldd + column);
   }
   return e;
 }
 
+// Its last parameters, from a kernel's arguments.
+#define EPILOGUE_ARGUMENTS                                                                                           \
+  offsets, numbers.steps, scalars.z, scalars.w, bias, numbers.bias_offset, numbers.bias_stride, d, numbers.d_offset, \
+      numbers.d_stride, numbers.ldd
 #define TILE_EPILOGUE \
-  find_epilogue(tile.row, tile.column, (ulong)tile.product + first_product, offsets, EPILOGUE_ARGUMENTS)
+  find_epilogue(tile.row, tile.column, (ulong)tile.product + numbers.first_product, EPILOGUE_ARGUMENTS)
 
 // activate for one real, activate_vector for a realv. The division by sqrt(2) is a product with its reciprocal.
 #define DEFINE_ACTIVATE(name, type)                                                                \
@@ -241,6 +240,29 @@ DEFINE_ACTIVATE(activate_vector, realv)
 #define activate_vector activate
 #endif
 
+// ---- The kernels' arguments ----
+
+// Few arguments, as drivers take time for each. These numbers are the same for all kernels of a variant.
+typedef struct {
+  ulong a_offset, b_offset, c_offset;  // elements
+  ulong a_stride, b_stride, c_stride;
+  ulong bias_offset, bias_stride, d_offset, d_stride;
+  int m, n, k;
+  int lda, ldb, ldc, ldd;
+  int first_product;
+  int steps;  // of the epilogue
+  int unused;
+} Numbers;
+
+// The last ones of gemm and reduce. scalars: alpha, beta, low, high.
+#define CALL_PARAMETERS                                                                                          \
+  __global const ulong *offsets, __global const element *bias, __global const element *d, const Numbers numbers, \
+      const CONCAT(REAL, 4) scalars
+
+static inline int round_up(const int value, const int factor) {
+  return (value / factor + (value % factor != 0)) * factor;
+}
+
 // ---- The kernel, and the tile of a work-group ----
 
 #if LAYOUT_A == IMAGE
@@ -258,13 +280,23 @@ DEFINE_ACTIVATE(activate_vector, realv)
 #define B_POINTER b
 #endif
 
-// The contract's arguments; the work-group size is local_x x local_y.
-#define GEMM_KERNEL(local_x, local_y)                                                                                 \
-  __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm(                               \
-      const int m, const int n, const int k, const real alpha, A_PARAMETER, const ulong a_offset, const int lda,      \
-      B_PARAMETER, const ulong b_offset, const int ldb, const real beta, __global output* c, const ulong c_offset,    \
-      const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride, __global const ulong* offsets, \
-      const int first_product, EPILOGUE_PARAMETERS)
+// The work-group size is local_x x local_y. The kernel's first statement is READ_NUMBERS.
+#define GEMM_KERNEL(local_x, local_y)                                                   \
+  __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm( \
+      A_PARAMETER, B_PARAMETER, __global output* c, CALL_PARAMETERS)
+
+// The numbers by name, for what the kernel reads and writes: packed operands and partial sums have no gaps, and
+// reduce.cl scales the sums.
+#define READ_NUMBERS                                                                              \
+  const int m = numbers.m, n = numbers.n, k = numbers.k;                                          \
+  const int lda = LAYOUT_A == ROW_MAJOR ? numbers.lda : round_up(m, ML);                          \
+  const int ldb = LAYOUT_B == ROW_MAJOR ? numbers.ldb : round_up(n, NL);                          \
+  const int ldc = SPLIT_K == 1 ? numbers.ldc : n;                                                 \
+  const ulong a_stride = LAYOUT_A == ROW_MAJOR ? numbers.a_stride : (ulong)lda * round_up(k, KL); \
+  const ulong b_stride = LAYOUT_B == ROW_MAJOR ? numbers.b_stride : (ulong)ldb * round_up(k, KL); \
+  const ulong c_stride = SPLIT_K == 1 ? numbers.c_stride : (ulong)m * n;                          \
+  const real alpha = SPLIT_K == 1 ? scalars.x : scalars.x != 0;                                   \
+  const real beta = SPLIT_K == 1 ? scalars.y : 0
 
 // A work-group's tile of C, and the operands of its slice of k.
 typedef struct {
@@ -326,9 +358,9 @@ static inline Tile find_tile(const size_t tile_row, const size_t tile_column, co
 }
 
 // The kernel's arguments in the order of find_tile.
-#define GEMM_ARGUMENTS                                                                                                \
-  m, n, k, alpha, A_POINTER, a_offset, lda, B_POINTER, b_offset, ldb, c, c_offset, ldc, a_stride, b_stride, c_stride, \
-      offsets, first_product
+#define GEMM_ARGUMENTS                                                                                          \
+  m, n, k, alpha, A_POINTER, numbers.a_offset, lda, B_POINTER, numbers.b_offset, ldb, c, numbers.c_offset, ldc, \
+      a_stride, b_stride, c_stride, offsets, numbers.first_product
 
 // ---- Sums, and the update of C ----
 
@@ -417,7 +449,7 @@ static inline void finish_vector(const Epilogue* e, __global element* c, const i
               update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta))
 #if SPLIT_K == 1
 #define FINISH_C(vectors, each_vector)                                                                       \
-  if (epilogue.x != 0) {                                                                                     \
+  if (numbers.steps != 0) {                                                                                  \
     const Epilogue e = TILE_EPILOGUE;                                                                        \
     realv copy[MS][vectors];                                                                                 \
     _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                         \

@@ -263,6 +263,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #endif
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
+  READ_NUMBERS;
 #if SHARES == 1
   __local cellv a_vectors[A_VECTORS];  // arrays of vectors, for their alignment
   __local cellv b_vectors[B_VECTORS];

@@ -41,10 +41,6 @@ typedef double2 raws;
 
 #if LAYOUT_A != ROW_MAJOR || LAYOUT_B != ROW_MAJOR
 
-static inline int round_up(const int value, const int factor) {
-  return (value / factor + (value % factor != 0)) * factor;
-}
-
 // Reads the square of op(X)^T that begins at (p, i) into `tile`. Lines of the stored matrix, ld elements apart, lie
 // along i, or else along p. Neighbours read neighbours of a line.
 static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __global const raw* source, const ulong ld,
@@ -62,21 +58,20 @@ static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __glo
   }
 }
 
-// A kernel's first half. extent: m or n. Grid: x along the columns of the packed operand, y along its rows,
-// z = product. With fewer work-groups in y than squares, each packs one after the other.
-#define PACK_KERNEL(name, target_parameter)                                                            \
-  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                          \
-      const int extent, const int k, __global const element* source, const ulong offset, const int ld, \
-      const ulong stride, __global const ulong* offsets, const int first_product, target_parameter,    \
-      const ulong target_stride)
+// A kernel's first half. Grid: x along the columns of the packed operand, y along its rows, z = product. With fewer
+// work-groups in y than squares, each packs one after the other.
+#define PACK_KERNEL(name, target_parameter)                                   \
+  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name( \
+      __global const element* source, target_parameter, __global const ulong* offsets, const Numbers numbers)
 
-// `operand` is the operand's place among a product's three offsets.
-#define FOR_EACH_SQUARE(operand)                                                      \
-  __local raw tile[PACK_TILE][PACK_TILE + 1];                                         \
-  const int first_i = (int)get_group_id(0) * PACK_TILE;                               \
-  const ulong number = get_group_id(2) + first_product;                               \
-  source += offset + (offsets ? offsets[3 * number + operand] : number * stride);     \
-  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL); \
+// operand: a or b; place: its place among a product's three offsets; columns: m or n.
+#define FOR_EACH_SQUARE(operand, place, columns)                                                                    \
+  __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                       \
+  const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                      \
+  const int first_i = (int)get_group_id(0) * PACK_TILE;                                                             \
+  const ulong number = get_group_id(2) + numbers.first_product;                                                     \
+  source += numbers.operand##_offset + (offsets ? offsets[3 * number + place] : number * numbers.operand##_stride); \
+  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                               \
        first_p += get_num_groups(1) * PACK_TILE)
 
 // Fills `tile`.
@@ -86,6 +81,11 @@ static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __glo
   barrier(CLK_LOCAL_MEM_FENCE);
 #define READ_SQUARE_A READ_SQUARE(TRANS_A)
 #define READ_SQUARE_B READ_SQUARE(!TRANS_B)
+
+// Elements of a packed operand.
+static inline ulong packed_size(const int extent, const int block, const int k) {
+  return (ulong)round_up(extent, block) * round_up(k, KL);
+}
 
 // Offset of element (p, i) in a packed operand with `width` columns, whose blocks are KL x block.
 static inline ulong packed_offset(const int layout, const int p, const int i, const int k, const int width,
@@ -127,18 +127,20 @@ static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1]
 
 #if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
 PACK_KERNEL(clbake_pack_a, __global element* target) {
-  FOR_EACH_SQUARE(0) {
+  target += get_group_id(2) * packed_size(numbers.m, ML, numbers.k);
+  FOR_EACH_SQUARE(a, 0, m) {
     READ_SQUARE_A
-    write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_A, (int)first_p, first_i, k, extent, ML);
+    write_square(tile, target, LAYOUT_A, (int)first_p, first_i, k, extent, ML);
   }
 }
 #endif
 
 #if LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
 PACK_KERNEL(clbake_pack_b, __global element* target) {
-  FOR_EACH_SQUARE(1) {
+  target += get_group_id(2) * packed_size(numbers.n, NL, numbers.k);
+  FOR_EACH_SQUARE(b, 1, n) {
     READ_SQUARE_B
-    write_square(tile, target + get_group_id(2) * target_stride, LAYOUT_B, (int)first_p, first_i, k, extent, NL);
+    write_square(tile, target, LAYOUT_B, (int)first_p, first_i, k, extent, NL);
   }
 }
 #endif

@@ -8,27 +8,29 @@
 #define REDUCE_ITEMS 64
 
 #if SPLIT_K > 1
-__kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_reduce(
-    const int m, const int n, const real alpha, __global const real* partials, const ulong partial_stride,
-    const real beta, __global element* c, const ulong c_offset, const int ldc, const ulong c_stride,
-    __global const ulong* offsets, const int first_product, EPILOGUE_PARAMETERS) {
+__kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_reduce(__global const real* partials,
+                                                                                      __global element* c,
+                                                                                      CALL_PARAMETERS) {
+  const int n = numbers.n;
+  const ulong partial_stride = (ulong)numbers.m * n;
   const size_t index = get_global_id(0);
   const size_t row = index <= UINT_MAX ? (uint)index / (uint)n : index / n;  // GPUs divide 64 bits slowly
   const size_t column = index - row * n;
-  if (row >= (size_t)m) {
+  if (row >= (size_t)numbers.m) {
     return;
   }
-  const ulong number = get_group_id(2) + first_product;
+  const ulong number = get_group_id(2) + numbers.first_product;
   partials += get_group_id(2) * SPLIT_K * partial_stride + index;
   real sum = 0;
   for (int slice = 0; slice < SPLIT_K; ++slice) {
     sum += partials[slice * partial_stride];
   }
-  c += c_offset + (offsets ? offsets[3 * number + 2] : number * c_stride) + row * (ulong)ldc + column;
-  const Epilogue e = find_epilogue(row, column, number, offsets, EPILOGUE_ARGUMENTS);
-  real x = alpha * sum;
-  if (beta != 0) {
-    x += beta * LOAD(e.d ? e.d : c);
+  c += numbers.c_offset + (offsets ? offsets[3 * number + 2] : number * numbers.c_stride) + row * (ulong)numbers.ldc +
+       column;
+  const Epilogue e = find_epilogue(row, column, number, EPILOGUE_ARGUMENTS);
+  real x = scalars.x * sum;
+  if (scalars.y != 0) {
+    x += scalars.y * LOAD(e.d ? e.d : c);
   }
   if (e.bias) {
     x += LOAD(e.bias);

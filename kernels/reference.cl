@@ -11,19 +11,19 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double element;  // of A, B and C in global memory
 typedef double real;     // what sums are kept in
-typedef double2 real2;
+typedef double4 real4;
 #elif PRECISION == 32
 typedef float element;
 typedef float real;
-typedef float2 real2;
+typedef float4 real4;
 #elif BFLOAT16
 typedef ushort element;  // the upper half of a float
 typedef float real;
-typedef float2 real2;
+typedef float4 real4;
 #else
 typedef half element;  // used through pointers only, which needs no cl_khr_fp16
 typedef float real;
-typedef float2 real2;
+typedef float4 real4;
 #endif
 
 #if BFLOAT16
@@ -41,23 +41,34 @@ static inline ushort rounded(const float value) {  // to nearest even
 #define STORE(value, pointer) (*(pointer) = (value))
 #endif
 
+typedef struct {
+  ulong a_offset, b_offset, c_offset;
+  ulong a_stride, b_stride, c_stride;
+  ulong bias_offset, bias_stride, d_offset, d_stride;
+  int m, n, k;
+  int lda, ldb, ldc, ldd;
+  int first_product;
+  int steps;
+  int unused;
+} Numbers;
+
 __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void clbake_gemm(
-    const int m, const int n, const int k, const real alpha, __global const element* a, const ulong a_offset,
-    const int lda, __global const element* b, const ulong b_offset, const int ldb, const real beta, __global element* c,
-    const ulong c_offset, const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride,
-    __global const ulong* offsets, const int first_product, const int2 epilogue, const real2 bounds,
-    __global const element* bias, __global const element* d, const ulong4 places) {
-  const int steps = epilogue.x;
+    __global const element* a, __global const element* b, __global element* c, __global const ulong* offsets,
+    __global const element* bias, __global const element* d, const Numbers numbers, const real4 scalars) {
+  const int m = numbers.m, n = numbers.n, k = numbers.k;
+  const int lda = numbers.lda, ldb = numbers.ldb, ldc = numbers.ldc;
+  const int steps = numbers.steps;
+  const real alpha = scalars.x, beta = scalars.y, low = scalars.z, high = scalars.w;
   const ulong j = get_global_id(0);
   const ulong i = get_global_id(1);
   if (i >= (ulong)m || j >= (ulong)n) {
     return;  // the grid is rounded up to whole work-groups
   }
 
-  const ulong product = get_group_id(2) + first_product;
-  a += a_offset + (offsets ? offsets[3 * product] : product * a_stride);
-  b += b_offset + (offsets ? offsets[3 * product + 1] : product * b_stride);
-  c += c_offset + (offsets ? offsets[3 * product + 2] : product * c_stride) + i * ldc + j;
+  const ulong product = get_group_id(2) + numbers.first_product;
+  a += numbers.a_offset + (offsets ? offsets[3 * product] : product * numbers.a_stride);
+  b += numbers.b_offset + (offsets ? offsets[3 * product + 1] : product * numbers.b_stride);
+  c += numbers.c_offset + (offsets ? offsets[3 * product + 2] : product * numbers.c_stride) + i * ldc + j;
 
   real sum = 0;
   const int depth = alpha == 0 ? 0 : k;  // with alpha = 0, A and B are not read
@@ -67,14 +78,14 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void clbake_gemm(
     sum += a_ip * b_pj;
   }
   // beta * D, which is C if it is no matrix of its own; with beta = 0, it is not read: it may hold NaN
-  d += places.z + (offsets ? offsets[3 * product + 2] : product * places.w) + i * epilogue.y + j;
+  d += numbers.d_offset + (offsets ? offsets[3 * product + 2] : product * numbers.d_stride) + i * numbers.ldd + j;
   const real c_ij = beta == 0 ? 0 : beta * LOAD(steps & 32 ? d : c);
   real x = alpha * sum + c_ij;
-  bias += places.x + product * places.y;
+  bias += numbers.bias_offset + product * numbers.bias_stride;
   if (steps & 8) x += LOAD(bias + i);
   if (steps & 16) x += LOAD(bias + j);
   switch (steps & 7) {
-    case 1: x = x < bounds.x ? bounds.x : x > bounds.y ? bounds.y : x; break;
+    case 1: x = x < low ? low : x > high ? high : x; break;
     case 2: x = 1 / (1 + exp(-x)); break;
     case 3: x = x / (1 + exp(-x)); break;
     case 4: x = x * erfc(-x / sqrt((real)2)) / 2; break;

@@ -183,6 +183,7 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
 #define THIN_LINE(i) ((i) / 2 * 8 + 2 * t + (i) % 2)
 
 GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
+  READ_NUMBERS;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
     return;

@@ -240,6 +240,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define SUMS_SIZE (SHARES / 2 * ML * NL)
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
+  READ_NUMBERS;
   __local double tiles[TILES_SIZE > SUMS_SIZE ? TILES_SIZE : SUMS_SIZE] __attribute__((aligned(CHUNK_BYTES)));
   size_t tile_row = 0;
   size_t tile_column = 0;

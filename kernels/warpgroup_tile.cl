@@ -323,6 +323,7 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 #define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+  READ_NUMBERS;
   __local uchar tiles[TILES_BYTES > STAGED_BYTES ? TILES_BYTES : STAGED_BYTES] __attribute__((aligned(1024)));
   __local ulong barriers[2 * BUFFERS];
   size_t tile_row = 0;
@@ -416,7 +417,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   realv rows[MS][COLUMN_PIECES];
   gather_rows(rows, sum, item % 4);
   const bool aligned_c = (uintptr_t)tile.c % 16 == 0 && ldc % 8 == 0;
-  if (epilogue.x == 0 && tile.columns == NL && aligned_c) {
+  if (numbers.steps == 0 && tile.columns == NL && aligned_c) {
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
       const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
@@ -465,7 +466,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       }
     }
 #if SPLIT_K == 1
-    if (epilogue.x != 0) {
+    if (numbers.steps != 0) {
 #pragma unroll
       for (int w = 0; w < NL / 32; ++w) {
         const int column = min(32 * w + lane, tile.columns - 1);

@@ -30,7 +30,7 @@ const std::map<std::string, Edit> kDefects = {
     {"READS_C", {"beta == 0 ? 0 : beta * LOAD(", "beta * LOAD(", true}},
     {"READS_BESIDE_A", {"const real c_ij", "if (k > 0) sum += 0 * a[k];\n  "}},
     {"ALWAYS_ZERO", {"const real c_ij", "sum = 0;\n  "}},
-    {"IGNORES_OFFSET", {"a += a_offset + ", "a += ", true}},
+    {"IGNORES_OFFSET", {"a += numbers.a_offset + ", "a += ", true}},
     {"HANGS", {"const ulong j", "volatile int forever = 1;\n  while (forever) {\n  }\n  "}},
     {"CRASHES", {"const ulong j", "*(volatile __global int*)(ulong)(8 * get_global_size(0)) = 1;\n  "}},
     {"NO_KERNEL", {"void clbake_gemm(", "void another_name(", true}},

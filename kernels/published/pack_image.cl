@@ -33,7 +33,7 @@ static inline void write_square_image(const __local raw tile[PACK_TILE][PACK_TIL
 
 #if LAYOUT_A == IMAGE
 PACK_KERNEL(clbake_pack_a, __write_only image2d_t target) {
-  FOR_EACH_SQUARE(0) {
+  FOR_EACH_SQUARE(a, 0, m) {
     READ_SQUARE_A
     write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, ML);
   }
@@ -42,7 +42,7 @@ PACK_KERNEL(clbake_pack_a, __write_only image2d_t target) {
 
 #if LAYOUT_B == IMAGE
 PACK_KERNEL(clbake_pack_b, __write_only image2d_t target) {
-  FOR_EACH_SQUARE(1) {
+  FOR_EACH_SQUARE(b, 1, n) {
     READ_SQUARE_B
     write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, NL);
   }

@@ -345,6 +345,7 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
   }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+  READ_NUMBERS;
 #if LOCAL_A
   __local real a_shared[KL * ML] __attribute__((aligned(16 * sizeof(real))));
 #endif

@@ -28,7 +28,19 @@ struct Stored {
   std::size_t stride = 0;  // from a product's matrix to the next one's
 };
 
-// The contract's argument `epilogue` and those that belong to it.
+// The contract's numbers, as a kernel gets them.
+struct Numbers {
+  cl_ulong a_offset, b_offset, c_offset;
+  cl_ulong a_stride, b_stride, c_stride;
+  cl_ulong bias_offset, bias_stride, d_offset, d_stride;
+  cl_int m, n, k;
+  cl_int lda, ldb, ldc, ldd;
+  cl_int first_product;
+  cl_int steps;
+  cl_int unused;
+};
+
+// The contract's number `steps` and those that belong to it.
 struct CallEpilogue {
   int steps = 0;
   double low = 0;
@@ -78,9 +90,9 @@ class Launcher {
                      const std::vector<T>& bias = {}, const std::vector<T>& d = {}) {
     if (!bias.empty()) bias_ = buffer(bias);
     if (!d.empty()) d_ = buffer(d);
-    a_ = {buffer(a), call_.a.offset, call_.a.ld, call_.a.stride};
-    b_ = {buffer(b), call_.b.offset, call_.b.ld, call_.b.stride};
-    c_ = {buffer(c), call_.c.offset, call_.c.ld, call_.c.stride};
+    a_ = {buffer(a), {}};
+    b_ = {buffer(b), {}};
+    c_ = buffer(c);
     for (const kernels::Launch& launch : built_.kernel.launches) {
       switch (launch.role) {
         case kernels::Role::pack_a: pack(launch, call_.m, built_.params.ml, built_.params.layout_a, a_); break;
@@ -89,7 +101,7 @@ class Launcher {
         case kernels::Role::reduce: reduce(launch); break;
       }
     }
-    require(queue_.enqueueReadBuffer(c_.memory, CL_TRUE, 0, c.size() * sizeof(T), c.data()), "clEnqueueReadBuffer");
+    require(queue_.enqueueReadBuffer(c_, CL_TRUE, 0, c.size() * sizeof(T), c.data()), "clEnqueueReadBuffer");
     return c;
   }
 
@@ -97,10 +109,7 @@ class Launcher {
   // A matrix as a kernel gets it; in an image if that is not null.
   struct Operand {
     cl::Buffer memory;
-    cl_ulong offset = 0;
-    cl_int ld = 0;
-    cl_ulong stride = 0;
-    cl::Image2D image{};
+    cl::Image2D image;
   };
 
   static std::size_t rounded_up(std::size_t value, std::size_t factor) {
@@ -148,8 +157,7 @@ class Launcher {
     return index;
   }
   static cl_uint set_operand(cl::Kernel& kernel, cl_uint index, const Operand& x) {
-    index = x.image() ? set(kernel, index, x.image) : set(kernel, index, x.memory);
-    return set(kernel, index, x.offset, x.ld);
+    return x.image() ? set(kernel, index, x.image) : set(kernel, index, x.memory);
   }
 
   void enqueue(const cl::Kernel& kernel, const kernels::Launch& l, std::size_t rows, std::size_t columns,
@@ -165,64 +173,65 @@ class Launcher {
   // Replaces the operand by its packed copy.
   void pack(const kernels::Launch& l, int extent, std::size_t block, kernels::Layout layout, Operand& x) {
     const std::size_t columns = rounded_up(static_cast<std::size_t>(extent), block);
-    const cl_ulong elements = padded_k() * columns;
-    cl::Kernel k = kernel(l);
-    set(k, 0, extent, call_.k, x.memory, x.offset, x.ld, x.stride, offsets_, first_product());
-    Operand packed{{}, 0, static_cast<cl_int>(columns), elements, {}};
+    Operand packed;
     if (layout == kernels::Layout::image) {
       packed.image = image(columns, padded_k() * call_.products);
-      set(k, 8, packed.image, elements);
     } else {
-      packed.memory = buffer(std::vector<T>(elements * call_.products));
-      set(k, 8, packed.memory, elements);
+      packed.memory = buffer(std::vector<T>(padded_k() * columns * call_.products));
     }
+    cl::Kernel k = kernel(l);
+    const cl_uint next = set_operand(k, set(k, 0, x.memory), packed);
+    set(k, next, offsets_, numbers());
     enqueue(k, l, padded_k(), columns, call_.products);
     x = packed;
   }
 
   void multiply(const kernels::Launch& l) {
-    Operand out = c_;
     if (split()) {
       partials_ =
           buffer(std::vector<Real>(m() * n() * slices() * call_.products, std::numeric_limits<Real>::quiet_NaN()));
-      out = {partials_, 0, call_.n, m() * n(), {}};
     }
-    const auto alpha = static_cast<Real>(split() && call_.alpha != 0 ? 1 : call_.alpha);
-    const auto beta = static_cast<Real>(split() ? 0 : call_.beta);
     cl::Kernel k = kernel(l);
-    cl_uint next = set(k, 0, call_.m, call_.n, call_.k, alpha);
-    next = set_operand(k, next, a_);
-    next = set_operand(k, next, b_);
-    next = set(k, next, beta);
-    next = set_operand(k, next, out);
-    next = set(k, next, a_.stride, b_.stride, out.stride, offsets_, first_product());
-    set_epilogue(k, next, split() ? CallEpilogue() : call_.epilogue);
+    const cl_uint next = set_operand(k, set_operand(k, 0, a_), b_);
+    set_rest(k, set(k, next, split() ? partials_ : c_));
     enqueue(k, l, m(), n(), call_.products * slices());
   }
 
   void reduce(const kernels::Launch& l) {
     cl::Kernel k = kernel(l);
-    const cl_uint next =
-        set(k, 0, call_.m, call_.n, static_cast<Real>(call_.alpha), partials_, cl_ulong{m() * n()},
-            static_cast<Real>(call_.beta), c_.memory, c_.offset, c_.ld, c_.stride, offsets_, first_product());
-    set_epilogue(k, next, call_.epilogue);
+    set_rest(k, set(k, 0, partials_, c_));
     enqueue(k, l, 1, m() * n(), call_.products);
   }
 
-  void set_epilogue(cl::Kernel& k, cl_uint next, const CallEpilogue& e) {
-    const std::array<cl_int, 2> steps_and_ldd{e.steps, e.d.ld};
-    const std::array<Real, 2> bounds{static_cast<Real>(e.low), static_cast<Real>(e.high)};
-    const std::array<cl_ulong, 4> places{e.bias.offset, e.bias.stride, e.d.offset, e.d.stride};
-    set(k, next, steps_and_ldd, bounds, bias_, d_, places);
+  // The arguments after the matrices.
+  void set_rest(cl::Kernel& k, cl_uint next) {
+    const CallEpilogue& e = call_.epilogue;
+    const std::array<Real, 4> scalars{static_cast<Real>(call_.alpha), static_cast<Real>(call_.beta),
+                                      static_cast<Real>(e.low), static_cast<Real>(e.high)};
+    set(k, next, offsets_, bias_, d_, numbers(), scalars);
   }
 
-  cl_int first_product() const { return static_cast<cl_int>(call_.first_product); }
+  Numbers numbers() const {
+    const Call& x = call_;
+    const CallEpilogue& e = x.epilogue;
+    return {x.a.offset,    x.b.offset,
+            x.c.offset,    x.a.stride,
+            x.b.stride,    x.c.stride,
+            e.bias.offset, e.bias.stride,
+            e.d.offset,    e.d.stride,
+            x.m,           x.n,
+            x.k,           x.a.ld,
+            x.b.ld,        x.c.ld,
+            e.d.ld,        static_cast<cl_int>(x.first_product),
+            e.steps,       0};
+  }
 
   cl::CommandQueue queue_;
   cl::Context context_;
   const Built& built_;
   const Call& call_;
-  Operand a_, b_, c_;
+  Operand a_, b_;
+  cl::Buffer c_;
   cl::Buffer offsets_;  // null without offsets
   cl::Buffer partials_;
   cl::Buffer bias_;  // null without

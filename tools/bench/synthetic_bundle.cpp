@@ -66,7 +66,7 @@ cache::Variant variant_of(const GemmKind& kind, std::size_t number) {
   variant.name = "tile-" + builder::kind_name(kind) + "-" + std::to_string(number);
   std::replace(variant.name.begin(), variant.name.end(), ' ', '-');
   variant.family = "register_tile";
-  variant.contract = 3;
+  variant.contract = 4;
   variant.launches.resize(1);
   variant.launches[0].kernel_name = "gemm";
   return variant;

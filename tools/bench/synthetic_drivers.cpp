@@ -43,7 +43,7 @@ cache::Contents synthetic_drivers(std::uint32_t targets, std::uint32_t variants,
     cache::Variant variant;
     variant.name = "made-up-" + std::to_string(v);
     variant.family = "made up";
-    variant.contract = 3;
+    variant.contract = 4;
     variant.launches.push_back({cache::Role::gemm, "gemm", {8, 8, 1}, 32, 32});
     contents.variants.push_back(std::move(variant));
   }

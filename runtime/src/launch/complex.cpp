@@ -33,7 +33,6 @@ Result<ComplexKernels> ComplexKernels::create(std::shared_ptr<const Program> pro
   made.program_ = std::move(program);
   made.problem_ = problem;
   made.real_ = real_precision(problem.precision);
-  made.set_.fill(ArgumentBits(Arguments::kMost, Arguments::kUnset));
   for (std::size_t i = 0; i < made.kernels_.size(); ++i) {
     const auto& launches = made.program_->variant.launches;
     const auto launch = std::find_if(launches.begin(), launches.end(),
@@ -68,7 +67,7 @@ cl_int ComplexKernels::copy_a(const ComplexCopy& copy, const Problem& real) {
 cl_int ComplexKernels::copy_b(const ComplexCopy& copy, const Problem& real, std::complex<double> alpha) {
   const Problem& p = problem_;
   Arguments arguments = source(kCopyB, copy, rows_of_b(p), columns_of_b(p), p.ldb, p.b_stride);
-  arguments.memory(copy.to).distance(real.b_stride).size(real.ldb).real2(alpha.real(), alpha.imag(), real_);
+  arguments.memory(copy.to).distance(real.b_stride).size(real.ldb).reals<2>({alpha.real(), alpha.imag()}, real_);
   arguments.real(sign(p.conj_b), real_).real(sign(p.trans_b), real_);
   return arguments.error();
 }
@@ -76,7 +75,7 @@ cl_int ComplexKernels::copy_b(const ComplexCopy& copy, const Problem& real, std:
 cl_int ComplexKernels::scale_c(const ComplexCopy& copy, std::complex<double> beta) {
   const Problem& p = problem_;
   Arguments arguments = source(kScaleC, copy, p.m, p.n, p.ldc, p.c_stride);
-  arguments.real2(beta.real(), beta.imag(), real_);
+  arguments.reals<2>({beta.real(), beta.imag()}, real_);
   return arguments.error();
 }
 

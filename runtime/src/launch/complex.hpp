@@ -48,7 +48,7 @@ class ComplexKernels {
   Problem problem_;
   Precision real_ = Precision::single_precision;
   std::array<cl::Kernel, 3> kernels_;
-  std::array<ArgumentBits, 3> set_;
+  std::array<HeldArguments, 3> set_;
   std::size_t items_ = 1;  // of a work-group
 };
 

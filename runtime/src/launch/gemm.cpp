@@ -14,24 +14,10 @@ namespace clbake {
 
 namespace {
 
-// An operand as a kernel reads it: the caller's matrix, or a copy of it.
-struct Operand {
-  cl_mem memory;
-  cl_ulong offset;
-  std::size_t ld;
-  std::size_t stride;
-};
-
-// The caller's matrix or, of a complex product, its copy, which begins with product number `first` of the batch: the
-// offset, which may be "negative", takes the kernel there.
-Operand source(const Matrix& matrix, std::size_t ld, std::size_t stride, const cl::Buffer& copy, std::size_t first) {
-  if (!copy()) return {matrix.buffer, matrix.offset, ld, stride};
-  return {copy(), 0 - cl_ulong{first} * stride, ld, stride};
-}
-
-Operand packed_or(const Operand& source, const cl::Memory& packed, std::size_t width, std::size_t depth) {
-  if (!packed()) return source;
-  return {packed(), 0, width, width * depth};
+// Where the caller's matrix begins or, of a complex product, its copy, which begins with product number `first` of the
+// batch: the offset, which may be "negative", takes the kernel there.
+cl_ulong start(const Matrix& matrix, std::size_t stride, const cl::Buffer& copy, std::size_t first) {
+  return copy() ? 0 - cl_ulong{first} * stride : matrix.offset;
 }
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
@@ -44,7 +30,7 @@ std::pair<std::size_t, std::size_t> covered(cache::Role role, std::size_t m, std
   return {n, m};
 }
 
-// The contract's argument `epilogue` (ACTIVATION and the bits below it in common.cl).
+// The contract's number `steps` (ACTIVATION and the bits below it in common.cl).
 std::size_t steps_of(const Epilogue& e, bool reads_d) {
   std::size_t steps = 0;
   switch (e.activation) {
@@ -213,7 +199,7 @@ Status Gemm::State::create_kernels() {
     kernels.emplace_back(program->program, launch.kernel_name.c_str(), &error);
     if (Status made = opencl_status("clCreateKernel", error_of(kernels.back(), error)); !made) return made;
   }
-  set.assign(kernels.size(), ArgumentBits(Arguments::kMost, Arguments::kUnset));
+  set.assign(kernels.size(), HeldArguments());
   return {};
 }
 
@@ -317,75 +303,78 @@ Status Gemm::State::check_epilogue_apart(const Call& call) {
   return {};
 }
 
-// The contract's last arguments. A product whose slices are added up by another kernel has no epilogue itself.
-void Gemm::State::set_epilogue(Arguments& arguments, const Call& call, bool applied) const {
-  const Epilogue& e = problem.epilogue;
-  const std::size_t steps = applied ? steps_of(e, call.reads_d) : 0;
-  const bool clamps = applied && e.activation == Activation::clamp;
-  const bool relu = applied && e.activation == Activation::relu;
-  const bool has_bias = applied && extents.bias > 0;
-  const bool reads_d = applied && call.reads_d;
-  arguments.numbers<cl_int>({static_cast<cl_int>(steps), static_cast<cl_int>(reads_d ? e.ldd : 0)});
-  const double low = clamps ? e.low : 0;
-  const double high = clamps ? e.high : relu ? std::numeric_limits<double>::infinity() : 0;
-  arguments.real2(low, high, problem.precision);
-  arguments.memory(has_bias ? call.more.bias.buffer : nullptr).memory(reads_d ? call.more.d.buffer : nullptr);
-  const Matrix none;
-  const Matrix& bias = has_bias ? call.more.bias : none;
-  const Matrix& d = reads_d ? call.more.d : none;
-  const std::size_t bias_offset = bias.offset + (has_bias && e.bias == Bias::per_row ? call.first_row : 0);
-  const std::size_t d_offset = d.offset + (reads_d ? call.first_row * e.ldd : 0);
-  arguments.numbers<cl_ulong>({bias_offset, has_bias ? e.bias_stride : 0, d_offset, reads_d ? e.d_stride : 0});
-}
-
 std::size_t Gemm::State::rows_of(const Call& call) const {
   return std::min(workspace.rows, problem.m - call.first_row);
 }
 
-cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
+KernelNumbers Gemm::State::numbers_of(const Call& call, std::size_t first_product) const {
   const Problem& p = problem;
+  const Epilogue& e = p.epilogue;
+  const std::size_t row = call.first_row;
+  const auto number = [](std::size_t value) { return static_cast<cl_int>(value); };
+  KernelNumbers x{};
+  x.a_offset = start(call.a, p.a_stride, workspace.copy_a, first_product) + row * (p.trans_a ? 1 : p.lda);
+  x.b_offset = start(call.b, p.b_stride, workspace.copy_b, first_product);
+  x.c_offset = call.c.offset + row * p.ldc;
+  x.a_stride = p.a_stride;
+  x.b_stride = p.b_stride;
+  x.c_stride = p.c_stride;
+  x.m = number(rows_of(call));
+  x.n = number(p.n);
+  x.k = number(call.reads_operands ? p.k : 0);
+  x.lda = number(p.lda);
+  x.ldb = number(p.ldb);
+  x.ldc = number(p.ldc);
+  x.first_product = number(first_product);
+  x.steps = number(steps_of(e, call.reads_d));
+  if (extents.bias > 0) {
+    x.bias_offset = call.more.bias.offset + (e.bias == Bias::per_row ? row : 0);
+    x.bias_stride = e.bias_stride;
+  }
+  if (call.reads_d) {
+    x.d_offset = call.more.d.offset + row * e.ldd;
+    x.d_stride = e.d_stride;
+    x.ldd = number(e.ldd);
+  }
+  return x;
+}
+
+// alpha, beta, and the bounds of a clamp.
+std::array<double, 4> Gemm::State::scalars_of(const Call& call) const {
+  const Epilogue& e = problem.epilogue;
+  const bool clamps = e.activation == Activation::clamp;
+  const bool relu = e.activation == Activation::relu;
+  return {call.alpha, call.beta, clamps ? e.low : 0,
+          clamps ? e.high
+          : relu ? std::numeric_limits<double>::infinity()
+                 : 0};
+}
+
+cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
   const Workspace& w = workspace;
-  const bool split = program->variant.split_k > 1;
-  const std::size_t m = rows_of(call);
-  const std::size_t padded_m = ceil_div(m, program->variant.block_m) * program->variant.block_m;
-  const Matrix c{call.c.buffer, call.c.offset + call.first_row * p.ldc};
   // Operands that are not read may be null; the kernel gets another buffer in their place.
-  Operand a = source(call.reads_operands ? call.a : c, p.lda, p.a_stride, w.copy_a, first_product);
-  a.offset += call.first_row * (p.trans_a ? 1 : p.lda);
-  const Operand b = source(call.reads_operands ? call.b : c, p.ldb, p.b_stride, w.copy_b, first_product);
+  const cl_mem a = !call.reads_operands ? call.c.buffer : w.copy_a() ? w.copy_a() : call.a.buffer;
+  const cl_mem b = !call.reads_operands ? call.c.buffer : w.copy_b() ? w.copy_b() : call.b.buffer;
   Arguments arguments(kernels[launch](), set[launch]);
-  switch (program->variant.launches[launch].role) {
-    case cache::Role::pack_a:
-      arguments.size(m).size(p.k).memory(a.memory).distance(a.offset).size(a.ld).distance(a.stride);
-      arguments.memory(offsets()).size(first_product).memory(w.a()).distance(padded_m * w.padded_k);
+  const cache::Role role = program->variant.launches[launch].role;
+  switch (role) {
+    case cache::Role::pack_a: arguments.memory(a).memory(w.a()); break;
+    case cache::Role::pack_b: arguments.memory(b).memory(w.b()); break;
+    case cache::Role::gemm:
+      arguments.memory(w.a() ? w.a() : a).memory(w.b() ? w.b() : b);
+      arguments.memory(program->variant.split_k > 1 ? w.partials() : call.c.buffer);
       break;
-    case cache::Role::pack_b:
-      arguments.size(p.n).size(p.k).memory(b.memory).distance(b.offset).size(b.ld).distance(b.stride);
-      arguments.memory(offsets()).size(first_product).memory(w.b()).distance(w.padded_n * w.padded_k);
-      break;
-    case cache::Role::gemm: {
-      const Operand left = packed_or(a, w.a, padded_m, w.padded_k);
-      const Operand right = packed_or(b, w.b, w.padded_n, w.padded_k);
-      // Partial sums are plain products; the reduction applies alpha and beta.
-      arguments.size(m).size(p.n).size(call.reads_operands ? p.k : 0);
-      arguments.real(split && call.reads_operands ? 1 : call.alpha, p.precision);
-      arguments.memory(left.memory).distance(left.offset).size(left.ld);
-      arguments.memory(right.memory).distance(right.offset).size(right.ld);
-      arguments.real(split ? 0 : call.beta, p.precision);
-      arguments.memory(split ? w.partials() : c.buffer).distance(split ? 0 : c.offset).size(split ? p.n : p.ldc);
-      arguments.distance(left.stride).distance(right.stride).distance(split ? m * p.n : p.c_stride);
-      arguments.memory(offsets()).size(first_product);
-      set_epilogue(arguments, call, !split);
-      break;
-    }
-    case cache::Role::reduce:
-      arguments.size(m).size(p.n).real(call.alpha, p.precision).memory(w.partials()).distance(m * p.n);
-      arguments.real(call.beta, p.precision).memory(c.buffer).distance(c.offset).size(p.ldc).distance(p.c_stride);
-      arguments.memory(offsets()).size(first_product);
-      set_epilogue(arguments, call, true);
-      break;
+    case cache::Role::reduce: arguments.memory(w.partials()).memory(call.c.buffer); break;
     case cache::Role::kernel: break;  // of an application's program, which is no product
   }
+  arguments.memory(offsets());
+  const bool computes_c = role == cache::Role::gemm || role == cache::Role::reduce;
+  if (computes_c) {
+    arguments.memory(extents.bias > 0 ? call.more.bias.buffer : nullptr);
+    arguments.memory(call.reads_d ? call.more.d.buffer : nullptr);
+  }
+  arguments.number(numbers_of(call, first_product));
+  if (computes_c) arguments.reals(scalars_of(call), problem.precision);
   return arguments.error();
 }
 

@@ -41,6 +41,18 @@ struct Call {
   std::complex<double> scale_beta = 1;
 };
 
+// The struct that every kernel gets: `Numbers` in common.cl.
+struct KernelNumbers {
+  cl_ulong a_offset, b_offset, c_offset;
+  cl_ulong a_stride, b_stride, c_stride;
+  cl_ulong bias_offset, bias_stride, d_offset, d_stride;
+  cl_int m, n, k;
+  cl_int lda, ldb, ldc, ldd;
+  cl_int first_product;
+  cl_int steps;
+  cl_int unused;
+};
+
 // The kernels of a complex product, and the problem that the caller stated; row-major.
 struct ComplexPart {
   std::shared_ptr<const Program> program;
@@ -57,7 +69,7 @@ struct Gemm::State {
   Layout layout = Layout::row_major;      // the caller's: says whether A and B are exchanged
   Extents extents;                        // of the row-major problem as stated, all products
   std::vector<cl::Kernel> kernels;        // one for each launch of the variant
-  std::vector<ArgumentBits> set;          // of each kernel
+  std::vector<HeldArguments> set;         // of each kernel
   Workspace workspace;
   std::size_t alignment = 1;  // bytes, of parts of a buffer
   cl::Buffer offsets;         // three for each product; null: strides
@@ -107,7 +119,8 @@ struct Gemm::State {
   Status check_apart(const Call& call);
   Status check_epilogue_apart(const Call& call);
   bool has_workspace() const;
-  void set_epilogue(Arguments& arguments, const Call& call, bool applied) const;
+  KernelNumbers numbers_of(const Call& call, std::size_t first_product) const;
+  std::array<double, 4> scalars_of(const Call& call) const;
   std::size_t rows_of(const Call& call) const;
   cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
   cl_int launch(std::size_t launch, cl_command_queue queue, const Call& call, std::size_t products,

@@ -99,16 +99,11 @@ class Reader {
   Reader(const Macros& macros, const Arguments& arguments) : macros_(macros), arguments_(arguments) {}
   std::size_t size(int index) const { return static_cast<std::size_t>(get<cl_int>(index)); }
   std::size_t distance(int index) const { return get<cl_ulong>(index); }
-  // Number i of a vector.
-  template <typename T>
-  T part(int index, std::size_t i) const {
-    T value;
-    std::memcpy(&value, arguments_.bytes[index] + i * sizeof value, sizeof value);
-    return value;
-  }
-  double bound(int index, std::size_t i) const {
+  // Number i of a vector of reals.
+  double part(int index, std::size_t i) const {
     return macros_.precision == 64 ? part<cl_double>(index, i) : static_cast<double>(part<cl_float>(index, i));
   }
+  Numbers numbers(int index) const { return get<Numbers>(index); }
   double real(int index) const {
     return macros_.precision == 64 ? get<cl_double>(index) : static_cast<double>(get<cl_float>(index));
   }
@@ -117,10 +112,7 @@ class Reader {
     return {object<Memory>(get<cl_mem>(index)), bits, macros_.bfloat16 == 1};
   }
   // Where the matrix `which` (0 to 2) of product `number` begins after its offset, in elements.
-  std::size_t start(int offsets, std::size_t which, std::size_t number, int stride) const {
-    return start_from(offsets, which, number, distance(stride));
-  }
-  std::size_t start_from(int offsets, std::size_t which, std::size_t number, std::size_t stride) const {
+  std::size_t start(int offsets, std::size_t which, std::size_t number, std::size_t stride) const {
     const auto* memory = object<Memory>(get<cl_mem>(offsets));
     const std::size_t index = 3 * number + which;
     if (!memory) return number * stride;
@@ -135,6 +127,12 @@ class Reader {
 
  private:
   template <typename T>
+  T part(int index, std::size_t i) const {
+    T value;
+    std::memcpy(&value, arguments_.bytes[index] + i * sizeof value, sizeof value);
+    return value;
+  }
+  template <typename T>
   T get(int index) const {
     T value;
     std::memcpy(&value, arguments_.bytes[index], sizeof value);
@@ -145,7 +143,7 @@ class Reader {
 };
 
 std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
-std::size_t of(int macro) { return static_cast<std::size_t>(macro); }
+std::size_t of(int number) { return static_cast<std::size_t>(number); }
 
 double activated(int activation, double x, double low, double high) {
   switch (activation) {
@@ -158,52 +156,55 @@ double activated(int activation, double x, double low, double high) {
   }
 }
 
-// The epilogue's arguments begin at index `at`, after the number of the first product; `offsets` before that.
+// The arguments of gemm and reduce from the batch's offsets on: offsets, bias, d, numbers, scalars.
 class Update {
  public:
-  Update(const Reader& r, int at, const Elements& c) : r_(r), at_(at), c_(c), steps_(r.part<cl_int>(at, 0)) {}
+  Update(const Reader& r, int first, const Elements& c) : r_(r), first_(first), c_(c), x_(r.numbers(first + 3)) {}
   void operator()(std::size_t element, std::size_t number, std::size_t row, std::size_t column, double x,
                   double beta) const {
     if (beta != 0)
-      x += beta * ((steps_ & 32) != 0 ? r_.elements(at_ + 3).get(d(number, row) + column) : c_.get(element));
-    const std::size_t bias = place(0) + number * place(1);
-    if ((steps_ & 8) != 0) x += r_.elements(at_ + 2).get(bias + row);
-    if ((steps_ & 16) != 0) x += r_.elements(at_ + 2).get(bias + column);
-    c_.set(element, activated(steps_ & 7, x, r_.bound(at_ + 1, 0), r_.bound(at_ + 1, 1)));
+      x += beta * ((x_.steps & 32) != 0 ? r_.elements(first_ + 2).get(d(number, row) + column) : c_.get(element));
+    const std::size_t bias = x_.bias_offset + number * x_.bias_stride;
+    if ((x_.steps & 8) != 0) x += r_.elements(first_ + 1).get(bias + row);
+    if ((x_.steps & 16) != 0) x += r_.elements(first_ + 1).get(bias + column);
+    c_.set(element, activated(x_.steps & 7, x, r_.part(first_ + 4, 2), r_.part(first_ + 4, 3)));
   }
 
  private:
-  std::size_t place(std::size_t i) const { return r_.part<cl_ulong>(at_ + 4, i); }
   std::size_t d(std::size_t number, std::size_t row) const {
-    return place(2) + r_.start_from(at_ - 2, 2, number, place(3)) +
-           row * static_cast<std::size_t>(r_.part<cl_int>(at_, 1));
+    return x_.d_offset + r_.start(first_, 2, number, x_.d_stride) + row * of(x_.ldd);
   }
   const Reader& r_;
-  int at_;
+  int first_;
   const Elements& c_;
-  int steps_;
+  Numbers x_;
 };
 
 void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
-  const std::size_t k = r.size(2);
-  const double alpha = r.real(3);
-  const std::size_t lda = r.size(6);
-  const std::size_t ldb = r.size(9);
-  const std::size_t rows = std::min(r.size(0), groups[1] * of(v.ml));
-  const std::size_t columns = std::min(r.size(1), groups[0] * of(v.nl));
-  const Elements a = r.elements(4);
-  const Elements b = r.elements(7);
-  const Elements c = r.elements(11, v.split_k > 1);
-  const Update update(r, 19, c);
-  const std::size_t slice_depth = v.split_k == 1 ? k : round_up(k, of(v.split_k * v.kl)) / of(v.split_k);
+  const Numbers x = r.numbers(6);
+  const bool split = v.split_k > 1;
+  const std::size_t m = of(x.m), n = of(x.n), k = of(x.k);
+  const std::size_t lda = v.packed_a ? round_up(m, of(v.ml)) : of(x.lda);
+  const std::size_t ldb = v.packed_b ? round_up(n, of(v.nl)) : of(x.ldb);
+  const std::size_t ldc = split ? n : of(x.ldc);
+  const double alpha = split ? (r.part(7, 0) != 0 ? 1 : 0) : r.part(7, 0);
+  const double beta = split ? 0 : r.part(7, 1);
+  const std::size_t rows = std::min(m, groups[1] * of(v.ml));
+  const std::size_t columns = std::min(n, groups[0] * of(v.nl));
+  const Elements a = r.elements(0);
+  const Elements b = r.elements(1);
+  const Elements c = r.elements(2, split);
+  const Update update(r, 3, c);
+  const std::size_t padded_k = round_up(k, of(v.kl));
+  const std::size_t slice_depth = !split ? k : round_up(k, of(v.split_k * v.kl)) / of(v.split_k);
   for (std::size_t z = 0; z < groups[2]; ++z) {
     const std::size_t product = z / of(v.split_k);
-    const std::size_t number = product + r.size(18);
+    const std::size_t number = product + of(x.first_product);
     const std::size_t first = std::min(k, z % of(v.split_k) * slice_depth);
     const std::size_t end = alpha == 0 ? first : std::min(k, first + slice_depth);
-    const std::size_t a_at = !v.packed_a ? r.distance(5) + r.start(17, 0, number, 14) : product * r.distance(14);
-    const std::size_t b_at = !v.packed_b ? r.distance(8) + r.start(17, 1, number, 15) : product * r.distance(15);
-    const std::size_t c_at = v.split_k == 1 ? r.distance(12) + r.start(17, 2, number, 16) : z * r.distance(16);
+    const std::size_t a_at = !v.packed_a ? x.a_offset + r.start(3, 0, number, x.a_stride) : product * lda * padded_k;
+    const std::size_t b_at = !v.packed_b ? x.b_offset + r.start(3, 1, number, x.b_stride) : product * ldb * padded_k;
+    const std::size_t c_at = !split ? x.c_offset + r.start(3, 2, number, x.c_stride) : z * m * n;
     const bool a_by_columns = v.packed_a || v.trans_a;
     const bool b_by_rows = v.packed_b || !v.trans_b;
     for (std::size_t i = 0; i < rows; ++i) {
@@ -213,49 +214,58 @@ void gemm(const Macros& v, const Reader& r, const std::size_t* groups) {
           sum += a.get(a_at + (a_by_columns ? p * lda + i : i * lda + p)) *
                  b.get(b_at + (b_by_rows ? p * ldb + j : j * ldb + p));
         }
-        update(c_at + i * r.size(13) + j, number, i, j, alpha * sum, r.real(10));
+        if (split) {
+          c.set(c_at + i * ldc + j, alpha * sum);
+        } else {
+          update(c_at + i * ldc + j, number, i, j, alpha * sum, beta);
+        }
       }
     }
   }
 }
 
 // `down`: the operand's k runs along its rows as stored, so that one step of k is one element.
-void copy(const Macros& v, const Reader& r, const std::size_t* groups, std::size_t which, std::size_t block,
-          bool down) {
-  const std::size_t extent = r.size(0);
-  const std::size_t k = r.size(1);
-  const std::size_t ld = r.size(4);
+void copy(const Macros& v, const Reader& r, const std::size_t* groups, bool of_a, std::size_t block, bool down) {
+  const Numbers x = r.numbers(3);
+  const std::size_t extent = of(of_a ? x.m : x.n);
+  const std::size_t k = of(x.k);
+  const std::size_t ld = of(of_a ? x.lda : x.ldb);
   const std::size_t width = round_up(extent, block);
+  const std::size_t depth = round_up(k, of(v.kl));
   const std::size_t columns = std::min(width, groups[0] * kCopyTile);
-  const std::size_t rows = std::min(round_up(k, of(v.kl)), groups[1] * kCopyTile);
-  const Elements source = r.elements(2);
-  const Elements target = r.elements(8);
+  const std::size_t rows = std::min(depth, groups[1] * kCopyTile);
+  const Elements source = r.elements(0);
+  const Elements target = r.elements(1);
   for (std::size_t product = 0; product < groups[2]; ++product) {
-    const std::size_t from = r.distance(3) + r.start(6, which, product + r.size(7), 5);
+    const std::size_t from = (of_a ? x.a_offset : x.b_offset) +
+                             r.start(2, of_a ? 0 : 1, product + of(x.first_product), of_a ? x.a_stride : x.b_stride);
     for (std::size_t p = 0; p < rows; ++p) {
       for (std::size_t i = 0; i < columns; ++i) {
         const bool exists = p < k && i < extent;
         const double value = exists ? source.get(from + (down ? i * ld + p : p * ld + i)) : 0;
-        target.set(product * r.distance(9) + p * width + i, value);
+        target.set((product * depth + p) * width + i, value);
       }
     }
   }
 }
 
 void reduce(const Macros& v, const Reader& r, const std::size_t* groups) {
-  const std::size_t n = r.size(1);
-  const std::size_t count = std::min(r.size(0) * n, groups[0] * kReduceTile);
-  const Elements parts = r.elements(3, true);
-  const Elements c = r.elements(6);
-  const Update update(r, 12, c);
+  const Numbers x = r.numbers(5);
+  const std::size_t n = of(x.n);
+  const std::size_t size = of(x.m) * n;
+  const std::size_t count = std::min(size, groups[0] * kReduceTile);
+  const Elements parts = r.elements(0, true);
+  const Elements c = r.elements(1);
+  const Update update(r, 2, c);
   for (std::size_t product = 0; product < groups[2]; ++product) {
-    const std::size_t c_at = r.distance(7) + r.start(10, 2, product + r.size(11), 9);
+    const std::size_t number = product + of(x.first_product);
+    const std::size_t c_at = x.c_offset + r.start(2, 2, number, x.c_stride);
     for (std::size_t e = 0; e < count; ++e) {
       double sum = 0;
       for (std::size_t slice = 0; slice < of(v.split_k); ++slice) {
-        sum += parts.get((product * of(v.split_k) + slice) * r.distance(4) + e);
+        sum += parts.get((product * of(v.split_k) + slice) * size + e);
       }
-      update(c_at + e / n * r.size(8) + e % n, product + r.size(11), e / n, e % n, r.real(2) * sum, r.real(5));
+      update(c_at + e / n * of(x.ldc) + e % n, number, e / n, e % n, r.part(6, 0) * sum, r.part(6, 1));
     }
   }
 }
@@ -264,7 +274,7 @@ void reduce(const Macros& v, const Reader& r, const std::size_t* groups) {
 template <typename Use>
 void for_each_complex(const Reader& r, const std::size_t* groups, std::size_t which, const Use& use) {
   for (std::size_t product = 0; product < groups[2]; ++product) {
-    const std::size_t from = r.distance(3) + r.start(6, which, product + r.size(7), 5);
+    const std::size_t from = r.distance(3) + r.start(6, which, product + r.size(7), r.distance(5));
     for (std::size_t row = 0; row < r.size(0); ++row) {
       for (std::size_t column = 0; column < r.size(1); ++column) {
         use(2 * (from + row * r.size(4) + column), product, row, column);
@@ -288,8 +298,8 @@ void complex_b(const Reader& r, const std::size_t* groups) {
   const Elements source = r.elements(2), target = r.elements(8);
   for_each_complex(r, groups, 1, [&](std::size_t at, std::size_t product, std::size_t row, std::size_t column) {
     const double x = source.get(at), y = r.real(12) * source.get(at + 1);
-    const double re = r.bound(11, 0) * x - r.bound(11, 1) * y;
-    const double im = r.real(13) * (r.bound(11, 0) * y + r.bound(11, 1) * x);
+    const double re = r.part(11, 0) * x - r.part(11, 1) * y;
+    const double im = r.real(13) * (r.part(11, 0) * y + r.part(11, 1) * x);
     const std::size_t to = product * r.distance(9) + 2 * row * r.size(10) + 2 * column;
     target.set(to, re);
     target.set(to + 1, im);
@@ -302,8 +312,8 @@ void complex_c(const Reader& r, const std::size_t* groups) {
   const Elements c = r.elements(2);
   for_each_complex(r, groups, 2, [&](std::size_t at, std::size_t, std::size_t, std::size_t) {
     const double x = c.get(at), y = c.get(at + 1);
-    c.set(at, r.bound(8, 0) * x - r.bound(8, 1) * y);
-    c.set(at + 1, r.bound(8, 0) * y + r.bound(8, 1) * x);
+    c.set(at, r.part(8, 0) * x - r.part(8, 1) * y);
+    c.set(at + 1, r.part(8, 0) * y + r.part(8, 1) * x);
   });
 }
 
@@ -313,8 +323,8 @@ void compute(Role role, const Macros& v, const Arguments& arguments, const std::
   const Reader reader(v, arguments);
   switch (role) {
     case Role::gemm: return gemm(v, reader, groups);
-    case Role::pack_a: return copy(v, reader, groups, 0, of(v.ml), v.trans_a == 0);
-    case Role::pack_b: return copy(v, reader, groups, 1, of(v.nl), v.trans_b != 0);
+    case Role::pack_a: return copy(v, reader, groups, true, of(v.ml), v.trans_a == 0);
+    case Role::pack_b: return copy(v, reader, groups, false, of(v.nl), v.trans_b != 0);
     case Role::reduce: return reduce(v, reader, groups);
     case Role::complex_a: return complex_a(reader, groups);
     case Role::complex_b: return complex_b(reader, groups);

@@ -78,9 +78,9 @@ std::size_t bytes_of(char kind, const Macros& macros) {
   switch (kind) {
     case 'i': return sizeof(cl_int);
     case 'R': return macros.precision == 64 ? sizeof(cl_double) : sizeof(cl_float);
-    case 'j': return sizeof(cl_int2);
     case 'Q': return 2 * bytes_of('R', macros);
-    case 'P': return sizeof(cl_ulong4);
+    case 'V': return 4 * bytes_of('R', macros);
+    case 'N': return sizeof(Numbers);
     default: return 8;  // ulong, or a handle
   }
 }
@@ -91,12 +91,12 @@ namespace fake {
 
 const char* signature(Role role) {
   switch (role) {
-    case Role::gemm: return "iiiRMLiMLiRMLiLLLOijQOOP";
-    case Role::reduce: return "iiRMLRMLiLOijQOOP";
+    case Role::gemm: return "MMMOOONV";
+    case Role::reduce: return "MMOOONV";
     case Role::complex_a: return "iiMLiLOiMLiiR";
     case Role::complex_b: return "iiMLiLOiMLiQRR";
     case Role::complex_c: return "iiMLiLOiQ";
-    default: return "iiMLiLOiML";
+    default: return "MMON";  // packing
   }
 }
 

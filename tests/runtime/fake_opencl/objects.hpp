@@ -86,9 +86,21 @@ struct Program : Object {
 
 enum class Role { gemm, pack_a, pack_b, reduce, complex_a, complex_b, complex_c };
 
+// The struct of kernels/KERNELS.md.
+struct Numbers {
+  cl_ulong a_offset, b_offset, c_offset;
+  cl_ulong a_stride, b_stride, c_stride;
+  cl_ulong bias_offset, bias_stride, d_offset, d_stride;
+  cl_int m, n, k;
+  cl_int lda, ldb, ldc, ldd;
+  cl_int first_product;
+  cl_int steps;
+  cl_int unused;
+};
+
 struct Arguments {
-  static constexpr std::size_t kMost = 24;
-  unsigned char bytes[kMost][sizeof(cl_ulong4)] = {};
+  static constexpr std::size_t kMost = 14;
+  unsigned char bytes[kMost][sizeof(Numbers)] = {};
   bool set[kMost] = {};
 };
 

@@ -29,7 +29,7 @@ cache::Variant plain(const char* name, const Problem& problem) {
   variant.precision = problem.precision;
   variant.trans_a = problem.trans_a;
   variant.trans_b = problem.trans_b;
-  variant.contract = 3;
+  variant.contract = 4;
   variant.build_options = "-D PRECISION=" + std::to_string(8 * element_bytes(problem.precision)) +
                           " -D TRANS_A=" + std::to_string(problem.trans_a) +
                           " -D TRANS_B=" + std::to_string(problem.trans_b) + " -D ML=4 -D NL=8 -D KL=2";

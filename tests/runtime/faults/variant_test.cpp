@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(LaunchesThatTheContractDoesNotAllowReachNoDriver) {
   refused([](cache::Variant& v) { v.launches.pop_back(); }, "malformed", order);
   refused([](cache::Variant& v) { v.launches.erase(v.launches.begin() + 1); }, "malformed", order);  // image_b remains
   refused([](cache::Variant& v) { v.contract = 99; }, "unsupported version",
-          "variant launches follows kernel contract 99; this runtime knows 3");
+          "variant launches follows kernel contract 99; this runtime knows 4");
 }
 
 BOOST_AUTO_TEST_CASE(AWorkGroupThatTheDeviceDoesNotAllowIsNamed) {

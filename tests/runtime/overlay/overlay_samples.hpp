@@ -19,7 +19,7 @@ inline OverlayKey sample_key(std::uint64_t number) {
   cache::Variant variant;
   variant.name = "variant-" + std::to_string(number);
   variant.family = "direct";
-  variant.contract = 3;
+  variant.contract = 4;
   variant.source = 7;  // of some other bundle
   variant.launches = {{cache::Role::gemm, "gemm", {8, 8, 1}, 8, 8}};
   return overlay_key(target, {"gemm.cl", std::string(3000, ' ') + "__kernel void gemm() {}"}, variant);
