@@ -217,18 +217,17 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define WORK_ITEM_Y ((int)get_local_id(1) - share * LOCAL_Y)
 #endif
 
-// Whether the tile lies inside C and all lines of both operands are aligned.
-#define IS_WHOLE                                                                            \
-  (tile.rows == ML && tile.columns == NL && (A_PACKED || aligned(a_source, A_LINE_STEP)) && \
-   (B_PACKED || aligned(b_source, B_LINE_STEP)))
+// Whether the rows (columns) of an operand's tiles all exist, and all of their lines are aligned.
+#define A_IS_WHOLE (A_PACKED || (tile.rows == ML && aligned(a_source, A_LINE_STEP)))
+#define B_IS_WHOLE (B_PACKED || (tile.columns == NL && aligned(b_source, B_LINE_STEP)))
 
 // Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
 #define LOAD_TILES                                                                           \
   load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_TRANSPOSED,                  \
-            A_PACKED ? left > 0 : (whole && left >= KL), A_TRANSPOSED ? tile.rows : left,    \
+            A_PACKED ? left > 0 : (a_is_whole && left >= KL), A_TRANSPOSED ? tile.rows : left,    \
             A_TRANSPOSED ? left : tile.rows, item);                                          \
   load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_TRANSPOSED,                  \
-            B_PACKED ? left > 0 : (whole && left >= KL), B_TRANSPOSED ? tile.columns : left, \
+            B_PACKED ? left > 0 : (b_is_whole && left >= KL), B_TRANSPOSED ? tile.columns : left, \
             B_TRANSPOSED ? left : tile.columns, item)
 
 // Multiplies row p of both tiles. With two sets of fragments it reads that row, and multiplies the row before: in a
@@ -298,7 +297,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   __global const element* a_source = tile.a;
   __global const element* b_source = tile.b;
   int left = SHARES > 1 && (tile.rows == 0 || tile.columns == 0) ? 0 : tile.depth;
-  const bool whole = IS_WHOLE;
+  const bool a_is_whole = A_IS_WHOLE;
+  const bool b_is_whole = B_IS_WHOLE;
   realw a_staged[STAGED(A_LINES, A_LINE, A_TRANSPOSED)];
   realw b_staged[STAGED(B_LINES, B_LINE, B_TRANSPOSED)];
   Fragments current = {{0}, {0}};
