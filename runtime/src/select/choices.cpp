@@ -42,15 +42,15 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
   return profile;
 }
 
-// How badly rows of A and B are aligned if the first ones are aligned well: 1 where they begin between multiples of 16
-// bytes or of 32, half of it for 32, a quarter for 64, and 0 where each begins with a line of memory, of 128 bytes.
-// FORMAT.md, "The cost model", says why.
+// How badly rows of A and B are aligned if the first ones are aligned well: 1 where vectors of 16 bytes do not fit, 1/2
+// where rows begin at multiples of 16 bytes, 1/4 of 32, 1/8 of 64, and 0 where each begins with a line of memory, of 128
+// bytes. FORMAT.md, "The cost model", says why.
 double misalignment(const Problem& p) {
   constexpr std::size_t kVector = 16, kLine = 128;
   const std::size_t bytes = (p.lda | p.ldb) * element_bytes(p.precision);
   const std::size_t alignment = bytes & (~bytes + 1);  // the largest power of two that divides the rows
   if (bytes % kLine == 0) return 0;
-  return static_cast<double>(kVector) / static_cast<double>(std::max(alignment, kVector));
+  return alignment < kVector ? 1 : 0.5 * static_cast<double>(kVector) / static_cast<double>(alignment);
 }
 
 constexpr std::uint32_t kNone = UINT32_MAX;
