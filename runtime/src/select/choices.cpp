@@ -43,8 +43,8 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
 }
 
 // How badly rows of A and B are aligned if the first ones are aligned well: 1 where vectors of 16 bytes do not fit, 1/2
-// where rows begin at multiples of 16 bytes, 1/4 of 32, 1/8 of 64, and 0 where each begins with a line of memory, of 128
-// bytes. FORMAT.md, "The cost model", says why.
+// where rows begin at multiples of 16 bytes, 1/4 of 32, 1/8 of 64, and 0 where each begins with a line of memory, of
+// 128 bytes. FORMAT.md, "The cost model", says why.
 double misalignment(const Problem& p) {
   constexpr std::size_t kVector = 16, kLine = 128;
   const std::size_t bytes = (p.lda | p.ldb) * element_bytes(p.precision);
