@@ -29,6 +29,14 @@
 #define ALWAYS_INLINE inline
 #endif
 
+// 1: a work-group outside of C returns before the kernel's barriers. 0: it goes on, with no steps of k and nothing to
+// write. That is for PoCL, as version 7.1 compiles the return wrong: such work-groups write outside of C.
+#ifdef POCL_DEVICE_ADDRESS_BITS
+#define RETURNS_BEFORE_BARRIERS 0
+#else
+#define RETURNS_BEFORE_BARRIERS 1
+#endif
+
 // ---- Types ----
 
 #ifndef BFLOAT16
@@ -356,6 +364,8 @@ static inline Tile find_tile(const size_t tile_row, const size_t tile_column, co
   tile.c = c + tile.row * (ulong)ldc + tile.column;
   return tile;
 }
+
+#define OUTSIDE_C (tile.rows == 0 || tile.columns == 0)
 
 // The kernel's arguments in the order of find_tile.
 #define GEMM_ARGUMENTS                                                                                          \

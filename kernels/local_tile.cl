@@ -255,6 +255,10 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     }                                                              \
   }
 
+// Whether a work-group outside of C returns at once. PoCL 3.1 computes wrong sums with both that and the return behind
+// ADD_SHARES.
+#define RETURNS (RETURNS_BEFORE_BARRIERS && SHARES == 1)
+
 #define A_VECTORS ((BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1)
 #define B_VECTORS (BUFFERS * B_TILE / VECTOR_WIDTH)
 #if SHARES > 1
@@ -274,11 +278,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   __local cell* a_tiles = (__local cell*)a_vectors;
   __local cell* b_tiles = (__local cell*)b_vectors;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-#if SHARES == 1  // PoCL 3.1 computes wrong sums with both this return and the one behind ADD_SHARES
-  if (tile.rows == 0 || tile.columns == 0) {
+  if (RETURNS && OUTSIDE_C) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
-#endif
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
   const int share = SHARES == 1 ? 0 : item / PLACES;  // of the tiles' rows
 #if MAP == ZIGZAG || PAIRED || SHARES > 1
@@ -296,7 +298,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   // The tiles to load next, and the steps of k that are left.
   __global const element* a_source = tile.a;
   __global const element* b_source = tile.b;
-  int left = SHARES > 1 && (tile.rows == 0 || tile.columns == 0) ? 0 : tile.depth;
+  int left = !RETURNS && OUTSIDE_C ? 0 : tile.depth;
   const bool a_is_whole = A_IS_WHOLE;
   const bool b_is_whole = B_IS_WHOLE;
   realw a_staged[STAGED(A_LINES, A_LINE, A_TRANSPOSED)];

@@ -353,7 +353,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   __local real b_shared[KL * NL] __attribute__((aligned(16 * sizeof(real))));
 #endif
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-  if (tile.rows == 0 || tile.columns == 0) {
+  if (RETURNS_BEFORE_BARRIERS && OUTSIDE_C) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const int x = (int)get_local_id(0);
@@ -363,7 +363,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   realv sum[MS][COLUMN_VECTORS];
   CLEAR_SUM;
 
-  for (int left = tile.depth; left > 0; left -= KL) {
+  for (int left = !RETURNS_BEFORE_BARRIERS && OUTSIDE_C ? 0 : tile.depth; left > 0; left -= KL) {
     const int depth = min(left, KL);
 #if LOCAL_A || LOCAL_B
     const int item = y * LOCAL_X + x;

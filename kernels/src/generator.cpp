@@ -67,6 +67,8 @@ std::string build_options(const Params& params) {
     for (const std::string_view macro : shared) wanted = wanted || macro == parameter.macro;
     if (wanted) define(parameter.macro, macro_value(parameter, parameter.get(params)));
   }
+  // PoCL 7.1 has images for OpenCL C 1.2 only if this says so, though the standard has the name from 3.0 on.
+  if (params.layout_a == Layout::image || params.layout_b == Layout::image) define("__opencl_c_images", "1");
   return options;
 }
 

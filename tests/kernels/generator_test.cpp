@@ -59,6 +59,15 @@ BOOST_AUTO_TEST_CASE(BuildOptionsDefineEveryParameter) {
   BOOST_TEST(generate(p).build_options.find("-DPRECISION=16 -DBFLOAT16=1 ") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(OnlyVariantsWithImagesAskForImages) {
+  Params p;
+  p.family = Family::stripe;
+  p.layout_a = Layout::column_block;
+  BOOST_TEST(occurrences(generate(p).build_options, "__opencl_c_images") == 0U);
+  p.layout_b = Layout::image;
+  BOOST_TEST(occurrences(generate(p).build_options, " -D__opencl_c_images=1") == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(LaunchFollowsFromTheTiles) {
   Params p;
   p.family = Family::local_tile;
