@@ -135,6 +135,20 @@ typedef real output;
 #define VSTORE_OUTPUT(vector, pointer) VSTORE_REAL(vector, pointer)
 #endif
 
+// ---- The products of a batch ----
+
+// Where the matrix of a product begins if the batch has a list: place 0, 1 or 2 is A, B or C.
+//
+// Mesa's llvmpipe (26.2) reads what has the same address for all work-items even where the condition for it is false,
+// here through the null that stands for no list. So the address depends on the work-item, as far as a compiler can see;
+// but not with the compilers that are known to do right.
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__) || defined(POCL_DEVICE_ADDRESS_BITS)
+#define ZERO_OF_WORK_ITEM 0
+#else
+#define ZERO_OF_WORK_ITEM (get_local_id(0) > get_global_size(0))
+#endif
+#define LISTED(number, place) offsets[3 * (number) + (place) + ZERO_OF_WORK_ITEM]
+
 // ---- Addresses of the operands' elements ----
 
 // Distances in elements, as 64 bits: a matrix may have more than 2^31 elements.
@@ -213,7 +227,7 @@ static inline Epilogue find_epilogue(const size_t row, const size_t column, cons
     e.bias = bias + (bias_offset + number * bias_stride + (steps & ROW_BIAS ? row : column));
   }
   if (steps & OTHER_D) {
-    e.d = d + (d_offset + (offsets ? offsets[3 * number + 2] : number * d_stride) + row * (ulong)ldd + column);
+    e.d = d + (d_offset + (offsets ? LISTED(number, 2) : number * d_stride) + row * (ulong)ldd + column);
   }
   return e;
 }
@@ -345,17 +359,17 @@ static inline Tile find_tile(const size_t tile_row, const size_t tile_column, co
   // The caller's matrices are indexed by the product's number in the batch, packed operands by that in this launch.
   const ulong number = (ulong)tile.product + first_product;
 #if LAYOUT_A == ROW_MAJOR
-  a += a_offset + (offsets ? offsets[3 * number] : number * a_stride) + tile.row * A_STEP_I;
+  a += a_offset + (offsets ? LISTED(number, 0) : number * a_stride) + tile.row * A_STEP_I;
 #else
   a += tile.product * a_stride + block_column_offset(LAYOUT_A, tile_row, ML, k);
 #endif
 #if LAYOUT_B == ROW_MAJOR
-  b += b_offset + (offsets ? offsets[3 * number + 1] : number * b_stride) + tile.column * B_STEP_J;
+  b += b_offset + (offsets ? LISTED(number, 1) : number * b_stride) + tile.column * B_STEP_J;
 #else
   b += tile.product * b_stride + block_column_offset(LAYOUT_B, tile_column, NL, k);
 #endif
 #if SPLIT_K == 1
-  c += c_offset + (offsets ? offsets[3 * number + 2] : number * c_stride);
+  c += c_offset + (offsets ? LISTED(number, 2) : number * c_stride);
 #else
   c += get_group_id(2) * c_stride;
 #endif

@@ -222,11 +222,11 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define B_IS_WHOLE (B_PACKED || (tile.columns == NL && aligned(b_source, B_LINE_STEP)))
 
 // Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
-#define LOAD_TILES                                                                           \
-  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_TRANSPOSED,                  \
+#define LOAD_TILES                                                                                \
+  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_TRANSPOSED,                       \
             A_PACKED ? left > 0 : (a_is_whole && left >= KL), A_TRANSPOSED ? tile.rows : left,    \
-            A_TRANSPOSED ? left : tile.rows, item);                                          \
-  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_TRANSPOSED,                  \
+            A_TRANSPOSED ? left : tile.rows, item);                                               \
+  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_TRANSPOSED,                       \
             B_PACKED ? left > 0 : (b_is_whole && left >= KL), B_TRANSPOSED ? tile.columns : left, \
             B_TRANSPOSED ? left : tile.columns, item)
 

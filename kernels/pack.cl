@@ -65,13 +65,13 @@ static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __glo
       __global const element* source, target_parameter, __global const ulong* offsets, const Numbers numbers)
 
 // operand: a or b; place: its place among a product's three offsets; columns: m or n.
-#define FOR_EACH_SQUARE(operand, place, columns)                                                                    \
-  __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                       \
-  const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                      \
-  const int first_i = (int)get_group_id(0) * PACK_TILE;                                                             \
-  const ulong number = get_group_id(2) + numbers.first_product;                                                     \
-  source += numbers.operand##_offset + (offsets ? offsets[3 * number + place] : number * numbers.operand##_stride); \
-  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                               \
+#define FOR_EACH_SQUARE(operand, place, columns)                                                              \
+  __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                 \
+  const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                \
+  const int first_i = (int)get_group_id(0) * PACK_TILE;                                                       \
+  const ulong number = get_group_id(2) + numbers.first_product;                                               \
+  source += numbers.operand##_offset + (offsets ? LISTED(number, place) : number * numbers.operand##_stride); \
+  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                         \
        first_p += get_num_groups(1) * PACK_TILE)
 
 // Fills `tile`.

@@ -25,8 +25,7 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
   for (int slice = 0; slice < SPLIT_K; ++slice) {
     sum += partials[slice * partial_stride];
   }
-  c += numbers.c_offset + (offsets ? offsets[3 * number + 2] : number * numbers.c_stride) + row * (ulong)numbers.ldc +
-       column;
+  c += numbers.c_offset + (offsets ? LISTED(number, 2) : number * numbers.c_stride) + row * (ulong)numbers.ldc + column;
   const Epilogue e = find_epilogue(row, column, number, EPILOGUE_ARGUMENTS);
   real x = scalars.x * sum;
   if (scalars.y != 0) {

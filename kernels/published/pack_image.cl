@@ -9,9 +9,9 @@
 
 #if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
 
-static inline void write_square_image(const __local raw tile[PACK_TILE][PACK_TILE + 1], __write_only image2d_t target,
-                                      const int product, const int first_p, const int first_i, const int k,
-                                      const int extent, const int block) {
+static ALWAYS_INLINE void write_square_image(const __local raw tile[PACK_TILE][PACK_TILE + 1],
+                                             __write_only image2d_t target, const int product, const int first_p,
+                                             const int first_i, const int k, const int extent, const int block) {
   for (int e = (int)get_local_id(0) * TEXEL; e < PACK_TILE * PACK_TILE; e += PACK_ITEMS * TEXEL) {
     const int p = e / PACK_TILE, q = e % PACK_TILE;
     if (first_p + p < round_up(k, KL) && first_i + q < round_up(extent, block)) {

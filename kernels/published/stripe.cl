@@ -107,7 +107,8 @@ static inline void store_local(__local real* to, const real* from, const int wid
 }
 
 #if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
-static inline void load_texel(real* to, __read_only image2d_t image, const int2 at) {
+// Functions with images are inlined in any case, as Mesa's compiler (25.0 and 26.2) crashes on calls of them.
+static ALWAYS_INLINE void load_texel(real* to, __read_only image2d_t image, const int2 at) {
 #if PRECISION == 64
   vstore2(as_double2(read_imageui(image, at)), 0, to);
 #elif BFLOAT16
@@ -154,8 +155,8 @@ static inline void share(__local real* shared, __global const element* source, c
 
 #if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
 // The same from an image, in which the block begins at `corner`.
-static inline void share_image(__local real* shared, __read_only image2d_t image, const int2 corner, const int block,
-                               const int item) {
+static ALWAYS_INLINE void share_image(__local real* shared, __read_only image2d_t image, const int2 corner,
+                                      const int block, const int item) {
   for (int e = item; e < KL * (block / TEXEL); e += WORK_ITEMS) {
     const int2 at = (int2)(e % (block / TEXEL), e / (block / TEXEL));
     real values[TEXEL];
@@ -218,8 +219,8 @@ static inline void read_part_local(real* part, __local const real* shared, const
 
 #if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
 // The same from an image, in which the first step begins at `corner`.
-static inline void read_part_image(real* part, __read_only image2d_t image, const int2 corner, const int size,
-                                   const int lane, const int lanes) {
+static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t image, const int2 corner, const int size,
+                                          const int lane, const int lanes) {
 #pragma unroll
   for (int s = 0; s < KS; ++s) {
 #pragma unroll

@@ -317,7 +317,8 @@ class Checker {
     if (!p_.exchange) return true;
     const WorkGroup group = work_group_size(p_);
     bool holds = require(device_.shuffle || device_.ptx > 0, "exchange", [] {
-      return "exchange needs cl_khr_subgroup_shuffle (not PoCL's) or a device of NVIDIA's, and the device is neither";
+      return "exchange needs cl_khr_subgroups and cl_khr_subgroup_shuffle (not PoCL's), or a device of NVIDIA's; this "
+             "is neither";
     });
     holds = require(p_.precision != Precision::double_precision, "exchange",
                     [] { return "exchange moves 32 bits, and double precision has 64"; }) &&

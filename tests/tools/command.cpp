@@ -62,18 +62,31 @@ pid_t start(Arguments arguments, const Environment& wanted, const std::string& o
 
 int exit_status(int status) { return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status); }
 
+// Mesa 26 writes a line of its own to stderr, in every process that lists devices.
+std::string without_line_of_mesa(std::string text) {
+  const std::size_t at = text.find("=== Rusticl warning: ");
+  if (at != std::string::npos) text.erase(at, text.find('\n', at) + 1 - at);
+  return text;
+}
+
 Outcome run(const Arguments& arguments, const Environment& environment) {
   const Directory files;
   const pid_t pid = start(arguments, environment, files.path("out"), files.path("err"));
   int status = 0;
   if (waitpid(pid, &status, 0) != pid) throw std::runtime_error("waitpid");
-  return {exit_status(status), read_file(files.path("out")), read_file(files.path("err"))};
+  return {exit_status(status), read_file(files.path("out")), without_line_of_mesa(read_file(files.path("err")))};
 }
 
 Arguments with_command(const Arguments& arguments) {
   Arguments all = {CLBAKE_COMMAND};
   all.insert(all.end(), arguments.begin(), arguments.end());
   return all;
+}
+
+// The first one, as `clbake devices` has it.
+const nlohmann::json& listed_device() {
+  static const nlohmann::json device = json_of(clbake({"devices", "--json"})).at("devices").at(0);
+  return device;
 }
 
 }  // namespace
@@ -167,15 +180,17 @@ std::vector<std::string> Directory::files() const {
   return names;
 }
 
+void skip(const std::string& reason) {
+  std::printf("skipped: %s\n", reason.c_str());
+  std::fflush(stdout);
+  std::_Exit(77);
+}
+
 const std::string& baked_bundle() {
   static const std::string path = [] {
     const Outcome devices = clbake({"devices"});
     if (devices.status != 0 && !contains(devices.err, "no OpenCL platform")) throw std::runtime_error(devices.err);
-    if (devices.status != 0) {
-      std::printf("skipped: no OpenCL device on this machine\n");
-      std::fflush(stdout);
-      std::_Exit(77);
-    }
+    if (devices.status != 0) skip("no OpenCL device on this machine");
     const char* given = std::getenv("CLBAKE_TEST_BUNDLE");
     if (!given || !std::filesystem::exists(given)) throw std::runtime_error("CLBAKE_TEST_BUNDLE names no file");
     return std::string(given);
@@ -184,6 +199,12 @@ const std::string& baked_bundle() {
 }
 
 cache::Contents baked_contents() { return contents_of(baked_bundle()); }
+
+bool has_double() { return listed_device().at("fp64") == true; }
+
+std::string baked_origin() {
+  return listed_device().at("target").at("platform_name") == "rusticl" ? "portable" : "native";
+}
 
 std::string served_by_direct(cache::Contents& contents) {
   cache::Rule rule;

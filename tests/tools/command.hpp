@@ -76,10 +76,18 @@ class Directory {
   builder::ScratchDirectory directory_;
 };
 
+// Ends the whole program as skipped (77).
+[[noreturn]] void skip(const std::string& reason);
+
 // The bundle that was baked for this machine's devices: CLBAKE_TEST_BUNDLE. Without a device the whole program ends
 // as skipped (77).
 const std::string& baked_bundle();
 cache::Contents baked_contents();
+
+// Whether the first device computes in double precision, and where its programs come from: "native", but with Mesa's
+// rusticl, which gives no machine code, "portable".
+bool has_double();
+std::string baked_origin();
 
 // Makes all profiles choose one variant of the family "direct" for single precision without transposes. Returns its
 // name.

@@ -31,7 +31,9 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   limits.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   limits.images = device.getInfo<CL_DEVICE_IMAGE_SUPPORT>() == CL_TRUE;
   const std::string extensions = ' ' + device.getInfo<CL_DEVICE_EXTENSIONS>() + ' ';
-  limits.shuffle = extensions.find(" cl_khr_subgroup_shuffle ") != std::string::npos;
+  // rusticl has the latter alone: OpenCL C 1.2 has sub-groups only with the former.
+  limits.shuffle = extensions.find(" cl_khr_subgroups ") != std::string::npos &&
+                   extensions.find(" cl_khr_subgroup_shuffle ") != std::string::npos;
   return limits;
 }
 

@@ -4,6 +4,8 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/cache/writer.hpp>
 
+#include "selected_devices.hpp"
+
 #define BOOST_TEST_NO_MAIN
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -51,22 +53,35 @@ void for_each_choice(cache::Profile& profile, const Change& change) {
   for (cache::Rule& rule : profile.defaults) change(rule);
 }
 
-// All profiles choose the direct family (it compiles fastest), then `change`.
-inline cache::Bytes changed_bundle(const std::function<void(cache::Contents&)>& change) {
+// The tests are about machine code. Where the driver gives SPIR-V, that is called so, and loaded in the same way.
+inline cache::Contents baked_contents() {
   const Result<Bundle> bundle = Bundle::open(std::getenv("CLBAKE_TEST_BUNDLE"));
   BOOST_REQUIRE_MESSAGE(bundle.ok(), bundle.status().message());
   Result<cache::Contents> contents = bundle->decode();
   BOOST_REQUIRE_MESSAGE(contents.ok(), contents.status().message());
-  for (cache::Profile& profile : contents->profiles) {
-    for_each_choice(profile, [&](auto& choice) {
-      const std::uint32_t direct = direct_variant(*contents, choice.kind());
-      if (direct < contents->variants.size()) choice.variant = direct;
-    });
+  for (cache::Entry& entry : contents->entries) {
+    if (!gives_machine_code(here().device)) entry.form = cache::Form::native;
   }
-  change(*contents);
-  Result<cache::Bytes> bytes = cache::encode(*contents);
+  return std::move(*contents);
+}
+
+inline cache::Bytes encoded_contents(const cache::Contents& contents) {
+  Result<cache::Bytes> bytes = cache::encode(contents);
   BOOST_REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
   return std::move(*bytes);
+}
+
+// All profiles choose the direct family (it compiles fastest), then `change`.
+inline cache::Bytes changed_bundle(const std::function<void(cache::Contents&)>& change) {
+  cache::Contents contents = baked_contents();
+  for (cache::Profile& profile : contents.profiles) {
+    for_each_choice(profile, [&](auto& choice) {
+      const std::uint32_t direct = direct_variant(contents, choice.kind());
+      if (direct < contents.variants.size()) choice.variant = direct;
+    });
+  }
+  change(contents);
+  return encoded_contents(contents);
 }
 
 }  // namespace clbake::tests

@@ -107,7 +107,8 @@ BOOST_AUTO_TEST_CASE(TheSameInputsGiveTheSameBits) {
     BOOST_REQUIRE(trial.ok());
     Result<Gemm> gemm = baked()->where.library.prepare(problem, v.name);
     BOOST_REQUIRE(gemm.ok());
-    BOOST_TEST((gemm->explanation().origin == Origin::native));
+    const Origin baked_as = gives_machine_code(baked()->where.device) ? Origin::native : Origin::portable;
+    BOOST_TEST((gemm->explanation().origin == baked_as));
     double first_error = -1;
     for (int i = 0; i < 3; ++i) {
       BOOST_REQUIRE(trial->run(*gemm).ok());

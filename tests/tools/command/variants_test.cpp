@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(ExactlyTheNamedVariantsAreBakedAndServeByName) {
 
   const Json baked = bench({file, "--preset", "tutorial-3"});
   BOOST_REQUIRE(baked.at("presets").size() == 1U);
-  BOOST_TEST(baked.at("presets").at(0).at("rows").at(0).at("origin") == "native");
+  BOOST_TEST(baked.at("presets").at(0).at("rows").at(0).at("origin") == baked_origin());
 }
 
 BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
