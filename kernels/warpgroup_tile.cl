@@ -417,7 +417,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   realv rows[MS][COLUMN_PIECES];
   gather_rows(rows, sum, item % 4);
   const bool aligned_c = (uintptr_t)tile.c % 16 == 0 && ldc % 8 == 0;
-  if (numbers.steps == 0 && tile.columns == NL && aligned_c) {
+  const bool finishes = SPLIT_K == 1 && numbers.steps != 0;  // partial sums have no epilogue
+  if (!finishes && tile.columns == NL && aligned_c) {
 #pragma unroll
     for (int i = 0; i < MS; ++i) {
       const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
