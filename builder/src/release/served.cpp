@@ -122,6 +122,7 @@ Result<const ServedProgram*> Serving::program(std::uint32_t index) {
   if (known != programs_.end()) return &known->second;
   const Result<cache::Variant> variant = bundle_.variant(index);
   if (!variant) return variant.status();
+  if (const Status status = check_launchable(*variant); !status) return status;
   Result<BakedProgram> baked = lookup_.program(index, newer_driver_);
   if (!baked) return baked.status();
   ServedProgram program;

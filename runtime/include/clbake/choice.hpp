@@ -44,6 +44,10 @@ bool fits(const cache::Rule& rule, const Problem& problem);
 // problem is row-major and possible (`check`), and of the model's kind.
 double expected_us(const cache::CostModel& model, const Problem& problem, std::uint32_t units);
 
+// Whether this runtime can launch the variant at all: unsupported_version (it follows another kernel contract) or
+// malformed (its launches are not the contract's) says why not.
+Status check_launchable(const cache::Variant& variant);
+
 // The variants of the bundle that compute this kind of problem, in the bundle's order; damaged records are left out.
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind);
 

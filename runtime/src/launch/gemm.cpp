@@ -384,10 +384,7 @@ cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, const Call
   const auto [columns, rows] = covered(launch.role, rows_of(call), problem.n, workspace);
   const std::size_t slices = launch.role == cache::Role::gemm ? program->variant.split_k : 1;
   const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
-  // A packing kernel covers all rows with any grid; one of an early bundle, with squares of 16 x 16, only with a whole
-  // one.
-  const std::size_t most = launch.tile_m > 16 ? kMaxGroups : SIZE_MAX;
-  const std::size_t groups_in_y = std::min(ceil_div(rows, launch.tile_m), most);
+  const std::size_t groups_in_y = std::min(ceil_div(rows, launch.tile_m), kMaxGroups);  // packing goes on by itself
   const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], groups_in_y * local[1],
                                  products * slices * local[2]};
   return with_event(queue, events.event,

@@ -52,6 +52,7 @@ struct KernelNumbers {
   cl_int steps;
   cl_int unused;
 };
+static_assert(sizeof(KernelNumbers) == 120, "no gaps: the kernels' struct has the same members");
 
 // The kernels of a complex product, and the problem that the caller stated; row-major.
 struct ComplexPart {

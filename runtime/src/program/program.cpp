@@ -1,4 +1,5 @@
 #include "program/program.hpp"
+#include <clbake/choice.hpp>
 #include "program/accelerated.hpp"
 
 #include <algorithm>
@@ -39,15 +40,8 @@ bool roles_fit(const cache::Variant& variant) {
 Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {
   Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant;
-  const std::uint32_t known = variant->is_program() ? kProgramContract : kContract;
-  if (variant->contract == known && (variant->is_program() || roles_fit(*variant))) return variant;
-  if (variant->contract == known) {
-    return {Code::malformed,
-            "variant " + variant->name + " has a sequence of launches that the kernel contract does not allow"};
-  }
-  return {Code::unsupported_version, "variant " + variant->name + " follows kernel contract " +
-                                         std::to_string(variant->contract) + "; this runtime knows " +
-                                         std::to_string(known)};
+  if (const Status status = check_launchable(*variant); !status) return status;
+  return variant;
 }
 
 // The work-items of a work-group; SIZE_MAX where that number overflows.
@@ -119,6 +113,18 @@ Status rejected(const cache::Variant& variant, const Status& why) {
 }
 
 }  // namespace
+
+Status check_launchable(const cache::Variant& variant) {
+  const std::uint32_t known = variant.is_program() ? kProgramContract : kContract;
+  if (variant.contract != known) {
+    return {Code::unsupported_version, "variant " + variant.name + " follows kernel contract " +
+                                           std::to_string(variant.contract) + "; this runtime knows " +
+                                           std::to_string(known)};
+  }
+  if (variant.is_program() || roles_fit(variant)) return {};
+  return {Code::malformed,
+          "variant " + variant.name + " has a sequence of launches that the kernel contract does not allow"};
+}
 
 Result<Program> load_entry(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
                            const cache::EntryInfo& entry) {

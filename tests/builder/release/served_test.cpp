@@ -22,6 +22,7 @@ Target h200(const std::string& device, const std::string& driver) {
 cache::Variant variant(const char* name) {
   cache::Variant v;
   v.name = name;
+  v.contract = 4;
   v.launches.resize(1);
   return v;
 }
@@ -132,6 +133,15 @@ BOOST_AUTO_TEST_CASE(ADamagedProgramServesNothing) {
   const Bundle damaged = required(Bundle::copy_of({bytes.data(), bytes.size()}));
   Serving serving = serving_of(damaged, h200("NVIDIA H200", "580.1"));
   BOOST_TEST(served(serving, 16) == "a portable model proven: checksum");  // of the other target
+  BOOST_TEST(served(serving, 7) == "c native exception proven jit-free");
+}
+
+BOOST_AUTO_TEST_CASE(AVariantOfAnotherContractServesNothing) {
+  cache::Contents contents = two_targets();
+  contents.variants[0].contract = 3;
+  const Bundle bundle = bundle_of(contents);
+  Serving serving = serving_of(bundle, h200("NVIDIA H200", "580.1"));
+  BOOST_TEST(served(serving, 16) == "unsupported version");
   BOOST_TEST(served(serving, 7) == "c native exception proven jit-free");
 }
 

@@ -15,6 +15,7 @@ cache::Variant variant(const char* name, Precision precision) {
   cache::Variant v;
   v.name = name;
   v.precision = precision;
+  v.contract = 4;
   v.launches.resize(1);
   return v;
 }
