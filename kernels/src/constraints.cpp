@@ -9,17 +9,18 @@ namespace {
 using std::to_string;
 
 // Limits that no device reports. KERNELS.md explains each.
-constexpr std::uint32_t max_factor = 32768;                   // elements
-constexpr std::uint32_t max_split = 64;                       // slices
-constexpr std::uint32_t max_buffers = 8;                      // pairs of tiles
-constexpr std::uint32_t max_shares = 16;                      // groups of work-items of a tile
-constexpr std::uint64_t max_private_bytes = 1048576;          // of register_tile's block of op(B)
-constexpr std::uint64_t max_vector_accumulator_bytes = 2048;  // register_tile: 32 registers of 64 bytes
-constexpr std::uint64_t max_item_accumulator_bytes = 512;     // other families: half of 255 registers of 4 bytes
-constexpr std::uint64_t max_unrolled = 2048;                  // stripe: vector multiply-adds
-constexpr std::uint64_t sm_90_local_memory = 232416;          // NVIDIA reports less than sm_90 has
-constexpr std::uint64_t pack_items = 256;                     // PACK_ITEMS of pack.cl
-constexpr std::uint64_t reduce_items = 64;                    // REDUCE_ITEMS of reduce.cl
+constexpr std::uint32_t max_factor = 32768;                    // elements
+constexpr std::uint32_t max_split = 64;                        // slices
+constexpr std::uint32_t max_buffers = 8;                       // pairs of tiles
+constexpr std::uint32_t max_shares = 16;                       // groups of work-items of a tile
+constexpr std::uint64_t max_private_bytes = 1048576;           // of register_tile's block of op(B)
+constexpr std::uint64_t max_vector_accumulator_bytes = 2048;   // register_tile: 32 registers of 64 bytes
+constexpr std::uint64_t max_item_accumulator_bytes = 512;      // other families: half of 255 registers of 4 bytes
+constexpr std::uint64_t max_group_accumulator_bytes = 262144;  // all registers of a GPU's multiprocessor
+constexpr std::uint64_t max_unrolled = 2048;                   // stripe: vector multiply-adds
+constexpr std::uint64_t sm_90_local_memory = 232416;           // NVIDIA reports less than sm_90 has
+constexpr std::uint64_t pack_items = 256;                      // PACK_ITEMS of pack.cl
+constexpr std::uint64_t reduce_items = 64;                     // REDUCE_ITEMS of reduce.cl
 
 // Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
@@ -40,7 +41,7 @@ class Checker {
     const bool basic =
         all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family, &Checker::image,
              &Checker::front_end, &Checker::registers, &Checker::private_memory, &Checker::unrolling});
-    return basic && all({&Checker::work_group, &Checker::local_memory, &Checker::exchange});
+    return basic && all({&Checker::work_group, &Checker::group_registers, &Checker::local_memory, &Checker::exchange});
   }
 
  private:
@@ -301,6 +302,18 @@ class Checker {
               holds;
     }
     return holds;
+  }
+
+  // PoCL keeps them for all work-items at once, and with them several times as much, on a thread's stack.
+  bool group_registers() {
+    const WorkGroup group = work_group_size(p_);
+    const std::uint64_t items = std::uint64_t{group.x} * group.y;
+    const std::uint64_t bytes = items * p_.ms * p_.ns * real_bytes(p_.precision);
+    return require(bytes <= max_group_accumulator_bytes, "registers", [&] {
+      return "the " + to_string(p_.ms) + " * " + to_string(p_.ns) + " accumulators of " + to_string(items) +
+             " work-items take " + to_string(bytes) + " bytes of registers, limit " +
+             to_string(max_group_accumulator_bytes);
+    });
   }
 
   bool local_memory() {

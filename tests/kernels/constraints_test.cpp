@@ -294,6 +294,21 @@ BOOST_AUTO_TEST_CASE(AccumulatorsFitIntoRegisters) {
   check_violated(p, smallest_device(), "registers", {"16 * 16", "1024 bytes", "limit 512"});
 }
 
+BOOST_AUTO_TEST_CASE(AccumulatorsOfAWorkGroupFitIntoAMultiprocessor) {
+  DeviceLimits device = smallest_device();
+  device.max_work_group_size = device.max_work_item_sizes[0] = 4096;
+  device.local_memory_bytes = 1 << 20;
+  Params p;
+  p.ns = p.vector_width = 16;
+  p.ms = 4;
+  p.nl = 64;
+  p.ml = 16;
+  p.kl = 64;
+  BOOST_TEST(admits(device, p));
+  p.kl = 128;
+  check_violated(p, device, "registers", {"4 * 16", "2048 work-items", "524288 bytes", "limit 262144"});
+}
+
 BOOST_AUTO_TEST_CASE(PackedOperandsFitIntoPrivateMemory) {
   Params p = register_tile();
   p.kl = 4096;

@@ -112,5 +112,6 @@ void check_family(kernels::Family family) {
 
 BOOST_AUTO_TEST_CASE(RandomPointsOfEveryFamilyAreRight) {
   std::printf("CLBAKE_TEST_SEED=%zu\n", seed());
+  std::fflush(stdout);  // a driver may crash
   for (const kernels::Family family : kernels::all_families) check_family(family);
 }
