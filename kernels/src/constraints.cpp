@@ -2,6 +2,8 @@
 
 #include "requirements.hpp"
 
+#include <algorithm>
+
 namespace clbake::kernels {
 
 namespace {
@@ -19,6 +21,7 @@ constexpr std::uint64_t max_item_accumulator_bytes = 512;      // other families
 constexpr std::uint64_t max_group_accumulator_bytes = 262144;  // all registers of a GPU's multiprocessor
 constexpr std::uint64_t max_unrolled = 2048;                   // stripe: vector multiply-adds
 constexpr std::uint64_t sm_90_local_memory = 232416;           // NVIDIA reports less than sm_90 has
+constexpr std::uint64_t max_work_group = 1024;                 // work-items, as GPUs have
 constexpr std::uint64_t pack_items = 256;                      // PACK_ITEMS of pack.cl
 constexpr std::uint64_t reduce_items = 64;                     // REDUCE_ITEMS of reduce.cl
 
@@ -280,9 +283,10 @@ class Checker {
   bool work_group() {
     const WorkGroup group = work_group_size(p_);
     const std::uint64_t items = std::uint64_t{group.x} * group.y;
-    bool holds = require(items <= device_.max_work_group_size, "work-group-size", [&] {
+    const std::uint64_t limit = std::min<std::uint64_t>(device_.max_work_group_size, max_work_group);
+    bool holds = require(items <= limit, "work-group-size", [&] {
       return to_string(group.x) + " * " + to_string(group.y) + " = " + to_string(items) + " work-items, limit " +
-             to_string(device_.max_work_group_size);
+             to_string(limit);
     });
     const bool packs = p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
     const std::uint64_t most = packs ? pack_items : p_.split_k > 1 ? reduce_items : 1;  // of the other kernels
@@ -304,7 +308,6 @@ class Checker {
     return holds;
   }
 
-  // PoCL keeps them for all work-items at once, and with them several times as much, on a thread's stack.
   bool group_registers() {
     const WorkGroup group = work_group_size(p_);
     const std::uint64_t items = std::uint64_t{group.x} * group.y;

@@ -304,9 +304,21 @@ BOOST_AUTO_TEST_CASE(AccumulatorsOfAWorkGroupFitIntoAMultiprocessor) {
   p.nl = 64;
   p.ml = 16;
   p.kl = 64;
+  BOOST_TEST(admits(device, p));  // 1024 work-items
+  p.ms = 8;
+  p.ml = 32;
+  check_violated(p, device, "registers", {"8 * 16", "1024 work-items", "524288 bytes", "limit 262144"});
+}
+
+BOOST_AUTO_TEST_CASE(AWorkGroupHasNoMoreWorkItemsThanGpusHave) {
+  DeviceLimits device = smallest_device();
+  device.max_work_group_size = device.max_work_item_sizes[0] = 4096;
+  device.local_memory_bytes = 1 << 20;
+  Params p;
+  p.ml = p.nl = 32;
   BOOST_TEST(admits(device, p));
-  p.kl = 128;
-  check_violated(p, device, "registers", {"4 * 16", "2048 work-items", "524288 bytes", "limit 262144"});
+  p.nl = 64;
+  check_violated(p, device, "work-group-size", {"2048 work-items", "limit 1024"});
 }
 
 BOOST_AUTO_TEST_CASE(PackedOperandsFitIntoPrivateMemory) {

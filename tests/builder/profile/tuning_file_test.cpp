@@ -349,7 +349,7 @@ BOOST_AUTO_TEST_CASE(WrongCostModelsAreNamedWithTheirField) {
   Tuning many;
   many.compute_units = 1;
   for (std::uint32_t v = 0; v <= kMaxModelsOfKind; ++v) {
-    many.variants.push_back("direct-s-nn-" + std::to_string(v + 1) + "x4x1-1x1x1-v1");
+    many.variants.push_back("direct-s-nn-" + std::to_string(v + 1) + "x2x1-1x1x1-v1");
     many.models.emplace_back().variant = v;
   }
   check_refused(tuning_text(many), "models[256]: ", "one too many of single nn: 256 are allowed");
