@@ -37,14 +37,8 @@ static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong s
 #define TEXT_EXPANDED(x) #x
 #define TEXT(x) TEXT_EXPANDED(x)
 
-// The work-group's tile. Work-groups start in the order of their numbers, x first; in this order, those that run at the
-// same time form a block of BAND rows of tiles, and need less of op(A) and op(B) than one row after the other would.
-#define BAND 8
+// The work-group's tile. Work-groups start in the order of their numbers, x first.
 static ALWAYS_INLINE void find_place(size_t* row, size_t* column) {
   const uint columns = (uint)get_num_groups(0);
-  const uint number = (uint)get_group_id(1) * columns + (uint)get_group_id(0);
-  const uint first = number / (BAND * columns) * BAND;
-  const uint rows = min((uint)get_num_groups(1) - first, (uint)BAND);
-  *row = first + number % (BAND * columns) % rows;
-  *column = number % (BAND * columns) / rows;
+  find_in_bands((uint)get_group_id(1) * columns + (uint)get_group_id(0), (uint)get_num_groups(1), columns, row, column);
 }

@@ -277,7 +277,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
 #endif
   __local cell* a_tiles = (__local cell*)a_vectors;
   __local cell* b_tiles = (__local cell*)b_vectors;
-  const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
+  const Tile tile = find_tile(TILE_ROW, TILE_COLUMN, ML, NL, GEMM_ARGUMENTS);
   if (RETURNS && OUTSIDE_C) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }

@@ -140,7 +140,7 @@ Status check_variant(const Variant& variant, std::size_t source_count) {
   if (!variant.is_program() && !variant.trial.empty()) return {Code::malformed, "a product with a program's trial"};
   if (variant.source >= source_count) return {Code::malformed, "names a source that does not exist"};
   for (const auto factor : kBlockingFactors) {
-    if (variant.*factor == 0) return {Code::malformed, "a blocking factor of 0"};
+    if (variant.*factor == 0 && factor != &Variant::split_k) return {Code::malformed, "a blocking factor of 0"};
   }
   if (variant.launches.empty() || variant.launches.size() > format::kMaxLaunches) {
     return {Code::malformed, "impossible number of launches: " + std::to_string(variant.launches.size())};

@@ -155,7 +155,7 @@ Status check_model(const CostModel& model, std::size_t variant_count) {
   if (Status status = check_precision(model.precision); !status) return status;
   if (model.variant >= variant_count) return no_such_variant();
   for (const auto& [name, extent] : kCostModelExtents) {
-    if (model.*extent == 0) return malformed(name, " is 0");
+    if (model.*extent == 0 && extent != &CostModel::slices) return malformed(name, " is 0");
   }
   for (const auto& [name, number] : kCostModelNumbers) {
     if (!at_least_0(model.*number)) return malformed(name, " is negative or not finite");

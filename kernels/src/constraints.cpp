@@ -82,7 +82,7 @@ class Checker {
                             in_range("ns", p_.ns),
                             in_range("ks", p_.ks),
                             in_range("vector_width", p_.vector_width),
-                            in_range("split_k", p_.split_k, max_split),
+                            in_range("split_k", std::max(p_.split_k, 1U), max_split),
                             in_range("buffers", p_.buffers, max_buffers),
                             in_range("shares", p_.shares, max_shares),
                             in_range("load_width", p_.load_width, 16),
@@ -154,6 +154,13 @@ class Checker {
   }
 
   bool family() {
+    const bool can_cut = require(p_.split_k > 0 || cuts_tail(p_.family), "family", [&] {
+      return "split_k is 0, but " + std::string(name(p_.family)) + " cannot cut its last tiles alone";
+    });
+    return parameters_of_family() && can_cut;
+  }
+
+  bool parameters_of_family() {
     if (p_.family == Family::local_tile) return local_tile_family();
     if (p_.family == Family::warp_tile) return warp_tile_holds(requirements_);
     if (p_.family == Family::warpgroup_tile) return warpgroup_tile_holds(requirements_);
@@ -289,7 +296,7 @@ class Checker {
              to_string(limit);
     });
     const bool packs = p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
-    const std::uint64_t most = packs ? pack_items : p_.split_k > 1 ? reduce_items : 1;  // of the other kernels
+    const std::uint64_t most = packs ? pack_items : p_.split_k != 1 ? reduce_items : 1;  // of the other kernels
     holds = require(most <= device_.max_work_group_size, "work-group-size",
                     [&] {
                       return std::string(packs ? "pack" : "reduce") + " kernels have " + to_string(most) +

@@ -91,7 +91,7 @@ Kernel generate(const Params& params) {
     kernel.launches.push_back(pack_launch(Role::pack_b, "clbake_pack_b", params.precision));
   const WorkGroup group = work_group_size(params);
   kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
-  if (params.split_k > 1) {
+  if (params.split_k != 1) {
     kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items});
   }
   return kernel;

@@ -22,6 +22,7 @@ Values values(std::initializer_list<Choice> choices) {
 const Values kVectorWidths = {1, 2, 4, 8, 16};
 const Values kUnrolling = {1, 2, 4, 8, 16, 32};
 const Values kSplits = {1, 2, 3, 4, 6, 8, 16, 32};
+const Values kSplitsAndTail = {0, 1, 2, 3, 4, 6, 8, 16, 32};
 const Values kSwitch = {0, 1};
 const Values kAllLayouts =
     values({Layout::row_major, Layout::padded, Layout::column_block, Layout::row_block, Layout::image});
@@ -60,7 +61,7 @@ class Builder {
                            Coupling::device, [](Params& p) { p.trans_a = false; }});
     space_.axes.push_back({transpose<&Params::trans_b>("trans_b", "TRANS_B", "op(B) is the transpose of B"), kSwitch,
                            Coupling::device, [](Params& p) { p.trans_b = false; }});
-    add("split_k", kSplits, Coupling::device, [](Params& p) { p.split_k = 1; });
+    add("split_k", cuts_tail(family) ? kSplitsAndTail : kSplits, Coupling::device, [](Params& p) { p.split_k = 1; });
     add("vector_width", kVectorWidths, Coupling::full, [](Params& p) { p.vector_width = 1; });
   }
 

@@ -114,14 +114,21 @@ BOOST_AUTO_TEST_CASE(AnEmptyRangeIsRefused) {
 
 BOOST_AUTO_TEST_CASE(AnExtentOf0IsRefused) {
   const std::pair<const char*, std::uint32_t CostModel::*> extents[] = {
-      {"tile_m", &CostModel::tile_m},    {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
-      {"item_n", &CostModel::item_n},    {"step_k", &CostModel::step_k}, {"slices", &CostModel::slices},
-      {"resident", &CostModel::resident}};
+      {"tile_m", &CostModel::tile_m}, {"tile_n", &CostModel::tile_n}, {"item_m", &CostModel::item_m},
+      {"item_n", &CostModel::item_n}, {"step_k", &CostModel::step_k}, {"resident", &CostModel::resident}};
   for (const auto& [name, extent] : extents) {
     check_malformed([field = extent](Profile& p) { p.models[0].*field = 0; },
                     std::string("cost model 0: ") + name + " is 0");
   }
   check_malformed([](Profile& p) { p.units = 0; }, "units is 0");
+}
+
+BOOST_AUTO_TEST_CASE(NoSlicesAreThoseOfACutTail) {
+  Profile profile = sound();
+  profile.models[0].slices = 0;
+  const Result<Profile> read = parse(body_of(profile));
+  BOOST_REQUIRE_MESSAGE(read.ok(), read.status().message());
+  BOOST_TEST(read->models[0].slices == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(ANegativeOrInfiniteNumberIsRefused) {

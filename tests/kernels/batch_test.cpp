@@ -20,6 +20,15 @@ kernels::Params tiles() {
   return p;
 }
 
+// An odd number of tiles for the batches below: PoCL has a tail on two units.
+kernels::Params cut_tail() {
+  kernels::Params p = tiles();
+  p.split_k = 0;
+  p.ml = 32;
+  p.kl = 4;
+  return p;
+}
+
 std::vector<kernels::Params> variants() {
   kernels::Params direct;
   direct.ml = direct.ms = 4;
@@ -39,7 +48,10 @@ std::vector<kernels::Params> variants() {
   both.precision = Precision::half_precision;
   kernels::Params bfloat16 = half;
   bfloat16.precision = Precision::bfloat16;
-  return {direct, half, bfloat16, packed, split, both};
+  kernels::Params packed_tail = cut_tail();
+  packed_tail.layout_a = kernels::Layout::padded;
+  packed_tail.precision = Precision::bfloat16;
+  return {direct, half, bfloat16, packed, split, both, cut_tail(), packed_tail};
 }
 
 Problem problem_of(const cache::Variant& v, Layout layout) {
@@ -147,4 +159,31 @@ BOOST_AUTO_TEST_CASE(AnEmptyBatchDoesNothing) {
     p.batch = 0;
     check(compiled, p);
   });
+}
+
+// Launches for one, two and one product, as neighbours with equal scalars go together.
+BOOST_AUTO_TEST_CASE(ProductsWithScalarsOfTheirOwnAreRight) {
+  for_each_variant([](const FromSource& compiled, Layout layout) {
+    Problem p = problem_of(compiled.variant, layout);
+    p.batch = 4;
+    const Extents one = extents(p);
+    p.a_stride = one.a;
+    p.b_stride = one.b;
+    p.c_stride = one.c + 7;
+    GemmRunOptions options = some_options();
+    options.each = {{2, 0}, {0.5, -1}, {0.5, -1}, {0, 3}};
+    const std::string failure = failure_of(compiled.where, compiled.variant.name, p, options);
+    BOOST_TEST(failure.empty(), failure);
+  });
+}
+
+// Deep enough to cut the tail, which each launch has for itself.
+BOOST_AUTO_TEST_CASE(EachLaunchHasItsTail) {
+  kernels::Params params = cut_tail();
+  params.ml = 4;
+  const Result<FromSource> compiled = from_source(devices()->front(), params);
+  BOOST_REQUIRE_MESSAGE(compiled.ok(), compiled.status().message());
+  for (const std::size_t rows : {std::size_t{65535} * 4 + 3, std::size_t{65535} * 4 + 7}) {
+    check(*compiled, tight_problem(Precision::single_precision, rows, 2, 33));
+  }
 }

@@ -278,6 +278,15 @@ BOOST_AUTO_TEST_CASE(AdmitsSaysTheSameAsCheck) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(OnlyTilesInLocalMemoryCutTheirTail) {
+  Params p = local_tile();
+  p.split_k = 0;
+  BOOST_TEST(admits(smallest_device(), p));
+  p = register_tile();
+  p.split_k = 0;
+  check_violated(p, smallest_device(), "family", {"split_k is 0", "register_tile"});
+}
+
 BOOST_AUTO_TEST_CASE(DirectHasOneVectorOfColumns) {
   Params p;
   p.nl = p.ns = 8;

@@ -61,6 +61,7 @@ struct Call {
   std::size_t first_product = 0;
   std::size_t products = 1;
   std::size_t extra_groups = 0;  // more work-groups than the problem needs, along x and y
+  std::size_t units = 4;         // of which a wave of tiles consists where split_k is 0
 };
 
 // A program with the kernels of one variant.
@@ -98,7 +99,9 @@ class Launcher {
         case kernels::Role::pack_a: pack(launch, call_.m, built_.params.ml, built_.params.layout_a, a_); break;
         case kernels::Role::pack_b: pack(launch, call_.n, built_.params.nl, built_.params.layout_b, b_); break;
         case kernels::Role::gemm: multiply(launch); break;
-        case kernels::Role::reduce: reduce(launch); break;
+        case kernels::Role::reduce:
+          if (!cuts_tail() || tail().slices > 1) reduce(launch);
+          break;
       }
     }
     require(queue_.enqueueReadBuffer(c_, CL_TRUE, 0, c.size() * sizeof(T), c.data()), "clEnqueueReadBuffer");
@@ -120,6 +123,25 @@ class Launcher {
   std::size_t padded_k() const { return rounded_up(static_cast<std::size_t>(call_.k), built_.params.kl); }
   std::size_t slices() const { return built_.params.split_k; }
   bool split() const { return slices() > 1; }
+  bool cuts_tail() const { return slices() == 0; }
+
+  // Which tiles are cut where split_k is 0.
+  struct Tail {
+    std::size_t whole = 0;
+    std::size_t tiles = 0;
+    std::size_t slices = 1;
+    cl_int2 pair() const { return {{static_cast<cl_int>(whole), static_cast<cl_int>(slices)}}; }
+  };
+  Tail tail() const {
+    const std::size_t rows = rounded_up(m(), built_.params.ml) / built_.params.ml;
+    const std::size_t columns = rounded_up(n(), built_.params.nl) / built_.params.nl;
+    const std::size_t tiles = rows * columns * call_.products;
+    const std::size_t behind = tiles % call_.units;
+    if (behind == 0) return {tiles, 0, 1};
+    const std::size_t cut =
+        std::min(call_.units / behind, static_cast<std::size_t>(call_.k) / (std::size_t{4} * built_.params.kl));
+    return cut > 1 ? Tail{tiles - behind, behind, cut} : Tail{tiles, 0, 1};
+  }
 
   template <typename E>
   cl::Buffer buffer(std::vector<E> data) {
@@ -162,8 +184,12 @@ class Launcher {
 
   void enqueue(const cl::Kernel& kernel, const kernels::Launch& l, std::size_t rows, std::size_t columns,
                std::size_t depth) {
-    const std::size_t groups_x = (columns + l.tile_n - 1) / l.tile_n + call_.extra_groups;
-    const std::size_t groups_y = (rows + l.tile_m - 1) / l.tile_m + call_.extra_groups;
+    enqueue_groups(kernel, l, (columns + l.tile_n - 1) / l.tile_n + call_.extra_groups,
+                   (rows + l.tile_m - 1) / l.tile_m + call_.extra_groups, depth);
+  }
+
+  void enqueue_groups(const cl::Kernel& kernel, const kernels::Launch& l, std::size_t groups_x, std::size_t groups_y,
+                      std::size_t depth) {
     if (groups_x * groups_y * depth == 0) return;
     const cl::NDRange global(groups_x * l.local[0], groups_y * l.local[1], depth * l.local[2]);
     const cl::NDRange local(l.local[0], l.local[1], l.local[2]);
@@ -186,7 +212,20 @@ class Launcher {
     x = packed;
   }
 
+  // C whose tail is cut: whole tiles, and partial sums of the others.
+  void multiply_tail(const kernels::Launch& l) {
+    const Tail t = tail();
+    const std::size_t parts = t.tiles * t.slices;
+    if (parts > 0) partials_ = buffer(std::vector<Real>(parts * tile(), std::numeric_limits<Real>::quiet_NaN()));
+    cl::Kernel k = kernel(l);
+    const cl_uint next = set_operand(k, set_operand(k, 0, a_), b_);
+    set_rest(k, set(k, next, c_, partials_, t.pair()));
+    enqueue_groups(k, l, t.whole + parts, 1, 1);
+  }
+  std::size_t tile() const { return std::size_t{built_.params.ml} * built_.params.nl; }
+
   void multiply(const kernels::Launch& l) {
+    if (cuts_tail()) return multiply_tail(l);
     if (split()) {
       partials_ =
           buffer(std::vector<Real>(m() * n() * slices() * call_.products, std::numeric_limits<Real>::quiet_NaN()));
@@ -199,6 +238,10 @@ class Launcher {
 
   void reduce(const kernels::Launch& l) {
     cl::Kernel k = kernel(l);
+    if (cuts_tail()) {
+      set_rest(k, set(k, 0, partials_, c_, tail().pair()));
+      return enqueue_groups(k, l, rounded_up(tile(), l.tile_n) / l.tile_n, tail().tiles, 1);
+    }
     set_rest(k, set(k, 0, partials_, c_));
     enqueue(k, l, 1, m() * n(), call_.products);
   }

@@ -63,8 +63,9 @@ const std::vector<Pair>& pairs() {
           "stripe-b-tt-16x16x8-4x4x2-v2-aimage-bcbl", "register_tile-s-tt-15x16x12-5x8x2-v4",
           "register_tile-d-nt-8x8x16-4x8x1-v8-split2", "local_tile-s-nt-12x24x8-3x6x2-v1",
           "local_tile-h-tt-16x16x8-4x4x4-v2-acbl", "local_tile-d-nn-16x16x8-4x4x4-v2-arbl-bpad-split2-buffers2",
-          "stripe-s-tn-16x16x8-4x4x2-v2-alocal", "stripe-s-nn-16x16x8-4x4x2-v2-aimage-bcbl-blocal",
-          "stripe-d-nt-16x16x8-4x4x2-v2-aimage-bimage"}) {
+          "local_tile-s-tn-8x8x4-4x4x4-v4-split0-buffers2", "local_tile-h-nt-16x8x4-4x4x4-v2-split0-shares2",
+          "local_tile-d-tt-8x16x4-4x4x2-v2-acbl-split0", "stripe-s-tn-16x16x8-4x4x2-v2-alocal",
+          "stripe-s-nn-16x16x8-4x4x2-v2-aimage-bcbl-blocal", "stripe-d-nt-16x16x8-4x4x2-v2-aimage-bimage"}) {
       const Params p = std::get<Params>(kernels::parse(name));
       if (!kernels::admits(devices()->front().limits, p)) continue;
       all->push_back({build(kernels::generate(p), p), build_reference(p.precision, p.trans_a, p.trans_b)});
@@ -100,8 +101,8 @@ Call call_of(const Built& built, const Size& size) {
 std::size_t extent(const Stored& x) { return static_cast<std::size_t>(x.rows) * static_cast<std::size_t>(x.ld); }
 
 // Three products in a call: A and C in their own order, B shared by two of them.
-Call batch_of(const Built& built, bool offsets) {
-  Call call = call_of(built, {17, 18, 19});
+Call batch_of(const Built& built, bool offsets, int k = 19) {
+  Call call = call_of(built, {17, 18, k});
   call.products = 3;
   call.alpha = 2;
   call.beta = -1;
@@ -265,6 +266,28 @@ BOOST_AUTO_TEST_CASE(ProductsAreEqual) {
         Call call = call_of(built, size);
         call.alpha = 3;
         call.beta = beta;
+        return call;
+      });
+    }
+  }
+}
+
+// On devices of any number of units, of which the last work in a few slices, in many, or in none.
+BOOST_AUTO_TEST_CASE(TailsAreCut) {
+  for (const std::size_t units : {1, 2, 3, 5, 8, 64}) {
+    for (const Size& size : {Size{17, 30, 64}, Size{3, 3, 200}, Size{40, 9, 67}}) {
+      check_all([&](const Built& built) {
+        Call call = call_of(built, size);
+        call.alpha = 3;
+        call.beta = -2;
+        call.units = units;
+        return call;
+      });
+    }
+    for (const bool offsets : {false, true}) {
+      check_all([&](const Built& built) {
+        Call call = batch_of(built, offsets, 70);
+        call.units = units;
         return call;
       });
     }

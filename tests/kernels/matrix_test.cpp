@@ -98,6 +98,7 @@ BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
     check("warp_tile-" + kind + "-64x32x32-4x4x4-v2-split2-buffers3-mapmma-fragments2");
     check("warp_tile-" + kind + "-32x64x16-4x4x8-v2-buffers6-mapmma8-fragments2");
     check("warp_tile-" + kind + "-32x32x32-2x4x8-v2-split2-buffers3-mapmma-fragments2-shares2");
+    check("warp_tile-" + kind + "-32x32x16-2x4x8-v2-split0-buffers3-mapmma-fragments2");
   }
   check("warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2");
   check("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma");
@@ -110,6 +111,8 @@ BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
   check_everywhere("local_tile-s-nn-16x16x4-1x4x3-v2-arbl-brbl-padding2");
   check_everywhere("local_tile-s-nn-32x32x16-4x4x4-v4-buffers2-load4-padding4-mapzigzag-fragments2-shares4");
   check_everywhere("local_tile-s-nn-12x16x8-3x4x2-v2-split2-noprefetch-mapblocked-shares2");
+  check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split0-buffers2-load4-padding4-mapzigzag-fragments2");
+  check_everywhere("local_tile-s-nn-12x16x4-3x4x2-v2-arbl-bpad-split0-noprefetch-mapblocked-shares2");
   // Only on devices with an exchange in sub-groups.
   check_everywhere("local_tile-s-nn-32x16x8-4x4x4-v2-padding2-exchange");
   check_everywhere(

@@ -26,11 +26,12 @@ trap 'rm -f "$log"' EXIT
 bad=0
 count=0
 leading="--lda 50 --ldb 51"
+units=1
 # run_in_oclgrind WHAT BUNDLE OPTIONS...: a run is good if it ends well and Oclgrind has nothing to say.
 run_in_oclgrind() {
   what=$1 from=$2
   shift 2
-  oclgrind --data-races --log "$log" "$clbake" run "$from" --device Oclgrind "$@" $leading --ldc 52 \
+  oclgrind --compute-units $units --data-races --log "$log" "$clbake" run "$from" --device Oclgrind "$@" $leading --ldc 52 \
     --repeat 1 > /dev/null
   status=$?
   count=$((count + 1))
@@ -49,6 +50,11 @@ for variant in $(echo "$variants" | tr , ' '); do
   set -- $sizes
   run_in_oclgrind "$variant at m n k beta = $sizes" "$bundle" --variant "$variant" $options \
     --m "$1" --n "$2" --k "$3" --beta "$4"
+  case "$variant" in *-split0*)  # a tail behind whole tiles
+    leading="--lda 70 --ldb 71" units=4
+    run_in_oclgrind "$variant with a tail" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 67 --beta 0.5
+    leading="--lda 50 --ldb 51" units=1 ;;
+  esac
   case "$variant" in local_tile-*-nn-*) ;; *) continue ;; esac
   leading="--lda 51 --ldb 52"  # B in vectors, A not
   run_in_oclgrind "$variant with B aligned" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 19 --beta 0

@@ -10,6 +10,7 @@
 #include <iomanip>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 namespace clbake::builder {
 namespace {
@@ -95,16 +96,21 @@ bool images_too_large(const cache::Variant& v, const Status& status) {
 Status check_edges(ProofContext& context, cache::Proof& proof) {
   const cache::Variant& v = context.variant;
   const cache::Launch& launch = product_launch(v);
-  const std::size_t sizes[][3] = {{1, 1, 1},
-                                  {launch.tile_m + 1, launch.tile_n + 1, 17},
-                                  {launch.tile_m > 1 ? launch.tile_m - 1 : 1, launch.tile_n + 3, 33},
-                                  {5, 3, 129},
-                                  {launch.tile_m, launch.tile_n, 1032},
-                                  {3, 5, 4099},
-                                  {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
-  std::size_t number = 0;                          // of the size
-  for (const auto& size : sizes) {
-    Problem problem = problem_of(v, size[0], size[1], size[2]);
+  struct Size {
+    std::size_t m, n, k;
+  };
+  std::vector<Size> sizes = {{1, 1, 1},
+                             {launch.tile_m + 1, launch.tile_n + 1, 17},
+                             {launch.tile_m > 1 ? launch.tile_m - 1 : 1, launch.tile_n + 3, 33},
+                             {5, 3, 129},
+                             {launch.tile_m, launch.tile_n, 1032},
+                             {3, 5, 4099},
+                             {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
+  // Two tiles more than a wave: a tail behind whole ones.
+  if (v.split_k == 0) sizes.push_back({3, (context.device.compute_units + 2) * launch.tile_n - 3, 8 * v.block_k + 9});
+  std::size_t number = 0;  // of the size
+  for (const Size& size : sizes) {
+    Problem problem = problem_of(v, size.m, size.n, size.k);
     for (const double beta : {0.0, -0.5}) {
       const bool is_odd = number % 2 == 1;  // else rows are aligned where the size allows it
       problem.lda += is_odd ? 3 : 8;

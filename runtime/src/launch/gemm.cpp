@@ -1,6 +1,7 @@
 #include "launch/gemm.hpp"
 
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/finalize.hpp>
 
 #include "launch/aliasing.hpp"
 #include "launch/call_checks.hpp"
@@ -350,8 +351,26 @@ std::array<double, 4> Gemm::State::scalars_of(const Call& call) const {
                  : 0};
 }
 
-cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product) {
+// Of the products of one launch; without a tail unless split_k is 0.
+Tail Gemm::State::tail_of_launch(const Call& call, std::size_t products) const {
+  const cache::Variant& v = program->variant;
+  if (v.split_k != 0) return {};
+  const std::size_t tiles = tiles_of(v, rows_of(call), problem.n) * products;
+  return tail_of(tiles, workspace.units, call.reads_operands ? problem.k : 0, v.block_k);
+}
+
+// The last one, the reduction, only where k is cut.
+std::size_t Gemm::State::launches_of(const Call& call, std::size_t products) const {
+  const bool reduces = program->variant.split_k != 0 || tail_of_launch(call, products).slices > 1;
+  return kernels.size() - (reduces ? 0 : 1);
+}
+
+cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product,
+                                  std::size_t products) {
   const Workspace& w = workspace;
+  const bool cuts_tail = program->variant.split_k == 0;
+  const Tail tail = tail_of_launch(call, products);
+  const std::array<cl_int, 2> cut{static_cast<cl_int>(tail.whole), static_cast<cl_int>(tail.slices)};
   // Operands that are not read may be null; the kernel gets another buffer in their place.
   const cl_mem a = !call.reads_operands ? call.c.buffer : w.copy_a() ? w.copy_a() : call.a.buffer;
   const cl_mem b = !call.reads_operands ? call.c.buffer : w.copy_b() ? w.copy_b() : call.b.buffer;
@@ -363,8 +382,12 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
     case cache::Role::gemm:
       arguments.memory(w.a() ? w.a() : a).memory(w.b() ? w.b() : b);
       arguments.memory(program->variant.split_k > 1 ? w.partials() : call.c.buffer);
+      if (cuts_tail) arguments.memory(w.partials()).number(cut);
       break;
-    case cache::Role::reduce: arguments.memory(w.partials()).memory(call.c.buffer); break;
+    case cache::Role::reduce:
+      arguments.memory(w.partials()).memory(call.c.buffer);
+      if (cuts_tail) arguments.number(cut);
+      break;
     case cache::Role::kernel: break;  // of an application's program, which is no product
   }
   arguments.memory(offsets());
@@ -384,9 +407,21 @@ cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, const Call
   const auto [columns, rows] = covered(launch.role, rows_of(call), problem.n, workspace);
   const std::size_t slices = launch.role == cache::Role::gemm ? program->variant.split_k : 1;
   const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
-  const std::size_t groups_in_y = std::min(ceil_div(rows, launch.tile_m), kMaxGroups);  // packing goes on by itself
-  const std::size_t global[3] = {ceil_div(columns, launch.tile_n) * local[0], groups_in_y * local[1],
-                                 products * slices * local[2]};
+  std::size_t groups[3] = {ceil_div(columns, launch.tile_n),
+                           std::min(ceil_div(rows, launch.tile_m), kMaxGroups),  // packing goes on by itself
+                           products * slices};
+  if (program->variant.split_k == 0 && launch.role == cache::Role::gemm) {
+    const Tail tail = tail_of_launch(call, products);
+    groups[0] = tail.whole + tail.parts();
+    groups[1] = groups[2] = 1;
+  }
+  if (program->variant.split_k == 0 && launch.role == cache::Role::reduce) {
+    const cache::Launch& product = product_launch(program->variant);
+    groups[0] = ceil_div(std::size_t{product.tile_m} * product.tile_n, launch.tile_n);
+    groups[1] = tail_of_launch(call, products).tiles;
+    groups[2] = 1;
+  }
+  const std::size_t global[3] = {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]};
   return with_event(queue, events.event,
                     clEnqueueNDRangeKernel(queue, kernels[index](), 3, nullptr, global, local, events.wait_count,
                                            events.wait_list, events.event));
@@ -411,7 +446,8 @@ cl_int Gemm::State::widen_reduction(cl_command_queue queue, std::size_t elements
   cl_int error = CL_SUCCESS;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const cache::Launch& launch = program->variant.launches[i];
-    if (launch.role != cache::Role::reduce || error != CL_SUCCESS) continue;
+    const bool is_wide = launch.role == cache::Role::reduce && program->variant.split_k > 0;
+    if (!is_wide || error != CL_SUCCESS) continue;
     const std::size_t local[3] = {launch.local[0], launch.local[1], launch.local[2]};
     const std::size_t global[3] = {ceil_div(elements, launch.tile_n) * local[0], local[1], local[2]};
     error = clEnqueueNDRangeKernel(queue, kernels[i](), 3, nullptr, global, local, 0, nullptr, nullptr);

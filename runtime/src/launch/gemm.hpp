@@ -5,6 +5,7 @@
 #include "launch/recorder.hpp"
 #include "launch/workspace.hpp"
 #include "program/program.hpp"
+#include "select/tail.hpp"
 
 #include <array>
 #include <cstdint>
@@ -123,7 +124,9 @@ struct Gemm::State {
   KernelNumbers numbers_of(const Call& call, std::size_t first_product) const;
   std::array<double, 4> scalars_of(const Call& call) const;
   std::size_t rows_of(const Call& call) const;
-  cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product);
+  Tail tail_of_launch(const Call& call, std::size_t products) const;
+  std::size_t launches_of(const Call& call, std::size_t products) const;
+  cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product, std::size_t products);
   cl_int launch(std::size_t launch, cl_command_queue queue, const Call& call, std::size_t products,
                 const Events& events);
   cl_int set_complex(ComplexKernels::Which which, const Call& call, std::size_t first_product);

@@ -44,8 +44,16 @@ Problem thin_product(const cache::Variant& variant, std::size_t m, std::size_t n
   return make_problem(variant.kind(), m, n, 1);
 }
 
+// Where split_k is 0: a large grid, all of it in x, and a tile that is cut, so that there is a reduction.
+std::vector<Problem> grids_of_tail(const cache::Variant& v) {
+  const cache::Launch& launch = product_launch(v);
+  const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
+  return {thin_product(v, 1, columns), make_problem(v.kind(), 1, 1, 2 * kSliceBlocks * v.block_k)};
+}
+
 // The widest grids of matrices of the usual size, with as few elements as can be.
 std::vector<Problem> usual_grids(const cache::Variant& v) {
+  if (v.split_k == 0) return grids_of_tail(v);
   const Problem flat = thin_product(v, 1, kUsualSize);
   const Problem tall = thin_product(v, kUsualSize, 1);
   if (packs(v)) return {flat, tall};
@@ -132,6 +140,7 @@ const cache::Launch& product_launch(const cache::Variant& variant) {
 }
 
 std::vector<Problem> large_grids(const cache::Variant& v) {
+  if (v.split_k == 0) return grids_of_tail(v);
   const cache::Launch& launch = product_launch(v);
   const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
   const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};

@@ -3,6 +3,7 @@
 #include <clbake/finalize.hpp>
 
 #include "select/problem.hpp"
+#include "select/tail.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -46,7 +47,7 @@ class Sizer {
     w_.padded_m = round_up(w_.rows, v_.block_m);
     w_.padded_n = round_up(p_.n, v_.block_n);
     w_.padded_k = round_up(p_.k, v_.block_k);
-    w_.products = std::min(std::max<std::size_t>(p_.batch, 1), kMaxGroups / v_.split_k);
+    w_.products = std::min(std::max<std::size_t>(p_.batch, 1), kMaxGroups / std::max(v_.split_k, 1U));
   }
 
   Result<Workspace> run() {
@@ -65,6 +66,7 @@ class Sizer {
     if (pack_a) status = v_.image_a ? fit_image(w_.padded_m) : fit_buffer(w_.padded_m * w_.padded_k, element);
     if (status && pack_b) status = v_.image_b ? fit_image(w_.padded_n) : fit_buffer(w_.padded_n * w_.padded_k, element);
     if (status && v_.split_k > 1) status = fit_buffer(w_.rows * p_.n, real * v_.split_k);
+    if (status && v_.split_k == 0) status = count_units();
     if (status && copies_a_) status = fit_buffer(p_.a_stride, real);
     if (status && copies_b_) status = fit_buffer(p_.b_stride, real);
     if (!status) return status;
@@ -74,12 +76,32 @@ class Sizer {
     if (pack_a && !v_.image_a) w_.a_bytes = all(w_.padded_m * w_.padded_k * element);
     if (pack_b && !v_.image_b) w_.b_bytes = all(w_.padded_n * w_.padded_k * element);
     if (v_.split_k > 1) w_.partials_bytes = all(w_.rows * p_.n * real * v_.split_k);
+    if (v_.split_k == 0)
+      w_.partials_bytes = slices_of_tail() * product_launch(v_).tile_m * product_launch(v_).tile_n * real;
     if (copies_a_) w_.copy_a_bytes = all(p_.a_stride * real);
     if (copies_b_) w_.copy_b_bytes = all(p_.b_stride * real);
     return std::move(w_);
   }
 
  private:
+  // All tiles are in one dimension of the grid, which has at least 2^31 - 1 groups.
+  Status count_units() {
+    w_.products = std::min(w_.products, (std::size_t{1} << 30) / std::max<std::size_t>(1, tiles_of(v_, w_.rows, p_.n)));
+    w_.products = std::max<std::size_t>(w_.products, 1);
+    cl_uint units = 0;
+    const cl_int error = device_.getInfo(CL_DEVICE_MAX_COMPUTE_UNITS, &units);
+    w_.units = units;
+    return opencl_status("clGetDeviceInfo", error);
+  }
+
+  // The most that a launch has: never more than units. Of a batch, a launch may be for any number of products.
+  std::size_t slices_of_tail() const {
+    const bool one_launch = p_.batch <= 1 && w_.rows == p_.m;
+    const std::size_t tiles = one_launch ? tiles_of(v_, p_.m, p_.n) : 1;  // of one tile: whether k is deep enough
+    const Tail tail = tail_of(tiles, w_.units, p_.k, v_.block_k);
+    return tail.slices == 1 ? 0 : one_launch ? tail.parts() : w_.units;
+  }
+
   // Lowers the number of products at a time to what a buffer can hold.
   Status fit_buffer(std::size_t elements, std::size_t bytes_per_element) {
     cl_ulong largest = 0;
@@ -142,6 +164,11 @@ Status create_each(const char* call, Workspace& w, const Create& create) {
 }
 
 }  // namespace
+
+std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n) {
+  const cache::Launch& launch = product_launch(variant);
+  return round_up(m, launch.tile_m) / launch.tile_m * (round_up(n, launch.tile_n) / launch.tile_n);
+}
 
 Result<Workspace> size_workspace(const cl::Device& device, const cache::Variant& variant, const Problem& problem,
                                  const Problem* complex) {

@@ -11,6 +11,7 @@ inline constexpr std::size_t kMaxGroups = 65535;
 
 // For `products` products of a batch, and `rows` rows of their C, at a time.
 struct Workspace {
+  std::size_t units = 0;  // of the device, if split_k is 0
   std::size_t products = 1;
   std::size_t rows = 0;
   std::size_t padded_m = 0;  // elements; of a packed A, for these rows
@@ -27,6 +28,9 @@ struct Workspace {
   cl::Buffer copy_a;    // null: the caller's A is read
   cl::Buffer copy_b;
 };
+
+// Work-groups that compute an m x n matrix, if k is not cut.
+std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n);
 
 // The sizes only; allocates nothing. `complex`: the row-major problem of which `problem` is the real_product; else
 // null. Fails with out_of_memory when the device cannot hold the workspace of one product.

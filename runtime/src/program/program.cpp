@@ -31,7 +31,7 @@ bool roles_fit(const cache::Variant& variant) {
   if (pack_a) expected.push_back(Role::pack_a);
   if (pack_b) expected.push_back(Role::pack_b);
   expected.push_back(Role::gemm);
-  if (variant.split_k > 1) expected.push_back(Role::reduce);
+  if (variant.split_k != 1) expected.push_back(Role::reduce);
   const bool in_order = std::equal(expected.begin(), expected.end(), variant.launches.begin(), variant.launches.end(),
                                    [](Role role, const cache::Launch& launch) { return role == launch.role; });
   return in_order && (pack_a || !variant.image_a) && (pack_b || !variant.image_b) && variant.split_k <= kMaxSplit;

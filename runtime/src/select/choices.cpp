@@ -2,6 +2,8 @@
 
 #include <clbake/choice.hpp>
 
+#include "select/tail.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -53,6 +55,38 @@ double misalignment(const Problem& p) {
   return alignment < kVector ? 1 : 0.5 * static_cast<double>(kVector) / static_cast<double>(alignment);
 }
 
+// What a call makes the busiest compute unit do.
+struct Load {
+  double groups = 0;  // whole ones, each of so many steps
+  double waves = 0;
+  double steps = 0;
+  double calls = 1;     // 1.5 with a second launch
+  double partials = 0;  // elements of partial sums that c_us does not count for all of C
+};
+
+Load load_of(const cache::CostModel& model, const Problem& p, double tiles, std::uint32_t units) {
+  const auto k = static_cast<std::uint32_t>(p.k);
+  Load load;
+  if (model.slices > 0) {
+    load.groups = round_up(tiles * model.slices / units);
+    load.waves = round_up(load.groups / model.resident);
+    load.steps = divide_up(divide_up(k, model.slices), model.step_k);
+    return load;
+  }
+  load.steps = divide_up(k, model.step_k);
+  const Tail tail = tail_of(static_cast<std::size_t>(std::min(tiles, 9e15)), units, k, model.step_k);
+  const double whole = round_up((tiles - static_cast<double>(tail.tiles)) / units);
+  load.groups = whole;
+  load.waves = round_up(whole / model.resident);
+  if (tail.slices == 1) return load;
+  const double part = 1 / static_cast<double>(tail.slices);
+  load.groups += part;
+  if (load.waves * model.resident == whole) load.waves += part;  // else there is room beside the last whole ones
+  load.calls = 1.5;
+  load.partials = static_cast<double>(tail.parts()) * model.tile_m * model.tile_n;
+  return load;
+}
+
 constexpr std::uint32_t kNone = UINT32_MAX;
 
 // The index of the first one from `begin` to `end` that fits, or kNone.
@@ -75,16 +109,13 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
   const Parts rows = cut(std::max<std::size_t>(p.m, 1), model.tile_m, model.item_m);  // m = 0: the time does not matter
   const Parts columns = cut(std::max<std::size_t>(p.n, 1), model.tile_n, model.item_n);
   const auto batch = static_cast<double>(p.batch);
-  const double groups = rows.count * columns.count * model.slices * batch;
-  const double of_busiest = round_up(groups / units);
-  const double waves = round_up(of_busiest / model.resident);
-  const double steps = divide_up(divide_up(static_cast<std::uint32_t>(p.k), model.slices), model.step_k);
+  const Load load = load_of(model, p, rows.count * columns.count * batch, units);
   const double step = static_cast<double>(model.step_us) + misalignment(p) * static_cast<double>(model.unaligned_us);
   const double millions = batch * 1e-6;
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
-  return model.call_us + waves * (model.wave_us + steps * model.latency_us) +
-         of_busiest * rows.filled * columns.filled * steps * step +
-         millions * (m * k * model.a_us + k * n * model.b_us + m * n * model.c_us);
+  return load.calls * model.call_us + load.waves * (model.wave_us + load.steps * model.latency_us) +
+         load.groups * rows.filled * columns.filled * load.steps * step +
+         millions * (m * k * model.a_us + k * n * model.b_us + m * n * model.c_us) + 1e-6 * load.partials * model.c_us;
 }
 
 Choices::Choices(cache::Profile profile, std::uint32_t units)

@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(OutputsSideBySideDoNotDisturbEachOther) {
 BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingKeepsTheWorkAndLeavesNoPartialOutput) {
   BuildFixture fixture;
   {
-    const SmallDisk disk(64UL * 1024);
+    const SmallDisk disk(72UL * 1024);
     const Result<BuildReport> report = fixture.build();
     BOOST_TEST(outcome(report) == "input/output");
     BOOST_TEST(contains(report.status().message(), fixture.options.output), report.status().message());
@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
   const std::string before = read_file(fixture.options.output);
   fixture.options.precisions.push_back(Precision::double_precision);
   {
-    const SmallDisk disk(64UL * 1024);
+    const SmallDisk disk(72UL * 1024);
     BOOST_TEST(outcome(fixture.build()) == "input/output");
   }
   BOOST_TEST((read_file(fixture.options.output) == before));

@@ -1,5 +1,6 @@
 #include "tune/time_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -31,7 +32,7 @@ double modelled_us(const kernels::Params& p, const Shape& shape) {
   const Ideal ideal = ideal_for(shape);
   const kernels::WorkGroup group = kernels::work_group_size(p);
   const double away = steps(p.ms, ideal.rows) + steps(p.vector_width, ideal.width) + steps(p.ks, ideal.unrolling) +
-                      steps(p.split_k, ideal.slices) + steps(group.x, 1) + steps(group.y, 1) +
+                      steps(std::max(p.split_k, 1U), ideal.slices) + steps(group.x, 1) + steps(group.y, 1) +
                       steps(p.ns, p.vector_width) + (p.family == kernels::Family::direct ? 0 : 2);
   std::uint32_t hash = 2166136261U;  // FNV-1a
   for (const char c : kernels::name(p)) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;

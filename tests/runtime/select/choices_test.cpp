@@ -123,6 +123,42 @@ BOOST_AUTO_TEST_CASE(slices_make_more_groups_of_fewer_steps) {
   BOOST_TEST(expected_us(model, problem(64, 32, 257), 4) == 5);  // 65 steps of k in a slice, 16 at a time
 }
 
+// Tiles of 64 x 32, blocks of 16 steps.
+BOOST_AUTO_TEST_CASE(a_cut_tail_takes_its_part_of_a_wave) {
+  cache::CostModel model = tiles();
+  model.slices = 0;
+  model.step_us = 1;
+  const auto us = [&](std::size_t tiles_of_c, std::size_t k) {
+    return expected_us(model, problem(64, 32 * tiles_of_c, k), 8);
+  };
+  BOOST_TEST(us(8, 256) == 16);       // a whole wave
+  BOOST_TEST(us(10, 256) == 16 + 4);  // two tiles in four slices each
+  BOOST_TEST(us(2, 256) == 4);        // no whole wave
+  BOOST_TEST(us(12, 256) == 16 + 8);  // four tiles in two slices
+  BOOST_TEST(us(13, 256) == 32);      // no room for two slices of five tiles
+  BOOST_TEST(us(10, 192) == 12 + 4);  // at most three slices of four blocks
+  BOOST_TEST(us(10, 127) == 16);      // slices of less than four blocks
+  BOOST_TEST(us(24, 256) == 48);
+}
+
+BOOST_AUTO_TEST_CASE(a_cut_tail_takes_a_second_launch_and_its_partial_sums) {
+  cache::CostModel model = tiles();
+  model.slices = 0;
+  model.call_us = 10;
+  BOOST_TEST(expected_us(model, problem(64, 32 * 8, 256), 8) == 10);
+  BOOST_TEST(expected_us(model, problem(64, 32 * 9, 256), 8) == 15);
+  model.call_us = 0;
+  model.c_us = 1e6F;
+  BOOST_TEST(expected_us(model, problem(64, 32 * 9, 256), 8) == 64 * 32 * (9 + 4));
+  model.c_us = 0;
+  model.wave_us = 8;
+  BOOST_TEST(expected_us(model, problem(64, 32 * 8, 256), 8) == 8);
+  BOOST_TEST(expected_us(model, problem(64, 32 * 9, 256), 8) == 8 + 2);  // four slices
+  model.resident = 2;
+  BOOST_TEST(expected_us(model, problem(64, 32 * 9, 256), 8) == 8);  // beside the whole ones
+  BOOST_TEST(expected_us(model, problem(64, 32 * 17, 256), 8) == 8 + 2);
+}
+
 BOOST_AUTO_TEST_CASE(equal_parts_compute_whole_items) {
   cache::CostModel model = tiles();
   model.item_m = 8;

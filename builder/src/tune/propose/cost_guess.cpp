@@ -40,8 +40,8 @@ double gpu_cost(const kernels::Params& p) {
 }  // namespace
 
 double cost_guess(const kernels::Params& params, const Device& device) {
-  const double slices =
-      params.split_k > 1 ? 1.5 + 0.05 * params.split_k : 1;  // partial sums go through memory, to a second kernel
+  // Partial sums go through memory, to a second kernel; with 0 few do.
+  const double slices = params.split_k == 0 ? 1.1 : params.split_k > 1 ? 1.5 + 0.05 * params.split_k : 1;
   return slices * (device.type == kernels::DeviceType::cpu ? cpu_cost(params, device.vector_bytes) : gpu_cost(params));
 }
 

@@ -70,7 +70,7 @@ struct Variant : GemmKind {
   std::uint32_t block_m = 1;
   std::uint32_t block_n = 1;
   std::uint32_t block_k = 1;
-  std::uint32_t split_k = 1;     // slices of k; more than one needs a reduce launch
+  std::uint32_t split_k = 1;     // slices of k, 0: of the tail alone; all but 1 need a reduce launch
   std::string build_options;     // for clBuildProgram
   std::uint32_t source = 0;      // index into the sources
   std::vector<Launch> launches;  // in the order they run; at least one
@@ -101,7 +101,7 @@ struct CostModel : GemmKind {
   std::uint32_t tile_m = 1, tile_n = 1;
   std::uint32_t item_m = 1, item_n = 1;
   std::uint32_t step_k = 1;
-  std::uint32_t slices = 1;    // of k
+  std::uint32_t slices = 1;    // of k; 0: of the tail alone
   std::uint32_t resident = 1;  // work-groups that a compute unit runs at the same time
   float call_us = 0;           // once
   float wave_us = 0;           // for each wave of work-groups

@@ -27,6 +27,9 @@ enum class Family {
 constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile, Family::thin_tile,
                                    Family::warp_tile, Family::warpgroup_tile, Family::stripe};
 
+// Whether split_k may be 0.
+constexpr bool cuts_tail(Family family) { return family == Family::local_tile || family == Family::warp_tile; }
+
 // Whether kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
 constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
 
@@ -64,7 +67,9 @@ struct Params : GemmKind {
 
   Layout layout_a = Layout::row_major;
   Layout layout_b = Layout::row_major;
-  std::uint32_t split_k = 1;     // slices of k, each with its own work-groups; a second kernel adds up partial sums
+  // Slices of k, each with its own work-groups; a second kernel adds up partial sums. 0: of the tail alone, see
+  // KERNELS.md
+  std::uint32_t split_k = 1;
   bool local_a = false;          // stripe: A goes through local memory
   bool local_b = false;          // stripe: B goes through local memory
   std::uint32_t buffers = 1;     // tiles of each operand in local memory; local_tile: 1 or 2
