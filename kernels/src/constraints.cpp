@@ -175,6 +175,7 @@ class Checker {
                ": else it would round sums to 16 bits after each block of k";
       });
     }
+    if (p_.family == Family::stripe && (p_.local_a || p_.local_b)) return work_group_width();
     if (p_.family != Family::direct) return true;
     const bool shared = halves("kl", p_.kl);
     return require(p_.ns == p_.vector_width, "family",
@@ -192,6 +193,15 @@ class Checker {
     });
   }
 
+  // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no iterations.
+  bool work_group_width() {
+    const WorkGroup group = work_group_size(p_);
+    return require(group.x >= 2, "work-group-width", [&] {
+      return "nl / ns is " + to_string(group.x) +
+             ", but must be at least 2: on PoCL work-groups one work-item wide update C twice";
+    });
+  }
+
   bool local_tile_family() {
     bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
                          [] { return "a layout is image, but local_tile reads buffers only"; });
@@ -199,13 +209,7 @@ class Checker {
                     [&] { return "buffers is " + to_string(p_.buffers) + ", but local_tile has 1 or 2"; }) &&
             holds;
     const WorkGroup group = work_group_size(p_);
-    // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no iterations.
-    holds = require(group.x >= 2, "work-group-width",
-                    [&] {
-                      return "nl / ns is " + to_string(group.x) +
-                             ", but must be at least 2: on PoCL work-groups one work-item wide update C twice";
-                    }) &&
-            holds;
+    holds = work_group_width() && holds;
     holds = require(p_.map != Map::mma8, "map", [] { return "map mma8 is warp_tile's, local_tile has no such one"; }) &&
             holds;
     if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;

@@ -132,6 +132,11 @@ BOOST_AUTO_TEST_CASE(WorkGroupsOfALocalTileAreTwoWide) {
   Params p = local_tile();
   p.nl = p.ns;
   check_violated(p, smallest_device(), "work-group-width", {"nl / ns is 1", "at least 2"});
+  p = stripe();
+  p.nl = p.ns;
+  BOOST_TEST(admits(smallest_device(), p));  // no barriers
+  p.local_b = true;
+  check_violated(p, smallest_device(), "work-group-width", {"nl / ns is 1"});
 }
 
 BOOST_AUTO_TEST_CASE(TheZigZagMapNeedsWholeBlocks) {
