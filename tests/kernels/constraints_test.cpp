@@ -308,10 +308,16 @@ BOOST_AUTO_TEST_CASE(AccumulatorsFitIntoRegisters) {
   check_violated(p, smallest_device(), "registers", {"16 * 16", "1024 bytes", "limit 512"});
 }
 
-BOOST_AUTO_TEST_CASE(AccumulatorsOfAWorkGroupFitIntoAMultiprocessor) {
+// What PoCL reports of a CPU with an L2 cache of 1 MiB.
+static DeviceLimits pocl_device() {
   DeviceLimits device = smallest_device();
   device.max_work_group_size = device.max_work_item_sizes[0] = 4096;
   device.local_memory_bytes = 1 << 20;
+  return device;
+}
+
+BOOST_AUTO_TEST_CASE(AccumulatorsOfAWorkGroupFitIntoAMultiprocessor) {
+  const DeviceLimits device = pocl_device();
   Params p;
   p.ns = p.vector_width = 16;
   p.ms = 4;
@@ -325,9 +331,7 @@ BOOST_AUTO_TEST_CASE(AccumulatorsOfAWorkGroupFitIntoAMultiprocessor) {
 }
 
 BOOST_AUTO_TEST_CASE(AWorkGroupHasNoMoreWorkItemsThanGpusHave) {
-  DeviceLimits device = smallest_device();
-  device.max_work_group_size = device.max_work_item_sizes[0] = 4096;
-  device.local_memory_bytes = 1 << 20;
+  const DeviceLimits device = pocl_device();
   Params p;
   p.ml = p.nl = 32;
   BOOST_TEST(admits(device, p));

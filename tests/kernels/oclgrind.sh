@@ -31,8 +31,8 @@ units=1
 run_in_oclgrind() {
   what=$1 from=$2
   shift 2
-  oclgrind --compute-units $units --data-races --log "$log" "$clbake" run "$from" --device Oclgrind "$@" $leading --ldc 52 \
-    --repeat 1 > /dev/null
+  oclgrind --compute-units $units --data-races --log "$log" "$clbake" run "$from" --device Oclgrind "$@" $leading \
+    --ldc 52 --repeat 1 > /dev/null
   status=$?
   count=$((count + 1))
   [ $status -eq 0 ] && [ ! -s "$log" ] && return

@@ -33,10 +33,10 @@ cl_int with_event(cl_command_queue queue, const cl_event* event, cl_int error) {
 }
 
 // The usual case: one kernel, all products at once, nothing to order.
-Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const Events& events) {
-  cl_int error = set_arguments(0, call, 0, problem.batch);
+Status Gemm::State::enqueue_one(cl_command_queue queue, const Call& call, const Tail& tail, const Events& events) {
+  cl_int error = set_arguments(0, call, 0, tail);
   if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
-  error = launch(0, queue, call, problem.batch, events);
+  error = launch(0, queue, call, problem.batch, tail, events);
   return opencl_status("clEnqueueNDRangeKernel", error);
 }
 
@@ -131,14 +131,15 @@ Status Gemm::State::enqueue_complex(cl_command_queue queue, const Call& call, st
 Status Gemm::State::enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products) {
   Status status;
   const bool last_rows = call.first_row + workspace.rows >= problem.m;
-  const std::size_t launches = launches_of(call, products);
+  const Tail tail = tail_of_launch(call, products);
+  const std::size_t launches = launches_with(tail);
   for (std::size_t i = 0; i < launches && status; ++i) {
     if (is_pack(program->variant.launches[i].role) && !call.reads_operands) continue;
-    const cl_int error = set_arguments(i, call, first, products);
+    const cl_int error = set_arguments(i, call, first, tail);
     if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
     const bool with_event = call.wants_event && last_rows && i + 1 == launches;
-    status =
-        enqueue_next(queue, with_event, [&](const Events& events) { return launch(i, queue, call, products, events); });
+    status = enqueue_next(queue, with_event,
+                          [&](const Events& events) { return launch(i, queue, call, products, tail, events); });
   }
   return status;
 }
@@ -254,9 +255,10 @@ Status Gemm::State::enqueue(cl_command_queue queue, const ScalarList& scalars, M
   if (complex) {  // from now on in reals
     for (Matrix* const matrix : {&call.a, &call.b, &call.c}) matrix->offset *= 2;
   }
-  const bool at_once = launches_of(call, problem.batch) == 1 && problem.batch <= workspace.products &&
-                       problem.m <= workspace.rows && scalars.count == 1 && !complex;
-  status = at_once ? enqueue_one(queue, call, events) : enqueue_all(queue, call, scalars, events);
+  const Tail tail = tail_of_launch(call, problem.batch);
+  const bool at_once = launches_with(tail) == 1 && problem.batch <= workspace.products && problem.m <= workspace.rows &&
+                       scalars.count == 1 && !complex;
+  status = at_once ? enqueue_one(queue, call, tail, events) : enqueue_all(queue, call, scalars, events);
   if (status && calls) calls->fetch_add(1, std::memory_order_relaxed);
   return status;
 }

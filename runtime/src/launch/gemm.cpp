@@ -360,16 +360,14 @@ Tail Gemm::State::tail_of_launch(const Call& call, std::size_t products) const {
 }
 
 // The last one, the reduction, only where k is cut.
-std::size_t Gemm::State::launches_of(const Call& call, std::size_t products) const {
-  const bool reduces = program->variant.split_k != 0 || tail_of_launch(call, products).slices > 1;
+std::size_t Gemm::State::launches_with(const Tail& tail) const {
+  const bool reduces = program->variant.split_k != 0 || tail.slices > 1;
   return kernels.size() - (reduces ? 0 : 1);
 }
 
-cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product,
-                                  std::size_t products) {
+cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::size_t first_product, const Tail& tail) {
   const Workspace& w = workspace;
   const bool cuts_tail = program->variant.split_k == 0;
-  const Tail tail = tail_of_launch(call, products);
   const std::array<cl_int, 2> cut{static_cast<cl_int>(tail.whole), static_cast<cl_int>(tail.slices)};
   // Operands that are not read may be null; the kernel gets another buffer in their place.
   const cl_mem a = !call.reads_operands ? call.c.buffer : w.copy_a() ? w.copy_a() : call.a.buffer;
@@ -402,7 +400,7 @@ cl_int Gemm::State::set_arguments(std::size_t launch, const Call& call, std::siz
 }
 
 cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, const Call& call, std::size_t products,
-                           const Events& events) {
+                           const Tail& tail, const Events& events) {
   const cache::Launch& launch = program->variant.launches[index];
   const auto [columns, rows] = covered(launch.role, rows_of(call), problem.n, workspace);
   const std::size_t slices = launch.role == cache::Role::gemm ? program->variant.split_k : 1;
@@ -411,14 +409,13 @@ cl_int Gemm::State::launch(std::size_t index, cl_command_queue queue, const Call
                            std::min(ceil_div(rows, launch.tile_m), kMaxGroups),  // packing goes on by itself
                            products * slices};
   if (program->variant.split_k == 0 && launch.role == cache::Role::gemm) {
-    const Tail tail = tail_of_launch(call, products);
     groups[0] = tail.whole + tail.parts();
     groups[1] = groups[2] = 1;
   }
   if (program->variant.split_k == 0 && launch.role == cache::Role::reduce) {
     const cache::Launch& product = product_launch(program->variant);
     groups[0] = ceil_div(std::size_t{product.tile_m} * product.tile_n, launch.tile_n);
-    groups[1] = tail_of_launch(call, products).tiles;
+    groups[1] = tail.tiles;
     groups[2] = 1;
   }
   const std::size_t global[3] = {groups[0] * local[0], groups[1] * local[1], groups[2] * local[2]};

@@ -125,9 +125,9 @@ struct Gemm::State {
   std::array<double, 4> scalars_of(const Call& call) const;
   std::size_t rows_of(const Call& call) const;
   Tail tail_of_launch(const Call& call, std::size_t products) const;
-  std::size_t launches_of(const Call& call, std::size_t products) const;
-  cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product, std::size_t products);
-  cl_int launch(std::size_t launch, cl_command_queue queue, const Call& call, std::size_t products,
+  std::size_t launches_with(const Tail& tail) const;
+  cl_int set_arguments(std::size_t launch, const Call& call, std::size_t first_product, const Tail& tail);
+  cl_int launch(std::size_t launch, cl_command_queue queue, const Call& call, std::size_t products, const Tail& tail,
                 const Events& events);
   cl_int set_complex(ComplexKernels::Which which, const Call& call, std::size_t first_product);
   void forget_finished();
@@ -139,7 +139,7 @@ struct Gemm::State {
   void leave_unmarked(cl_command_queue queue);
   template <typename Launch>
   Status enqueue_next(cl_command_queue queue, bool with_event, const Launch& launch);
-  Status enqueue_one(cl_command_queue queue, const Call& call, const Events& events);
+  Status enqueue_one(cl_command_queue queue, const Call& call, const Tail& tail, const Events& events);
   Status enqueue_complex(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
   Status enqueue_rows(cl_command_queue queue, const Call& call, std::size_t first, std::size_t products);
   Status enqueue_products(cl_command_queue queue, Call& call, std::size_t first, std::size_t products);

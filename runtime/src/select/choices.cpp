@@ -60,7 +60,7 @@ struct Load {
   double groups = 0;  // whole ones, each of so many steps
   double waves = 0;
   double steps = 0;
-  double calls = 1;     // 1.5 with a second launch
+  double calls = 1;     // 1.5 with a second launch: an empty kernel took 10.4 us, two 16.1 (kernels/MEASUREMENTS.md)
   double partials = 0;  // elements of partial sums that c_us does not count for all of C
 };
 

@@ -14,7 +14,8 @@ struct Tail {
   std::size_t parts() const { return tiles * slices; }
 };
 
-// A slice has at least four blocks of k: a shorter one takes about as long to begin and to add up as to compute.
+// A slice has at least four blocks of k, so that computing it takes longer than beginning it and adding it up. A guess:
+// not measured.
 constexpr std::size_t kSliceBlocks = 4;
 
 // For so many tiles on so many compute units. The tail's slices are as many as the units, or a few less.
