@@ -218,8 +218,8 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #endif
 
 // Whether the rows (columns) of an operand's tiles all exist, and all of their lines are aligned.
-#define A_IS_WHOLE (A_PACKED || (tile.rows == ML && aligned(a_source, A_LINE_STEP)))
-#define B_IS_WHOLE (B_PACKED || (tile.columns == NL && aligned(b_source, B_LINE_STEP)))
+#define A_IS_WHOLE (A_PACKED || (tile.rows == ML && aligned(tile.a, A_LINE_STEP)))
+#define B_IS_WHOLE (B_PACKED || (tile.columns == NL && aligned(tile.b, B_LINE_STEP)))
 
 // Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
 #define LOAD_TILES                                                                                \
@@ -295,14 +295,16 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const int first_lane = FIRST_LANE(item);
   realv sum[MS][COLUMN_PIECES];
   CLEAR_SUM;
-  // The tiles to load next, and the steps of k that are left.
-  __global const element* a_source = tile.a;
-  __global const element* b_source = tile.b;
+  // Where the work-item begins in the tiles to load next, and in those of local memory; the steps of k that are left.
+  __global const element* a_source = tile.a + first_element(A_LINE, APART(A_TRANSPOSED), A_LINE_STEP, item);
+  __global const element* b_source = tile.b + first_element(B_LINE, APART(B_TRANSPOSED), B_LINE_STEP, item);
+  const int a_first = first_cell(A_LINE, A_ROW, A_TRANSPOSED, item);
+  const int b_first = first_cell(B_LINE, B_ROW, B_TRANSPOSED, item);
   int left = !RETURNS && OUTSIDE_C ? 0 : tile.depth;
   const bool a_is_whole = A_IS_WHOLE;
   const bool b_is_whole = B_IS_WHOLE;
-  realw a_staged[STAGED(A_LINES, A_LINE, A_TRANSPOSED)];
-  realw b_staged[STAGED(B_LINES, B_LINE, B_TRANSPOSED)];
+  realw a_staged[A_STAGED];
+  realw b_staged[B_STAGED];
   Fragments current = {{0}, {0}};
   int buffer = 0;
   if (PREFETCH == 1) {
@@ -317,8 +319,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     if (BUFFERS == 1) {
       barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tiles; with two pairs, others still read the other one
     }
-    store_tile(a_tile, a_staged, A_ROW, A_LINES, A_LINE, A_TRANSPOSED, item);
-    store_tile(b_tile, b_staged, B_ROW, B_LINES, B_LINE, B_TRANSPOSED, item);
+    store_tile(a_tile + a_first, a_staged, A_ROW, A_LINES, A_LINE, A_TRANSPOSED, item);
+    store_tile(b_tile + b_first, b_staged, B_ROW, B_LINES, B_LINE, B_TRANSPOSED, item);
     barrier(CLK_LOCAL_MEM_FENCE);
     a_source += A_BLOCK_STEP;
     b_source += B_BLOCK_STEP;

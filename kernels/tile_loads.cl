@@ -73,9 +73,14 @@ typedef cell rowv;
 // Loads of a work-item for a tile. Unless the loads divide EVENly, some work-items have one less.
 #define LOADS(lines, line) (((lines) * (line) / LOAD_WIDTH + WORK_ITEMS - 1) / WORK_ITEMS)
 #define EVEN(lines, line) ((lines) * (line) / LOAD_WIDTH % WORK_ITEMS == 0)
+#define IN_CELL (PAIRED ? 2 : 1)  // elements of a cell
 // Lines that a work-item takes at a time, to interleave them.
 #define APART(transposed) (PAIRED && !(transposed) ? 2 : 1)
 #define STAGED(lines, line, transposed) (APART(transposed) * LOADS((lines) / APART(transposed), line))
+#define A_STAGED STAGED(A_LINES, A_LINE, A_TRANSPOSED)
+#define B_STAGED STAGED(B_LINES, B_LINE, B_TRANSPOSED)
+// As a loop's bound, a constant: clang unrolls no loop over an argument whose value it learns only by inlining.
+#define MOST_STAGED (A_STAGED > B_STAGED ? A_STAGED : B_STAGED)
 
 // Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
 // alignment: NVIDIA's compiler turns it into single loads.
@@ -102,14 +107,41 @@ static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong s
 }
 
 // Line of load number r of a work-item, and the load's place in that line: neighbours load neighbours. Where whole
-// lines are dealt out at a time, the place is the same in all loads, which takes fewer registers.
+// lines are dealt out at a time (REGULAR), load number r is as many lines behind the first one as that makes, at the
+// same place.
+#define REGULAR(line) (WORK_ITEMS % ((line) / LOAD_WIDTH) == 0)
+#define LINES_AT_ONCE(line) (WORK_ITEMS / ((line) / LOAD_WIDTH))
 static ALWAYS_INLINE uint load_line(const int r, const int line, const uint item) {
   const uint loads = line / LOAD_WIDTH;  // in a line
-  return WORK_ITEMS % loads == 0 ? item / loads + r * (WORK_ITEMS / loads) : (item + r * WORK_ITEMS) / loads;
+  return REGULAR(line) ? item / loads + r * LINES_AT_ONCE(line) : (item + r * WORK_ITEMS) / loads;
 }
 static ALWAYS_INLINE uint load_place(const int r, const int line, const uint item) {
   const uint loads = line / LOAD_WIDTH;
-  return (WORK_ITEMS % loads == 0 ? item : item + r * WORK_ITEMS) % loads * LOAD_WIDTH;
+  return (REGULAR(line) ? item : item + r * WORK_ITEMS) % loads * LOAD_WIDTH;
+}
+
+// Where a work-item begins in a tile of global memory, `step` elements from line to line, and from there to the element
+// of its load number r (in line h of those that it interleaves). With regular loads all that differs between work-items
+// is in the first, so that the kernel's loop keeps one address, and adds to it what is the same for all.
+static ALWAYS_INLINE ulong first_element(const int line, const int apart, const ulong step, const uint item) {
+  return REGULAR(line) ? load_line(0, line, item) * apart * step + load_place(0, line, item) : 0;
+}
+static ALWAYS_INLINE ulong element_of(const int r, const int h, const int line, const int apart, const ulong step,
+                                      const uint item) {
+  return REGULAR(line) ? (uint)(r * LINES_AT_ONCE(line) * apart + h) * step
+                       : (load_line(r, line, item) * apart + h) * step + load_place(r, line, item);
+}
+
+// The same in a tile of local memory, whose rows are `row` cells apart.
+static ALWAYS_INLINE int cell_at(const int l, const int place, const int row, const bool transposed) {
+  return transposed ? place / IN_CELL * row + l : l * row + place;
+}
+static ALWAYS_INLINE int first_cell(const int line, const int row, const bool transposed, const uint item) {
+  return REGULAR(line) ? cell_at(load_line(0, line, item), load_place(0, line, item), row, transposed) : 0;
+}
+static ALWAYS_INLINE int cell_of(const int r, const int line, const int row, const bool transposed, const uint item) {
+  return REGULAR(line) ? cell_at(r * LINES_AT_ONCE(line), 0, row, transposed)
+                       : cell_at(load_line(r, line, item), load_place(r, line, item), row, transposed);
 }
 
 #if PAIRED
@@ -117,50 +149,51 @@ static ALWAYS_INLINE uint load_place(const int r, const int line, const uint ite
 // Loads a work-item's part of a tile into registers, as load_tile below does. Where lines lie along k (transposed), a
 // load is LOAD_WIDTH / 2 cells of one column; else two loads of a work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH
 // cells of row l.
-static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* from, const ulong step, const int lines,
                                     const int line, const bool transposed, const bool whole, const int full_lines,
                                     const int full_line, const uint item) {
   const int apart = APART(transposed);
+  const int loads = LOADS(lines / apart, line);
+  if (whole) {
 #pragma unroll
-  for (int r = 0; r < LOADS(lines / apart, line); ++r) {
-    const uint first = load_place(r, line, item);
+    for (int i = 0; i < MOST_STAGED; ++i) {
+      const int r = i / apart, h = i % apart;
+      if (r < loads && (EVEN(lines / apart, line) || load_line(r, line, item) * apart + h < (uint)lines)) {
+        staged[i] = LOADW((__global const ushort*)from + element_of(r, h, line, apart, step, item));
+      }
+    }
+  } else {
 #pragma unroll
-    for (int h = 0; h < apart; ++h) {
-      const uint l = load_line(r, line, item) * apart + h;
-      __global const ushort* source = (__global const ushort*)tile + (l * step + first);
-      if (whole) {
-        if (EVEN(lines / apart, line) || l < (uint)lines) {
-          staged[apart * r + h] = LOADW(source);
-        }
-      } else {
-        const int count = (int)l < full_lines ? full_line - (int)first : 0;
+    for (int i = 0; i < MOST_STAGED; ++i) {
+      const int r = i / apart, h = i % apart;
+      const int l = load_line(r, line, item) * apart + h;
+      const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
+      __global const ushort* source = (__global const ushort*)from + element_of(r, h, line, apart, step, item);
 #pragma unroll
-        for (int q = 0; q < LOAD_WIDTH; ++q) {
-          ((ushort*)&staged[apart * r + h])[q] = q < count ? source[q] : 0;
-        }
+      for (int q = 0; q < LOAD_WIDTH; ++q) {
+        if (r < loads) ((ushort*)&staged[i])[q] = q < count ? source[q] : 0;
       }
     }
   }
 }
 
 // Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart.
-static ALWAYS_INLINE void store_tile(__local cell* tile, const realw* staged, const int row, const int lines,
+static ALWAYS_INLINE void store_tile(__local cell* to, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
   const int apart = APART(transposed);
 #pragma unroll
-  for (int r = 0; r < LOADS(lines / apart, line); ++r) {
-    const uint l = load_line(r, line, item);
-    const uint first = load_place(r, line, item);
-    if (EVEN(lines / apart, line) || l < (uint)(lines / apart)) {
+  for (int r = 0; r < MOST_STAGED; ++r) {
+    if (r < LOADS(lines / apart, line) &&
+        (EVEN(lines / apart, line) || load_line(r, line, item) < (uint)(lines / apart))) {
       const ushort* low = (const ushort*)&staged[apart * r];
       const ushort* high = (const ushort*)&staged[apart * r + apart - 1];
+      __local cell* cells = to + cell_of(r, line, row, transposed, item);
 #pragma unroll
       for (int q = 0; q < LOAD_WIDTH; q += 2) {
         if (transposed) {
-          tile[(first + q) / 2 * row + l] = low[q] | (uint)low[q + 1] << 16;
+          cells[q / 2 * row] = low[q] | (uint)low[q + 1] << 16;
         } else {
-          *(__local cellv*)(tile + (l * row + first + q)) =
-              (cellv)(low[q] | (uint)high[q] << 16, low[q + 1] | (uint)high[q + 1] << 16);
+          *(__local cellv*)(cells + q) = (cellv)(low[q] | (uint)high[q] << 16, low[q + 1] | (uint)high[q + 1] << 16);
         }
       }
     }
@@ -169,45 +202,49 @@ static ALWAYS_INLINE void store_tile(__local cell* tile, const realw* staged, co
 
 #else
 
-// Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers.
-// whole (the same for the whole work-group): all elements exist and lines are aligned. Else only full_lines x full_line
-// elements exist; the others become zero.
-static ALWAYS_INLINE void load_tile(realw* staged, __global const element* tile, const ulong step, const int lines,
+// Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers;
+// `from` is where the work-item begins. whole (the same for the whole work-group): all elements exist and lines are
+// aligned. Else only full_lines x full_line elements exist; the others become zero.
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* from, const ulong step, const int lines,
                                     const int line, const bool transposed, const bool whole, const int full_lines,
                                     const int full_line, const uint item) {
+  if (whole) {
 #pragma unroll
-  for (int r = 0; r < LOADS(lines, line); ++r) {
-    const uint l = load_line(r, line, item);
-    const uint first = load_place(r, line, item);
-    __global const element* source = tile + (l * step + first);
-    if (whole) {
-      if (EVEN(lines, line) || l < (uint)lines) {
-        staged[r] = LOADW(source);
+    for (int r = 0; r < MOST_STAGED; ++r) {
+      if (r < LOADS(lines, line) && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
+        staged[r] = LOADW(from + element_of(r, 0, line, 1, step, item));
       }
-    } else {
-      const int count = (int)l < full_lines ? full_line - (int)first : 0;
+    }
+  } else {
+#pragma unroll
+    for (int r = 0; r < MOST_STAGED; ++r) {
+      const int l = load_line(r, line, item);
+      const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
+      __global const element* source = from + element_of(r, 0, line, 1, step, item);
+      realw loaded;
 #pragma unroll
       for (int q = 0; q < LOAD_WIDTH; ++q) {
-        ((real*)&staged[r])[q] = q < count ? LOAD(source + q) : 0;
+        ((real*)&loaded)[q] = q < count ? LOAD(source + q) : 0;
       }
+      if (r < LOADS(lines, line)) staged[r] = loaded;
     }
   }
 }
 
-// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart.
-static ALWAYS_INLINE void store_tile(__local real* tile, const realw* staged, const int row, const int lines,
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart; `to` is where
+// the work-item begins.
+static ALWAYS_INLINE void store_tile(__local real* to, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
 #pragma unroll
-  for (int r = 0; r < LOADS(lines, line); ++r) {
-    const uint l = load_line(r, line, item);
-    const uint first = load_place(r, line, item);
-    if (EVEN(lines, line) || l < (uint)lines) {
+  for (int r = 0; r < MOST_STAGED; ++r) {
+    if (r < LOADS(lines, line) && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
+      __local real* cells = to + cell_of(r, line, row, transposed, item);
       if (LOAD_WIDTH <= VECTOR_WIDTH && !transposed) {
-        *(__local realw*)(tile + (l * row + first)) = staged[r];
+        *(__local realw*)cells = staged[r];
       } else {
 #pragma unroll
         for (int q = 0; q < LOAD_WIDTH; ++q) {
-          tile[transposed ? (first + q) * row + l : l * row + first + q] = ((const real*)&staged[r])[q];
+          cells[transposed ? q * row : q] = ((const real*)&staged[r])[q];
         }
       }
     }

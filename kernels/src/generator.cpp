@@ -30,6 +30,7 @@ std::string assemble_source(Family family, const std::string& file_name) {
     text.append("#line 1 \"").append(file).append("\"\n").append(content);
   };
   append("common.cl", embedded::common_cl);
+  append("tile.cl", embedded::tile_cl);
   append("pack.cl", embedded::pack_cl);
   if (family == Family::stripe) append("pack_image.cl", embedded::pack_image_cl);
   append("reduce.cl", embedded::reduce_cl);

@@ -4,6 +4,7 @@
 namespace clbake::kernels::embedded {
 
 extern const char common_cl[];
+extern const char tile_cl[];
 extern const char pack_cl[];
 extern const char pack_image_cl[];
 extern const char reduce_cl[];

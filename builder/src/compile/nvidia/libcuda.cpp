@@ -34,7 +34,9 @@ constexpr int kTarget = 9;
 constexpr int kInputPtx = 1;
 constexpr int kAccelerated = 0x10000;  // added to a target with the suffix "a"
 
-constexpr int kFewRegisters = 16;  // of which a bound may deprive a kernel
+// The part of a kernel's registers of which a bound may deprive it. More cost more than one more work-group brings:
+// loads that wait in registers, or the order of instructions (kernels/MEASUREMENTS.md).
+constexpr double kMostTaken = 0.18;
 
 struct Api {
   CUresult (*init)(unsigned flags);
@@ -213,7 +215,7 @@ std::vector<Usage> usages_of(const Api& api, const cache::Bytes& cubin, const st
   return known ? usages : std::vector<Usage>();
 }
 
-// The PTX with a bound on the registers of those kernels that, with a few less, would leave room for one more
+// The PTX with a bound on the registers of those kernels that, with fewer, would leave room for one more
 // work-group on a multiprocessor. `ptx` itself where there is none.
 std::string bounded(std::string ptx, const std::vector<PtxKernel>& kernels, const std::vector<Usage>& usages,
                     int registers_of_multiprocessor) {
@@ -221,7 +223,8 @@ std::string bounded(std::string ptx, const std::vector<PtxKernel>& kernels, cons
   for (std::size_t i = kernels.size(); i-- > 0;) {  // from the end, so that the positions stay right
     const int work_items = (usages[i].resident + 1) * static_cast<int>(kernels[i].threads);
     const int bound = registers_of_multiprocessor / work_items / kUnit * kUnit;
-    const bool is_near = usages[i].registers > bound && usages[i].registers <= bound + kFewRegisters;
+    const int taken = usages[i].registers - bound;
+    const bool is_near = taken > 0 && taken <= kMostTaken * usages[i].registers;
     if (is_near) ptx.insert(kernels[i].body, ".maxnreg " + std::to_string(bound) + "\n");
   }
   return ptx;

@@ -1,0 +1,169 @@
+// The head of every family's kernel, and what a work-group computes: its tile of C, or a slice of it.
+
+#if LAYOUT_A == IMAGE
+#define A_PARAMETER __read_only image2d_t a
+#define A_POINTER ((__global const element*)0)
+#else
+#define A_PARAMETER __global const element* a
+#define A_POINTER a
+#endif
+#if LAYOUT_B == IMAGE
+#define B_PARAMETER __read_only image2d_t b
+#define B_POINTER ((__global const element*)0)
+#else
+#define B_PARAMETER __global const element* b
+#define B_POINTER b
+#endif
+
+#if SPLIT_K == 0
+#define TAIL_PARAMETERS __global real *partials, const int2 tail,
+#else
+#define TAIL_PARAMETERS
+#endif
+
+// The work-group size is local_x x local_y. The kernel's first statement is READ_NUMBERS.
+#define GEMM_KERNEL(local_x, local_y)                                                   \
+  __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm( \
+      A_PARAMETER, B_PARAMETER, __global output* c, TAIL_PARAMETERS CALL_PARAMETERS)
+
+// The numbers by name, for what the kernel reads and writes: packed operands and partial sums have no gaps, and
+// reduce.cl scales the sums.
+#define READ_NUMBERS                                                                              \
+  const int m = numbers.m, n = numbers.n, k = numbers.k;                                          \
+  const int lda = LAYOUT_A == ROW_MAJOR ? numbers.lda : round_up(m, ML);                          \
+  const int ldb = LAYOUT_B == ROW_MAJOR ? numbers.ldb : round_up(n, NL);                          \
+  const int ldc = WRITES_C ? numbers.ldc : n;                                                     \
+  const ulong a_stride = LAYOUT_A == ROW_MAJOR ? numbers.a_stride : (ulong)lda * round_up(k, KL); \
+  const ulong b_stride = LAYOUT_B == ROW_MAJOR ? numbers.b_stride : (ulong)ldb * round_up(k, KL); \
+  const ulong c_stride = WRITES_C ? numbers.c_stride : (ulong)m * n;                              \
+  const real alpha = WRITES_C ? scalars.x : scalars.x != 0;                                       \
+  const real beta = WRITES_C ? scalars.y : 0;                                                     \
+  FIND_PART
+
+// The tile of this number, counted in bands of BAND rows of tiles: those that run at the same time then need less of
+// op(A) and op(B) than row by row.
+#define BAND 8
+static inline void find_in_bands(const uint number, const uint rows, const uint columns, size_t* row, size_t* column) {
+  const uint first = number / (BAND * columns) * BAND;
+  const uint in_band = min(rows - first, (uint)BAND);
+  *row = first + number % (BAND * columns) % in_band;
+  *column = number % (BAND * columns) / in_band;
+}
+
+// What a work-group computes: a tile of C, over all of k or over a slice of it.
+#if SPLIT_K > 0
+// Grid: x along the columns of C, y along its rows, z = product * SPLIT_K + slice.
+#define TILE_ROW get_group_id(1)  // of the rows of tiles
+#define TILE_COLUMN get_group_id(0)
+#define PRODUCT (int)(get_group_id(2) / SPLIT_K)  // within this launch
+#define SLICE get_group_id(2) % SPLIT_K
+#define SLICES SPLIT_K  // of the tile
+#define FIND_PART
+#define PART_PARAMETER
+#define PART_ARGUMENT
+#else
+// A device computes as many tiles at a time as it has units: a wave. If the last wave is not full, only its tiles, the
+// tail, are cut into slices of k, and those fill it. So tail.x tiles are whole, and each other one has tail.y slices.
+//
+//      wave 1   +--------+--------+--------+--------+   wave 2   +----+----+----+----+
+//               | tile 0 | tile 1 | tile 2 | tile 3 |            | 4  | 4  | 5  | 5  |   two tiles, two slices each
+//               +--------+--------+--------+--------+            +----+----+----+----+
+//
+// Grid: x, the whole tiles of all products, then the slices of the others.
+#define TILE_ROW part.tile_row
+#define TILE_COLUMN part.tile_column
+#define PRODUCT part.product
+#define SLICE part.slice
+#define SLICES part.slices
+#define FIND_PART const Part part = find_part((int)get_group_id(0), tail.x, tail.y, m, n)
+#define PART_PARAMETER const Part part,
+#define PART_ARGUMENT part,
+
+typedef struct {
+  size_t tile_row, tile_column;
+  int product, slice, slices;
+} Part;
+
+// The tile of this number among those of all products, and its product.
+static inline Part find_counted(const uint tile, const int m, const int n) {
+  const uint rows = ((uint)m + (ML - 1)) / ML, columns = ((uint)n + (NL - 1)) / NL;
+  Part part = {0, 0, (int)(tile / (rows * columns)), 0, 1};
+  find_in_bands(tile % (rows * columns), rows, columns, &part.tile_row, &part.tile_column);
+  return part;
+}
+
+static inline Part find_part(const int group, const int whole, const int slices, const int m, const int n) {
+  const int behind = max(group - whole, 0);
+  Part part = find_counted((uint)(min(group, whole) + behind / slices), m, n);
+  if (group >= whole) {
+    part.slice = behind % slices;
+    part.slices = slices;
+  }
+  return part;
+}
+#endif
+
+// A work-group's tile of C, and the operands of its slice of k.
+typedef struct {
+  __global const element* a;  // first element of the tile's rows of op(A); unused when A is in an image
+  __global const element* b;  // first element of the tile's columns of op(B); unused when B is in an image
+  __global output* c;         // first element of the tile
+  size_t row;                 // first row of the tile in C
+  size_t column;              // first column
+  int rows;                   // rows of the tile inside C; 0 when the tile lies outside
+  int columns;                // columns of the tile inside C; 0 when the tile lies outside
+  int depth;                  // steps of k in the slice; 0 when alpha is 0
+  int product;                // number of the product within this launch
+  int first_p;                // first step of k of the slice, a multiple of KL
+} Tile;
+
+// The tile in this row and column of tiles, when C is cut into tiles of rows x columns, at most ML x NL.
+static inline Tile find_tile(const size_t tile_row, const size_t tile_column, const size_t rows, const size_t columns,
+                             PART_PARAMETER const int m, const int n, const int k, const real alpha,
+                             __global const element* a, const ulong a_offset, const int lda, __global const element* b,
+                             const ulong b_offset, const int ldb, __global output* c, const ulong c_offset,
+                             const int ldc, const ulong a_stride, const ulong b_stride, const ulong c_stride,
+                             __global const ulong* offsets, const int first_product) {
+  Tile tile;
+  tile.row = tile_row * rows;
+  tile.column = tile_column * columns;
+  tile.rows = tile.row < (size_t)m ? (int)min(rows, (size_t)m - tile.row) : 0;
+  tile.columns = tile.column < (size_t)n ? (int)min(columns, (size_t)n - tile.column) : 0;
+  tile.product = PRODUCT;
+
+  // Slices are multiples of KL deep, so that no block of k is split.
+  const int round = SLICES * KL;
+  const int slice_depth = SLICES == 1 ? k : (k / round + (k % round != 0)) * KL;
+  tile.first_p = (int)min((size_t)k, SLICE * (size_t)slice_depth);
+  tile.depth = alpha == 0 ? 0 : min(k - tile.first_p, slice_depth);
+  const ulong first_block = tile.first_p / KL;
+
+  // The caller's matrices are indexed by the product's number in the batch, packed operands by that in this launch.
+  const ulong number = (ulong)tile.product + first_product;
+#if LAYOUT_A == ROW_MAJOR
+  a += a_offset + (offsets ? LISTED(number, 0) : number * a_stride) + tile.row * A_STEP_I;
+#else
+  a += tile.product * a_stride + block_column_offset(LAYOUT_A, tile_row, ML, k);
+#endif
+#if LAYOUT_B == ROW_MAJOR
+  b += b_offset + (offsets ? LISTED(number, 1) : number * b_stride) + tile.column * B_STEP_J;
+#else
+  b += tile.product * b_stride + block_column_offset(LAYOUT_B, tile_column, NL, k);
+#endif
+#if WRITES_C
+  c += c_offset + (offsets ? LISTED(number, 2) : number * c_stride);
+#else
+  c += get_group_id(2) * c_stride;
+#endif
+  tile.a = a + first_block * A_BLOCK_STEP;
+  tile.b = b + first_block * B_BLOCK_STEP;
+  tile.c = c + tile.row * (ulong)ldc + tile.column;
+  return tile;
+}
+
+#define OUTSIDE_C (tile.rows == 0 || tile.columns == 0)
+
+// The kernel's arguments in the order of find_tile.
+#define GEMM_ARGUMENTS                                                                                 \
+  PART_ARGUMENT m, n, k, alpha, A_POINTER, numbers.a_offset, lda, B_POINTER, numbers.b_offset, ldb, c, \
+      numbers.c_offset, ldc, a_stride, b_stride, c_stride, offsets, numbers.first_product
