@@ -20,7 +20,7 @@ kernels::Params tiles() {
   return p;
 }
 
-// An odd number of tiles for the batches below: PoCL has a tail on two units.
+// For the batches below a number of tiles that three units, PoCL's in this test, do not divide.
 kernels::Params cut_tail() {
   kernels::Params p = tiles();
   p.split_k = 0;

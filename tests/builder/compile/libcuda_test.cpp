@@ -22,16 +22,17 @@ int ask_library(const char* function) {
 // What the library was left with: contexts and links that nobody released.
 int alive() { return ask_library("fake_libcuda_alive"); }
 
-Result<Cubin> assemble_told(const char* told, const std::string& architecture) {
+Result<Cubin> assemble_told(const char* told, const std::string& architecture, const std::string& ptx = small_ptx()) {
   setenv("FAKE_LIBCUDA", told, 1);
-  return assemble_with_libcuda(small_ptx(), architecture);
+  return assemble_with_libcuda(ptx, architecture);
 }
 
 // The first success leaves a context to the process, and nothing after that leaves anything.
-Result<Cubin> assemble_while(const char* told, const std::string& architecture = "sm_90") {
+Result<Cubin> assemble_while(const char* told, const std::string& architecture = "sm_90",
+                             const std::string& ptx = small_ptx()) {
   static const bool has_context = assemble_told("", "sm_90").ok();
   BOOST_TEST(has_context);
-  Result<Cubin> cubin = assemble_told(told, architecture);
+  Result<Cubin> cubin = assemble_told(told, architecture, ptx);
   BOOST_TEST(alive() == 1, told);
   return cubin;
 }
@@ -57,15 +58,25 @@ BOOST_AUTO_TEST_CASE(MachineCodeForSm90IsForThatArchitectureAlone) {
   }
 }
 
-// 130 registers leave room for 15 resident work-groups of 32, 128 for 16.
+// 130 registers leave room for 15 resident work-groups of 32, 128 for 16; of 512 there is room for one with more than
+// 64, for two with 64.
 BOOST_AUTO_TEST_CASE(AFewRegistersAreGivenUpForOneMoreResidentWorkGroup) {
-  const Result<Cubin> cubin = assemble_while("many registers");
-  BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
-  BOOST_TEST(cubin->bytes.back() == 128);
+  struct Case {
+    const char* registers;
+    const char* work_items;
+    int bound;
+  };
+  for (const Case& c : {Case{"130", "32", 128}, Case{"78", "512", 64}, Case{"79", "512", 79}}) {
+    std::string ptx = small_ptx();
+    ptx.replace(ptx.find("32, 1, 1"), 2, c.work_items);
+    const Result<Cubin> cubin = assemble_while(c.registers, "sm_90", ptx);
+    BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
+    BOOST_TEST(cubin->bytes.back() == c.bound, c.registers);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ButNothingIsSpilledForItNorGivenUpForNothing) {
-  for (const char* told : {"spills", "local memory decides"}) {
+  for (const char* told : {"130 spills", "130 local memory decides"}) {
     const Result<Cubin> cubin = assemble_while(told);
     BOOST_REQUIRE_MESSAGE(cubin.ok(), cubin.status().message());
     BOOST_TEST(cubin->bytes.back() == 130, told);

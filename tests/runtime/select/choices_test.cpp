@@ -132,12 +132,13 @@ BOOST_AUTO_TEST_CASE(a_cut_tail_takes_its_part_of_a_wave) {
     return expected_us(model, problem(64, 32 * tiles_of_c, k), 8);
   };
   BOOST_TEST(us(8, 256) == 16);       // a whole wave
-  BOOST_TEST(us(10, 256) == 16 + 4);  // two tiles in four slices each
-  BOOST_TEST(us(2, 256) == 4);        // no whole wave
-  BOOST_TEST(us(12, 256) == 16 + 8);  // four tiles in two slices
-  BOOST_TEST(us(13, 256) == 32);      // no room for two slices of five tiles
-  BOOST_TEST(us(10, 192) == 12 + 4);  // at most three slices of four blocks
-  BOOST_TEST(us(10, 127) == 16);      // slices of less than four blocks
+  BOOST_TEST(us(9, 256) == 16 + 4);   // one tile in four slices
+  BOOST_TEST(us(2, 256) == 4);        // no whole wave: two tiles in four slices each, on all units
+  BOOST_TEST(us(11, 256) == 16 + 8);  // three tiles in two slices
+  BOOST_TEST(us(12, 256) == 32);      // two slices of four tiles leave no unit free
+  BOOST_TEST(us(10, 256) == 16 + 16. / 3, tt::tolerance(1e-12));  // two tiles in three slices
+  BOOST_TEST(us(9, 192) == 12 + 4);                               // at most three slices of four blocks
+  BOOST_TEST(us(10, 127) == 16);                                  // slices of less than four blocks
   BOOST_TEST(us(24, 256) == 48);
 }
 
