@@ -296,10 +296,12 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   realv sum[MS][COLUMN_PIECES];
   CLEAR_SUM;
   // Where the work-item begins in the tiles to load next, and in those of local memory; the steps of k that are left.
-  __global const element* a_source = tile.a + first_element(A_LINE, APART(A_TRANSPOSED), A_LINE_STEP, item);
-  __global const element* b_source = tile.b + first_element(B_LINE, APART(B_TRANSPOSED), B_LINE_STEP, item);
-  const int a_first = first_cell(A_LINE, A_ROW, A_TRANSPOSED, item);
-  const int b_first = first_cell(B_LINE, B_ROW, B_TRANSPOSED, item);
+  __global const element* a_source =
+      tile.a + BEGIN(A_LINE, element_offset(0, 0, A_LINE, APART(A_TRANSPOSED), A_LINE_STEP, item));
+  __global const element* b_source =
+      tile.b + BEGIN(B_LINE, element_offset(0, 0, B_LINE, APART(B_TRANSPOSED), B_LINE_STEP, item));
+  const int a_begin = BEGIN(A_LINE, cell_offset(0, A_LINE, A_ROW, A_TRANSPOSED, item));
+  const int b_begin = BEGIN(B_LINE, cell_offset(0, B_LINE, B_ROW, B_TRANSPOSED, item));
   int left = !RETURNS && OUTSIDE_C ? 0 : tile.depth;
   const bool a_is_whole = A_IS_WHOLE;
   const bool b_is_whole = B_IS_WHOLE;
@@ -319,8 +321,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     if (BUFFERS == 1) {
       barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tiles; with two pairs, others still read the other one
     }
-    store_tile(a_tile + a_first, a_staged, A_ROW, A_LINES, A_LINE, A_TRANSPOSED, item);
-    store_tile(b_tile + b_first, b_staged, B_ROW, B_LINES, B_LINE, B_TRANSPOSED, item);
+    store_tile(a_tile + a_begin, a_staged, A_ROW, A_LINES, A_LINE, A_TRANSPOSED, item);
+    store_tile(b_tile + b_begin, b_staged, B_ROW, B_LINES, B_LINE, B_TRANSPOSED, item);
     barrier(CLK_LOCAL_MEM_FENCE);
     a_source += A_BLOCK_STEP;
     b_source += B_BLOCK_STEP;

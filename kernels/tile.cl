@@ -63,11 +63,12 @@ static inline void find_in_bands(const uint number, const uint rows, const uint 
 #define PART_ARGUMENT
 #else
 // A device computes as many tiles at a time as it has units: a wave. If the last wave is not full, only its tiles, the
-// tail, are cut into slices of k, and those fill it. So tail.x tiles are whole, and each other one has tail.y slices.
+// tail, are cut into slices of k, and those use the other units. So tail.x tiles are whole, and each other one has
+// tail.y slices.
 //
-//      wave 1   +--------+--------+--------+--------+   wave 2   +----+----+----+----+
-//               | tile 0 | tile 1 | tile 2 | tile 3 |            | 4  | 4  | 5  | 5  |   two tiles, two slices each
-//               +--------+--------+--------+--------+            +----+----+----+----+
+//      wave 1   +--------+--------+--------+--------+--------+   wave 2   +---+---+---+---+
+//               | tile 0 | tile 1 | tile 2 | tile 3 | tile 4 |            | 5 | 5 | 5 | 5 |   a tile in four slices
+//               +--------+--------+--------+--------+--------+            +---+---+---+---+
 //
 // Grid: x, the whole tiles of all products, then the slices of the others.
 #define TILE_ROW part.tile_row

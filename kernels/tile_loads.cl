@@ -79,7 +79,8 @@ typedef cell rowv;
 #define STAGED(lines, line, transposed) (APART(transposed) * LOADS((lines) / APART(transposed), line))
 #define A_STAGED STAGED(A_LINES, A_LINE, A_TRANSPOSED)
 #define B_STAGED STAGED(B_LINES, B_LINE, B_TRANSPOSED)
-// As a loop's bound, a constant: clang unrolls no loop over an argument whose value it learns only by inlining.
+// A constant, as a loop's bound: clang 15 unrolled the loop over LOADS in store_tile but by half (single, nt), so that
+// the array left the registers.
 #define MOST_STAGED (A_STAGED > B_STAGED ? A_STAGED : B_STAGED)
 
 // Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
@@ -106,8 +107,8 @@ static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong s
   return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
 }
 
-// Line of load number r of a work-item, and the load's place in that line: neighbours load neighbours. Where whole
-// lines are dealt out at a time (REGULAR), load number r is as many lines behind the first one as that makes, at the
+// Line of load number r of a work-item, and the load's place in that line: neighbours load neighbours. REGULAR: the
+// work-group loads LINES_AT_ONCE whole lines at a time, so load r lies r * LINES_AT_ONCE lines behind the first, at the
 // same place.
 #define REGULAR(line) (WORK_ITEMS % ((line) / LOAD_WIDTH) == 0)
 #define LINES_AT_ONCE(line) (WORK_ITEMS / ((line) / LOAD_WIDTH))
@@ -120,65 +121,63 @@ static ALWAYS_INLINE uint load_place(const int r, const int line, const uint ite
   return (REGULAR(line) ? item : item + r * WORK_ITEMS) % loads * LOAD_WIDTH;
 }
 
-// Where a work-item begins in a tile of global memory, `step` elements from line to line, and from there to the element
-// of its load number r (in line h of those that it interleaves). With regular loads all that differs between work-items
-// is in the first, so that the kernel's loop keeps one address, and adds to it what is the same for all.
-static ALWAYS_INLINE ulong first_element(const int line, const int apart, const ulong step, const uint item) {
-  return REGULAR(line) ? load_line(0, line, item) * apart * step + load_place(0, line, item) : 0;
+// From the start of a tile to load number r of a work-item, in line h of those that it interleaves: in elements of
+// global memory, `step` from line to line, and in cells of local memory, `row` from row to row.
+static ALWAYS_INLINE ulong element_offset(const int r, const int h, const int line, const int apart, const ulong step,
+                                          const uint item) {
+  return (load_line(r, line, item) * apart + h) * step + load_place(r, line, item);
 }
-static ALWAYS_INLINE ulong element_of(const int r, const int h, const int line, const int apart, const ulong step,
-                                      const uint item) {
-  return REGULAR(line) ? (uint)(r * LINES_AT_ONCE(line) * apart + h) * step
-                       : (load_line(r, line, item) * apart + h) * step + load_place(r, line, item);
-}
-
-// The same in a tile of local memory, whose rows are `row` cells apart.
-static ALWAYS_INLINE int cell_at(const int l, const int place, const int row, const bool transposed) {
+static ALWAYS_INLINE int cell_offset(const int r, const int line, const int row, const bool transposed,
+                                     const uint item) {
+  const int l = load_line(r, line, item);
+  const int place = load_place(r, line, item);
   return transposed ? place / IN_CELL * row + l : l * row + place;
 }
-static ALWAYS_INLINE int first_cell(const int line, const int row, const bool transposed, const uint item) {
-  return REGULAR(line) ? cell_at(load_line(0, line, item), load_place(0, line, item), row, transposed) : 0;
-}
-static ALWAYS_INLINE int cell_of(const int r, const int line, const int row, const bool transposed, const uint item) {
-  return REGULAR(line) ? cell_at(r * LINES_AT_ONCE(line), 0, row, transposed)
-                       : cell_at(load_line(r, line, item), load_place(r, line, item), row, transposed);
-}
+
+// A work-item begins at the offset of its first load. With regular loads the others lie from there as work-item 0's lie
+// from the tile's start: the same for all, so that the kernel's loop keeps one address for each operand.
+#define BEGIN(line, offset) (REGULAR(line) ? (offset) : 0)
+#define FROM_BEGIN(line, item) (REGULAR(line) ? 0 : (item))
 
 #if PAIRED
 
 // Loads a work-item's part of a tile into registers, as load_tile below does. Where lines lie along k (transposed), a
 // load is LOAD_WIDTH / 2 cells of one column; else two loads of a work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH
 // cells of row l.
-static ALWAYS_INLINE void load_tile(realw* staged, __global const element* from, const ulong step, const int lines,
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin, const ulong step, const int lines,
                                     const int line, const bool transposed, const bool whole, const int full_lines,
                                     const int full_line, const uint item) {
   const int apart = APART(transposed);
   const int loads = LOADS(lines / apart, line);
+#define SOURCE ((__global const ushort*)begin + element_offset(r, h, line, apart, step, FROM_BEGIN(line, item)))
   if (whole) {
 #pragma unroll
     for (int i = 0; i < MOST_STAGED; ++i) {
       const int r = i / apart, h = i % apart;
       if (r < loads && (EVEN(lines / apart, line) || load_line(r, line, item) * apart + h < (uint)lines)) {
-        staged[i] = LOADW((__global const ushort*)from + element_of(r, h, line, apart, step, item));
+        staged[i] = LOADW(SOURCE);
       }
     }
   } else {
 #pragma unroll
     for (int i = 0; i < MOST_STAGED; ++i) {
       const int r = i / apart, h = i % apart;
-      const int l = load_line(r, line, item) * apart + h;
-      const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
-      __global const ushort* source = (__global const ushort*)from + element_of(r, h, line, apart, step, item);
+      if (r < loads) {
+        const int l = load_line(r, line, item) * apart + h;
+        const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
+        __global const ushort* source = SOURCE;
 #pragma unroll
-      for (int q = 0; q < LOAD_WIDTH; ++q) {
-        if (r < loads) ((ushort*)&staged[i])[q] = q < count ? source[q] : 0;
+        for (int q = 0; q < LOAD_WIDTH; ++q) {
+          ((ushort*)&staged[i])[q] = q < count ? source[q] : 0;
+        }
       }
     }
   }
+#undef SOURCE
 }
 
 // Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart.
-static ALWAYS_INLINE void store_tile(__local cell* to, const realw* staged, const int row, const int lines,
+static ALWAYS_INLINE void store_tile(__local cell* begin, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
   const int apart = APART(transposed);
 #pragma unroll
@@ -187,7 +186,7 @@ static ALWAYS_INLINE void store_tile(__local cell* to, const realw* staged, cons
         (EVEN(lines / apart, line) || load_line(r, line, item) < (uint)(lines / apart))) {
       const ushort* low = (const ushort*)&staged[apart * r];
       const ushort* high = (const ushort*)&staged[apart * r + apart - 1];
-      __local cell* cells = to + cell_of(r, line, row, transposed, item);
+      __local cell* cells = begin + cell_offset(r, line, row, transposed, FROM_BEGIN(line, item));
 #pragma unroll
       for (int q = 0; q < LOAD_WIDTH; q += 2) {
         if (transposed) {
@@ -203,42 +202,43 @@ static ALWAYS_INLINE void store_tile(__local cell* to, const realw* staged, cons
 #else
 
 // Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers;
-// `from` is where the work-item begins. whole (the same for the whole work-group): all elements exist and lines are
+// `begin` is where the work-item begins. whole (the same for the whole work-group): all elements exist and lines are
 // aligned. Else only full_lines x full_line elements exist; the others become zero.
-static ALWAYS_INLINE void load_tile(realw* staged, __global const element* from, const ulong step, const int lines,
+static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin, const ulong step, const int lines,
                                     const int line, const bool transposed, const bool whole, const int full_lines,
                                     const int full_line, const uint item) {
+  const int loads = LOADS(lines, line);
   if (whole) {
 #pragma unroll
     for (int r = 0; r < MOST_STAGED; ++r) {
-      if (r < LOADS(lines, line) && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
-        staged[r] = LOADW(from + element_of(r, 0, line, 1, step, item));
+      if (r < loads && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
+        staged[r] = LOADW(begin + element_offset(r, 0, line, 1, step, FROM_BEGIN(line, item)));
       }
     }
   } else {
 #pragma unroll
     for (int r = 0; r < MOST_STAGED; ++r) {
-      const int l = load_line(r, line, item);
-      const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
-      __global const element* source = from + element_of(r, 0, line, 1, step, item);
-      realw loaded;
+      if (r < loads) {
+        const int l = load_line(r, line, item);
+        const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
+        __global const element* source = begin + element_offset(r, 0, line, 1, step, FROM_BEGIN(line, item));
 #pragma unroll
-      for (int q = 0; q < LOAD_WIDTH; ++q) {
-        ((real*)&loaded)[q] = q < count ? LOAD(source + q) : 0;
+        for (int q = 0; q < LOAD_WIDTH; ++q) {
+          ((real*)&staged[r])[q] = q < count ? LOAD(source + q) : 0;
+        }
       }
-      if (r < LOADS(lines, line)) staged[r] = loaded;
     }
   }
 }
 
-// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart; `to` is where
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart; `begin` is where
 // the work-item begins.
-static ALWAYS_INLINE void store_tile(__local real* to, const realw* staged, const int row, const int lines,
+static ALWAYS_INLINE void store_tile(__local real* begin, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
 #pragma unroll
   for (int r = 0; r < MOST_STAGED; ++r) {
     if (r < LOADS(lines, line) && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
-      __local real* cells = to + cell_of(r, line, row, transposed, item);
+      __local real* cells = begin + cell_offset(r, line, row, transposed, FROM_BEGIN(line, item));
       if (LOAD_WIDTH <= VECTOR_WIDTH && !transposed) {
         *(__local realw*)cells = staged[r];
       } else {

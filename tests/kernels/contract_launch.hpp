@@ -138,8 +138,9 @@ class Launcher {
     const std::size_t tiles = rows * columns * call_.products;
     const std::size_t behind = tiles % call_.units;
     if (behind == 0) return {tiles, 0, 1};
+    const std::size_t room = tiles > behind ? call_.units - 1 : call_.units;
     const std::size_t cut =
-        std::min(call_.units / behind, static_cast<std::size_t>(call_.k) / (std::size_t{4} * built_.params.kl));
+        std::min(room / behind, static_cast<std::size_t>(call_.k) / (std::size_t{4} * built_.params.kl));
     return cut > 1 ? Tail{tiles - behind, behind, cut} : Tail{tiles, 0, 1};
   }
 

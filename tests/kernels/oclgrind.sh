@@ -51,7 +51,7 @@ for variant in $(echo "$variants" | tr , ' '); do
   run_in_oclgrind "$variant at m n k beta = $sizes" "$bundle" --variant "$variant" $options \
     --m "$1" --n "$2" --k "$3" --beta "$4"
   case "$variant" in *-split0*)  # a tail behind whole tiles
-    leading="--lda 70 --ldb 71" units=4
+    leading="--lda 70 --ldb 71" units=8
     run_in_oclgrind "$variant with a tail" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 67 --beta 0.5
     leading="--lda 50 --ldb 51" units=1 ;;
   esac

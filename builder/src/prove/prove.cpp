@@ -106,7 +106,7 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
                              {launch.tile_m, launch.tile_n, 1032},
                              {3, 5, 4099},
                              {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
-  // One tile more than a wave: a tail behind whole ones.
+  // One tile more than a wave: a tail behind whole ones, on three units or more.
   if (v.split_k == 0) sizes.push_back({3, (context.device.compute_units + 1) * launch.tile_n - 3, 8 * v.block_k + 9});
   std::size_t number = 0;  // of the size
   for (const Size& size : sizes) {

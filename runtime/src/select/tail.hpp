@@ -18,8 +18,8 @@ struct Tail {
 // not measured.
 constexpr std::size_t kSliceBlocks = 4;
 
-// For so many tiles on so many compute units. The tail's slices are as many as the units, or a few less: behind whole
-// tiles at least one less, as on an H200 a full wave of slices gained nothing there (kernels/MEASUREMENTS.md).
+// For so many tiles on so many compute units. The slices are never more than the units, and behind whole tiles fewer:
+// on an H200 a full wave of slices lost there what it should gain (kernels/MEASUREMENTS.md).
 inline Tail tail_of(std::size_t tiles, std::size_t units, std::size_t k, std::size_t block_k) {
   const std::size_t behind = units == 0 ? 0 : tiles % units;
   const std::size_t room = tiles > behind ? units - 1 : units;

@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(MachineCodeForSm90IsForThatArchitectureAlone) {
 
 // 130 registers leave room for 15 resident work-groups of 32, 128 for 16; of 512 there is room for one with more than
 // 64, for two with 64.
-BOOST_AUTO_TEST_CASE(AFewRegistersAreGivenUpForOneMoreResidentWorkGroup) {
+BOOST_AUTO_TEST_CASE(RegistersAreGivenUpForOneMoreResidentWorkGroup) {
   struct Case {
     const char* registers;
     const char* work_items;

@@ -34,8 +34,8 @@ constexpr int kTarget = 9;
 constexpr int kInputPtx = 1;
 constexpr int kAccelerated = 0x10000;  // added to a target with the suffix "a"
 
-// The part of a kernel's registers of which a bound may deprive it. More cost more than one more work-group brings:
-// loads that wait in registers, or the order of instructions (kernels/MEASUREMENTS.md).
+// The part of a kernel's registers of which a bound may deprive it. Where bounds took more, kernels got slower
+// (kernels/MEASUREMENTS.md).
 constexpr double kMostTaken = 0.18;
 
 struct Api {
@@ -243,7 +243,8 @@ bool is_better(const std::vector<Usage>& usages, const std::vector<Usage>& befor
 
 // cuLink assembles for a later link, and its code needs up to 14 registers more than that of the same assembler for a
 // whole program, which the driver uses when it loads PTX (measured: 182 and 168, 172 and 168). Where that costs a
-// resident work-group, single precision on an H200 loses a quarter of its speed between powers of two.
+// resident work-group, single precision on an H200 loses a quarter of its speed between powers of two. So it does where
+// a whole program would need as many: bounds that take 36 of 204 pay, too.
 cache::Bytes with_more_resident(const Api& api, CUdevice device, int target, const std::string& ptx,
                                 cache::Bytes cubin) {
   const std::vector<PtxKernel> kernels = kernels_of(ptx);
