@@ -79,8 +79,8 @@ typedef cell rowv;
 #define STAGED(lines, line, transposed) (APART(transposed) * LOADS((lines) / APART(transposed), line))
 #define A_STAGED STAGED(A_LINES, A_LINE, A_TRANSPOSED)
 #define B_STAGED STAGED(B_LINES, B_LINE, B_TRANSPOSED)
-// A constant, as a loop's bound: clang 15 unrolled the loop over LOADS in store_tile but by half (single, nt), so that
-// the array left the registers.
+// A constant for the bounds of loops: bounded by LOADS, the loop of store_tile is unrolled only by half by clang 15
+// (single, nt), and the array leaves the registers.
 #define MOST_STAGED (A_STAGED > B_STAGED ? A_STAGED : B_STAGED)
 
 // Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
