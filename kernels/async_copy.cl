@@ -28,6 +28,12 @@ static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong s
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
                    : "memory")
 
+// The same for `size` bytes, "4" or "8", aligned to that.
+#define COPY_PIECE(size, to, from, bytes)                                                                     \
+  __asm__ volatile("cp.async.ca.shared.global [%0], [%1], " size ", %2;" ::"r"(local_address(to)), "l"(from), \
+                   "r"(bytes)                                                                                 \
+                   : "memory")
+
 // Makes one group of this work-item's copies since the last group.
 #define START_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
 // Waits for all groups of this work-item but the last `late`, a string.

@@ -77,11 +77,6 @@ static ALWAYS_INLINE uint place_in_line(const uint line, const uint at) {
   return (at / 2 ^ SWIZZLE(line)) * 2 + at % 2;
 }
 
-// Starts to copy one element, or none, which becomes zero.
-#define COPY_ELEMENT(to, from, bytes)                                                                             \
-  __asm__ volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \
-                   : "memory")
-
 // All work-items together copy a tile in pieces of `width` elements: a chunk, or one element where the chunks are not
 // aligned. Neighbours copy neighbours; a work-item's pieces are WORK_ITEMS apart. Where its first one begins:
 static ALWAYS_INLINE ulong first_piece(const uint item, const uint line, const ulong step, const bool is_aligned) {
@@ -104,41 +99,54 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
     __global const element* from = source + (r / pieces * step + r % pieces * width);
     const int count = (int)l < full_lines ? clamp(full_line - (int)at, 0, (int)width) : 0;
     if (width == 1) {
-      COPY_ELEMENT(to, from, 8 * count);
+      COPY_PIECE("8", to, from, 8 * count);
     } else {
       COPY_ASYNC(to, from, whole ? CHUNK_BYTES : 8 * count);
     }
   }
 }
 
-#define COPY_A(width, whole)                                                                                       \
-  copy_tile(tiles + to * PAIR, a_source, A_LINE_STEP, A_LINES, A_LINE, width, whole, A_ALONG_K ? tile.rows : left, \
-            A_ALONG_K ? left : tile.rows, item)
-#define COPY_B(width, whole)                                                                     \
+// `depth` steps of k exist of the block.
+#define COPY_A(width, whole, depth)                                                                                 \
+  copy_tile(tiles + to * PAIR, a_source, A_LINE_STEP, A_LINES, A_LINE, width, whole, A_ALONG_K ? tile.rows : depth, \
+            A_ALONG_K ? depth : tile.rows, item)
+#define COPY_B(width, whole, depth)                                                              \
   copy_tile(tiles + (to * PAIR + ML * KL), b_source, B_LINE_STEP, B_LINES, B_LINE, width, whole, \
-            B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, item)
+            B_ALONG_K ? tile.columns : depth, B_ALONG_K ? depth : tile.columns, item)
 
-// Starts the copies of the next block, if one is left.
-#define COPY_BLOCK               \
-  if (left >= KL && whole) {     \
-    COPY_A(LOAD_WIDTH, true);    \
-    COPY_B(LOAD_WIDTH, true);    \
-  } else if (left > 0) {         \
-    if (a_is_aligned) {          \
-      COPY_A(LOAD_WIDTH, false); \
-    } else {                     \
-      COPY_A(1, false);          \
-    }                            \
-    if (b_is_aligned) {          \
-      COPY_B(LOAD_WIDTH, false); \
-    } else {                     \
-      COPY_B(1, false);          \
-    }                            \
-  }                              \
-  START_COPIES;                  \
-  a_source += A_BLOCK_STEP;      \
-  b_source += B_BLOCK_STEP;      \
-  left -= min(left, KL);         \
+// Starts the copies of the next block: all of its elements exist, aligned ...
+#define COPY_WHOLE_BLOCK        \
+  COPY_A(LOAD_WIDTH, true, KL); \
+  COPY_B(LOAD_WIDTH, true, KL); \
+  FINISH_COPYING
+
+// ... or so many steps of k, in any tile.
+#define COPY_BLOCK(depth)             \
+  if (a_is_aligned) {                 \
+    COPY_A(LOAD_WIDTH, false, depth); \
+  } else {                            \
+    COPY_A(1, false, depth);          \
+  }                                   \
+  if (b_is_aligned) {                 \
+    COPY_B(LOAD_WIDTH, false, depth); \
+  } else {                            \
+    COPY_B(1, false, depth);          \
+  }                                   \
+  FINISH_COPYING
+
+// ... or what is left, perhaps nothing.
+#define COPY_LAST_BLOCK \
+  if (left > 0) {       \
+    COPY_BLOCK(left);   \
+  } else {              \
+    START_COPIES;       \
+  }
+
+#define FINISH_COPYING      \
+  START_COPIES;             \
+  a_source += A_BLOCK_STEP; \
+  b_source += B_BLOCK_STEP; \
+  left -= min(left, KL);    \
   to = to + 1 == BUFFERS ? 0 : to + 1
 
 // ---- Fragments ----
@@ -236,6 +244,33 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
   WAIT_FOR_COPIES(LATE); \
   barrier(CLK_LOCAL_MEM_FENCE)
 
+// Multiplies a block; `copy` starts the copies of a later one.
+#if FRAGMENTS == 1
+#define MULTIPLY_BLOCK(copy)                          \
+  FINISH_BLOCK;                                       \
+  copy;                                               \
+  _Pragma("unroll") for (int s = 0; s < STEPS; ++s) { \
+    LOAD_FRAGMENTS(&current, s);                      \
+    multiply(sum, &current);                          \
+  }                                                   \
+  NEXT_PAIR
+#else
+#define MULTIPLY_BLOCK(copy)                          \
+  _Pragma("unroll") for (int s = 0; s < STEPS; ++s) { \
+    Fragments next;                                   \
+    if (s + 1 == STEPS) {                             \
+      NEXT_PAIR;                                      \
+      FINISH_BLOCK;                                   \
+    }                                                 \
+    LOAD_FRAGMENTS(&next, (s + 1) % STEPS);           \
+    if (s == 0) {                                     \
+      copy;                                           \
+    }                                                 \
+    multiply(sum, &current);                          \
+    current = next;                                   \
+  }
+#endif
+
 #define TILES_SIZE (BUFFERS * PAIR)  // elements
 #define SUMS_SIZE (SHARES / 2 * ML * NL)
 
@@ -274,9 +309,14 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const bool whole = a_is_aligned && b_is_aligned && tile.rows == ML && tile.columns == NL;
 #pragma unroll 1
   for (int i = 0; i < BUFFERS - 1; ++i) {
-    COPY_BLOCK;
+    if (whole && left >= KL) {
+      COPY_WHOLE_BLOCK;
+    } else {
+      COPY_LAST_BLOCK;
+    }
   }
   const int blocks = tile.depth / KL + (tile.depth % KL != 0);
+  int block = 0;
   int from = 0;
   __local const double* pair = tiles;
   Fragments current;
@@ -284,34 +324,21 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   FINISH_BLOCK;
   LOAD_FRAGMENTS(&current, 0);
 #endif
+  // Three loops, as the matrix units wait for each condition.
+  const int whole_blocks = left / KL;
+  if (whole) {
 #pragma unroll 1
-  for (int block = 0; block < blocks; ++block) {
-#if FRAGMENTS == 1
-    FINISH_BLOCK;
-    COPY_BLOCK;
-#endif
-#pragma unroll
-    for (int s = 0; s < STEPS; ++s) {
-#if FRAGMENTS == 1
-      LOAD_FRAGMENTS(&current, s);
-      multiply(sum, &current);
-#else
-      Fragments next;
-      if (s + 1 == STEPS) {
-        NEXT_PAIR;
-        FINISH_BLOCK;
-      }
-      LOAD_FRAGMENTS(&next, (s + 1) % STEPS);
-      if (s == 0) {
-        COPY_BLOCK;
-      }
-      multiply(sum, &current);
-      current = next;
-#endif
+    for (; block < whole_blocks; ++block) {
+      MULTIPLY_BLOCK(COPY_WHOLE_BLOCK);
     }
-#if FRAGMENTS == 1
-    NEXT_PAIR;
-#endif
+  }
+#pragma unroll 1
+  for (; block < whole_blocks; ++block) {
+    MULTIPLY_BLOCK(COPY_BLOCK(KL));
+  }
+#pragma unroll 1
+  for (; block < blocks; ++block) {
+    MULTIPLY_BLOCK(COPY_LAST_BLOCK);
   }
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles

@@ -127,28 +127,69 @@ static ALWAYS_INLINE uint4 load_unaligned(__global const element* from, const in
   return bits & select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
 }
 
+// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, of which full_lines x
+// full_line exist; the others become zero. Pieces of `size` bytes, 4 or 8, to which the lines are aligned: neighbours
+// copy neighbours, 128 / size work-items the 64 elements of a block of a line.
+static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
+                                      const int line, const uint size, const int full_lines, const int full_line,
+                                      uint item) {
+  // Else the compiler keeps multiples of both for all blocks of k, in registers that the aligned copies need.
+  __asm__ volatile("" : "+l"(step), "+r"(item));
+  const uint in_block = item % (128 / size) * size;  // bytes
+  const uint first_line = item / (128 / size);
+  const uint lines_at_once = PRODUCERS * size / 128;
+#pragma unroll 1
+  for (int block = 0; block < line / 64; ++block) {
+    const int at = block * 64 + in_block / 2;
+    const int bytes = 2 * clamp(full_line - at, 0, (int)size / 2);
+    __global const element* from = source + (first_line * step + at);
+    __local uchar* block_tile = tile + block * (lines * 128);
+#pragma unroll 8
+    for (uint l = first_line; l < lines; l += lines_at_once) {
+      __local uchar* to = block_tile + (l * 128 + (in_block / 16 ^ l % 8) * 16 + in_block % 16);
+      const int existing = (int)l < full_lines ? bytes : 0;
+      if (size == 8) {
+        COPY_PIECE("8", to, from, existing);
+      } else {
+        COPY_PIECE("4", to, from, existing);
+      }
+      from += lines_at_once * step;
+    }
+  }
+}
+
+// The largest power of two, in bytes and up to CHUNK_BYTES, to which all lines are aligned that start at `pointer` plus
+// a multiple of `step` elements.
+static ALWAYS_INLINE uint alignment(__global const element* pointer, const ulong step) {
+  const uint bits = (uint)(uintptr_t)pointer | 2 * (uint)step | CHUNK_BYTES;
+  return bits & -bits;
+}
+
 #define AT_ONCE 4  // chunks of a copy through registers
 #define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
 #define EXISTING(r)                                                                                                  \
   ((int)chunk_line(r, lines, item) < full_lines ? clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH) \
                                                 : 0)
 
-// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory. whole: all elements exist,
-// aligned to 16 bytes; else only full_lines x full_line exist, and the others become zero. Without alignment the copy
-// goes through registers.
+// The same for lines of any alignment. whole: all elements exist, aligned to 16 bytes. What is aligned to its elements
+// only goes through registers.
 static ALWAYS_INLINE void copy_tile(__local uchar* tile, __global const element* source, const ulong step,
-                                    const int lines, const int line, const bool is_aligned, const bool whole,
+                                    const int lines, const int line, const uint alignment, const bool whole,
                                     const int full_lines, const int full_line, const uint item) {
   if (whole) {
 #pragma unroll
     for (int r = 0; r < CHUNKS(lines, line); ++r) {
       COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), 16);
     }
-  } else if (is_aligned) {
+  } else if (alignment == CHUNK_BYTES) {
 #pragma unroll
     for (int r = 0; r < CHUNKS(lines, line); ++r) {
       COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), 2 * EXISTING(r));
     }
+  } else if (alignment == 8) {
+    copy_pieces(tile, source, step, lines, line, 8, full_lines, full_line, item);
+  } else if (alignment == 4) {
+    copy_pieces(tile, source, step, lines, line, 4, full_lines, full_line, item);
   } else {
 #pragma unroll 1
     for (int first = 0; first < CHUNKS(lines, line); first += AT_ONCE) {
@@ -352,21 +393,21 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     const uint mine = item - 128 * CONSUMERS;
     __global const element* a_source = tile.a;
     __global const element* b_source = tile.b;
-    const bool a_aligned = aligned(a_source, A_LINE_STEP);
-    const bool b_aligned = aligned(b_source, B_LINE_STEP);
-    const bool whole = a_aligned && b_aligned && tile.rows == ML && tile.columns == NL;
+    const uint a_alignment = alignment(a_source, A_LINE_STEP);
+    const uint b_alignment = alignment(b_source, B_LINE_STEP);
+    const bool whole = min(a_alignment, b_alignment) == CHUNK_BYTES && tile.rows == ML && tile.columns == NL;
     int left = tile.depth;
     int finished = 0;  // number of the buffer whose copies end next
     for (int block = 0; block < blocks; ++block) {
       wait_for(empty + 8 * buffer, parity ^ 1);
       __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES);
       if (whole && left >= KL) {
-        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, true, true, 0, 0, mine);
-        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, true, true, 0, 0, mine);
+        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, CHUNK_BYTES, true, 0, 0, mine);
+        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, CHUNK_BYTES, true, 0, 0, mine);
       } else {
-        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, a_aligned, false, A_ALONG_K ? tile.rows : left,
+        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, a_alignment, false, A_ALONG_K ? tile.rows : left,
                   A_ALONG_K ? left : tile.rows, mine);
-        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, b_aligned, false,
+        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, b_alignment, false,
                   B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, mine);
       }
       START_COPIES;

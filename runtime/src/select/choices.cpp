@@ -44,15 +44,16 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
   return profile;
 }
 
-// How badly rows of A and B are aligned if the first ones are aligned well: 1 where vectors of 16 bytes do not fit, 1/2
-// where rows begin at multiples of 16 bytes, 1/4 of 32, 1/8 of 64, and 0 where each begins with a line of memory, of
-// 128 bytes. FORMAT.md, "The cost model", says why.
+// How badly rows of A and B are aligned if the first ones are aligned well: 1 where rows begin at multiples of an
+// element only, half as much for each doubling, and 0 where each begins with a line of memory, of 128 bytes. FORMAT.md,
+// "The cost model", says why.
 double misalignment(const Problem& p) {
-  constexpr std::size_t kVector = 16, kLine = 128;
-  const std::size_t bytes = (p.lda | p.ldb) * element_bytes(p.precision);
-  const std::size_t alignment = bytes & (~bytes + 1);  // the largest power of two that divides the rows
+  constexpr std::size_t kLine = 128;
+  const std::size_t element = element_bytes(p.precision);
+  const std::size_t bytes = (p.lda | p.ldb) * element;
   if (bytes % kLine == 0) return 0;
-  return alignment < kVector ? 1 : 0.5 * static_cast<double>(kVector) / static_cast<double>(alignment);
+  const std::size_t alignment = bytes & (~bytes + 1);  // the largest power of two that divides the rows
+  return static_cast<double>(element) / static_cast<double>(alignment);
 }
 
 // What a call makes the busiest compute unit do.
