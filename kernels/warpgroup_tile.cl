@@ -145,7 +145,7 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
     __global const element* from = source + (first_line * step + at);
     __local uchar* block_tile = tile + block * (lines * 128);
 #pragma unroll 8
-    for (uint l = first_line; l < lines; l += lines_at_once) {
+    for (uint l = first_line; l < (uint)lines; l += lines_at_once) {
       __local uchar* to = block_tile + (l * 128 + (in_block / 16 ^ l % 8) * 16 + in_block % 16);
       const int existing = (int)l < full_lines ? bytes : 0;
       if (size == 8) {
