@@ -216,7 +216,10 @@ static ALWAYS_INLINE void copy_tile(__local uchar* tile, __global const element*
 // Where a tile begins and how it is laid out: the matrix descriptor of wgmma. A tile's lines are in groups of 8, 1024
 // bytes apart; a block of 64 elements of all lines is `block` bytes from the next.
 static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
-  return (ulong)1 << 62 | (ulong)(1024 >> 4) << 32 | (ulong)(block >> 4) << 16 | (address & 0x3ffff) >> 4;
+  ulong bits = (ulong)1 << 62 | (ulong)(1024 >> 4) << 32 | (ulong)(block >> 4) << 16 | (address & 0x3ffff) >> 4;
+  // Else clang adds the constant part in the loop, and ptxas 12.9 and 13.0 lose the upper half of it.
+  __asm__("" : "+l"(bits));
+  return bits;
 }
 
 // Bytes from 16 steps of k to the next 16, in a tile with lines along k, or across it.
