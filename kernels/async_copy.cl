@@ -18,11 +18,6 @@
 // The address of local memory that PTX takes.
 static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
 
-// Whether all lines that start at `pointer` plus a multiple of `step` elements are aligned to chunks.
-static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
-  return (uintptr_t)pointer % CHUNK_BYTES == 0 && step % LOAD_WIDTH == 0;
-}
-
 // Starts to copy the first `bytes` bytes of a chunk; the others become zero, and are not read.
 #define COPY_ASYNC(to, from, bytes)                                                                                \
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(local_address(to)), "l"(from), "r"(bytes) \

@@ -70,6 +70,11 @@
 
 // ---- Copies ----
 
+// Whether all lines that start at `pointer` plus a multiple of `step` elements are aligned to chunks.
+static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
+  return (uintptr_t)pointer % CHUNK_BYTES == 0 && step % LOAD_WIDTH == 0;
+}
+
 #define SWIZZLE(line) ((line) % 4 * 2)
 
 // Where a line holds its element `at`, counted from the line's beginning.
@@ -106,7 +111,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
   }
 }
 
-// `depth` steps of k exist of the block.
+// Starts to copy a block of k of an operand, of which `depth` steps exist.
 #define COPY_A(width, whole, depth)                                                                                 \
   copy_tile(tiles + to * PAIR, a_source, A_LINE_STEP, A_LINES, A_LINE, width, whole, A_ALONG_K ? tile.rows : depth, \
             A_ALONG_K ? depth : tile.rows, item)
@@ -114,13 +119,13 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
   copy_tile(tiles + (to * PAIR + ML * KL), b_source, B_LINE_STEP, B_LINES, B_LINE, width, whole, \
             B_ALONG_K ? tile.columns : depth, B_ALONG_K ? depth : tile.columns, item)
 
-// Starts the copies of the next block: all of its elements exist, aligned ...
+// Starts the copies of the next block, of which all elements exist, aligned ...
 #define COPY_WHOLE_BLOCK        \
   COPY_A(LOAD_WIDTH, true, KL); \
   COPY_B(LOAD_WIDTH, true, KL); \
   FINISH_COPYING
 
-// ... or so many steps of k, in any tile.
+// ... or `depth` steps of k of any tile ...
 #define COPY_BLOCK(depth)             \
   if (a_is_aligned) {                 \
     COPY_A(LOAD_WIDTH, false, depth); \
@@ -134,7 +139,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
   }                                   \
   FINISH_COPYING
 
-// ... or what is left, perhaps nothing.
+// ... or what is left of k, perhaps nothing.
 #define COPY_LAST_BLOCK \
   if (left > 0) {       \
     COPY_BLOCK(left);   \
@@ -324,7 +329,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   FINISH_BLOCK;
   LOAD_FRAGMENTS(&current, 0);
 #endif
-  // Three loops, as the matrix units wait for each condition.
+  // Most blocks take the first loop, which has no conditions: the matrix units would wait for them.
   const int whole_blocks = left / KL;
   if (whole) {
 #pragma unroll 1
