@@ -29,6 +29,17 @@ static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (u
                    "r"(bytes)                                                                                 \
                    : "memory")
 
+// Hides both from the compiler, which else keeps multiples of them for the copies of all blocks of k, in registers that
+// the sums need.
+#define FORGET(step, item) __asm__ volatile("" : "+l"(step), "+r"(item))
+
+// The largest power of two, in bytes and up to 128, to which all lines are aligned that start at `pointer` plus a
+// multiple of `step` elements.
+static ALWAYS_INLINE uint alignment_of(__global const element* pointer, const ulong step) {
+  const uint bits = (uint)(uintptr_t)pointer | PRECISION / 8 * (uint)step | 128;
+  return bits & -bits;
+}
+
 // Makes one group of this work-item's copies since the last group.
 #define START_COPIES __asm__ volatile("cp.async.commit_group;" ::: "memory")
 // Waits for all groups of this work-item but the last `late`, a string.

@@ -147,11 +147,57 @@ static ALWAYS_INLINE uint pair_of(const uint* words, const int c, const int i) {
 
 // ---- The thin operand ----
 
-// Four pairs of steps of k of a line. Across k, neighbouring work-items find what the others have read in the cache.
+// Of each of a lane's lines, four pairs of steps of k. Lane 4g + t has these lines, numbered so that across k they lie
+// together in memory for a lane that loads them:
+#define THIN_LINE_OF(r, g) ((g) / 2 * (2 * EIGHTS) + 2 * (r) + (g) % 2)
+
 #if THIN_ALONG_K
-#define LOAD_THIN(words, from) *(uint4*)(words) = *(__global const uint4*)(from)
+static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort* from, const ulong* line) {
+#pragma unroll
+  for (int r = 0; r < EIGHTS; ++r) {
+    *(uint4*)words[r] = *(__global const uint4*)(from + line[r]);
+  }
+}
+#define TURN_THIN(words)
 #else
-#define LOAD_THIN(words, from) load_line(words, from, thin_step, 8)
+// Across k, a lane loads pairs of neighbouring lines instead. For each r and i, a warp loads a matrix of 8 steps by 8
+// lines so, which turn_thin transposes: then each lane has its pair of steps of its line.
+#if EIGHTS % 4 == 0
+#define THIN_VECTOR uint4
+#elif EIGHTS % 2 == 0
+#define THIN_VECTOR uint2
+#else
+#define THIN_VECTOR uint
+#endif
+#define THIN_VECTOR_WORDS ((int)sizeof(THIN_VECTOR) / 4)
+
+static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort* from, const uint* line, ulong step) {
+  FORGET(step);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#pragma unroll
+    for (int v = 0; v < EIGHTS / THIN_VECTOR_WORDS; ++v) {
+      const THIN_VECTOR vector = *(__global const THIN_VECTOR*)(from + line[v]);
+#pragma unroll
+      for (int w = 0; w < THIN_VECTOR_WORDS; ++w) {
+        words[v * THIN_VECTOR_WORDS + w][i] = ((const uint*)&vector)[w];
+      }
+    }
+    from += 2 * step;
+  }
+}
+
+// Transposes matrices of 8 x 8 elements, of which each lane has a pair (PTX manual, "movmatrix").
+static ALWAYS_INLINE void turn_thin(uint words[EIGHTS][4]) {
+#pragma unroll
+  for (int r = 0; r < EIGHTS; ++r) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      __asm__ volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(words[r][i]));
+    }
+  }
+}
+#define TURN_THIN(words) turn_thin(words)
 #endif
 
 static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const uint* words, uint thin[EIGHTS][4]) {
@@ -180,7 +226,7 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
     }                                                                 \
   }
 // Of a lane, its thin line number i.
-#define THIN_LINE(i) ((i) / 2 * 8 + 2 * t + (i) % 2)
+#define THIN_LINE(i) (t * (2 * EIGHTS) + (i))
 
 GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   READ_NUMBERS;
@@ -208,13 +254,22 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   ulong thin_line[EIGHTS];
 #pragma unroll
   for (int r = 0; r < EIGHTS; ++r) {
-    thin_line[r] = min(8 * r + g, thin_lines - 1) * THIN(STEP_LINE);
+    thin_line[r] = min(THIN_LINE_OF(r, g), thin_lines - 1) * THIN(STEP_LINE);
   }
   // Whether all vectors are whole and aligned.
   const ulong long_distance = LONG_ALONG_K ? LONG(STEP_LINE) : LONG(STEP_P);
   bool fast = (uintptr_t)long_at % sizeof(LONG_VECTOR) == 0 && long_distance % (sizeof(LONG_VECTOR) / 2) == 0;
 #if THIN_ALONG_K
   fast = fast && (uintptr_t)thin_at % 16 == 0 && THIN(STEP_LINE) % 8 == 0;
+#else
+  fast = fast && ((uintptr_t)thin_at | 2 * thin_step | 2 * thin_lines) % sizeof(THIN_VECTOR) == 0;
+  uint thin_vector[EIGHTS / THIN_VECTOR_WORDS];
+#pragma unroll
+  for (int v = 0; v < EIGHTS / THIN_VECTOR_WORDS; ++v) {
+    const int line = THIN_LINE(2 * THIN_VECTOR_WORDS * v);
+    thin_vector[v] = line < thin_lines ? line : 0;
+  }
+  const ulong thin_lane = (g / 2 * 8 + g % 2 - 8 * t) * thin_step;  // from the lane's first step of k to that it loads
 #endif
 #if !LONG_ALONG_K
   fast = fast && long_lines % LINES == 0;
@@ -246,13 +301,15 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 #pragma unroll
       for (int s = 0; s < KS; ++s) {
         load_long(words[s], long_at + s * PIECE * long_step, long_line, long_step);
-#pragma unroll
-        for (int r = 0; r < EIGHTS; ++r) {
-          LOAD_THIN(thin[s][r], thin_at + (thin_line[r] + s * PIECE * thin_step));
-        }
+#if THIN_ALONG_K
+        load_thin(thin[s], thin_at + s * PIECE, thin_line);
+#else
+        load_thin(thin[s], thin_at + (s * PIECE * thin_step + thin_lane), thin_vector, thin_step);
+#endif
       }
 #pragma unroll
       for (int s = 0; s < KS; ++s) {
+        TURN_THIN(thin[s]);
         multiply_piece(sums_of_lines, words[s], thin[s]);
       }
     } else {

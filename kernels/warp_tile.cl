@@ -70,11 +70,6 @@
 
 // ---- Copies ----
 
-// Whether all lines that start at `pointer` plus a multiple of `step` elements are aligned to chunks.
-static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
-  return (uintptr_t)pointer % CHUNK_BYTES == 0 && step % LOAD_WIDTH == 0;
-}
-
 #define SWIZZLE(line) ((line) % 4 * 2)
 
 // Where a line holds its element `at`, counted from the line's beginning.
@@ -92,9 +87,12 @@ static ALWAYS_INLINE ulong first_piece(const uint item, const uint line, const u
 // Starts to copy a work-item's part of a tile of `lines` lines of `line` elements, `step` elements apart, to local
 // memory; `source` is its first piece. whole: all elements exist; else only full_lines x full_line do, and the others
 // become zero.
-static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element* source, const ulong step,
-                                    const uint lines, const uint line, const uint width, const bool whole,
-                                    const int full_lines, const int full_line, const uint item) {
+static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element* source, ulong step, const uint lines,
+                                    const uint line, const uint width, const bool whole, const int full_lines,
+                                    const int full_line, uint item) {
+  if (!whole) {
+    FORGET(step, item);
+  }
   const uint pieces = line / width;  // of a line
 #pragma unroll
   for (uint r = 0; r < lines * pieces; r += WORK_ITEMS) {
@@ -305,8 +303,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   CLEAR_SUM;
 
   // The next copies: from where, the steps of k that are left, and to which pair of tiles.
-  const bool a_is_aligned = aligned(tile.a, A_LINE_STEP);
-  const bool b_is_aligned = aligned(tile.b, B_LINE_STEP);
+  const bool a_is_aligned = alignment_of(tile.a, A_LINE_STEP) >= CHUNK_BYTES;
+  const bool b_is_aligned = alignment_of(tile.b, B_LINE_STEP) >= CHUNK_BYTES;
   __global const element* a_source = tile.a + first_piece(item, A_LINE, A_LINE_STEP, a_is_aligned);
   __global const element* b_source = tile.b + first_piece(item, B_LINE, B_LINE_STEP, b_is_aligned);
   int left = tile.depth;

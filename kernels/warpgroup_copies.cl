@@ -50,83 +50,114 @@ static ALWAYS_INLINE uint4 load_unaligned(__global const element* from, const in
   return bits & select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
 }
 
-// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, of which full_lines x
-// full_line exist; the others become zero. Pieces of `size` bytes, 4 or 8, to which the lines are aligned: neighbours
-// copy neighbours, 128 / size work-items the 64 elements of a block of a line.
+#define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
+
+// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory: all of it, from lines that
+// are aligned to chunks.
+static ALWAYS_INLINE void copy_whole(__local uchar* tile, __global const element* source, const ulong step,
+                                     const int lines, const int line, const uint item) {
+#pragma unroll
+  for (int r = 0; r < CHUNKS(lines, line); ++r) {
+    COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), CHUNK_BYTES);
+  }
+}
+
+// The same for tiles of which full_lines x full_line exist; the others become zero.
+static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const element* source, const ulong step,
+                                      const int lines, const int line, const int full_lines, const int full_line,
+                                      const uint item) {
+#pragma unroll
+  for (int r = 0; r < CHUNKS(lines, line); ++r) {
+    const int elements = clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH);
+    COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r),
+               (int)chunk_line(r, lines, item) < full_lines ? 2 * elements : 0);
+  }
+}
+
+// The same in pieces of `size` bytes, 4 or 8, to which the lines are aligned: neighbours copy neighbours, 128 / size
+// work-items the 64 elements of a block of a line. whole: only whole pieces exist, and what does not is not needed.
 static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
-                                      const int line, const uint size, const int full_lines, const int full_line,
-                                      uint item) {
-  // Hides both from the compiler, which else keeps multiples of them for all blocks of k, in registers that other
-  // copies and the sums need.
-  __asm__ volatile("" : "+l"(step), "+r"(item));
+                                      const int line, const int size, const bool whole, const int full_lines,
+                                      const int full_line, uint item) {
+  FORGET(step, item);
   const uint in_block = item % (128 / size) * size;  // bytes
   const uint first_line = item / (128 / size);
-  const uint lines_at_once = PRODUCERS * size / 128;
+  const int lines_at_once = PRODUCERS * size / 128;  // 4 or 8
+  const uint offset = first_line * 128 + (in_block / 16 ^ first_line) * 16 + in_block % 16;
+  const int lines_left = full_lines - (int)first_line;
 #pragma unroll 1
   for (int block = 0; block < line / 64; ++block) {
     const int at = block * 64 + in_block / 2;
-    const int bytes = 2 * clamp(full_line - at, 0, (int)size / 2);
+    const int bytes = 2 * clamp(full_line - at, 0, size / 2);
     __global const element* from = source + (first_line * step + at);
     __local uchar* block_tile = tile + block * (lines * 128);
 #pragma unroll 8
-    for (uint l = first_line; l < (uint)lines; l += lines_at_once) {
-      __local uchar* to = block_tile + (l * 128 + (in_block / 16 ^ l % 8) * 16 + in_block % 16);
-      const int existing = (int)l < full_lines ? bytes : 0;
-      if (size == 8) {
-        COPY_PIECE("8", to, from, existing);
-      } else {
-        COPY_PIECE("4", to, from, existing);
+    for (int l = 0; l < lines; l += lines_at_once) {
+      __local uchar* to = block_tile + ((offset ^ l % 8 * 16) + l * 128);
+      const int existing = l < lines_left ? bytes : 0;
+      if (!whole || existing > 0) {
+        if (size == 8) {
+          COPY_PIECE("8", to, from, whole ? 8 : existing);
+        } else {
+          COPY_PIECE("4", to, from, whole ? 4 : existing);
+        }
       }
       from += lines_at_once * step;
     }
   }
 }
 
-// The largest power of two, in bytes and up to CHUNK_BYTES, to which all lines are aligned that start at `pointer` plus
-// a multiple of `step` elements.
-static ALWAYS_INLINE uint alignment_of(__global const element* pointer, const ulong step) {
-  const uint bits = (uint)(uintptr_t)pointer | 2 * (uint)step | CHUNK_BYTES;
-  return bits & -bits;
-}
-
-#define AT_ONCE 4  // chunks of a copy through registers
-#define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
-#define EXISTING(r)                                                                                                  \
-  ((int)chunk_line(r, lines, item) < full_lines ? clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH) \
-                                                : 0)
-
-// The same for lines of any `alignment`, in bytes (alignment_of). whole: all elements exist, aligned to chunks. Lines
-// that are aligned to an element only go through registers.
-static ALWAYS_INLINE void copy_tile(__local uchar* tile, __global const element* source, const ulong step,
-                                    const int lines, const int line, const uint alignment, const bool whole,
-                                    const int full_lines, const int full_line, const uint item) {
-  if (whole) {
-#pragma unroll
-    for (int r = 0; r < CHUNKS(lines, line); ++r) {
-      COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), 16);
-    }
-  } else if (alignment == CHUNK_BYTES) {
-#pragma unroll
-    for (int r = 0; r < CHUNKS(lines, line); ++r) {
-      COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), 2 * EXISTING(r));
-    }
-  } else if (alignment == 8) {
-    copy_pieces(tile, source, step, lines, line, 8, full_lines, full_line, item);
-  } else if (alignment == 4) {
-    copy_pieces(tile, source, step, lines, line, 4, full_lines, full_line, item);
-  } else {
+// The same for lines that are aligned to an element only, through registers.
+#define AT_ONCE 4  // chunks
+static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
+                                         const int lines, const int line, const int full_lines, const int full_line,
+                                         uint item) {
+  FORGET(step, item);
+  const int lines_left = full_lines - (int)item / 8;
 #pragma unroll 1
-    for (int first = 0; first < CHUNKS(lines, line); first += AT_ONCE) {
+  for (int block = 0; block < line / 64; ++block) {
+    const int at = block * 64 + item % 8 * LOAD_WIDTH;
+    const int count = clamp(full_line - at, 0, LOAD_WIDTH);
+    __global const element* from = source + (item / 8 * step + at);
+    __local uchar* to = tile + block * (lines * 128) + chunk_offset(0, lines, item);
+#pragma unroll 1
+    for (int l = 0; l < lines; l += 16 * AT_ONCE) {
       uint4 bits[AT_ONCE];
 #pragma unroll
       for (int r = 0; r < AT_ONCE; ++r) {
-        bits[r] = load_unaligned(SOURCE(first + r), EXISTING(first + r));
+        bits[r] = load_unaligned(from, l + 16 * r < lines_left ? count : 0);
+        from += 16 * step;
       }
 #pragma unroll
       for (int r = 0; r < AT_ONCE; ++r) {
-        *(__local uint4*)(tile + chunk_offset(first + r, lines, item)) = bits[r];
+        *(__local uint4*)(to + (l + 16 * r) * 128) = bits[r];
       }
     }
+  }
+}
+
+// The same for lines aligned to `alignment` bytes (alignment_of), along k or across it: `steps` of k, perhaps more than
+// the tile has, by `length` rows or columns of C. Those that do not exist do not reach C, so that they may be anything.
+static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const element* source, const ulong step,
+                                        const int lines, const int line, const bool along_k, const uint alignment,
+                                        const int steps, const int length, const uint item) {
+  const int full_lines = along_k ? length : steps;
+  const int full_line = along_k ? steps : length;
+  const bool whole = steps >= KL && (along_k || 2 * length % alignment == 0);
+#define COPY_PIECES(size)                                                                                              \
+  if (whole) {                                                                                                         \
+    copy_pieces(tile, source, step, lines, line, size, true, along_k ? length : lines, along_k ? line : length, item); \
+  } else {                                                                                                             \
+    copy_pieces(tile, source, step, lines, line, size, false, full_lines, full_line, item);                            \
+  }
+  if (alignment >= CHUNK_BYTES) {
+    copy_chunks(tile, source, step, lines, line, full_lines, full_line, item);
+  } else if (alignment == 8) {
+    COPY_PIECES(8)
+  } else if (alignment == 4) {
+    COPY_PIECES(4)
+  } else {
+    copy_unaligned(tile, source, step, lines, line, full_lines, full_line, item);
   }
 }
 

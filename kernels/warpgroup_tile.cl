@@ -265,20 +265,19 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     __global const element* b_source = tile.b;
     const uint a_alignment = alignment_of(a_source, A_LINE_STEP);
     const uint b_alignment = alignment_of(b_source, B_LINE_STEP);
-    const bool whole = min(a_alignment, b_alignment) == CHUNK_BYTES && tile.rows == ML && tile.columns == NL;
+    const bool whole = min(a_alignment, b_alignment) >= CHUNK_BYTES && tile.rows == ML && tile.columns == NL;
     int left = tile.depth;
     int finished = 0;  // number of the buffer whose copies end next
     for (int block = 0; block < blocks; ++block) {
       wait_for(empty + 8 * buffer, parity ^ 1);
       __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES);
       if (whole && left >= KL) {
-        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, CHUNK_BYTES, true, 0, 0, mine);
-        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, CHUNK_BYTES, true, 0, 0, mine);
+        copy_whole(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, mine);
+        copy_whole(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, mine);
       } else {
-        copy_tile(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, a_alignment, false, A_ALONG_K ? tile.rows : left,
-                  A_ALONG_K ? left : tile.rows, mine);
-        copy_tile(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, b_alignment, false,
-                  B_ALONG_K ? tile.columns : left, B_ALONG_K ? left : tile.columns, mine);
+        copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, left, tile.rows, mine);
+        copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, left,
+                      tile.columns, mine);
       }
       START_COPIES;
       if (block >= LATE) {

@@ -30,6 +30,7 @@ constexpr const char* kOutput = "kernel";
 // Of sm_90, kernels/warp_tile.cl.
 constexpr const char* kMatrixInstructions[] = {"mma.sync.aligned.m16n8k4.row.col.f64",
                                                "mma.sync.aligned.m16n8k8.row.col.f64"};
+constexpr const char* kTransposition = "movmatrix.sync.aligned";  // of PTX 7.8, kernels/thin_tile.cl
 constexpr const char* kWarpgroupInstruction = "wgmma.mma_async";  // of sm_90a, kernels/warpgroup_tile.cl
 constexpr const char* kElf =
     "\x7f"
@@ -95,13 +96,14 @@ void set_directive(std::string& ptx, const std::string& directive, const std::st
 }
 
 // clang passes inline PTX on to the assembler unread, so a clang that does not know sm_90 can compile a kernel that
-// uses one of its instructions; only the directives have to name sm_90, or sm_90a.
+// uses one of its instructions; only the directives have to name sm_90, or sm_90a, and a version of PTX that has them.
 void raise_architecture(std::string& ptx, int known) {
   if (ptx.find(kWarpgroupInstruction) != std::string::npos) {
     if (known < 90) set_directive(ptx, ".version ", "8.0");
     set_directive(ptx, ".target ", "sm_90a");
   }
   if (known >= 90) return;
+  if (ptx.find(kTransposition) != std::string::npos) set_directive(ptx, ".version ", "7.8");
   for (const char* instruction : kMatrixInstructions) {
     if (ptx.find(instruction) == std::string::npos) continue;
     set_directive(ptx, ".version ", "7.8");
