@@ -151,6 +151,15 @@ static ALWAYS_INLINE uint pair_of(const uint* words, const int c, const int i) {
 // together in memory for a lane that loads them:
 #define THIN_LINE_OF(r, g) ((g) / 2 * (2 * EIGHTS) + 2 * (r) + (g) % 2)
 
+// Element by element: of 8 steps of k, `count` exist.
+static ALWAYS_INLINE void load_lines(uint words[EIGHTS][4], __global const ushort* from, const ulong* line,
+                                     const ulong step, const int count) {
+#pragma unroll
+  for (int r = 0; r < EIGHTS; ++r) {
+    load_line(words[r], from + line[r], step, count);
+  }
+}
+
 #if THIN_ALONG_K
 static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort* from, const ulong* line) {
 #pragma unroll
@@ -158,7 +167,6 @@ static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort
     *(uint4*)words[r] = *(__global const uint4*)(from + line[r]);
   }
 }
-#define TURN_THIN(words)
 #else
 // Across k, a lane loads pairs of neighbouring lines instead. For each r and i, a warp loads a matrix of 8 steps by 8
 // lines so, which turn_thin transposes: then each lane has its pair of steps of its line.
@@ -197,7 +205,6 @@ static ALWAYS_INLINE void turn_thin(uint words[EIGHTS][4]) {
     }
   }
 }
-#define TURN_THIN(words) turn_thin(words)
 #endif
 
 static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const uint* words, uint thin[EIGHTS][4]) {
@@ -214,6 +221,21 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
     }
   }
 }
+
+// KS whole pieces: all loads go out before the first product.
+#define MULTIPLY_PIECES(load, turn)                                               \
+  {                                                                               \
+    uint words[KS][WORDS];                                                        \
+    uint thin[KS][EIGHTS][4];                                                     \
+    _Pragma("unroll") for (int s = 0; s < KS; ++s) {                              \
+      load_long(words[s], long_at + s * PIECE * long_step, long_line, long_step); \
+      load;                                                                       \
+    }                                                                             \
+    _Pragma("unroll") for (int s = 0; s < KS; ++s) {                              \
+      turn;                                                                       \
+      multiply_piece(sums_of_lines, words[s], thin[s]);                           \
+    }                                                                             \
+  }
 
 #define EACH_VECTOR(unrolling, update)                                \
   _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                   \
@@ -262,7 +284,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 #if THIN_ALONG_K
   fast = fast && (uintptr_t)thin_at % 16 == 0 && THIN(STEP_LINE) % 8 == 0;
 #else
-  fast = fast && ((uintptr_t)thin_at | 2 * thin_step | 2 * thin_lines) % sizeof(THIN_VECTOR) == 0;
+  const bool turned = ((uintptr_t)thin_at | 2 * thin_step | 2 * thin_lines) % sizeof(THIN_VECTOR) == 0;
   uint thin_vector[EIGHTS / THIN_VECTOR_WORDS];
 #pragma unroll
   for (int v = 0; v < EIGHTS / THIN_VECTOR_WORDS; ++v) {
@@ -296,22 +318,16 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   thin_at += (first + 8 * t) * thin_step;
   for (int left = tile.depth - first; left > 0; left -= KL * KS * PIECE) {
     if (fast && left >= KS * PIECE) {
-      uint words[KS][WORDS];
-      uint thin[KS][EIGHTS][4];
-#pragma unroll
-      for (int s = 0; s < KS; ++s) {
-        load_long(words[s], long_at + s * PIECE * long_step, long_line, long_step);
 #if THIN_ALONG_K
-        load_thin(thin[s], thin_at + s * PIECE, thin_line);
+      MULTIPLY_PIECES(load_thin(thin[s], thin_at + s * PIECE, thin_line), )
 #else
-        load_thin(thin[s], thin_at + (s * PIECE * thin_step + thin_lane), thin_vector, thin_step);
+      if (turned) {
+        MULTIPLY_PIECES(load_thin(thin[s], thin_at + (s * PIECE * thin_step + thin_lane), thin_vector, thin_step),
+                        turn_thin(thin[s]))
+      } else {
+        MULTIPLY_PIECES(load_lines(thin[s], thin_at + s * PIECE * thin_step, thin_line, thin_step, 8), )
+      }
 #endif
-      }
-#pragma unroll
-      for (int s = 0; s < KS; ++s) {
-        TURN_THIN(thin[s]);
-        multiply_piece(sums_of_lines, words[s], thin[s]);
-      }
     } else {
 #pragma unroll 1
       for (int p = 0; p < min(left, KS * PIECE); p += PIECE) {
@@ -319,10 +335,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
         uint words[WORDS];
         uint thin[EIGHTS][4];
         load_long_slowly(words, long_at + p * long_step, long_line, long_step, count);
-#pragma unroll
-        for (int r = 0; r < EIGHTS; ++r) {
-          load_line(thin[r], thin_at + (thin_line[r] + p * thin_step), thin_step, count);
-        }
+        load_lines(thin, thin_at + p * thin_step, thin_line, thin_step, count);
         multiply_piece(sums_of_lines, words, thin);
       }
     }

@@ -105,6 +105,14 @@ BOOST_AUTO_TEST_CASE(NoLongConstantIsAddedToADescriptor, *clang_here) {
   }
 }
 
+// clang writes an older version for sm_80, in which ptxas does not know movmatrix.
+BOOST_AUTO_TEST_CASE(PtxIsOfTheVersionThatHasItsInstructions, *clang_here) {
+  const Job job = job_of(targets().front(), "thin_tile-h-nn-32x8x16-4x2x4-v2");
+  const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80", kTimeout)).text;
+  BOOST_TEST(contains(ptx, "movmatrix.sync.aligned"));
+  BOOST_TEST(contains(ptx, ".version 7.8\n"));
+}
+
 BOOST_AUTO_TEST_CASE(EveryKernelOfAProgramIsInItsPtx, *clang_here) {
   const Job job = job_of(targets().front(), kFourKernels);
   const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80", kTimeout)).text;
