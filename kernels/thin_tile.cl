@@ -278,7 +278,8 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   for (int r = 0; r < EIGHTS; ++r) {
     thin_line[r] = min(THIN_LINE_OF(r, g), thin_lines - 1) * THIN(STEP_LINE);
   }
-  // Whether all vectors are whole and aligned.
+  // Whether all vectors are whole and aligned: fast, of the long operand, and of a thin one along k; turned, of a thin
+  // one across k.
   const ulong long_distance = LONG_ALONG_K ? LONG(STEP_LINE) : LONG(STEP_P);
   bool fast = (uintptr_t)long_at % sizeof(LONG_VECTOR) == 0 && long_distance % (sizeof(LONG_VECTOR) / 2) == 0;
 #if THIN_ALONG_K
