@@ -45,15 +45,17 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
 }
 
 // How badly rows of A and B are aligned if the first ones are aligned well: 1 where rows begin at multiples of an
-// element only, half as much for each doubling, and 0 where each begins with a line of memory, of 128 bytes. FORMAT.md,
-// "The cost model", says why.
-double misalignment(const Problem& p) {
-  constexpr std::size_t kLine = 128;
-  const std::size_t element = element_bytes(p.precision);
-  const std::size_t bytes = (p.lda | p.ldb) * element;
-  if (bytes % kLine == 0) return 0;
-  const std::size_t alignment = bytes & (~bytes + 1);  // the largest power of two that divides the rows
-  return static_cast<double>(element) / static_cast<double>(alignment);
+// element only, half as much for each doubling, and 0 where each begins with a line of memory, of 128 bytes. The mean
+// of what a work-group copies: tile_m rows of op(A) and tile_n columns of op(B). FORMAT.md, "The cost model", says why.
+double misalignment(const Problem& p, const cache::CostModel& model) {
+  const auto element = static_cast<std::uint32_t>(element_bytes(p.precision));
+  const auto sixty_fourths = [element](std::size_t ld) {
+    const std::uint32_t bytes = (static_cast<std::uint32_t>(ld) * element) | 128;
+    const std::uint32_t alignment = bytes & (~bytes + 1);  // the largest power of two up to 128 that divides the rows
+    return std::uint64_t{64} / alignment * element;
+  };
+  return static_cast<double>(model.tile_m * sixty_fourths(p.lda) + model.tile_n * sixty_fourths(p.ldb)) /
+         static_cast<double>((std::uint64_t{model.tile_m} + model.tile_n) * 64);
 }
 
 // What a call makes the busiest compute unit do.
@@ -111,7 +113,8 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
   const Parts columns = cut(std::max<std::size_t>(p.n, 1), model.tile_n, model.item_n);
   const auto batch = static_cast<double>(p.batch);
   const Load load = load_of(model, p, rows.count * columns.count * batch, units);
-  const double step = static_cast<double>(model.step_us) + misalignment(p) * static_cast<double>(model.unaligned_us);
+  const double step =
+      static_cast<double>(model.step_us) + misalignment(p, model) * static_cast<double>(model.unaligned_us);
   const double millions = batch * 1e-6;
   const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n), k = static_cast<double>(p.k);
   return load.calls * model.call_us + load.waves * (model.wave_us + load.steps * model.latency_us) +
