@@ -1,7 +1,39 @@
 // How the producer of warpgroup_tile copies tiles of op(A) and op(B) to local memory: in chunks of 16 bytes where lines
 // are aligned to that, else in smaller pieces or through registers. warpgroup_tile.cl has the picture of a tile there.
 
-#define PRODUCERS 128  // work-items of the producer
+#define PRODUCERS 128        // work-items of the producer
+#define CONSUMERS (ML / 64)  // warpgroups
+
+#define A_BYTES (ML * KL * 2)  // of a tile
+#define B_BYTES (NL * KL * 2)
+
+#define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
+// Between the consumers and one warp of the producer: C has again what it had before tensor copies.
+#define WAIT_FOR_OLD_C __asm__ volatile("bar.sync 2, %0;" ::"r"(128 * CONSUMERS + 32) : "memory")
+
+// ---- Barriers ----
+
+static ALWAYS_INLINE void start_barrier(const uint barrier, const int arrivals) {
+  __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+static ALWAYS_INLINE void arrive(const uint barrier) {
+  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// Waits until the phase with this parity is over.
+static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
+  __asm__ volatile(
+      "{\n"
+      ".reg .pred over;\n"
+      "again: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
+      "@!over bra again;\n"
+      "}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// ---- Copies ----
 
 // Chunks of a work-item, in a tile of `lines` lines of `line` elements. Eight neighbours copy the 128 bytes of a block
 // of a line. In all its chunks, a work-item has the same place in the block, and the same place in a line of local

@@ -33,12 +33,12 @@
 //   MS, NS        rows and columns of C per work-item of a consumer: 2 and NL / 4
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory
+//   TENSOR_COPIES 1: aligned operands are copied by tensor copies, tensor_copies.cl
 //
 // How the producer copies a tile is in warpgroup_copies.cl. Everything but the copies, the barriers and the
 // multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the functions that hold
 // PTX.
 
-#define CONSUMERS (ML / 64)
 #define LOCAL_X 4
 #define LOCAL_Y (ML / 2 + 32)
 
@@ -52,31 +52,6 @@
 
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
 #define SUMS (NL / 2)  // of a work-item
-
-#define A_BYTES (ML * KL * 2)  // of a tile
-#define B_BYTES (NL * KL * 2)
-
-// ---- Barriers ----
-
-static ALWAYS_INLINE void start_barrier(const uint barrier, const int arrivals) {
-  __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-static ALWAYS_INLINE void arrive(const uint barrier) {
-  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-// Waits until the phase with this parity is over.
-static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
-  __asm__ volatile(
-      "{\n"
-      ".reg .pred over;\n"
-      "again: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
-      "@!over bra again;\n"
-      "}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
 
 // ---- The consumers ----
 
@@ -231,7 +206,6 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 #define TILES_BYTES (BUFFERS * (A_BYTES + B_BYTES))
 #define STAGED_BYTES (ML * STAGED_ROW * 4)
 #define SYNCHRONIZE_CONSUMERS __asm__ volatile("bar.sync 1, %0;" ::"r"(128 * CONSUMERS) : "memory")
-#define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   READ_NUMBERS;
@@ -248,9 +222,15 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   const uint warpgroup = from_first_lane(item / 128);
   const uint full = local_address(barriers);
   const uint empty = full + 8 * BUFFERS;
+#if TENSOR_COPIES
+  const TensorMaps maps = find_maps(&tile, A_LINE_STEP, B_LINE_STEP, ldc);
+  const bool tensor = maps.a;
+#else
+  const bool tensor = false;
+#endif
   if (item == 0) {
     for (int i = 0; i < BUFFERS; ++i) {
-      start_barrier(full + 8 * i, PRODUCERS);
+      start_barrier(full + 8 * i, tensor ? 1 : PRODUCERS);
       start_barrier(empty + 8 * i, 4 * CONSUMERS);  // one of each warp
     }
   }
@@ -260,6 +240,14 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   uint parity = 0;
 
   if (warpgroup == CONSUMERS) {
+#if TENSOR_COPIES
+    if (tensor) {
+      if (from_first_lane(item / 32) == 4 * CONSUMERS) {
+        copy_by_tensor(maps, &tile, A_LINE_STEP, B_LINE_STEP, blocks, tiles, full, empty, beta != 0, item % 32);
+      }
+      return;
+    }
+#endif
     const uint mine = item - 128 * CONSUMERS;
     __global const element* a_source = tile.a;
     __global const element* b_source = tile.b;
@@ -323,6 +311,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     parity ^= buffer == 0;
   }
   FINISH_MULTIPLYING("0");
+  if (tensor && beta != 0) {
+    WAIT_FOR_OLD_C;
+  }
 
   realv rows[MS][COLUMN_PIECES];
   gather_rows(rows, sum, item % 4);

@@ -36,7 +36,10 @@ std::string assemble_source(Family family, const std::string& file_name) {
   append("reduce.cl", embedded::reduce_cl);
   const bool copies = family == Family::warp_tile || family == Family::warpgroup_tile;
   if (copies) append("async_copy.cl", embedded::async_copy_cl);
-  if (family == Family::warpgroup_tile) append("warpgroup_copies.cl", embedded::warpgroup_copies_cl);
+  if (family == Family::warpgroup_tile) {
+    append("warpgroup_copies.cl", embedded::warpgroup_copies_cl);
+    append("tensor_copies.cl", embedded::tensor_copies_cl);
+  }
   if (family == Family::local_tile) append("tile_loads.cl", embedded::tile_loads_cl);
   if (shares_k(family) || family == Family::local_tile || family == Family::warp_tile)
     append("share_k.cl", embedded::share_k_cl);

@@ -133,6 +133,8 @@ const std::vector<Parameter>& parameters() {
                                     "register sets for a step's operands"),
       parameter<&Params::exchange>("exchange", "EXCHANGE", "", local_tile, "neighbours read A once and exchange it",
                                    {"noexchange", "exchange"}),
+      parameter<&Params::tensor_copies>("tensor_copies", "TENSOR_COPIES", "", warpgroup_tile,
+                                        "one work-item copies aligned operands", {"notensor", "tensor"}),
       parameter<&Params::shares>("shares", "SHARES", "shares", local_tile | warp_tile,
                                  "groups that share the steps of a tile"),
       parameter<&Params::front_end>("front_end", "", "", every, "NVIDIA: who compiles the source", {"driver", "clang"}),

@@ -157,6 +157,7 @@ Space warpgroup_tile() {
       .depth({64}, {1})
       .layouts(values({Layout::row_major, Layout::padded}))
       .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
+      .add("tensor_copies", kSwitch, Coupling::device, [](Params& p) { p.tensor_copies = false; })
       .space();
 }
 

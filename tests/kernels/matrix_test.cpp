@@ -69,11 +69,14 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
       check("warpgroup_tile-" + kind + "-64x64x64-2x16x1-v8-buffers3");
       check("warpgroup_tile-" + kind + "-128x192x64-2x48x1-v8-split2-buffers4");
       check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers8");
+      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers3-tensor");
     }
   }
   check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");
   check("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers3");  // its sums take more local memory than its tiles
   check("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4");
+  check("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers4-tensor");
+  check("warpgroup_tile-b-tn-64x64x64-2x16x1-v8-apad-split2-buffers4-tensor");
 }
 
 // On NVIDIA's devices from sm_80 on only.

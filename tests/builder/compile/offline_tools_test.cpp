@@ -105,12 +105,16 @@ BOOST_AUTO_TEST_CASE(NoLongConstantIsAddedToADescriptor, *clang_here) {
   }
 }
 
-// clang writes an older version for sm_80, in which ptxas does not know movmatrix.
+// clang writes older versions, in which ptxas does not know movmatrix and tensor maps.
 BOOST_AUTO_TEST_CASE(PtxIsOfTheVersionThatHasItsInstructions, *clang_here) {
   const Job job = job_of(targets().front(), "thin_tile-h-nn-32x8x16-4x2x4-v2");
   const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80", kTimeout)).text;
   BOOST_TEST(contains(ptx, "movmatrix.sync.aligned"));
   BOOST_TEST(contains(ptx, ".version 7.8\n"));
+  const Job copies = job_of(targets().front(), "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-buffers3-tensor");
+  const std::string tensor = required(clang_ptx(copies.source, copies.variant, "sm_90", kTimeout)).text;
+  BOOST_TEST(contains(tensor, "tensormap.replace"));
+  BOOST_TEST(contains(tensor, ".version 8.3\n"));
 }
 
 BOOST_AUTO_TEST_CASE(EveryKernelOfAProgramIsInItsPtx, *clang_here) {

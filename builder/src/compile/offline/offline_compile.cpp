@@ -32,6 +32,7 @@ constexpr const char* kMatrixInstructions[] = {"mma.sync.aligned.m16n8k4.row.col
                                                "mma.sync.aligned.m16n8k8.row.col.f64"};
 constexpr const char* kTransposition = "movmatrix.sync.aligned";  // of PTX 7.8, kernels/thin_tile.cl
 constexpr const char* kWarpgroupInstruction = "wgmma.mma_async";  // of sm_90a, kernels/warpgroup_tile.cl
+constexpr const char* kTensorMap = "tensormap.replace";           // of PTX 8.3, kernels/tensor_copies.cl
 constexpr const char* kElf =
     "\x7f"
     "ELF";
@@ -99,7 +100,7 @@ void set_directive(std::string& ptx, const std::string& directive, const std::st
 // uses one of its instructions; only the directives have to name sm_90, or sm_90a, and a version of PTX that has them.
 void raise_architecture(std::string& ptx, int known) {
   if (ptx.find(kWarpgroupInstruction) != std::string::npos) {
-    if (known < 90) set_directive(ptx, ".version ", "8.0");
+    if (known < 90) set_directive(ptx, ".version ", ptx.find(kTensorMap) == std::string::npos ? "8.0" : "8.3");
     set_directive(ptx, ".target ", "sm_90a");
   }
   if (known >= 90) return;

@@ -1,0 +1,146 @@
+// How the producer of warpgroup_tile copies tiles of op(A) and op(B) by tensor copies (cp.async.bulk.tensor): one
+// work-item starts them, 64 elements of all lines at a time, and the device swizzles the chunks as warpgroup_tile.cl
+// draws them and makes zeros of what lies outside of the operand. The lines have to be aligned to 16 bytes.
+//
+// A tensor copy takes a tensor map, 128 bytes of global memory, aligned to that, which describe the operand. The host
+// cannot make them in OpenCL, as it does not know the operands' addresses. So each work-group makes its own, in local
+// memory (PTX: tensormap.replace), and puts them into the first two rows of its tile of C, which nobody else touches:
+//
+//     row 0 of the tile:   |..............[ map of op(A), 128 bytes ]......|        the first place that is aligned
+//     row 1:               |........[ map of op(B), 128 bytes ]............|
+//
+// When all copies have arrived, what C had there is put back, if it is still to be read (beta is not 0). Where a row of
+// the tile is too short for a map, the tile is copied without them.
+
+typedef struct {
+  __global uint* a;  // null: no tensor copies
+  __global uint* b;
+} TensorMaps;
+
+// The first place for a map in a row of C; null: there is none.
+static ALWAYS_INLINE __global uint* map_place(__global output* row, const int columns) {
+  const uintptr_t start = (uintptr_t)row;
+  const uintptr_t place = (start + 127) & ~(uintptr_t)127;
+  return place + 128 <= start + columns * sizeof(output) ? (__global uint*)place : 0;
+}
+
+static ALWAYS_INLINE TensorMaps find_maps(const Tile* tile, const ulong a_step, const ulong b_step, const int ldc) {
+  TensorMaps maps = {map_place(tile->c, tile->columns), map_place(tile->c + ldc, tile->columns)};
+  const bool aligned = min(alignment_of(tile->a, a_step), alignment_of(tile->b, b_step)) >= CHUNK_BYTES;
+  if (!aligned || tile->depth == 0 || tile->rows < 2 || !maps.b) {
+    maps.a = 0;
+  }
+  return maps;
+}
+
+// Sets a field of the map at `map` to a number in the text, or to a value; `which` is "" or the dimension, with a
+// comma.
+#define SET_FIXED(field, number) \
+  __asm__ volatile("tensormap.replace.tile." field ".shared::cta.b1024.b32 [%0], " number ";" ::"r"(map) : "memory")
+#define SET(field, bits, which, constraint, value)                                                              \
+  __asm__ volatile("tensormap.replace.tile." field ".shared::cta.b1024." bits " [%0], " which "%1;" ::"r"(map), \
+                   constraint(value)                                                                            \
+                   : "memory")
+
+// Makes the map of an operand of full_lines lines of full_line elements, `step` elements apart, at an address of local
+// memory that holds 128 bytes of zeros. A copy takes a box of it: 64 elements of `lines` lines.
+static ALWAYS_INLINE void make_map(const uint map, __global const element* source, const ulong step, const int lines,
+                                   const int full_lines, const int full_line) {
+  SET("global_address", "b64", "", "l", source);
+  SET("global_dim", "b32", "0, ", "r", full_line);
+  SET("global_dim", "b32", "1, ", "r", full_lines);
+  SET("global_stride", "b64", "0, ", "l", 2 * step);  // bytes; a multiple of 16
+  SET("box_dim", "b32", "1, ", "r", lines);
+  SET_FIXED("box_dim", "0, 64");
+  SET_FIXED("element_stride", "0, 1");
+  SET_FIXED("element_stride", "1, 1");
+  SET_FIXED("rank", "1");               // two dimensions
+  SET_FIXED("elemtype", "1");           // any 16 bits
+  SET_FIXED("interleave_layout", "0");  // none
+  SET_FIXED("swizzle_mode", "3");       // 128 bytes
+  SET_FIXED("fill_mode", "0");          // zeros
+}
+
+// Copies a map from local memory, by a whole warp, and shows it to the tensor copies.
+static ALWAYS_INLINE void show_map(__global uint* to, const uint map) {
+  __asm__ volatile(
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;\n"
+      "fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(to),
+      "r"(map)
+      : "memory");
+}
+
+// Starts to copy the box that begins at element x of line y. Its bytes arrive at the barrier.
+static ALWAYS_INLINE void copy_box(const uint to, __global const uint* map, const int x, const int y,
+                                   const uint barrier) {
+  __asm__ volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
+          "r"(to),
+      "l"(map), "r"(x), "r"(y), "r"(barrier)
+      : "memory");
+}
+
+// A tile of op(A) or op(B), block number `block` of k.
+static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const int lines, const int line,
+                                    const bool along_k, const int block, const uint barrier) {
+#pragma unroll
+  for (int i = 0; i < line / 64; ++i) {
+    copy_box(tile + i * (lines * 128), map, along_k ? block * KL : 64 * i, along_k ? 0 : block * KL, barrier);
+  }
+}
+
+// The work-item's arrival, of `bytes` that are on their way.
+static ALWAYS_INLINE void arrive_with(const uint barrier, const int bytes) {
+  __asm__ volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+
+// The producer's work, by one warp of it. reads_c: C will be read.
+static ALWAYS_INLINE void copy_by_tensor(const TensorMaps maps, const Tile* tile, const ulong a_step,
+                                         const ulong b_step, const int blocks, __local uchar* tiles, const uint full,
+                                         const uint empty, const bool reads_c, const uint lane) {
+  // Two maps' zeros; no copy has started that could meet them there.
+  __local uint* made = (__local uint*)tiles;
+  const uint old_a = reads_c ? maps.a[lane] : 0;
+  const uint old_b = reads_c ? maps.b[lane] : 0;
+  made[lane] = 0;
+  made[32 + lane] = 0;
+  SYNCHRONIZE_WARP;
+  const uint a_made = local_address(made);
+  if (lane == 0) {
+    make_map(a_made, tile->a, a_step, A_LINES, A_ALONG_K ? tile->rows : tile->depth,
+             A_ALONG_K ? tile->depth : tile->rows);
+    make_map(a_made + 128, tile->b, b_step, B_LINES, B_ALONG_K ? tile->columns : tile->depth,
+             B_ALONG_K ? tile->depth : tile->columns);
+  }
+  SYNCHRONIZE_WARP;
+  show_map(maps.a, a_made);
+  show_map(maps.b, a_made + 128);
+  __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the first copy comes after the maps' reading
+  SYNCHRONIZE_WARP;
+  int buffer = 0;
+  uint parity = 0;
+  for (int block = 0; block < blocks; ++block) {
+    if (lane == 0) {
+      wait_for(empty + 8 * buffer, parity ^ 1);
+      arrive_with(full + 8 * buffer, A_BYTES + B_BYTES);
+      const uint a_tile = local_address(tiles) + buffer * (A_BYTES + B_BYTES);
+      copy_tile(a_tile, maps.a, A_LINES, A_LINE, A_ALONG_K, block, full + 8 * buffer);
+      copy_tile(a_tile + A_BYTES, maps.b, B_LINES, B_LINE, B_ALONG_K, block, full + 8 * buffer);
+    }
+    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
+    parity ^= buffer == 0;
+  }
+  if (reads_c) {
+    SYNCHRONIZE_WARP;  // all copies have started, those of all but the last blocks have arrived
+    buffer = max(blocks - BUFFERS, 0) % BUFFERS;
+    parity = max(blocks - BUFFERS, 0) / BUFFERS & 1;
+    for (int block = max(blocks - BUFFERS, 0); block < blocks; ++block) {
+      wait_for(full + 8 * buffer, parity);
+      buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
+      parity ^= buffer == 0;
+    }
+    maps.a[lane] = old_a;
+    maps.b[lane] = old_b;
+    WAIT_FOR_OLD_C;
+  }
+}
