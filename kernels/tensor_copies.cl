@@ -2,15 +2,15 @@
 // work-item starts them, 64 elements of all lines at a time, and the device swizzles the chunks as warpgroup_tile.cl
 // draws them and makes zeros of what lies outside of the operand. The lines have to be aligned to 16 bytes.
 //
-// A tensor copy takes a tensor map, 128 bytes of global memory, aligned to that, which describe the operand. The host
-// cannot make them in OpenCL, as it does not know the operands' addresses. So each work-group makes its own, in local
+// A tensor copy takes a tensor map, 128 bytes of global memory, aligned to that, that describe the operand. The host
+// cannot make maps in OpenCL, as it does not know the operands' addresses. So each work-group makes its own, in local
 // memory (PTX: tensormap.replace), and puts them into the first two rows of its tile of C, which nobody else touches:
 //
 //     row 0 of the tile:   |..............[ map of op(A), 128 bytes ]......|        the first place that is aligned
 //     row 1:               |........[ map of op(B), 128 bytes ]............|
 //
-// When all copies have arrived, what C had there is put back, if it is still to be read (beta is not 0). Where a row of
-// the tile is too short for a map, the tile is copied without them.
+// When all copies have arrived, what C had there is put back, if beta is not 0: it may be read then. A tile without two
+// rows that hold such places is copied as by the other variants.
 
 typedef struct {
   __global uint* a;  // null: no tensor copies
@@ -44,12 +44,15 @@ static ALWAYS_INLINE TensorMaps find_maps(const Tile* tile, const ulong a_step, 
 
 // Makes the map of an operand of full_lines lines of full_line elements, `step` elements apart, at an address of local
 // memory that holds 128 bytes of zeros. A copy takes a box of it: 64 elements of `lines` lines.
-static ALWAYS_INLINE void make_map(const uint map, __global const element* source, const ulong step, const int lines,
-                                   const int full_lines, const int full_line) {
+static ALWAYS_INLINE void make_map(__local uint* zeros, __global const element* source, const ulong step,
+                                   const int lines, const int full_lines, const int full_line) {
+  const uint map = local_address(zeros);
+  // The distance between lines in 16 bytes. Without the instruction's "global_stride", for which ptxas takes these
+  // units before CUDA 12.5, and bytes since; it makes this store of it.
+  zeros[3] = (uint)(step / 8);
   SET("global_address", "b64", "", "l", source);
   SET("global_dim", "b32", "0, ", "r", full_line);
   SET("global_dim", "b32", "1, ", "r", full_lines);
-  SET("global_stride", "b64", "0, ", "l", 2 * step);  // bytes; a multiple of 16
   SET("box_dim", "b32", "1, ", "r", lines);
   SET_FIXED("box_dim", "0, 64");
   SET_FIXED("element_stride", "0, 1");
@@ -105,16 +108,15 @@ static ALWAYS_INLINE void copy_by_tensor(const TensorMaps maps, const Tile* tile
   made[lane] = 0;
   made[32 + lane] = 0;
   SYNCHRONIZE_WARP;
-  const uint a_made = local_address(made);
   if (lane == 0) {
-    make_map(a_made, tile->a, a_step, A_LINES, A_ALONG_K ? tile->rows : tile->depth,
+    make_map(made, tile->a, a_step, A_LINES, A_ALONG_K ? tile->rows : tile->depth,
              A_ALONG_K ? tile->depth : tile->rows);
-    make_map(a_made + 128, tile->b, b_step, B_LINES, B_ALONG_K ? tile->columns : tile->depth,
+    make_map(made + 32, tile->b, b_step, B_LINES, B_ALONG_K ? tile->columns : tile->depth,
              B_ALONG_K ? tile->depth : tile->columns);
   }
   SYNCHRONIZE_WARP;
-  show_map(maps.a, a_made);
-  show_map(maps.b, a_made + 128);
+  show_map(maps.a, local_address(made));
+  show_map(maps.b, local_address(made + 32));
   __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the first copy comes after the maps' reading
   SYNCHRONIZE_WARP;
   int buffer = 0;
@@ -141,6 +143,7 @@ static ALWAYS_INLINE void copy_by_tensor(const TensorMaps maps, const Tile* tile
     }
     maps.a[lane] = old_a;
     maps.b[lane] = old_b;
+    SYNCHRONIZE_WARP;
     WAIT_FOR_OLD_C;
   }
 }

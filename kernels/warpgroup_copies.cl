@@ -1,5 +1,6 @@
-// How the producer of warpgroup_tile copies tiles of op(A) and op(B) to local memory: in chunks of 16 bytes where lines
-// are aligned to that, else in smaller pieces or through registers. warpgroup_tile.cl has the picture of a tile there.
+// The barriers by which producer and consumers of warpgroup_tile meet, and how the producer copies tiles of op(A) and
+// op(B) to local memory: in chunks of 16 bytes where lines are aligned to that, else in smaller pieces or through
+// registers. warpgroup_tile.cl has the picture of a tile there.
 
 #define PRODUCERS 128        // work-items of the producer
 #define CONSUMERS (ML / 64)  // warpgroups

@@ -33,7 +33,7 @@
 //   MS, NS        rows and columns of C per work-item of a consumer: 2 and NL / 4
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory
-//   TENSOR_COPIES 1: aligned operands are copied by tensor copies, tensor_copies.cl
+//   TENSOR_COPIES 1: tensor copies where they can be, tensor_copies.cl
 //
 // How the producer copies a tile is in warpgroup_copies.cl. Everything but the copies, the barriers and the
 // multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the functions that hold

@@ -142,9 +142,9 @@ BOOST_FIXTURE_TEST_CASE(AnArchitectureThatClangLacksGetsThatOfTheNewestOlderOne,
 }
 
 BOOST_FIXTURE_TEST_CASE(TheInstructionsOfMatrixUnitsAreForTheirArchitecture, Toolbox) {
-  const auto ptx_of = [&](const char* instruction, const char* clangs) {
-    add_clang(std::string("printf '.version 7.1\\n.target ") + clangs + "\\n.entry clbake_gemm(\\n)\\n{\\n" +
-                  instruction + "\\n}\\n' > kernel.ptx",
+  const auto ptx_of = [&](const char* instruction, const char* clangs, const char* version = "7.1") {
+    add_clang(std::string("printf '.version ") + version + "\\n.target " + clangs +
+                  "\\n.entry clbake_gemm(\\n)\\n{\\n" + instruction + "\\n}\\n' > kernel.ptx",
               clangs);
     add_ptxas(kGoodPtxas);
     const cache::Bytes program = required(compile_offline(job_for("nvidia:sm_90"), kTimeout))[1].program;
@@ -153,7 +153,8 @@ BOOST_FIXTURE_TEST_CASE(TheInstructionsOfMatrixUnitsAreForTheirArchitecture, Too
   for (const char* matrix : {"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%%fd1};",
                              "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%%fd1};"}) {
     BOOST_TEST(contains(ptx_of(matrix, "sm_86"), ".version 7.8\n.target sm_90\n.entry"));
-    BOOST_TEST(contains(ptx_of(matrix, "sm_90"), ".version 7.1\n.target sm_90\n.entry"));
+    BOOST_TEST(contains(ptx_of(matrix, "sm_90"), ".version 7.8\n.target sm_90\n.entry"));
+    BOOST_TEST(contains(ptx_of(matrix, "sm_90", "8.5"), ".version 8.5\n.target sm_90\n.entry"));
   }
   BOOST_TEST(contains(ptx_of("ret;", "sm_86"), ".version 7.1\n.target sm_86\n.entry"));
 }

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 namespace clbake::builder {
 namespace {
@@ -96,19 +97,32 @@ void set_directive(std::string& ptx, const std::string& directive, const std::st
   ptx.replace(at, ptx.find('\n', at) - at, directive + value);
 }
 
+// Writes the version in the place of an earlier one.
+void raise_version(std::string& ptx, int major, int minor) {
+  const std::string directive = ".version ";
+  const std::size_t at = ptx.find(directive);
+  if (at == std::string::npos) return;
+  std::istringstream text(ptx.substr(at + directive.size(), 16));
+  int old_major = 0, old_minor = 0;
+  char dot = 0;
+  text >> old_major >> dot >> old_minor;
+  if (std::pair(old_major, old_minor) >= std::pair(major, minor)) return;
+  set_directive(ptx, directive, std::to_string(major) + "." + std::to_string(minor));
+}
+
 // clang passes inline PTX on to the assembler unread, so a clang that does not know sm_90 can compile a kernel that
 // uses one of its instructions; only the directives have to name sm_90, or sm_90a, and a version of PTX that has them.
 void raise_architecture(std::string& ptx, int known) {
-  if (ptx.find(kWarpgroupInstruction) != std::string::npos) {
-    if (known < 90) set_directive(ptx, ".version ", ptx.find(kTensorMap) == std::string::npos ? "8.0" : "8.3");
+  const auto has = [&](const char* instruction) { return ptx.find(instruction) != std::string::npos; };
+  if (has(kWarpgroupInstruction)) {
+    raise_version(ptx, 8, has(kTensorMap) ? 3 : 0);
     set_directive(ptx, ".target ", "sm_90a");
   }
-  if (known >= 90) return;
-  if (ptx.find(kTransposition) != std::string::npos) set_directive(ptx, ".version ", "7.8");
+  if (has(kTransposition)) raise_version(ptx, 7, 8);
   for (const char* instruction : kMatrixInstructions) {
-    if (ptx.find(instruction) == std::string::npos) continue;
-    set_directive(ptx, ".version ", "7.8");
-    set_directive(ptx, ".target ", "sm_90");
+    if (!has(instruction)) continue;
+    raise_version(ptx, 7, 8);
+    if (known < 90) set_directive(ptx, ".target ", "sm_90");
   }
 }
 
