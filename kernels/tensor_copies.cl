@@ -2,7 +2,7 @@
 // work-item starts them, 64 elements of all lines at a time, and the device swizzles the chunks as warpgroup_tile.cl
 // draws them and makes zeros of what lies outside of the operand. The lines have to be aligned to 16 bytes.
 //
-// A tensor copy takes a tensor map, 128 bytes of global memory, aligned to that, that describe the operand. The host
+// A tensor copy takes a tensor map: 128 bytes of global memory, aligned to that, which describe the operand. The host
 // cannot make maps in OpenCL, as it does not know the operands' addresses. So each work-group makes its own, in local
 // memory (PTX: tensormap.replace), and puts them into the first two rows of its tile of C, which nobody else touches:
 //
@@ -134,12 +134,8 @@ static ALWAYS_INLINE void copy_by_tensor(const TensorMaps maps, const Tile* tile
   }
   if (reads_c) {
     SYNCHRONIZE_WARP;  // all copies have started, those of all but the last blocks have arrived
-    buffer = max(blocks - BUFFERS, 0) % BUFFERS;
-    parity = max(blocks - BUFFERS, 0) / BUFFERS & 1;
     for (int block = max(blocks - BUFFERS, 0); block < blocks; ++block) {
-      wait_for(full + 8 * buffer, parity);
-      buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
-      parity ^= buffer == 0;
+      wait_for(full + 8 * (block % BUFFERS), block / BUFFERS & 1);
     }
     maps.a[lane] = old_a;
     maps.b[lane] = old_b;

@@ -46,7 +46,7 @@ cache::Profile for_device(cache::Profile profile, std::uint32_t units) {
 
 // How badly rows of A and B are aligned if the first ones are aligned well: 1 where rows begin at multiples of an
 // element only, half as much for each doubling, and 0 where each begins with a line of memory, of 128 bytes. The mean
-// of what a work-group copies: tile_m rows of op(A) and tile_n columns of op(B). FORMAT.md, "The cost model", says why.
+// over what a work-group copies: tile_m rows of op(A), tile_n columns of op(B). FORMAT.md, "The cost model", says why.
 double misalignment(const Problem& p, const cache::CostModel& model) {
   const auto element = static_cast<std::uint32_t>(element_bytes(p.precision));
   const auto sixty_fourths = [element](std::size_t ld) {
