@@ -49,8 +49,16 @@ static ALWAYS_INLINE uint alignment_of(__global const element* pointer, const ul
 #define TEXT_EXPANDED(x) #x
 #define TEXT(x) TEXT_EXPANDED(x)
 
-// The work-group's tile. Work-groups start in the order of their numbers, x first.
+// The work-group's tile: tile_row, tile_column.
+#if SPLIT_K > 0
+// Work-groups start in the order of their numbers, x first.
 static ALWAYS_INLINE void find_place(size_t* row, size_t* column) {
   const uint columns = (uint)get_num_groups(0);
   find_in_bands((uint)get_group_id(1) * columns + (uint)get_group_id(0), (uint)get_num_groups(1), columns, row, column);
 }
+#define FIND_PLACE                      \
+  size_t tile_row = 0, tile_column = 0; \
+  find_place(&tile_row, &tile_column)
+#else
+#define FIND_PLACE const size_t tile_row = TILE_ROW, tile_column = TILE_COLUMN
+#endif

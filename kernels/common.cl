@@ -375,11 +375,10 @@ static inline void finish_vector(const Epilogue* e, __global element* c, const i
   each_vector("unroll",                \
               update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta))
 #if SPLIT_K == 0
-// One ML x NL block of `partials` for each slice.
-#define STORE_SLICE(each_vector)                                                                 \
-  if (part.slices > 1) {                                                                         \
-    __global real* slice = partials + ((uint)get_group_id(0) - (uint)tail.x) * (ulong)(ML * NL); \
-    each_vector("unroll", VSTORE_REAL(sum[i][w], slice + (row * NL + column))) return;           \
+#define STORE_SLICE(each_vector)                                                       \
+  if (part.slices > 1) {                                                               \
+    __global real* slice = SLICE_SUMS;                                                 \
+    each_vector("unroll", VSTORE_REAL(sum[i][w], slice + (row * NL + column))) return; \
   }
 #else
 #define STORE_SLICE(each_vector)

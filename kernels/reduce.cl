@@ -5,9 +5,15 @@
 // They are always added in the same order, so equal inputs give equal bits; with atomic additions they would not.
 //
 // Grid: x along the m * n elements of C, row by row, z = product. With SPLIT_K 0: x along the ML * NL elements of a
-// tile, y = tile of the tail. A work-item computes one element.
+// tile, y = tile of the tail. A work-item computes REDUCE_EACH elements, REDUCE_ITEMS apart: with one, finding its
+// place takes longer than a few slices. Where there are many slices, one, as then work-items are few.
 
 #define REDUCE_ITEMS 64
+#if SPLIT_K < 8
+#define REDUCE_EACH 4
+#else
+#define REDUCE_EACH 1
+#endif
 
 #if SPLIT_K == 0
 #define SUMMANDS tail.y
@@ -22,41 +28,52 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
                                                                                       __global element* c,
                                                                                       REDUCE_TAIL CALL_PARAMETERS) {
   const int n = numbers.n;
-  const size_t index = get_global_id(0);
 #if SPLIT_K == 0
   const Part part = find_counted((uint)tail.x + (uint)get_group_id(1), numbers.m, n);
-  const ulong partial_stride = ML * NL;
+  const size_t partial_stride = ML * NL;
   const size_t first = get_group_id(1);  // of the tail's tiles
   const size_t product = part.product;
-  const size_t row = part.tile_row * ML + index / NL;
-  const size_t column = part.tile_column * NL + index % NL;
-  if (index >= partial_stride || column >= (size_t)n) {
-    return;
-  }
 #else
-  const ulong partial_stride = (ulong)numbers.m * n;
+  const size_t partial_stride = (size_t)numbers.m * n;
   const size_t first = get_group_id(2), product = first;
-  const size_t row = index <= UINT_MAX ? (uint)index / (uint)n : index / n;  // GPUs divide 64 bits slowly
-  const size_t column = index - row * n;
 #endif
-  if (row >= (size_t)numbers.m) {
+  const ulong number = product + numbers.first_product;
+  c += numbers.c_offset + (offsets ? LISTED(number, 2) : number * numbers.c_stride);
+  partials += first * SUMMANDS * partial_stride;
+  const size_t index = get_group_id(0) * (REDUCE_ITEMS * REDUCE_EACH) + get_local_id(0);
+  if (index >= partial_stride) {
     return;
   }
-  const ulong number = product + numbers.first_product;
-  partials += first * SUMMANDS * partial_stride + index;
-  real sum = 0;
+  real sum[REDUCE_EACH] = {0};
   for (int slice = 0; slice < SUMMANDS; ++slice) {
-    sum += partials[slice * partial_stride];
+#pragma unroll
+    for (int i = 0; i < REDUCE_EACH; ++i) {
+      sum[i] += partials[min(index + i * REDUCE_ITEMS, partial_stride - 1)];
+    }
+    partials += partial_stride;
   }
-  c += numbers.c_offset + (offsets ? LISTED(number, 2) : number * numbers.c_stride) + row * (ulong)numbers.ldc + column;
-  const Epilogue e = find_epilogue(row, column, number, EPILOGUE_ARGUMENTS);
-  real x = scalars.x * sum;
-  if (scalars.y != 0) {
-    x += scalars.y * LOAD(e.d ? e.d : c);
+#pragma unroll
+  for (int i = 0; i < REDUCE_EACH; ++i) {
+    const size_t at = index + i * REDUCE_ITEMS;
+#if SPLIT_K == 0
+    const size_t row = part.tile_row * ML + at / NL;
+    const size_t column = part.tile_column * NL + at % NL;
+#else
+    const size_t row = at <= UINT_MAX ? (uint)at / (uint)n : at / n;  // GPUs divide 64 bits slowly
+    const size_t column = at - row * n;
+#endif
+    if (at < partial_stride && row < (size_t)numbers.m && column < (size_t)n) {
+      __global element* to = c + (row * (ulong)numbers.ldc + column);
+      const Epilogue e = find_epilogue(row, column, number, EPILOGUE_ARGUMENTS);
+      real x = scalars.x * sum[i];
+      if (scalars.y != 0) {
+        x += scalars.y * LOAD(e.d ? e.d : to);
+      }
+      if (e.bias) {
+        x += LOAD(e.bias);
+      }
+      STORE(activate(x, &e), to);
+    }
   }
-  if (e.bias) {
-    x += LOAD(e.bias);
-  }
-  STORE(activate(x, &e), c);
 }
 #endif

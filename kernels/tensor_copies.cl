@@ -4,13 +4,15 @@
 //
 // A tensor copy takes a tensor map: 128 bytes of global memory, aligned to that, which describe the operand. The host
 // cannot make maps in OpenCL, as it does not know the operands' addresses. So each work-group makes its own, in local
-// memory (PTX: tensormap.replace), and puts them into the first two rows of its tile of C, which nobody else touches:
+// memory (PTX: tensormap.replace), and puts them into the first two rows of its last tile of C, which nobody else
+// touches:
 //
 //     row 0 of the tile:   |..............[ map of op(A), 128 bytes ]......|        the first place that is aligned
 //     row 1:               |........[ map of op(B), 128 bytes ]............|
 //
 // When all copies have arrived, what C had there is put back, if beta is not 0: it may be read then. A tile without two
-// rows that hold such places is copied as by the other variants.
+// rows that hold such places is copied as by the other variants. A slice of a tile has maps in the first two rows of
+// its own partial sums.
 
 typedef struct {
   __global uint* a;  // null: no tensor copies
@@ -24,10 +26,17 @@ static ALWAYS_INLINE __global uint* map_place(__global output* row, const int co
   return place + 128 <= start + columns * sizeof(output) ? (__global uint*)place : 0;
 }
 
-static ALWAYS_INLINE TensorMaps find_maps(const Tile* tile, const ulong a_step, const ulong b_step, const int ldc) {
+static ALWAYS_INLINE TensorMaps find_maps(const Tile* tile, const ulong a_step, const ulong b_step, const int ldc,
+                                          __global real* slice) {
   TensorMaps maps = {map_place(tile->c, tile->columns), map_place(tile->c + ldc, tile->columns)};
+  if (slice) {
+    maps.a = (__global uint*)slice;
+    maps.b = (__global uint*)(slice + NL);
+  } else if (tile->rows < 2 || !maps.b) {
+    maps.a = 0;
+  }
   const bool aligned = min(alignment_of(tile->a, a_step), alignment_of(tile->b, b_step)) >= CHUNK_BYTES;
-  if (!aligned || tile->depth == 0 || tile->rows < 2 || !maps.b) {
+  if (!aligned || tile->depth == 0) {
     maps.a = 0;
   }
   return maps;
@@ -83,63 +92,65 @@ static ALWAYS_INLINE void copy_box(const uint to, __global const uint* map, cons
       : "memory");
 }
 
-// A tile of op(A) or op(B), block number `block` of k.
-static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const int lines, const int line,
-                                    const bool along_k, const int block, const uint barrier) {
-#pragma unroll
-  for (int i = 0; i < line / 64; ++i) {
-    copy_box(tile + i * (lines * 128), map, along_k ? block * KL : 64 * i, along_k ? 0 : block * KL, barrier);
-  }
-}
-
 // The work-item's arrival, of `bytes` that are on their way.
 static ALWAYS_INLINE void arrive_with(const uint barrier, const int bytes) {
   __asm__ volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
 
-// The producer's work, by one warp of it. reads_c: C will be read.
-static ALWAYS_INLINE void copy_by_tensor(const TensorMaps maps, const Tile* tile, const ulong a_step,
-                                         const ulong b_step, const int blocks, __local uchar* tiles, const uint full,
-                                         const uint empty, const bool reads_c, const uint lane) {
-  // Two maps' zeros; no copy has started that could meet them there.
+// Starts to copy a tile of op(A) or op(B) that begins with this row or column of C, at step `step` of k.
+static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const int lines, const int line,
+                                    const bool along_k, const int first, const int step, const uint barrier) {
+#pragma unroll
+  for (int i = 0; i < line / 64; ++i) {
+    copy_box(tile + i * (lines * 128), map, along_k ? step : first + 64 * i, along_k ? first : step, barrier);
+  }
+}
+
+// Both tiles of block number `block` of k, by one work-item.
+static ALWAYS_INLINE void copy_block(const TensorMaps maps, const Tile* tile, const int block, const uint pair,
+                                     const uint barrier) {
+  arrive_with(barrier, A_BYTES + B_BYTES);
+  copy_tile(pair, maps.a, A_LINES, A_LINE, A_ALONG_K, (int)tile->row, block * KL, barrier);
+  copy_tile(pair + A_BYTES, maps.b, B_LINES, B_LINE, B_ALONG_K, (int)tile->column, block * KL, barrier);
+}
+
+// Makes the maps of all of op(A) and op(B), which begin at `a` and `b`, as deep as the tile. By a warp, before copies
+// start, as the maps' zeros are where the first ones go.
+static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, __global const element* a,
+                                    const ulong a_step, __global const element* b, const ulong b_step, const int m,
+                                    const int n, __local uchar* tiles, const uint lane) {
   __local uint* made = (__local uint*)tiles;
-  const uint old_a = reads_c ? maps.a[lane] : 0;
-  const uint old_b = reads_c ? maps.b[lane] : 0;
   made[lane] = 0;
   made[32 + lane] = 0;
   SYNCHRONIZE_WARP;
   if (lane == 0) {
-    make_map(made, tile->a, a_step, A_LINES, A_ALONG_K ? tile->rows : tile->depth,
-             A_ALONG_K ? tile->depth : tile->rows);
-    make_map(made + 32, tile->b, b_step, B_LINES, B_ALONG_K ? tile->columns : tile->depth,
-             B_ALONG_K ? tile->depth : tile->columns);
+    make_map(made, a, a_step, A_LINES, A_ALONG_K ? m : tile->depth, A_ALONG_K ? tile->depth : m);
+    make_map(made + 32, b, b_step, B_LINES, B_ALONG_K ? n : tile->depth, B_ALONG_K ? tile->depth : n);
   }
   SYNCHRONIZE_WARP;
   show_map(maps.a, local_address(made));
   show_map(maps.b, local_address(made + 32));
   __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the first copy comes after the maps' reading
   SYNCHRONIZE_WARP;
-  int buffer = 0;
-  uint parity = 0;
-  for (int block = 0; block < blocks; ++block) {
-    if (lane == 0) {
-      wait_for(empty + 8 * buffer, parity ^ 1);
-      arrive_with(full + 8 * buffer, A_BYTES + B_BYTES);
-      const uint a_tile = local_address(tiles) + buffer * (A_BYTES + B_BYTES);
-      copy_tile(a_tile, maps.a, A_LINES, A_LINE, A_ALONG_K, block, full + 8 * buffer);
-      copy_tile(a_tile + A_BYTES, maps.b, B_LINES, B_LINE, B_ALONG_K, block, full + 8 * buffer);
-    }
-    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
-    parity ^= buffer == 0;
-  }
+}
+
+// What C had where the maps are: four bytes of each for a work-item of the warp.
+typedef struct {
+  uint a, b;
+} OldC;
+
+static ALWAYS_INLINE OldC read_old_c(const TensorMaps maps, const bool reads_c, const uint lane) {
+  OldC old = {0, 0};
   if (reads_c) {
-    SYNCHRONIZE_WARP;  // all copies have started, those of all but the last blocks have arrived
-    for (int block = max(blocks - BUFFERS, 0); block < blocks; ++block) {
-      wait_for(full + 8 * (block % BUFFERS), block / BUFFERS & 1);
-    }
-    maps.a[lane] = old_a;
-    maps.b[lane] = old_b;
-    SYNCHRONIZE_WARP;
-    WAIT_FOR_OLD_C;
+    old.a = maps.a[lane];
+    old.b = maps.b[lane];
   }
+  return old;
+}
+
+static ALWAYS_INLINE void put_back(const TensorMaps maps, const OldC old, const uint lane) {
+  maps.a[lane] = old.a;
+  maps.b[lane] = old.b;
+  SYNCHRONIZE_WARP;
+  WAIT_FOR_OLD_C;
 }

@@ -59,6 +59,7 @@ static inline void find_in_bands(const uint number, const uint rows, const uint 
 #define SLICE get_group_id(2) % SPLIT_K
 #define SLICES SPLIT_K  // of the tile
 #define FIND_PART
+#define SLICE_SUMS ((__global real*)0)
 #define PART_PARAMETER
 #define PART_ARGUMENT
 #else
@@ -84,6 +85,10 @@ typedef struct {
   size_t tile_row, tile_column;
   int product, slice, slices;
 } Part;
+
+// Where the sums of this work-group's slice go: ML x NL reals of `partials`. Null: it computes a whole tile.
+#define SLICE_SUMS \
+  (part.slices > 1 ? partials + ((uint)get_group_id(0) - (uint)tail.x) * (ulong)(ML * NL) : (__global real*)0)
 
 // The tile of this number among those of all products, and its product.
 static inline Part find_counted(const uint tile, const int m, const int n) {

@@ -280,13 +280,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   READ_NUMBERS;
   __local double tiles[TILES_SIZE > SUMS_SIZE ? TILES_SIZE : SUMS_SIZE] __attribute__((aligned(CHUNK_BYTES)));
-#if SPLIT_K > 0
-  size_t tile_row = 0;
-  size_t tile_column = 0;
-  find_place(&tile_row, &tile_column);
-#else
-  const size_t tile_row = TILE_ROW, tile_column = TILE_COLUMN;
-#endif
+  FIND_PLACE;
   const Tile tile = find_tile(tile_row, tile_column, ML, NL, GEMM_ARGUMENTS);
   if (tile.rows == 0 || tile.columns == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting

@@ -164,9 +164,16 @@ static ALWAYS_INLINE void gather_rows(realv rows[MS][COLUMN_PIECES], float* sum,
   }
 }
 
-// Updates 8 elements of C that are aligned to 16 bytes. By instructions of its own, as OpenCL's vload and vstore
+// Stores 8 sums, aligned to 16 bytes. Like the next function by instructions of its own, as OpenCL's vload and vstore
 // promise no alignment.
-#if SPLIT_K == 1
+static ALWAYS_INLINE void store_sums(__global real* to, const realv sum) {
+  __global float4* halves = (__global float4*)to;
+  halves[0] = sum.lo;
+  halves[1] = sum.hi;
+}
+
+// Updates 8 elements of C that are aligned to 16 bytes.
+#if WRITES_C
 static ALWAYS_INLINE uint narrowed(const float low, const float high) {
   uint bits;
 #if BFLOAT16
@@ -192,38 +199,57 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 }
 #else
 static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, const real alpha, const real beta) {
-  __global float4* halves = (__global float4*)c;
-  realv x = alpha * sum;
-  if (beta != 0) {
-    x += beta * (realv)(halves[0], halves[1]);
-  }
-  halves[0] = x.lo;
-  halves[1] = x.hi;
+  store_sums(c, alpha * sum);  // partial sums: beta is 0
 }
 #endif
 
-#define STAGED_ROW (NL + 4)  // of 16 rows of sums in local memory: without bank conflicts
-#define TILES_BYTES (BUFFERS * (A_BYTES + B_BYTES))
-#define STAGED_BYTES (ML * STAGED_ROW * 4)
 #define SYNCHRONIZE_CONSUMERS __asm__ volatile("bar.sync 1, %0;" ::"r"(128 * CONSUMERS) : "memory")
+
+#define NEXT_BUFFER                                \
+  buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1; \
+  parity ^= buffer == 0
+
+// Between consumers and `producers` work-items: the sums of a tile have left local memory.
+#define WAIT_FOR_STAGING(producers) __asm__ volatile("bar.sync 3, %0;" ::"r"(128 * CONSUMERS + (producers)) : "memory")
+
+// Whether a tile's sums reach C through local memory: where C is not aligned, or not all of the tile lies inside of it,
+// or there is an epilogue. Partial sums have none.
+static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
+  const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;
+  return (WRITES_C && steps != 0) || tile->columns != NL || !aligned_c;
+}
+
+// In the tile that is computed last.
+#define FIND_MAPS                                                  \
+  {                                                                \
+    FIND_LAST;                                                     \
+    FIND_TILE(TURNS - 1);                                          \
+    maps = find_maps(&tile, A_LINE_STEP, B_LINE_STEP, ldc, slice); \
+  }
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   READ_NUMBERS;
-  __local uchar tiles[TILES_BYTES > STAGED_BYTES ? TILES_BYTES : STAGED_BYTES] __attribute__((aligned(1024)));
+  __local uchar tiles[GROUP_BYTES] __attribute__((aligned(1024)));
   __local ulong barriers[2 * BUFFERS];
-  size_t tile_row = 0;
-  size_t tile_column = 0;
-  find_place(&tile_row, &tile_column);
-  const Tile tile = find_tile(tile_row, tile_column, ML, NL, GEMM_ARGUMENTS);
-  if (tile.rows == 0 || tile.columns == 0) {
+  FIND_TURNS;
+  if (TURNS == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
   const uint warpgroup = from_first_lane(item / 128);
   const uint full = local_address(barriers);
   const uint empty = full + 8 * BUFFERS;
+  __global real* slice = SLICE_SUMS;
 #if TENSOR_COPIES
-  const TensorMaps maps = find_maps(&tile, A_LINE_STEP, B_LINE_STEP, ldc);
+  const bool reads_c = beta != 0 && !slice;
+  TensorMaps maps;
+  FIND_MAPS;
+#if SPLIT_K > 0
+  if (!maps.a && TURNS > 1) {
+    turns.swapped = true;
+    FIND_MAPS;
+  }
+#endif
   const bool tensor = maps.a;
 #else
   const bool tensor = false;
@@ -235,153 +261,210 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  const int blocks = tile.depth / KL + (tile.depth % KL != 0);
   int buffer = 0;
   uint parity = 0;
 
   if (warpgroup == CONSUMERS) {
 #if TENSOR_COPIES
     if (tensor) {
-      if (from_first_lane(item / 32) == 4 * CONSUMERS) {
-        copy_by_tensor(maps, &tile, A_LINE_STEP, B_LINE_STEP, blocks, tiles, full, empty, beta != 0, item % 32);
+      if (from_first_lane(item / 32) != 4 * CONSUMERS) {
+        return;
+      }
+      const uint lane = item % 32;
+      const OldC old = read_old_c(maps, reads_c, lane);
+      {
+        FIND_TILE(TURNS - 1);
+        make_maps(maps, &tile, tile.a - tile.row * A_STEP_I, A_LINE_STEP, tile.b - tile.column * B_STEP_J, B_LINE_STEP,
+                  m, n, tiles, lane);
+      }
+      EACH_TURN {
+        FIND_TILE(turn);
+        const int blocks = blocks_of(&tile);
+        for (int block = 0; block < blocks; ++block) {
+          if (lane == 0) {
+            wait_for(empty + 8 * buffer, parity ^ 1);
+            copy_block(maps, &tile, block, local_address(tiles) + buffer * (A_BYTES + B_BYTES), full + 8 * buffer);
+          }
+          NEXT_BUFFER;
+        }
+        SYNCHRONIZE_WARP;
+        if (!IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps)) {
+          WAIT_FOR_STAGING(32);
+        }
+      }
+      if (reads_c) {
+        for (int i = 0; i < BUFFERS; ++i) {
+          wait_for(empty + 8 * buffer, parity ^ 1);  // all copies have arrived
+          NEXT_BUFFER;
+        }
+        put_back(maps, old, lane);
       }
       return;
     }
 #endif
     const uint mine = item - 128 * CONSUMERS;
-    __global const element* a_source = tile.a;
-    __global const element* b_source = tile.b;
-    const uint a_alignment = alignment_of(a_source, A_LINE_STEP);
-    const uint b_alignment = alignment_of(b_source, B_LINE_STEP);
-    const bool whole = min(a_alignment, b_alignment) >= CHUNK_BYTES && tile.rows == ML && tile.columns == NL;
-    int left = tile.depth;
+    int late = 0;      // blocks that have started and not finished
     int finished = 0;  // number of the buffer whose copies end next
-    for (int block = 0; block < blocks; ++block) {
-      wait_for(empty + 8 * buffer, parity ^ 1);
-      __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES);
-      if (whole && left >= KL) {
-        copy_whole(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, mine);
-        copy_whole(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, mine);
-      } else {
-        copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, left, tile.rows, mine);
-        copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, left,
-                      tile.columns, mine);
+    EACH_TURN {
+      FIND_TILE(turn);
+      __global const element* a_source = tile.a;
+      __global const element* b_source = tile.b;
+      const uint a_alignment = alignment_of(a_source, A_LINE_STEP);
+      const uint b_alignment = alignment_of(b_source, B_LINE_STEP);
+      const bool whole = min(a_alignment, b_alignment) >= CHUNK_BYTES && tile.rows == ML && tile.columns == NL;
+      const int blocks = blocks_of(&tile);
+      int left = tile.depth;
+      for (int block = 0; block < blocks; ++block) {
+        wait_for(empty + 8 * buffer, parity ^ 1);
+        __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES);
+        if (whole && left >= KL) {
+          copy_whole(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, mine);
+          copy_whole(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, mine);
+        } else {
+          copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, left, tile.rows, mine);
+          copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, left,
+                        tile.columns, mine);
+        }
+        START_COPIES;
+        if (late == LATE) {
+          FINISH_COPIES(TEXT(LATE));
+          arrive(full + 8 * finished);
+          finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+        } else {
+          ++late;
+        }
+        a_source += A_BLOCK_STEP;
+        b_source += B_BLOCK_STEP;
+        left -= KL;
+        NEXT_BUFFER;
       }
-      START_COPIES;
-      if (block >= LATE) {
-        FINISH_COPIES(TEXT(LATE));
-        arrive(full + 8 * finished);
-        finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+      const bool waits = !IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps);
+      if (IS_LAST || waits) {
+        FINISH_COPIES("0");
+        for (; late > 0; --late) {
+          arrive(full + 8 * finished);
+          finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+        }
       }
-      a_source += A_BLOCK_STEP;
-      b_source += B_BLOCK_STEP;
-      left -= KL;
-      buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
-      parity ^= buffer == 0;
-    }
-    FINISH_COPIES("0");
-    for (int block = max(blocks - LATE, 0); block < blocks; ++block) {
-      arrive(full + 8 * finished);
-      finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+      if (waits) {
+        WAIT_FOR_STAGING(PRODUCERS);
+      }
     }
     return;
   }
 
-  float sum[SUMS] = {0};
   const uint tiles_address = local_address(tiles);
   // 64 rows are 64 lines of the tile, or a block of 64 elements of each line.
   const ulong a_first = descriptor(tiles_address + warpgroup * (64 * 128), A_LINES * 128);
   const ulong b_first = descriptor(tiles_address + A_BYTES, B_LINES * 128);
-  int previous = 0;
-  for (int block = 0; block < blocks; ++block) {
-    wait_for(full + 8 * buffer, parity);
-    const ulong pair = (ulong)buffer * ((A_BYTES + B_BYTES) >> 4);
-    START_MULTIPLYING;
-#pragma unroll
-    for (int p = 0; p < KL / 16; ++p) {
-      multiply(sum, a_first + pair + p * (DEEPER(A_ALONG_K) >> 4), b_first + pair + p * (DEEPER(B_ALONG_K) >> 4));
+  EACH_TURN {
+    FIND_TILE(turn);
+    if (OUTSIDE_C) {
+      continue;
     }
-    COMMIT_MULTIPLICATIONS;
-    FINISH_MULTIPLYING("1");
-    if (block > 0 && item % 32 == 0) {
+    float sum[SUMS] = {0};
+    const int blocks = blocks_of(&tile);
+    int previous = 0;
+    for (int block = 0; block < blocks; ++block) {
+      wait_for(full + 8 * buffer, parity);
+      const ulong pair = (ulong)buffer * ((A_BYTES + B_BYTES) >> 4);
+      START_MULTIPLYING;
+#pragma unroll
+      for (int p = 0; p < KL / 16; ++p) {
+        multiply(sum, a_first + pair + p * (DEEPER(A_ALONG_K) >> 4), b_first + pair + p * (DEEPER(B_ALONG_K) >> 4));
+      }
+      COMMIT_MULTIPLICATIONS;
+      FINISH_MULTIPLYING("1");
+      if (block > 0 && item % 32 == 0) {
+        arrive(empty + 8 * previous);
+      }
+      previous = buffer;
+      NEXT_BUFFER;
+    }
+    FINISH_MULTIPLYING("0");
+#if TENSOR_COPIES
+    if (blocks > 0 && item % 32 == 0) {
       arrive(empty + 8 * previous);
     }
-    previous = buffer;
-    buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1;
-    parity ^= buffer == 0;
-  }
-  FINISH_MULTIPLYING("0");
-  if (tensor && beta != 0) {
-    WAIT_FOR_OLD_C;
-  }
+    if (tensor && reads_c && IS_LAST) {
+      WAIT_FOR_OLD_C;
+    }
+#endif
 
-  realv rows[MS][COLUMN_PIECES];
-  gather_rows(rows, sum, item % 4);
-  const bool aligned_c = (uintptr_t)tile.c % 16 == 0 && ldc % 8 == 0;
-  const bool finishes = SPLIT_K == 1 && numbers.steps != 0;  // partial sums have no epilogue
-  if (!finishes && tile.columns == NL && aligned_c) {
+    realv rows[MS][COLUMN_PIECES];
+    gather_rows(rows, sum, item % 4);
+    if (slice || !is_staged(&tile, ldc, numbers.steps)) {
 #pragma unroll
-    for (int i = 0; i < MS; ++i) {
-      const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
-      if (row < tile.rows) {
+      for (int i = 0; i < MS; ++i) {
+        const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
+        if (slice || row < tile.rows) {
 #pragma unroll
-        for (int w = 0; w < COLUMN_PIECES; ++w) {
-          const int column = 32 * w + item % 4 * 8;
-          update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta);
+          for (int w = 0; w < COLUMN_PIECES; ++w) {
+            const int column = 32 * w + item % 4 * 8;
+            if (slice) {
+              store_sums(slice + (row * NL + column), rows[i][w]);
+            } else {
+              update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta);
+            }
+          }
         }
       }
+      continue;
     }
-    return;
-  }
-  // Else through local memory, where a warp puts its 16 rows, so that its lanes then update neighbours.
-  SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
-  __local float* staged = (__local float*)tiles + item / 32 * (16 * STAGED_ROW);
-  const int lane = item % 32;
+    // Else through local memory, where a warp puts its 16 rows, so that its lanes then update neighbours.
+    SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
+    __local float* staged = (__local float*)tiles + item / 32 * (16 * STAGED_ROW);
+    const int lane = item % 32;
 #pragma unroll
-  for (int i = 0; i < MS; ++i) {
+    for (int i = 0; i < MS; ++i) {
 #pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
-      __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
-      to[0] = rows[i][w].lo;
-      to[1] = rows[i][w].hi;
+      for (int w = 0; w < COLUMN_PIECES; ++w) {
+        __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
+        to[0] = rows[i][w].lo;
+        to[1] = rows[i][w].hi;
+      }
     }
-  }
-  SYNCHRONIZE_WARP;
-#if SPLIT_K == 1
-  const Epilogue e = TILE_EPILOGUE;
+    SYNCHRONIZE_WARP;
+#if WRITES_C
+    const Epilogue e = TILE_EPILOGUE;
 #define OLD_ROW (e.d ? e.d + row * (ulong)e.ldd : c_row)
 #else
 #define OLD_ROW c_row
 #endif
-  const int rows_left = min(16, tile.rows - (int)(item / 32 * 16));
+    const int rows_left = min(16, tile.rows - (int)(item / 32 * 16));
 #pragma unroll 1
-  for (int r = 0; r < rows_left; ++r) {
-    const int row = item / 32 * 16 + r;
-    __global output* c_row = tile.c + row * (ulong)ldc;
-    real x[NL / 32];
-#pragma unroll
-    for (int w = 0; w < NL / 32; ++w) {
-      const int column = 32 * w + lane;
-      x[w] = alpha * staged[r * STAGED_ROW + column];
-      if (beta != 0 && column < tile.columns) {
-        x[w] += beta * LOAD_OUTPUT(OLD_ROW + column);
-      }
-    }
-#if SPLIT_K == 1
-    if (numbers.steps != 0) {
+    for (int r = 0; r < rows_left; ++r) {
+      const int row = item / 32 * 16 + r;
+      __global output* c_row = tile.c + row * (ulong)ldc;
+      real x[NL / 32];
 #pragma unroll
       for (int w = 0; w < NL / 32; ++w) {
-        const int column = min(32 * w + lane, tile.columns - 1);
-        x[w] = activate(x[w] + (e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? row : column)) : 0), &e);
+        const int column = 32 * w + lane;
+        x[w] = alpha * staged[r * STAGED_ROW + column];
+        if (beta != 0 && column < tile.columns) {
+          x[w] += beta * LOAD_OUTPUT(OLD_ROW + column);
+        }
       }
-    }
+#if WRITES_C
+      if (numbers.steps != 0) {
+#pragma unroll
+        for (int w = 0; w < NL / 32; ++w) {
+          const int column = min(32 * w + lane, tile.columns - 1);
+          x[w] = activate(x[w] + (e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? row : column)) : 0), &e);
+        }
+      }
 #endif
 #pragma unroll
-    for (int w = 0; w < NL / 32; ++w) {
-      const int column = 32 * w + lane;
-      if (column < tile.columns) {
-        STORE_OUTPUT(x[w], c_row + column);
+      for (int w = 0; w < NL / 32; ++w) {
+        const int column = 32 * w + lane;
+        if (column < tile.columns) {
+          STORE_OUTPUT(x[w], c_row + column);
+        }
       }
+    }
+    if (!IS_LAST) {
+      FINISH_COPIES("0");  // the producer's next copies come after what this work-item has read and written
+      WAIT_FOR_STAGING(tensor ? 32 : PRODUCERS);
     }
   }
 }

@@ -8,7 +8,7 @@ namespace {
 
 // PACK_TILE and PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl.
 constexpr std::uint32_t pack_items = 256;
-constexpr std::uint32_t reduce_items = 64;
+constexpr std::uint32_t reduce_items = 64;  // REDUCE_ITEMS of reduce.cl
 
 const char* family_source(Family family) {
   switch (family) {
@@ -39,6 +39,7 @@ std::string assemble_source(Family family, const std::string& file_name) {
   if (family == Family::warpgroup_tile) {
     append("warpgroup_copies.cl", embedded::warpgroup_copies_cl);
     append("tensor_copies.cl", embedded::tensor_copies_cl);
+    append("warpgroup_turns.cl", embedded::warpgroup_turns_cl);
   }
   if (family == Family::local_tile) append("tile_loads.cl", embedded::tile_loads_cl);
   if (shares_k(family) || family == Family::local_tile || family == Family::warp_tile)
@@ -97,7 +98,8 @@ Kernel generate(const Params& params) {
   const WorkGroup group = work_group_size(params);
   kernel.launches.push_back({Role::gemm, "clbake_gemm", {group.x, group.y, 1}, params.ml, params.nl});
   if (params.split_k != 1) {
-    kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items});
+    const std::uint32_t each = params.split_k < 8 ? 4 : 1;  // REDUCE_EACH
+    kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items * each});
   }
   return kernel;
 }

@@ -139,6 +139,9 @@ bool warpgroup_tile_holds(const Requirements& r) {
   holds = r.require(p.buffers >= 3, "warpgroup", [&] {
     return "warpgroup_tile needs at least 3 buffers, not " + to_string(p.buffers);
   }) && holds;
+  holds = r.require(!p.tensor_copies || p.ml <= 256, "warpgroup", [&] {
+    return "a tensor copy takes up to 256 rows, and ml is " + to_string(p.ml);
+  }) && holds;
   // wgmma cannot spill its sums.
   const std::uint32_t work_items = 2 * p.ml + 128;
   const std::uint32_t registers = all_registers / work_items / 8 * 8;

@@ -70,6 +70,8 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
       check("warpgroup_tile-" + kind + "-128x192x64-2x48x1-v8-split2-buffers4");
       check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers8");
       check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers3-tensor");
+      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-split0-buffers4");
+      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-split0-buffers4-tensor");
     }
   }
   check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");

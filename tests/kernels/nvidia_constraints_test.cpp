@@ -77,9 +77,18 @@ BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) 
   check_violated(with(&Params::buffers, 2), device, "warpgroup", {"3 buffers"});
   check_violated(with(&Params::buffers, 5), device, "local-memory", {"245840", "232416"});
   check_violated(with(&Params::ml, 192), device, "warpgroup", {"512 work-items", "128 registers", "160"});
+  BOOST_TEST(check(with(&Params::split_k, 0), device).empty());
   Params p = good;
   p.precision = Precision::single_precision;
   check_violated(p, device, "warpgroup", {"half and bfloat16"});
+  p = good;
+  p.ml = 320;
+  p.nl = 64;
+  p.ns = 16;
+  p.buffers = 3;
+  BOOST_TEST(check(p, device).empty());
+  p.tensor_copies = true;
+  check_violated(p, device, "warpgroup", {"256 rows", "320"});
   p = good;
   p.layout_b = Layout::row_block;
   check_violated(p, device, "warpgroup", {"padded"});

@@ -20,8 +20,7 @@ constexpr std::size_t kLargeGrid = 65535;
 
 // Rows or columns that few matrices exceed.
 constexpr std::size_t kUsualSize = 16384;
-// Elements of C that few products with a split k exceed; the reduction has a work-item for each. They take two cores
-// 6 ms.
+// Elements of C that few products with a split k exceed. Their reduction takes two cores 6 ms.
 constexpr std::size_t kUsualReduced = std::size_t{1} << 22;
 
 // Bytes after each matrix, so that a kernel that writes past its C does not overwrite host memory. To detect that is
@@ -44,11 +43,21 @@ Problem thin_product(const cache::Variant& variant, std::size_t m, std::size_t n
   return make_problem(variant.kind(), m, n, 1);
 }
 
+// Columns of one row for which a launch's grid is large in x.
+std::size_t large_in_x(const cache::Launch& launch) {
+  return (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
+}
+
+// Requires a variant that has one.
+const cache::Launch& reduction_launch(const cache::Variant& variant) {
+  return *std::find_if(variant.launches.begin(), variant.launches.end(),
+                       [](const cache::Launch& launch) { return launch.role == cache::Role::reduce; });
+}
+
 // Where split_k is 0: a large grid, all of it in x, and a tile that is cut, so that there is a reduction.
 std::vector<Problem> grids_of_tail(const cache::Variant& v) {
-  const cache::Launch& launch = product_launch(v);
-  const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
-  return {thin_product(v, 1, columns), make_problem(v.kind(), 1, 1, 2 * kSliceBlocks * v.block_k)};
+  return {thin_product(v, 1, large_in_x(product_launch(v))),
+          make_problem(v.kind(), 1, 1, 2 * kSliceBlocks * v.block_k)};
 }
 
 // The widest grids of matrices of the usual size, with as few elements as can be.
@@ -142,8 +151,10 @@ const cache::Launch& product_launch(const cache::Variant& variant) {
 std::vector<Problem> large_grids(const cache::Variant& v) {
   if (v.split_k == 0) return grids_of_tail(v);
   const cache::Launch& launch = product_launch(v);
-  const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
-  const std::size_t columns = (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
+  // So many elements of C take a large grid of the reduction, too.
+  const std::size_t reduced = v.split_k > 1 ? large_in_x(reduction_launch(v)) : 0;
+  const std::size_t rows = std::max((kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m}, reduced);
+  const std::size_t columns = std::max(large_in_x(launch), reduced);
   if (packs(v)) return {thin_product(v, rows, 1), thin_product(v, 1, columns)};
   // A device may limit the groups in y to 65,535 (NVIDIA's do), which work-groups one item high would exceed.
   return {rows < columns && launch.local[1] > 1 ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};

@@ -78,6 +78,18 @@ BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(TheGridOfTheReductionIsLargeToo) {
+  cache::Variant variant;
+  variant.split_k = 2;
+  variant.launches = {{cache::Role::gemm, "clbake_gemm", {1, 1, 1}, 1, 1},
+                      {cache::Role::reduce, "clbake_reduce", {64, 1, 1}, 1, 256}};
+  for (const Problem& problem : large_grids(variant)) {
+    const std::size_t groups = (problem.m * problem.n + 255) / 256;
+    BOOST_TEST(64 * groups >= 65535U);
+  }
+  BOOST_TEST(!large_grids(variant).empty());
+}
+
 // The functions that PoCL has compiled of a program that it has not compiled before.
 std::vector<std::string> compiled_functions(bool only_build) {
   builder::Job job = tests::reference_job();

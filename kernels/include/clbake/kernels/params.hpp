@@ -28,7 +28,9 @@ constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Fa
                                    Family::warp_tile, Family::warpgroup_tile, Family::stripe};
 
 // Whether split_k may be 0.
-constexpr bool cuts_tail(Family family) { return family == Family::local_tile || family == Family::warp_tile; }
+constexpr bool cuts_tail(Family family) {
+  return family == Family::local_tile || family == Family::warp_tile || family == Family::warpgroup_tile;
+}
 
 // Whether kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
 constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
