@@ -1,9 +1,10 @@
 // warpgroup_tile: NVIDIA's devices of architecture sm_90, elements of 16 bits. Matrix units that read their operands
 // from local memory; some of a work-group's work-items only load, the others only multiply.
 //
-// A work-group computes an ML x NL tile of C. Its work-items form warpgroups of 128. The last warpgroup is the
-// producer: it copies tiles of op(A) and op(B), KL steps of k at a time, into local memory. The others are consumers:
-// each multiplies 64 rows of the tile. They meet in a ring of BUFFERS pairs of tiles:
+// A work-group computes an ML x NL tile of C, or several, one after another (warpgroup_turns.cl). Its work-items form
+// warpgroups of 128. The last warpgroup is the producer: it copies tiles of op(A) and op(B), KL steps of k at a time,
+// into local memory. The others are consumers: each multiplies 64 rows of the tile. They meet in a ring of BUFFERS
+// pairs of tiles:
 //
 //            producer: asynchronous copies                      consumers: wgmma
 //   op(A) ------------------------------+    +---------+    +------------------------ rows  0 to  63
@@ -35,9 +36,9 @@
 //   BUFFERS       pairs of tiles in local memory
 //   TENSOR_COPIES 1: tensor copies where they can be, tensor_copies.cl
 //
-// How the producer copies a tile is in warpgroup_copies.cl. Everything but the copies, the barriers and the
-// multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the functions that hold
-// PTX.
+// How the producer copies a tile is in warpgroup_copies.cl and tensor_copies.cl. Everything but the copies, the
+// barriers and the multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the
+// functions that hold PTX.
 
 #define LOCAL_X 4
 #define LOCAL_Y (ML / 2 + 32)
@@ -219,7 +220,7 @@ static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int s
   return (WRITES_C && steps != 0) || tile->columns != NL || !aligned_c;
 }
 
-// In the tile that is computed last.
+// The places of the tensor maps, in the tile that is computed last.
 #define FIND_MAPS                                                  \
   {                                                                \
     FIND_LAST;                                                     \
