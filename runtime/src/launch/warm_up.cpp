@@ -48,12 +48,6 @@ std::size_t large_in_x(const cache::Launch& launch) {
   return (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
 }
 
-// Requires a variant that has one.
-const cache::Launch& reduction_launch(const cache::Variant& variant) {
-  return *std::find_if(variant.launches.begin(), variant.launches.end(),
-                       [](const cache::Launch& launch) { return launch.role == cache::Role::reduce; });
-}
-
 // Where split_k is 0: a large grid, all of it in x, and a tile that is cut, so that there is a reduction.
 std::vector<Problem> grids_of_tail(const cache::Variant& v) {
   return {thin_product(v, 1, large_in_x(product_launch(v))),
@@ -151,13 +145,13 @@ const cache::Launch& product_launch(const cache::Variant& variant) {
 std::vector<Problem> large_grids(const cache::Variant& v) {
   if (v.split_k == 0) return grids_of_tail(v);
   const cache::Launch& launch = product_launch(v);
-  // So many elements of C take a large grid of the reduction, too.
-  const std::size_t reduced = v.split_k > 1 ? large_in_x(reduction_launch(v)) : 0;
-  const std::size_t rows = std::max((kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m}, reduced);
-  const std::size_t columns = std::max(large_in_x(launch), reduced);
+  const std::size_t rows = (kLargeGrid / launch.local[1] + 1) * std::size_t{launch.tile_m};
+  // The last launch is the reduction, if k is cut.
+  const std::size_t columns = std::max(large_in_x(launch), v.split_k == 1 ? 0 : large_in_x(v.launches.back()));
   if (packs(v)) return {thin_product(v, rows, 1), thin_product(v, 1, columns)};
   // A device may limit the groups in y to 65,535 (NVIDIA's do), which work-groups one item high would exceed.
-  return {rows < columns && launch.local[1] > 1 ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};
+  const bool tall = v.split_k == 1 && rows < columns && launch.local[1] > 1;
+  return {tall ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};
 }
 
 Result<Gemm> WarmUp::prepare(const cl::Context& context, const cl::Device& device,
@@ -193,9 +187,9 @@ Status WarmUp::launch_every_shape(const cl::Context& context, const cl::Device& 
 Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
                           const Prepare& prepare) {
   return exceptions_to_status([&] {
-    std::vector<Problem> problems = large_grids(variant);
-    problems.insert(problems.begin(), thin_product(variant, 1, 1));
-    return Launcher(cl::Context(context, true), cl::Device(device, true)).run(variant, problems, prepare, nullptr);
+    Launcher launcher(cl::Context(context, true), cl::Device(device, true));
+    const Status status = launcher.run(variant, {thin_product(variant, 1, 1)}, prepare, nullptr);
+    return status ? launcher.run(variant, large_grids(variant), prepare, nullptr) : status;
   });
 }
 
