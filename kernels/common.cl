@@ -375,10 +375,9 @@ static inline void finish_vector(const Epilogue* e, __global element* c, const i
   each_vector("unroll",                \
               update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta))
 #if SPLIT_K == 0
-#define STORE_SLICE(each_vector)                                                       \
-  if (part.slices > 1) {                                                               \
-    __global real* slice = SLICE_SUMS;                                                 \
-    each_vector("unroll", VSTORE_REAL(sum[i][w], slice + (row * NL + column))) return; \
+#define STORE_SLICE(each_vector)                                                            \
+  if (part.slices > 1) {                                                                    \
+    each_vector("unroll", VSTORE_REAL(sum[i][w], SLICE_SUMS + (row * NL + column))) return; \
   }
 #else
 #define STORE_SLICE(each_vector)

@@ -5,15 +5,10 @@
 // They are always added in the same order, so equal inputs give equal bits; with atomic additions they would not.
 //
 // Grid: x along the m * n elements of C, row by row, z = product. With SPLIT_K 0: x along the ML * NL elements of a
-// tile, y = tile of the tail. A work-item computes REDUCE_EACH elements, REDUCE_ITEMS apart: with one, finding its
-// place takes longer than a few slices. Where there are many slices, one, as then work-items are few.
+// tile, y = tile of the tail. A work-item computes REDUCE_EACH elements, as finding its place takes time.
 
 #define REDUCE_ITEMS 64
-#if SPLIT_K < 8
-#define REDUCE_EACH 4
-#else
-#define REDUCE_EACH 1
-#endif
+#define REDUCE_EACH (SPLIT_K < 8 ? 4 : 1)
 
 #if SPLIT_K == 0
 #define SUMMANDS tail.y

@@ -86,7 +86,7 @@ typedef struct {
   int product, slice, slices;
 } Part;
 
-// Where the sums of this work-group's slice go: ML x NL reals of `partials`. Null: it computes a whole tile.
+// The slice's ML x NL sums; null: a whole tile.
 #define SLICE_SUMS \
   (part.slices > 1 ? partials + ((uint)get_group_id(0) - (uint)tail.x) * (ulong)(ML * NL) : (__global real*)0)
 

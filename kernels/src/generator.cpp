@@ -8,7 +8,7 @@ namespace {
 
 // PACK_TILE and PACK_ITEMS of pack.cl, REDUCE_ITEMS of reduce.cl.
 constexpr std::uint32_t pack_items = 256;
-constexpr std::uint32_t reduce_items = 64;  // REDUCE_ITEMS of reduce.cl
+constexpr std::uint32_t reduce_items = 64;
 
 const char* family_source(Family family) {
   switch (family) {

@@ -110,11 +110,10 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
   if (v.split_k == 0) sizes.push_back({3, (context.device.compute_units + 1) * launch.tile_n - 3, 8 * v.block_k + 9});
   // With tensor copies, work-groups take turns: several tiles for each, and one that has no room for tensor maps. The
   // first of the two sizes is the one whose rows are not aligned.
-  const std::size_t turns = std::size_t{context.device.compute_units} * 512;  // columns
-  const bool takes_turns = v.split_k == 1 && v.build_options.find("-DTENSOR_COPIES=1") != std::string::npos;
-  if (takes_turns) {
-    sizes.push_back({3, turns + 5, v.block_k + 9});
-    sizes.push_back({8, turns + 16, 2 * v.block_k + 8});
+  if (v.split_k == 1 && v.build_options.find("-DTENSOR_COPIES=1") != std::string::npos) {
+    const std::size_t columns = std::size_t{context.device.compute_units} * 512;
+    sizes.push_back({3, columns + 5, v.block_k + 9});
+    sizes.push_back({8, columns + 16, 2 * v.block_k + 8});
   }
   std::size_t number = 0;  // of the size
   for (const Size& size : sizes) {
