@@ -213,11 +213,11 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 // Between consumers and `producers` work-items: the sums of a tile have left local memory.
 #define WAIT_FOR_STAGING(producers) __asm__ volatile("bar.sync 3, %0;" ::"r"(128 * CONSUMERS + (producers)) : "memory")
 
-// Whether a tile's sums reach C through local memory: where C is not aligned, or not all of the tile lies inside of it,
-// or there is an epilogue. Partial sums have none.
+// Whether a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with an
+// epilogue. Partial sums have none.
 static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
   const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;
-  return (WRITES_C && steps != 0) || tile->columns != NL || !aligned_c;
+  return (WRITES_C && steps != 0) || tile->columns % 8 != 0 || !aligned_c;
 }
 
 // The places of the tensor maps, in the tile that is computed last.
@@ -404,7 +404,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
             const int column = 32 * w + item % 4 * 8;
             if (slice) {
               store_sums(slice + (row * NL + column), rows[i][w]);
-            } else {
+            } else if (column < tile.columns) {
               update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta);
             }
           }
@@ -426,41 +426,58 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       }
     }
     SYNCHRONIZE_WARP;
+    const int first_row = item / 32 * 16;
+    const int rows_left = min(16, tile.rows - first_row);
+    __global output* c_row = tile.c + first_row * (ulong)ldc;
+    real factor = alpha;
 #if WRITES_C
-    const Epilogue e = TILE_EPILOGUE;
-#define OLD_ROW (e.d ? e.d + row * (ulong)e.ldd : c_row)
-#else
-#define OLD_ROW c_row
-#endif
-    const int rows_left = min(16, tile.rows - (int)(item / 32 * 16));
+    if (beta != 0 || numbers.steps != 0) {
+      const Epilogue e = TILE_EPILOGUE;
+      __global const element* old_row = e.d ? e.d + first_row * (ulong)e.ldd : c_row;
 #pragma unroll 1
-    for (int r = 0; r < rows_left; ++r) {
-      const int row = item / 32 * 16 + r;
-      __global output* c_row = tile.c + row * (ulong)ldc;
-      real x[NL / 32];
+      for (int r = 0; r < rows_left; ++r) {
+        __local float* x = staged + (r * STAGED_ROW + lane);
+        real old[NL / 32] = {0};
 #pragma unroll
-      for (int w = 0; w < NL / 32; ++w) {
-        const int column = 32 * w + lane;
-        x[w] = alpha * staged[r * STAGED_ROW + column];
-        if (beta != 0 && column < tile.columns) {
-          x[w] += beta * LOAD_OUTPUT(OLD_ROW + column);
+        for (int w = 0; w < NL / 32; ++w) {
+          if (beta != 0 && 32 * w + lane < tile.columns) {
+            old[w] = beta * LOAD(old_row + 32 * w + lane);
+          }
         }
-      }
-#if WRITES_C
-      if (numbers.steps != 0) {
 #pragma unroll
         for (int w = 0; w < NL / 32; ++w) {
           const int column = min(32 * w + lane, tile.columns - 1);
-          x[w] = activate(x[w] + (e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? row : column)) : 0), &e);
+          const real bias = e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? first_row + r : column)) : 0;
+          x[32 * w] = activate(alpha * x[32 * w] + old[w] + bias, &e);
+        }
+        old_row += e.d ? e.ldd : ldc;
+      }
+      factor = 1;
+    }
+#endif
+    // Several rows at once, as each takes time from local memory to C.
+#define ROWS_AT_ONCE 4
+#pragma unroll 1
+    for (int r = 0; r < rows_left; r += ROWS_AT_ONCE) {
+      real x[ROWS_AT_ONCE][NL / 32];
+#pragma unroll
+      for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+#pragma unroll
+        for (int w = 0; w < NL / 32; ++w) {
+          x[i][w] = staged[(r + i) * STAGED_ROW + 32 * w + lane];
         }
       }
-#endif
 #pragma unroll
-      for (int w = 0; w < NL / 32; ++w) {
-        const int column = 32 * w + lane;
-        if (column < tile.columns) {
-          STORE_OUTPUT(x[w], c_row + column);
+      for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+        if (r + i < rows_left) {
+#pragma unroll
+          for (int w = 0; w < NL / 32; ++w) {
+            if (32 * w + lane < tile.columns) {
+              STORE_OUTPUT(factor * x[i][w], c_row + (32 * w + lane));
+            }
+          }
         }
+        c_row += ldc;
       }
     }
     if (!IS_LAST) {

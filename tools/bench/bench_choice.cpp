@@ -1,6 +1,7 @@
 // `clbake bench choice`: how good the runtime's choice is for problems that were not timed for the profile.
 #include "bench/alternate.hpp"
 #include "bench/choice_timing.hpp"
+#include "bench/choice_tuning.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
@@ -8,11 +9,13 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <random>
 
 namespace clbake::tool {
@@ -97,13 +100,15 @@ Summary summary_of(const std::vector<ChoiceTiming>& rows) {
 
 Json to_json(const ChoiceTiming& row) {
   const Problem& p = row.problem;
+  Json timed = Json::object();
+  for (const auto& [variant, us] : row.timed) timed[variant] = builder::median(us);
   return {{"precision", clbake::name(p.precision)},
           {"trans", trans_name(p)},
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
           {"variants", row.timed.size()},
-          {"timed", row.timed},
+          {"timed", timed},
           {"choice", row.choice},
           {"choice_us", row.choice_us},
           {"best", row.best},
@@ -143,6 +148,7 @@ void declare_options(Cli& cli) {
   cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
   cli.add_value("seed", "N", "seed of the problems; default 1");
   cli.add_value("rounds", "N", "turns of each variant; the fastest get twice as many afterwards; default 5");
+  cli.add_value("profile", "FILE", "also write the times as a profile, for 'clbake tune --merge'");
   cli.add_json();
 }
 
@@ -166,6 +172,13 @@ Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choo
           {"geometric_mean", summary.geometric_mean},
           {"minimum", summary.minimum},
           {"rows", list}};
+}
+
+// Whether the directory of a file is there. Asked before anything is timed.
+bool can_hold(const std::string& file) {
+  const std::filesystem::path directory = std::filesystem::path(file).parent_path();
+  std::error_code ignored;
+  return directory.empty() || std::filesystem::is_directory(directory, ignored);
 }
 
 // The bundle, and the one of --candidates, if any: what is baked in them.
@@ -200,6 +213,9 @@ int bench_choice(const std::vector<std::string>& arguments) {
   const DrawOptions options = draw_options(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
   const std::vector<Problem> problems = problems_of(options);
+  const std::string profile = cli.text("profile");
+  if (!can_hold(profile))
+    return fail("bench choice", {Code::not_found, "--profile: " + profile + ": no such directory"});
 
   const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
   if (!bundle) return fail("bench choice", bundle.status());
@@ -222,7 +238,12 @@ int bench_choice(const std::vector<std::string>& arguments) {
   } else {
     print_report(rows, *choosing, target, rounds);
   }
-  return kSuccess;
+  if (profile.empty()) return kSuccess;
+  std::string command = "clbake bench choice";
+  for (const std::string& argument : arguments) command += " " + argument;
+  const builder::Tuning tuning = tuning_of(rows, bundle->on.device, options.seed, command);
+  const Status written = builder::write_tuning(profile, tuning);
+  return written ? kSuccess : fail("bench choice", written);
 }
 
 }  // namespace clbake::tool

@@ -151,7 +151,7 @@ Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Conten
 
   const auto is_choice = [&](const Candidate& c) { return c.variant == result.choice; };
   const auto note = [&] {
-    for (const Candidate& c : candidates.all) result.timed[c.variant] = builder::median(c.us);
+    for (const Candidate& c : candidates.all) result.timed[c.variant] = c.us;
   };
   note();
   candidates.keep([&](const Candidate& c) { return is_choice(c) || c.us[0] <= kSlow * candidates.fastest_us(); });

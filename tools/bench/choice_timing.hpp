@@ -12,10 +12,10 @@ namespace clbake::tool {
 
 struct ChoiceTiming {
   Problem problem;
-  std::map<std::string, double> timed;  // all variants that were timed, and their medians before the finals
-  std::string choice;                   // the runtime's
-  std::string best;                     // the fastest found; the choice itself when none is faster
-  double choice_us = 0;                 // medians of one call, to its end
+  std::map<std::string, std::vector<double>> timed;  // all variants that were timed, and each turn before the finals
+  std::string choice;                                // the runtime's
+  std::string best;                                  // the fastest found; the choice itself when none is faster
+  double choice_us = 0;                              // medians of one call, to its end
   double best_us = 0;
   double ratio = 1;  // the best one's time over the choice's, median over the rounds; at most 1
 };

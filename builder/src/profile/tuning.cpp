@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <iterator>
 #include <sstream>
 
@@ -35,6 +36,10 @@ bool parse_weight(const std::string& text, Shape& shape) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, shape.weight);
   return error == std::errc() && stop == end && shape.weight >= kLeastWeight && shape.weight <= kMostWeight;
+}
+
+double quantile(const std::vector<double>& sorted, double fraction) {
+  return sorted[static_cast<std::size_t>(std::lround(fraction * static_cast<double>(sorted.size() - 1)))];
 }
 
 Status refuse(const std::string& word, const std::string& what) {
@@ -154,6 +159,25 @@ std::string shape_class(const Shape& shape) {
     if (size <= largest / 8) thin += letter;
   }
   return thin.empty() ? "oblong" : "thin-" + thin;
+}
+
+Measurement figures_of(std::vector<double> us, bool final) {
+  Measurement m;
+  std::sort(us.begin(), us.end());
+  m.median_us = median(us);
+  m.spread = (quantile(us, 0.75) - quantile(us, 0.25)) / m.median_us;
+  m.runs = static_cast<std::uint32_t>(us.size());
+  m.final = final;
+  return m;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 double tie(const Tuning& tuning, const Measurement& a, const Measurement& b) {

@@ -6,23 +6,6 @@
 #include <cmath>
 
 namespace clbake::builder {
-namespace {
-
-double quantile(const std::vector<double>& sorted, double fraction) {
-  return sorted[static_cast<std::size_t>(std::lround(fraction * static_cast<double>(sorted.size() - 1)))];
-}
-
-Measurement figures_of(std::vector<double> us, bool final) {
-  Measurement m;
-  std::sort(us.begin(), us.end());
-  m.median_us = median(us);
-  m.spread = (quantile(us, 0.75) - quantile(us, 0.25)) / m.median_us;
-  m.runs = static_cast<std::uint32_t>(us.size());
-  m.final = final;
-  return m;
-}
-
-}  // namespace
 
 std::uint32_t TimingTable::variant(const kernels::Params& params) {
   const auto [at, added] = variants_.emplace(kernels::name(params), static_cast<std::uint32_t>(params_.size()));

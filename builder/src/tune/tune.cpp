@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <ctime>
 
 namespace clbake::builder {
 namespace {
@@ -39,15 +38,6 @@ std::string settings_of(const TuneOptions& options) {
       {"seed", options.seed},
       {"shard", std::to_string(options.shard) + "/" + std::to_string(options.shards)}}
       .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 Status check_options(const TuneOptions& options) {

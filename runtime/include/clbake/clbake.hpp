@@ -130,7 +130,9 @@ enum class Origin {
 // Which program `prepare` chose, and why.
 struct Explanation {
   Origin origin = Origin::native;
-  Code miss = Code::ok;      // why no machine code made for exactly this device and driver serves; ok when it does
+  // Why no machine code made for this device and driver serves; ok when it does. On NVIDIA what this very driver made
+  // for another device of the architecture counts as made for this one.
+  Code miss = Code::ok;
   std::string miss_message;  // the same for a person; empty when there was no miss
   std::string variant;       // name of the variant, or of the application's program, in the bundle
   std::string baked_for;     // the driver that the program was made for, if not this one; else empty
@@ -169,8 +171,8 @@ class Trust;
 
 struct Options {
   OnMiss on_miss = OnMiss::compile;
-  // Allows machine code made for another device of the same platform and architecture, or for an older driver, if its
-  // entry says that newer drivers load it. An exact driver match is still preferred.
+  // Allows machine code made for an older driver, or made offline, for the same platform and architecture, if its entry
+  // says that newer drivers load it. An exact driver match is still preferred.
   bool newer_driver = false;
   // On PoCL each program is launched once on zeros before it first serves (0.5 ms for the first of a process, 6 ms for
   // one that splits k: build_us of `clbake run --json`). PoCL compiles at a kernel's first launch, and 3.1 may abort
@@ -337,13 +339,14 @@ class Library {
                                 const Options& options = {});
 
   // Chooses the variant for the problem, from the first bundle that has one, or another variant if its workspace does
-  // not fit the device, and loads its program once: machine code for exactly this device and driver from any of the
-  // bundles, else what Options::newer_driver allows, else a portable program, else the overlay's, else compiled from
-  // source. A program that the driver refuses is not tried again; with an overlay, not by later processes either. Fails
-  // with invalid_argument (the problem is checked first, field by field in the order of `check`), with no_variant (also
-  // for a complex problem, if no bundle has the kernels that rearrange its operands), with
-  // the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl, out_of_memory) is
-  // tried again at the next call, others are not. Every failure is counted (Counters::failed) and logged as a warning.
+  // not fit the device, and loads its program once: machine code for this device and driver
+  // (Explanation::miss) from any of the bundles, else what Options::newer_driver allows, else a portable program, else
+  // the overlay's, else compiled from source. A program that the driver refuses is not tried again; with an overlay,
+  // not by later processes either. Fails with invalid_argument (the problem is checked first, field by field in the
+  // order of `check`), with no_variant (also for a complex problem, if no bundle has the kernels that rearrange its
+  // operands), with the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl,
+  // out_of_memory) is tried again at the next call, others are not. Every failure is counted (Counters::failed) and
+  // logged as a warning.
   Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
   Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
 
@@ -369,8 +372,8 @@ class Library {
   // without one, `cancelled`; what was loaded stays.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
 
-  // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for exactly
-  // this device and driver from any of the bundles, what Options::newer_driver allows, a portable program, the
+  // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for this
+  // device and driver from any of the bundles, what Options::newer_driver allows, a portable program, the
   // overlay's, compiled from source. The first bundle that has the name decides which source and options are meant;
   // others serve only with the same ones. OnMiss::fallback compiles. On PoCL nothing is launched, as only the
   // application knows its kernels' arguments. Fails with no_program (the message lists the names that there are), with
@@ -385,7 +388,7 @@ class Library {
   // problem, without a variant and, with on_miss = fail, without a program.
   Result<Explanation> explain(const Problem& problem) const;
 
-  // Whether `prepare` would serve the problem with its variant's machine code made for exactly this device and driver.
+  // Whether `prepare` would serve the problem with its variant's machine code made for this device and driver.
   bool contains(const Problem& problem) const;
 
   // Bytes of workspace that the handle of the problem needs: Gemm::workspace_bytes(). Loads the program. Fails as

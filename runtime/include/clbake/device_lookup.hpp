@@ -29,7 +29,7 @@ struct Choice {
 // The program of a variant that a library loads.
 struct BakedProgram {
   std::optional<cache::EntryInfo> entry;  // nothing: the variant is compiled from its source
-  Status miss;  // why `entry` is no machine code made for exactly this device and driver; ok when it is
+  Status miss;  // why `entry` is no machine code made for this device and driver; ok when it is
 };
 
 // A bundle's answers for one device. Any thread. Copies share everything.
@@ -49,7 +49,7 @@ class DeviceLookup {
   std::optional<std::uint32_t> profile_target() const;
 
   // The program that Library::prepare would load for the variant, unless the driver refuses it: the first intact one
-  // of those made for exactly this device and driver, for an older driver (only when `newer_driver`, as
+  // of those made for this device and driver (Explanation::miss), for an older driver (only when `newer_driver`, as
   // Options::newer_driver), and portable. Decompresses it, to see that it is intact. Fails with out_of_memory.
   Result<BakedProgram> program(std::uint32_t variant, bool newer_driver) const;
 

@@ -6,7 +6,7 @@
 
 namespace clbake {
 
-// Sets the miss to why the first candidate has no machine code for exactly this device and driver.
+// Sets the miss to why the first candidate has no machine code for this device and driver.
 Result<Found> Policy::baked(const Request& request, Tier tier, Status& miss) {
   for (const Candidate& candidate : request.candidates) {
     Result<Found> program = store_.get(candidate, tier);
@@ -110,7 +110,7 @@ void Policy::forget_compiling(const Candidate& candidate) {
 }
 
 std::string Policy::reason_of_stand_in(const Explanation& e) {
-  const std::string made_for = e.baked_for.empty() ? "another device of this architecture" : "driver " + e.baked_for;
+  const std::string made_for = e.baked_for.empty() ? "any device of this architecture" : "driver " + e.baked_for;
   return "made for " + made_for + ", and checked on this one";
 }
 

@@ -1,6 +1,6 @@
 // Which program serves a request: the tiers in their order, then what Options::on_miss says.
 //
-//   1. machine code for exactly this device and driver, of any bundle
+//   1. machine code for this driver and device (NVIDIA: architecture), of any bundle
 //   2. machine code for an older driver, when Options::newer_driver allows it
 //   3. with OnMiss::fallback, unless a later tier has it already, what needs no compiler: machine code for an older
 //      driver that passes a check, then another variant, while the library's thread compiles the wanted one

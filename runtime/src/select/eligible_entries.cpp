@@ -45,6 +45,17 @@ void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, S
   }
 }
 
+// Whether a tier hands the device what was made for another target.
+bool serves(Tier tier, const Target& made_for, const Target& device) {
+  if (tier == Tier::portable) return portable_serves(made_for, device);
+  if (!newer_driver_serves(made_for, device)) return false;
+  if (tier == Tier::newer_driver) return true;
+  if (!keeps_machine_code(device)) return false;
+  // One driver makes the same machine code for all devices of an architecture. An offline compiler is no driver.
+  const bool same_driver = !made_for.device_name.empty() && made_for.driver_version == device.driver_version;
+  return tier == Tier::stand_in || same_driver;
+}
+
 // Entries of the other targets that serve the device, those of the newest driver first.
 void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bundle, const Target& device,
                    std::uint32_t variant, Tier tier) {
@@ -54,10 +65,7 @@ void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bun
   for (std::uint32_t i = 0; i < bundle.bundle.target_count(); ++i) {
     if (bundle.target && i == *bundle.target) continue;
     const Result<Target> target = bundle.bundle.target(i);
-    if (!target) continue;
-    const bool serves =
-        tier == Tier::portable ? portable_serves(*target, device) : newer_driver_serves(*target, device);
-    if (!serves || (tier == Tier::stand_in && !keeps_machine_code(device))) continue;
+    if (!target || !serves(tier, *target, device)) continue;
     Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form);
     if (!entry || (tier == Tier::newer_driver && !entry->newer_driver)) continue;
     const auto next = std::find_if(versions.begin(), versions.end(),
@@ -88,7 +96,7 @@ std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const
   const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
   if (bundle.target && tier != Tier::newer_driver && tier != Tier::stand_in)
     add(found, bundle.bundle.find_entry(*bundle.target, variant, form), none);
-  if (tier != Tier::exact) add_relatives(found, bundle, device, variant, tier);
+  add_relatives(found, bundle, device, variant, tier);
   if (found.empty() && none.ok()) none = Status(Code::no_entry, "no program of another target serves this device");
   return found;
 }

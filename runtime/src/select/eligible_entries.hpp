@@ -8,7 +8,7 @@ namespace clbake {
 
 // The ways to a program, best first.
 enum class Tier {
-  exact,         // machine code made for exactly this device and driver
+  exact,         // machine code made with this driver for this device, or on NVIDIA for another of its architecture
   newer_driver,  // machine code made for an older driver and the same architecture; only when the application asks
   stand_in,      // the same, whatever the entry says of newer drivers: with OnMiss::fallback, and once it was checked
   portable,      // an intermediate language, which the driver compiles when it is loaded

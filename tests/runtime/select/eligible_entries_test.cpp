@@ -110,6 +110,32 @@ BOOST_AUTO_TEST_CASE(EachTierOffersItsOwn) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(OneDriversMachineCodeServesAllDevicesOfAnArchitecture) {
+  using cache::Form;
+  Target h100 = h200("580.1");
+  h100.device_name = "NVIDIA H100";
+  Target offline = h200("580.1");
+  offline.device_name.clear();
+  const auto exact = [](const Target& made_for, const Target& device) {
+    return offered(bundle_of({made_for}, {entry(0, Form::native, false)}), device, Tier::exact).size() == 1;
+  };
+  BOOST_TEST(exact(h100, h200("580.1")));
+  BOOST_TEST(!exact(h100, h200("580.2")));
+  BOOST_TEST(!exact(h100, h200("580.1", "sm_100")));
+  BOOST_TEST(!exact(offline, h200("580.1")));
+  Target cpu = {"Portable Computing Language", "3.1", "AuthenticAMD", "one", "PoCL", "3.1", "znver5", 64};
+  Target other_cpu = cpu;
+  other_cpu.device_name = "another";
+  BOOST_TEST(exact(cpu, cpu));
+  BOOST_TEST(!exact(cpu, other_cpu));
+  // What was made for the device itself comes first.
+  const Bundle both = bundle_of({h100, h200("580.1")}, {entry(0, Form::native, true), entry(1, Form::native, true)});
+  Status none;
+  const auto found = eligible_entries(bundle_for(both, h200("580.1"), true, 0), h200("580.1"), 0, Tier::exact, none);
+  BOOST_REQUIRE(found.size() == 2U);
+  BOOST_TEST(found.front().target == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(TheReasonIsThatOfTheDevicesOwnTarget) {
   using cache::Form;
   const Bundle bundle = bundle_of({h200("550.1"), h200("560.1")}, {entry(0, Form::portable, false)});

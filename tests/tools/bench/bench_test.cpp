@@ -1,6 +1,8 @@
 // `clbake bench cold`, with its rows of other libraries, and `clbake bench choice`.
 #include "command.hpp"
 
+#include <clbake/builder/tuning_file.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -202,6 +204,33 @@ BOOST_AUTO_TEST_CASE(TheChoiceIsTheProfiles) {
   for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("choice") == variant);
   const Outcome text = clbake({"bench", "choice", file, "--shapes", "1", "--max", "32", "--rounds", "1"});
   BOOST_TEST(contains(text.out, "geometric mean"), text.out);
+}
+
+BOOST_AUTO_TEST_CASE(TheTimesOfTheChoiceAreAProfile) {
+  const Directory directory;
+  const std::string profile = directory.path("times.json");
+  const nlohmann::json rows = choices(baked_bundle(), {"--trans", "nn,tn", "--profile", profile}).at("rows");
+  const builder::Tuning tuning = *builder::read_tuning(profile);
+  BOOST_TEST(tuning.complete);
+  BOOST_TEST(tuning.compute_units > 0U);
+  std::size_t timed = 0;
+  for (const nlohmann::json& row : rows) timed += row.at("timed").size();
+  BOOST_TEST(tuning.measurements.size() == timed);
+  BOOST_REQUIRE(tuning.shapes.size() == rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const nlohmann::json& row = rows[i];
+    BOOST_TEST(tuning.shapes[i].k == row.at("k").get<std::size_t>());
+    BOOST_TEST(tuning.shapes[i].trans_a == (row.at("trans") == "tn"));
+  }
+  for (const builder::Measurement& m : tuning.measurements) {
+    const double us = rows.at(m.shape).at("timed").at(tuning.variants[m.variant]);
+    BOOST_TEST(m.median_us == us, boost::test_tools::tolerance(1e-5));
+  }
+  const std::string merged = directory.path("merged.json");
+  BOOST_TEST(clbake({"tune", "--merge", profile, "-o", merged}).status == 0);
+  check_refused(
+      clbake({"bench", "choice", baked_bundle(), "--shapes", "1", "--rounds", "1", "--profile", profile + "/none"}), 1,
+      {"clbake bench choice", profile + "/none"});
 }
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileIsNamed) {

@@ -69,6 +69,9 @@ struct Measurement {
   bool final = false;         // measured in a final race
 };
 
+// Of calls that took so long; variant and shape are 0. Requires `us` to be non-empty.
+Measurement figures_of(std::vector<double> us, bool final);
+
 // A variant that failed.
 struct Failure {
   std::string variant;
@@ -126,6 +129,9 @@ struct Tuning {
   // shapes if no other kind of its precision has models.
   std::vector<cache::CostModel> models;
 };
+
+// The time now, as Tuning::date.
+std::string utc_now();
 
 // Fills in winners, exceptions and cost models from the prior and the measurements. A kind of `shapes` of which too few
 // were raced takes the models of another kind; variants that it was not timed with are added to `variants` where

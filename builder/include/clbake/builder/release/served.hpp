@@ -43,7 +43,7 @@ struct ServedProgram {
   std::uint32_t variant = 0;       // index into the bundle's variants
   std::string name;                // of the variant
   Origin origin = Origin::source;  // native, portable or source
-  Status miss;                     // why it is no machine code made for exactly this device and driver; ok when it is
+  Status miss;                     // why it is no machine code made for this device and driver; ok when it is
   bool proven = false;
   bool jit_free = false;
   std::optional<cache::EntryInfo> entry;  // nothing for Origin::source
