@@ -213,8 +213,8 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, co
 // Between consumers and `producers` work-items: the sums of a tile have left local memory.
 #define WAIT_FOR_STAGING(producers) __asm__ volatile("bar.sync 3, %0;" ::"r"(128 * CONSUMERS + (producers)) : "memory")
 
-// Whether a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with an
-// epilogue. Partial sums have none.
+// Whether a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with
+// an epilogue. Partial sums have none.
 static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
   const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;
   return (WRITES_C && steps != 0) || tile->columns % 8 != 0 || !aligned_c;
