@@ -447,8 +447,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
 #pragma unroll
         for (int w = 0; w < NL / 32; ++w) {
           const int column = min(32 * w + lane, tile.columns - 1);
-          const real bias = e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? first_row + r : column)) : 0;
-          x[32 * w] = activate(alpha * x[32 * w] + old[w] + bias, &e);
+          const real shift = e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? first_row + r : column)) : 0;
+          x[32 * w] = activate(alpha * x[32 * w] + old[w] + shift, &e);
         }
         old_row += e.d ? e.ldd : ldc;
       }
