@@ -6,6 +6,7 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
+#include "command/tune_output.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -174,11 +175,15 @@ Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choo
           {"rows", list}};
 }
 
-// Whether the directory of a file is there. Asked before anything is timed.
-bool can_hold(const std::string& file) {
+// Whether a profile can be written, before anything is timed.
+Status check_profile(const std::string& file, std::size_t rounds) {
+  if (rounds < 2) throw UsageError("--profile: needs at least two rounds, as a single time cannot win");
   const std::filesystem::path directory = std::filesystem::path(file).parent_path();
   std::error_code ignored;
-  return directory.empty() || std::filesystem::is_directory(directory, ignored);
+  if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
+    return {Code::not_found, file + ": no such directory"};
+  }
+  return check_profile_path(file);
 }
 
 // The bundle, and the one of --candidates, if any: what is baked in them.
@@ -213,9 +218,10 @@ int bench_choice(const std::vector<std::string>& arguments) {
   const DrawOptions options = draw_options(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
   const std::vector<Problem> problems = problems_of(options);
-  const std::string profile = cli.text("profile");
-  if (!can_hold(profile))
-    return fail("bench choice", {Code::not_found, "--profile: " + profile + ": no such directory"});
+  const std::string profile = behind_links(cli.text("profile"));
+  if (cli.has("profile") && profile.empty()) throw UsageError("--profile: names no file");
+  const Status writable = profile.empty() ? Status() : check_profile(profile, rounds);
+  if (!writable) return fail("bench choice", writable.within("--profile"));
 
   const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
   if (!bundle) return fail("bench choice", bundle.status());

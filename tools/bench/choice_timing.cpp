@@ -150,17 +150,22 @@ Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Conten
   if (candidates.fastest_us() > kLongUs) rounds = std::min(rounds, kFewRounds);
 
   const auto is_choice = [&](const Candidate& c) { return c.variant == result.choice; };
-  const auto note = [&] {
-    for (const Candidate& c : candidates.all) result.timed[c.variant] = c.us;
+  const auto note = [&](const Candidate& c) {
+    std::vector<double>& turns = result.timed[c.variant];
+    turns.insert(turns.end(), c.us.begin(), c.us.end());
   };
-  note();
-  candidates.keep([&](const Candidate& c) { return is_choice(c) || c.us[0] <= kSlow * candidates.fastest_us(); });
+  candidates.keep([&](const Candidate& c) {
+    const bool stays = is_choice(c) || c.us[0] <= kSlow * candidates.fastest_us();
+    if (!stays) note(c);
+    return stays;
+  });
   status = candidates.time(rounds - 1);
   if (!status) return status;
-  note();
+  for (const Candidate& candidate : candidates.all) note(candidate);
   keep_finalists(candidates, result.choice);
   status = candidates.time(2 * rounds);
   if (!status) return status;
+  for (const Candidate& candidate : candidates.all) note(candidate);
   find_best(candidates.all, result);
   return result;
 }

@@ -12,7 +12,7 @@ namespace clbake::tool {
 
 struct ChoiceTiming {
   Problem problem;
-  std::map<std::string, std::vector<double>> timed;  // all variants that were timed, and each turn before the finals
+  std::map<std::string, std::vector<double>> timed;  // all variants that were timed, and each of their turns
   std::string choice;                                // the runtime's
   std::string best;                                  // the fastest found; the choice itself when none is faster
   double choice_us = 0;                              // medians of one call, to its end

@@ -26,8 +26,9 @@ bool possible(const Target& made_for, const Target& device) {
 
 bool loadable(const cache::Entry& entry, const Target& made_for, const Target& device) {
   if (made_for == device || possible(made_for, device)) return true;
-  return entry.form == cache::Form::native ? entry.newer_driver && newer_driver_serves(made_for, device)
-                                           : portable_serves(made_for, device);
+  if (entry.form != cache::Form::native) return portable_serves(made_for, device);
+  const bool for_this_driver = entry.newer_driver || made_for.driver_version == device.driver_version;
+  return for_this_driver && newer_driver_serves(made_for, device);
 }
 
 // What fits the device best comes first, so that it is what the device gets: programs that were made for exactly this

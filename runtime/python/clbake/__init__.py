@@ -166,7 +166,7 @@ class Explanation:
     """Which program serves, and why; times are the driver's, in microseconds, when the program was first loaded."""
 
     origin: Origin
-    miss: Code  # why no machine code made for exactly this device and driver serves; OK when it does
+    miss: Code  # why no machine code made for this device and driver serves; OK when it does
     loaded: bool  # before this call
     bundle: int  # an index into the bundles of the library
     variant: str
@@ -242,7 +242,7 @@ class Gemm(_Handle):
 class Library(_Handle):
     """The programs of bundles, the first that has one serves, on one device of one context. Loads nothing yet.
 
-    newer_driver: allows machine code made for an older driver or a similar device, where that is known to work.
+    newer_driver: allows machine code made for an older driver, or offline, where that is known to work.
     only_build: no first launch on zeros after a program is loaded on PoCL.
     log: gets events like misses, on the thread that does the work; must not close the library.
     record: counts the calls of each problem for write_recording.

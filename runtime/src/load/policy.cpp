@@ -6,11 +6,11 @@
 
 namespace clbake {
 
-// Sets the miss to why the first candidate has no machine code for this device and driver.
+// Sets the miss to why the first candidate has no machine code for exactly this device and driver.
 Result<Found> Policy::baked(const Request& request, Tier tier, Status& miss) {
   for (const Candidate& candidate : request.candidates) {
     Result<Found> program = store_.get(candidate, tier);
-    if (program && tier == Tier::exact) miss = Status();  // another bundle has it
+    if (program && is_native(tier)) miss = Status();  // another bundle, or another device's target, has it
     if (program) return program;
     if (miss.ok()) miss = program.status();
   }
@@ -67,7 +67,7 @@ bool Policy::may_fall_back(const Request& request) const {
 }
 
 Result<Found> Policy::any_baked(const Request& request) {
-  for (const Tier tier : {Tier::exact, Tier::stand_in}) {
+  for (const Tier tier : {Tier::exact, Tier::same_driver, Tier::stand_in}) {
     for (const Candidate& candidate : request.candidates) {
       for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
         Result<Found> program = store_.get({candidate.bundle, variant}, tier);
@@ -150,6 +150,7 @@ void Policy::tell_of_waiting(const Request& request, const Status& miss) const {
 
 Result<Found> Policy::serve(const Request& request, Status& miss) {
   Result<Found> program = baked(request, Tier::exact, miss);
+  if (!program) program = baked(request, Tier::same_driver, miss);
   if (!program && setup_.options.newer_driver) program = baked(request, Tier::newer_driver, miss);
   if (!program && may_fall_back(request)) program = serve_fallback(request);
   if (!program) program = baked(request, Tier::portable, miss);

@@ -1,12 +1,13 @@
 // Which program serves a request: the tiers in their order, then what Options::on_miss says.
 //
-//   1. machine code for this driver and device (NVIDIA: architecture), of any bundle
-//   2. machine code for an older driver, when Options::newer_driver allows it
-//   3. with OnMiss::fallback, unless a later tier has it already, what needs no compiler: machine code for an older
+//   1. machine code for exactly this device and driver, of any bundle
+//   2. NVIDIA: machine code that this driver made for another device of the architecture
+//   3. machine code for an older driver, when Options::newer_driver allows it
+//   4. with OnMiss::fallback, unless a later tier has it already, what needs no compiler: machine code for an older
 //      driver that passes a check, then another variant, while the library's thread compiles the wanted one
-//   4. a portable program, which the driver compiles
-//   5. the overlay
-//   6. on_miss: fail with the reason, or compile
+//   5. a portable program, which the driver compiles
+//   6. the overlay
+//   7. on_miss: fail with the reason, or compile
 //
 // A tier is tried for all bundles before the next one: how little is left to compile counts, not the order of the
 // bundles.

@@ -56,11 +56,15 @@ bool serves(Tier tier, const Target& made_for, const Target& device) {
   return tier == Tier::stand_in || same_driver;
 }
 
-// Entries of the other targets that serve the device, those of the newest driver first.
+// Entries of the other targets that serve the device: those of the newest driver first, of one driver the proven ones.
 void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bundle, const Target& device,
                    std::uint32_t variant, Tier tier) {
   const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
-  std::vector<std::string> versions;  // of the entries' drivers, from `first` on
+  struct Rank {
+    std::string version;
+    bool proven = false;
+  };
+  std::vector<Rank> ranks;  // of the entries from `first` on
   const std::size_t first = found.size();
   for (std::uint32_t i = 0; i < bundle.bundle.target_count(); ++i) {
     if (bundle.target && i == *bundle.target) continue;
@@ -68,10 +72,13 @@ void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bun
     if (!target || !serves(tier, *target, device)) continue;
     Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form);
     if (!entry || (tier == Tier::newer_driver && !entry->newer_driver)) continue;
-    const auto next = std::find_if(versions.begin(), versions.end(),
-                                   [&](const std::string& version) { return older(version, target->driver_version); });
-    const auto position = next - versions.begin();
-    versions.insert(next, target->driver_version);
+    const Rank rank = {target->driver_version, entry->proof.proven};
+    const auto next = std::find_if(ranks.begin(), ranks.end(), [&](const Rank& other) {
+      return older(other.version, rank.version) ||
+             (!older(rank.version, other.version) && rank.proven && !other.proven);
+    });
+    const auto position = next - ranks.begin();
+    ranks.insert(next, rank);
     found.insert(found.begin() + static_cast<std::ptrdiff_t>(first) + position, std::move(*entry));
   }
 }
@@ -94,9 +101,9 @@ std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const
   std::vector<cache::EntryInfo> found;
   none = bundle.target.status();
   const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
-  if (bundle.target && tier != Tier::newer_driver && tier != Tier::stand_in)
+  if (bundle.target && (tier == Tier::exact || tier == Tier::portable))
     add(found, bundle.bundle.find_entry(*bundle.target, variant, form), none);
-  add_relatives(found, bundle, device, variant, tier);
+  if (tier != Tier::exact) add_relatives(found, bundle, device, variant, tier);
   if (found.empty() && none.ok()) none = Status(Code::no_entry, "no program of another target serves this device");
   return found;
 }

@@ -116,24 +116,32 @@ BOOST_AUTO_TEST_CASE(OneDriversMachineCodeServesAllDevicesOfAnArchitecture) {
   h100.device_name = "NVIDIA H100";
   Target offline = h200("580.1");
   offline.device_name.clear();
-  const auto exact = [](const Target& made_for, const Target& device) {
-    return offered(bundle_of({made_for}, {entry(0, Form::native, false)}), device, Tier::exact).size() == 1;
+  const auto serves = [](const Target& made_for, const Target& device) {
+    const Bundle bundle = bundle_of({made_for}, {entry(0, Form::native, false)});
+    BOOST_TEST(offered(bundle, device, Tier::exact).empty());
+    return offered(bundle, device, Tier::same_driver).size() == 1;
   };
-  BOOST_TEST(exact(h100, h200("580.1")));
-  BOOST_TEST(!exact(h100, h200("580.2")));
-  BOOST_TEST(!exact(h100, h200("580.1", "sm_100")));
-  BOOST_TEST(!exact(offline, h200("580.1")));
+  BOOST_TEST(serves(h100, h200("580.1")));
+  BOOST_TEST(!serves(h100, h200("580.2")));
+  BOOST_TEST(!serves(h100, h200("580.1", "sm_100")));
+  BOOST_TEST(!serves(offline, h200("580.1")));
   Target cpu = {"Portable Computing Language", "3.1", "AuthenticAMD", "one", "PoCL", "3.1", "znver5", 64};
   Target other_cpu = cpu;
   other_cpu.device_name = "another";
-  BOOST_TEST(exact(cpu, cpu));
-  BOOST_TEST(!exact(cpu, other_cpu));
-  // What was made for the device itself comes first.
-  const Bundle both = bundle_of({h100, h200("580.1")}, {entry(0, Form::native, true), entry(1, Form::native, true)});
+  BOOST_TEST(!serves(cpu, other_cpu));
+  // Proven programs come first. What the device's own target has is of another tier.
+  Target pcie = h200("580.1");
+  pcie.device_name = "NVIDIA H100 PCIe";
+  std::vector<cache::Entry> entries = {entry(0, Form::native, true), entry(1, Form::native, true),
+                                       entry(2, Form::native, true)};
+  entries[2].proof.proven = true;
+  const Bundle all = bundle_of({h100, h200("580.1"), pcie}, entries);
   Status none;
-  const auto found = eligible_entries(bundle_for(both, h200("580.1"), true, 0), h200("580.1"), 0, Tier::exact, none);
+  const auto found =
+      eligible_entries(bundle_for(all, h200("580.1"), true, 0), h200("580.1"), 0, Tier::same_driver, none);
   BOOST_REQUIRE(found.size() == 2U);
-  BOOST_TEST(found.front().target == 1U);
+  BOOST_TEST(all.target(found.front().target)->device_name == pcie.device_name);
+  BOOST_TEST(all.target(found.back().target)->device_name == h100.device_name);
 }
 
 BOOST_AUTO_TEST_CASE(TheReasonIsThatOfTheDevicesOwnTarget) {

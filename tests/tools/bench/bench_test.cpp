@@ -209,7 +209,9 @@ BOOST_AUTO_TEST_CASE(TheChoiceIsTheProfiles) {
 BOOST_AUTO_TEST_CASE(TheTimesOfTheChoiceAreAProfile) {
   const Directory directory;
   const std::string profile = directory.path("times.json");
-  const nlohmann::json rows = choices(baked_bundle(), {"--trans", "nn,tn", "--profile", profile}).at("rows");
+  const nlohmann::json rows = json_of(clbake({"bench", "choice", baked_bundle(), "--trans", "nn,tn", "--shapes", "4",
+                                              "--max", "64", "--rounds", "2", "--json", "--profile", profile}))
+                                  .at("rows");
   const builder::Tuning tuning = *builder::read_tuning(profile);
   BOOST_TEST(tuning.complete);
   BOOST_TEST(tuning.compute_units > 0U);
@@ -228,9 +230,14 @@ BOOST_AUTO_TEST_CASE(TheTimesOfTheChoiceAreAProfile) {
   }
   const std::string merged = directory.path("merged.json");
   BOOST_TEST(clbake({"tune", "--merge", profile, "-o", merged}).status == 0);
-  check_refused(
-      clbake({"bench", "choice", baked_bundle(), "--shapes", "1", "--rounds", "1", "--profile", profile + "/none"}), 1,
-      {"clbake bench choice", profile + "/none"});
+  const auto refused = [&](const std::string& file, const std::string& rounds, int status) {
+    check_refused(clbake({"bench", "choice", baked_bundle(), "--shapes", "1", "--rounds", rounds, "--profile", file}),
+                  status, {"--profile", file});
+  };
+  refused(directory.path("none/times.json"), "2", 1);
+  refused(baked_bundle(), "2", 1);  // it is no profile
+  refused("", "2", 2);
+  check_refused(clbake({"bench", "choice", baked_bundle(), "--rounds", "1", "--profile", profile}), 2, {"--profile"});
 }
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileIsNamed) {

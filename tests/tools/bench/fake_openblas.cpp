@@ -14,4 +14,7 @@ extern "C" void cblas_sgemm(int /*order*/, int /*trans_a*/, int /*trans_b*/, int
   if (std::getenv("FAKE_OPENBLAS_WRONG")) c[(m - 1) * ldc + n - 1] += 0.01F;
 }
 
+// Asked for, and never called.
 extern "C" void cblas_dgemm() {}
+extern "C" void cblas_cgemm() {}
+extern "C" void cblas_zgemm() {}

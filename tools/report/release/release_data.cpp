@@ -21,7 +21,7 @@
 //                      examples, before, after, why}]; more_changes: groups that are left out
 //
 // Figures are {problems, native, portable, source, none, proven, jit_free, native_share, expected, gflops, misses}:
-// numbers of problems by what serves them, the part of their weights that machine code for exactly this device and
+// numbers of problems by what serves them, the part of their weights that machine code for this device and
 // driver serves, how many have an expected time (none that is compiled from source), the geometric mean of the speeds
 // that follow, and why other problems have no such machine code.
 #include "report/release/release_report.hpp"
