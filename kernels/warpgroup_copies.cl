@@ -54,13 +54,8 @@ static ALWAYS_INLINE uint chunk_offset(const int r, const int lines, const uint 
   return r / (lines / 16) * (lines * 128) + chunk_line(r, lines, item) * 128 + ((item ^ item / 8) % 8) * 16;
 }
 
-// 16 bytes from any address of elements, of which the first `count` elements exist; the others become zero. Reads whole
-// 16 bytes, aligned, that hold at least one of these elements.
-static ALWAYS_INLINE uint4 load_unaligned(__global const element* from, const int count) {
-  const uint start = (uint)(uintptr_t)from % 16;
-  __global const uint4* lower = (__global const uint4*)((__global const uchar*)from - start);
-  const uint4 low = count > 0 ? lower[0] : (uint4)(0);
-  const uint4 high = start + 2 * count > 16 ? lower[1] : (uint4)(0);
+// The 16 bytes that begin `start` bytes after the first of 32.
+static ALWAYS_INLINE uint4 shifted(const uint4 low, const uint4 high, const uint start) {
   // All eight words, moved by one word and by two if need be, then by half a word.
   const bool one = start & 4;
   const bool two = start & 8;
@@ -77,10 +72,14 @@ static ALWAYS_INLINE uint4 load_unaligned(__global const element* from, const in
   const uint b3 = two ? a5 : a3;
   const uint b4 = two ? a6 : a4;
   const uint half_word = start % 4 * 8;
-  const uint4 bits = (uint4)((uint)(((ulong)b1 << 32 | b0) >> half_word), (uint)(((ulong)b2 << 32 | b1) >> half_word),
-                             (uint)(((ulong)b3 << 32 | b2) >> half_word), (uint)(((ulong)b4 << 32 | b3) >> half_word));
+  return (uint4)((uint)(((ulong)b1 << 32 | b0) >> half_word), (uint)(((ulong)b2 << 32 | b1) >> half_word),
+                 (uint)(((ulong)b3 << 32 | b2) >> half_word), (uint)(((ulong)b4 << 32 | b3) >> half_word));
+}
+
+// Ones in the first `count` of 8 elements, zeros in the others.
+static ALWAYS_INLINE uint4 first_elements(const int count) {
   const int4 exist = count - (int4)(0, 2, 4, 6);
-  return bits & select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
+  return select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
 }
 
 #define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
@@ -140,7 +139,8 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
   }
 }
 
-// The same for lines that are aligned to an element only, through registers.
+// The same for lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
+// at least one element of the tile.
 #define AT_ONCE 4  // chunks
 static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
                                          const int lines, const int line, const int full_lines, const int full_line,
@@ -151,20 +151,30 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
   for (int block = 0; block < line / 64; ++block) {
     const int at = block * 64 + item % 8 * LOAD_WIDTH;
     const int count = clamp(full_line - at, 0, LOAD_WIDTH);
-    __global const element* from = source + (item / 8 * step + at);
+    __global const element* first = source + (item / 8 * step + at);
+    const uint start = (uint)(uintptr_t)first % 16;  // of every 16th line
+    __global const uchar* from = (__global const uchar*)first - start;
+    const uint4 mask = first_elements(count);
     __local uchar* to = tile + block * (lines * 128) + chunk_offset(0, lines, item);
 #pragma unroll 1
     for (int l = 0; l < lines; l += 16 * AT_ONCE) {
-      uint4 bits[AT_ONCE];
+      uint4 low[AT_ONCE];
+      uint4 high[AT_ONCE];
 #pragma unroll
       for (int r = 0; r < AT_ONCE; ++r) {
-        bits[r] = load_unaligned(from, l + 16 * r < lines_left ? count : 0);
-        from += 16 * step;
+        const int existing = l + 16 * r < lines_left ? count : 0;
+        __global const uint4* words = (__global const uint4*)(from + 32 * r * step);
+        low[r] = existing > 0 ? words[0] : (uint4)(0);
+        high[r] = start + 2 * existing > 16 ? words[1] : (uint4)(0);
       }
+      // All loads start before the first shift. Without the barrier, the assembler makes each chunk wait for the one
+      // before where a work-item has few registers.
+      SYNCHRONIZE_WARP;
 #pragma unroll
       for (int r = 0; r < AT_ONCE; ++r) {
-        *(__local uint4*)(to + (l + 16 * r) * 128) = bits[r];
+        *(__local uint4*)(to + (l + 16 * r) * 128) = mask & shifted(low[r], high[r], start);
       }
+      from += 32 * AT_ONCE * step;
     }
   }
 }

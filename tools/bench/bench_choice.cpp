@@ -1,12 +1,11 @@
 // `clbake bench choice`: how good the runtime's choice is for problems that were not timed for the profile.
 #include "bench/alternate.hpp"
-#include "bench/choice_timing.hpp"
-#include "bench/choice_tuning.hpp"
+#include "bench/choice/choice_timing.hpp"
+#include "bench/choice/choice_tuning.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
-#include "command/tune_output.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>

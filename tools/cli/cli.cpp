@@ -2,7 +2,7 @@
 #include "cli/printable.hpp"
 
 #include <clbake/builder/release/signing.hpp>
-#include <clbake/builder/tuning.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -267,6 +267,19 @@ Status check_not_input(const std::string& output, const std::vector<std::string>
     return {Code::invalid_argument, output + ": is also an input, " + input + "; it stays as it is"};
   }
   return {};
+}
+
+Status check_profile_path(const std::string& path) {
+  if (path.empty()) return {Code::invalid_argument, "--output: names no file"};
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return {};
+  if (!std::filesystem::is_regular_file(status)) {
+    return {Code::invalid_argument, path + ": exists and is not a regular file"};
+  }
+  const Result<builder::Tuning> old = builder::read_tuning(path);
+  if (old || old.status().code() != Code::malformed) return {};
+  return {Code::invalid_argument, path + ": exists and is not a profile; it stays as it is"};
 }
 
 Result<Bundle> open_verified(const std::string& path) {

@@ -90,6 +90,9 @@ std::string behind_links(const std::string& path);
 // Fails with invalid_argument when a file to write is one of the files to read, under whatever name.
 Status check_not_input(const std::string& output, const std::vector<std::string>& inputs);
 
+// Whether a profile may be written to `path`: it must not exist, or be a profile. Fails with invalid_argument.
+Status check_profile_path(const std::string& path);
+
 // Verifies every byte, and every digest.
 Status verify_all(const Bundle& bundle);
 

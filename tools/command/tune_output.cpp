@@ -56,19 +56,6 @@ bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted
 
 }  // namespace
 
-Status check_profile_path(const std::string& path) {
-  if (path.empty()) return {Code::invalid_argument, "--output: names no file"};
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return {};
-  if (!std::filesystem::is_regular_file(status)) {
-    return {Code::invalid_argument, path + ": exists and is not a regular file"};
-  }
-  const Result<builder::Tuning> old = builder::read_tuning(path);
-  if (old || old.status().code() != Code::malformed) return {};
-  return {Code::invalid_argument, path + ": exists and is not a profile; it stays as it is"};
-}
-
 Status check_report_path(const std::string& path, const std::string& profile) {
   std::error_code error;
   const auto canonical = [&](const std::string& file) { return std::filesystem::weakly_canonical(file, error); };

@@ -7,9 +7,6 @@
 
 namespace clbake::tool {
 
-// Whether a profile may be written to `path`: it must not exist, or be a profile. Fails with invalid_argument.
-Status check_profile_path(const std::string& path);
-
 // Whether a report on `profile` may be written to `path`: it must not exist, be empty or be a report. Fails with
 // invalid_argument.
 Status check_report_path(const std::string& path, const std::string& profile);

@@ -1,4 +1,4 @@
-#include "bench/choice_timing.hpp"
+#include "bench/choice/choice_timing.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/choice.hpp>

@@ -1,7 +1,7 @@
 // Times of a bundle's variants as a tuning, which `clbake tune --merge` joins with others.
 #pragma once
 
-#include "bench/choice_timing.hpp"
+#include "bench/choice/choice_timing.hpp"
 
 #include <clbake/builder/tuning.hpp>
 

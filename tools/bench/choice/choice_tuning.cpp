@@ -1,4 +1,4 @@
-#include "bench/choice_tuning.hpp"
+#include "bench/choice/choice_tuning.hpp"
 
 #include <set>
 
