@@ -52,7 +52,8 @@
 #endif
 
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
-#define SUMS (NL / 2)  // of a work-item
+#define PIECES_AT_ONCE (COLUMN_PIECES > 4 ? COLUMN_PIECES / 2 : COLUMN_PIECES)  // of what C had
+#define SUMS (NL / 2)                                                           // of a work-item
 
 // ---- The consumers ----
 
@@ -191,15 +192,17 @@ static ALWAYS_INLINE realv widened(const uint4 bits) {
   return vload_half8(0, (const half*)&bits);
 #endif
 }
-static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, const real alpha, const real beta) {
+static ALWAYS_INLINE void update_aligned(__global output* c, const uint4 old, const realv sum, const real alpha,
+                                         const real beta) {
   realv x = alpha * sum;
   if (beta != 0) {
-    x += beta * widened(*(__global const uint4*)c);
+    x += beta * widened(old);
   }
   *(__global uint4*)c = (uint4)(narrowed(x.s0, x.s1), narrowed(x.s2, x.s3), narrowed(x.s4, x.s5), narrowed(x.s6, x.s7));
 }
 #else
-static ALWAYS_INLINE void update_aligned(__global output* c, const realv sum, const real alpha, const real beta) {
+static ALWAYS_INLINE void update_aligned(__global output* c, const uint4 old, const realv sum, const real alpha,
+                                         const real beta) {
   store_sums(c, alpha * sum);  // partial sums: beta is 0
 }
 #endif
@@ -398,14 +401,31 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
 #pragma unroll
       for (int i = 0; i < MS; ++i) {
         const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
-        if (slice || row < tile.rows) {
+        if (slice) {
 #pragma unroll
           for (int w = 0; w < COLUMN_PIECES; ++w) {
-            const int column = 32 * w + item % 4 * 8;
-            if (slice) {
-              store_sums(slice + (row * NL + column), rows[i][w]);
-            } else if (column < tile.columns) {
-              update_aligned(tile.c + (row * (ulong)ldc + column), rows[i][w], alpha, beta);
+            store_sums(slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
+          }
+        } else if (row < tile.rows) {
+          __global output* c_row = tile.c + (row * (ulong)ldc + item % 4 * 8);
+          const int columns = tile.columns - (int)(item % 4 * 8);
+          // What C had is read before any of it is written: the compiler must not exchange the two.
+#pragma unroll
+          for (int first = 0; first < COLUMN_PIECES; first += PIECES_AT_ONCE) {
+            uint4 old[PIECES_AT_ONCE] = {0};
+            if (beta != 0) {
+#pragma unroll
+              for (int w = 0; w < PIECES_AT_ONCE; ++w) {
+                if (32 * (first + w) < columns) {
+                  old[w] = *(__global const uint4*)(c_row + 32 * (first + w));
+                }
+              }
+            }
+#pragma unroll
+            for (int w = 0; w < PIECES_AT_ONCE; ++w) {
+              if (32 * (first + w) < columns) {
+                update_aligned(c_row + 32 * (first + w), old[w], rows[i][first + w], alpha, beta);
+              }
             }
           }
         }
