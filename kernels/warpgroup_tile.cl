@@ -52,8 +52,8 @@
 #endif
 
 #define COLUMN_PIECES (NS / VECTOR_WIDTH)
-#define PIECES_AT_ONCE (COLUMN_PIECES > 4 ? COLUMN_PIECES / 2 : COLUMN_PIECES)  // of what C had
-#define SUMS (NL / 2)                                                           // of a work-item
+#define PIECES_AT_ONCE (COLUMN_PIECES > 4 ? 2 : COLUMN_PIECES)  // of what C had
+#define SUMS (NL / 2)                                           // of a work-item
 
 // ---- The consumers ----
 
