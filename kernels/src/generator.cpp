@@ -40,6 +40,7 @@ std::string assemble_source(Family family, const std::string& file_name) {
     append("warpgroup_copies.cl", embedded::warpgroup_copies_cl);
     append("tensor_copies.cl", embedded::tensor_copies_cl);
     append("warpgroup_turns.cl", embedded::warpgroup_turns_cl);
+    append("warpgroup_update.cl", embedded::warpgroup_update_cl);
   }
   if (family == Family::local_tile) append("tile_loads.cl", embedded::tile_loads_cl);
   if (shares_k(family) || family == Family::local_tile || family == Family::warp_tile)

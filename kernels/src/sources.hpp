@@ -20,6 +20,7 @@ extern const char warp_tile_cl[];
 extern const char warpgroup_copies_cl[];
 extern const char tensor_copies_cl[];
 extern const char warpgroup_turns_cl[];
+extern const char warpgroup_update_cl[];
 extern const char warpgroup_tile_cl[];
 extern const char stripe_cl[];
 
