@@ -270,7 +270,6 @@ Status check_not_input(const std::string& output, const std::vector<std::string>
 }
 
 Status check_profile_path(const std::string& path) {
-  if (path.empty()) return {Code::invalid_argument, "--output: names no file"};
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return {};

@@ -110,7 +110,8 @@ int tune(const std::vector<std::string>& arguments) {
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::string output = behind_links(cli.text("output"));
   const std::string report = cli.has("report") ? behind_links(cli.text("report")) : std::string();
-  Status writable = check_profile_path(output);
+  Status writable(Code::invalid_argument, "--output: names no file");
+  if (!output.empty()) writable = check_profile_path(output);
   if (writable && cli.has("report")) writable = check_report_path(report, output);
   if (!writable) return fail("tune", writable);
   if (cli.has("merge")) return tune_merge(cli.list("merge"), cli.has("force"), cli.has("brief"), output);

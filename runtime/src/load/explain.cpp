@@ -53,7 +53,7 @@ Result<Explanation> Policy::explain(const Request& request) const {
     }
     for (const Candidate& candidate : request.candidates) {
       Result<Explanation> e = explain_baked(request, candidate, tier);
-      if (e && is_native(tier)) return e;
+      if (e && counts_as_exact(tier)) return e;
       if (e) return with_miss(std::move(e));
       if (miss.ok()) miss = e.status();
     }

@@ -10,7 +10,7 @@ namespace clbake {
 Result<Found> Policy::baked(const Request& request, Tier tier, Status& miss) {
   for (const Candidate& candidate : request.candidates) {
     Result<Found> program = store_.get(candidate, tier);
-    if (program && is_native(tier)) miss = Status();  // another bundle, or another device's target, has it
+    if (program && counts_as_exact(tier)) miss = Status();  // another bundle, or another device's target, has it
     if (program) return program;
     if (miss.ok()) miss = program.status();
   }

@@ -64,7 +64,7 @@ Result<BakedProgram> DeviceLookup::program(std::uint32_t variant, bool newer_dri
         if (miss.code() == Code::out_of_memory) return miss;
         if (!miss) continue;
         found.entry = std::move(entry);
-        if (is_native(tier)) found.miss = Status();
+        if (counts_as_exact(tier)) found.miss = Status();
         return found;
       }
       if (found.miss.ok()) found.miss = miss;

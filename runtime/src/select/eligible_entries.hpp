@@ -18,8 +18,8 @@ enum class Tier {
 };
 constexpr Tier baked_tiers[] = {Tier::exact, Tier::same_driver, Tier::newer_driver, Tier::portable};
 
-// Whether such machine code is as good as what was made for this very device: it is no miss.
-constexpr bool is_native(Tier tier) { return tier == Tier::exact || tier == Tier::same_driver; }
+// Whether such machine code counts as made for this very device, so that it is no miss.
+constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier == Tier::same_driver; }
 
 // The entries of one tier, best first. Empty, with the reason in `none`, when there is none. Damaged records of other
 // targets are left out.

@@ -69,7 +69,7 @@ struct Measurement {
   bool final = false;         // measured in a final race
 };
 
-// Of calls that took so long; variant and shape are 0. Requires `us` to be non-empty.
+// The figures of calls that took so many microseconds; at least one. Variant and shape are 0.
 Measurement figures_of(std::vector<double> us, bool final);
 
 // A variant that failed.
