@@ -29,8 +29,20 @@ struct DrawOptions {
   std::size_t max = 0;
   std::size_t limit = 0;    // of m * n * k
   std::vector<Size> sizes;  // instead of random ones
+  std::size_t batch = 1;
   std::uint32_t seed = 1;
 };
+
+Problem problem_of(const DrawOptions& o, Precision precision, const GemmKind& transposes, const Size& size) {
+  builder::Shape shape;
+  shape.kind() = transposes;
+  shape.precision = precision;
+  shape.m = size.m;
+  shape.n = size.n;
+  shape.k = size.k;
+  shape.batch = o.batch;
+  return builder::problem_of(shape);
+}
 
 // Random problems, each size log-uniform from min to max. The standard library's distributions are not used: they
 // differ between implementations.
@@ -50,7 +62,7 @@ std::vector<Problem> draw(const DrawOptions& o) {
     const GemmKind& t = o.transposes[random() % o.transposes.size()];
     const std::size_t m = size(), n = size(), k = size();
     if (m > o.limit / n / k) continue;
-    problems.push_back(builder::tight_problem(precision, m, n, k, t.trans_a, t.trans_b));
+    problems.push_back(problem_of(o, precision, t, {m, n, k}));
   }
   if (problems.size() < o.shapes) {
     throw UsageError("--limit: hardly any sizes from --min to --max have at most " + std::to_string(o.limit) +
@@ -69,6 +81,7 @@ DrawOptions draw_options(const Cli& cli) {
   if (o.min > o.max) throw UsageError("--min: " + std::to_string(o.min) + " is more than --max");
   o.limit = cli.size("limit", SIZE_MAX, 1);
   if (cli.has("sizes")) o.sizes = sizes_of(cli.text("sizes"));
+  o.batch = cli.size("batch", 1, 1, INT32_MAX);
   o.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
   return o;
 }
@@ -79,9 +92,7 @@ std::vector<Problem> problems_of(const DrawOptions& o) {
   std::vector<Problem> problems;
   for (const Precision precision : o.precisions) {
     for (const GemmKind& t : o.transposes) {
-      for (const Size& size : o.sizes) {
-        problems.push_back(builder::tight_problem(precision, size.m, size.n, size.k, t.trans_a, t.trans_b));
-      }
+      for (const Size& size : o.sizes) problems.push_back(problem_of(o, precision, t, size));
     }
   }
   return problems;
@@ -107,6 +118,7 @@ Json to_json(const ChoiceTiming& row) {
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
+          {"batch", p.batch},
           {"variants", row.timed.size()},
           {"timed", timed},
           {"choice", row.choice},
@@ -129,7 +141,8 @@ void print_table(const std::vector<ChoiceTiming>& rows, const Target& target, st
               std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
   for (const ChoiceTiming& row : rows) {
     const Problem& p = row.problem;
-    const std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+    std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
+    if (p.batch > 1) size += ", " + std::to_string(p.batch);
     std::printf("| %-9s | %s | %-18s | %-*s | %12.1f | %12.1f | %5.2f | %s\n", clbake::name(p.precision),
                 trans_name(p).c_str(), size.c_str(), width, row.choice.c_str(), row.choice_us, row.best_us, row.ratio,
                 row.best == row.choice ? "the choice" : row.best.c_str());
@@ -145,6 +158,7 @@ void declare_options(Cli& cli) {
   cli.add_value("max", "N", "largest m, n and k, which are log-uniform between the two; default 4096");
   cli.add_value("limit", "N", "draw only problems with m * n * k up to N; default: no limit");
   cli.add_value("sizes", "LIST", "these problems instead of random ones: N or MxNxK, separated by commas");
+  cli.add_value("batch", "N", "products of each call, one behind the other in memory (a strided batch); default 1");
   cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
   cli.add_value("seed", "N", "seed of the problems; default 1");
   cli.add_value("rounds", "N", "turns of each variant; the fastest get twice as many afterwards; default 5");

@@ -209,9 +209,10 @@ BOOST_AUTO_TEST_CASE(TheChoiceIsTheProfiles) {
 BOOST_AUTO_TEST_CASE(TheTimesOfTheChoiceAreAProfile) {
   const Directory directory;
   const std::string profile = directory.path("times.json");
-  const nlohmann::json rows = json_of(clbake({"bench", "choice", baked_bundle(), "--trans", "nn,tn", "--shapes", "4",
-                                              "--max", "64", "--rounds", "2", "--json", "--profile", profile}))
-                                  .at("rows");
+  const nlohmann::json rows =
+      json_of(clbake({"bench", "choice", baked_bundle(), "--trans", "nn,tn", "--shapes", "4", "--max", "64", "--batch",
+                      "3", "--rounds", "2", "--json", "--profile", profile}))
+          .at("rows");
   const builder::Tuning tuning = *builder::read_tuning(profile);
   BOOST_TEST(tuning.complete);
   BOOST_TEST(tuning.compute_units > 0U);
@@ -222,6 +223,8 @@ BOOST_AUTO_TEST_CASE(TheTimesOfTheChoiceAreAProfile) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const nlohmann::json& row = rows[i];
     BOOST_TEST(tuning.shapes[i].k == row.at("k").get<std::size_t>());
+    BOOST_TEST(tuning.shapes[i].batch == 3U);
+    BOOST_TEST(row.at("batch") == 3);
     BOOST_TEST(tuning.shapes[i].trans_a == (row.at("trans") == "tn"));
   }
   for (const builder::Measurement& m : tuning.measurements) {

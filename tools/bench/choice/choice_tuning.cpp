@@ -11,6 +11,7 @@ builder::Shape shape_of(const Problem& p) {
   shape.m = p.m;
   shape.n = p.n;
   shape.k = p.k;
+  shape.batch = p.batch;
   return shape;
 }
 
