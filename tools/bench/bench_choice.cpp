@@ -34,14 +34,9 @@ struct DrawOptions {
 };
 
 Problem problem_of(const DrawOptions& o, Precision precision, const GemmKind& transposes, const Size& size) {
-  builder::Shape shape;
-  shape.kind() = transposes;
-  shape.precision = precision;
-  shape.m = size.m;
-  shape.n = size.n;
-  shape.k = size.k;
-  shape.batch = o.batch;
-  return builder::problem_of(shape);
+  GemmKind kind = transposes;
+  kind.precision = precision;
+  return problem_of(kind, size, o.batch);
 }
 
 // Random problems, each size log-uniform from min to max. The standard library's distributions are not used: they

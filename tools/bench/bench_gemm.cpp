@@ -242,13 +242,7 @@ std::vector<Problem> problems_of(const Cli& cli, const std::vector<Precision>& p
   const std::size_t batch = cli.size("batch", 1, 1, INT32_MAX);
   for (const GemmKind& kind : kinds_of(precisions, cli.text("trans", "nn"))) {
     for (const Size& size : sizes_of(cli.text("sizes", "512,1024,2048"))) {
-      builder::Shape shape;
-      shape.kind() = kind;
-      shape.m = size.m;
-      shape.n = size.n;
-      shape.k = size.k;
-      shape.batch = batch;
-      problems.push_back(builder::problem_of(shape));
+      problems.push_back(problem_of(kind, size, batch));
     }
   }
   return problems;

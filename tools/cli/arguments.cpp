@@ -61,6 +61,16 @@ std::string name(const Size& size) {
   return std::to_string(size.m) + "x" + std::to_string(size.n) + "x" + std::to_string(size.k);
 }
 
+Problem problem_of(const GemmKind& kind, const Size& size, std::size_t batch) {
+  builder::Shape shape;
+  shape.kind() = kind;
+  shape.m = size.m;
+  shape.n = size.n;
+  shape.k = size.k;
+  shape.batch = batch;
+  return builder::problem_of(shape);
+}
+
 std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const std::string& transposes) {
   const std::vector<std::string> parts = split(transposes, ',');
   if (parts.empty()) throw UsageError("--trans: no transposes given");
