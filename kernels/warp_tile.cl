@@ -102,7 +102,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
     __global const element* from = source + (r / pieces * step + r % pieces * width);
     const int count = (int)l < full_lines ? clamp(full_line - (int)at, 0, (int)width) : 0;
     if (width == 1) {
-      COPY_PIECE("8", to, from, 8 * count);
+      COPY_PIECE("8", local_address(to), from, 8 * count);
     } else {
       COPY_ASYNC(to, from, whole ? CHUNK_BYTES : 8 * count);
     }

@@ -22,6 +22,17 @@ static ALWAYS_INLINE void arrive(const uint barrier) {
   __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
+// Arrives when all copies that this work-item has started are complete; does not wait for that. stored: it has also
+// stored to local memory, which only an arrival of its own orders.
+static ALWAYS_INLINE void arrive_with_copies(const uint barrier, const bool stored) {
+  if (stored) {
+    __asm__ volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");  // one more to expect
+    arrive(barrier);
+  } else {
+    __asm__ volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+  }
+}
+
 // Waits until the phase with this parity is over.
 static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
   __asm__ volatile(
@@ -33,6 +44,9 @@ static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
       "r"(parity)
       : "memory");
 }
+
+// Orders what was copied or stored to local memory before what the matrix units or tensor copies do there.
+#define SHOW_LOCAL_MEMORY __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory")
 
 // ---- Copies ----
 
@@ -84,20 +98,68 @@ static ALWAYS_INLINE uint4 first_elements(const int count) {
 
 #define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
 
-// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory: all of it, from lines that
-// are aligned to chunks.
-static ALWAYS_INLINE void copy_whole(__local uchar* tile, __global const element* source, const ulong step,
-                                     const int lines, const int line, const uint item) {
+// Hides a value from the compiler, which else computes each address of a tile from the start.
+#define HIDE(type, value) __asm__("" : "+" type(value))
+
+// Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, from lines that are
+// aligned to chunks. edge: only `length` of its rows or columns of C, whole chunks. The others do not reach C, so that
+// they may be anything.
+static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const element* source, const ulong step,
+                                      const int lines, const int line, const bool along_k, const bool edge,
+                                      const int length, const uint item) {
+  uint to = local_address(tile) + chunk_offset(0, lines, item);
+  HIDE("r", to);
 #pragma unroll
   for (int r = 0; r < CHUNKS(lines, line); ++r) {
-    COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r), CHUNK_BYTES);
+    if (!edge || (int)(along_k ? chunk_line(r, lines, item) : chunk_place(r, lines, item)) < length) {
+      COPY_TO(to + (chunk_offset(r, lines, item) - chunk_offset(0, lines, item)), SOURCE(r), CHUNK_BYTES);
+    }
   }
 }
 
-// The same for tiles of which full_lines x full_line exist; the others become zero.
-static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const element* source, const ulong step,
-                                      const int lines, const int line, const int full_lines, const int full_line,
+// Pieces of 4 or 8 bytes, to which lines are aligned: neighbours copy neighbours, 128 / size work-items the 64 elements
+// of a block of a line. A work-item's first line, how many lines are copied at once, its first element in each block,
+// and where local memory has the first one.
+#define PIECE_LINE(size, item) ((int)(item) / (128 / (size)))
+#define PIECE_LINES(size) (PRODUCERS * (size) / 128)
+#define PIECE_PLACE(size, item) ((int)(item) % (128 / (size)) * ((size) / 2))
+static ALWAYS_INLINE uint piece_offset(const int size, const uint item) {
+  const uint line = PIECE_LINE(size, item), in_line = 2 * PIECE_PLACE(size, item);
+  return line * 128 + (in_line / 16 ^ line) * 16 + in_line % 16;
+}
+
+// The same in whole pieces, at an edge or not.
+static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
+                                      const int line, const int size, const bool along_k, const int length,
                                       const uint item) {
+  HIDE("l", step);
+  const int first_line = PIECE_LINE(size, item), place = PIECE_PLACE(size, item);
+  __global const element* from = source + (first_line * step + place);
+  uint even = local_address(tile) + piece_offset(size, item);
+  HIDE("r", even);
+  const uint odd = even ^ 64;  // as the swizzle of every second line that a work-item copies, if those are 4 apart
+#pragma unroll 8
+  for (int l = 0; l < lines; l += PIECE_LINES(size)) {
+#pragma unroll
+    for (int block = 0; block < line / 64; ++block) {
+      if ((along_k ? l + first_line : block * 64 + place) < length) {
+        const uint to = (l % 8 == 0 ? even : odd) + (block * lines + l) * 128;
+        if (size == 8) {
+          COPY_PIECE("8", to, from + block * 64, 8);
+        } else {
+          COPY_PIECE("4", to, from + block * 64, 4);
+        }
+      }
+    }
+    from += PIECE_LINES(size) * step;
+    HIDE("l", from);
+  }
+}
+
+// Copies those of the tile's elements that exist, full_lines x full_line; the others become zero.
+static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const element* source, const ulong step,
+                                           const int lines, const int line, const int full_lines, const int full_line,
+                                           const uint item) {
 #pragma unroll
   for (int r = 0; r < CHUNKS(lines, line); ++r) {
     const int elements = clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH);
@@ -106,40 +168,33 @@ static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const elemen
   }
 }
 
-// The same in pieces of `size` bytes, 4 or 8, to which the lines are aligned: neighbours copy neighbours, 128 / size
-// work-items the 64 elements of a block of a line. whole: only whole pieces exist, and what does not is not needed.
-static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
-                                      const int line, const int size, const bool whole, const int full_lines,
-                                      const int full_line, uint item) {
+// The same in pieces.
+static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const element* source, ulong step,
+                                           const int lines, const int line, const int size, const int full_lines,
+                                           const int full_line, uint item) {
   FORGET(step, item);
-  const uint in_block = item % (128 / size) * size;  // bytes
-  const uint first_line = item / (128 / size);
-  const int lines_at_once = PRODUCERS * size / 128;  // 4 or 8
-  const uint offset = first_line * 128 + (in_block / 16 ^ first_line) * 16 + in_block % 16;
-  const int lines_left = full_lines - (int)first_line;
+  const uint offset = local_address(tile) + piece_offset(size, item);
+  const int lines_left = full_lines - PIECE_LINE(size, item);
 #pragma unroll 1
   for (int block = 0; block < line / 64; ++block) {
-    const int at = block * 64 + in_block / 2;
-    const int bytes = 2 * clamp(full_line - at, 0, size / 2);
-    __global const element* from = source + (first_line * step + at);
-    __local uchar* block_tile = tile + block * (lines * 128);
+    const int place = block * 64 + PIECE_PLACE(size, item);
+    const int bytes = 2 * clamp(full_line - place, 0, size / 2);
+    __global const element* from = source + (PIECE_LINE(size, item) * step + place);
 #pragma unroll 8
-    for (int l = 0; l < lines; l += lines_at_once) {
-      __local uchar* to = block_tile + ((offset ^ l % 8 * 16) + l * 128);
+    for (int l = 0; l < lines; l += PIECE_LINES(size)) {
+      const uint to = (offset ^ l % 8 * 16) + (block * lines + l) * 128;
       const int existing = l < lines_left ? bytes : 0;
-      if (!whole || existing > 0) {
-        if (size == 8) {
-          COPY_PIECE("8", to, from, whole ? 8 : existing);
-        } else {
-          COPY_PIECE("4", to, from, whole ? 4 : existing);
-        }
+      if (size == 8) {
+        COPY_PIECE("8", to, from, existing);
+      } else {
+        COPY_PIECE("4", to, from, existing);
       }
-      from += lines_at_once * step;
+      from += PIECE_LINES(size) * step;
     }
   }
 }
 
-// The same for lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
+// The same from lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
 // at least one element of the tile.
 #define AT_ONCE 4  // chunks
 static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
@@ -179,32 +234,39 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
   }
 }
 
-// The same for lines aligned to `alignment` bytes (alignment_of), along k or across it: `steps` of k, perhaps more than
-// the tile has, by `length` rows or columns of C. Those that do not exist do not reach C, so that they may be anything.
+// Whether `length` rows or columns of C are whole chunks or pieces, in lines aligned to `alignment` bytes.
+static ALWAYS_INLINE bool is_whole(const bool along_k, const int length, const uint alignment) {
+  return along_k || 2 * length % min(alignment, (uint)CHUNK_BYTES) == 0;
+}
+
+// Copies a tile of which all steps of k exist, and `length` rows or columns of C, which are whole (is_whole).
+static ALWAYS_INLINE void copy_steps(__local uchar* tile, __global const element* source, const ulong step,
+                                     const int lines, const int line, const bool along_k, const uint alignment,
+                                     const int length, const uint item) {
+  if (alignment >= CHUNK_BYTES) {
+    copy_chunks(tile, source, step, lines, line, along_k, true, length, item);
+  } else if (alignment == 8) {
+    copy_pieces(tile, source, step, lines, line, 8, along_k, length, item);
+  } else if (alignment == 4) {
+    copy_pieces(tile, source, step, lines, line, 4, along_k, length, item);
+  } else {
+    copy_unaligned(tile, source, step, lines, line, along_k ? length : lines, along_k ? line : length, item);
+  }
+}
+
+// The same for any tile: of `steps` steps of k, perhaps more than it has.
 static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const element* source, const ulong step,
                                         const int lines, const int line, const bool along_k, const uint alignment,
                                         const int steps, const int length, const uint item) {
   const int full_lines = along_k ? length : steps;
   const int full_line = along_k ? steps : length;
-  const bool whole = steps >= KL && (along_k || 2 * length % alignment == 0);
-#define COPY_PIECES(size)                                                                                              \
-  if (whole) {                                                                                                         \
-    copy_pieces(tile, source, step, lines, line, size, true, along_k ? length : lines, along_k ? line : length, item); \
-  } else {                                                                                                             \
-    copy_pieces(tile, source, step, lines, line, size, false, full_lines, full_line, item);                            \
-  }
   if (alignment >= CHUNK_BYTES) {
-    copy_chunks(tile, source, step, lines, line, full_lines, full_line, item);
+    copy_some_chunks(tile, source, step, lines, line, full_lines, full_line, item);
   } else if (alignment == 8) {
-    COPY_PIECES(8)
+    copy_some_pieces(tile, source, step, lines, line, 8, full_lines, full_line, item);
   } else if (alignment == 4) {
-    COPY_PIECES(4)
+    copy_some_pieces(tile, source, step, lines, line, 4, full_lines, full_line, item);
   } else {
     copy_unaligned(tile, source, step, lines, line, full_lines, full_line, item);
   }
 }
-
-// Waits for all copies of this work-item but those of the last `late` blocks, and shows them to the matrix units.
-#define FINISH_COPIES(late) \
-  WAIT_FOR_COPIES(late);    \
-  __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory")

@@ -43,14 +43,6 @@
 #define LOCAL_X 4
 #define LOCAL_Y (ML / 2 + 32)
 
-// Blocks of k between the start of a copy and the wait for its end, at most BUFFERS - 2: a consumer gives a pair of
-// tiles back one block after it has read it, and with a longer delay it and the producer would wait for each other.
-#if BUFFERS == 3
-#define LATE 1
-#else
-#define LATE 2
-#endif
-
 #define SUMS (NL / 2)  // of a work-item
 
 // ---- The consumers ----
@@ -128,6 +120,26 @@ static ALWAYS_INLINE uint from_first_lane(const uint value) {
 #define NEXT_BUFFER                                \
   buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1; \
   parity ^= buffer == 0
+
+// The producer's part of a block of k.
+#define COPY_BLOCK(copies, stored)                              \
+  wait_for(empty + 8 * buffer, parity ^ 1);                     \
+  __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES); \
+  copies;                                                       \
+  arrive_with_copies(full + 8 * buffer, stored);                \
+  a_source += A_BLOCK_STEP;                                     \
+  b_source += B_BLOCK_STEP;                                     \
+  NEXT_BUFFER
+#define COPY_CHUNKS                                                                        \
+  copy_chunks(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, false, ML, mine); \
+  copy_chunks(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, false, NL, mine)
+#define COPY_STEPS                                                                                     \
+  copy_steps(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, tile.rows, mine); \
+  copy_steps(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, tile.columns, mine)
+#define COPY_EXISTING                                                                                                 \
+  copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, left, tile.rows, mine);       \
+  copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, left, tile.columns, \
+                mine)
 
 // The places of the tensor maps, in the tile that is computed last.
 #define FIND_MAPS                                                  \
@@ -213,50 +225,33 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     }
 #endif
     const uint mine = item - 128 * CONSUMERS;
-    int late = 0;      // blocks that have started and not finished
-    int finished = 0;  // number of the buffer whose copies end next
     EACH_TURN {
       FIND_TILE(turn);
       __global const element* a_source = tile.a;
       __global const element* b_source = tile.b;
       const uint a_alignment = alignment_of(a_source, A_LINE_STEP);
       const uint b_alignment = alignment_of(b_source, B_LINE_STEP);
-      const bool whole = min(a_alignment, b_alignment) >= CHUNK_BYTES && tile.rows == ML && tile.columns == NL;
+      const uint alignment = min(a_alignment, b_alignment);
       const int blocks = blocks_of(&tile);
-      int left = tile.depth;
-      for (int block = 0; block < blocks; ++block) {
-        wait_for(empty + 8 * buffer, parity ^ 1);
-        __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES);
-        if (whole && left >= KL) {
-          copy_whole(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, mine);
-          copy_whole(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, mine);
-        } else {
-          copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, left, tile.rows, mine);
-          copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, left,
-                        tile.columns, mine);
-        }
-        START_COPIES;
-        if (late == LATE) {
-          FINISH_COPIES(TEXT(LATE));
-          arrive(full + 8 * finished);
-          finished = finished + 1 == BUFFERS ? 0 : finished + 1;
-        } else {
-          ++late;
-        }
-        a_source += A_BLOCK_STEP;
-        b_source += B_BLOCK_STEP;
-        left -= KL;
-        NEXT_BUFFER;
-      }
-      const bool waits = !IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps);
-      if (IS_LAST || waits) {
-        FINISH_COPIES("0");
-        for (; late > 0; --late) {
-          arrive(full + 8 * finished);
-          finished = finished + 1 == BUFFERS ? 0 : finished + 1;
+      // With tensor copies only few tiles come here, and registers are scarce.
+      const bool fast = !TENSOR_COPIES && is_whole(A_ALONG_K, tile.rows, a_alignment) &&
+                        is_whole(B_ALONG_K, tile.columns, b_alignment);
+      const int whole = fast ? min(blocks, tile.depth / KL) : 0;
+      int block = 0;
+      // A loop for each kind of copies: with small tiles the consumers wait for the producer's instructions.
+      if (alignment >= CHUNK_BYTES && tile.rows == ML && tile.columns == NL) {
+        for (; block < whole; ++block) {
+          COPY_BLOCK(COPY_CHUNKS, false);
         }
       }
-      if (waits) {
+      for (; block < whole; ++block) {
+        COPY_BLOCK(COPY_STEPS, alignment < 4);
+      }
+      for (; block < blocks; ++block) {
+        const int left = tile.depth - block * KL;
+        COPY_BLOCK(COPY_EXISTING, alignment < 4);
+      }
+      if (!IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps)) {
         WAIT_FOR_STAGING(PRODUCERS);
       }
     }
@@ -277,6 +272,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     int previous = 0;
     for (int block = 0; block < blocks; ++block) {
       wait_for(full + 8 * buffer, parity);
+      if (!tensor) {
+        SHOW_LOCAL_MEMORY;
+      }
       const ulong pair = (ulong)buffer * ((A_BYTES + B_BYTES) >> 4);
       START_MULTIPLYING;
 #pragma unroll
@@ -407,7 +405,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       }
     }
     if (!IS_LAST) {
-      FINISH_COPIES("0");  // the producer's next copies come after what this work-item has read and written
+      SHOW_LOCAL_MEMORY;  // the producer's next copies come after what this work-item has read and written
       WAIT_FOR_STAGING(tensor ? 32 : PRODUCERS);
     }
   }
