@@ -130,9 +130,8 @@ static ALWAYS_INLINE uint piece_offset(const int size, const uint item) {
 
 // The same in whole pieces, at an edge or not.
 static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
-                                      const int line, const int size, const bool along_k, const int length,
-                                      const uint item) {
-  HIDE("l", step);
+                                      const int line, const int size, const bool along_k, const int length, uint item) {
+  FORGET(step, item);
   const int first_line = PIECE_LINE(size, item), place = PIECE_PLACE(size, item);
   __global const element* from = source + (first_line * step + place);
   uint even = local_address(tile) + piece_offset(size, item);

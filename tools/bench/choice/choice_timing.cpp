@@ -113,10 +113,24 @@ void keep_finalists(Candidates& candidates, const std::string& choice) {
   for (Candidate& candidate : candidates.all) candidate.us.clear();
 }
 
+const Candidate& chosen_of(const std::vector<Candidate>& finalists, const ChoiceTiming& result) {
+  return *std::find_if(finalists.begin(), finalists.end(),
+                       [&](const Candidate& c) { return c.variant == result.choice; });
+}
+
+// Adds the finalists' turns to the earlier ones of all, as if the device were still as fast as then: a hot one is
+// slower. The choice tells how much, as it is no finalist for having been lucky.
+void note_finalists(const std::vector<Candidate>& finalists, ChoiceTiming& result) {
+  const double change =
+      builder::median(result.timed.at(result.choice)) / builder::median(chosen_of(finalists, result).us);
+  for (const Candidate& candidate : finalists) {
+    for (const double us : candidate.us) result.timed[candidate.variant].push_back(us * change);
+  }
+}
+
 // Fills in the figures of the choice and of the fastest finalist.
 void find_best(const std::vector<Candidate>& finalists, ChoiceTiming& result) {
-  const Candidate& choice =
-      *std::find_if(finalists.begin(), finalists.end(), [&](const Candidate& c) { return c.variant == result.choice; });
+  const Candidate& choice = chosen_of(finalists, result);
   result.choice_us = result.best_us = builder::median(choice.us);
   result.best = result.choice;
   for (const Candidate& candidate : finalists) {
@@ -165,7 +179,7 @@ Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Conten
   keep_finalists(candidates, result.choice);
   status = candidates.time(2 * rounds);
   if (!status) return status;
-  for (const Candidate& candidate : candidates.all) note(candidate);
+  note_finalists(candidates.all, result);
   find_best(candidates.all, result);
   return result;
 }

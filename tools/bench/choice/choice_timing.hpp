@@ -12,7 +12,8 @@ namespace clbake::tool {
 
 struct ChoiceTiming {
   Problem problem;
-  std::map<std::string, std::vector<double>> timed;  // all variants that were timed, and each of their turns
+  std::map<std::string, std::vector<double>> timed;  // all variants that were timed, and each of their turns in us;
+                                                     // those of the later rounds as if at the earlier ones' speed
   std::string choice;                                // the runtime's
   std::string best;                                  // the fastest found; the choice itself when none is faster
   double choice_us = 0;                              // medians of one call, to its end
