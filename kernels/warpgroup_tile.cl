@@ -255,7 +255,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
         WAIT_FOR_STAGING(PRODUCERS);
       }
     }
-    return;
+    return;  // copies may still be on their way: the consumers wait for every block
   }
 
   const uint tiles_address = local_address(tiles);
