@@ -18,20 +18,19 @@
 // The address of local memory that PTX takes.
 static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
 
-// Starts to copy the first `bytes` bytes of a chunk to a pointer or an address of local memory; the others become zero,
-// and are not read.
-#define COPY_ASYNC(to, from, bytes) COPY_TO(local_address(to), from, bytes)
-#define COPY_TO(address, from, bytes) \
+// Starts to copy the first `bytes` bytes of a chunk to an address of local memory; the others become zero, and are not
+// read.
+#define COPY_ASYNC(address, from, bytes) \
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory")
 
-// The same for `size` bytes, "4" or "8", aligned to that, to an address.
+// The same for `size` bytes, "4" or "8", aligned to that.
 #define COPY_PIECE(size, address, from, bytes)                                                                 \
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], " size ", %2;" ::"r"(address), "l"(from), "r"(bytes) \
                    : "memory")
 
-// Hides both from the compiler, which else keeps multiples of them for the copies of all blocks of k, in registers that
-// the sums need.
-#define FORGET(step, item) __asm__ volatile("" : "+l"(step), "+r"(item))
+// Hides a value from the compiler, which else computes every address of a tile in advance, for all blocks of k, and
+// keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64.
+#define HIDE(type, value) __asm__ volatile("" : "+" type(value))
 
 // The largest power of two, in bytes and up to 128, to which all lines are aligned that start at `pointer` plus a
 // multiple of `step` elements.

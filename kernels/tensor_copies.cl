@@ -130,7 +130,7 @@ static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, __g
   SYNCHRONIZE_WARP;
   show_map(maps.a, local_address(made));
   show_map(maps.b, local_address(made + 32));
-  __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory");  // the first copy comes after the maps' reading
+  SHOW_LOCAL_MEMORY;  // the first copy comes after the maps' reading
   SYNCHRONIZE_WARP;
 }
 

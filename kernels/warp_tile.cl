@@ -91,7 +91,8 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
                                     const uint line, const uint width, const bool whole, const int full_lines,
                                     const int full_line, uint item) {
   if (!whole) {
-    FORGET(step, item);
+    HIDE("l", step);
+    HIDE("r", item);
   }
   const uint pieces = line / width;  // of a line
 #pragma unroll
@@ -104,7 +105,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
     if (width == 1) {
       COPY_PIECE("8", local_address(to), from, 8 * count);
     } else {
-      COPY_ASYNC(to, from, whole ? CHUNK_BYTES : 8 * count);
+      COPY_ASYNC(local_address(to), from, whole ? CHUNK_BYTES : 8 * count);
     }
   }
 }

@@ -98,9 +98,6 @@ static ALWAYS_INLINE uint4 first_elements(const int count) {
 
 #define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
 
-// Hides a value from the compiler, which else computes each address of a tile from the start.
-#define HIDE(type, value) __asm__("" : "+" type(value))
-
 // Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, from lines that are
 // aligned to chunks. edge: only `length` of its rows or columns of C, whole chunks. The others do not reach C, so that
 // they may be anything.
@@ -112,7 +109,7 @@ static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const elemen
 #pragma unroll
   for (int r = 0; r < CHUNKS(lines, line); ++r) {
     if (!edge || (int)(along_k ? chunk_line(r, lines, item) : chunk_place(r, lines, item)) < length) {
-      COPY_TO(to + (chunk_offset(r, lines, item) - chunk_offset(0, lines, item)), SOURCE(r), CHUNK_BYTES);
+      COPY_ASYNC(to + (chunk_offset(r, lines, item) - chunk_offset(0, lines, item)), SOURCE(r), CHUNK_BYTES);
     }
   }
 }
@@ -120,25 +117,26 @@ static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const elemen
 // Pieces of 4 or 8 bytes, to which lines are aligned: neighbours copy neighbours, 128 / size work-items the 64 elements
 // of a block of a line. A work-item's first line, how many lines are copied at once, its first element in each block,
 // and where local memory has the first one.
-#define PIECE_LINE(size, item) ((int)(item) / (128 / (size)))
-#define PIECE_LINES(size) (PRODUCERS * (size) / 128)
-#define PIECE_PLACE(size, item) ((int)(item) % (128 / (size)) * ((size) / 2))
+#define FIRST_LINE(size, item) ((int)(item) / (128 / (size)))
+#define LINES_AT_ONCE(size) (PRODUCERS * (size) / 128)
+#define FIRST_PLACE(size, item) ((int)(item) % (128 / (size)) * ((size) / 2))
 static ALWAYS_INLINE uint piece_offset(const int size, const uint item) {
-  const uint line = PIECE_LINE(size, item), in_line = 2 * PIECE_PLACE(size, item);
+  const uint line = FIRST_LINE(size, item), in_line = 2 * FIRST_PLACE(size, item);
   return line * 128 + (in_line / 16 ^ line) * 16 + in_line % 16;
 }
 
 // The same in whole pieces, at an edge or not.
 static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
                                       const int line, const int size, const bool along_k, const int length, uint item) {
-  FORGET(step, item);
-  const int first_line = PIECE_LINE(size, item), place = PIECE_PLACE(size, item);
+  HIDE("l", step);
+  HIDE("r", item);
+  const int first_line = FIRST_LINE(size, item), place = FIRST_PLACE(size, item);
   __global const element* from = source + (first_line * step + place);
   uint even = local_address(tile) + piece_offset(size, item);
   HIDE("r", even);
   const uint odd = even ^ 64;  // as the swizzle of every second line that a work-item copies, if those are 4 apart
 #pragma unroll 8
-  for (int l = 0; l < lines; l += PIECE_LINES(size)) {
+  for (int l = 0; l < lines; l += LINES_AT_ONCE(size)) {
 #pragma unroll
     for (int block = 0; block < line / 64; ++block) {
       if ((along_k ? l + first_line : block * 64 + place) < length) {
@@ -150,7 +148,7 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
         }
       }
     }
-    from += PIECE_LINES(size) * step;
+    from += LINES_AT_ONCE(size) * step;
     HIDE("l", from);
   }
 }
@@ -162,7 +160,7 @@ static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const e
 #pragma unroll
   for (int r = 0; r < CHUNKS(lines, line); ++r) {
     const int elements = clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH);
-    COPY_ASYNC(tile + chunk_offset(r, lines, item), SOURCE(r),
+    COPY_ASYNC(local_address(tile) + chunk_offset(r, lines, item), SOURCE(r),
                (int)chunk_line(r, lines, item) < full_lines ? 2 * elements : 0);
   }
 }
@@ -171,16 +169,17 @@ static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const e
 static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const element* source, ulong step,
                                            const int lines, const int line, const int size, const int full_lines,
                                            const int full_line, uint item) {
-  FORGET(step, item);
+  HIDE("l", step);
+  HIDE("r", item);
   const uint offset = local_address(tile) + piece_offset(size, item);
-  const int lines_left = full_lines - PIECE_LINE(size, item);
+  const int lines_left = full_lines - FIRST_LINE(size, item);
 #pragma unroll 1
   for (int block = 0; block < line / 64; ++block) {
-    const int place = block * 64 + PIECE_PLACE(size, item);
+    const int place = block * 64 + FIRST_PLACE(size, item);
     const int bytes = 2 * clamp(full_line - place, 0, size / 2);
-    __global const element* from = source + (PIECE_LINE(size, item) * step + place);
+    __global const element* from = source + (FIRST_LINE(size, item) * step + place);
 #pragma unroll 8
-    for (int l = 0; l < lines; l += PIECE_LINES(size)) {
+    for (int l = 0; l < lines; l += LINES_AT_ONCE(size)) {
       const uint to = (offset ^ l % 8 * 16) + (block * lines + l) * 128;
       const int existing = l < lines_left ? bytes : 0;
       if (size == 8) {
@@ -188,7 +187,7 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
       } else {
         COPY_PIECE("4", to, from, existing);
       }
-      from += PIECE_LINES(size) * step;
+      from += LINES_AT_ONCE(size) * step;
     }
   }
 }
@@ -199,7 +198,8 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
 static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
                                          const int lines, const int line, const int full_lines, const int full_line,
                                          uint item) {
-  FORGET(step, item);
+  HIDE("l", step);
+  HIDE("r", item);
   const int lines_left = full_lines - (int)item / 8;
 #pragma unroll 1
   for (int block = 0; block < line / 64; ++block) {
@@ -238,33 +238,27 @@ static ALWAYS_INLINE bool is_whole(const bool along_k, const int length, const u
   return along_k || 2 * length % min(alignment, (uint)CHUNK_BYTES) == 0;
 }
 
-// Copies a tile of which all steps of k exist, and `length` rows or columns of C, which are whole (is_whole).
-static ALWAYS_INLINE void copy_steps(__local uchar* tile, __global const element* source, const ulong step,
-                                     const int lines, const int line, const bool along_k, const uint alignment,
-                                     const int length, const uint item) {
-  if (alignment >= CHUNK_BYTES) {
-    copy_chunks(tile, source, step, lines, line, along_k, true, length, item);
-  } else if (alignment == 8) {
-    copy_pieces(tile, source, step, lines, line, 8, along_k, length, item);
-  } else if (alignment == 4) {
-    copy_pieces(tile, source, step, lines, line, 4, along_k, length, item);
-  } else {
-    copy_unaligned(tile, source, step, lines, line, along_k ? length : lines, along_k ? line : length, item);
-  }
-}
-
-// The same for any tile: of `steps` steps of k, perhaps more than it has.
+// Copies a tile of `steps` steps of k, perhaps more than it has, by `length` rows or columns of C. whole: all steps
+// exist, and is_whole.
 static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const element* source, const ulong step,
                                         const int lines, const int line, const bool along_k, const uint alignment,
-                                        const int steps, const int length, const uint item) {
+                                        const bool whole, const int steps, const int length, const uint item) {
   const int full_lines = along_k ? length : steps;
   const int full_line = along_k ? steps : length;
-  if (alignment >= CHUNK_BYTES) {
+#define COPY_PIECES(size)                                                                 \
+  if (whole) {                                                                            \
+    copy_pieces(tile, source, step, lines, line, size, along_k, length, item);            \
+  } else {                                                                                \
+    copy_some_pieces(tile, source, step, lines, line, size, full_lines, full_line, item); \
+  }
+  if (alignment >= CHUNK_BYTES && whole) {
+    copy_chunks(tile, source, step, lines, line, along_k, true, length, item);
+  } else if (alignment >= CHUNK_BYTES) {
     copy_some_chunks(tile, source, step, lines, line, full_lines, full_line, item);
   } else if (alignment == 8) {
-    copy_some_pieces(tile, source, step, lines, line, 8, full_lines, full_line, item);
+    COPY_PIECES(8)
   } else if (alignment == 4) {
-    copy_some_pieces(tile, source, step, lines, line, 4, full_lines, full_line, item);
+    COPY_PIECES(4)
   } else {
     copy_unaligned(tile, source, step, lines, line, full_lines, full_line, item);
   }

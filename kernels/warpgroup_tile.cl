@@ -133,13 +133,11 @@ static ALWAYS_INLINE uint from_first_lane(const uint value) {
 #define COPY_CHUNKS                                                                        \
   copy_chunks(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, false, ML, mine); \
   copy_chunks(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, false, NL, mine)
-#define COPY_STEPS                                                                                     \
-  copy_steps(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, tile.rows, mine); \
-  copy_steps(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, tile.columns, mine)
-#define COPY_EXISTING                                                                                                 \
-  copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, left, tile.rows, mine);       \
-  copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, left, tile.columns, \
-                mine)
+#define COPY_TILES(whole, steps)                                                                                 \
+  copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, whole, steps, tile.rows, \
+                mine);                                                                                           \
+  copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, whole, steps,  \
+                tile.columns, mine)
 
 // The places of the tensor maps, in the tile that is computed last.
 #define FIND_MAPS                                                  \
@@ -233,7 +231,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       const uint b_alignment = alignment_of(b_source, B_LINE_STEP);
       const uint alignment = min(a_alignment, b_alignment);
       const int blocks = blocks_of(&tile);
-      // With tensor copies only few tiles come here, and registers are scarce.
+      // Variants with tensor copies seldom come here, and have no registers for more loops.
       const bool fast = !TENSOR_COPIES && is_whole(A_ALONG_K, tile.rows, a_alignment) &&
                         is_whole(B_ALONG_K, tile.columns, b_alignment);
       const int whole = fast ? min(blocks, tile.depth / KL) : 0;
@@ -245,11 +243,11 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
         }
       }
       for (; block < whole; ++block) {
-        COPY_BLOCK(COPY_STEPS, alignment < 4);
+        COPY_BLOCK(COPY_TILES(true, KL), alignment < 4);
       }
       for (; block < blocks; ++block) {
         const int left = tile.depth - block * KL;
-        COPY_BLOCK(COPY_EXISTING, alignment < 4);
+        COPY_BLOCK(COPY_TILES(false, left), alignment < 4);
       }
       if (!IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps)) {
         WAIT_FOR_STAGING(PRODUCERS);
