@@ -2,11 +2,17 @@
 // op(B) to local memory: in chunks of 16 bytes where lines are aligned to that, else in smaller pieces or through
 // registers. warpgroup_tile.cl has the picture of a tile there.
 
-#define PRODUCERS 128        // work-items of the producer
-#define CONSUMERS (ML / 64)  // warpgroups
+#define PRODUCERS 128               // work-items of the producer
+#define CONSUMERS ((ML + 63) / 64)  // warpgroups
 
-#define A_BYTES (ML * KL * 2)  // of a tile
-#define B_BYTES (NL * KL * 2)
+// A tile's bytes of local memory. Lines of 32 elements take as much as those of 64, whose second half has no chunks.
+#define TILE_BYTES(lines, line) ((lines)*BLOCKS(line) * 128)
+#define A_BYTES TILE_BYTES(A_LINES, A_LINE)
+#define B_BYTES TILE_BYTES(B_LINES, B_LINE)
+
+// Blocks of a line, and elements of each.
+#define BLOCKS(line) ((line) < 64 ? 1 : (line) / 64)
+#define BLOCK(line) ((line) < 64 ? (line) : 64)
 
 #define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
 // Between the consumers and one warp of the producer: C has again what it had before tensor copies.
@@ -50,22 +56,28 @@ static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
 
 // ---- Copies ----
 
-// Chunks of a work-item, in a tile of `lines` lines of `line` elements. Eight neighbours copy the 128 bytes of a block
-// of a line. In all its chunks, a work-item has the same place in the block, and the same place in a line of local
-// memory.
+// Neighbours copy the chunks of a block of a line, all work-items LINES_AT_ONCE lines.
+#define NEIGHBOURS(line, bytes) (BLOCK(line) * 2 / (bytes))
+#define LINES_AT_ONCE(line, bytes) (PRODUCERS / NEIGHBOURS(line, bytes))
+
+// Chunks of a work-item, in a tile of `lines` lines of `line` elements. In all of them, it has the same place in the
+// block, and the same place in a line of local memory.
 #define CHUNKS(lines, line) ((lines) * (line) / LOAD_WIDTH / PRODUCERS)
+#define PASSES(lines, line) ((lines) / LINES_AT_ONCE(line, CHUNK_BYTES))  // of a block
 
 // The line of chunk number r of a work-item, and its first element in that line.
-static ALWAYS_INLINE uint chunk_line(const int r, const int lines, const uint item) {
-  return item / 8 + r % (lines / 16) * 16;
+static ALWAYS_INLINE uint chunk_line(const int r, const int lines, const int line, const uint item) {
+  return item / NEIGHBOURS(line, CHUNK_BYTES) + r % PASSES(lines, line) * LINES_AT_ONCE(line, CHUNK_BYTES);
 }
-static ALWAYS_INLINE uint chunk_place(const int r, const int lines, const uint item) {
-  return r / (lines / 16) * 64 + item % 8 * LOAD_WIDTH;
+static ALWAYS_INLINE uint chunk_place(const int r, const int lines, const int line, const uint item) {
+  return r / PASSES(lines, line) * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
 }
 
 // Where local memory has it, in bytes from the start of the tile.
-static ALWAYS_INLINE uint chunk_offset(const int r, const int lines, const uint item) {
-  return r / (lines / 16) * (lines * 128) + chunk_line(r, lines, item) * 128 + ((item ^ item / 8) % 8) * 16;
+static ALWAYS_INLINE uint chunk_offset(const int r, const int lines, const int line, const uint item) {
+  const uint chunk = item % NEIGHBOURS(line, CHUNK_BYTES), first_line = item / NEIGHBOURS(line, CHUNK_BYTES);
+  return r / PASSES(lines, line) * (lines * 128) + chunk_line(r, lines, line, item) * 128 +
+         (chunk ^ first_line % 8) * 16;
 }
 
 // The 16 bytes that begin `start` bytes after the first of 32.
@@ -96,7 +108,7 @@ static ALWAYS_INLINE uint4 first_elements(const int count) {
   return select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
 }
 
-#define SOURCE(r) (source + (chunk_line(r, lines, item) * step + chunk_place(r, lines, item)))
+#define SOURCE(r) (source + (chunk_line(r, lines, line, item) * step + chunk_place(r, lines, line, item)))
 
 // Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, from lines that are
 // aligned to chunks. edge: only `length` of its rows or columns of C, whole chunks. The others do not reach C, so that
@@ -104,25 +116,24 @@ static ALWAYS_INLINE uint4 first_elements(const int count) {
 static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const element* source, const ulong step,
                                       const int lines, const int line, const bool along_k, const bool edge,
                                       const int length, const uint item) {
-  uint to = local_address(tile) + chunk_offset(0, lines, item);
+  uint to = local_address(tile) + chunk_offset(0, lines, line, item);
   HIDE("r", to);
 #pragma unroll
   for (int r = 0; r < CHUNKS(lines, line); ++r) {
-    if (!edge || (int)(along_k ? chunk_line(r, lines, item) : chunk_place(r, lines, item)) < length) {
-      COPY_ASYNC(to + (chunk_offset(r, lines, item) - chunk_offset(0, lines, item)), SOURCE(r), CHUNK_BYTES);
+    if (!edge || (int)(along_k ? chunk_line(r, lines, line, item) : chunk_place(r, lines, line, item)) < length) {
+      COPY_ASYNC(to + (chunk_offset(r, lines, line, item) - chunk_offset(0, lines, line, item)), SOURCE(r),
+                 CHUNK_BYTES);
     }
   }
 }
 
-// Pieces of 4 or 8 bytes, to which lines are aligned: neighbours copy neighbours, 128 / size work-items the 64 elements
-// of a block of a line. A work-item's first line, how many lines are copied at once, its first element in each block,
-// and where local memory has the first one.
-#define FIRST_LINE(size, item) ((int)(item) / (128 / (size)))
-#define LINES_AT_ONCE(size) (PRODUCERS * (size) / 128)
-#define FIRST_PLACE(size, item) ((int)(item) % (128 / (size)) * ((size) / 2))
-static ALWAYS_INLINE uint piece_offset(const int size, const uint item) {
-  const uint line = FIRST_LINE(size, item), in_line = 2 * FIRST_PLACE(size, item);
-  return line * 128 + (in_line / 16 ^ line) * 16 + in_line % 16;
+// Pieces of 4 or 8 bytes, to which lines are aligned. A work-item's first line, its first element in each block, and
+// where local memory has the first one.
+#define FIRST_LINE(line, size, item) ((int)(item) / NEIGHBOURS(line, size))
+#define FIRST_PLACE(line, size, item) ((int)(item) % NEIGHBOURS(line, size) * ((size) / 2))
+static ALWAYS_INLINE uint piece_offset(const int line, const int size, const uint item) {
+  const uint first_line = FIRST_LINE(line, size, item), in_line = 2 * FIRST_PLACE(line, size, item);
+  return first_line * 128 + (in_line / 16 ^ first_line % 8) * 16 + in_line % 16;
 }
 
 // The same in whole pieces, at an edge or not.
@@ -130,15 +141,15 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
                                       const int line, const int size, const bool along_k, const int length, uint item) {
   HIDE("l", step);
   HIDE("r", item);
-  const int first_line = FIRST_LINE(size, item), place = FIRST_PLACE(size, item);
+  const int first_line = FIRST_LINE(line, size, item), place = FIRST_PLACE(line, size, item);
   __global const element* from = source + (first_line * step + place);
-  uint even = local_address(tile) + piece_offset(size, item);
+  uint even = local_address(tile) + piece_offset(line, size, item);
   HIDE("r", even);
   const uint odd = even ^ 64;  // as the swizzle of every second line that a work-item copies, if those are 4 apart
 #pragma unroll 8
-  for (int l = 0; l < lines; l += LINES_AT_ONCE(size)) {
+  for (int l = 0; l < lines; l += LINES_AT_ONCE(line, size)) {
 #pragma unroll
-    for (int block = 0; block < line / 64; ++block) {
+    for (int block = 0; block < BLOCKS(line); ++block) {
       if ((along_k ? l + first_line : block * 64 + place) < length) {
         const uint to = (l % 8 == 0 ? even : odd) + (block * lines + l) * 128;
         if (size == 8) {
@@ -148,7 +159,7 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
         }
       }
     }
-    from += LINES_AT_ONCE(size) * step;
+    from += LINES_AT_ONCE(line, size) * step;
     HIDE("l", from);
   }
 }
@@ -159,9 +170,9 @@ static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const e
                                            const uint item) {
 #pragma unroll
   for (int r = 0; r < CHUNKS(lines, line); ++r) {
-    const int elements = clamp(full_line - (int)chunk_place(r, lines, item), 0, LOAD_WIDTH);
-    COPY_ASYNC(local_address(tile) + chunk_offset(r, lines, item), SOURCE(r),
-               (int)chunk_line(r, lines, item) < full_lines ? 2 * elements : 0);
+    const int elements = clamp(full_line - (int)chunk_place(r, lines, line, item), 0, LOAD_WIDTH);
+    COPY_ASYNC(local_address(tile) + chunk_offset(r, lines, line, item), SOURCE(r),
+               (int)chunk_line(r, lines, line, item) < full_lines ? 2 * elements : 0);
   }
 }
 
@@ -171,15 +182,15 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
                                            const int full_line, uint item) {
   HIDE("l", step);
   HIDE("r", item);
-  const uint offset = local_address(tile) + piece_offset(size, item);
-  const int lines_left = full_lines - FIRST_LINE(size, item);
+  const uint offset = local_address(tile) + piece_offset(line, size, item);
+  const int lines_left = full_lines - FIRST_LINE(line, size, item);
 #pragma unroll 1
-  for (int block = 0; block < line / 64; ++block) {
-    const int place = block * 64 + FIRST_PLACE(size, item);
+  for (int block = 0; block < BLOCKS(line); ++block) {
+    const int place = block * 64 + FIRST_PLACE(line, size, item);
     const int bytes = 2 * clamp(full_line - place, 0, size / 2);
-    __global const element* from = source + (FIRST_LINE(size, item) * step + place);
+    __global const element* from = source + (FIRST_LINE(line, size, item) * step + place);
 #pragma unroll 8
-    for (int l = 0; l < lines; l += LINES_AT_ONCE(size)) {
+    for (int l = 0; l < lines; l += LINES_AT_ONCE(line, size)) {
       const uint to = (offset ^ l % 8 * 16) + (block * lines + l) * 128;
       const int existing = l < lines_left ? bytes : 0;
       if (size == 8) {
@@ -187,37 +198,38 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
       } else {
         COPY_PIECE("4", to, from, existing);
       }
-      from += LINES_AT_ONCE(size) * step;
+      from += LINES_AT_ONCE(line, size) * step;
     }
   }
 }
 
 // The same from lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
 // at least one element of the tile.
-#define AT_ONCE 4  // chunks
+#define AT_ONCE (ML < 64 || NL < 64 ? 2 : 4)  // chunks; 32 lines have only two for each work-item
 static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
                                          const int lines, const int line, const int full_lines, const int full_line,
                                          uint item) {
   HIDE("l", step);
   HIDE("r", item);
-  const int lines_left = full_lines - (int)item / 8;
+  const int first_line = (int)item / NEIGHBOURS(line, CHUNK_BYTES);
+  const int lines_at_once = LINES_AT_ONCE(line, CHUNK_BYTES);
 #pragma unroll 1
-  for (int block = 0; block < line / 64; ++block) {
-    const int at = block * 64 + item % 8 * LOAD_WIDTH;
+  for (int block = 0; block < BLOCKS(line); ++block) {
+    const int at = block * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
     const int count = clamp(full_line - at, 0, LOAD_WIDTH);
-    __global const element* first = source + (item / 8 * step + at);
+    __global const element* first = source + (first_line * step + at);
     const uint start = (uint)(uintptr_t)first % 16;  // of every 16th line
     __global const uchar* from = (__global const uchar*)first - start;
     const uint4 mask = first_elements(count);
-    __local uchar* to = tile + block * (lines * 128) + chunk_offset(0, lines, item);
+    __local uchar* to = tile + block * (lines * 128) + chunk_offset(0, lines, line, item);
 #pragma unroll 1
-    for (int l = 0; l < lines; l += 16 * AT_ONCE) {
+    for (int l = 0; l < lines; l += lines_at_once * AT_ONCE) {
       uint4 low[AT_ONCE];
       uint4 high[AT_ONCE];
 #pragma unroll
       for (int r = 0; r < AT_ONCE; ++r) {
-        const int existing = l + 16 * r < lines_left ? count : 0;
-        __global const uint4* words = (__global const uint4*)(from + 32 * r * step);
+        const int existing = l + lines_at_once * r < full_lines - first_line ? count : 0;
+        __global const uint4* words = (__global const uint4*)(from + 2 * lines_at_once * r * step);
         low[r] = existing > 0 ? words[0] : (uint4)(0);
         high[r] = start + 2 * existing > 16 ? words[1] : (uint4)(0);
       }
@@ -226,9 +238,9 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
       SYNCHRONIZE_WARP;
 #pragma unroll
       for (int r = 0; r < AT_ONCE; ++r) {
-        *(__local uint4*)(to + (l + 16 * r) * 128) = mask & shifted(low[r], high[r], start);
+        *(__local uint4*)(to + (l + lines_at_once * r) * 128) = mask & shifted(low[r], high[r], start);
       }
-      from += 32 * AT_ONCE * step;
+      from += 2 * lines_at_once * AT_ONCE * step;
     }
   }
 }

@@ -29,8 +29,9 @@
 // The PTX manual (Parallel Thread Execution ISA, "Asynchronous Warpgroup Level Matrix Instructions") calls this the
 // 128-byte swizzle, lines along k "K-major" and the others "MN-major", and defines the descriptors below.
 //
-//   ML, NL        rows and columns of C per work-group; ML / 64 consumers
-//   KL            depth of the tiles in local memory: 64
+//   ML, NL        rows and columns of C per work-group; ML / 64 consumers. 32 rows have one, and half of what it
+//                 multiplies is of no use
+//   KL            depth of the tiles in local memory: 64, 128 or 256
 //   MS, NS        rows and columns of C per work-item of a consumer: 2 and NL / 4
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory
@@ -41,7 +42,7 @@
 // functions that hold PTX.
 
 #define LOCAL_X 4
-#define LOCAL_Y (ML / 2 + 32)
+#define LOCAL_Y (32 * CONSUMERS + 32)
 
 #define SUMS (NL / 2)  // of a work-item
 
@@ -56,8 +57,8 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
   return bits;
 }
 
-// Bytes from 16 steps of k to the next 16, in a tile with lines along k, or across it.
-#define DEEPER(along_k) ((along_k) ? 32 : 2048)
+// Bytes from a tile's first steps of k to its p-th 16.
+#define DEEPER(p, lines, along_k) ((along_k) ? (p) / 4 * ((lines)*128) + (p) % 4 * 32 : (p)*2048)
 
 // The instruction's operands: NL / 2 sums, %0 and so on, then the two descriptors.
 #define TEN(d) "%" d "0, %" d "1, %" d "2, %" d "3, %" d "4, %" d "5, %" d "6, %" d "7, %" d "8, %" d "9, "
@@ -68,7 +69,10 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #define FOUR_SUMS(i) "+f"(sum[i]), "+f"(sum[(i) + 1]), "+f"(sum[(i) + 2]), "+f"(sum[(i) + 3])
 #define SIXTEEN_SUMS(i) FOUR_SUMS(i), FOUR_SUMS((i) + 4), FOUR_SUMS((i) + 8), FOUR_SUMS((i) + 12)
 #define THIRTY_TWO_SUMS(i) SIXTEEN_SUMS(i), SIXTEEN_SUMS((i) + 16)
-#if NL == 64
+#if NL == 32
+#define OPERANDS "{" TEN("") "%10, %11, %12, %13, %14, %15}, %16, %17"
+#define ALL_SUMS SIXTEEN_SUMS(0)
+#elif NL == 64
 #define OPERANDS "{" THIRTY "%30, %31}, %32, %33"
 #define ALL_SUMS THIRTY_TWO_SUMS(0)
 #elif NL == 128
@@ -258,7 +262,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
 
   const uint tiles_address = local_address(tiles);
   // 64 rows are 64 lines of the tile, or a block of 64 elements of each line.
-  const ulong a_first = descriptor(tiles_address + warpgroup * (64 * 128), A_LINES * 128);
+  const ulong a_first = descriptor(tiles_address + warpgroup * (A_ALONG_K ? 64 : A_LINES) * 128, A_LINES * 128);
   const ulong b_first = descriptor(tiles_address + A_BYTES, B_LINES * 128);
   EACH_TURN {
     FIND_TILE(turn);
@@ -277,7 +281,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       START_MULTIPLYING;
 #pragma unroll
       for (int p = 0; p < KL / 16; ++p) {
-        multiply(sum, a_first + pair + p * (DEEPER(A_ALONG_K) >> 4), b_first + pair + p * (DEEPER(B_ALONG_K) >> 4));
+        multiply(sum, a_first + pair + (DEEPER(p, A_LINES, A_ALONG_K) >> 4),
+                 b_first + pair + (DEEPER(p, B_LINES, B_ALONG_K) >> 4));
       }
       COMMIT_MULTIPLICATIONS;
       FINISH_MULTIPLYING("1");
@@ -304,6 +309,9 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       for (int i = 0; i < MS; ++i) {
         const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
         if (slice) {
+          if (row >= ML) {
+            break;  // what a tile of 32 rows does not have
+          }
 #pragma unroll
           for (int w = 0; w < COLUMN_PIECES; ++w) {
             store_sums(slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);

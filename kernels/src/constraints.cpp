@@ -372,7 +372,12 @@ class Checker {
 
 std::uint64_t local_memory_bytes(const Params& p) {
   if (p.family == Family::warpgroup_tile) {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
-    const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl * element_bytes(p.precision);
+    // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
+    const bool a_along_k = p.layout_a == Layout::row_major && !p.trans_a;
+    const bool b_along_k = p.layout_b == Layout::row_major && p.trans_b;
+    const std::uint64_t lines =
+        std::uint64_t{a_along_k ? p.ml : std::max(p.ml, 64U)} + (b_along_k ? p.nl : std::max(p.nl, 64U));
+    const std::uint64_t tiles = p.buffers * lines * p.kl * element_bytes(p.precision);
     return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
   }
   if (p.family == Family::warp_tile) {

@@ -127,8 +127,12 @@ bool warpgroup_tile_holds(const Requirements& r) {
   holds = r.require(has_16_bits(p.precision), "warpgroup", [] {
     return "warpgroup_tile multiplies half and bfloat16 only";
   }) && holds;
-  holds = r.require(p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256 && p.kl == 64, "warpgroup", [&] {
-    return "warpgroup_tile needs multiples of 64 rows and columns, up to 256 columns, and kl = 64, not " +
+  const bool narrow = p.ml == 32 || p.nl == 32;
+  const bool fits =
+      narrow ? p.ml <= 64 && p.nl <= 64 && (p.ml + p.nl) % 32 == 0 : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
+  holds = r.require(fits && (p.kl == 64 || p.kl == 128 || p.kl == 256), "warpgroup", [&] {
+    return "warpgroup_tile needs multiples of 64 rows and columns, up to 256 columns, or 32 beside 32 or 64, and kl = "
+           "64, 128 or 256, not " +
            to_string(p.ml) + " x " + to_string(p.nl) + " x " + to_string(p.kl);
   }) && holds;
   holds = r.require(p.ms == 2 && 4 * p.ns == p.nl && p.vector_width == 8 && p.ks == 1, "warpgroup", [&] {
@@ -139,11 +143,12 @@ bool warpgroup_tile_holds(const Requirements& r) {
   holds = r.require(p.buffers >= 3, "warpgroup", [&] {
     return "warpgroup_tile needs at least 3 buffers, not " + to_string(p.buffers);
   }) && holds;
-  holds = r.require(!p.tensor_copies || p.ml <= 256, "warpgroup", [&] {
-    return "a tensor copy takes up to 256 rows, and ml is " + to_string(p.ml);
+  holds = r.require(!p.tensor_copies || (!narrow && p.ml <= 256 && p.kl == 64), "warpgroup", [&] {
+    return "tensor copies need 64 to 256 rows, 64 columns or more, and kl = 64, not " + to_string(p.ml) + " x " +
+           to_string(p.nl) + " x " + to_string(p.kl);
   }) && holds;
   // wgmma cannot spill its sums.
-  const std::uint32_t work_items = 2 * p.ml + 128;
+  const std::uint32_t work_items = 2 * std::max(p.ml, 64U) + 128;
   const std::uint32_t registers = all_registers / work_items / 8 * 8;
   holds = r.require(registers >= p.nl / 2 + warpgroup_more_registers, "warpgroup", [&] {
     return to_string(work_items) + " work-items leave " + to_string(registers) + " registers to each, and " +

@@ -206,9 +206,10 @@ std::variant<Params, std::string> parse(std::string_view name) {
 WorkGroup work_group_size(const Params& params) {
   if (params.family == Family::register_tile) return {1, 1};
   // Those that multiply, and for warpgroup_tile the 128 that load; all that share a part of C.
-  const std::uint32_t loading = params.family == Family::warpgroup_tile ? 32 : 0;
+  const bool warpgroups = params.family == Family::warpgroup_tile;
+  const std::uint32_t rows = warpgroups ? std::max(params.ml, 64U) : params.ml;  // wgmma multiplies 64 at least
   const std::uint32_t sharing = shares_k(params.family) ? params.kl : 1;
-  return {params.nl / params.ns * sharing, params.ml / params.ms * params.shares + loading};
+  return {params.nl / params.ns * sharing, rows / params.ms * params.shares + (warpgroups ? 32 : 0)};
 }
 
 }  // namespace clbake::kernels

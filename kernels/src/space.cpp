@@ -151,14 +151,19 @@ Space warp_tile() {
 }
 
 Space warpgroup_tile() {
-  return Builder(Family::warpgroup_tile)
-      .columns({16, 32, 48, 64}, {64, 128, 192, 256})
-      .rows({2}, {64, 128, 192, 256})
-      .depth({64}, {1})
-      .layouts(values({Layout::row_major, Layout::padded}))
-      .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
-      .add("tensor_copies", kSwitch, Coupling::device, [](Params& p) { p.tensor_copies = false; })
-      .space();
+  Space space = Builder(Family::warpgroup_tile)
+                    .columns({8, 16, 32, 48, 64}, {32, 64, 128, 192, 256})
+                    .rows({2}, {32, 64, 128, 192, 256})
+                    .depth({64, 128, 256}, {1})
+                    .layouts(values({Layout::row_major, Layout::padded}))
+                    .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
+                    .add("tensor_copies", kSwitch, Coupling::full, [](Params& p) { p.tensor_copies = false; })
+                    .space();
+  // What a narrow tile takes of local memory depends on transposes and layouts.
+  for (Axis& axis : space.axes) {
+    if (axis.parameter.name != "split_k" && axis.parameter.name != "ks") axis.coupling = Coupling::full;
+  }
+  return space;
 }
 
 Space stripe() {

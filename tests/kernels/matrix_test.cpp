@@ -72,6 +72,9 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
       check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers3-tensor");
       check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-split0-buffers4");
       check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-split0-buffers4-tensor");
+      check("warpgroup_tile-" + kind + "-32x32x128-2x8x1-v8-buffers4");
+      check("warpgroup_tile-" + kind + "-64x32x64-2x8x1-v8-split2-buffers3");
+      check("warpgroup_tile-" + kind + "-128x64x128-2x16x1-v8-buffers3");
     }
   }
   check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");
@@ -79,6 +82,7 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   check("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4");
   check("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers4-tensor");
   check("warpgroup_tile-b-tn-64x64x64-2x16x1-v8-apad-split2-buffers4-tensor");
+  check("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3");
 }
 
 // On NVIDIA's devices from sm_80 on only.

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) 
   BOOST_TEST(check(good, device).empty());
   const auto with = [&](std::uint32_t Params::*factor, std::uint32_t value) { return changed(good, factor, value); };
   check_violated(with(&Params::ml, 96), device, "warpgroup", {"multiples of 64", "96"});
-  check_violated(with(&Params::kl, 32), device, "warpgroup", {"kl = 64", "32"});
+  check_violated(with(&Params::kl, 32), device, "warpgroup", {"kl = 64, 128 or 256", "32"});
   check_violated(with(&Params::ms, 1), device, "warpgroup", {"ms = 2", "ms = 1"});
   check_violated(with(&Params::vector_width, 4), device, "warpgroup", {"vector_width = 8"});
   check_violated(with(&Params::buffers, 2), device, "warpgroup", {"3 buffers"});
@@ -89,9 +89,39 @@ BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) 
   BOOST_TEST(check(p, device).empty());
   p.tensor_copies = true;
   check_violated(p, device, "warpgroup", {"256 rows", "320"});
+  p.ml = 64;
+  BOOST_TEST(check(p, device).empty());
+  p.kl = 128;
+  check_violated(p, device, "warpgroup", {"kl = 64", "64 x 64 x 128"});
+  p.tensor_copies = false;
+  BOOST_TEST(check(p, device).empty());
   p = good;
   p.layout_b = Layout::row_block;
   check_violated(p, device, "warpgroup", {"padded"});
+}
+
+// Of 32 rows or columns: what is too much for a tile, and what its lines take of local memory.
+BOOST_AUTO_TEST_CASE(NarrowWarpgroupTiles) {
+  DeviceLimits device = device_with_large_groups();
+  device.warpgroups = true;
+  Params p = warpgroup_tile();
+  p.ml = p.nl = 32;
+  p.ns = 8;
+  p.buffers = 3;
+  BOOST_TEST(check(p, device).empty());
+  const WorkGroup group = work_group_size(p);
+  BOOST_TEST(group.x * group.y == 256U);
+  BOOST_TEST(local_memory_bytes(p) == 3 * (32 + 64) * 128 + 48U);  // op(B) has lines of 32 elements and room for 64
+  p.trans_a = true;
+  BOOST_TEST(local_memory_bytes(p) == 3 * (64 + 64) * 128 + 48U);
+  p.trans_a = false;
+  p.trans_b = true;
+  BOOST_TEST(local_memory_bytes(p) == 3 * (32 + 32) * 128 + 48U);
+  check_violated(changed(p, &Params::ml, 128), device, "warpgroup", {"32 beside", "128 x 32"});
+  check_violated(changed(p, &Params::ml, 48), device, "warpgroup", {"32 beside", "48 x 32"});
+  BOOST_TEST(check(changed(p, &Params::split_k, 0), device).empty());
+  p.tensor_copies = true;
+  check_violated(p, device, "warpgroup", {"64 to 256 rows", "32 x 32"});
 }
 
 BOOST_AUTO_TEST_CASE(ThinTilesNeedMatrixUnitsAndWholeWarps) {
