@@ -205,7 +205,8 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
 
 // The same from lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
 // at least one element of the tile.
-#define AT_ONCE (ML < 64 || NL < 64 ? 2 : 4)  // chunks; 32 lines have only two for each work-item
+#define AT_ONCE \
+  (ML < 64 || NL < 64 ? 2 : 4)  // chunks; a work-item has only two of 32 lines, or of 64 lines of 32 elements
 static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
                                          const int lines, const int line, const int full_lines, const int full_line,
                                          uint item) {
@@ -218,7 +219,7 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
     const int at = block * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
     const int count = clamp(full_line - at, 0, LOAD_WIDTH);
     __global const element* first = source + (first_line * step + at);
-    const uint start = (uint)(uintptr_t)first % 16;  // of every 16th line
+    const uint start = (uint)(uintptr_t)first % 16;  // of all lines that this work-item copies
     __global const uchar* from = (__global const uchar*)first - start;
     const uint4 mask = first_elements(count);
     __local uchar* to = tile + block * (lines * 128) + chunk_offset(0, lines, line, item);

@@ -19,7 +19,8 @@
 //
 // In local memory, a tile of an operand consists of lines of 64 elements (128 bytes), as they lie in global memory:
 // along k, or along the rows (columns) of C. Longer lines are cut: the first 64 elements of all lines come first, then
-// the next 64. The 16-byte chunks of a line are swizzled, so that neither copies nor matrix units meet bank conflicts:
+// the next 64. Lines of 32 elements fill one half of their 128 bytes. The 16-byte chunks of a line are swizzled, so
+// that neither copies nor matrix units meet bank conflicts:
 //
 //     chunk of the line:    0 1 2 3 4 5 6 7
 //       line 0 holds        0 1 2 3 4 5 6 7          place of chunk c of line l: c ^ (l % 8)

@@ -117,8 +117,14 @@ BOOST_AUTO_TEST_CASE(NarrowWarpgroupTiles) {
   p.trans_a = false;
   p.trans_b = true;
   BOOST_TEST(local_memory_bytes(p) == 3 * (32 + 32) * 128 + 48U);
-  check_violated(changed(p, &Params::ml, 128), device, "warpgroup", {"32 beside", "128 x 32"});
-  check_violated(changed(p, &Params::ml, 48), device, "warpgroup", {"32 beside", "48 x 32"});
+  p.layout_a = p.layout_b = Layout::padded;  // as if across k, whatever the transposes
+  BOOST_TEST(local_memory_bytes(p) == 3 * (64 + 64) * 128 + 48U);
+  p.layout_a = p.layout_b = Layout::row_major;
+  BOOST_TEST(check(changed(p, &Params::ml, 64), device).empty());
+  BOOST_TEST(check(changed(p, &Params::kl, 256), device).empty());
+  check_violated(changed(p, &Params::kl, 192), device, "warpgroup", {"128 or 256", "192"});
+  check_violated(changed(p, &Params::ml, 128), device, "warpgroup", {"64 x 32", "128 x 32"});
+  check_violated(changed(p, &Params::ml, 48), device, "warpgroup", {"64 x 32", "48 x 32"});
   BOOST_TEST(check(changed(p, &Params::split_k, 0), device).empty());
   p.tensor_copies = true;
   check_violated(p, device, "warpgroup", {"64 to 256 rows", "32 x 32"});
