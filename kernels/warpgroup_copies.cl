@@ -5,14 +5,12 @@
 #define PRODUCERS 128               // work-items of the producer
 #define CONSUMERS ((ML + 63) / 64)  // warpgroups
 
-// A tile's bytes of local memory. Lines of 32 elements take as much as those of 64, whose second half has no chunks.
-#define TILE_BYTES(lines, line) ((lines)*BLOCKS(line) * 128)
-#define A_BYTES TILE_BYTES(A_LINES, A_LINE)
-#define B_BYTES TILE_BYTES(B_LINES, B_LINE)
-
-// Blocks of a line, and elements of each.
+// Blocks of a line, and elements of each. In local memory each block of each line takes 128 bytes, half of them unused
+// by lines of 32 elements.
 #define BLOCKS(line) ((line) < 64 ? 1 : (line) / 64)
 #define BLOCK(line) ((line) < 64 ? (line) : 64)
+#define A_BYTES (A_LINES * BLOCKS(A_LINE) * 128)  // of a tile
+#define B_BYTES (B_LINES * BLOCKS(B_LINE) * 128)
 
 #define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
 // Between the consumers and one warp of the producer: C has again what it had before tensor copies.
@@ -56,27 +54,28 @@ static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
 
 // ---- Copies ----
 
-// Neighbours copy the chunks of a block of a line, all work-items LINES_AT_ONCE lines.
+// How many work-items, neighbours, copy a block of a line in chunks or pieces of `bytes`, and how many lines all
+// work-items copy at once.
 #define NEIGHBOURS(line, bytes) (BLOCK(line) * 2 / (bytes))
 #define LINES_AT_ONCE(line, bytes) (PRODUCERS / NEIGHBOURS(line, bytes))
 
-// Chunks of a work-item, in a tile of `lines` lines of `line` elements. In all of them, it has the same place in the
-// block, and the same place in a line of local memory.
+// Chunks of a work-item, in a tile of `lines` lines of `line` elements, and in one block of all lines. All have the
+// same place in their block, and the same place in a line of local memory.
 #define CHUNKS(lines, line) ((lines) * (line) / LOAD_WIDTH / PRODUCERS)
-#define PASSES(lines, line) ((lines) / LINES_AT_ONCE(line, CHUNK_BYTES))  // of a block
+#define CHUNKS_OF_BLOCK(lines, line) ((lines) / LINES_AT_ONCE(line, CHUNK_BYTES))
 
 // The line of chunk number r of a work-item, and its first element in that line.
 static ALWAYS_INLINE uint chunk_line(const int r, const int lines, const int line, const uint item) {
-  return item / NEIGHBOURS(line, CHUNK_BYTES) + r % PASSES(lines, line) * LINES_AT_ONCE(line, CHUNK_BYTES);
+  return item / NEIGHBOURS(line, CHUNK_BYTES) + r % CHUNKS_OF_BLOCK(lines, line) * LINES_AT_ONCE(line, CHUNK_BYTES);
 }
 static ALWAYS_INLINE uint chunk_place(const int r, const int lines, const int line, const uint item) {
-  return r / PASSES(lines, line) * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
+  return r / CHUNKS_OF_BLOCK(lines, line) * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
 }
 
 // Where local memory has it, in bytes from the start of the tile.
 static ALWAYS_INLINE uint chunk_offset(const int r, const int lines, const int line, const uint item) {
   const uint chunk = item % NEIGHBOURS(line, CHUNK_BYTES), first_line = item / NEIGHBOURS(line, CHUNK_BYTES);
-  return r / PASSES(lines, line) * (lines * 128) + chunk_line(r, lines, line, item) * 128 +
+  return r / CHUNKS_OF_BLOCK(lines, line) * (lines * 128) + chunk_line(r, lines, line, item) * 128 +
          (chunk ^ first_line % 8) * 16;
 }
 

@@ -310,8 +310,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
       for (int i = 0; i < MS; ++i) {
         const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
         if (slice) {
-          if (row >= ML) {
-            break;  // what a tile of 32 rows does not have
+          if (ML < 64 && row >= ML) {
+            break;
           }
 #pragma unroll
           for (int w = 0; w < COLUMN_PIECES; ++w) {

@@ -128,8 +128,8 @@ bool warpgroup_tile_holds(const Requirements& r) {
     return "warpgroup_tile multiplies half and bfloat16 only";
   }) && holds;
   const bool narrow = p.ml == 32 || p.nl == 32;
-  const auto is_narrow = [](std::uint32_t side) { return side == 32 || side == 64; };
-  const bool fits = narrow ? is_narrow(p.ml) && is_narrow(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
+  const auto is_small = [](std::uint32_t side) { return side == 32 || side == 64; };
+  const bool fits = narrow ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
   holds = r.require(fits && (p.kl == 64 || p.kl == 128 || p.kl == 256), "warpgroup", [&] {
     return "warpgroup_tile needs multiples of 64 rows and columns, up to 256 columns, or 32 x 32, 32 x 64 or 64 x 32, "
            "and kl = 64, 128 or 256, not " +

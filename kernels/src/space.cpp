@@ -159,7 +159,7 @@ Space warpgroup_tile() {
                     .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
                     .add("tensor_copies", kSwitch, Coupling::full, [](Params& p) { p.tensor_copies = false; })
                     .space();
-  // What a narrow tile takes of local memory depends on transposes and layouts.
+  // Transposes and layouts count: what a tile of 32 rows or columns takes of local memory depends on them.
   for (Axis& axis : space.axes) {
     if (axis.parameter.name != "split_k" && axis.parameter.name != "ks") axis.coupling = Coupling::full;
   }
