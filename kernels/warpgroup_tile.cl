@@ -32,7 +32,7 @@
 //
 //   ML, NL        rows and columns of C per work-group; ML / 64 consumers. 32 rows have one, and half of what it
 //                 multiplies is of no use
-//   KL            depth of the tiles in local memory: 64, 128 or 256
+//   KL            depth of the tiles in local memory: 64 or 128
 //   MS, NS        rows and columns of C per work-item of a consumer: 2 and NL / 4
 //   VECTOR_WIDTH  elements per access to C: 8
 //   BUFFERS       pairs of tiles in local memory

@@ -130,9 +130,9 @@ bool warpgroup_tile_holds(const Requirements& r) {
   const bool narrow = p.ml == 32 || p.nl == 32;
   const auto is_small = [](std::uint32_t side) { return side == 32 || side == 64; };
   const bool fits = narrow ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
-  holds = r.require(fits && (p.kl == 64 || p.kl == 128 || p.kl == 256), "warpgroup", [&] {
+  holds = r.require(fits && (p.kl == 64 || p.kl == 128), "warpgroup", [&] {
     return "warpgroup_tile needs multiples of 64 rows and columns, up to 256 columns, or 32 x 32, 32 x 64 or 64 x 32, "
-           "and kl = 64, 128 or 256, not " +
+           "and kl = 64 or 128, not " +
            to_string(p.ml) + " x " + to_string(p.nl) + " x " + to_string(p.kl);
   }) && holds;
   holds = r.require(p.ms == 2 && 4 * p.ns == p.nl && p.vector_width == 8 && p.ks == 1, "warpgroup", [&] {

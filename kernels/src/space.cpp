@@ -154,7 +154,7 @@ Space warpgroup_tile() {
   Space space = Builder(Family::warpgroup_tile)
                     .columns({8, 16, 32, 48, 64}, {32, 64, 128, 192, 256})
                     .rows({2}, {32, 64, 128, 192, 256})
-                    .depth({64, 128, 256}, {1})
+                    .depth({64, 128}, {1})
                     .layouts(values({Layout::row_major, Layout::padded}))
                     .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
                     .add("tensor_copies", kSwitch, Coupling::full, [](Params& p) { p.tensor_copies = false; })

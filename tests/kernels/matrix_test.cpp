@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
       check("warpgroup_tile-" + kind + "-64x128x128-2x32x1-v8-buffers3");
       check("warpgroup_tile-" + kind + "-128x64x128-2x16x1-v8-buffers3");
       check("warpgroup_tile-" + kind + "-32x32x64-2x8x1-v8-split0-buffers4");
-      check("warpgroup_tile-" + kind + "-32x64x256-2x16x1-v8-buffers3");
+      check("warpgroup_tile-" + kind + "-32x64x128-2x16x1-v8-buffers3");
     }
   }
   check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");
