@@ -65,19 +65,15 @@ BOOST_AUTO_TEST_CASE(RegisterTileIsRight) {
 BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   for (const char* precision : {"h", "b"}) {
     for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
-      const std::string kind = std::string(precision) + "-" + transposes;
-      check("warpgroup_tile-" + kind + "-64x64x64-2x16x1-v8-buffers3");
-      check("warpgroup_tile-" + kind + "-128x192x64-2x48x1-v8-split2-buffers4");
-      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers8");
-      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-buffers3-tensor");
-      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-split0-buffers4");
-      check("warpgroup_tile-" + kind + "-64x128x64-2x32x1-v8-split0-buffers4-tensor");
-      check("warpgroup_tile-" + kind + "-32x32x128-2x8x1-v8-buffers4");
-      check("warpgroup_tile-" + kind + "-64x32x64-2x8x1-v8-split2-buffers3");
-      check("warpgroup_tile-" + kind + "-64x128x128-2x32x1-v8-buffers3");
-      check("warpgroup_tile-" + kind + "-128x64x128-2x16x1-v8-buffers3");
-      check("warpgroup_tile-" + kind + "-32x32x64-2x8x1-v8-split0-buffers4");
-      check("warpgroup_tile-" + kind + "-32x64x128-2x16x1-v8-buffers3");
+      const std::string kind = std::string("warpgroup_tile-") + precision + "-" + transposes + "-";
+      for (const char* tile :
+           {"64x64x64-2x16x1-v8-buffers3", "128x192x64-2x48x1-v8-split2-buffers4", "64x128x64-2x32x1-v8-buffers8",
+            "64x128x64-2x32x1-v8-buffers3-tensor", "64x128x64-2x32x1-v8-split0-buffers4",
+            "64x128x64-2x32x1-v8-split0-buffers4-tensor", "32x32x128-2x8x1-v8-buffers4",
+            "64x32x64-2x8x1-v8-split2-buffers3", "64x128x128-2x32x1-v8-buffers3", "128x64x128-2x16x1-v8-buffers3",
+            "32x32x64-2x8x1-v8-split0-buffers4", "32x64x128-2x16x1-v8-buffers3"}) {
+        check(kind + tile);
+      }
     }
   }
   check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");
