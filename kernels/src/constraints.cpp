@@ -15,7 +15,6 @@ constexpr std::uint32_t max_factor = 32768;                    // elements
 constexpr std::uint32_t max_split = 64;                        // slices
 constexpr std::uint32_t max_buffers = 8;                       // pairs of tiles
 constexpr std::uint32_t max_shares = 16;                       // groups of work-items of a tile
-constexpr std::uint64_t max_private_bytes = 1048576;           // of register_tile's block of op(B)
 constexpr std::uint64_t max_vector_accumulator_bytes = 2048;   // register_tile: 32 registers of 64 bytes
 constexpr std::uint64_t max_item_accumulator_bytes = 512;      // other families: half of 255 registers of 4 bytes
 constexpr std::uint64_t max_group_accumulator_bytes = 262144;  // all registers of a GPU's multiprocessor
@@ -274,9 +273,10 @@ class Checker {
   bool private_memory() {
     if (p_.family != Family::register_tile) return true;
     const std::uint64_t bytes = std::uint64_t{p_.kl} * p_.nl * real_bytes(p_.precision);
-    return require(bytes <= max_private_bytes, "private-memory", [&] {
+    const std::uint64_t limit = device_.private_memory_bytes;
+    return require(bytes <= limit, "private-memory", [&] {
       return "the block of op(B), kl * nl = " + to_string(p_.kl) + " * " + to_string(p_.nl) + " elements, takes " +
-             to_string(bytes) + " bytes, limit " + to_string(max_private_bytes);
+             to_string(bytes) + " bytes, limit " + to_string(limit);
     });
   }
 

@@ -343,6 +343,12 @@ BOOST_AUTO_TEST_CASE(PackedOperandsFitIntoPrivateMemory) {
   Params p = register_tile();
   p.kl = 4096;
   check_violated(p, smallest_device(), "private-memory", {"4096 * 128", "2097152 bytes", "limit 1048576"});
+  DeviceLimits nvidia = smallest_device();
+  nvidia.private_memory_bytes = nvidia_private_memory_bytes;
+  p.kl = 128;
+  BOOST_TEST(admits(nvidia, p));
+  p.kl = 256;
+  check_violated(p, nvidia, "private-memory", {"256 * 128", "131072 bytes", "limit 65536"});
 }
 
 BOOST_AUTO_TEST_CASE(RegisterTilesRoundSixteenBitsOnce) {

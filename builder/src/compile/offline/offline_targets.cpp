@@ -85,6 +85,7 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   limits.images = true;
   limits.ptx = static_cast<std::uint32_t>(compute_capability(architecture));
   limits.warpgroups = limits.ptx == 90;
+  limits.private_memory_bytes = kernels::nvidia_private_memory_bytes;
   const Tool& ptxas = tools.back();
   target.obstacle = obstacle_of(tools);
   if (!target.obstacle.empty()) return target;

@@ -16,7 +16,12 @@ struct DeviceLimits {
   std::uint32_t ptx = 0;
   bool shuffle = false;     // cl_khr_subgroups and cl_khr_subgroup_shuffle, and they work
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
+  // Of a work-item, in bytes. No device reports it: KERNELS.md has the reasons.
+  std::uint64_t private_memory_bytes = 1048576;
 };
+
+// NVIDIA's drivers set private memory aside for every work-item that can be resident.
+constexpr std::uint64_t nvidia_private_memory_bytes = 65536;
 
 // A constraint that a Params breaks on a device.
 struct Violation {
