@@ -67,7 +67,9 @@ Json limits_json(const builder::Device& device) {
           {"local_memory_bytes", l.local_memory_bytes},
           {"images", l.images},
           {"ptx", l.ptx},
-          {"shuffle", l.shuffle}};
+          {"shuffle", l.shuffle},
+          {"warpgroups", l.warpgroups},
+          {"private_memory_bytes", l.private_memory_bytes}};
 }
 
 void print_counts(const Json& counts) {

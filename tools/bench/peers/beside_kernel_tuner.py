@@ -65,10 +65,10 @@ def joined(blocks, options):
     return {**points, **{name: number[name] for name in options}}
 
 
-def register_tile_points(values):
+def register_tile_points(values, limits):
     points = joined(blocks_that_divide(values, 2048), {"kl": values["kl"], "ks": values["ks"]})
     points = where(points, (points["kl"] % points["ks"] == 0) &
-                   (points["kl"] * points["nl"] * REAL_BYTES <= 1 << 20))
+                   (points["kl"] * points["nl"] * REAL_BYTES <= limits["private_memory_bytes"]))
     for name, standard in OPTIONS.items():
         points[name] = np.full(len(points["nl"]), standard)
     return points
@@ -143,7 +143,7 @@ def points_of(space, families):
         copies = int(np.prod([len(values[name]) for name in ("trans_a", "trans_b", "split_k", "layout_a", "layout_b")
                               if name in values]))
         if family == "register_tile":
-            points = register_tile_points(values)
+            points = register_tile_points(values, space["limits"])
             count = len(points["nl"])
         else:
             points = local_tile_points(values, space["limits"])

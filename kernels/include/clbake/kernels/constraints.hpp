@@ -16,7 +16,8 @@ struct DeviceLimits {
   std::uint32_t ptx = 0;
   bool shuffle = false;     // cl_khr_subgroups and cl_khr_subgroup_shuffle, and they work
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
-  // Of a work-item, in bytes. No device reports it: KERNELS.md has the reasons.
+  // What a work-item's private memory may take (register_tile), in bytes. No device reports it; KERNELS.md says why
+  // these values.
   std::uint64_t private_memory_bytes = 1048576;
 };
 
