@@ -1,4 +1,5 @@
-// The constraints of the families, and of local_tile's map, that use NVIDIA's matrix units.
+// The limits of NVIDIA's devices, and the constraints of the families, and of local_tile's map, that use their matrix
+// units.
 #include "requirements.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace {
 using std::to_string;
 
 // Limits that no device reports. KERNELS.md explains each.
+constexpr std::uint64_t private_memory_bytes = 65536;   // of a work-item
 constexpr std::uint32_t all_registers = 65536;          // of a multiprocessor
 constexpr std::uint32_t warp_more_registers = 32;       // warp_tile: than sums and fragments
 constexpr std::uint32_t thin_more_registers = 40;       // thin_tile: than sums and operands
@@ -27,6 +29,12 @@ bool reads_rows(const Requirements& r, std::string_view constraint) {
 }
 
 }  // namespace
+
+void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx) {
+  limits.ptx = ptx;
+  limits.warpgroups = ptx == 90;
+  limits.private_memory_bytes = private_memory_bytes;
+}
 
 // A warp's part of C, and what its registers hold.
 bool thin_tile_holds(const Requirements& r) {

@@ -344,7 +344,7 @@ BOOST_AUTO_TEST_CASE(PackedOperandsFitIntoPrivateMemory) {
   p.kl = 4096;
   check_violated(p, smallest_device(), "private-memory", {"4096 * 128", "2097152 bytes", "limit 1048576"});
   DeviceLimits nvidia = smallest_device();
-  nvidia.private_memory_bytes = nvidia_private_memory_bytes;
+  set_nvidia_limits(nvidia, 80);
   p.kl = 128;
   BOOST_TEST(admits(nvidia, p));
   p.kl = 256;

@@ -63,6 +63,16 @@ Params changed(Params p, std::uint32_t Params::*factor, std::uint32_t value) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(LimitsFollowFromTheArchitecture) {
+  for (const std::uint32_t ptx : {80U, 90U, 100U}) {
+    DeviceLimits limits = smallest_device();
+    set_nvidia_limits(limits, ptx);
+    BOOST_TEST(limits.ptx == ptx);
+    BOOST_TEST(limits.warpgroups == (ptx == 90));
+    BOOST_TEST(limits.private_memory_bytes < smallest_device().private_memory_bytes);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(WarpgroupTilesNeedTheirDeviceAndTheShapesOfItsInstruction) {
   DeviceLimits device = device_with_large_groups();
   const Params good = warpgroup_tile();

@@ -27,7 +27,7 @@ const std::vector<NamedLimits> kDevices = {
     {"flat groups", {true, 128, {128, 4, 1}, 16384, true}},
     {"few work-items", {true, 32, {32, 32, 32}, 65536, true}},
     {"one work-item", {true, 1, {1, 1, 1}, 32768, true}},
-    {"matrix units", {true, 1024, {1024, 1024, 64}, 49152, true, 90, false, true, nvidia_private_memory_bytes}},
+    {"matrix units", {true, 1024, {1024, 1024, 64}, 49152, true, 90, false, true, 65536}},
     {"no double", {false, 256, {256, 256, 64}, 32768, false}},
 };
 

@@ -105,9 +105,7 @@ Result<std::vector<Device>> list_devices() {
       // PoCL 5 and 6 have the extension, but the last statements of a kernel that uses it run twice for some
       // work-items.
       if (d.target.platform_name == "Portable Computing Language") d.limits.shuffle = false;
-      d.limits.ptx = ptx_of(d.target);
-      d.limits.warpgroups = d.limits.ptx == 90;
-      if (d.limits.ptx > 0) d.limits.private_memory_bytes = kernels::nvidia_private_memory_bytes;
+      if (const std::uint32_t ptx = ptx_of(d.target)) kernels::set_nvidia_limits(d.limits, ptx);
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
       found.push_back(std::move(d));

@@ -70,6 +70,18 @@ BOOST_FIXTURE_TEST_CASE(UnknownTargetsAreRefusedWithTheKnownOnes, Toolbox) {
   BOOST_TEST(contains(named.status().message(), "nvidia:sm_90, "));
 }
 
+BOOST_FIXTURE_TEST_CASE(TargetsHaveTheLimitsOfTheirDevices, Toolbox) {
+  const auto fits = [](const char* target, const char* variant) {
+    return kernels::admits(target_named(target).device.limits, std::get<kernels::Params>(kernels::parse(variant)));
+  };
+  const char* const warpgroups = "warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4";
+  BOOST_TEST(fits("nvidia:sm_90", warpgroups));
+  BOOST_TEST(!fits("nvidia:sm_80", warpgroups));
+  const char* const large_private_memory = "register_tile-s-nn-256x128x512-8x32x1-v16";
+  BOOST_TEST(!fits("nvidia:sm_90", large_private_memory));
+  BOOST_TEST(fits("intel:dg2", large_private_memory));
+}
+
 BOOST_FIXTURE_TEST_CASE(TheToolkitSaysWhichDriverIsTheOldest, Toolbox) {
   add_clang(kGoodClang);
   const std::pair<const char*, const char*> drivers[] = {

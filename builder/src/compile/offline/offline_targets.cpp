@@ -83,9 +83,7 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   limits.max_work_item_sizes[2] = 64;
   limits.local_memory_bytes = 49152;
   limits.images = true;
-  limits.ptx = static_cast<std::uint32_t>(compute_capability(architecture));
-  limits.warpgroups = limits.ptx == 90;
-  limits.private_memory_bytes = kernels::nvidia_private_memory_bytes;
+  kernels::set_nvidia_limits(limits, static_cast<std::uint32_t>(compute_capability(architecture)));
   const Tool& ptxas = tools.back();
   target.obstacle = obstacle_of(tools);
   if (!target.obstacle.empty()) return target;

@@ -21,8 +21,8 @@ struct DeviceLimits {
   std::uint64_t private_memory_bytes = 1048576;
 };
 
-// NVIDIA's drivers set private memory aside for every work-item that can be resident.
-constexpr std::uint64_t nvidia_private_memory_bytes = 65536;
+// Sets the limits that follow from the architecture of a device of NVIDIA's: `ptx` as above, not 0.
+void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx);
 
 // A constraint that a Params breaks on a device.
 struct Violation {
