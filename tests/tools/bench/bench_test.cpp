@@ -291,6 +291,22 @@ BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
   check_refused(clbake(bench, environment), 1, {"--peer: clblast: refuses the parameters for Xgemm in 32 bits"});
 }
 
+// Its row says "cublaslt" only if the product, column-major there, is right: m, n, k and the transposes differ.
+BOOST_AUTO_TEST_CASE(CublasltComputesTheSameProductByAnAlgorithmThatItProposes) {
+  Environment environment = {{"LD_LIBRARY_PATH", CLBAKE_FAKE_CUBLASLT}, {"FAKE_CUBLASLT_PROPOSES", "2"}};
+  const Arguments bench = {"bench",   "gemm",  baked_bundle(), "--sizes", "40x24x56", "--precision", "single",
+                           "--trans", "nn,tn", "--rounds",     "1",       "--peer",   "cublaslt",    "--json"};
+  const nlohmann::json json = json_of(clbake(bench, environment));
+  BOOST_TEST(json.at("rows").size() == 2U);
+  for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("peer") == "cublaslt");
+
+  Environment wrong = environment;
+  wrong.emplace_back("FAKE_CUBLASLT_WRONG", "1");
+  check_refused(clbake(bench, wrong), 1, {"cublaslt: wrong result"});
+  check_refused(clbake(bench, {{"LD_LIBRARY_PATH", CLBAKE_FAKE_CUBLASLT}, {"FAKE_CUBLASLT_PROPOSES", "0"}}), 1,
+                {"cublaslt: proposes no algorithm"});
+}
+
 BOOST_AUTO_TEST_CASE(ABundleWithoutThisDeviceIsRefused) {
   const Directory directory;
   cache::Contents contents = baked_contents();

@@ -16,6 +16,7 @@ class Launch : public Peer {
  public:
   const char* name() const override { return "launch"; }
   bool uses_opencl() const override { return true; }
+  bool computes() const override { return false; }
   Status attach(const builder::Session* session) override {
     cl_int error = CL_SUCCESS;
     const cl::Program program(cl::Context(session->context(), true), kSource, true, &error);

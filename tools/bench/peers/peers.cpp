@@ -1,27 +1,16 @@
 #include "bench/peers/peers.hpp"
 
+#include "bench/peers/open_library.hpp"
+
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
 
-#include <dlfcn.h>
 #include <cstdlib>
 #include <numeric>
 #include <random>
 
 namespace clbake::tool {
 namespace {
-
-void* open_library(const std::vector<const char*>& names) {
-  for (const char* name : names) {
-    if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
-  }
-  return nullptr;
-}
-
-template <typename Function>
-Function symbol(void* library, const char* name) {
-  return reinterpret_cast<Function>(dlsym(library, name));
-}
 
 // The C interface of BLAS: 101 = row-major, 111 = not transposed, 112 = transposed, 113 = conjugate transposed.
 using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
@@ -250,8 +239,9 @@ Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
   setenv("OPENBLAS_NUM_THREADS", std::to_string(threads).c_str(), 0);
   void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
   if (!library) return not_installed("openblas");
-  const CblasRoutines cblas{symbol<Sgemm>(library, "cblas_sgemm"), symbol<Dgemm>(library, "cblas_dgemm"),
-                            symbol<ComplexGemm>(library, "cblas_cgemm"), symbol<ComplexGemm>(library, "cblas_zgemm")};
+  const CblasRoutines cblas{function_of<Sgemm>(library, "cblas_sgemm"), function_of<Dgemm>(library, "cblas_dgemm"),
+                            function_of<ComplexGemm>(library, "cblas_cgemm"),
+                            function_of<ComplexGemm>(library, "cblas_zgemm")};
   if (!cblas.sgemm || !cblas.dgemm || !cblas.cgemm || !cblas.zgemm) return not_installed("openblas with cblas");
   return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(cblas));
 }
@@ -262,13 +252,13 @@ Result<std::unique_ptr<Peer>> make_clblast(const std::vector<ClblastParameters>&
   AllClblast all;
   const auto find = [&](auto& routines, const std::string& letter) {
     using T = typename std::decay_t<decltype(routines)>::Element;
-    routines.gemm = symbol<ClblastGemm<T>>(library, ("CLBlast" + letter + "gemm").c_str());
-    routines.batch = symbol<ClblastBatch<T>>(library, ("CLBlast" + letter + "gemmStridedBatched").c_str());
+    routines.gemm = function_of<ClblastGemm<T>>(library, ("CLBlast" + letter + "gemm").c_str());
+    routines.batch = function_of<ClblastBatch<T>>(library, ("CLBlast" + letter + "gemmStridedBatched").c_str());
     return routines.gemm && routines.batch;
   };
   const bool found = find(all.single, "S") && find(all.in_double, "D") && find(all.complex_single, "C") &&
                      find(all.complex_double, "Z");
-  const auto override_parameters = symbol<ClblastOverride>(library, "CLBlastOverrideParameters");
+  const auto override_parameters = function_of<ClblastOverride>(library, "CLBlastOverrideParameters");
   if (!found) return not_installed("clblast with its C interface");
   if (!tuned.empty() && !override_parameters) return not_installed("clblast with CLBlastOverrideParameters");
   return std::unique_ptr<Peer>(std::make_unique<Clblast>(all, override_parameters, tuned));
@@ -281,8 +271,9 @@ Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t t
   if (name == "openblas") return make_openblas(threads);
   if (name == "clblast") return make_clblast(tuned);
   if (name == "cublas") return make_cublas();
+  if (name == "cublaslt") return make_cublaslt();
   if (name == "launch") return make_launch();
-  return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas and launch"};
+  return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas, cublaslt and launch"};
 }
 
 template <typename T>

@@ -19,7 +19,8 @@ class Peer {
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  // 16 bits are in cuBLAS alone.
+  virtual bool computes() const { return true; }  // false: an empty kernel
+  // 16 bits are in the libraries on CUDA alone.
   virtual bool has(Precision precision) const { return !has_16_bits(precision); }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
@@ -33,13 +34,14 @@ class Peer {
 };
 
 // Opens the library of "openblas" (cblas with that many threads, its AVX-512 core where the CPU has that), "clblast"
-// (on a queue), "cublas" (on CUDA's first device) or "launch" (an empty kernel on a queue, for comparison: its GFLOP/s
-// mean nothing). `tuned`: what CLBlast is to use instead of its own parameters, once attached. Fails with
-// invalid_argument for another name, not_found when the library is not installed.
+// (on a queue), "cublas" or "cublaslt" (on CUDA's first device) or "launch" (an empty kernel on a queue, for
+// comparison: its GFLOP/s mean nothing). `tuned`: what CLBlast is to use instead of its own parameters, once attached.
+// Fails with invalid_argument for another name, not_found when the library is not installed.
 Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads,
                                         const std::vector<ClblastParameters>& tuned = {});
 
 Result<std::unique_ptr<Peer>> make_cublas();
+Result<std::unique_ptr<Peer>> make_cublaslt();
 std::unique_ptr<Peer> make_launch();
 
 // The elements of a peer's matrix: the same ones for the same count, in [-1, 1), complex ones in both parts. T is

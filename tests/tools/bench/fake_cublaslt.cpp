@@ -1,0 +1,113 @@
+// Stands in for libcublasLt.so and for libcudart.so, with the host's memory for the device's: a plain product in single
+// precision, column-major, with alpha = 1 and beta = 0. It proposes as many algorithms as FAKE_CUBLASLT_PROPOSES says;
+// with FAKE_CUBLASLT_WRONG set, one element is slightly wrong.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+struct Product {
+  int operation[2] = {0, 0};
+};
+
+struct Layout {
+  std::uint64_t rows, columns;
+  std::int64_t ld;
+};
+
+struct Proposal {
+  std::uint64_t algorithm[8];
+  std::size_t workspace_bytes;
+  int status;
+  float waves;
+  int reserved[4];
+};
+
+// Element (row, column) of a matrix or of its transposition.
+float element(const float* matrix, const Layout& layout, int operation, std::int64_t row, std::int64_t column) {
+  return operation == 0 ? matrix[column * layout.ld + row] : matrix[row * layout.ld + column];
+}
+
+}  // namespace
+
+extern "C" {
+
+int cudaMalloc(void** memory, std::size_t bytes) { return (*memory = std::malloc(bytes)) ? 0 : 2; }
+int cudaFree(void* memory) {
+  std::free(memory);
+  return 0;
+}
+int cudaMemcpy(void* to, const void* from, std::size_t bytes, int /*kind*/) {
+  std::memcpy(to, from, bytes);
+  return 0;
+}
+int cudaDeviceSynchronize() { return 0; }
+
+int cublasLtCreate(void** handle) { return (*handle = std::malloc(1)) ? 0 : 3; }
+int cublasLtDestroy(void* handle) { return cudaFree(handle); }
+int cublasLtMatmulPreferenceCreate(void** preference) { return cublasLtCreate(preference); }
+int cublasLtMatmulPreferenceDestroy(void* preference) { return cudaFree(preference); }
+int cublasLtMatmulPreferenceSetAttribute(void* /*preference*/, int /*attribute*/, const void* /*value*/,
+                                         std::size_t /*bytes*/) {
+  return 0;
+}
+
+int cublasLtMatmulDescCreate(Product** product, int sums, int type) {
+  *product = new Product;
+  return sums == 68 && type == 0 ? 0 : 15;
+}
+int cublasLtMatmulDescDestroy(Product* product) {
+  delete product;
+  return 0;
+}
+int cublasLtMatmulDescSetAttribute(Product* product, int attribute, const void* value, std::size_t bytes) {
+  if ((attribute != 3 && attribute != 4) || bytes != sizeof(int)) return 7;
+  std::memcpy(&product->operation[attribute - 3], value, bytes);
+  return 0;
+}
+
+int cublasLtMatrixLayoutCreate(Layout** layout, int type, std::uint64_t rows, std::uint64_t columns, std::int64_t ld) {
+  *layout = new Layout{rows, columns, ld};
+  return type == 0 ? 0 : 15;
+}
+int cublasLtMatrixLayoutDestroy(Layout* layout) {
+  delete layout;
+  return 0;
+}
+int cublasLtMatrixLayoutSetAttribute(Layout* /*layout*/, int attribute, const void* /*value*/, std::size_t bytes) {
+  const bool known = (attribute == 5 && bytes == sizeof(int)) || (attribute == 6 && bytes == sizeof(std::int64_t));
+  return known ? 0 : 7;
+}
+
+int cublasLtMatmulAlgoGetHeuristic(void* /*handle*/, Product* /*product*/, Layout* /*a*/, Layout* /*b*/, Layout* /*c*/,
+                                   Layout* /*d*/, void* /*preference*/, int most, Proposal* proposals, int* count) {
+  const int wanted = std::atoi(std::getenv("FAKE_CUBLASLT_PROPOSES"));
+  *count = wanted < most ? wanted : most;
+  for (int i = 0; i < *count; ++i) proposals[i] = {{77, static_cast<std::uint64_t>(i)}, 0, 0, 1, {}};
+  return 0;
+}
+
+int cublasLtMatmul(void* /*handle*/, Product* product, const void* /*alpha*/, const float* a, Layout* a_layout,
+                   const float* b, Layout* b_layout, const void* /*beta*/, const float* /*c*/, Layout* /*c_layout*/,
+                   float* d, Layout* d_layout, const std::uint64_t* algorithm, void* /*workspace*/,
+                   std::size_t /*workspace_bytes*/, void* /*stream*/) {
+  if (algorithm[0] != 77) return 7;
+  const auto rows = static_cast<std::int64_t>(d_layout->rows);
+  const auto columns = static_cast<std::int64_t>(d_layout->columns);
+  const auto depth = static_cast<std::int64_t>(product->operation[0] == 0 ? a_layout->columns : a_layout->rows);
+  for (std::int64_t column = 0; column < columns; ++column) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < depth; ++k) {
+        sum += static_cast<double>(element(a, *a_layout, product->operation[0], row, k)) *
+               static_cast<double>(element(b, *b_layout, product->operation[1], k, column));
+      }
+      d[column * d_layout->ld + row] = static_cast<float>(sum);
+    }
+  }
+  if (std::getenv("FAKE_CUBLASLT_WRONG")) d[0] += 0.01F;
+  return 0;
+}
+
+}  // extern "C"
