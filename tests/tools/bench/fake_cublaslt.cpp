@@ -24,6 +24,13 @@ struct Proposal {
   int reserved[4];
 };
 
+// What the operation makes of a matrix has that many rows and columns.
+bool is_sized(const Layout& layout, int operation, std::uint64_t rows, std::uint64_t columns) {
+  const bool transposed = operation != 0;
+  return layout.rows == (transposed ? columns : rows) && layout.columns == (transposed ? rows : columns) &&
+         layout.ld >= static_cast<std::int64_t>(layout.rows);
+}
+
 // Element (row, column) of a matrix or of its transposition.
 float element(const float* matrix, const Layout& layout, int operation, std::int64_t row, std::int64_t column) {
   return operation == 0 ? matrix[column * layout.ld + row] : matrix[row * layout.ld + column];
@@ -96,6 +103,9 @@ int cublasLtMatmul(void* /*handle*/, Product* product, const void* /*alpha*/, co
   const auto rows = static_cast<std::int64_t>(d_layout->rows);
   const auto columns = static_cast<std::int64_t>(d_layout->columns);
   const auto depth = static_cast<std::int64_t>(product->operation[0] == 0 ? a_layout->columns : a_layout->rows);
+  const bool fits = is_sized(*a_layout, product->operation[0], d_layout->rows, static_cast<std::uint64_t>(depth)) &&
+                    is_sized(*b_layout, product->operation[1], static_cast<std::uint64_t>(depth), d_layout->columns);
+  if (!fits) return 7;
   for (std::int64_t column = 0; column < columns; ++column) {
     for (std::int64_t row = 0; row < rows; ++row) {
       double sum = 0;
