@@ -14,9 +14,17 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 namespace clbake::tool {
 namespace {
+
+// The struct that every kernel gets (kernels/KERNELS.md, "Arguments").
+struct Numbers {
+  cl_ulong offsets_and_strides[10];
+  cl_int m, n, k, lda, ldb, ldc, ldd;
+  cl_int first_product, steps, unused;
+};
 
 // The problem's kernel and buffers, and the driver calls that an application would write by hand for it.
 class BareCalls {
@@ -42,39 +50,36 @@ class BareCalls {
     return bare;
   }
 
-  // The kernel contract's arguments (kernels/KERNELS.md), then the launch.
-  cl_int enqueue() const {
+  // The kernel contract's arguments, then the launch.
+  Status enqueue() const {
     cl_uint index = 0;
     cl_int error = CL_SUCCESS;
     const auto set = [&](const auto& value) { error |= clSetKernelArg(kernel_, index++, sizeof value, &value); };
-    const auto size = [&](std::size_t value) { set(static_cast<cl_int>(value)); };
-    const auto distance = [&](std::size_t value) { set(static_cast<cl_ulong>(value)); };
-    const cl_mem none = nullptr;
-    size(p_.m);
-    size(p_.n);
-    size(p_.k);
-    set(1.0F);
-    set(a);
-    distance(0);
-    size(p_.lda);
-    set(b);
-    distance(0);
-    size(p_.ldb);
-    set(0.0F);
-    set(c);
-    distance(0);
-    size(p_.ldc);
-    for (int stride = 0; stride < 3; ++stride) distance(0);
-    set(none);
-    size(0);
-    set(cl_int2{});  // no epilogue
-    set(cl_float2{});
-    set(none);
-    set(none);
-    set(cl_ulong4{});
-    return error != CL_SUCCESS
-               ? error
-               : clEnqueueNDRangeKernel(queue_, kernel_, 3, nullptr, global_, local_, 0, nullptr, nullptr);
+    const cl_mem none = nullptr;  // offsets, bias and D
+    for (const cl_mem argument : {a, b, c, none, none, none}) set(argument);
+    const auto size = [](std::size_t value) { return static_cast<cl_int>(value); };
+    const Numbers numbers{{}, size(p_.m), size(p_.n), size(p_.k), size(p_.lda), size(p_.ldb), size(p_.ldc), 0, 0, 0, 0};
+    set(numbers);
+    set(cl_float4{{1, 0, 0, 0}});
+    if (error == CL_SUCCESS) {
+      error = clEnqueueNDRangeKernel(queue_, kernel_, 3, nullptr, global_, local_, 0, nullptr, nullptr);
+    }
+    return error == CL_SUCCESS ? Status()
+                               : Status(Code::opencl, "the bare calls: OpenCL error " + std::to_string(error));
+  }
+
+  // C, of which every byte has been 0xff before `run` wrote it.
+  Result<std::vector<unsigned char>> c_after(const std::function<Status()>& run) const {
+    const std::size_t bytes = extents(p_).c * element_bytes(p_.precision);
+    std::vector<unsigned char> data(bytes, 0xff);
+    cl_int error = clEnqueueWriteBuffer(queue_, c, CL_TRUE, 0, bytes, data.data(), 0, nullptr, nullptr);
+    if (error == CL_SUCCESS) {
+      const Status ran = run();
+      if (!ran) return ran;
+      error = clEnqueueReadBuffer(queue_, c, CL_TRUE, 0, bytes, data.data(), 0, nullptr, nullptr);
+    }
+    if (error != CL_SUCCESS) return {Code::opencl, "the benchmark's C: OpenCL error " + std::to_string(error)};
+    return data;
   }
 
   cl_command_queue queue() const { return queue_; }
@@ -145,12 +150,7 @@ Result<Overhead> measure(const Library& library, Gemm& gemm, Gemm& recorded, con
   for (std::size_t round = 0; round <= rounds; ++round) {
     if (round == 1) o = {};  // the first one warms up
     Status status = time_calls(
-        bare,
-        [&] {
-          const cl_int error = bare.enqueue();
-          return error == CL_SUCCESS ? Status() : Status(Code::opencl, "OpenCL error " + std::to_string(error));
-        },
-        o.bare);
+        bare, [&] { return bare.enqueue(); }, o.bare);
     if (status)
       status = time_calls(
           bare, [&] { return gemm.enqueue(bare.queue(), 1, a, b, 0, c); }, o.prepared);
@@ -177,6 +177,18 @@ Result<Overhead> measure(const Library& library, Gemm& gemm, Gemm& recorded, con
     if (!status) return status;
   }
   return o;
+}
+
+// Both launch the same kernel, so that C has the same bits.
+Status check_same(const BareCalls& bare, Gemm& gemm) {
+  const auto by_bare_calls = bare.c_after([&] { return bare.enqueue(); });
+  if (!by_bare_calls) return by_bare_calls.status();
+  const auto by_prepared_call = bare.c_after([&] {
+    return gemm.enqueue(bare.queue(), 1, {bare.a, 0}, {bare.b, 0}, 0, {bare.c, 0});
+  });
+  if (!by_prepared_call) return by_prepared_call.status();
+  if (*by_bare_calls == *by_prepared_call) return {};
+  return {Code::wrong_result, "the bare calls compute something else than the prepared one"};
 }
 
 // From the call to the end of the product, alternating with the peer.
@@ -300,6 +312,8 @@ int bench_overhead(const std::vector<std::string>& arguments) {
   if (!gemm) return fail("bench overhead", gemm.status());
   const Result<BareCalls> bare = BareCalls::create(bundle->on, problem, *gemm, variant);
   if (!bare) return fail("bench overhead", bare.status());
+  const Status same = check_same(*bare, *gemm);
+  if (!same) return fail("bench overhead", same);
   Options recording;
   recording.record = true;
   const Result<Library> recorder = open_library(bundle->on, bundle->bundle, recording);

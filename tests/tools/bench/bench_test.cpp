@@ -291,20 +291,38 @@ BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
   check_refused(clbake(bench, environment), 1, {"--peer: clblast: refuses the parameters for Xgemm in 32 bits"});
 }
 
-// Its row says "cublaslt" only if the product, column-major there, is right: m, n, k and the transposes differ.
-BOOST_AUTO_TEST_CASE(CublasltComputesTheSameProductByAnAlgorithmThatItProposes) {
-  Environment environment = {{"LD_LIBRARY_PATH", CLBAKE_FAKE_CUBLASLT}, {"FAKE_CUBLASLT_PROPOSES", "2"}};
-  const Arguments bench = {"bench",   "gemm",  baked_bundle(), "--sizes", "40x24x56", "--precision", "single",
-                           "--trans", "nn,tn", "--rounds",     "1",       "--peer",   "cublaslt",    "--json"};
-  const nlohmann::json json = json_of(clbake(bench, environment));
-  BOOST_TEST(json.at("rows").size() == 2U);
-  for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("peer") == "cublaslt");
+// What bench gemm says beside the fake cuBLASLt, where that proposes so many algorithms (fake_cublaslt.cpp).
+Outcome beside_cublaslt(const char* proposed) {
+  return clbake({"bench", "gemm", baked_bundle(), "--sizes", "40x24x56", "--precision", "single", "--trans",
+                 "nn,nt,tn,tt", "--rounds", "1", "--peer", "cublaslt", "--json"},
+                {{"LD_LIBRARY_PATH", CLBAKE_FAKE_CUBLASLT}, {"FAKE_CUBLASLT_PROPOSES", proposed}});
+}
 
-  Environment wrong = environment;
-  wrong.emplace_back("FAKE_CUBLASLT_WRONG", "1");
-  check_refused(clbake(bench, wrong), 1, {"cublaslt: wrong result"});
-  check_refused(clbake(bench, {{"LD_LIBRARY_PATH", CLBAKE_FAKE_CUBLASLT}, {"FAKE_CUBLASLT_PROPOSES", "0"}}), 1,
-                {"cublaslt: proposes no algorithm"});
+// Its rows exist only if the product, column-major there, is right: m, n, k and the transposes differ.
+BOOST_AUTO_TEST_CASE(CublasltComputesTheSameProductByAnAlgorithmThatItProposes) {
+  const nlohmann::json json = json_of(beside_cublaslt("4"));
+  BOOST_TEST(json.at("rows").size() == 4U);
+  for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("peer") == "cublaslt");
+}
+
+BOOST_AUTO_TEST_CASE(AnAlgorithmOfCublasltThatComputesNothingIsFound) {
+  check_refused(beside_cublaslt("5"), 1, {"cublaslt: wrong result"});
+}
+
+BOOST_AUTO_TEST_CASE(ProductsThatCublasltDoesNotComputeAreLeftOut) {
+  for (const char* proposed : {"0", "1"}) {
+    const Outcome outcome = beside_cublaslt(proposed);
+    BOOST_TEST(contains(outcome.err, "left out: cublaslt: single nn: cublaslt: proposes no algorithm"), outcome.err);
+    for (const nlohmann::json& row : json_of(outcome).at("rows")) BOOST_TEST(!row.contains("peer"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(TheBareCallsOfTheOverheadComputeTheSameProduct) {
+  const nlohmann::json json =
+      json_of(clbake({"bench", "overhead", baked_bundle(), "--size", "40x24x56", "--rounds", "2", "--json"}));
+  for (const char* call : {"bare_us", "prepared_us", "recorded_us", "one_call_us"}) {
+    BOOST_TEST(json.at(call).get<double>() > 0, call);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutThisDeviceIsRefused) {

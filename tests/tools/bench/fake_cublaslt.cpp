@@ -1,6 +1,7 @@
 // Stands in for libcublasLt.so and for libcudart.so, with the host's memory for the device's: a plain product in single
-// precision, column-major, with alpha = 1 and beta = 0. It proposes as many algorithms as FAKE_CUBLASLT_PROPOSES says;
-// with FAKE_CUBLASLT_WRONG set, one element is slightly wrong.
+// precision, column-major, with alpha = 1 and beta = 0. It proposes as many algorithms as FAKE_CUBLASLT_PROPOSES says:
+// the first is not valid, the second computes, the third fails when it is called, the fourth needs more memory than
+// there can be, and the fifth claims success and does nothing.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -55,9 +56,9 @@ int cublasLtCreate(void** handle) { return (*handle = std::malloc(1)) ? 0 : 3; }
 int cublasLtDestroy(void* handle) { return cudaFree(handle); }
 int cublasLtMatmulPreferenceCreate(void** preference) { return cublasLtCreate(preference); }
 int cublasLtMatmulPreferenceDestroy(void* preference) { return cudaFree(preference); }
-int cublasLtMatmulPreferenceSetAttribute(void* /*preference*/, int /*attribute*/, const void* /*value*/,
-                                         std::size_t /*bytes*/) {
-  return 0;
+int cublasLtMatmulPreferenceSetAttribute(void* /*preference*/, int attribute, const void* /*value*/,
+                                         std::size_t bytes) {
+  return attribute == 1 && bytes == sizeof(std::size_t) ? 0 : 7;
 }
 
 int cublasLtMatmulDescCreate(Product** product, int sums, int type) {
@@ -82,24 +83,30 @@ int cublasLtMatrixLayoutDestroy(Layout* layout) {
   delete layout;
   return 0;
 }
-int cublasLtMatrixLayoutSetAttribute(Layout* /*layout*/, int attribute, const void* /*value*/, std::size_t bytes) {
-  const bool known = (attribute == 5 && bytes == sizeof(int)) || (attribute == 6 && bytes == sizeof(std::int64_t));
-  return known ? 0 : 7;
+int cublasLtMatrixLayoutSetAttribute(Layout* /*layout*/, int attribute, const void* value, std::size_t bytes) {
+  if (attribute == 6 && bytes == sizeof(std::int64_t)) return 0;
+  int count = 0;
+  if (attribute == 5 && bytes == sizeof count) std::memcpy(&count, value, bytes);
+  return count == 1 ? 0 : 7;
 }
 
 int cublasLtMatmulAlgoGetHeuristic(void* /*handle*/, Product* /*product*/, Layout* /*a*/, Layout* /*b*/, Layout* /*c*/,
                                    Layout* /*d*/, void* /*preference*/, int most, Proposal* proposals, int* count) {
   const int wanted = std::atoi(std::getenv("FAKE_CUBLASLT_PROPOSES"));
   *count = wanted < most ? wanted : most;
-  for (int i = 0; i < *count; ++i) proposals[i] = {{77, static_cast<std::uint64_t>(i)}, 0, 0, 1, {}};
+  for (int i = 0; i < *count; ++i) {
+    proposals[i] = {{77, static_cast<std::uint64_t>(i)}, i == 3 ? SIZE_MAX : 0, i == 0 ? 15 : 0, 1, {}};
+  }
   return 0;
 }
 
-int cublasLtMatmul(void* /*handle*/, Product* product, const void* /*alpha*/, const float* a, Layout* a_layout,
-                   const float* b, Layout* b_layout, const void* /*beta*/, const float* /*c*/, Layout* /*c_layout*/,
+int cublasLtMatmul(void* /*handle*/, Product* product, const float* alpha, const float* a, Layout* a_layout,
+                   const float* b, Layout* b_layout, const float* beta, const float* /*c*/, Layout* /*c_layout*/,
                    float* d, Layout* d_layout, const std::uint64_t* algorithm, void* /*workspace*/,
                    std::size_t /*workspace_bytes*/, void* /*stream*/) {
-  if (algorithm[0] != 77) return 7;
+  if (algorithm[0] != 77 || *alpha != 1 || *beta != 0) return 7;
+  if (algorithm[1] == 4) return 0;
+  if (algorithm[1] != 1) return 15;
   const auto rows = static_cast<std::int64_t>(d_layout->rows);
   const auto columns = static_cast<std::int64_t>(d_layout->columns);
   const auto depth = static_cast<std::int64_t>(product->operation[0] == 0 ? a_layout->columns : a_layout->rows);
@@ -116,7 +123,6 @@ int cublasLtMatmul(void* /*handle*/, Product* product, const void* /*alpha*/, co
       d[column * d_layout->ld + row] = static_cast<float>(sum);
     }
   }
-  if (std::getenv("FAKE_CUBLASLT_WRONG")) d[0] += 0.01F;
   return 0;
 }
 

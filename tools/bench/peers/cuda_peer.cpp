@@ -46,15 +46,27 @@ Status CudaPeer::set(const Problem& problem) {
   release();
   problem_ = problem;
   const Extents e = extents(problem);
-  const bool filled = fill(a_, e.a) && fill(b_, e.b) && fill(c_, e.c);
-  return filled ? Status() : Status(Code::out_of_memory, std::string(name()) + ": no room for the matrices");
+  const std::size_t element = element_bytes(problem.precision);
+  const auto make = [&](void*& matrix, std::size_t count) {
+    return cuda_.malloc(&matrix, count * element) == 0 && fill(matrix, count);
+  };
+  const bool made = make(a_, e.a) && make(b_, e.b) && make(c_, e.c);
+  return made ? Status() : Status(Code::out_of_memory, std::string(name()) + ": no room for the matrices");
 }
 
 Status CudaPeer::run() {
+  const auto failure = [this](const char* call, int status) {
+    return Status(Code::wrong_result, std::string(name()) + ": " + call + "status " + std::to_string(status));
+  };
   const int started = start();
-  const int status = started != 0 ? started : cuda_.synchronize();
-  return status == 0 ? Status()
-                     : Status(Code::wrong_result, std::string(name()) + ": status " + std::to_string(status));
+  if (started != 0) return failure("", started);
+  const int finished = cuda_.synchronize();
+  return finished == 0 ? Status() : failure("cudaDeviceSynchronize: ", finished);
+}
+
+Status CudaPeer::refill_c() {
+  if (fill(c_, extents(problem_).c)) return {};
+  return {Code::out_of_memory, std::string(name()) + ": C cannot be written"};
 }
 
 Result<std::vector<float>> CudaPeer::single_result() const {
@@ -64,7 +76,7 @@ Result<std::vector<float>> CudaPeer::single_result() const {
   return {Code::out_of_memory, std::string(name()) + ": cudaMemcpy: status " + std::to_string(status)};
 }
 
-bool CudaPeer::fill(void*& matrix, std::size_t count) const {
+bool CudaPeer::fill(void* matrix, std::size_t count) const {
   switch (problem_.precision) {
     case Precision::half_precision: return copy(matrix, random_16_bits<builder::Half>(count));
     case Precision::bfloat16: return copy(matrix, random_16_bits<builder::Bfloat16>(count));
@@ -77,9 +89,8 @@ bool CudaPeer::fill(void*& matrix, std::size_t count) const {
 }
 
 template <typename T>
-bool CudaPeer::copy(void*& matrix, const std::vector<T>& data) const {
-  const std::size_t bytes = data.size() * sizeof(T);
-  return cuda_.malloc(&matrix, bytes) == 0 && cuda_.memcpy(matrix, data.data(), bytes, kToDevice) == 0;
+bool CudaPeer::copy(void* matrix, const std::vector<T>& data) const {
+  return cuda_.memcpy(matrix, data.data(), data.size() * sizeof(T), kToDevice) == 0;
 }
 
 void CudaPeer::release() {

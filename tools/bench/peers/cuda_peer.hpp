@@ -21,7 +21,7 @@ struct CudaRuntime {
 
 bool load(CudaRuntime& cuda);
 
-// Its libraries are column-major. They compute the same problem with A and B, m and n exchanged.
+// The libraries on CUDA are column-major: they compute the same problem with A and B, and m and n, exchanged.
 class CudaPeer : public Peer {
  public:
   explicit CudaPeer(const CudaRuntime& cuda) : cuda_(cuda) {}
@@ -37,6 +37,9 @@ class CudaPeer : public Peer {
   // Starts the product on CUDA's default stream. Returns the library's status, 0 for success.
   virtual int start() = 0;
 
+  // Gives C the numbers again that it had before the first product.
+  Status refill_c();
+
   const CudaRuntime& cuda() const { return cuda_; }
   const Problem& problem() const { return problem_; }
   const void* a() const { return a_; }
@@ -44,9 +47,9 @@ class CudaPeer : public Peer {
   void* c() const { return c_; }
 
  private:
-  bool fill(void*& matrix, std::size_t count) const;
+  bool fill(void* matrix, std::size_t count) const;
   template <typename T>
-  bool copy(void*& matrix, const std::vector<T>& data) const;
+  bool copy(void* matrix, const std::vector<T>& data) const;
   void release();
 
   CudaRuntime cuda_;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <complex>
+#include <cstdint>
 
 namespace clbake::tool {
 namespace {
@@ -19,8 +19,9 @@ constexpr int kBatchCount = 5;         // CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT
 constexpr int kBatchStride = 6;        // CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET
 constexpr int kMaxWorkspaceBytes = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{32}
-                                        << 20;  // what cuBLAS's manual recommends for architecture sm_90
+constexpr int kNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
+// What cuBLAS's manual recommends for architecture sm_90.
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kAlgorithms = 8;
 constexpr int kTurns = 12;  // of each algorithm, the first of them not counted
 
@@ -105,8 +106,11 @@ class Cublaslt : public CudaPeer {
       status = blas_.propose(handle_, product_, first_, second_, result_, result_, preference_, kAlgorithms,
                              proposed.data(), &count);
     }
-    if (status != 0) return failure(status);
+    if (status != 0 && status != kNotSupported) return failure(status);
     proposed.resize(static_cast<std::size_t>(count));
+    const auto fails = [this](const Algorithm& algorithm) { return !works(algorithm); };
+    proposed.erase(std::remove_if(proposed.begin(), proposed.end(), fails), proposed.end());
+    if (proposed.empty()) return {Code::not_found, "cublaslt: proposes no algorithm for this product"};
     return choose(proposed);
   }
 
@@ -156,6 +160,13 @@ class Cublaslt : public CudaPeer {
     std::copy_n(static_cast<const unsigned char*>(from), in_double ? sizeof one : sizeof single_one, one_.begin());
   }
 
+  // What is proposed need not be able to compute the product.
+  bool works(const Algorithm& algorithm) {
+    chosen_ = algorithm;
+    return algorithm.status == 0 && algorithm.workspace_bytes <= kWorkspaceBytes && start() == 0;
+  }
+
+  // Keeps the algorithm with the least median of some calls in turns.
   Status choose(const std::vector<Algorithm>& proposed) {
     std::vector<std::vector<double>> us(proposed.size());
     for (int turn = 0; turn < kTurns; ++turn) {
@@ -168,14 +179,10 @@ class Cublaslt : public CudaPeer {
         if (turn > 0) us[i].push_back(taken.count());
       }
     }
-    double least = 0;
-    for (std::size_t i = 0; i < proposed.size(); ++i) {
-      const double median = builder::median(us[i]);
-      if (i > 0 && median >= least) continue;
-      least = median;
-      chosen_ = proposed[i];
-    }
-    return proposed.empty() ? Status(Code::not_found, "cublaslt: proposes no algorithm") : Status();
+    std::vector<double> medians;
+    for (const std::vector<double>& times : us) medians.push_back(builder::median(times));
+    chosen_ = proposed[static_cast<std::size_t>(std::min_element(medians.begin(), medians.end()) - medians.begin())];
+    return refill_c();  // a call that computes nothing must not find another algorithm's product there
   }
 
   static Status failure(int status) { return {Code::wrong_result, "cublaslt: status " + std::to_string(status)}; }
@@ -191,8 +198,8 @@ class Cublaslt : public CudaPeer {
 
   CublasltFunctions blas_;
   Algorithm chosen_{};
-  std::array<unsigned char, 16> one_{};
-  std::array<unsigned char, 16> zero_{};
+  alignas(16) std::array<unsigned char, 16> one_{};
+  alignas(16) std::array<unsigned char, 16> zero_{};
   Handle handle_ = nullptr;
   Handle preference_ = nullptr;
   Handle product_ = nullptr;

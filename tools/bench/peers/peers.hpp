@@ -25,7 +25,8 @@ class Peer {
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
   // peer that does not use OpenCL.
   virtual Status attach(const builder::Session* session) = 0;
-  // Makes the matrices of a problem whose precision it has; the earlier ones are released.
+  // Makes the matrices of a problem whose precision it has; the earlier ones are released. Fails with not_found where
+  // the library does not compute such a product.
   virtual Status set(const Problem& problem) = 0;
   // Runs the product once and waits for it.
   virtual Status run() = 0;
@@ -49,7 +50,8 @@ std::unique_ptr<Peer> make_launch();
 template <typename T>
 std::vector<T> random_elements(std::size_t count);
 
-// Compares C after run() with the reference, for one product in single precision. Fails with wrong_result.
+// Compares C after run() with the reference, for one product in single precision; of a large one only some rows, as far
+// apart as kPatientCheck asks. Fails with wrong_result.
 Status check_single(const Peer& peer, const Problem& problem);
 
 }  // namespace clbake::tool
