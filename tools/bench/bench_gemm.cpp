@@ -89,7 +89,8 @@ class GemmBench {
       }
       status = peer->set(problem);
       if (status.code() == Code::not_found) {
-        note_missing(peer->name(), builder::kind_name(problem), status.message());
+        const std::string size = clbake::tool::name(Size{problem.m, problem.n, problem.k});
+        note_missing(peer->name(), builder::kind_name(problem) + ' ' + size, status.message());
         continue;
       }
       if (status) status = check_peer(*peer, problem);

@@ -25,6 +25,7 @@ struct Numbers {
   cl_int m, n, k, lda, ldb, ldc, ldd;
   cl_int first_product, steps, unused;
 };
+static_assert(sizeof(Numbers) == 120, "no gaps, and all members");
 
 // The problem's kernel and buffers, and the driver calls that an application would write by hand for it.
 class BareCalls {

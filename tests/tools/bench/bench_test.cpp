@@ -190,7 +190,8 @@ BOOST_AUTO_TEST_CASE(TheSeedDeterminesTheProblems) {
   const std::string first = drawn({"--trans", "nn,nt,tn,tt"});
   BOOST_TEST(first == drawn({"--trans", "nn,nt,tn,tt", "--seed", "1"}));
   BOOST_TEST(first != drawn({"--trans", "nn,nt,tn,tt", "--seed", "2"}));
-  for (const nlohmann::json& row : choices(baked_bundle(), {"--limit", "2000"}).at("rows")) {
+  const nlohmann::json limited = choices(baked_bundle(), {"--limit", "2000"});
+  for (const nlohmann::json& row : limited.at("rows")) {
     BOOST_TEST(row.at("m").get<int>() * row.at("n").get<int>() * row.at("k").get<int>() <= 2000);
   }
 }
@@ -312,8 +313,9 @@ BOOST_AUTO_TEST_CASE(AnAlgorithmOfCublasltThatComputesNothingIsFound) {
 BOOST_AUTO_TEST_CASE(ProductsThatCublasltDoesNotComputeAreLeftOut) {
   for (const char* proposed : {"0", "1"}) {
     const Outcome outcome = beside_cublaslt(proposed);
-    BOOST_TEST(contains(outcome.err, "left out: cublaslt: single nn: cublaslt: proposes no algorithm"), outcome.err);
-    for (const nlohmann::json& row : json_of(outcome).at("rows")) BOOST_TEST(!row.contains("peer"));
+    BOOST_TEST(contains(outcome.err, "left out: cublaslt: single nn 40x24x56: no proposed algorithm"), outcome.err);
+    const nlohmann::json json = json_of(outcome);
+    for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("peer").is_null());
   }
 }
 

@@ -1,7 +1,7 @@
 // Stands in for libcublasLt.so and for libcudart.so, with the host's memory for the device's: a plain product in single
-// precision, column-major, with alpha = 1 and beta = 0. It proposes as many algorithms as FAKE_CUBLASLT_PROPOSES says:
-// the first is not valid, the second computes, the third fails when it is called, the fourth needs more memory than
-// there can be, and the fifth claims success and does nothing.
+// precision, column-major, with alpha = 1 and beta = 0. It proposes as many algorithms as FAKE_CUBLASLT_PROPOSES says.
+// The second computes. The third is not supported when it is called. The others claim success and do nothing, but the
+// first is marked as not valid, and the fourth needs more memory than there can be.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -105,8 +105,8 @@ int cublasLtMatmul(void* /*handle*/, Product* product, const float* alpha, const
                    float* d, Layout* d_layout, const std::uint64_t* algorithm, void* /*workspace*/,
                    std::size_t /*workspace_bytes*/, void* /*stream*/) {
   if (algorithm[0] != 77 || *alpha != 1 || *beta != 0) return 7;
-  if (algorithm[1] == 4) return 0;
-  if (algorithm[1] != 1) return 15;
+  if (algorithm[1] == 2) return 15;
+  if (algorithm[1] != 1) return 0;
   const auto rows = static_cast<std::int64_t>(d_layout->rows);
   const auto columns = static_cast<std::int64_t>(d_layout->columns);
   const auto depth = static_cast<std::int64_t>(product->operation[0] == 0 ? a_layout->columns : a_layout->rows);

@@ -108,9 +108,9 @@ class Cublaslt : public CudaPeer {
     }
     if (status != 0 && status != kNotSupported) return failure(status);
     proposed.resize(static_cast<std::size_t>(count));
-    const auto fails = [this](const Algorithm& algorithm) { return !works(algorithm); };
-    proposed.erase(std::remove_if(proposed.begin(), proposed.end(), fails), proposed.end());
-    if (proposed.empty()) return {Code::not_found, "cublaslt: proposes no algorithm for this product"};
+    status = drop_unsupported(proposed);
+    if (status != 0) return failure(status);
+    if (proposed.empty()) return {Code::not_found, "no proposed algorithm computes this product"};
     return choose(proposed);
   }
 
@@ -160,10 +160,19 @@ class Cublaslt : public CudaPeer {
     std::copy_n(static_cast<const unsigned char*>(from), in_double ? sizeof one : sizeof single_one, one_.begin());
   }
 
-  // What is proposed need not be able to compute the product.
-  bool works(const Algorithm& algorithm) {
-    chosen_ = algorithm;
-    return algorithm.status == 0 && algorithm.workspace_bytes <= kWorkspaceBytes && start() == 0;
+  // What is proposed need not support the product. Returns the status of another failure, 0 if there is none.
+  int drop_unsupported(std::vector<Algorithm>& proposed) {
+    std::vector<Algorithm> supported;
+    for (const Algorithm& algorithm : proposed) {
+      if (algorithm.status != 0 || algorithm.workspace_bytes > kWorkspaceBytes) continue;
+      chosen_ = algorithm;
+      const int status = start();
+      if (status == kNotSupported) continue;
+      if (status != 0) return status;
+      supported.push_back(algorithm);
+    }
+    proposed = std::move(supported);
+    return 0;
   }
 
   // Keeps the algorithm with the least median of some calls in turns.

@@ -50,8 +50,8 @@ std::unique_ptr<Peer> make_launch();
 template <typename T>
 std::vector<T> random_elements(std::size_t count);
 
-// Compares C after run() with the reference, for one product in single precision; of a large one only some rows, as far
-// apart as kPatientCheck asks. Fails with wrong_result.
+// Compares C after run() with the reference, for one product in single precision; of a large one only the last row
+// and some others, as far apart as kPatientCheck asks. Fails with wrong_result.
 Status check_single(const Peer& peer, const Problem& problem);
 
 }  // namespace clbake::tool
