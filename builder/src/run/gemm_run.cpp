@@ -1,5 +1,6 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
+#include <clbake/operand.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -20,31 +21,9 @@ namespace {
 constexpr std::size_t kGuard = 64;  // guard elements after C
 constexpr double kGuardValue = 12345.0;
 
-// One operand of a batch: the positions of its matrices in their buffer.
-struct Shape {
-  std::size_t rows = 0;
-  std::size_t cols = 0;
-  std::size_t ld = 1;
-  std::vector<std::size_t> origins;  // where each product's matrix begins, in elements
-  std::size_t extent = 0;            // of all of them, from the buffer's start; 0 when they are empty
-  std::size_t guard = 0;
-  // A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
-  std::size_t elements() const { return std::max<std::size_t>(1, extent + guard); }
-  template <typename Use>
-  void for_each_row(const Use& use) const {
-    for (const std::size_t origin : origins) {
-      for (std::size_t i = 0; i < rows && cols > 0; ++i) use(origin + i * ld);
-    }
-  }
-};
-
-Shape make_shape(const Problem& p, std::size_t rows, std::size_t cols, std::size_t ld, std::size_t offset,
-                 std::size_t stride, std::size_t BatchOffsets::*member, std::size_t extent) {
-  Shape shape{rows, cols, ld, {}, offset + extent, 0};
-  for (std::size_t i = 0; i < p.batch; ++i) {
-    shape.origins.push_back(offset + (p.offsets.empty() ? i * stride : p.offsets[i].*member));
-  }
-  return shape;
+// A and B end with their last element, so that checkers see any access behind it; no buffer may be empty.
+std::size_t elements(const Operand& operand, std::size_t guard) {
+  return std::max<std::size_t>(1, std::max(operand.extent(), operand.offset) + guard);
 }
 
 // Large matrices repeat a random sequence of this length: drawing every element would take longer than the product. It
@@ -85,12 +64,13 @@ std::vector<T> random_numbers(std::size_t count, std::mt19937& random) {
 
 // `outside` everywhere but in the matrices themselves, which are random (or `inside`, when that is given).
 template <typename T>
-std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::mt19937& random) {
-  std::vector<T> data(shape.elements(), outside);
+std::vector<T> make_matrix(const Operand& operand, T outside, const T* inside, std::mt19937& random,
+                           std::size_t guard = 0) {
+  std::vector<T> data(elements(operand, guard), outside);
   const std::vector<T> numbers = inside ? std::vector<T>{*inside} : random_numbers<T>(data.size(), random);
   std::size_t next = 0;
-  shape.for_each_row([&](std::size_t at) {
-    for (std::size_t j = 0; j < shape.cols; ++j) {
+  operand.for_each_row([&](std::size_t at) {
+    for (std::size_t j = 0; j < operand.cols; ++j) {
       data[at + j] = numbers[next];
       next = next + 1 == numbers.size() ? 0 : next + 1;
     }
@@ -101,15 +81,15 @@ std::vector<T> make_matrix(const Shape& shape, T outside, const T* inside, std::
 // Whether everything between and after the rows of the matrices is unchanged. Compares bytes, as a NaN must not pass
 // for a guard value.
 template <typename T>
-bool guards_intact(const Shape& shape, const std::vector<T>& before, const std::vector<T>& after) {
+bool guards_intact(const Operand& operand, const std::vector<T>& before, const std::vector<T>& after) {
   std::vector<std::size_t> rows;
-  shape.for_each_row([&](std::size_t at) { rows.push_back(at); });
+  operand.for_each_row([&](std::size_t at) { rows.push_back(at); });
   std::sort(rows.begin(), rows.end());  // products of a batch lie in any order
   rows.push_back(before.size());
   std::size_t gap = 0;
   for (const std::size_t row : rows) {
     if (row > gap && std::memcmp(&before[gap], &after[gap], (row - gap) * sizeof(T)) != 0) return false;
-    gap = row + shape.cols;
+    gap = row + operand.cols;
   }
   return true;
 }
@@ -136,24 +116,11 @@ struct Host {
   std::vector<T> bias;
 };
 
-Shape bias_shape(const Problem& p, std::size_t offset, std::size_t extent) {
-  const std::size_t length = p.epilogue.bias == Bias::none ? 0 : p.epilogue.bias == Bias::per_row ? p.m : p.n;
-  Shape shape{extent > 0 ? std::size_t{1} : 0, length, 1, {}, offset + extent, 0};
-  for (std::size_t i = 0; i < p.batch; ++i) shape.origins.push_back(offset + i * p.epilogue.bias_stride);
-  return shape;
-}
-
 }  // namespace
 
 struct GemmRun::State {
-  Problem problem;  // row-major, what is checked
-  Layout layout = Layout::row_major;
+  Problem problem;
   GemmRunOptions options;
-  Shape a_shape;
-  Shape b_shape;
-  Shape c_shape;
-  Shape d_shape;
-  Shape bias_shape;
   std::variant<Host<Half>, Host<Bfloat16>, Host<float>, Host<double>, Host<std::complex<float>>,
                Host<std::complex<double>>>
       host;
@@ -168,25 +135,32 @@ struct GemmRun::State {
   cl::CommandQueue queue() const { return cl::CommandQueue(session.queue(), true); }
   Status enqueue(Gemm& gemm, cl_event* event) const;
 
+  Operand place_a() const { return operand_a(problem, options.a_offset); }
+  Operand place_b() const { return operand_b(problem, options.b_offset); }
+  Operand place_c() const { return operand_c(problem, options.c_offset); }
+  Operand place_d() const { return operand_d(problem, options.d_offset); }
+  Operand place_bias() const { return operand_bias(problem, options.bias_offset); }
+
   template <typename T>
   void fill() {
     const T nan = filled<T>(std::numeric_limits<double>::quiet_NaN());
     Host<T> h;
-    h.a = make_matrix<T>(a_shape, nan, nullptr, random);
-    h.b = make_matrix<T>(b_shape, nan, nullptr, random);
-    h.c = make_matrix<T>(c_shape, filled<T>(kGuardValue), options.each.empty() && options.beta == 0.0 ? &nan : nullptr,
-                         random);
-    h.d = make_matrix<T>(d_shape, nan, options.beta == 0.0 ? &nan : nullptr, random);
-    h.bias = make_matrix<T>(bias_shape, nan, nullptr, random);
-    for (std::size_t i = 0; i < options.each.size() && i < c_shape.origins.size(); ++i) {
+    const Operand in_c = place_c();
+    h.a = make_matrix<T>(place_a(), nan, nullptr, random);
+    h.b = make_matrix<T>(place_b(), nan, nullptr, random);
+    h.c = make_matrix<T>(in_c, filled<T>(kGuardValue), options.each.empty() && options.beta == 0.0 ? &nan : nullptr,
+                         random, kGuard);
+    h.d = make_matrix<T>(place_d(), nan, options.beta == 0.0 ? &nan : nullptr, random);
+    h.bias = make_matrix<T>(place_bias(), nan, nullptr, random);
+    for (std::size_t i = 0; i < options.each.size() && i < problem.batch; ++i) {
       if (options.each[i].beta != 0.0) continue;  // its C may hold NaN, whatever those of the others hold
-      for (std::size_t row = 0; row < c_shape.rows; ++row) {
-        std::fill_n(h.c.begin() + static_cast<std::ptrdiff_t>(c_shape.origins[i] + row * c_shape.ld), c_shape.cols,
-                    nan);
+      for (std::size_t row = 0; row < in_c.rows; ++row) {
+        std::fill_n(h.c.begin() + static_cast<std::ptrdiff_t>(in_c.start(i) + row * in_c.ld), in_c.cols, nan);
       }
     }
-    if (options.infinite_a && a_shape.rows > 0 && a_shape.cols > 0) {
-      for (const std::size_t origin : a_shape.origins) h.a[origin] = T(std::numeric_limits<double>::infinity());
+    const Operand in_a = place_a();
+    for (std::size_t i = 0; options.infinite_a && !in_a.empty() && i < problem.batch; ++i) {
+      h.a[in_a.start(i)] = T(std::numeric_limits<double>::infinity());
     }
     host = std::move(h);
   }
@@ -215,8 +189,9 @@ struct GemmRun::State {
   bool all_written(const std::vector<T>& result) const {
     if (!options.each.empty() || options.beta != 0.0 || options.alpha != 1.0 || options.infinite_a) return true;
     bool written = true;
-    c_shape.for_each_row([&](std::size_t at) {
-      for (std::size_t j = 0; j < c_shape.cols; ++j) {
+    const Operand in_c = place_c();
+    in_c.for_each_row([&](std::size_t at) {
+      for (std::size_t j = 0; j < in_c.cols; ++j) {
         const std::complex<double> value = wide(result[at + j]);
         written = written && !std::isnan(value.real()) && !std::isnan(value.imag());
       }
@@ -232,22 +207,22 @@ struct GemmRun::State {
     std::mt19937 sample(options.seed);
     Check check;
     check.tolerance = tolerance(problem);
-    check.guards_intact = guards_intact(c_shape, h.c, result);
+    check.guards_intact = guards_intact(place_c(), h.c, result);
     for (std::size_t i = 0; i < problem.batch; ++i) {
       const std::vector<std::size_t> rows = rows_to_check(problem, options.check_limit, sample);
       const HostOperands<T> operands{problem,
                                      scalar_of<T>(options.each.empty() ? options.alpha : options.each[i].alpha),
                                      scalar_of<T>(options.each.empty() ? options.beta : options.each[i].beta),
                                      h.a,
-                                     a_shape.origins[i],
+                                     place_a().start(i),
                                      h.b,
-                                     b_shape.origins[i],
+                                     place_b().start(i),
                                      h.c,
-                                     c_shape.origins[i],
+                                     place_c().start(i),
                                      &h.d,
-                                     d_shape.origins[i],
+                                     place_d().start(i),
                                      &h.bias,
-                                     bias_shape.origins[i]};
+                                     place_bias().start(i)};
       check.rows_checked += rows.size();
       check.max_error = std::max(check.max_error, max_error(operands, result, rows));
     }
@@ -285,20 +260,6 @@ Status check_memory(const Device& device, const Problem& p, const GemmRunOptions
                                    std::to_string(static_cast<std::uint64_t>(total))};
 }
 
-Problem exchanged(const Problem& p) {
-  Problem r = p;
-  r.layout = Layout::row_major;
-  std::swap(r.m, r.n);
-  std::swap(r.lda, r.ldb);
-  std::swap(r.trans_a, r.trans_b);
-  std::swap(r.conj_a, r.conj_b);
-  std::swap(r.a_stride, r.b_stride);
-  for (BatchOffsets& product : r.offsets) std::swap(product.a, product.b);
-  if (p.epilogue.bias == Bias::per_row) r.epilogue.bias = Bias::per_column;
-  if (p.epilogue.bias == Bias::per_column) r.epilogue.bias = Bias::per_row;
-  return r;
-}
-
 // How long `call` takes, if it succeeds.
 template <typename Call>
 Result<double> microseconds(const Call& call) {
@@ -320,32 +281,14 @@ Result<GemmRun> GemmRun::create(const Session& session, const Device& device, co
   const Status possible = clbake::check(problem);
   if (!possible) return possible;
   auto s = std::make_unique<State>();
-  s->layout = problem.layout;
   s->options = options;
   s->random.seed(options.seed);
   s->problem = problem;
-  if (problem.layout == Layout::column_major) {
-    s->problem = exchanged(problem);
-    std::swap(s->options.a_offset, s->options.b_offset);
-  }
-  const Problem& p = s->problem;
-  const Extents e = extents(p);
-  const GemmRunOptions& o = s->options;
-  Status status = check_memory(device, p, o);  // before a list of all products is made
+  Status status = check_memory(device, problem, options);
   if (!status) return status;
-  s->a_shape =
-      make_shape(p, p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, p.lda, o.a_offset, p.a_stride, &BatchOffsets::a, e.a);
-  s->b_shape =
-      make_shape(p, p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, p.ldb, o.b_offset, p.b_stride, &BatchOffsets::b, e.b);
-  s->c_shape = make_shape(p, p.m, p.n, p.ldc, o.c_offset, p.c_stride, &BatchOffsets::c, e.c);
-  s->c_shape.guard = kGuard;
-  s->d_shape = make_shape(p, p.epilogue.has_d ? p.m : 0, p.n, p.epilogue.ldd, o.d_offset, p.epilogue.d_stride,
-                          &BatchOffsets::c, e.d);
-  s->bias_shape = bias_shape(p, o.bias_offset, e.bias);
-
   s->session = session;
   const cl::Context context(session.context(), true);
-  switch (p.precision) {
+  switch (problem.precision) {
     case Precision::half_precision: s->fill<Half>(); break;
     case Precision::bfloat16: s->fill<Bfloat16>(); break;
     case Precision::single_precision: s->fill<float>(); break;
@@ -363,12 +306,10 @@ Status GemmRun::State::enqueue(Gemm& gemm, cl_event* event) const {
   const Matrix b_matrix{b(), options.b_offset};
   const Matrix c_matrix{c(), options.c_offset};
   const EpilogueBuffers more{{bias(), options.bias_offset}, {d(), options.d_offset}};
-  const bool column_major = layout == Layout::column_major;
-  const Matrix first = column_major ? b_matrix : a_matrix, second = column_major ? a_matrix : b_matrix;
   return options.each.empty()
-             ? gemm.enqueue(session.queue(), options.alpha, first, second, options.beta, c_matrix, more, 0, nullptr,
-                            event)
-             : gemm.enqueue(session.queue(), options.each, first, second, c_matrix, more, 0, nullptr, event);
+             ? gemm.enqueue(session.queue(), options.alpha, a_matrix, b_matrix, options.beta, c_matrix, more, 0,
+                            nullptr, event)
+             : gemm.enqueue(session.queue(), options.each, a_matrix, b_matrix, c_matrix, more, 0, nullptr, event);
 }
 
 Result<double> GemmRun::run(Gemm& gemm) {

@@ -47,6 +47,14 @@ bool is_finite(std::complex<double> x) { return std::isfinite(x.real()) && std::
 double with_epilogue(const Epilogue& e, double x) { return activated(e, x); }
 std::complex<double> with_epilogue(const Epilogue& /*e*/, std::complex<double> x) { return x; }
 
+// Whether neighbours in memory belong to one column of a matrix, as op() sees it.
+bool down_columns(const Problem& p, bool transposed) { return transposed != (p.layout == Layout::column_major); }
+
+// Where element (i, j) of C or D lies.
+std::size_t element(const Problem& p, std::size_t i, std::size_t j, std::size_t ld) {
+  return down_columns(p, false) ? j * ld + i : i * ld + j;
+}
+
 // Row i of op(A) * op(B), and of |op(A)| * |op(B)|, in double precision.
 template <typename T>
 void product_row(const HostOperands<T>& o, std::size_t i, std::vector<Wide<T>>& sum, std::vector<double>& magnitude) {
@@ -55,10 +63,12 @@ void product_row(const HostOperands<T>& o, std::size_t i, std::vector<Wide<T>>& 
   std::fill(magnitude.begin(), magnitude.end(), 0.0);
   const T* a = o.a.data() + o.a_offset;
   const T* b = o.b.data() + o.b_offset;
-  const std::size_t b_row = p.trans_b ? 1 : p.ldb;
-  const std::size_t b_column = p.trans_b ? p.ldb : 1;
+  const bool a_down = down_columns(p, p.trans_a);
+  const bool b_down = down_columns(p, p.trans_b);
+  const std::size_t b_row = b_down ? 1 : p.ldb;
+  const std::size_t b_column = b_down ? p.ldb : 1;
   for (std::size_t l = 0; l < p.k; ++l) {
-    const auto x = conjugated(wide(p.trans_a ? a[l * p.lda + i] : a[i * p.lda + l]), p.conj_a);
+    const auto x = conjugated(wide(a_down ? a[l * p.lda + i] : a[i * p.lda + l]), p.conj_a);
     const T* row = b + l * b_row;
     for (std::size_t j = 0; j < p.n; ++j) {
       const auto y = conjugated(wide(row[j * b_column]), p.conj_b);
@@ -73,7 +83,8 @@ template <typename T>
 Wide<T> old_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
   const Epilogue& e = o.problem.epilogue;
   if (o.beta == Scalar<T>(0)) return 0;
-  const T& old = e.has_d ? (*o.d)[o.d_offset + i * e.ldd + j] : o.c[o.c_offset + i * o.problem.ldc + j];
+  const T& old = e.has_d ? (*o.d)[o.d_offset + element(o.problem, i, j, e.ldd)]
+                         : o.c[o.c_offset + element(o.problem, i, j, o.problem.ldc)];
   return scaled(wide(o.beta), wide(old));
 }
 template <typename T>
@@ -96,7 +107,7 @@ double row_error(const HostOperands<T>& o, const std::vector<T>& result, std::si
   }
   double worst = 0;
   for (std::size_t j = 0; j < p.n; ++j) {
-    const std::size_t at = o.c_offset + i * p.ldc + j;
+    const std::size_t at = o.c_offset + element(p, i, j, p.ldc);
     const Wide<T> old = old_of(o, i, j);
     const Wide<T> bias = bias_of(o, i, j);
     const Wide<T> expected = with_epilogue(p.epilogue, scaled(alpha, sum[j]) + old + bias);

@@ -126,7 +126,7 @@ Result<Gemm> Gemm::State::create(const cl::Context& context, const cl::Device& d
   gemm->epoch = epoch;
   gemm->layout = layout;
   gemm->problem = problem;
-  gemm->extents = row_major_extents(complex ? complex->problem : problem);
+  gemm->extents = clbake::extents(complex ? complex->problem : problem);
   cl_uint bits = 0;
   const cl_int error = device.getInfo(CL_DEVICE_MEM_BASE_ADDR_ALIGN, &bits);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
@@ -270,12 +270,12 @@ Status Gemm::State::check_apart(const Call& call) {
   const bool exchanged = layout == Layout::column_major;
   const std::array<std::size_t, 2> a_starts{call.a.offset, c};
   if (call.a.buffer == call.c.buffer && apart_a != a_starts) {
-    if (overlap(region_of_a(p, call.a.offset), region_of_c(p, c))) return shares(exchanged ? "B" : "A");
+    if (overlap(operand_a(p, call.a.offset), operand_c(p, c))) return shares(exchanged ? "B" : "A");
     apart_a = a_starts;
   }
   const std::array<std::size_t, 2> b_starts{call.b.offset, c};
   if (call.b.buffer == call.c.buffer && apart_b != b_starts) {
-    if (overlap(region_of_b(p, call.b.offset), region_of_c(p, c))) return shares(exchanged ? "A" : "B");
+    if (overlap(operand_b(p, call.b.offset), operand_c(p, c))) return shares(exchanged ? "A" : "B");
     apart_b = b_starts;
   }
   return {};
@@ -289,14 +289,14 @@ Status Gemm::State::check_epilogue_apart(const Call& call) {
   if (call.reads_d && call.more.d.buffer == call.c.buffer && apart_d != d_starts) {
     const bool same = d_starts[0] == c && e.ldd == problem.ldc &&
                       (problem.batch == 1 || !problem.offsets.empty() || e.d_stride == problem.c_stride);
-    if (!same && overlap(region_of_d(problem, d_starts[0]), region_of_c(problem, c))) {
+    if (!same && overlap(operand_d(problem, d_starts[0]), operand_c(problem, c))) {
       return {Argument::d_alias, "C and D share elements of one buffer, but are not the same matrix"};
     }
     apart_d = d_starts;
   }
   const std::array<std::size_t, 2> bias_starts{call.more.bias.offset, c};
   if (extents.bias > 0 && call.more.bias.buffer == call.c.buffer && apart_bias != bias_starts) {
-    if (overlap(region_of_bias(problem, bias_starts[0]), region_of_c(problem, c))) {
+    if (overlap(operand_bias(problem, bias_starts[0]), operand_c(problem, c))) {
       return {Argument::bias_alias, "C and the bias share elements of one buffer"};
     }
     apart_bias = bias_starts;

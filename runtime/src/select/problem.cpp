@@ -1,6 +1,7 @@
 #include "select/problem.hpp"
 
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/operand.hpp>
 
 #include <algorithm>
 #include <climits>
@@ -30,11 +31,6 @@ Status check_leading_dimension(Argument argument, const char* field, std::size_t
   if (value >= least) return {};
   return {argument, std::string(field) + " = " + std::to_string(value) + " is less than " + std::to_string(least) +
                         ", the length of a stored row or column"};
-}
-
-// Elements from the first to the last of a rows x cols matrix. At most 2^62: both factors are below 2^31.
-std::size_t extent(std::size_t rows, std::size_t cols, std::size_t ld) {
-  return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
 }
 
 // Distances of matrices are limited so that sums of them with a matrix's extent do not overflow.
@@ -67,14 +63,6 @@ Status check_batch(const Problem& p) {
     if (status) status = check_distance(Argument::offsets, "an offset of C", product.c);
   }
   return status;
-}
-
-// The distance from the first of a batch's matrices to the last, in elements.
-std::size_t last_matrix(const Problem& p, std::size_t stride, std::size_t BatchOffsets::*offset) {
-  if (p.offsets.empty()) return (p.batch - 1) * stride;
-  std::size_t furthest = 0;
-  for (const BatchOffsets& product : p.offsets) furthest = std::max(furthest, product.*offset);
-  return furthest;
 }
 
 Status check_epilogue(const Problem& p) {
@@ -207,26 +195,9 @@ const char* name(Origin origin) {
   return "source";
 }
 
-Extents row_major_extents(const Problem& p) {
-  Extents e;
-  e.a = p.trans_a ? extent(p.k, p.m, p.lda) : extent(p.m, p.k, p.lda);
-  e.b = p.trans_b ? extent(p.n, p.k, p.ldb) : extent(p.k, p.n, p.ldb);
-  e.c = extent(p.m, p.n, p.ldc);
-  if (p.epilogue.has_d) e.d = extent(p.m, p.n, p.epilogue.ldd);
-  if (e.c > 0 && p.epilogue.bias != Bias::none) e.bias = p.epilogue.bias == Bias::per_row ? p.m : p.n;
-  if (p.batch == 0) e = {};
-  if (e.a > 0) e.a += last_matrix(p, p.a_stride, &BatchOffsets::a);
-  if (e.b > 0) e.b += last_matrix(p, p.b_stride, &BatchOffsets::b);
-  if (e.c > 0) e.c += last_matrix(p, p.c_stride, &BatchOffsets::c);
-  if (e.d > 0) e.d += last_matrix(p, p.epilogue.d_stride, &BatchOffsets::c);
-  if (e.bias > 0) e.bias += (p.batch - 1) * p.epilogue.bias_stride;
-  return e;
-}
-
-Extents extents(const Problem& problem) {
-  Extents e = row_major_extents(row_major(problem));
-  if (problem.layout == Layout::column_major) std::swap(e.a, e.b);
-  return e;
+Extents extents(const Problem& p) {
+  return {operand_a(p).extent(), operand_b(p).extent(), operand_c(p).extent(), operand_d(p).extent(),
+          operand_bias(p).extent()};
 }
 
 }  // namespace clbake

@@ -15,7 +15,4 @@ Problem row_major(const Problem& problem);
 Problem real_product(const Problem& problem);
 bool copies_a(const Problem& complex);
 
-// extents() of a problem that is row-major already.
-Extents row_major_extents(const Problem& problem);
-
 }  // namespace clbake

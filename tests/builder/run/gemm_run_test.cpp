@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(ACorrectKernelIsAccepted) {
       options.c_offset = 7;
       const Check check = check_of("", padded(13, 9, 17, layout), options);
       BOOST_TEST(check.ok(), "error " << check.max_error << ", tolerance " << check.tolerance);
-      BOOST_TEST(check.rows_checked == (layout == Layout::row_major ? 13U : 9U));
+      BOOST_TEST(check.rows_checked == 13U);
     }
   }
 }

@@ -114,6 +114,18 @@ void check_agrees_with_naive(T alpha, T beta) {
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(AColumnMajorProblemIsTheRowMajorOneOfTheSameBytes) {
+  Example<float> e(5, 7, 3, true, false, 1, 0.5F);
+  e.result[e.at(4, 2)] += 1;
+  Problem columns = tight_problem(Precision::single_precision, 7, 5, 3, false, true, Layout::column_major);
+  columns.lda = e.problem.ldb;
+  columns.ldb = e.problem.lda;
+  columns.ldc = e.problem.ldc;
+  const HostOperands<float> operands{columns, e.alpha, e.beta, e.b, e.b_offset, e.a, e.a_offset, e.c, e.c_offset};
+  BOOST_TEST(e.error() > 0.01);
+  BOOST_TEST(max_error(operands, e.result, {0, 1, 2, 3, 4, 5, 6}) == e.error());
+}
+
 // u * min(k + 3, 4 sqrt(k) + 16), with u = 2^-24 and 2^-53.
 BOOST_AUTO_TEST_CASE(TolerancesAreThoseOfTheHeader) {
   const Precision s = Precision::single_precision;

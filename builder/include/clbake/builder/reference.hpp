@@ -49,8 +49,8 @@ Wide<T> wide(const T& x) {
   return static_cast<Wide<T>>(x);
 }
 
-// Operands of a row-major problem, contiguous in the host's memory at the offsets and leading dimensions of the
-// device's buffers.
+// One product in the host's memory, laid out as in the device's buffers; X_offset is where its matrix begins
+// (Operand::start).
 template <typename T>
 struct HostOperands {
   const Problem& problem;
