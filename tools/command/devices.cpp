@@ -11,10 +11,10 @@ namespace {
 
 // The devices, and what else `clbake plan` reads of a machine.
 int print_machine(const Json& devices, const std::string& name) {
-  const Result<builder::Machine> machine = builder::this_machine();
+  const Result<builder::fleet::Machine> machine = builder::fleet::this_machine();
   if (!machine) return fail("devices", machine.status());
   Json targets = Json::array();
-  for (const builder::Machine::Offline& target : machine->targets) {
+  for (const builder::fleet::Machine::Offline& target : machine->targets) {
     targets.push_back({{"name", target.name}, {"identity", target.identity}, {"fp64", target.fp64}});
   }
   print({{"machine", name.empty() ? machine->name : name}, {"devices", devices}, {"targets", targets}});
@@ -32,7 +32,7 @@ int devices(const std::vector<std::string>& arguments) {
   cli.add_json();
   cli.add_value("machine", "NAME", "with --json: what schedulers call this machine; default: its host name");
   if (const auto status = cli.parse(arguments)) return *status;
-  if (cli.has("machine") && !builder::is_machine_name(cli.text("machine"))) {
+  if (cli.has("machine") && !builder::fleet::is_machine_name(cli.text("machine"))) {
     throw UsageError("--machine: '" + cli.text("machine") +
                      "' is no name of letters, digits, dots, dashes and underscores");
   }

@@ -1,23 +1,24 @@
 // `clbake plan`: the pieces of work of a fleet, and the scripts that schedule them.
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 #include "cli/variants.hpp"
 #include "command/verbs.hpp"
-#include "fleet/workflow.hpp"
+#include "fleet/forms.hpp"
 
-#include <clbake/builder/fleet/manifest.hpp>
+#include <clbake/builder/fleet/plan.hpp>
 #include <clbake/builder/shapes_file.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 
 namespace clbake::tool {
 namespace {
+
+namespace fleet = builder::fleet;
 
 void declare_options(Cli& cli) {
   cli.add_value("output,o", "FILE", "the manifest to write; with --format the script, default stdout");
@@ -72,20 +73,20 @@ void check_options(const Cli& cli) {
   requirements_of(cli.text("require"));
 }
 
-Status read_machines(const Cli& cli, builder::FleetOptions& options) {
+Status read_machines(const Cli& cli, fleet::FleetOptions& options) {
   for (const std::string& file : cli.files()) {
-    Result<builder::Machine> machine = builder::read_machine(file);
+    Result<fleet::Machine> machine = fleet::read_machine(file);
     if (!machine) return machine.status();
     options.machines.push_back(std::move(*machine));
   }
   if (!options.machines.empty()) return {};
-  Result<builder::Machine> machine = builder::this_machine();
+  Result<fleet::Machine> machine = fleet::this_machine();
   if (machine) options.machines.push_back(std::move(*machine));
   return machine.status();
 }
 
-Result<builder::FleetOptions> fleet_options(const Cli& cli) {
-  builder::FleetOptions options;
+Result<fleet::FleetOptions> fleet_options(const Cli& cli) {
+  fleet::FleetOptions options;
   options.device = cli.text("device");
   options.targets = cli.list("target");
   options.budget = cli.text("budget");
@@ -128,57 +129,40 @@ Result<builder::FleetOptions> fleet_options(const Cli& cli) {
 }
 
 int write_plan(const Cli& cli) {
-  const Result<builder::FleetOptions> options = fleet_options(cli);
+  const Result<fleet::FleetOptions> options = fleet_options(cli);
   if (!options) return fail("plan", options.status());
-  const Result<builder::Plan> plan = builder::plan_fleet(*options);
+  const Result<fleet::Plan> plan = fleet::plan_fleet(*options);
   if (!plan) return fail("plan", plan.status());
   const std::string output = behind_links(cli.text("output"));
-  const Status written = builder::write_manifest(output, plan->pieces);
+  const Status written = fleet::write_manifest(output, plan->pieces);
   if (!written) return fail("plan", written);
-  for (const std::string& remark : plan->remarks) std::fprintf(stderr, "clbake plan: %s\n", remark.c_str());
+  for (const std::string& remark : plan->remarks) std::fprintf(stderr, "clbake plan: %s\n", printable(remark).c_str());
   std::printf("%s: %s of work for %s\n", output.c_str(), counted(plan->pieces.size(), "piece").c_str(),
               counted(options->machines.size(), "machine").c_str());
   for (std::size_t i = 0; i < plan->pieces.size(); ++i) {
-    const builder::Piece& piece = plan->pieces[i];
+    const fleet::Piece& piece = plan->pieces[i];
     std::string where;
     for (const std::string& machine : piece.machines) where += (where.empty() ? " (" : ", ") + machine;
-    std::printf("%4zu  %s%s\n", i + 1, piece.title.c_str(), where.empty() ? "" : (where + ")").c_str());
+    std::printf("%4zu  %s%s\n", i + 1, printable(piece.title).c_str(), where.empty() ? "" : (where + ")").c_str());
   }
   return kSuccess;
 }
 
-Result<std::string> workflow(const std::string& format, const builder::Manifest& manifest) {
-  if (format == "shell") return shell_workflow(manifest);
-  if (format == "slurm") return slurm_workflow(manifest);
-  // CI systems expand what looks like their expressions or variables, also where it is quoted.
-  const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr("._/ -+", c) != nullptr; };
-  if (!std::all_of(manifest.path.begin(), manifest.path.end(), plain)) {
-    return {Code::invalid_argument, manifest.path + ": a CI system needs a path of letters, digits and . _ / - +"};
-  }
-  if (format == "github") return github_workflow(manifest);
-  if (format == "gitlab") return gitlab_workflow(manifest);
-  throw UsageError("--format: '" + format + "' is none of shell, slurm, github, gitlab");
-}
-
-int write_workflow(const Cli& cli) {
+int write_form(const Cli& cli) {
   const std::string output = behind_links(cli.text("output"));
   const Status writable = check_not_input(output, {cli.text("from")});
   if (!writable) return fail("plan", writable);
-  const Result<builder::Manifest> manifest = builder::read_manifest(cli.text("from"));
+  const Result<fleet::Manifest> manifest = fleet::read_manifest(cli.text("from"));
   if (!manifest) return fail("plan", manifest.status().within("--from"));
-  const Result<std::string> text = workflow(cli.text("format"), *manifest);
+  const Result<std::string> text = form(cli.text("format"), *manifest);
+  if (text.status().code() == Code::not_found) throw UsageError("--format: " + text.status().message());
   if (!text) return fail("plan", text.status().within("--format"));
-  if (cli.has("output")) {
-    const Status written =
-        cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
-    if (!written) return fail("plan", written);
-  } else {
+  if (!cli.has("output")) {
     std::cout << *text;
+    return kSuccess;
   }
-  for (const builder::DamagedPiece& piece : manifest->damaged) {
-    std::fprintf(stderr, "clbake plan: left out: piece %zu: %s\n", piece.number, piece.cause.c_str());
-  }
-  return manifest->damaged.empty() ? kSuccess : kLeftOut;
+  const Status written = cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
+  return written ? kSuccess : fail("plan", written);
 }
 
 }  // namespace
@@ -192,7 +176,7 @@ int plan(const std::vector<std::string>& arguments) {
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_options(cli);
-  return cli.has("from") ? write_workflow(cli) : write_plan(cli);
+  return cli.has("from") ? write_form(cli) : write_plan(cli);
 }
 
 }  // namespace clbake::tool

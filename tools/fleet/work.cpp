@@ -1,6 +1,7 @@
 // `clbake work`: does pieces of a manifest on this machine, or shows which are done.
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
+#include "cli/printable.hpp"
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
@@ -13,15 +14,15 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 
 namespace clbake::tool {
 namespace {
 
-using builder::Manifest;
-using builder::Piece;
-using builder::PieceResult;
-using builder::PieceState;
+using builder::fleet::Manifest;
+using builder::fleet::Piece;
+using builder::fleet::PieceResult;
+using builder::fleet::PieceState;
+using builder::fleet::Stage;
 
 std::atomic<bool> interrupted{false};
 
@@ -32,54 +33,32 @@ class Display {
  public:
   Display(const Manifest& manifest, std::size_t total) : manifest_(manifest), total_(total) {}
 
-  void show(const builder::WorkProgress& p) {
-    const std::string label = label_of(p.piece);
+  void show(const builder::fleet::WorkProgress& p) {
+    const std::string label = std::to_string(&p.piece - manifest_.pieces.data() + 1) + " " + p.piece.title;
     const PieceResult& result = p.result;
-    if (result.state == PieceState::damaged) bar_.message("clbake work: made again: " + result.cause);
-    if (result.state == PieceState::missing || result.state == PieceState::damaged) {
-      bar_.message("begins: " + label);
-      return;
+    if (p.begins) {
+      if (result.state == PieceState::damaged) bar_.message("clbake work: made again: " + result.cause);
+      return bar_.message("begins: " + label);
     }
-    ended_.insert(&p.piece);
     const bool is_said = result.state == PieceState::failed || result.state == PieceState::done || total_ == 1;
     if (is_said && !result.cause.empty()) bar_.message("clbake work: " + label + ": " + result.cause);
-    if (total_ == 1) return;
-    bar_.show(ended_.size(), total_, std::string(name(result.state)) + (result.made ? " now: " : ": ") + label);
+    if (total_ > 1)
+      bar_.show(++ended_, total_, std::string(name(result.state)) + (result.made ? " now: " : ": ") + label);
   }
-
-  void clear() { bar_.clear(); }
 
  private:
-  std::string label_of(const Piece& piece) const {
-    const auto index = static_cast<std::size_t>(&piece - manifest_.pieces.data());
-    return std::to_string(manifest_.numbers[index]) + " " + piece.title;
-  }
-
   const Manifest& manifest_;
   std::size_t total_;
-  std::set<const Piece*> ended_;  // one that waits is tried again, and ends twice
+  std::size_t ended_ = 0;
   ProgressBar bar_;
 };
 
-// What is known of a piece after this run.
+// A piece that was looked at or done, with its number.
 struct Row {
   std::size_t number;
-  const Piece* piece;  // null: the line of the manifest is damaged
+  const Piece& piece;
   PieceResult result;
 };
-
-std::vector<Row> rows_of(const Manifest& manifest, const std::vector<std::size_t>& pieces,
-                         const std::vector<PieceResult>& results, bool with_damaged) {
-  std::vector<Row> rows;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    rows.push_back({manifest.numbers[pieces[i]], &manifest.pieces[pieces[i]], results[i]});
-  }
-  for (const builder::DamagedPiece& piece : manifest.damaged) {
-    if (with_damaged) rows.push_back({piece.number, nullptr, {PieceState::damaged, false, piece.cause}});
-  }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.number < b.number; });
-  return rows;
-}
 
 std::string path_of(const Manifest& manifest, const Piece& piece) {
   return (std::filesystem::path(manifest.directory) / output_of(piece)).lexically_normal().string();
@@ -91,12 +70,12 @@ void print_json(const Manifest& manifest, const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     done += row.result.state == PieceState::done ? 1 : 0;
     list.push_back({{"number", row.number},
-                    {"piece", row.piece ? Json(row.piece->id) : Json()},
-                    {"title", row.piece ? Json(row.piece->title) : Json()},
+                    {"piece", row.piece.id},
+                    {"title", row.piece.title},
                     {"state", name(row.result.state)},
                     {"made", row.result.made},
                     {"cause", row.result.cause},
-                    {"output", row.piece ? Json(path_of(manifest, *row.piece)) : Json()}});
+                    {"output", path_of(manifest, row.piece)}});
   }
   print({{"manifest", manifest.path}, {"pieces", list}, {"done", done}});
 }
@@ -108,15 +87,14 @@ void print_text(const Manifest& manifest, const std::vector<Row>& rows, bool all
     done += is_done ? 1 : 0;
     made += row.result.made ? 1 : 0;
     if (!all && is_done) continue;
-    const std::string title = row.piece ? row.piece->title : "a line of the manifest";
     const std::string cause = row.result.cause.empty() || is_done ? "" : ": " + row.result.cause;
-    std::printf("%4zu  %-9s  %s%s\n", row.number, name(row.result.state), title.c_str(), cause.c_str());
+    std::printf("%4zu  %-9s  %s\n", row.number, name(row.result.state), printable(row.piece.title + cause).c_str());
   }
   std::printf("%s: %zu of %s done, %zu of them now\n", manifest.path.c_str(), done,
               counted(rows.size(), "piece").c_str(), made);
   for (const Row& row : rows) {
-    if (!row.piece || row.result.state != PieceState::done || row.piece->stage < builder::Stage::merge) continue;
-    std::printf("%s: %s\n", name(row.piece->stage), path_of(manifest, *row.piece).c_str());
+    if (row.result.state != PieceState::done || row.piece.stage < Stage::merge) continue;
+    std::printf("%s: %s\n", name(row.piece.stage), path_of(manifest, row.piece).c_str());
   }
 }
 
@@ -124,15 +102,15 @@ Result<std::vector<PieceResult>> do_pieces(const Manifest& manifest, const std::
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   Display display(manifest, pieces.size());
-  return builder::work(manifest, pieces, builder::own_path(), interrupted,
-                       [&](const builder::WorkProgress& progress) { display.show(progress); });
+  return builder::fleet::work(manifest, pieces, builder::own_path(), interrupted,
+                              [&](const builder::fleet::WorkProgress& progress) { display.show(progress); });
 }
 
 // Those that --piece names, else all.
 Result<std::vector<std::size_t>> selected_pieces(const Cli& cli, const Manifest& manifest) {
   std::vector<std::size_t> pieces;
   for (const std::string& wanted : cli.list("piece")) {
-    const Result<std::size_t> index = builder::find_piece(manifest, wanted);
+    const Result<std::size_t> index = builder::fleet::find_piece(manifest, wanted);
     if (!index) return index.status();
     if (std::find(pieces.begin(), pieces.end(), *index) == pieces.end()) pieces.push_back(*index);
   }
@@ -144,7 +122,7 @@ Result<std::vector<std::size_t>> selected_pieces(const Cli& cli, const Manifest&
 // --output: the merged bundle under a name of its own.
 Status copy_bundle(const Manifest& manifest, const std::string& output) {
   for (const Piece& piece : manifest.pieces) {
-    if (piece.stage != builder::Stage::merge) continue;
+    if (piece.stage != Stage::merge) continue;
     const Status writable = builder::check_output(output);
     if (!writable) return writable;
     const Result<cache::Bytes> merged = read_verified(path_of(manifest, piece));
@@ -167,14 +145,14 @@ int work(const std::vector<std::string>& arguments) {
   cli.add_value("output,o", "FILE", "when everything is done, also copy the merged bundle here");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const Result<Manifest> manifest = builder::read_manifest(cli.file());
+  const Result<Manifest> manifest = builder::fleet::read_manifest(cli.file());
   if (!manifest) return fail("work", manifest.status());
   const Result<std::vector<std::size_t>> pieces = selected_pieces(cli, *manifest);
   if (!pieces) return fail("work", pieces.status());
 
   std::vector<PieceResult> results;
   if (cli.has("list")) {
-    for (const std::size_t i : *pieces) results.push_back(builder::look_at(*manifest, manifest->pieces[i]));
+    for (const std::size_t i : *pieces) results.push_back(builder::fleet::look_at(*manifest, manifest->pieces[i]));
   } else {
     Result<std::vector<PieceResult>> done = do_pieces(*manifest, *pieces);
     if (done.status().code() == Code::cancelled) {
@@ -184,7 +162,10 @@ int work(const std::vector<std::string>& arguments) {
     if (!done) return fail("work", done.status());
     results = std::move(*done);
   }
-  const std::vector<Row> rows = rows_of(*manifest, *pieces, results, !cli.has("piece"));
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < pieces->size(); ++i) {
+    rows.push_back({(*pieces)[i] + 1, manifest->pieces[(*pieces)[i]], std::move(results[i])});
+  }
   cli.has("json") ? print_json(*manifest, rows) : print_text(*manifest, rows, cli.has("list"));
   const auto is_done = [](const Row& row) { return row.result.state == PieceState::done; };
   const bool complete = std::all_of(rows.begin(), rows.end(), is_done);

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-namespace clbake::builder {
+namespace clbake::builder::fleet {
 namespace {
 
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{16} << 20;
@@ -70,20 +70,21 @@ std::string host_name() {
   return name;
 }
 
-}  // namespace
-
-bool is_machine_name(const std::string& name) {
-  constexpr const char* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-  return !name.empty() && name[0] != '-' && name.find_first_not_of(kAllowed) == std::string::npos;
-}
-
-std::string identity(const OfflineTarget& target) {
+// 16 hexadecimal digits that differ for other targets, or for compilers of other versions.
+std::string compilers_identity(const OfflineTarget& target) {
   std::vector<std::string> parts = {target.name, identity(target.device.target)};
   for (const Tool& tool : target.tools) {
     parts.push_back(tool.name);
     parts.push_back(tool.version);
   }
   return digest(parts);
+}
+
+}  // namespace
+
+bool is_machine_name(const std::string& name) {
+  constexpr const char* kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  return !name.empty() && name[0] != '-' && name.find_first_not_of(kAllowed) == std::string::npos;
 }
 
 Result<Machine> this_machine() {
@@ -93,7 +94,7 @@ Result<Machine> this_machine() {
   if (!targets) return targets.status();
   for (const OfflineTarget& target : *targets) {
     if (!target.obstacle.empty()) continue;
-    machine.targets.push_back({target.name, identity(target), target.device.limits.fp64});
+    machine.targets.push_back({target.name, compilers_identity(target), target.device.limits.fp64});
   }
   const Result<std::vector<Device>> devices = list_devices();
   if (!devices && machine.targets.empty()) return devices.status();
@@ -117,4 +118,4 @@ Result<Machine> read_machine(const std::string& path) {
   });
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::fleet

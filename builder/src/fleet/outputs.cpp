@@ -1,58 +1,53 @@
-// Whether a piece is done: a look at its output.
+#include "fleet/outputs.hpp"
+
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
-#include "fleet/outputs.hpp"
 #include "process/text_file.hpp"
 
 #include <filesystem>
 
-namespace clbake::builder {
+namespace clbake::builder::fleet {
 namespace {
 
 constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{256} << 20;
 
-constexpr const char* kNotServed = ": names problems that the bundle does not serve";
+PieceResult damaged(const Status& status) { return {PieceState::damaged, false, status.message()}; }
 
-std::string cause_of(const Status& status) { return status ? std::string() : status.message(); }
-
-std::string fault_of_bundle(const std::string& path) {
+PieceResult look_at_bundle(const std::string& path) {
   const Result<Bundle> bundle = Bundle::open(path);
-  if (!bundle) return bundle.status().message();
-  return cause_of(bundle->verify().within(path));
+  if (!bundle) return damaged(bundle.status());
+  const Status intact = bundle->verify();
+  return intact ? PieceResult{PieceState::done, false, {}} : damaged(intact.within(path));
 }
 
-std::string fault_of_profile(const std::string& path) {
+PieceResult look_at_profile(const std::string& path) {
   const Result<Tuning> tuning = read_tuning(path);
-  if (!tuning) return tuning.status().message();
-  return tuning->complete ? "" : path + ": the tuning is not complete";
+  if (!tuning) return damaged(tuning.status());
+  if (!tuning->complete) return {PieceState::damaged, false, path + ": the tuning is not complete"};
+  return {PieceState::done, false, {}};
 }
 
-// A report of tests in JUnit's form that has no failure.
-std::string fault_of_check(const std::string& path) {
+// A page, or a report of tests in JUnit's form, which may name what failed.
+PieceResult look_at_text(const std::string& path, const char* end) {
   const Result<std::string> text = read_text_file(path, kMaxTextBytes);
-  if (!text) return text.status().message();
-  if (text->find("</testsuite") == std::string::npos) return path + ": is not complete";
-  if (text->find("<failure") == std::string::npos && text->find("<error") == std::string::npos) return {};
-  return path + kNotServed;
+  if (!text) return damaged(text.status());
+  const auto has = [&](const char* part) { return text->find(part) != std::string::npos; };
+  if (!has(end)) return {PieceState::damaged, false, path + ": is not complete"};
+  if (!has("<failure") && !has("<error")) return {PieceState::done, false, {}};
+  return {PieceState::failed, false, path + ": names problems that the bundle does not serve"};
 }
 
-std::string fault_of_report(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, kMaxTextBytes);
-  if (!text) return text.status().message();
-  return text->find("</html>") == std::string::npos ? path + ": is not complete" : "";
-}
-
-std::string fault_of(Stage stage, const std::string& path) {
+PieceResult look_at(Stage stage, const std::string& path) {
   switch (stage) {
     case Stage::tune:
-    case Stage::profile: return fault_of_profile(path);
+    case Stage::profile: return look_at_profile(path);
     case Stage::bake:
-    case Stage::merge: return fault_of_bundle(path);
-    case Stage::check: return fault_of_check(path);
-    case Stage::report: return fault_of_report(path);
+    case Stage::merge: return look_at_bundle(path);
+    case Stage::check: return look_at_text(path, "</testsuite");
+    case Stage::report: return look_at_text(path, "</html>");
   }
-  return "unknown stage";
+  return {PieceState::damaged, false, "unknown stage"};
 }
 
 }  // namespace
@@ -60,18 +55,13 @@ std::string fault_of(Stage stage, const std::string& path) {
 PieceResult look_at(const Manifest& manifest, const Piece& piece) {
   const std::string path = manifest.directory + "/" + output_of(piece);
   std::error_code error;
-  PieceResult result;
-  result.cause = path + ": is not there";
-  if (!std::filesystem::exists(path, error)) return result;
-  result.cause = fault_of(piece.stage, path);
-  const bool finding = piece.stage == Stage::check && result.cause.find(kNotServed) != std::string::npos;
-  result.state = result.cause.empty() ? PieceState::done : finding ? PieceState::failed : PieceState::damaged;
-  return result;
+  if (!std::filesystem::exists(path, error)) return {PieceState::missing, false, path + ": is not there"};
+  return look_at(piece.stage, path);
 }
 
-bool can_go_on_from(Stage stage, const std::string& path) {
-  if (stage == Stage::bake) return fault_of_bundle(path).empty();
+bool can_continue_from(Stage stage, const std::string& path) {
+  if (stage == Stage::bake) return look_at_bundle(path).state == PieceState::done;
   return stage == Stage::tune && read_tuning(path);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::fleet

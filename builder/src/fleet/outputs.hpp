@@ -1,14 +1,12 @@
-// What earlier attempts at a piece left.
+// Files that pieces make, finished or not.
 #pragma once
 
 #include <clbake/builder/fleet/manifest.hpp>
 
-#include <string>
+namespace clbake::builder::fleet {
 
-namespace clbake::builder {
+// True when the unfinished output of a tuning or a bake is intact: its command continues from it. Commands of other
+// stages refuse a file that they did not write.
+bool can_continue_from(Stage stage, const std::string& path);
 
-// Whether an unfinished output is intact and its command takes it up: of a tuning or a bake. Any other would at best be
-// of no use, and at worst be refused as a file that clbake did not write.
-bool can_go_on_from(Stage stage, const std::string& path);
-
-}  // namespace clbake::builder
+}  // namespace clbake::builder::fleet

@@ -3,24 +3,24 @@
 
 #include <clbake/status.hpp>
 
-#include <optional>
+#include <memory>
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::fleet {
 
 // Held as long as the object lives. The kernel releases the lock of a process that is killed.
 class PieceLock {
  public:
-  // Empty when another process holds it. Fails with io when the file cannot be created or locked.
-  static Result<std::optional<PieceLock>> try_lock(const std::string& path);
-  PieceLock(PieceLock&& other) noexcept;
-  PieceLock& operator=(PieceLock&& other) noexcept;
+  // Null when another process holds it. Fails with io when the file cannot be created or locked.
+  static Result<std::unique_ptr<PieceLock>> try_lock(const std::string& path);
+  PieceLock(const PieceLock&) = delete;
+  PieceLock& operator=(const PieceLock&) = delete;
   ~PieceLock();  // removes the file
 
  private:
-  PieceLock(std::string path, int descriptor);
+  PieceLock(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
   std::string path_;
   int descriptor_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::fleet

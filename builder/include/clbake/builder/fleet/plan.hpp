@@ -1,16 +1,12 @@
-// Baking with many machines. A manifest lists pieces of work, each of which one `clbake` command does on any machine
-// that has the piece's device. The output of a piece is a file that is named after everything that goes into it, so
-// whoever finds the file, on whatever machine, has no need to do the piece again.
+// From machines to the pieces of work of a bundle: tune, bake, merge, check and report.
 #pragma once
 
+#include <clbake/builder/fleet/manifest.hpp>
 #include <clbake/builder/offline_targets.hpp>
 
-#include <string>
-#include <vector>
+namespace clbake::builder::fleet {
 
-namespace clbake::builder {
-
-// What a machine can bake for: `clbake devices --json`, or a file written by hand.
+// A machine and what it bakes for: `clbake devices --json`, or a file written by hand.
 struct Machine {
   struct Device {
     Target target;
@@ -19,7 +15,7 @@ struct Machine {
   };
   struct Offline {
     std::string name;      // of `clbake targets`
-    std::string identity;  // empty: any compilers will do
+    std::string identity;  // of its compilers; empty: not known
     bool fp64 = true;
   };
   std::string name;  // what the scheduler calls it
@@ -27,11 +23,8 @@ struct Machine {
   std::vector<Offline> targets;
 };
 
-// Whether a machine may be called so: letters, digits, dots, dashes and underscores.
+// True for a name of letters, digits, dots, dashes and underscores that does not begin with a dash.
 bool is_machine_name(const std::string& name);
-
-// 16 hexadecimal digits that differ for other targets, or for compilers of other versions.
-std::string identity(const OfflineTarget& target);
 
 // This machine under its host name. Fails with no_device when it has neither a device nor a compiler for a target.
 Result<Machine> this_machine();
@@ -40,36 +33,6 @@ Result<Machine> this_machine();
 // ignored; "targets", and in its elements all but the name, and beside a device's target everything, may be missing.
 // Fails with not_found, io, or malformed; messages begin with the path and name the field.
 Result<Machine> read_machine(const std::string& path);
-
-enum class Stage { tune, profile, bake, merge, check, report };
-constexpr Stage all_stages[] = {Stage::tune, Stage::profile, Stage::bake, Stage::merge, Stage::check, Stage::report};
-const char* name(Stage stage);  // "tune", ...
-
-// A file that a piece reads and no other piece writes.
-struct InputFile {
-  std::string path;    // relative to the manifest's directory, or absolute
-  std::string digest;  // of its bytes when the manifest was made
-};
-
-struct Piece {
-  Stage stage = Stage::bake;
-  std::string id;     // "bake-" and 16 hexadecimal digits: see piece_id()
-  std::string title;  // for people: "bake NVIDIA H200, driver 580.159.04, single"
-  // The verb and its arguments. It runs in the manifest's directory; its last two arguments name output_of().
-  std::vector<std::string> command;
-  std::vector<InputFile> files;
-  std::vector<std::string> needs;  // ids of pieces whose outputs it reads
-  std::string device;  // identity of the device or offline target, or its name: any compilers; empty: any machine
-  std::uint32_t compute_units = 0;    // that the device must have; 0: any number
-  std::vector<std::string> machines;  // names of those that have the device; empty: any
-};
-
-// The path of the piece's output, relative to the manifest's directory: "pieces/bake-0123456789abcdef.clbake".
-std::string output_of(const Piece& piece);
-
-// The piece's name: a hash of clbake's version, the command without its output, the bytes of its files and the device.
-// The names of what it reads from other pieces are in the command, so it stands for their inputs, too.
-std::string piece_id(const Piece& piece);
 
 struct FleetOptions {
   std::vector<Machine> machines;
@@ -104,4 +67,4 @@ struct Plan {
 // files.
 Result<Plan> plan_fleet(const FleetOptions& options);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::fleet
