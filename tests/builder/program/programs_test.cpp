@@ -81,8 +81,8 @@ BOOST_AUTO_TEST_CASE(AProgramBecomesAVariant) {
 }
 
 // What users copy.
-BOOST_AUTO_TEST_CASE(TheReadmesManifestIsRead) {
-  const std::string page = read_file(README);
+BOOST_AUTO_TEST_CASE(ThePagesManifestIsRead) {
+  const std::string page = read_file(PAGE);
   const std::string begin = "```json\n";
   const std::size_t at = page.find(begin);
   BOOST_REQUIRE(at != std::string::npos);
