@@ -63,7 +63,7 @@ Contents example() {
   return c;
 }
 
-// The bytes of the page's lines "    0080  01 00 ...  meaning"; ".." is zeros up to the address of the next line.
+// The bytes of the page's lines "    0080  01000000 ...  meaning"; ".." is zeros up to the address of the next line.
 Bytes bytes_of_page() {
   std::ifstream page(CLBAKE_FORMAT_PAGE);
   Bytes bytes;
@@ -75,7 +75,11 @@ Bytes bytes_of_page() {
     BOOST_REQUIRE_MESSAGE(address == bytes.size(), line);
     zeros = line.compare(10, 2, "..") == 0;
     std::istringstream columns(line.substr(10, zeros ? 0 : line.find("  ", 10) - 10));
-    for (std::string byte; columns >> byte;) bytes.push_back(static_cast<std::uint8_t>(std::stoul(byte, nullptr, 16)));
+    for (std::string group; columns >> group;) {
+      for (std::size_t i = 0; i < group.size(); i += 2) {
+        bytes.push_back(static_cast<std::uint8_t>(std::stoul(group.substr(i, 2), nullptr, 16)));
+      }
+    }
   }
   return bytes;
 }

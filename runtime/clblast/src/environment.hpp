@@ -6,7 +6,8 @@
 
 namespace clbake::door {
 
-// The variable's value; empty when it is not set, or when the process has more rights than its user. They name code.
+// The variable's value; empty when it is not set. Also empty when the process has more rights than its user, as the
+// variables name code.
 inline std::string environment(const char* name) {
   const char* const value = secure_getenv(name);
   return value ? value : "";

@@ -13,15 +13,18 @@
  *   clbake_library_release(library);
  *   clbake_bundle_release(bundle);
  *
- * The same library as clbake/clbake.hpp, where each function's C++ counterpart says more: semantics, thread rules,
- * failures. Every function that can fail returns a clbake_code and fills in `error`, which may be NULL, when it is not
- * CLBAKE_OK; results are written only on success. Objects that a function makes are the caller's to release; NULL may
- * be released. Any other null pointer where an object is wanted is CLBAKE_INVALID_ARGUMENT.
+ * clbake/clbake.hpp is the same library for C++ and says more about each function.
  *
- * Structs begin with their size, which their _init function sets; later versions add fields at the end. A function
- * refuses an input struct of a size that it does not know (CLBAKE_ARGUMENT_STRUCT_SIZE), but fills in one of a newer
- * header as far as it knows the fields. clbake_error, clbake_batch_offsets and clbake_epilogue_buffers never change.
- * RUNTIME.md, "What stays the same", has all promises about versions. */
+ * Failure: a function that can fail returns a clbake_code. Unless that is CLBAKE_OK, it fills in `error`, which may be
+ * NULL, and writes no result. A null pointer is CLBAKE_INVALID_ARGUMENT unless the function allows it.
+ * Ownership: the caller releases objects that a function makes; releasing NULL does nothing. Texts and arrays that are
+ * passed in are read during the call only, unless said otherwise.
+ * Threads: each section below says how many threads may use its objects at once.
+ *
+ * Most structs begin with their size, which their _init function sets; later versions add fields at the end. A function
+ * refuses an input struct of an unknown size (CLBAKE_ARGUMENT_STRUCT_SIZE), but fills in the fields that it knows of an
+ * output struct of a newer header. clbake_error, clbake_batch_offsets, clbake_scalars and clbake_epilogue_buffers never
+ * change. RUNTIME.md, "What stays the same", has all promises about versions. */
 #ifndef CLBAKE_CLBAKE_H
 #define CLBAKE_CLBAKE_H
 
@@ -36,35 +39,39 @@
 extern "C" {
 #endif
 
-/* clbake::Code: see clbake/status.hpp. */
+/* Cause of a failure; 20 to 49 are also the reasons for a miss. The numbers never change. */
 typedef enum clbake_code {
   CLBAKE_OK = 0,
-  CLBAKE_INVALID_ARGUMENT = 1,
-  CLBAKE_OUT_OF_MEMORY = 2,
-  CLBAKE_CANCELLED = 3,
-  CLBAKE_NOT_FOUND = 10,
-  CLBAKE_IO = 11,
-  CLBAKE_NOT_A_BUNDLE = 20,
-  CLBAKE_TRUNCATED = 21,
-  CLBAKE_CHECKSUM = 22,
-  CLBAKE_UNSUPPORTED_VERSION = 23,
-  CLBAKE_MALFORMED = 24,
-  CLBAKE_NOT_TRUSTED = 25,
-  CLBAKE_NO_TARGET = 30,
-  CLBAKE_OTHER_DRIVER = 31,
-  CLBAKE_NO_VARIANT = 32,
-  CLBAKE_NO_ENTRY = 33,
-  CLBAKE_NO_PROGRAM = 34,
-  CLBAKE_DRIVER_REJECTED = 40,
-  CLBAKE_BUILD_FAILED = 50,
-  CLBAKE_OPENCL = 51,
-  CLBAKE_NO_DEVICE = 52,
-  CLBAKE_WRONG_RESULT = 53
+  CLBAKE_INVALID_ARGUMENT = 1, /* clbake_error's argument and message name it */
+  CLBAKE_OUT_OF_MEMORY = 2,    /* of the host or the device */
+  CLBAKE_CANCELLED = 3,        /* stopped on request; finished work is kept */
+  CLBAKE_NOT_FOUND = 10,       /* no such file */
+  CLBAKE_IO = 11,              /* reading, writing, syncing or renaming failed */
+
+  CLBAKE_NOT_A_BUNDLE = 20,        /* other bytes than a bundle's at the start */
+  CLBAKE_TRUNCATED = 21,           /* fewer bytes than the header declares */
+  CLBAKE_CHECKSUM = 22,            /* other bytes than were written */
+  CLBAKE_UNSUPPORTED_VERSION = 23, /* a newer major version, or an unknown feature */
+  CLBAKE_MALFORMED = 24,           /* right checksums, but fields against the rules of FORMAT.md */
+  CLBAKE_NOT_TRUSTED = 25,         /* refused by clbake_options.trust */
+  CLBAKE_NO_TARGET = 30,           /* the bundle has nothing for this device */
+  CLBAKE_OTHER_DRIVER = 31,        /* the bundle has this device under another driver or platform version */
+  CLBAKE_NO_VARIANT = 32,          /* the profile names no variant for the problem */
+  CLBAKE_NO_ENTRY = 33,            /* the variant was not baked for this device and driver */
+  CLBAKE_NO_PROGRAM = 34,          /* no bundle has a program of this name */
+  CLBAKE_DRIVER_REJECTED = 40,     /* the driver refused a verified program */
+
+  CLBAKE_BUILD_FAILED = 50, /* the source does not compile; the message has the build log */
+  CLBAKE_OPENCL = 51,       /* another OpenCL call failed; the message names it */
+  CLBAKE_NO_DEVICE = 52,    /* no OpenCL platform, or no device that matches */
+  CLBAKE_WRONG_RESULT = 53  /* a result differs from the reference */
 } clbake_code;
 
-/* clbake::Argument: see clbake/status.hpp. */
+/* Refused argument of CLBAKE_INVALID_ARGUMENT. The numbers never change. */
 typedef enum clbake_argument {
   CLBAKE_ARGUMENT_NONE = 0,
+
+  /* Fields of clbake_problem. */
   CLBAKE_ARGUMENT_PRECISION = 1,
   CLBAKE_ARGUMENT_LAYOUT = 2,
   CLBAKE_ARGUMENT_M = 3,
@@ -81,51 +88,54 @@ typedef enum clbake_argument {
   CLBAKE_ARGUMENT_BIAS = 14,
   CLBAKE_ARGUMENT_BIAS_STRIDE = 15,
   CLBAKE_ARGUMENT_ACTIVATION = 16,
-  CLBAKE_ARGUMENT_BOUNDS = 17,
+  CLBAKE_ARGUMENT_BOUNDS = 17, /* low and high of a clamp */
   CLBAKE_ARGUMENT_LDD = 18,
   CLBAKE_ARGUMENT_D_STRIDE = 19,
   CLBAKE_ARGUMENT_CONJ_A = 51,
   CLBAKE_ARGUMENT_CONJ_B = 52,
-  CLBAKE_ARGUMENT_ALPHA = 53,
-  CLBAKE_ARGUMENT_BETA = 54,
-  CLBAKE_ARGUMENT_SCALARS = 55,
-  CLBAKE_ARGUMENT_A = 20,
+
+  CLBAKE_ARGUMENT_ALPHA = 53,   /* imaginary part of a problem that is not complex */
+  CLBAKE_ARGUMENT_BETA = 54,    /* as ALPHA */
+  CLBAKE_ARGUMENT_SCALARS = 55, /* null, or neither one nor one for each product */
+
+  CLBAKE_ARGUMENT_A = 20, /* null, not a buffer, or of another context; so are B, C, D and BIAS_VECTOR */
   CLBAKE_ARGUMENT_B = 21,
   CLBAKE_ARGUMENT_C = 22,
-  CLBAKE_ARGUMENT_A_SIZE = 23,
+  CLBAKE_ARGUMENT_A_SIZE = 23, /* the matrix ends behind its buffer */
   CLBAKE_ARGUMENT_B_SIZE = 24,
   CLBAKE_ARGUMENT_C_SIZE = 25,
-  CLBAKE_ARGUMENT_C_ALIAS = 26,
-  CLBAKE_ARGUMENT_C_READ_ONLY = 27,
-  CLBAKE_ARGUMENT_WORKSPACE = 28,
+  CLBAKE_ARGUMENT_C_ALIAS = 26,     /* C shares elements with A or B */
+  CLBAKE_ARGUMENT_C_READ_ONLY = 27, /* kernels may not write to C's buffer */
+  CLBAKE_ARGUMENT_WORKSPACE = 28,   /* missing, too small or not aligned */
   CLBAKE_ARGUMENT_D = 32,
   CLBAKE_ARGUMENT_D_SIZE = 33,
-  CLBAKE_ARGUMENT_D_ALIAS = 34,
+  CLBAKE_ARGUMENT_D_ALIAS = 34, /* D shares elements with C, and is not C */
   CLBAKE_ARGUMENT_BIAS_VECTOR = 35,
   CLBAKE_ARGUMENT_BIAS_SIZE = 36,
-  CLBAKE_ARGUMENT_BIAS_ALIAS = 37,
-  CLBAKE_ARGUMENT_QUEUE = 30,
-  CLBAKE_ARGUMENT_WAIT_LIST = 31,
+  CLBAKE_ARGUMENT_BIAS_ALIAS = 37, /* the bias shares elements with C */
+
+  CLBAKE_ARGUMENT_QUEUE = 30,     /* null, or of another context or device */
+  CLBAKE_ARGUMENT_WAIT_LIST = 31, /* null, or with a null event */
   CLBAKE_ARGUMENT_CONTEXT = 40,
   CLBAKE_ARGUMENT_DEVICE = 41,
   CLBAKE_ARGUMENT_PLATFORM = 42,
   CLBAKE_ARGUMENT_BUNDLE = 43,
   CLBAKE_ARGUMENT_LIBRARY = 44,
   CLBAKE_ARGUMENT_GEMM = 45,
-  CLBAKE_ARGUMENT_OPTIONS = 46,
+  CLBAKE_ARGUMENT_OPTIONS = 46, /* a value that is none of its enumeration's */
   CLBAKE_ARGUMENT_STRUCT_SIZE = 47,
-  CLBAKE_ARGUMENT_OUTPUT = 48,
-  CLBAKE_ARGUMENT_DIRECTORY = 49,
-  CLBAKE_ARGUMENT_OTHER = 50
+  CLBAKE_ARGUMENT_OUTPUT = 48,    /* null, or too small, where a result should go */
+  CLBAKE_ARGUMENT_DIRECTORY = 49, /* the overlay's */
+  CLBAKE_ARGUMENT_OTHER = 50      /* the message names it */
 } clbake_argument;
 
-/* Needs no initialisation. 1024 bytes in every version: a later field takes its room from the message, which is one
- * line, cut where it is longer. */
+/* Failure of a call. Needs no initialisation. 1024 bytes in every version: a later field takes its room from the
+ * message. */
 typedef struct clbake_error {
   clbake_code code;
-  char message[1012];
-  clbake_argument argument; /* the argument that was refused, with CLBAKE_INVALID_ARGUMENT */
-  cl_int opencl_code;       /* what the OpenCL call returned that failed; 0 when none did */
+  char message[1012];       /* one line, cut where it is longer */
+  clbake_argument argument; /* refused argument, with CLBAKE_INVALID_ARGUMENT */
+  cl_int opencl_code;       /* error of the OpenCL call that failed; 0 when none did */
 } clbake_error;
 
 typedef struct clbake_bundle clbake_bundle;
@@ -135,33 +145,39 @@ typedef struct clbake_program clbake_program;
 typedef struct clbake_overlay clbake_overlay;
 typedef struct clbake_trust clbake_trust;
 
-/* ---- Bundles. Any thread. A library keeps what it needs: bundles may be released once it is created. ---- */
+/* ---- Bundles: any number of threads at once. A library keeps what it needs: bundles may be released once it is
+ * created. ---- */
 
+/* Maps a bundle's file, which must not change afterwards but may be replaced by rename. Fails with CLBAKE_NOT_FOUND,
+ * CLBAKE_IO, CLBAKE_OUT_OF_MEMORY, or with the code of a damaged or unknown file (20 to 24). */
 clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error);
 
-/* Reads in place: the bytes must stay unchanged as long as the bundle and every library made with it live. */
+/* Reads a bundle in place: the bytes must stay unchanged as long as the bundle and every library made with it live.
+ * Fails as clbake_bundle_open, but for the file. */
 clbake_code clbake_bundle_from_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
 
-/* Copies the bytes; the caller may free them at once. */
+/* Copies the bytes, which the caller may free at once. Fails as clbake_bundle_from_memory. */
 clbake_code clbake_bundle_copy_memory(const void* bytes, size_t size, clbake_bundle** bundle, clbake_error* error);
 
 void clbake_bundle_release(clbake_bundle* bundle);
 
-/* ---- The overlay: clbake::open_overlay. Any thread. ---- */
+/* ---- The overlay, a directory of compiled programs: any number of threads and processes at once. ---- */
 
 typedef enum clbake_overlay_mode { CLBAKE_OVERLAY_READ_ONLY = 1, CLBAKE_OVERLAY_READ_WRITE = 2 } clbake_overlay_mode;
 
-/* max_bytes: 0 for 256 MiB. */
+/* Opens the directory, and makes it for CLBAKE_OVERLAY_READ_WRITE. It must belong to the user and be writable by nobody
+ * else. max_bytes: size at which old programs are dropped; 0 for 256 MiB. Fails with CLBAKE_INVALID_ARGUMENT,
+ * CLBAKE_NOT_FOUND, CLBAKE_IO or CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode, uint64_t max_bytes,
                                 clbake_overlay** overlay, clbake_error* error);
 void clbake_overlay_release(clbake_overlay* overlay);
 
 /* Writes the path of the user's cache directory for the application, with its terminating zero, to `path`, which holds
- * `size` bytes. The only function that reads the environment. Also fails with CLBAKE_INVALID_ARGUMENT when `size` is
- * too small. */
+ * `size` bytes. The only function that reads the environment. Fails with CLBAKE_INVALID_ARGUMENT when `size` is too
+ * small, with CLBAKE_NOT_FOUND when there is no such directory. */
 clbake_code clbake_user_cache_directory(const char* application, char* path, size_t size, clbake_error* error);
 
-/* ---- Problems: clbake::Problem. ---- */
+/* ---- Problems. ---- */
 
 typedef enum clbake_precision {
   CLBAKE_SINGLE = 1,
@@ -173,41 +189,46 @@ typedef enum clbake_precision {
 } clbake_precision;
 typedef enum clbake_layout { CLBAKE_ROW_MAJOR = 0, CLBAKE_COLUMN_MAJOR = 1 } clbake_layout;
 
+/* Elements from the start of A, B and C to the matrices of one product. */
 typedef struct clbake_batch_offsets {
-  size_t a, b, c; /* elements */
+  size_t a, b, c;
 } clbake_batch_offsets;
 
-/* clbake::Bias and clbake::Activation: see clbake/clbake.hpp for the formulas. */
+/* Vector that is added to C, with an element for each of its rows or columns. */
 typedef enum clbake_bias { CLBAKE_BIAS_NONE = 0, CLBAKE_BIAS_PER_ROW = 1, CLBAKE_BIAS_PER_COLUMN = 2 } clbake_bias;
+
+/* Function of each element x of C, with s(x) = 1 / (1 + exp(-x)). */
 typedef enum clbake_activation {
   CLBAKE_ACTIVATION_NONE = 0,
-  CLBAKE_RELU = 1,
-  CLBAKE_CLAMP = 2,
-  CLBAKE_SIGMOID = 3,
-  CLBAKE_SILU = 4,
-  CLBAKE_GELU = 5,
-  CLBAKE_GELU_TANH = 6
+  CLBAKE_RELU = 1,     /* max(x, 0) */
+  CLBAKE_CLAMP = 2,    /* at least clbake_problem.low, at most high */
+  CLBAKE_SIGMOID = 3,  /* s(x) */
+  CLBAKE_SILU = 4,     /* x * s(x) */
+  CLBAKE_GELU = 5,     /* x * (1 + erf(x / sqrt(2))) / 2 */
+  CLBAKE_GELU_TANH = 6 /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2 */
 } clbake_activation;
 
+/* C = act(alpha * op(A) * op(B) + beta * D + bias), where C is m x n, op(A) m x k, op(B) k x n, and D is C unless has_d
+ * is set. Sizes, leading dimensions and strides are in elements. */
 typedef struct clbake_problem {
   size_t struct_size;
   clbake_precision precision;
   clbake_layout layout;
   int trans_a, trans_b;                /* 0: no */
-  int conj_a, conj_b;                  /* of complex problems; 0: no */
-  size_t m, n, k, lda, ldb, ldc;       /* elements */
-  size_t batch;                        /* products */
-  size_t a_stride, b_stride, c_stride; /* elements */
-  const clbake_batch_offsets* offsets; /* `batch` of them instead of the strides; or NULL. Read during the call only. */
-  clbake_bias bias;                    /* and the rest: clbake::Epilogue */
+  int conj_a, conj_b;                  /* complex problems only; 0: no */
+  size_t m, n, k, lda, ldb, ldc;       /* leading dimensions: at least the length of a line as stored, and 1 */
+  size_t batch;                        /* number of products */
+  size_t a_stride, b_stride, c_stride; /* from one product's matrix to the next */
+  const clbake_batch_offsets* offsets; /* NULL, or one for each product in the place of the strides */
+  clbake_bias bias;
   clbake_activation activation;
-  size_t bias_stride; /* elements */
-  double low, high;
+  size_t bias_stride;   /* from one product's bias to the next; 0: all share it */
+  double low, high;     /* bounds of CLBAKE_CLAMP */
   int has_d;            /* 0: no */
-  size_t ldd, d_stride; /* elements */
+  size_t ldd, d_stride; /* as ldc and c_stride */
 } clbake_problem;
 
-/* clbake::EpilogueBuffers: what an epilogue reads, NULL where it has none. Offsets in elements. */
+/* Buffers of a problem with a bias or D, else NULL. The caller owns them. Offsets are in elements. */
 typedef struct clbake_epilogue_buffers {
   cl_mem bias;
   size_t bias_offset;
@@ -215,13 +236,13 @@ typedef struct clbake_epilogue_buffers {
   size_t d_offset;
 } clbake_epilogue_buffers;
 
-/* clbake::Scalars: alpha and beta of a product, which have imaginary parts if it is complex, else 0. */
+/* Alpha and beta of a product. Imaginary parts are 0 unless it is complex. */
 typedef struct clbake_scalars {
   double alpha, alpha_imaginary;
   double beta, beta_imaginary;
 } clbake_scalars;
 
-/* One row-major product of matrices without gaps between their rows, neither of them transposed, no epilogue. */
+/* Sets a problem of one row-major product: rows without gaps, nothing transposed, no bias, activation or D. */
 static inline void clbake_problem_init(clbake_problem* problem, clbake_precision precision, size_t m, size_t n,
                                        size_t k) {
   memset(problem, 0, sizeof *problem);
@@ -235,78 +256,96 @@ static inline void clbake_problem_init(clbake_problem* problem, clbake_precision
   problem->batch = 1;
 }
 
-/* ---- The library: clbake::Library. Any number of threads at once. ---- */
+/* ---- The library: any number of threads at once. After a fork the child must not use it. ---- */
 
-typedef enum clbake_on_miss { CLBAKE_COMPILE = 0, CLBAKE_FAIL = 1, CLBAKE_FALLBACK = 2 } clbake_on_miss;
+/* Policy when a bundle has no program for the problem on this device and driver. */
+typedef enum clbake_on_miss {
+  CLBAKE_COMPILE = 0, /* compile the bundle's source */
+  CLBAKE_FAIL = 1,    /* fail with the reason of the miss */
+  CLBAKE_FALLBACK = 2 /* serve with another program, and compile the wanted one in a thread of the library */
+} clbake_on_miss;
 typedef enum clbake_log_level { CLBAKE_INFO = 0, CLBAKE_WARNING = 1 } clbake_log_level;
+
+/* Receives events such as misses: one line, valid during the call. Called by the thread that does the work, perhaps by
+ * several at once. May call the library, but must not release its last reference. */
 typedef void (*clbake_log)(clbake_log_level level, const char* message, void* data);
 
 typedef struct clbake_options {
   size_t struct_size;
   clbake_on_miss on_miss;
-  int newer_driver; /* 0: no */
-  int only_build;   /* 0: no */
+  int newer_driver; /* not 0: allow machine code made for an older driver, or offline, if its entry allows that */
+  int only_build;   /* not 0: on PoCL, no first launch of a loaded program on zeros */
   clbake_log log;   /* or NULL */
-  void* log_data;
-  const clbake_overlay* overlay; /* or NULL. May be released once the library is created. */
-  int record;                    /* 0: no */
-  const clbake_trust* trust;     /* or NULL: any bundle. clbake/trust.h. May be released as the overlay. */
+  void* log_data;   /* for `log`; must live as long as the library */
+  const clbake_overlay* overlay; /* or NULL; may be released once the library is created */
+  int record;                    /* not 0: count the calls of each problem, for clbake_library_write_recording */
+  const clbake_trust* trust;     /* or NULL: any bundle (clbake/trust.h); may be released like the overlay */
 } clbake_options;
 
-/* The defaults. */
+/* Sets the defaults: all 0. */
 static inline void clbake_options_init(clbake_options* options) {
   memset(options, 0, sizeof *options);
   options->struct_size = sizeof *options;
 }
 
-/* options: NULL for the defaults. */
+/* Makes a library of bundles for one device of the context, which it retains; the first bundle that has a program
+ * serves. Loads nothing yet. options: NULL for the defaults. Fails with CLBAKE_INVALID_ARGUMENT, CLBAKE_OPENCL or
+ * CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles, size_t count,
                                   const clbake_options* options, clbake_library** library, clbake_error* error);
 
-/* Adds a reference, which must be released, too. Threads that each have one may release them in any order. */
+/* Adds a reference, which must be released, too, and returns its argument. Threads that each have one may release them
+ * in any order. */
 clbake_library* clbake_library_retain(clbake_library* library);
+
+/* Drops a reference. The last release waits for the library's thread to end its current compilation. */
 void clbake_library_release(clbake_library* library);
 
-/* Offsets in elements, from the start of the buffer. more: NULL when the epilogue has neither bias nor D. */
+/* Enqueues a product and returns without waiting for it; prepares the problem at its first call. Offsets are in
+ * elements from the start of the buffer. more: NULL without a bias and D. event: NULL, or the caller's to release. beta
+ * = 0: C is not read; alpha = 0 or k = 0: A and B are not read and may be NULL. Fails as clbake_gemm_prepare and
+ * clbake_gemm_enqueue. */
 clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
                                 double alpha, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta,
                                 cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
                                 const cl_event* wait_list, cl_event* event, clbake_error* error);
 
-/* The same with `count` scalars: 1 for all products, or one for each product of the problem's batch. Read before it
- * returns. */
+/* The same with `count` scalars: 1 for all products, or one for each product of the batch. */
 clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
                                        const clbake_scalars* scalars, size_t count, cl_mem a, size_t a_offset, cl_mem b,
                                        size_t b_offset, cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more,
                                        cl_uint wait_count, const cl_event* wait_list, cl_event* event,
                                        clbake_error* error);
 
-/* How far clbake_library_warm has come: before the first problem, and after each one; seconds_left is an estimate.
-   Returns 0 to stop. */
+/* Receives the progress of clbake_library_warm, before the first problem and after each one, on the calling thread.
+ * seconds_left is an estimate. Returns 0 to stop. */
 typedef int (*clbake_progress)(size_t done, size_t total, double seconds_left, void* data);
 
-/* progress: may be NULL; gets data. CLBAKE_CANCELLED when it stopped the rest. */
+/* Loads, or compiles, the programs of these problems ahead of time; goes on after a failure and returns the first.
+ * progress: may be NULL; gets `data`. Fails with CLBAKE_CANCELLED when it stopped the rest. */
 clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, size_t count,
                                 clbake_progress progress, void* data, clbake_error* error);
 
+/* Origin of the program that serves a problem, best first. */
 typedef enum clbake_origin {
-  CLBAKE_NATIVE = 0,
-  CLBAKE_PORTABLE = 1,
-  CLBAKE_OVERLAY = 2,
-  CLBAKE_SOURCE = 3
+  CLBAKE_NATIVE = 0,   /* machine code of the bundle */
+  CLBAKE_PORTABLE = 1, /* an intermediate language of the bundle, which the driver compiled */
+  CLBAKE_OVERLAY = 2,  /* compiled at an earlier miss and kept in the overlay */
+  CLBAKE_SOURCE = 3    /* compiled from the bundle's source */
 } clbake_origin;
 
-/* clbake::Explanation; texts are cut where they are longer. */
+/* The program that serves, and why. Texts are cut where they are longer. Times are the driver's, in microseconds, when
+ * the program was first loaded. */
 typedef struct clbake_explanation {
   size_t struct_size;
   clbake_origin origin;
-  clbake_code miss;
-  int loaded;
-  size_t bundle;
-  char variant[256];
-  char waits_for[256];
-  char baked_for[256];
-  char reason[512];
+  clbake_code miss;    /* why no machine code made for this device and driver serves; CLBAKE_OK when it does */
+  int loaded;          /* not 0: before this call */
+  size_t bundle;       /* index into the library's bundles */
+  char variant[256];   /* name of the variant, or of the application's program */
+  char waits_for[256]; /* CLBAKE_FALLBACK: the variant that is being compiled for later calls; else empty */
+  char baked_for[256]; /* driver that the program was made for, if another; else empty */
+  char reason[512];    /* for people: why this variant */
   char miss_message[512];
   double create_us, build_us, kernel_us;
 } clbake_explanation;
@@ -316,21 +355,25 @@ static inline void clbake_explanation_init(clbake_explanation* explanation) {
   explanation->struct_size = sizeof *explanation;
 }
 
+/* Tells what clbake_gemm_prepare would do now, without loading or counting anything. Fails as it would. */
 clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
                                    clbake_explanation* explanation, clbake_error* error);
 
-/* 1 or 0. */
+/* Returns 1 if machine code made for this device and driver would serve the problem; else 0, also on a failure. */
 int clbake_library_contains(clbake_library* library, const clbake_problem* problem);
 
+/* Bytes of workspace that the problem's handle needs. Loads the program; fails as clbake_gemm_prepare. */
 clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, size_t* bytes,
                                            clbake_error* error);
 
-/* clbake::Counters. */
+/* Events since the library was created. loaded to failed count calls that had to prepare, by what served them. */
 typedef struct clbake_counters {
   size_t struct_size;
-  uint64_t loaded, native, portable, overlay, source, fallback, failed, cached, waits;
-  uint64_t misses[64]; /* by clbake_code */
-  uint64_t create_us, build_us, kernel_us;
+  uint64_t loaded, native, portable, overlay, source, fallback, failed;
+  uint64_t cached;                         /* calls of clbake_library_gemm that had nothing to prepare */
+  uint64_t waits;                          /* times that such calls waited for a lock */
+  uint64_t misses[64];                     /* by clbake_code */
+  uint64_t create_us, build_us, kernel_us; /* microseconds that drivers took, all threads together */
 } clbake_counters;
 
 static inline void clbake_counters_init(clbake_counters* counters) {
@@ -338,54 +381,83 @@ static inline void clbake_counters_init(clbake_counters* counters) {
   counters->struct_size = sizeof *counters;
 }
 
+/* Copies the counters. Fails for null arguments and unknown struct sizes only. */
 clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error);
+/* Writes which problems were called so far, for `clbake capture`; replaces the file atomically. Fails with
+ * CLBAKE_INVALID_ARGUMENT without clbake_options.record, and with CLBAKE_IO. */
 clbake_code clbake_library_write_recording(clbake_library* library, const char* path, clbake_error* error);
+/* Waits until the library's thread has nothing left to compile or to write to the overlay. Not from clbake_log. */
 void clbake_library_finish(clbake_library* library);
 
-/* ---- Prepared problems: clbake::Gemm. One thread at a time; clone for each thread. ---- */
+/* ---- Prepared problems: one thread at a time; clone for each thread. They may outlive their library. ---- */
 
-/* variant: a name, or NULL for the profile's choice. caller_workspace: not 0 when clbake_gemm_use_workspace follows. */
+/* Chooses the variant for the problem and loads its program. variant: a name, or NULL for the profile's choice.
+ * caller_workspace: not 0 if clbake_gemm_use_workspace follows. Fails with CLBAKE_INVALID_ARGUMENT, CLBAKE_NO_VARIANT,
+ * CLBAKE_BUILD_FAILED, with the reason of the miss (CLBAKE_FAIL), with CLBAKE_OPENCL or CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
                                 int caller_workspace, clbake_gemm** gemm, clbake_error* error);
+
+/* Makes a handle of the same program with its own kernels and workspace. Fails with CLBAKE_OPENCL or
+ * CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error);
+
+/* Does not wait for the handle's calls. */
 void clbake_gemm_release(clbake_gemm* gemm);
 
+/* Bytes that clbake_gemm_use_workspace needs; 0 if none, and for NULL. */
 size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm);
+
+/* Uses the caller's buffer from offset_bytes on, a multiple of CL_DEVICE_MEM_BASE_ADDR_ALIGN, and retains it. Fails
+ * with CLBAKE_INVALID_ARGUMENT or CLBAKE_OPENCL; the handle then keeps what it had. */
 clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, size_t offset_bytes, clbake_error* error);
+
+/* Copies which program serves, and why. Fails for null arguments and unknown struct sizes only. */
 clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error);
 
+/* Enqueues the product; the arguments are those of clbake_library_gemm. Fails with CLBAKE_INVALID_ARGUMENT, and then
+ * has enqueued nothing; with CLBAKE_OPENCL or CLBAKE_OUT_OF_MEMORY, and then what was enqueued before still runs. */
 clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, size_t a_offset,
                                 cl_mem b, size_t b_offset, double beta, cl_mem c, size_t c_offset,
                                 const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
                                 cl_event* event, clbake_error* error);
 
-/* As clbake_library_gemm_scaled. */
+/* The same with scalars as in clbake_library_gemm_scaled. */
 clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue, const clbake_scalars* scalars,
                                        size_t count, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, cl_mem c,
                                        size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
                                        const cl_event* wait_list, cl_event* event, clbake_error* error);
 
-/* ---- The application's own programs: clbake::LoadedProgram. Any number of threads at once. ---- */
+/* ---- The application's own programs: any number of threads at once. They may outlive their library. ---- */
 
+/* Loads the program of this name (`clbake build --programs`). Fails with CLBAKE_NO_PROGRAM, or as
+ * clbake_gemm_prepare. */
 clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
                                    clbake_error* error);
+
+/* Tells what clbake_library_program would do now, without loading or counting anything. Fails as it would. */
 clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
                                            clbake_error* error);
+
 void clbake_program_release(clbake_program* program);
 
-/* For clCreateKernel; NULL for NULL. Valid until the release, unless kernels or clRetainProgram keep it longer. */
+/* The program for clCreateKernel; NULL for NULL. Valid until the release; kernels and clRetainProgram keep it longer.
+ */
 cl_program clbake_program_get(const clbake_program* program);
+
+/* As clbake_gemm_explanation. */
 clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
                                        clbake_error* error);
 
-/* ---- Beside a library. Any thread. ---- */
+/* ---- Without a library: any thread. ---- */
 
+/* Does early what NVIDIA's driver would do at the first program of the process; call it in a thread of its own beside
+ * clCreateContext. Fails with CLBAKE_NOT_FOUND, CLBAKE_OPENCL or CLBAKE_INVALID_ARGUMENT; no call depends on it. */
 clbake_code clbake_preload(cl_platform_id platform, clbake_error* error);
 
-/* CLBAKE_VERSION_NUMBER of the library that the program runs with. */
+/* CLBAKE_VERSION_NUMBER of the loaded library, which may differ from the headers'. */
 int clbake_version(void);
 
-/* The code's name, for example "checksum". */
+/* The code's name, for example "checksum"; "unknown" for another number. Static, never NULL. */
 const char* clbake_code_name(clbake_code code);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
-/* Which bundles a library may use, for C: clbake/trust.hpp. In a library of its own, clbake::trust (pkg-config:
- * clbake-trust).
+/* Trust for C: the bundles that a library may use. clbake/trust.hpp is the same for C++. In a library of its own,
+ * clbake::trust (pkg-config: clbake-trust).
  *
  *   const char* keys[] = {"c0ffee..."};
  *   clbake_trust* trust = NULL;
  *   if (clbake_trust_keys(keys, 1, 5, &trust, &error) == CLBAKE_OK) options.trust = trust;
  *
- * Any thread. A library keeps what it needs: a clbake_trust may be released once it is created. */
+ * Any thread. A library keeps what it needs: a clbake_trust may be released once the library is created. */
 #ifndef CLBAKE_TRUST_H
 #define CLBAKE_TRUST_H
 
@@ -15,10 +15,13 @@
 extern "C" {
 #endif
 
-/* digest: 64 hexadecimal digits. */
+/* Trusts the bundle of this identity only. digest: 64 hexadecimal digits, which `clbake digest` prints. Fails with
+ * CLBAKE_INVALID_ARGUMENT or CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_trust_digest(const char* digest, clbake_trust** trust, clbake_error* error);
 
-/* public_keys: `count` texts of 64 hexadecimal digits, read during the call only. */
+/* Trusts bundles that one of the keys signed with a release number of at least minimum_release. public_keys: `count`
+ * texts of 64 hexadecimal digits, read during the call only. Fails with CLBAKE_INVALID_ARGUMENT or
+ * CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_trust_keys(const char* const* public_keys, size_t count, uint64_t minimum_release,
                               clbake_trust** trust, clbake_error* error);
 

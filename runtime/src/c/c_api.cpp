@@ -1,4 +1,4 @@
-// The C header on top of the C++ one: checks pointers, translates structs, copies texts.
+// The C API on top of the C++ one: checks pointers, translates structs, copies texts.
 #include "c/c_api.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct clbake_program {
 
 namespace {
 
-// Hands a result to the caller in a new object.
+// Gives the result to the caller in a new object.
 template <typename Object, typename T>
 Status hand_over(Result<T> result, Object** to) {
   if (!result) return result.status();
@@ -70,7 +70,7 @@ clbake::Scalars scalars_of(const clbake_scalars& from) {
   return {{from.alpha, from.alpha_imaginary}, {from.beta, from.beta_imaginary}};
 }
 
-// Calls one(scalars), or each(list of them).
+// Calls one(alpha and beta of all products), or each(a list with one for each product).
 template <typename One, typename Each>
 Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One& one, const Each& each) {
   if (!scalars && count > 0) return null("scalars", Argument::scalars);
@@ -107,17 +107,16 @@ clbake::Problem problem_of(const clbake_problem& from) {
   return p;
 }
 
-// A struct that a function fills in.
+// Checks a struct that the library fills in.
 template <typename Struct>
 Status check_output(const Struct* to, const char* name) {
   return to ? check_size(to->struct_size, sizeof *to, name, true) : null_output(name);
 }
 
-// Checks what the C++ types rule out.
+// Checks values that the C++ types rule out.
 Status check(const clbake_problem* p) {
   if (!p) return null("problem");
-  const Status sized = check_size(p->struct_size, sizeof *p, "problem");
-  if (!sized) return sized;
+  if (Status bad = check_size(p->struct_size, sizeof *p, "problem"); !bad) return bad;
   const int precision = number(p->precision);
   if (precision < CLBAKE_SINGLE || precision > CLBAKE_COMPLEX_DOUBLE) {
     return {Argument::precision, std::string("precision is none of ") + clbake::precision_names};
@@ -138,7 +137,7 @@ Status check(const clbake_problem* p) {
   return {};
 }
 
-// The C++ library's log: calls the C one.
+// Calls the C log for the C++ library.
 void pass_on(clbake::LogLevel level, const char* message, void* data) {
   const auto& c = *static_cast<const CLog*>(data);
   c.log(level == clbake::LogLevel::info ? CLBAKE_INFO : CLBAKE_WARNING, message, c.data);
@@ -147,8 +146,7 @@ void pass_on(clbake::LogLevel level, const char* message, void* data) {
 Result<clbake::Options> options_of(const clbake_options* from) {
   clbake::Options options;
   if (!from) return options;
-  const Status sized = check_size(from->struct_size, sizeof *from, "options");
-  if (!sized) return sized;
+  if (Status bad = check_size(from->struct_size, sizeof *from, "options"); !bad) return bad;
   switch (number(from->on_miss)) {
     case CLBAKE_COMPILE: options.on_miss = clbake::OnMiss::compile; break;
     case CLBAKE_FAIL: options.on_miss = clbake::OnMiss::fail; break;
@@ -247,13 +245,9 @@ clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue,
                                 double alpha, cl_mem a, std::size_t a_offset, cl_mem b, std::size_t b_offset,
                                 double beta, cl_mem c, std::size_t c_offset, const clbake_epilogue_buffers* more,
                                 cl_uint wait_count, const cl_event* wait_list, cl_event* event, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    const Status possible = check(problem);
-    if (!possible) return possible;
-    return library->library.gemm(queue, problem_of(*problem), alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset},
-                                 buffers_of(more), wait_count, wait_list, event);
-  });
+  const clbake_scalars scalars = {alpha, 0, beta, 0};
+  return clbake_library_gemm_scaled(library, queue, problem, &scalars, 1, a, a_offset, b, b_offset, c, c_offset, more,
+                                    wait_count, wait_list, event, error);
 }
 
 clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
@@ -263,8 +257,7 @@ clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue
                                        const cl_event* wait_list, cl_event* event, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!library) return null_library();
-    const Status possible = check(problem);
-    if (!possible) return possible;
+    if (Status bad = check(problem); !bad) return bad;
     const clbake::Problem p = problem_of(*problem);
     return with_scalars(
         scalars, count,
@@ -286,16 +279,12 @@ clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* p
     if (count > 0 && !problems) return null("problems");
     std::vector<clbake::Problem> list;
     for (std::size_t i = 0; i < count; ++i) {
-      const Status possible = check(&problems[i]);
-      if (!possible) return possible;
+      if (Status bad = check(&problems[i]); !bad) return bad;
       list.push_back(problem_of(problems[i]));
     }
-    struct Receiver {
-      clbake_progress progress;
-      void* data;
-    } receiver = {progress, data};
+    std::pair<clbake_progress, void*> receiver = {progress, data};
     const auto forward = [](std::size_t done, std::size_t total, double seconds_left, void* to) {
-      const auto& [call, caller_data] = *static_cast<const Receiver*>(to);
+      const auto& [call, caller_data] = *static_cast<const decltype(receiver)*>(to);
       return call(done, total, seconds_left, caller_data) != 0;
     };
     return library->library.warm(list, progress ? static_cast<clbake::Progress>(forward) : nullptr, &receiver);
@@ -306,10 +295,8 @@ clbake_code clbake_library_explain(clbake_library* library, const clbake_problem
                                    clbake_explanation* explanation, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!library) return null_library();
-    const Status writable = check_output(explanation, "explanation");
-    if (!writable) return writable;
-    const Status possible = check(problem);
-    if (!possible) return possible;
+    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
+    if (Status bad = check(problem); !bad) return bad;
     const Result<clbake::Explanation> e = library->library.explain(problem_of(*problem));
     if (e) copy_explanation(*e, *explanation);
     return e.status();
@@ -319,10 +306,8 @@ clbake_code clbake_library_explain(clbake_library* library, const clbake_problem
 int clbake_library_contains(clbake_library* library, const clbake_problem* problem) {
   clbake_explanation e;
   clbake_explanation_init(&e);
-  return clbake_library_explain(library, problem, &e, nullptr) == CLBAKE_OK && e.origin == CLBAKE_NATIVE &&
-                 e.miss == CLBAKE_OK
-             ? 1
-             : 0;
+  const bool explained = clbake_library_explain(library, problem, &e, nullptr) == CLBAKE_OK;
+  return explained && e.origin == CLBAKE_NATIVE && e.miss == CLBAKE_OK ? 1 : 0;
 }
 
 clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, std::size_t* bytes,
@@ -330,8 +315,7 @@ clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake
   return run(error, [&]() -> Status {
     if (!library) return null_library();
     if (!bytes) return null_output("bytes");
-    const Status possible = check(problem);
-    if (!possible) return possible;
+    if (Status bad = check(problem); !bad) return bad;
     const Result<std::size_t> size = library->library.workspace_bytes(problem_of(*problem));
     if (size) *bytes = *size;
     return size.status();
@@ -341,8 +325,7 @@ clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake
 clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!library) return null_library();
-    const Status writable = check_output(counters, "counters");
-    if (!writable) return writable;
+    if (Status bad = check_output(counters, "counters"); !bad) return bad;
     const clbake::Counters c = library->library.counters();
     counters->loaded = c.loaded;
     counters->native = c.native;
@@ -377,8 +360,7 @@ clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* p
   return run(error, [&]() -> Status {
     if (!library) return null_library();
     if (!gemm) return null_output("gemm");
-    const Status possible = check(problem);
-    if (!possible) return possible;
+    if (Status bad = check(problem); !bad) return bad;
     clbake::PrepareOptions options;
     if (variant) options.variant = variant;
     options.caller_workspace = caller_workspace != 0;
@@ -405,8 +387,7 @@ clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, std::siz
 clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!gemm) return null_gemm();
-    const Status writable = check_output(explanation, "explanation");
-    if (!writable) return writable;
+    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
     copy_explanation(gemm->gemm.explanation(), *explanation);
     return {};
   });
@@ -416,11 +397,9 @@ clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, doubl
                                 cl_mem b, std::size_t b_offset, double beta, cl_mem c, std::size_t c_offset,
                                 const clbake_epilogue_buffers* more, cl_uint wait_count, const cl_event* wait_list,
                                 cl_event* event, clbake_error* error) {
-  return run(error, [&] {
-    return gemm ? gemm->gemm.enqueue(queue, alpha, {a, a_offset}, {b, b_offset}, beta, {c, c_offset}, buffers_of(more),
-                                     wait_count, wait_list, event)
-                : null_gemm();
-  });
+  const clbake_scalars scalars = {alpha, 0, beta, 0};
+  return clbake_gemm_enqueue_scaled(gemm, queue, &scalars, 1, a, a_offset, b, b_offset, c, c_offset, more, wait_count,
+                                    wait_list, event, error);
 }
 
 clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue, const clbake_scalars* scalars,
@@ -458,8 +437,7 @@ clbake_code clbake_library_explain_program(clbake_library* library, const char* 
   return run(error, [&]() -> Status {
     if (!library) return null_library();
     if (!name) return null("name");
-    const Status writable = check_output(explanation, "explanation");
-    if (!writable) return writable;
+    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
     const Result<clbake::Explanation> e = library->library.explain_program(name);
     if (e) copy_explanation(*e, *explanation);
     return e.status();
@@ -474,8 +452,7 @@ clbake_code clbake_program_explanation(const clbake_program* program, clbake_exp
                                        clbake_error* error) {
   return run(error, [&]() -> Status {
     if (!program) return null("program");
-    const Status writable = check_output(explanation, "explanation");
-    if (!writable) return writable;
+    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
     copy_explanation(program->program.explanation(), *explanation);
     return {};
   });

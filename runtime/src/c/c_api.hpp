@@ -1,4 +1,4 @@
-// What the functions of the C header share.
+// Helpers of the functions of the C header.
 #pragma once
 
 #include <clbake/clbake.h>
@@ -21,7 +21,7 @@ struct clbake_trust {
 
 namespace clbake::c {
 
-// Cut where it is longer.
+// Copies the text, cut where it is longer.
 template <std::size_t size>
 void copy_text(char (&to)[size], const std::string& from) {
   const std::size_t length = std::min(from.size(), size - 1);
@@ -39,14 +39,14 @@ inline clbake_code report(const Status& status, clbake_error* error) {
   return code;
 }
 
-// Runs `work` (-> Status) with nothing thrown past it.
+// Runs `work` (-> Status) and catches its exceptions.
 template <typename Work>
 clbake_code run(clbake_error* error, const Work& work) {
   return report(exceptions_to_status(work), error);
 }
 
-// What a caller in C wrote into an enum, which may be any number; to read one that is none of its values as the enum is
-// undefined in C++.
+// The number in an enum of a caller in C, who may have written any; C++ does not define reading an unlisted one as the
+// enum.
 template <typename Enum>
 int number(const Enum& value) {
   static_assert(sizeof(Enum) == sizeof(int));
@@ -62,8 +62,8 @@ inline Status null_output(const char* name) { return null(name, Argument::output
 inline Status null_library() { return null("library", Argument::library); }
 inline Status null_gemm() { return null("gemm", Argument::gemm); }
 
-// Whether a struct of the caller's has the size of this library's. `at_least`: for one that the library writes to; what
-// it knows comes first, so that a larger one of a newer header does as well.
+// Checks the size of a caller's struct. `at_least`: for one that the library writes to; a larger one, of a newer header,
+// begins with the fields that this library knows.
 inline Status check_size(std::size_t given, std::size_t known, const char* name, bool at_least = false) {
   if (given == known || (at_least && given > known)) return {};
   return {Argument::struct_size, std::string(name) + ".struct_size is " + std::to_string(given) + ", not " +

@@ -1,4 +1,4 @@
-// The overlay for C, apart from the rest so that only programs that use it carry it.
+// The C API's overlay, in its own file so that only programs that use it carry it.
 #include <clbake/clbake.h>
 
 #include "c/c_api.hpp"

@@ -38,15 +38,15 @@ StatusCode Gemv(const Layout layout, const Transpose a_transpose, const size_t m
                     *queue == handle<cl_command_queue>(14) && event == handle<cl_event*>(15));
 }
 
-// What clbake refuses comes here, without the caller's temporary buffer.
+// Products that clbake refuses come here, without the caller's temporary buffer. m = 3: arguments are checked.
 template <>
 StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
                 const size_t n, const size_t k, const float alpha, const cl_mem a, const size_t a_offset,
                 const size_t a_ld, const cl_mem b, const size_t b_offset, const size_t b_ld, const float beta, cl_mem c,
                 const size_t c_offset, const size_t c_ld, cl_command_queue*, cl_event*, cl_mem temp) {
-  return layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes && m == 3 &&
-                 n == 2 && k == 4 && alpha == 0.5F && a == c && a != b && a_offset == 1 && a_ld == 5 && b_offset == 2 &&
-                 b_ld == 6 && beta == 2 && c_offset == 3 && c_ld == 7 && temp == nullptr
+  return m != 3 || (layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes &&
+                    n == 2 && k == 4 && alpha == 0.5F && a == c && a != b && a_offset == 1 && a_ld == 5 &&
+                    b_offset == 2 && b_ld == 6 && beta == 2 && c_offset == 3 && c_ld == 7 && temp == nullptr)
              ? kServedByClblast
              : StatusCode::kUnexpectedError;
 }
@@ -58,11 +58,34 @@ StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const T
                        const float* betas, cl_mem c, const size_t* c_offsets, const size_t c_ld,
                        const size_t batch_count, cl_command_queue*, cl_event*) {
   if (batch_count == 1) throw std::length_error("as a CLBlast that is used by many threads at once");
-  return layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes && m == 3 &&
-                 n == 2 && k == 4 && alphas[1] == 3 && a != b && a_offsets[1] == 5 && a_ld == 1 && b_offsets[1] == 7 &&
-                 b_ld == 2 && betas[1] == 9 && b != c && c_offsets[1] == 11 && c_ld == 2 && batch_count == 2
+  return m != 3 ||
+                 (layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes &&
+                  n == 2 && k == 4 && alphas[1] == 3 && a != b && a_offsets[1] == 5 && a_ld == 1 && b_offsets[1] == 7 &&
+                  b_ld == 2 && betas[1] == 9 && b != c && c_offsets[1] == 11 && c_ld == 2 && batch_count == 2)
              ? kServedByClblast
              : StatusCode::kUnexpectedError;
+}
+
+template <>
+StatusCode GemmStridedBatched(const Layout layout, const Transpose, const Transpose b_transpose, const size_t m,
+                              const size_t, const size_t k, const float alpha, const cl_mem, const size_t a_offset,
+                              const size_t a_ld, const size_t a_stride, const cl_mem, const size_t b_offset,
+                              const size_t b_ld, const size_t b_stride, const float beta, cl_mem, const size_t c_offset,
+                              const size_t c_ld, const size_t c_stride, const size_t batch_count, cl_command_queue*,
+                              cl_event*) {
+  return m != 3 || (layout == Layout::kRowMajor && b_transpose == Transpose::kYes && k == 4 && alpha == 3 &&
+                    a_offset == 1 && a_ld == 5 && a_stride == 15 && b_offset == 2 && b_ld == 6 && b_stride == 12 &&
+                    beta == 9 && c_offset == 4 && c_ld == 2 && c_stride == 5 && batch_count == 2)
+             ? kServedByClblast
+             : StatusCode::kUnexpectedError;
+}
+
+template <>
+StatusCode Gemm(const Layout, const Transpose, const Transpose, const size_t, const size_t, const size_t,
+                const std::complex<float>, const cl_mem, const size_t, const size_t, const cl_mem, const size_t,
+                const size_t, const std::complex<float>, cl_mem, const size_t, const size_t, cl_command_queue*,
+                cl_event*, cl_mem) {
+  return kServedByClblast;
 }
 
 StatusCode ClearCache() { return kServedByClblast; }

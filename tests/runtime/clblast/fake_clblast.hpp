@@ -1,4 +1,4 @@
-// What the test of forwarding and the library in CLBlast's place agree on.
+// Agreed between the test of forwarding and the library in CLBlast's place.
 #pragma once
 
 #include <clblast.h>

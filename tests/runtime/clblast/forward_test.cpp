@@ -1,5 +1,5 @@
-// What clbake does not serve goes to CLBlast, with all arguments as they were; and CLBlast is opened when it is first
-// needed. fake_clblast.cpp is in its place.
+// Calls that clbake does not serve go to CLBlast, with all arguments as they were; CLBlast is opened when first needed.
+// fake_clblast.cpp is in its place.
 #include "clblast/door_scene.hpp"
 #include "clblast/fake_clblast.hpp"
 #include "clblast/forwarded_calls.hpp"
@@ -7,6 +7,8 @@
 #include "test_device.hpp"
 
 #include <clblast_c.h>
+
+#include <dlfcn.h>
 
 #include <boost/test/unit_test.hpp>
 #include <fstream>
@@ -17,6 +19,56 @@ using clblast::StatusCode;
 using clblast::Transpose;
 
 namespace {
+
+cl_int failing_launch = CL_SUCCESS;
+
+}  // namespace
+
+// In the place of the driver's.
+extern "C" cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                         const size_t* offset, const size_t* global, const size_t* local, cl_uint count,
+                                         const cl_event* waits, cl_event* event) {
+  static const auto driver =
+      reinterpret_cast<decltype(&clEnqueueNDRangeKernel)>(dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel"));
+  if (failing_launch != CL_SUCCESS) return failing_launch;
+  return driver(queue, kernel, dimensions, offset, global, local, count, waits, event);
+}
+
+namespace {
+
+StatusCode one_product(cl_mem a, cl_mem b, cl_mem c, std::size_t lda, float beta) {
+  cl_command_queue q = queue();
+  return clblast::Gemm<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, 1, 1, 1, 1, a, 0, lda, b, 0, 1, beta,
+                              c, 0, 1, &q);
+}
+
+// The fake checks these arguments of m = 3.
+StatusCode batch_of_two(std::size_t lda, std::size_t ldb, std::size_t first_c, std::size_t second_c,
+                        std::size_t count = 2) {
+  const Matrices<float> on{Shape()};
+  cl_command_queue q = queue();
+  const float alphas[] = {1, 3}, betas[] = {0, 9};
+  const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {first_c, second_c};
+  return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer,
+                                     as, lda, on.b.buffer, bs, ldb, betas, on.c.buffer, cs, 2, count, &q);
+}
+
+// Two products of 5 x 2 x 4 with their Cs at these offsets.
+StatusCode batched(std::size_t ldc, std::size_t first_c, std::size_t second_c) {
+  const Matrices<float> on{Shape()};
+  cl_command_queue q = queue();
+  const float alphas[] = {1, 1}, betas[] = {0, 0};
+  const std::size_t as[] = {0, 0}, cs[] = {first_c, second_c};
+  return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, 5, 2, 4, alphas, on.a.buffer,
+                                     as, 4, on.b.buffer, as, 2, betas, on.c.buffer, cs, ldc, 2, &q);
+}
+
+StatusCode strided(std::size_t m, std::size_t ldc, std::size_t c_stride) {
+  const Matrices<float> on{Shape()};
+  cl_command_queue q = queue();
+  return clblast::GemmStridedBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, m, 2, 4, 3, on.a.buffer,
+                                            1, 5, 15, on.b.buffer, 2, 6, 12, 9, on.c.buffer, 4, ldc, c_stride, 2, &q);
+}
 
 bool clblast_is_in_the_process() {
   std::ifstream maps("/proc/self/maps");
@@ -52,27 +104,76 @@ BOOST_AUTO_TEST_CASE(ARoutineThatThisClblastLacksIsNotImplemented) {
   BOOST_TEST((clblast::Scal<float>(1, 2, nullptr, 0, 1, nullptr) == StatusCode::kNotImplemented));
 }
 
-BOOST_AUTO_TEST_CASE(WhatClbakeRefusesAndClblastDoesNotGoesThere) {
-  Shape shape;
-  const Matrices<float> on(shape);
+BOOST_AUTO_TEST_CASE(AProductIntoItsOwnOperandGoesThere) {
+  const Matrices<float> on{Shape()};
   cl_command_queue q = queue();
   BOOST_TEST(
       (clblast::Gemm<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, 0.5F, on.a.buffer, 1, 5,
                             on.b.buffer, 2, 6, 2, on.a.buffer, 3, 7, &q, nullptr, on.c.buffer) == kServedByClblast));
 }
 
+BOOST_AUTO_TEST_CASE(AReadOnlyCGoesThere) {
+  const Matrices<float> on{Shape()};
+  cl_mem c = clCreateBuffer(session().context(), CL_MEM_READ_ONLY, 4, nullptr, nullptr);
+  BOOST_TEST(static_cast<int>(one_product(on.a.buffer, on.b.buffer, c, 1, 0)) == static_cast<int>(kServedByClblast));
+  clReleaseMemObject(c);
+}
+
+BOOST_AUTO_TEST_CASE(ALeadingDimensionPastThirtyOneBitsGoesThere) {
+  const Matrices<float> on{Shape()};
+  const auto huge = std::size_t{1} << 31;
+  BOOST_TEST((one_product(on.a.buffer, on.b.buffer, on.c.buffer, huge, 0) == kServedByClblast));
+}
+
 // CLBlast does not look at the leading dimensions of A and B there: lines may overlap.
 BOOST_AUTO_TEST_CASE(ABatchWhoseLinesOverlapGoesThere) {
-  const Matrices<float> on{Shape()};
-  cl_command_queue q = queue();
-  const float alphas[] = {1, 3}, betas[] = {0, 9};
-  const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {0, 11};
-  const auto batch_of = [&](std::size_t count) {
-    return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer,
-                                       as, 1, on.b.buffer, bs, 2, betas, on.c.buffer, cs, 2, count, &q);
+  BOOST_TEST((batch_of_two(1, 2, 0, 11) == kServedByClblast));
+  BOOST_TEST((batch_of_two(1, 2, 0, 11, 1) == StatusCode::kUnexpectedError));  // it throws
+}
+
+BOOST_AUTO_TEST_CASE(ABatchWhoseProductsShareElementsOfCGoesThere) {
+  constexpr std::size_t kLdc = 6;  // C is 5 x 2: elements 0, 1, 6, 7 ... 24, 25
+  for (const std::size_t apart : {0, 1, 5, 6, 7, 24, 25}) {
+    BOOST_TEST((batched(kLdc, 3, 3 + apart) == kServedByClblast), apart << " elements apart");
+    BOOST_TEST((batched(kLdc, 3 + apart, 3) == kServedByClblast), apart << " elements before");
+  }
+  for (const std::size_t stride : {1, 5, 12, 25}) {
+    BOOST_TEST((strided(5, kLdc, stride) == kServedByClblast), "stride " << stride);
+  }
+  BOOST_TEST((strided(3, 2, 5) == kServedByClblast));  // with its arguments
+}
+
+BOOST_AUTO_TEST_CASE(ABatchWhoseCsInterleaveStaysHere) {
+  for (const std::size_t apart : {2, 3, 4, 8, 10, 22, 26, 30}) {
+    BOOST_TEST((batched(6, 3, 3 + apart) == StatusCode::kSuccess), apart << " elements apart");
+    BOOST_TEST((strided(5, 6, apart) == StatusCode::kSuccess), "stride " << apart);
+  }
+  clFinish(queue());
+}
+
+// The copy of a complex B is the whole of twice its size.
+BOOST_AUTO_TEST_CASE(AProductWhoseWorkspaceDoesNotFitGoesThere) {
+  cl_ulong largest = 0;
+  clGetDeviceInfo(device().id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, nullptr);
+  const std::size_t k = 1024, n = largest / 2 / k / sizeof(cl_float2) + 256, m = 4;
+  const auto buffer = [](std::size_t elements) {
+    return clCreateBuffer(session().context(), CL_MEM_READ_WRITE, elements * sizeof(cl_float2), nullptr, nullptr);
   };
-  BOOST_TEST((batch_of(2) == kServedByClblast));
-  BOOST_TEST((batch_of(1) == StatusCode::kUnexpectedError));  // it throws
+  cl_mem a = buffer(m * k), b = buffer(k * n), c = buffer(m * n);
+  cl_command_queue q = queue();
+  BOOST_TEST((clblast::Gemm<std::complex<float>>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, m, n, k, 1, a, 0, k,
+                                                 b, 0, n, 1, c, 0, n, &q) == kServedByClblast));
+  for (cl_mem each : {a, b, c}) clReleaseMemObject(each);
+}
+
+BOOST_AUTO_TEST_CASE(ALaunchThatFailsGoesThereUnlessCMayBeHalfDone) {
+  const Matrices<float> on{Shape()};
+  failing_launch = CL_OUT_OF_RESOURCES;
+  BOOST_TEST((one_product(on.a.buffer, on.b.buffer, on.c.buffer, 1, 0) == kServedByClblast));
+  BOOST_TEST(static_cast<int>(one_product(on.a.buffer, on.b.buffer, on.c.buffer, 1, 1)) == CL_OUT_OF_RESOURCES);
+  failing_launch = CL_SUCCESS;
+  BOOST_TEST((one_product(on.a.buffer, on.b.buffer, on.c.buffer, 1, 0) == StatusCode::kSuccess));
+  clFinish(queue());
 }
 
 BOOST_AUTO_TEST_CASE(OnceItIsOpenItsCacheIsClearedAndFilled) {

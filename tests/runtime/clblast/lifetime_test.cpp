@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(ClearCacheReleasesAContext) {
   BOOST_TEST(scene.multiply());
 }
 
-// What another thread was making when the cache was cleared may be of older bundles.
+// A library that another thread was making when the cache was cleared may be of older bundles.
 BOOST_AUTO_TEST_CASE(WhatIsMadeDuringAClearIsNotKept) {
   Scene scene;
   const cl_uint before = scene.references();
@@ -172,7 +172,8 @@ BOOST_AUTO_TEST_CASE(TheBundleCanBeNamedByACall) {
   BOOST_TEST(clbake_clblast_use_bundle(nullptr) == static_cast<int>(clbake::Code::invalid_argument));
   Scene scene;
   BOOST_TEST(scene.multiply());
-  BOOST_TEST(clbake_clblast_use_bundle(std::getenv("CLBAKE_CLBLAST_BUNDLE")) == 0);
+  const std::string bundles = std::getenv("CLBAKE_CLBLAST_BUNDLE");
+  BOOST_TEST(clbake_clblast_use_bundle(bundles.substr(0, bundles.find(':')).c_str()) == 0);
   BOOST_TEST(scene.multiply());
 }
 

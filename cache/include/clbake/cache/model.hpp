@@ -19,7 +19,7 @@ struct ByteView {
 using Bytes = std::vector<std::uint8_t>;
 
 // The device and driver that a program was made for. Two targets are equal only if all fields are. The texts are the
-// driver's own, without surrounding blanks: FORMAT.md, "Where the fields of a target come from".
+// driver's own, without surrounding blanks: FORMAT.md, "Fields of a target".
 struct Target {
   std::string platform_name;
   std::string platform_version;

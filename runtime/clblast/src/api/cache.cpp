@@ -1,4 +1,4 @@
-// What CLBlast's API says of its cache, and the door's own function.
+// Functions of CLBlast's API for its cache, and the door's own function.
 #include <clblast.h>
 #include <clblast_c.h>
 
@@ -11,7 +11,7 @@
 
 namespace clblast {
 
-// CLBlast's own cache, too, once something of it was used.
+// Clears CLBlast's own cache, too, once CLBlast was opened.
 StatusCode ClearCache() {
   const clbake::Status cleared =
       clbake::exceptions_to_status([] { return clbake::door::Libraries::instance().clear(), clbake::Status(); });
@@ -21,7 +21,7 @@ StatusCode ClearCache() {
   return clear ? clear() : StatusCode::kSuccess;
 }
 
-// A bundle has nothing to fill: only CLBlast does, once something of it was used.
+// The door has nothing to fill; CLBlast does, once it was opened.
 StatusCode FillCache(const cl_device_id device) {
   cl_device_type type = 0;
   const cl_int error = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);

@@ -11,41 +11,28 @@
 namespace clbake::door {
 
 template <typename T>
-struct Element;
+constexpr Precision kPrecision = Precision::half_precision;  // cl_half
 template <>
-struct Element<cl_half> {
-  static constexpr Precision precision = Precision::half_precision;
-};
+constexpr Precision kPrecision<float> = Precision::single_precision;
 template <>
-struct Element<float> {
-  static constexpr Precision precision = Precision::single_precision;
-};
+constexpr Precision kPrecision<double> = Precision::double_precision;
 template <>
-struct Element<double> {
-  static constexpr Precision precision = Precision::double_precision;
-};
-
+constexpr Precision kPrecision<std::complex<float>> = Precision::complex_single;
 template <>
-struct Element<std::complex<float>> {
-  static constexpr Precision precision = Precision::complex_single;
-};
-template <>
-struct Element<std::complex<double>> {
-  static constexpr Precision precision = Precision::complex_double;
-};
+constexpr Precision kPrecision<std::complex<double>> = Precision::complex_double;
 
 inline std::complex<double> number(cl_half bits) { return cl_half_to_float(bits); }
-inline std::complex<double> number(float value) { return value; }
-inline std::complex<double> number(double value) { return value; }
-inline std::complex<double> number(std::complex<float> value) { return value; }
-inline std::complex<double> number(std::complex<double> value) { return value; }
+template <typename T>
+std::complex<double> number(T value) {
+  return value;
+}
 
-// The product of which CLBlast's arguments tell. Of real numbers, a conjugate transpose is a transpose.
+// The product that CLBlast's arguments describe. The conjugate transpose of real numbers is their transpose.
 template <typename T>
 Problem problem(clblast::Layout layout, clblast::Transpose a_transpose, clblast::Transpose b_transpose, std::size_t m,
                 std::size_t n, std::size_t k, std::size_t a_ld, std::size_t b_ld, std::size_t c_ld) {
   Problem p;
-  p.precision = Element<T>::precision;
+  p.precision = kPrecision<T>;
   p.trans_a = a_transpose != clblast::Transpose::kNo;
   p.trans_b = b_transpose != clblast::Transpose::kNo;
   p.conj_a = is_complex(p.precision) && a_transpose == clblast::Transpose::kConjugate;

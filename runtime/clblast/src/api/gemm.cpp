@@ -1,4 +1,4 @@
-// CLBlast's API for C++, as far as it is GEMM's: templates, of which each precision is a symbol.
+// GEMM of CLBlast's API for C++: templates with a symbol for each precision.
 #include "api/convert.hpp"
 #include "forward/forward.hpp"
 
@@ -9,8 +9,8 @@ namespace {
 using namespace clbake;
 using clblast::StatusCode;
 
-// The symbols of the same functions in CLBlast. In a mangled name what came before is referred to by numbers: those of
-// the transposes, of alpha and of the buffers; of a batch those of alphas, buffers and offsets.
+// The same functions' symbols in CLBlast. A mangled name refers to its earlier parts by numbers: here those of the
+// transposes, of alpha and of the buffers; in a batch those of alphas, buffers and offsets.
 template <typename T>
 struct Symbols;
 #define CLBAKE_SYMBOLS(type, name, trans, alpha, buffer, alphas, buffers, offsets)                               \
@@ -32,7 +32,8 @@ CLBAKE_SYMBOLS(double, "d", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
 CLBAKE_SYMBOLS(std::complex<float>, "St7complexIfE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 CLBAKE_SYMBOLS(std::complex<double>, "St7complexIdE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 
-// What clbake cannot serve, CLBlast does. It lets some exceptions through, which its API for C turns into this code.
+// Calls CLBlast, for a product that clbake cannot serve. CLBlast lets some exceptions through, which its API for C turns
+// into kUnexpectedError.
 template <typename Function, typename... Arguments>
 StatusCode by_clblast(Function*, const char* symbol, Arguments... arguments) {
   auto* const function = reinterpret_cast<Function*>(door::original(symbol));

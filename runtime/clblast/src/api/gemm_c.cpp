@@ -1,4 +1,4 @@
-// CLBlast's API for C, as far as it is GEMM's, by that for C++.
+// GEMM of CLBlast's API for C, by the one for C++.
 #include <clblast.h>
 #include <clblast_c.h>
 

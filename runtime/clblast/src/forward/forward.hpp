@@ -1,4 +1,4 @@
-// CLBlast itself, which serves what clbake does not: opened when it is first needed.
+// CLBlast itself, for calls that clbake does not serve: opened when first needed.
 #pragma once
 
 namespace clbake::door {
@@ -7,7 +7,7 @@ namespace clbake::door {
 // Opens the library at the first call: CLBAKE_CLBLAST_LIBRARY, or else libclblast.so.1, libclblast.so. Any thread.
 void* original(const char* symbol) noexcept;
 
-// Whether the library was opened.
+// True once the library was opened.
 bool original_is_open() noexcept;
 
 }  // namespace clbake::door

@@ -1,6 +1,6 @@
-// One function for each routine that goes to CLBlast. It jumps to where its slot says, with all arguments where the
-// caller put them, so that no signature has to be known. At first that is a piece of code that has the address looked
-// up and stored in the slot, as the dynamic linker does for lazy binding.
+// One function for each routine that goes to CLBlast. It jumps to the address in its slot and leaves all arguments where
+// the caller put them, so that no signature has to be known. The first address is code that looks up the routine and
+// stores its address in the slot, like the dynamic linker's lazy binding.
 #include <clblast.h>
 
 #include "forward/forward.hpp"
@@ -15,7 +15,7 @@ struct Slot {
 };
 static_assert(sizeof(Slot) == 16, "the assembler below lays them out");
 
-// What serves a routine without CLBlast. All of them return a status.
+// Serves every routine where there is no CLBlast: all of them return a status.
 clblast::StatusCode not_implemented() { return clblast::StatusCode::kNotImplemented; }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <clbake/operand.hpp>
 
+#include <algorithm>
+#include <vector>
+
 namespace clbake::door {
 namespace {
 
@@ -29,6 +32,13 @@ std::optional<StatusCode> refusal_of(const Problem& p, const Operand& matrix, cl
   return bytes / element_bytes(p.precision) < matrix.extent() ? std::optional(codes.size) : std::nullopt;
 }
 
+// Two matrices that begin `distance` elements apart share an element of rows that are q apart, or q + 1.
+bool share_elements(const Operand& matrix, std::size_t distance) {
+  const std::size_t q = distance / matrix.ld;
+  const std::size_t rest = distance % matrix.ld;
+  return (q < matrix.rows && rest < matrix.cols) || (q + 1 < matrix.rows && matrix.ld - rest < matrix.cols);
+}
+
 bool has_double(cl_device_id device) {
   cl_device_fp_config config = 0;
   return clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof config, &config, nullptr) != CL_SUCCESS ||
@@ -47,15 +57,19 @@ std::optional<StatusCode> refusal(cl_device_id device, const Problem& p, const M
   return code;
 }
 
-StatusCode status_code(const Status& failure) {
-  if (failure.ok()) return StatusCode::kSuccess;
-  if (failure.opencl_code() != 0) return static_cast<StatusCode>(failure.opencl_code());
-  switch (failure.code()) {
-    case Code::out_of_memory: return StatusCode::kOpenCLOutOfHostMemory;
-    case Code::build_failed: return StatusCode::kOpenCLBuildProgramFailure;
-    case Code::invalid_argument: return StatusCode::kInvalidValue;
-    default: return StatusCode::kUnknownError;
+bool products_share_c(const Problem& p) {
+  const Operand c = operand_c(p);
+  if (c.empty() || c.batch == 1 || c.ld < c.cols) return false;
+  if (!c.offsets && c.stride >= c.length()) return false;  // most batches, spared the list
+  std::vector<std::size_t> starts(c.batch);
+  for (std::size_t i = 0; i < c.batch; ++i) starts[i] = c.start(i);
+  std::sort(starts.begin(), starts.end());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    for (std::size_t j = i + 1; j < starts.size() && starts[j] - starts[i] < c.length(); ++j) {
+      if (share_elements(c, starts[j] - starts[i])) return true;
+    }
   }
+  return false;
 }
 
 }  // namespace clbake::door

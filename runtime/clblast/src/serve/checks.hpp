@@ -1,4 +1,4 @@
-// The status codes of CLBlast for what it refuses, in its order.
+// Refusals of CLBlast: its status codes, in its order.
 #pragma once
 
 #include <clbake/clbake.hpp>
@@ -9,12 +9,12 @@
 
 namespace clbake::door {
 
-// The code with which CLBlast refuses this product or batch on this device: first the precision, then the leading
-// dimension, the handle and the size of A, of B and of C. Nothing when it would accept it.
+// CLBlast's code for a product or batch that it refuses on this device: first for the precision, then for the leading
+// dimension, the handle and the size of A, of B and of C. Empty when it would accept the call.
 std::optional<clblast::StatusCode> refusal(cl_device_id device, const Problem& problem, const Matrix& a,
                                            const Matrix& b, const Matrix& c);
 
-// The code for a failure that is not about the arguments.
-clblast::StatusCode status_code(const Status& failure);
+// True when the Cs of two products of a batch share an element. They may interleave without sharing any.
+bool products_share_c(const Problem& problem);
 
 }  // namespace clbake::door

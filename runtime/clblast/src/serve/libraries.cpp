@@ -12,7 +12,7 @@
 namespace clbake::door {
 namespace {
 
-// To the log, and to the call that is being served on this thread.
+// Also tells the call that is being served on this thread.
 void write_log(LogLevel, const char* message, void*) {
   told_of_miss() = true;
   log(message);
@@ -61,8 +61,8 @@ Result<Library> Libraries::create(cl_context context, cl_device_id device) {
   return Library::create(context, device, from, options);
 }
 
-// In the meantime another thread may have created one, which is returned, or cleared all: then the new one, which may
-// be of the bundles of before, serves this call only.
+// Another thread may have created one meanwhile, which is returned, or cleared all: then the new one, perhaps of earlier
+// bundles, serves this call only.
 Library Libraries::keep(cl_context context, cl_device_id device, const Library& created, std::uint64_t clears) {
   std::unique_ptr<Kept> oldest;  // released without the lock
   const std::unique_lock<std::shared_mutex> lock(mutex_);
@@ -98,8 +98,8 @@ void Libraries::finish() {
   for (const Library& library : all) library.finish();
 }
 
-// The end of the main thread comes before everything else. Without it, in a program that ends in another thread, the
-// handlers that were registered last come first: this one before those of the compiler, which has begun to work.
+// The end of the main thread precedes all exit handlers. A program that ends in another thread runs the latest handlers
+// first: this one before those of the compiler, which has begun to work.
 void Libraries::wait_at_exit() {
   struct AtEndOfThread {
     ~AtEndOfThread() { instance().finish(); }

@@ -13,11 +13,11 @@
 
 namespace clbake::door {
 
-// Whether a library's log had something to say on this thread: misses are the least of it. The reader resets it.
+// True after a library has logged something, such as a miss, on this thread. The reader resets it.
 bool& told_of_miss();
 
-// A Library retains its context: as long as it is kept, no other context gets the same handle. So that contexts which
-// a program has released do not stay for ever, only the latest kMost are kept, and `clear` drops all.
+// A Library retains its context, so no other context gets the same handle while it is kept. Only the latest kMost are
+// kept, so that contexts which the program has released do not stay for ever; `clear` drops all.
 // All members: any thread; no lock is held while a driver is called.
 class Libraries {
  public:
@@ -32,8 +32,8 @@ class Libraries {
   // Programs and contexts are released as soon as no call uses them.
   void clear();
 
-  // Has the end of the program wait for the libraries' threads: a driver that is being torn down must not compile. To
-  // be called after a call that was told of a miss. What is kept is not released: drivers may be gone.
+  // Makes the end of the program wait for the libraries' threads: a driver that is being torn down must not compile.
+  // Called after a miss. Releases nothing: drivers may be gone.
   void wait_at_exit();
 
  private:

@@ -14,7 +14,6 @@ namespace {
 
 using clblast::StatusCode;
 
-// Where a call runs.
 struct Place {
   cl_command_queue queue = nullptr;
   cl_context context = nullptr;
@@ -31,24 +30,33 @@ StatusCode find_place(const cl_command_queue* queue, Place& place) {
   return static_cast<StatusCode>(error);
 }
 
-// Whether another attempt, by CLBlast, may succeed: not after a failure of the machine.
-bool goes_to_clblast(const Status& failure) {
-  return failure.code() != Code::out_of_memory && failure.code() != Code::opencl;
+template <typename Is>
+bool any(const Scalars& by, const Is& is) {
+  return is(by);
+}
+template <typename Is>
+bool any(const std::vector<Scalars>& each, const Is& is) {
+  return std::any_of(each.begin(), each.end(), is);
 }
 
-Answer answer(const Status& status, const Place& place, const Problem& problem, const Operands& operands) {
+// CLBlast may serve the product after this failure. After a failed OpenCL call a part of the product may run already: to
+// multiply again is right if C is not read, once that part has ended. Other failures have enqueued nothing.
+template <typename By>
+bool clblast_may_serve(const Status& failure, const Place& place, const By& by) {
+  const bool of_opencl = failure.code() == Code::opencl || failure.code() == Code::out_of_memory;
+  if (!of_opencl || failure.opencl_code() == 0) return true;
+  const bool reads_c = any(by, [](const Scalars& s) { return s.beta != 0.0; });
+  return !reads_c && clFinish(place.queue) == CL_SUCCESS;
+}
+
+template <typename By>
+Answer answer(const Status& status, const Place& place, const Problem& problem, const Operands& on, const By& by) {
   if (status) return StatusCode::kSuccess;
   if (status.argument() == Argument::queue) return StatusCode::kInvalidCommandQueue;
-  if (const auto refused = refusal(place.device, problem, operands.a, operands.b, operands.c)) return refused;
-  if (!goes_to_clblast(status)) return status_code(status);
+  if (const auto refused = refusal(place.device, problem, on.a, on.b, on.c)) return refused;
+  if (!clblast_may_serve(status, place, by)) return static_cast<StatusCode>(status.opencl_code());
   log("GEMM goes to CLBlast: " + status.message());
   return std::nullopt;
-}
-
-// Where A and B are not read, clbake does not look at them; CLBlast does.
-bool reads_all(const Scalars& by) { return by.alpha != 0.0; }
-bool reads_all(const std::vector<Scalars>& each) {
-  return std::all_of(each.begin(), each.end(), [](const Scalars& by) { return reads_all(by); });
 }
 
 Status gemm(const Library& library, cl_command_queue queue, const Problem& problem, const Operands& on,
@@ -62,18 +70,25 @@ Status gemm(const Library& library, cl_command_queue queue, const Problem& probl
 
 // `by`: one alpha and beta, or one for each product.
 template <typename By>
+Status by_clbake(const Place& place, const Problem& problem, const Operands& on, const By& by, cl_event* event) {
+  if (products_share_c(problem)) return {Argument::c_stride, "two products of the batch share elements of C"};
+  const Result<Library> library = Libraries::instance().get(place.context, place.device);
+  return library ? gemm(*library, place.queue, problem, on, by, event) : library.status();
+}
+
+template <typename By>
 Answer multiply(const Problem& problem, const Operands& on, const By& by, const cl_command_queue* queue,
                 cl_event* event) {
   Place place;
   const StatusCode found = find_place(queue, place);
   if (found != StatusCode::kSuccess) return found;
-  if (!reads_all(by)) {
+  // clbake does not look at an A and B that are not read; CLBlast does.
+  if (any(by, [](const Scalars& s) { return s.alpha == 0.0; })) {
     if (const auto refused = refusal(place.device, problem, on.a, on.b, on.c)) return refused;
   }
-  const Result<Library> library = Libraries::instance().get(place.context, place.device);
-  const Status status = library ? gemm(*library, place.queue, problem, on, by, event) : library.status();
+  const Status status = by_clbake(place, problem, on, by, event);
   if (status.ok() && std::exchange(told_of_miss(), false)) Libraries::instance().wait_at_exit();
-  return answer(status, place, problem, on);
+  return answer(status, place, problem, on, by);
 }
 
 template <typename Work>

@@ -10,14 +10,14 @@
 
 namespace clbake::door {
 
-// What a call answers; nothing: clbake cannot serve it, and CLBlast has to.
+// The status for the caller; empty when clbake cannot serve the call and CLBlast has to.
 using Answer = std::optional<clblast::StatusCode>;
 
 struct Operands {
   Matrix a, b, c;
 };
 
-// One product or a batch with one alpha and beta. queue and event as in CLBlast's API: both may be null, a null queue
+// One product, or a batch with one alpha and beta. queue and event as in CLBlast's API: event may be null; a null queue
 // is refused.
 Answer serve(const Problem& problem, const Operands& operands, const Scalars& scalars, const cl_command_queue* queue,
              cl_event* event) noexcept;
@@ -26,7 +26,7 @@ Answer serve(const Problem& problem, const Operands& operands, const Scalars& sc
 Answer serve(const Problem& problem, const Operands& operands, const std::vector<Scalars>& each,
              const cl_command_queue* queue, cl_event* event) noexcept;
 
-// The code with which CLBlast refuses the queue; `otherwise` when it is one.
+// CLBlast's code for a bad queue; `otherwise` for a good one.
 clblast::StatusCode check_queue(const cl_command_queue* queue, clblast::StatusCode otherwise) noexcept;
 
 }  // namespace clbake::door
