@@ -1,4 +1,4 @@
-"""Builds the wheel: CMake makes libclbake.so, which lies beside the module in it.
+"""Builds the wheel: the module, its _header.py made from the C header, and beside them libclbake.so, which CMake makes.
 
 CLBAKE_LIBRARY=FILE packs a library that is built already.
 """
@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Distribution, setup
@@ -17,7 +18,10 @@ try:
 except ImportError:  # before setuptools 70.1
     from wheel.bdist_wheel import bdist_wheel
 
-root = Path(__file__).resolve().parents[2]
+here = Path(__file__).resolve().parent
+root = here.parents[1]
+sys.path.insert(0, str(here))
+from generate_header import generate  # noqa: E402
 
 
 def build_library(folder: Path) -> Path:
@@ -31,7 +35,9 @@ def build_library(folder: Path) -> Path:
 class BuildWithLibrary(build_py):
     def run(self) -> None:
         super().run()
-        if getattr(self, "editable_mode", False):
+        editable = getattr(self, "editable_mode", False)
+        generate(root / "runtime/include", Path(here if editable else self.build_lib, "clbake/_header.py"))
+        if editable:
             return  # clbake.load names a library, or it is installed
         built = os.environ.get("CLBAKE_LIBRARY")
         folder = Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
@@ -41,7 +47,7 @@ class BuildWithLibrary(build_py):
 
 class WithLibrary(Distribution):
     def has_ext_modules(self) -> bool:
-        return True  # so it is installed with what belongs to a platform
+        return True  # installed as belonging to a platform
 
 
 class AnyPython(bdist_wheel):

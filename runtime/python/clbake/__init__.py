@@ -14,20 +14,22 @@
     gemm = library.prepare(problem)                                # loads the program
     gemm.enqueue(queue, a_buffer, b_buffer, c_buffer, alpha=2.0)
 
-The same library as the C header clbake/clbake.h; clbake/clbake.hpp says more about each call. Every failure raises
-clbake.Error. Nothing waits for the device, except where it says so.
+clbake/clbake.hpp says more about each call. Every failure raises clbake.Error. Nothing waits for the device, unless its
+description says so.
 
-Objects keep what they use alive and may be closed in any order, or not at all. close() while another thread uses the
-object is not allowed. A Library may be used by any number of threads, a Gemm by one at a time (Gemm.clone).
+Objects keep those that they use alive and may be closed in any order, or not at all, but not while another thread uses
+them. Any number of threads may use a Library, one at a time a Gemm (Gemm.clone).
 """
 
 from __future__ import annotations
 
 import ctypes
+import ctypes.util
 import os
 import threading
 import weakref
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
 
 from . import _header as h
@@ -46,6 +48,28 @@ __all__ = ["Activation", "Argument", "Bias", "Bundle", "Code", "Counters", "Erro
 Matrix = Union["cl.Buffer", "tuple[cl.Buffer, int]", "cl.array.Array", None]
 
 
+def _open_library(path: str | None) -> ctypes.CDLL:
+    """The shared library at `path`, or else beside this module, or else where the system's linker finds it.
+
+    Raises OSError when there is none, or when it is of another version than this module.
+    """
+    beside = Path(__file__).with_name("libclbake.so")
+    found = path or (str(beside) if beside.exists() else ctypes.util.find_library("clbake"))
+    if not found:
+        raise OSError("libclbake.so is neither beside the module nor installed: clbake.load(path) loads it from a path")
+    library = ctypes.CDLL(found)
+    for name, (result, arguments) in h.FUNCTIONS.items():
+        function = getattr(library, name, None)
+        if function is None:
+            raise OSError(f"{found} has no function {name}: it is no libclbake of version {h.VERSION[0]}.{h.VERSION[1]}")
+        function.restype, function.argtypes = result, arguments
+    version = library.clbake_version()
+    if version // 100 != h.VERSION[0] * 100 + h.VERSION[1]:
+        raise OSError(f"{found} has version {version // 10000}.{version // 100 % 100}, "
+                      f"the Python module {h.VERSION[0]}.{h.VERSION[1]}")
+    return library
+
+
 _loaded: ctypes.CDLL | None = None
 _loading = threading.Lock()
 
@@ -56,7 +80,7 @@ def load(path: str | os.PathLike[str] | None = None) -> None:
     global _loaded
     with _loading:
         if _loaded is None:
-            _loaded = h.open_library(None if path is None else os.fspath(path))
+            _loaded = _open_library(None if path is None else os.fspath(path))
         elif path is not None:
             raise OSError(f"libclbake is loaded already: {_loaded._name}")
 
@@ -156,14 +180,14 @@ def user_cache_directory(application: str) -> str:
 
 
 def preload(platform: cl.Platform) -> None:
-    """Does early what NVIDIA's driver would do at the first program of the process; call it in a thread of its own
-    while the context is made."""
+    """Does early what NVIDIA's driver would do at the first program of the process. For a thread of its own while the
+    context is made."""
     _call("clbake_preload", platform.int_ptr)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Which program serves, and why; times are the driver's, in microseconds, when the program was first loaded."""
+    """The program that serves, and why; times are the driver's, in microseconds, when the program was first loaded."""
 
     origin: Origin
     miss: Code  # why no machine code made for this device and driver serves; OK when it does
@@ -181,7 +205,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Counters:
-    """What a library has done since it was created: calls that had to prepare, by what served them; misses by reason;
+    """Events since the library was created: calls that had to prepare, by what served them; misses by reason;
     microseconds that the driver took."""
 
     loaded: int
@@ -233,7 +257,7 @@ class Gemm(_Handle):
 
     @property
     def explanation(self) -> Explanation:
-        """Which program serves, and why."""
+        """The program that serves, and why."""
         struct = h.ExplanationStruct()
         _call("clbake_gemm_explanation", self._pointer, ctypes.byref(struct))
         return _explanation(struct)
@@ -259,7 +283,7 @@ class Library(_Handle):
             raise TypeError("overlay: expected an Overlay")
         options.overlay = None if overlay is None else overlay._pointer
         if log is not None:
-            options.log = h.LOG(_log_function(log))
+            options.log = h.Log(_log_function(log))
         listed = [bundles] if isinstance(bundles, Bundle) else list(bundles)
         if not all(isinstance(each, Bundle) for each in listed):
             raise TypeError("bundles: expected Bundle objects, such as Bundle(path)")
@@ -326,7 +350,7 @@ class Library(_Handle):
                 raised.append(exception)
                 return 0
 
-        callback = h.PROGRESS(report) if progress is not None else h.PROGRESS()
+        callback = h.Progress(report) if progress is not None else h.Progress()
         try:
             _call("clbake_library_warm", self._pointer, (h.ProblemStruct * len(structs))(*structs), len(structs),
                   callback, None)
@@ -337,20 +361,20 @@ class Library(_Handle):
             raise raised[0]
 
     def explain(self, problem: Problem) -> Explanation:
-        """What prepare would do now, without loading or counting anything."""
+        """Tells what prepare would do now, without loading or counting anything."""
         problem_struct, struct = problem.to_c(), h.ExplanationStruct()
         _call("clbake_library_explain", self._pointer, ctypes.byref(problem_struct), ctypes.byref(struct))
         return _explanation(struct)
 
     def explain_program(self, name: str) -> Explanation:
-        """What program would do now, without loading or counting anything."""
+        """Tells what program would do now, without loading or counting anything."""
         struct = h.ExplanationStruct()
         _call("clbake_library_explain_program", self._pointer, _encoded(name), ctypes.byref(struct))
         return _explanation(struct)
 
     @property
     def counters(self) -> Counters:
-        """What the library has done so far."""
+        """The library's events so far."""
         struct = h.CountersStruct()
         _call("clbake_library_counters", self._pointer, ctypes.byref(struct))
         values = {name: getattr(struct, name) for name, *_ in struct._fields_[1:]}
@@ -379,7 +403,7 @@ def _log_function(log: Callable[[LogLevel, str], None]) -> Callable[[int, bytes,
 
 
 class _Operands:
-    """What a call passes besides its scalars: pointers and offsets of matrices, and events."""
+    """Pointers and offsets of a call's matrices, and its events."""
 
     def __init__(self, precision: Precision, a: Matrix, b: Matrix, c: Matrix, bias: Matrix, d: Matrix,
                  wait_for: Iterable[cl.Event] | None) -> None:

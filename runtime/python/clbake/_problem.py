@@ -11,8 +11,8 @@ from ._header import Activation, Argument, Bias, Code, Layout, Precision
 
 
 class Error(Exception):
-    """A failed call: str(error) and `message` are one line; `opencl_code` is what OpenCL returned, 0 if it did not
-    fail; `argument` is the argument that was refused, with Code.INVALID_ARGUMENT."""
+    """A failed call. str(error) and `message` are one line; `opencl_code` is OpenCL's error, or 0; `argument` is the
+    refused argument, with Code.INVALID_ARGUMENT."""
 
     __module__ = "clbake"
 
@@ -45,8 +45,8 @@ class Problem:
     and strides are in elements.
 
     Leading dimensions that are None are the least, strides that are None put the products of a batch one after
-    another. conj_a and conj_b: op(X) of a complex problem is conjugated, too. `offsets`: for each product of the batch the elements before its A, B and C, instead of the strides. With
-    `has_d` beta multiplies a matrix D instead of C.
+    another. conj_a and conj_b conjugate op(X) of a complex problem. `offsets`: for each product the elements before its
+    A, B and C, in the place of the strides. With `has_d` beta multiplies a matrix D instead of C.
     """
 
     m: int
@@ -164,7 +164,7 @@ class _View:
         return step if step >= length else None
 
     def stored(self, layout: Layout) -> tuple[bool, int]:
-        """Whether the array is stored transposed to this layout, and its leading dimension."""
+        """(Is the array stored transposed to this layout? Its leading dimension.)"""
         for transposed in (False, True):
             leading = self.leading(Layout(int(layout) ^ int(transposed)))
             if leading is not None:

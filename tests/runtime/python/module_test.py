@@ -89,12 +89,6 @@ class Bundles(ModuleTest):
                 self.assertIn(source, caught.exception.message)
         self.refused(Argument.OTHER, lambda: clbake.Bundle("gemm\0.clbake"))
 
-    def test_closed_one_is_refused(self):
-        bundle = clbake.Bundle(BUNDLE)
-        bundle.close()
-        bundle.close()
-        self.refused(Argument.BUNDLE, lambda: clbake.Library(context, device, bundle))
-
 
 class Products(ModuleTest):
     def test_arrays_of_any_order_and_transposition(self):
@@ -155,12 +149,6 @@ class Products(ModuleTest):
         expected[:, :11] = (a[:, :11].T @ b.T).T
         self.near(z, expected)
 
-    def test_half(self):
-        a, b = sample(12, 20, dtype=np.float16), sample(20, 16, dtype=np.float16)
-        z = on_device(np.zeros((12, 16), np.float16))
-        self.library.matmul(on_device(a), on_device(b), z)  # no variant of 16 bits is baked: from source
-        self.near(z, a.astype(np.float64) @ b.astype(np.float64), 1e-3)
-
     @unittest.skipUnless(COMPLEX_BUNDLE, "no bundle with complex kernels")
     def test_complex(self):
         library = clbake.Library(context, device, [clbake.Bundle(BUNDLE), clbake.Bundle(COMPLEX_BUNDLE)])
@@ -196,6 +184,10 @@ class Products(ModuleTest):
 
 class Epilogues(ModuleTest):
     def test_bias_by_shape_and_activation(self):
+        x, y, vector = sample(6, 6), sample(6, 6), sample(6)
+        z = on_device(np.zeros((6, 6), np.float32))
+        self.library.matmul(on_device(x), on_device(y), z, bias=on_device(vector))  # for each column, as numpy
+        self.near(z, x @ y + vector)
         a, b = sample(14, 9), sample(9, 11)
         for bias in (sample(11), sample(1, 11), sample(14, 1)):
             z = on_device(np.zeros((14, 11), np.float32))
@@ -205,12 +197,6 @@ class Epilogues(ModuleTest):
     def test_bias_of_a_batch(self):
         a, b, bias = sample(3, 5, 9), sample(9, 7), sample(3, 5, 1)
         z = on_device(np.zeros((3, 5, 7), np.float32))
-        self.library.matmul(on_device(a), on_device(b), z, bias=on_device(bias))
-        self.near(z, a @ b + bias)
-
-    def test_bias_of_a_square_is_numpys(self):
-        a, b, bias = sample(6, 6), sample(6, 6), sample(6)
-        z = on_device(np.zeros((6, 6), np.float32))
         self.library.matmul(on_device(a), on_device(b), z, bias=on_device(bias))
         self.near(z, a @ b + bias)
 
@@ -256,11 +242,6 @@ class Refusals(ModuleTest):
         self.refused(Argument.A, lambda: self.library.matmul(wide[::2, 2:12:2], on_device(b), on_device(c)))
         double = on_device(c.astype(np.float64))
         self.refused(Argument.C, lambda: self.library.gemm(queue, Problem(4, 6, 5), None, None, double))
-
-    def test_buffers_that_are_too_small_or_shared(self):
-        x = on_device(sample(4, 4))
-        self.refused(Argument.A_SIZE, lambda: self.library.gemm(queue, Problem(4, 4, 8), x, x, x))
-        self.refused(Argument.C_ALIAS, lambda: self.library.gemm(queue, Problem(4, 4, 4), x, x, x))
 
 
 class Events(ModuleTest):
@@ -398,25 +379,6 @@ class Libraries(ModuleTest):
             library.write_recording(Path(folder, "calls.txt"))
             self.assertIn("single nn 8x8x8 calls 3", Path(folder, "calls.txt").read_text())
 
-    def test_threads_share_it(self):
-        a, b = sample(33, 44), sample(44, 55)
-        results = [on_device(np.zeros((33, 55), np.float32)) for _ in range(4)]
-
-        def work(result):
-            own = cl.CommandQueue(context)
-            x, y = cl_array.to_device(own, a), cl_array.to_device(own, b)
-            for _ in range(20):
-                self.library.matmul(x, y, result, queue=own)
-            own.finish()
-
-        threads = [threading.Thread(target=work, args=(result,)) for result in results]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for result in results:
-            self.near(result, a @ b)
-
 
 class Page(unittest.TestCase):
     def test_example_runs(self):
@@ -447,11 +409,13 @@ class Lifetimes(ModuleTest):
         self.near(z, a @ b)
         self.assertIn("closed", self.refused(Argument.GEMM, lambda: gemm.enqueue(queue, z, z, z)))
 
-    def test_closed_library_is_refused(self):
-        library = clbake.Library(context, device, clbake.Bundle(BUNDLE))
-        library.close()
+    def test_closed_object_is_refused(self):
+        bundle = clbake.Bundle(BUNDLE)
+        library = clbake.Library(context, device, bundle)
+        for used in (bundle, bundle, library):
+            used.close()
+        self.refused(Argument.BUNDLE, lambda: clbake.Library(context, device, bundle))
         self.assertIn("closed", self.refused(Argument.LIBRARY, lambda: library.prepare(Problem(8, 8, 8))))
-        self.refused(Argument.LIBRARY, lambda: library.counters)
         self.refused(Argument.LIBRARY, library.finish)
 
     def test_log_that_collects_its_own_library(self):
