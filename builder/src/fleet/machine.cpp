@@ -107,13 +107,13 @@ Result<Machine> this_machine() {
 
 Result<Machine> read_machine(const std::string& path) {
   return exceptions_to_status([&]() -> Result<Machine> {
-    const Result<std::string> text = read_text_file(path, kMaxBytes);
+    const Result<std::string> text = read_input(path, kMaxBytes);
     if (!text) return text.status();
     const Result<Json> json = parse_json(*text, kMaxDepth);
-    if (!json) return json.status().within(path);
+    if (!json) return json.status().within(input_name(path));
     Machine machine;
     MachineParser parser(machine);
-    if (!parser.parse({*json})) return {Code::malformed, path + ": " + parser.failure()};
+    if (!parser.parse({*json})) return {Code::malformed, input_name(path) + ": " + parser.failure()};
     return machine;
   });
 }

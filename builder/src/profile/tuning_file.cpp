@@ -172,9 +172,9 @@ std::string tuning_text(const Tuning& tuning) { return lines(tuning_json(tuning)
 
 Result<Tuning> read_tuning(const std::string& path) {
   return exceptions_to_status([&]() -> Result<Tuning> {
-    const Result<std::string> text = read_text_file(path, kMaxBytes);
+    const Result<std::string> text = read_input(path, kMaxBytes);
     if (!text) return text.status();
-    return parse_tuning(*text, path);
+    return parse_tuning(*text, input_name(path));
   });
 }
 

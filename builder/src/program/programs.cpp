@@ -152,10 +152,10 @@ Result<std::vector<Program>> parse_programs(const std::string& text, const std::
 }
 
 Result<std::vector<Program>> read_programs(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, kMostBytes);
+  const Result<std::string> text = read_input(path, kMostBytes);
   if (!text) return text.status();
   const std::string directory = fs::path(path).parent_path().string();
-  return parse_programs(*text, path, directory.empty() ? "." : directory);
+  return parse_programs(*text, input_name(path), directory.empty() ? "." : directory);
 }
 
 std::string violation(const Program& program, const kernels::DeviceLimits& limits) {

@@ -1,9 +1,12 @@
 #include "release/key_file.hpp"
 
+#include "process/text_file.hpp"
+
 #include <fcntl.h>
 #include <sodium.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -68,25 +71,28 @@ Status sync_directory_of(const std::string& path) {
   return status;
 }
 
-// A file of at most kMostBytes. `is_secret`: others than its owner must not be able to read or write it.
-Status read_key_file(const std::string& path, bool is_secret, std::string& text) {
-  // Does not wait for the other end of a pipe.
-  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+// At most kMostBytes of a file that only its owner may use, of a pipe or, for "-", of standard input. Unlike read_input
+// it leaves no copy in memory but `text`.
+Status read_secret(const std::string& path, std::string& text) {
+  const int file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {errno == ENOENT ? Code::not_found : Code::io, failure(path, "cannot be opened").message()};
   struct stat info = {};
   Status status;
   if (::fstat(file, &info) != 0) {
     status = failure(path, "stat");
-  } else if (!S_ISREG(info.st_mode)) {
-    status = {Code::invalid_argument, path + ": is no regular file"};
-  } else if (is_secret && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+  } else if (S_ISREG(info.st_mode) && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     status = {Code::invalid_argument, path + ": others than its owner may use this secret key: chmod 600 it"};
   }
   text.assign(kMostBytes + 1, '\0');
-  const ::ssize_t bytes = status ? ::read(file, &text[0], text.size()) : 0;
-  if (bytes < 0) status = failure(path, "read");
-  ::close(file);
-  if (status) text.resize(static_cast<std::size_t>(bytes));
+  std::size_t bytes = 0;
+  ::ssize_t got = 1;
+  while (status && got > 0 && bytes < text.size()) {
+    got = ::read(file, &text[bytes], text.size() - bytes);
+    if (got < 0) status = failure(path, "read");
+    bytes += static_cast<std::size_t>(std::max<::ssize_t>(got, 0));
+  }
+  if (file != STDIN_FILENO) ::close(file);
+  text.resize(bytes);
   return status;
 }
 
@@ -125,7 +131,7 @@ Status write_key_files(const std::string& path, const Digest& seed, const Digest
 
 Status read_secret_key(const std::string& path, Digest& seed) {
   std::string text;
-  Status status = read_key_file(path, true, text);
+  Status status = read_secret(path, text);
   if (status && !parse(text, kSecret, seed)) {
     status = {Code::invalid_argument, path + ": is no secret key of 'clbake keygen'"};
   }
@@ -136,14 +142,13 @@ Status read_secret_key(const std::string& path, Digest& seed) {
 Result<Digest> read_public_key(const std::string& digits_or_path) {
   Digest key{};
   if (read_hexadecimal(digits_or_path, key)) return key;
-  std::string text;
-  const Status status = read_key_file(digits_or_path, false, text);
-  if (status.code() == Code::not_found) {
+  Result<std::string> text = read_input(digits_or_path, kMostBytes);
+  if (text.status().code() == Code::not_found) {
     return Status(Code::not_found, digits_or_path + ": neither a file nor a public key of 64 hexadecimal digits");
   }
-  if (!status) return status;
-  if (!parse(text, kPublic, key)) {
-    forget(text);  // it may be a secret one
+  if (text.status().code() == Code::io) return text.status();
+  if (!text || !parse(*text, kPublic, key)) {  // a larger file is none, either
+    if (text) forget(*text);                   // it may be a secret one
     return Status(Code::invalid_argument, digits_or_path + ": is no public key of 'clbake keygen'");
   }
   return key;

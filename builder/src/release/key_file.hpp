@@ -11,10 +11,12 @@ namespace clbake::builder {
 // Writes `path` and `path`.pub, whole or not at all, and replaces neither. Fails with io.
 Status write_key_files(const std::string& path, const Digest& seed, const Digest& public_key);
 
-// Fails with io, and with invalid_argument when it is no secret key or others than the owner may read it.
+// Of a file, a pipe or, for "-", standard input. Fails with io, and with invalid_argument when it is no secret key or
+// the file's permissions let others than its owner read it.
 Status read_secret_key(const std::string& path, Digest& seed);
 
-// Of a file, or of the digits themselves. Fails like read_secret_key; anybody may read a public key.
+// The digits themselves, or where to read them from as above. Fails like read_secret_key; anybody may read a public
+// key.
 Result<Digest> read_public_key(const std::string& digits_or_path);
 
 // Overwrites a secret with zeros.

@@ -44,6 +44,11 @@ bool fits(const cache::Rule& rule, const Problem& problem);
 // problem is row-major and possible (`check`), and of the model's kind.
 double expected_us(const cache::CostModel& model, const Problem& problem, std::uint32_t units);
 
+// The real product that computes a complex row-major one (kernels/complex.cl): of m x 2n x 2k, with operands that are
+// copies of the caller's, except an A that is neither transposed nor conjugated. Without offsets: where the products of
+// a batch begin is for the launches to say. Of a real problem: itself.
+Problem real_product(const Problem& problem);
+
 // Whether this runtime can launch the variant at all: unsupported_version (it follows another kernel contract) or
 // malformed (its launches are not the contract's) says why not.
 Status check_launchable(const cache::Variant& variant);

@@ -59,19 +59,30 @@ BOOST_AUTO_TEST_CASE(EachCallOfAProblemIsCounted) {
   BOOST_REQUIRE(clone.ok());
   BOOST_TEST(enqueue(*clone, scene.queue, operands).ok());
   for (int i = 0; i < 2; ++i) BOOST_TEST(call(library, scene, batch, batch_operands).ok());
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 calls 4\nsingle tn 9x13x11 batch 2 calls 2\n");
+  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls 4\nsingle tn 9x13x11 lda 14 ldb 15 batch 2 calls 2\n");
   BOOST_TEST(call(library, scene, single, operands).ok());
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 calls 5\nsingle tn 9x13x11 batch 2 calls 2\n");
+  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls 5\nsingle tn 9x13x11 lda 14 ldb 15 batch 2 calls 2\n");
 }
 
-BOOST_AUTO_TEST_CASE(ProblemsThatDifferInMemoryAloneShareACount) {
+BOOST_AUTO_TEST_CASE(OtherGapsBetweenTheRowsOfAAndBAreAnotherProblem) {
+  const Scene scene;
+  const Library library = recording_library(scene);
+  Problem problem = problem_of(Case::native);
+  problem.lda = problem.k;
+  BOOST_TEST(call(library, scene, problem, Operands(scene, problem)).ok());
+  problem.ldb = problem.n;
+  BOOST_TEST(call(library, scene, problem, Operands(scene, problem)).ok());
+  BOOST_TEST(recorded(library) == "single nn 9x13x11 calls 1\nsingle nn 9x13x11 ldb 15 calls 1\n");
+}
+
+BOOST_AUTO_TEST_CASE(ProblemsThatDifferInLdcAloneShareACount) {
   const Scene scene;
   const Library library = recording_library(scene);
   Problem problem = problem_of(Case::native);
   for (int i = 0; i < 2; ++i, ++problem.ldc) {
     BOOST_TEST(call(library, scene, problem, Operands(scene, problem)).ok());
   }
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 calls 2\n");
+  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls 2\n");
 }
 
 // C^T = B^T * A^T: a column-major product of m x n is the row-major one of n x m of the same bytes.
@@ -85,7 +96,7 @@ BOOST_AUTO_TEST_CASE(AColumnMajorProblemIsRecordedAsTheRowMajorOneOfTheSameBytes
   std::swap(problem.m, problem.n);
   std::swap(problem.lda, problem.ldb);
   BOOST_TEST(library.gemm(scene.queue, problem, 1, operands.b, operands.a, 0, operands.c).ok());
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 calls 1\n");
+  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls 1\n");
 }
 
 BOOST_AUTO_TEST_CASE(CallsThatFailOrMultiplyNothingAreNotCounted) {
@@ -119,7 +130,7 @@ BOOST_AUTO_TEST_CASE(NoCallOfAnyThreadIsLost) {
   recorded(library);  // meanwhile
   for (std::thread& thread : all) thread.join();
   BOOST_TEST(failed == 0);
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 calls " + std::to_string(threads * calls) + '\n');
+  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls " + std::to_string(threads * calls) + '\n');
 }
 
 BOOST_AUTO_TEST_CASE(AGemmThatOutlivesItsLibraryStillRuns) {

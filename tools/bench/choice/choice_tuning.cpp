@@ -3,20 +3,6 @@
 #include <set>
 
 namespace clbake::tool {
-namespace {
-
-builder::Shape shape_of(const Problem& p) {
-  builder::Shape shape;
-  shape.kind() = p.kind();
-  shape.m = p.m;
-  shape.n = p.n;
-  shape.k = p.k;
-  shape.batch = p.batch;
-  return shape;
-}
-
-}  // namespace
-
 builder::Tuning tuning_of(const std::vector<ChoiceTiming>& rows, const builder::Device& device, std::uint32_t seed,
                           const std::string& command) {
   builder::Tuning tuning;
@@ -31,7 +17,7 @@ builder::Tuning tuning_of(const std::vector<ChoiceTiming>& rows, const builder::
   std::map<std::string, std::uint32_t> variants;
   std::set<std::string> drawn;
   for (const ChoiceTiming& row : rows) {
-    const builder::Shape shape = shape_of(row.problem);
+    const builder::Shape shape = builder::shape_of(row.problem);
     if (!drawn.insert(name(shape)).second) continue;  // the same problem again
     for (const auto& [variant, us] : row.timed) {
       const auto [at, is_new] = variants.emplace(variant, static_cast<std::uint32_t>(tuning.variants.size()));

@@ -1,13 +1,14 @@
 // A file of the problems that matter to a user, one on each line; '#' starts a comment:
 //
-//   [PRECISION] [TRANSPOSES] MxNxK [batch N] [weight W]
-//   single nt 1024x512x64 batch 16 weight 2.5
+//   [PRECISION] [TRANSPOSES] MxNxK [lda N] [ldb N] [batch N] [weight W]
+//   single nt 1024x512x64 lda 80 batch 16 weight 2.5
 //
-// A line without a precision, or without transposes, stands for several problems. The weights of a problem that several
-// lines stand for add up; a line without one weighs 1.
+// Matrices are row-major; lda and ldb are elements from one stored row to the next, where rows have gaps. A line
+// without a precision, or without transposes, stands for several problems. The weights of a problem that several lines
+// stand for add up; a line without one weighs 1.
 #pragma once
 
-#include <clbake/builder/tuning.hpp>
+#include <clbake/builder/shape.hpp>
 
 #include <cstdint>
 #include <string>
@@ -31,8 +32,8 @@ struct Unnamed {
 Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::string& name,
                                         const std::vector<GemmKind>& kinds, Unnamed* unnamed = nullptr);
 
-// Fails like parse_shapes, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot be
-// read.
+// `path`: a file, a pipe, or "-" for standard input. Fails like parse_shapes, and with not_found, io or malformed (more
+// than kMostShapesBytes) when it cannot be read.
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds,
                                        Unnamed* unnamed = nullptr);
 
@@ -47,8 +48,7 @@ struct Recording {
 // Fails with malformed for any other line; the message begins with `name` and the line's number.
 Result<Recording> parse_recording(const std::string& text, const std::string& name);
 
-// Fails like parse_recording, and with not_found, io or malformed (more than kMostShapesBytes) for a file that cannot
-// be read.
+// `path` as for read_shapes. Fails like parse_recording, and with not_found, io or malformed when it cannot be read.
 Result<Recording> read_recording(const std::string& path);
 
 // The problems of all recordings, each once, the most called first.

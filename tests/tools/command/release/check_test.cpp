@@ -57,6 +57,18 @@ BOOST_AUTO_TEST_CASE(WhatHasToBeProvenOnTheDeviceIsCheckedOnlyByName) {
   BOOST_TEST(clbake(named).status == 3);
 }
 
+BOOST_AUTO_TEST_CASE(ShapesComeFromAPipeOrStandardInput) {
+  const ReleaseFiles files;
+  const std::string check = "$CLBAKE check " + files.bundle + " --require any --shapes ";
+  for (const std::string& line : {"cat " + files.shapes + " | " + check + "-", check + "/dev/stdin < " + files.shapes,
+                                  "cat " + files.shapes + " | " + check + "/dev/stdin"}) {
+    const Outcome outcome = shell(line);
+    BOOST_TEST(outcome.status == 0, line + ": " + outcome.err);
+    BOOST_TEST(contains(outcome.out, "20 problems"), outcome.out);
+  }
+  check_refused(shell("echo 8x8 | " + check + "-"), 1, {"clbake check: standard input: line 1: '8x8'"});
+}
+
 BOOST_AUTO_TEST_CASE(AllThatIsAskedForIsServed) {
   const ReleaseFiles files;
   const nlohmann::json json = json_of(clbake(

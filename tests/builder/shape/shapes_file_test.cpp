@@ -5,6 +5,8 @@
 
 #include <sys/stat.h>
 #include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <thread>
 
 namespace clbake::builder::test {
 namespace {
@@ -136,14 +138,46 @@ BOOST_AUTO_TEST_CASE(AFileIsNamedWhetherItIsThereOrNot) {
   const Result<std::vector<Shape>> missing = read_shapes("/no/such/file", kSingleNN);
   BOOST_TEST(outcome(missing) == "not found");
   BOOST_TEST(contains(missing.status().message(), "/no/such/file"), missing.status().message());
-  // A pipe and /dev/zero would not come to an end.
+  const Result<std::vector<Shape>> folder = read_shapes(directory.path(), kSingleNN);
+  BOOST_TEST(outcome(folder) == "input/output");
+  BOOST_TEST(contains(folder.status().message(), directory.path()), folder.status().message());
+  BOOST_TEST(lines(read_shapes("/dev/zero", kSingleNN)) == "/dev/zero: it has more than 64 MiB");
+}
+
+BOOST_AUTO_TEST_CASE(APipeIsReadToItsEnd) {
+  const ScratchDirectory directory = required(ScratchDirectory::create());
   const std::string pipe = directory.path() + "/pipe";
   BOOST_REQUIRE_EQUAL(mkfifo(pipe.c_str(), 0600), 0);
-  for (const std::string& path : {directory.path(), pipe, std::string("/dev/zero")}) {
-    const Result<std::vector<Shape>> shapes = read_shapes(path, kSingleNN);
-    BOOST_TEST(outcome(shapes) == "input/output");
-    BOOST_TEST(contains(shapes.status().message(), path), shapes.status().message());
+  const auto write = [&](const std::string& text) { std::ofstream(pipe) << text << std::flush << "8x8\n"; };
+  std::thread writer(write, std::string(1U << 20U, '\n') + "5x6x7\n");
+  const std::string read = lines(read_shapes(pipe, kSingleNN));
+  writer.join();
+  BOOST_TEST(contains(read, pipe + ": line 1048578: '8x8'"), read);
+}
+
+BOOST_AUTO_TEST_CASE(LeadingDimensionsAreNamedWhereRowsHaveGaps) {
+  const std::vector<GemmKind> kinds = {{Precision::single_precision, false, false},
+                                       {Precision::single_precision, true, false}};
+  BOOST_TEST(lines(parsed("100x200x300 lda 304 ldb 200\nnn 1x2x3 ldb 7 batch 5 weight 2", kinds)) ==
+             "single nn 100x200x300 lda 304\nsingle tn 100x200x300 lda 304\nsingle nn 1x2x3 ldb 7 batch 5 weight 2\n");
+  // Of a stored row of A there are k elements or, transposed, m.
+  BOOST_TEST(lines(parsed("tn 100x200x300 lda 100")) == "single tn 100x200x300\n");
+  for (const char* lda : {"lda", "lda 299", "lda 2147483648", "lda -1"}) {
+    const std::string failure = lines(parsed("100x200x300 " + std::string(lda)));
+    BOOST_TEST(contains(failure, "no leading dimension: a number from 300"), failure);
   }
+  const Problem problem = problem_of(required(parse_shape("double nt 10x20x30 lda 31 ldb 33 batch 2")));
+  BOOST_TEST(check(problem).ok());
+  BOOST_TEST(problem.lda == 31U);
+  BOOST_TEST(problem.b_stride == 20U * 33);
+  BOOST_TEST(name(shape_of(problem)) == "double nt 10x20x30 lda 31 ldb 33 batch 2");
+}
+
+// Its kernels see the real parts and, behind each, the imaginary ones: FORMAT.md has no complex variants.
+BOOST_AUTO_TEST_CASE(AComplexShapeIsTunedAsTheRealProductThatComputesIt) {
+  const auto real = [](const char* text) { return name(real_shape(required(parse_shape(text)))); };
+  BOOST_TEST(real("complex-single nn 8x16x24") == "single nn 8x32x48");
+  BOOST_TEST(real("complex-double nn 5x6x7 lda 9") == "double nn 5x12x14 lda 18 ldb 16");
 }
 
 // One problem on each line, with its calls as the weight; then whether the last line was torn.

@@ -56,22 +56,22 @@ Status add_line(const std::vector<std::string>& words, const std::vector<GemmKin
   }
   unnamed.precision |= !has_precision;
   unnamed.transposes |= !has_transposes;
-  std::string text = kind_name(named);
-  for (; word != words.end(); ++word) text += ' ' + *word;
-  const Result<Shape> line = parse_shape(text);
-  if (!line) return line.status();
+  std::string rest;
+  for (; word != words.end(); ++word) rest += ' ' + *word;
   std::set<GemmKind> seen;
-  for (const GemmKind& kind : kinds) {
-    Shape shape = *line;
-    if (!has_precision) shape.precision = kind.precision;
-    if (!has_transposes) shape.trans_a = kind.trans_a, shape.trans_b = kind.trans_b;
-    if (!seen.insert(shape.kind()).second || problems.add(shape) <= kMostWeight) continue;
-    return {Code::malformed, "the weights of " + name(shape) + " exceed 1e9"};
+  for (GemmKind kind : kinds) {
+    if (has_precision) kind.precision = named.precision;
+    if (has_transposes) kind.trans_a = named.trans_a, kind.trans_b = named.trans_b;
+    if (!seen.insert(kind).second) continue;
+    const Result<Shape> shape = parse_shape(kind_name(kind) + rest);
+    if (!shape) return shape.status();
+    if (problems.add(*shape) <= kMostWeight) continue;
+    return {Code::malformed, "the weights of " + name(*shape) + " exceed 1e9"};
   }
   return {};
 }
 
-// "PRECISION TRANSPOSES MxNxK [batch N] calls N".
+// "PRECISION TRANSPOSES MxNxK [lda N] [ldb N] [batch N] calls N".
 Result<Shape> recorded(const std::vector<std::string>& words) {
   const std::size_t shown = words.size() - std::min<std::size_t>(words.size(), 2);
   std::string text;
@@ -108,8 +108,8 @@ Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::stri
 }
 
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds, Unnamed* unnamed) {
-  const Result<std::string> text = read_text_file(path, kMostShapesBytes);
-  return text ? parse_shapes(*text, path, kinds, unnamed) : text.status();
+  const Result<std::string> text = read_input(path, kMostShapesBytes);
+  return text ? parse_shapes(*text, input_name(path), kinds, unnamed) : text.status();
 }
 
 Result<Recording> parse_recording(const std::string& text, const std::string& name) {
@@ -132,8 +132,8 @@ Result<Recording> parse_recording(const std::string& text, const std::string& na
 }
 
 Result<Recording> read_recording(const std::string& path) {
-  const Result<std::string> text = read_text_file(path, kMostShapesBytes);
-  return text ? parse_recording(*text, path) : text.status();
+  const Result<std::string> text = read_input(path, kMostShapesBytes);
+  return text ? parse_recording(*text, input_name(path)) : text.status();
 }
 
 std::vector<Shape> joined(const std::vector<Recording>& recordings) {
