@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(CallsAreRecorded) {
   std::ifstream in(path);
   std::string last;
   for (std::string line; std::getline(in, line);) last = line;
-  BOOST_TEST(last == "single nn 9x13x11 calls 2");
+  BOOST_TEST(last == "single nn 9x13x11 lda 14 ldb 15 calls 2");
   const std::string nowhere = directory.path + "/nowhere/calls";
   BOOST_TEST(clbake_library_write_recording(library, nowhere.c_str(), &error) == CLBAKE_IO);
   BOOST_TEST(error.argument == CLBAKE_ARGUMENT_NONE);
