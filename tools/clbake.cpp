@@ -1,5 +1,6 @@
 // clbake VERB ...: see `clbake --help`.
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 #include "command/verbs.hpp"
 
 #include <csignal>
@@ -64,8 +65,8 @@ int run_verb(const Verb& verb, const Arguments& arguments) {
   } catch (const UsageError& error) {
     std::fprintf(stderr, "clbake %s: %s\n", verb.name, error.what());
     return kUsage;
-  } catch (const std::exception& error) {  // of the standard library or Boost; clbake's own code throws no other
-    fail("clbake " + std::string(verb.name) + ": " + error.what());
+  } catch (const std::exception& error) {  // a Failure, or one of the standard library or Boost
+    fail("clbake " + std::string(verb.name) + ": " + printable(error.what()));
     return verb.failure;
   }
 }

@@ -3,11 +3,13 @@
 
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/tuning_file.hpp>
+#include <clbake/cache/writer.hpp>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -40,7 +42,35 @@ std::string reason(const std::exception& error, const std::vector<std::string>& 
                                                 : error.what();
 }
 
+// Lines of at most 110 characters; the text's own ends of lines stay.
+std::string broken_into_lines(const std::string& text) {
+  std::string out, word;
+  std::size_t column = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); out += '\n', column = 0) {
+    const std::size_t indent = line.find_first_not_of(' ');
+    if (indent != std::string::npos && indent > 0) {  // of a list, laid out already
+      out += line;
+      continue;
+    }
+    for (std::istringstream words(line); words >> word; column += word.size()) {
+      const bool fits = column == 0 || column + 1 + word.size() <= 110;
+      if (column > 0) out += fits ? ' ' : '\n';
+      column = fits && column > 0 ? column + 1 : 0;
+      out += word;
+    }
+  }
+  return out;
+}
+
+std::atomic<bool> signalled{false};
+
 }  // namespace
+
+const std::atomic<bool>& interrupted() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { signalled = true; });
+  return signalled;
+}
 
 Status verify_all(const Bundle& bundle) {
   const Status intact = bundle.verify();
@@ -102,6 +132,10 @@ void Cli::add_precision(const char* remark) {
 
 void Cli::add_jobs() { add_value("jobs", "N", "compile N variants at a time; default: one for each core"); }
 
+void Cli::add_timeout(const char* remark) {
+  add_value("timeout", "SECONDS", (std::string("give up on a ") + remark).c_str());
+}
+
 void Cli::add_json() { add_flag("json", "print JSON"); }
 
 std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
@@ -124,7 +158,7 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
               options_->values);
     if (has("help")) {
-      std::cout << "usage: clbake " << synopsis_ << "\n" << summary_ << "\n\n" << options_->declared;
+      std::cout << "usage: clbake " << synopsis_ << "\n" << broken_into_lines(summary_) << "\n" << options_->declared;
       return kSuccess;
     }
     po::notify(options_->values);
@@ -223,6 +257,10 @@ std::vector<Precision> Cli::real_precisions(const char* option) const {
   return wanted;
 }
 
+std::chrono::seconds Cli::timeout(std::size_t fallback) const {
+  return std::chrono::seconds(size("timeout", fallback, 1, 86400));
+}
+
 unsigned Cli::jobs() const { return static_cast<unsigned>(size("jobs", 0, 1, 1024)); }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -258,6 +296,10 @@ std::string behind_links(const std::string& path) {
   if (!std::filesystem::is_symlink(path, error)) return path;
   const std::filesystem::path file = std::filesystem::weakly_canonical(path, error);
   return error ? path : file.string();
+}
+
+Status write_text(const std::string& path, const std::string& text) {
+  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 Status check_not_input(const std::string& output, const std::vector<std::string>& inputs) {

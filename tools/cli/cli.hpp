@@ -3,6 +3,8 @@
 
 #include <clbake/builder/devices.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <complex>
 #include <cstdint>
 #include <memory>
@@ -24,12 +26,30 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Ends a verb. main prints "clbake VERB: " and what(), and returns the verb's exit status of a failure.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws Failure for anything but success. `where`: a file or an option that the message begins with.
+inline void need(const Status& status, const std::string& where = {}) {
+  if (!status) throw Failure(where.empty() ? status.message() : status.within(where).message());
+}
+template <typename T>
+T need(Result<T> result, const std::string& where = {}) {
+  need(result.status(), where);
+  return std::move(*result);
+}
+
+// Becomes true at SIGINT or SIGTERM, which end the process no more once this was called.
+const std::atomic<bool>& interrupted();
+
 // The options that a verb has, and those that were given.
 class Cli {
  public:
-  // `synopsis` follows "usage: clbake " in the help text, for example "inspect FILE [OPTIONS]". It also decides about
-  // positional arguments: " FILE " or " FILE|DEVICE " needs exactly one, " [FILE] " takes at most one, " FILE... " one
-  // or more, " [FILE...] " any number.
+  // `synopsis` follows "usage: clbake " in the help text, for example "inspect FILE [OPTIONS]"; `summary` is broken
+  // into lines there. The synopsis also decides about positional arguments: " FILE " or " FILE|DEVICE " needs exactly
+  // one, " [FILE] " takes at most one, " FILE... " one or more, " [FILE...] " any number.
   Cli(std::string synopsis, std::string summary);
   Cli(Cli&&) noexcept;
   ~Cli();
@@ -45,6 +65,7 @@ class Cli {
   void add_device(const std::string& remark = {});  // `remark` ends the help text
   void add_precision(const char* remark);
   void add_jobs();
+  void add_timeout(const char* remark);
   void add_json();
 
   // Empty when the verb is to run. Else its exit status: --help was given, or a usage error was reported on stderr.
@@ -64,7 +85,8 @@ class Cli {
   std::complex<double> complex_number(const char* option, double fallback) const;
   std::vector<Precision> precisions(const char* option) const;       // single and double when not given
   std::vector<Precision> real_precisions(const char* option) const;  // the same without complex ones
-  unsigned jobs() const;  // of add_jobs; 0, one for each core, when not given
+  unsigned jobs() const;                                     // of add_jobs; 0, one for each core, when not given
+  std::chrono::seconds timeout(std::size_t fallback) const;  // of add_timeout
 
  private:
   struct Options;  // of Boost.Program_options, whose header takes seconds to compile
@@ -86,6 +108,9 @@ std::string size_text(std::uint64_t bytes);
 
 // The file to replace when `path` is to be written: a symbolic link is followed, so that it stays a link.
 std::string behind_links(const std::string& path);
+
+// Replaces a file atomically.
+Status write_text(const std::string& path, const std::string& text);
 
 // Fails with invalid_argument when a file to write is one of the files to read, under whatever name.
 Status check_not_input(const std::string& output, const std::vector<std::string>& inputs);

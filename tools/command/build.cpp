@@ -11,16 +11,10 @@
 #include <clbake/builder/process.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 
 namespace clbake::tool {
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void on_signal(int) { interrupted = true; }
 
 void print_report(const builder::BuildReport& report, const std::string& file) {
   const std::size_t entries = report.baked + report.reused;
@@ -30,23 +24,17 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
     const std::string of = report.profiles.size() > 1 ? " of " + profile.device : "";
     std::printf("profile%s: %s\n", of.c_str(), profile.profile.c_str());
   }
-  if (report.failed > 0)
-    std::printf("left out: %s that failed, named above\n", counted(report.failed, "variant").c_str());
-  if (report.kept > 0) {
-    std::printf("kept: %s of the earlier bundle that this build does not make\n",
-                counted(report.kept, "entry").c_str());
-  }
-  if (report.dropped > 0) {
-    std::printf("dropped: %s of the earlier bundle\n", counted(report.dropped, "entry").c_str());
-  }
-  if (report.not_jit_free > 0) {
-    std::printf("not JIT-free: %zu of %s; 'clbake inspect %s' says why\n", report.not_jit_free,
-                counted(entries, "entry").c_str(), file.c_str());
-  }
-  if (report.not_proven > 0) {
-    std::printf("not proven: %zu of %s, for lack of the device; 'clbake prove' proves them there\n", report.not_proven,
-                counted(entries, "entry").c_str());
-  }
+  const auto note = [](std::size_t count, const std::string& line) {
+    if (count > 0) std::printf("%s\n", line.c_str());
+  };
+  const std::string of_all = " of " + counted(entries, "entry");
+  note(report.failed, "left out: " + counted(report.failed, "variant") + " that failed, named above");
+  note(report.kept, "kept: " + counted(report.kept, "entry") + " of the earlier bundle that this build does not make");
+  note(report.dropped, "dropped: " + counted(report.dropped, "entry") + " of the earlier bundle");
+  note(report.not_jit_free,
+       "not JIT-free: " + std::to_string(report.not_jit_free) + of_all + "; 'clbake inspect " + file + "' says why");
+  note(report.not_proven, "not proven: " + std::to_string(report.not_proven) + of_all +
+                              ", for lack of the device; 'clbake prove' proves them there");
   for (const std::string& remark : report.remarks) std::printf("%s\n", printable(remark).c_str());
 }
 
@@ -99,36 +87,16 @@ std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devi
   return tuned.empty() ? devices : tuned;
 }
 
-Status read_programs(const Cli& cli, builder::BuildOptions& options) {
-  if (!cli.has("programs")) return {};
-  Result<std::vector<builder::Program>> programs = builder::read_programs(cli.text("programs"));
-  if (programs) options.programs = std::move(*programs);
-  return programs.status();
-}
-
-Status read_profiles(const Cli& cli, builder::BuildOptions& options) {
-  for (const std::string& file : cli.list("profile")) {
-    Result<builder::Tuning> tuning = builder::read_tuning(file);
-    if (!tuning) return tuning.status();
-    options.profiles.push_back({file, std::move(*tuning)});
-  }
-  return {};
-}
-
 // The named targets and the selected devices. When neither is named: all devices, or with profiles those that they
 // were made for.
-Status choose_devices(const Cli& cli, builder::BuildOptions& options) {
+void choose_devices(const Cli& cli, builder::BuildOptions& options) {
   if (cli.has("target")) {
-    Result<std::vector<builder::OfflineTarget>> targets = builder::offline_targets_named(cli.list("target"));
-    if (!targets) return targets.status().within("--target");
-    options.targets = std::move(*targets);
-    if (!cli.has("device")) return {};
+    options.targets = need(builder::offline_targets_named(cli.list("target")), "--target");
+    if (!cli.has("device")) return;
   }
-  Result<std::vector<builder::Device>> selected = selected_devices(cli.text("device"));
-  if (!selected) return selected.status();
+  options.devices = need(selected_devices(cli.text("device")));
   const bool any = cli.has("device") || options.profiles.empty() || options.foreign_profiles;
-  options.devices = any ? std::move(*selected) : tuned_ones(*selected, options.profiles);
-  return {};
+  if (!any) options.devices = tuned_ones(options.devices, options.profiles);
 }
 
 void declare_options(Cli& cli) {
@@ -152,7 +120,7 @@ void declare_options(Cli& cli) {
   cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("force", "use the profiles for other devices than those that they were made for, too");
   cli.add_jobs();
-  cli.add_value("timeout", "SECONDS", "give up on a driver after this time; default 180");
+  cli.add_timeout("driver after this time; default 180");
   cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle has");
   cli.add_flag("replace", "drop what the earlier bundle holds beside what is asked for");
   cli.add_flag("strict", "when a variant fails, fail and write nothing, instead of leaving the variant out");
@@ -188,7 +156,12 @@ builder::BuildOptions options_from(const Cli& cli) {
       !cli.has("programs") || cli.has("precision") || cli.has("variant") || cli.has("profile") || cli.has("untuned");
   options.worker = builder::own_path();
   options.parallel = cli.jobs();
-  options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
+  options.timeout = cli.timeout(180);
+  for (const std::string& file : cli.list("profile"))
+    options.profiles.push_back({file, need(builder::read_tuning(file))});
+  if (cli.has("programs")) options.programs = need(builder::read_programs(cli.text("programs")));
+  choose_devices(cli, options);
+  check_variants(options);
   return options;
 }
 
@@ -201,10 +174,8 @@ void print_remarks(const std::vector<builder::BakeList>& bake_lists) {
 
 Result<builder::BuildReport> bake(const builder::BuildOptions& options,
                                   const std::vector<builder::BakeList>& bake_lists) {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
   ProgressBar bar;
-  return builder::build(options, bake_lists, interrupted, [&](const builder::Progress& progress) {
+  return builder::build(options, bake_lists, interrupted(), [&](const builder::Progress& progress) {
     if (!progress.failure.empty()) bar.message("clbake build: left out: " + progress.failure);
     bar.show(progress.steps_done, progress.steps, progress.last);
   });
@@ -216,29 +187,19 @@ int build(const std::vector<std::string>& arguments) {
   Cli cli("build [OPTIONS] -o FILE", "Compiles, finalizes, proves and packs every variant into one bundle.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
-  builder::BuildOptions options = options_from(cli);
-  Status ready = read_profiles(cli, options);
-  if (ready) ready = read_programs(cli, options);
-  if (ready) ready = choose_devices(cli, options);
-  if (!ready) return fail("build", ready);
-  check_variants(options);
-  const Result<std::vector<builder::BakeList>> bake_lists = builder::bake_lists_for(options);
-  if (!bake_lists) return fail("build", bake_lists.status());
-  print_remarks(*bake_lists);
+  const builder::BuildOptions options = options_from(cli);
+  const std::vector<builder::BakeList> bake_lists = need(builder::bake_lists_for(options));
+  print_remarks(bake_lists);
 
   const DroppedSignatures signatures("build", options.output);
-  const Result<builder::BuildReport> report = bake(options, *bake_lists);
+  const Result<builder::BuildReport> report = bake(options, bake_lists);
   if (report) signatures.tell();
   if (report.status().code() == Code::cancelled) {
     fail("clbake build: interrupted; finished work is kept, and the same command continues from there");
     return kInterrupted;
   }
-  if (!report) return fail("build", report.status());
-  if (cli.has("json")) {
-    print(report_json(*report, options.output));
-  } else {
-    print_report(*report, options.output);
-  }
+  need(report.status());
+  cli.has("json") ? print(report_json(*report, options.output)) : print_report(*report, options.output);
   return report->failed > 0 ? kLeftOut : kSuccess;
 }
 

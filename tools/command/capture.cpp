@@ -4,7 +4,6 @@
 
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/shapes_file.hpp>
-#include <clbake/cache/writer.hpp>
 
 #include <cstdio>
 
@@ -62,36 +61,32 @@ void print_report(const Captured& all, const std::string& output, bool json) {
 }  // namespace
 
 int capture(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "capture FILE... -o FILE [OPTIONS]",
-      "Makes a shapes file, for 'tune --shapes' and others, of recordings of running applications: what the runtime's\n"
-      "write_recording wrote, of any number of processes and machines. A problem's weight is the number of its calls.\n"
-      "A last line without an end, as a killed process may leave it, is left out. A recording with another bad line "
-      "is\n"
-      "left out and named; the exit status is then 3. Needs no OpenCL device.");
+  Cli cli("capture FILE... -o FILE [OPTIONS]",
+          "Makes a shapes file, for 'tune --shapes' and others, of recordings of running applications: what the "
+          "runtime's write_recording wrote, of any number of processes and machines. A problem's weight is the number "
+          "of its calls. A last line without an end, as a killed process may leave it, is left out. A recording with "
+          "another bad line is left out and named; the exit status is then 3. Needs no OpenCL device.");
   cli.add_required("output,o", "FILE", "the shapes file to write");
   cli.add_value("top", "N", "keep only the N problems that were called most");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t top = cli.size("top", SIZE_MAX, 1);
   const std::string output = behind_links(cli.text("output"));
-  const Status writable = check_not_input(output, cli.files());
-  if (!writable) return fail("capture", writable);
+  need(check_not_input(output, cli.files()));
   Captured all = read_all(cli.files());
   for (const std::string& file : all.torn) {
     std::fprintf(stderr, "clbake capture: %s: the last line has no end and was left out\n", file.c_str());
   }
-  if (all.recordings == 0) return fail("clbake capture: " + all.left_out.front());
+  if (all.recordings == 0) throw Failure(all.left_out.front());
   for (const std::string& line : all.left_out) std::fprintf(stderr, "clbake capture: left out: %s\n", line.c_str());
-  if (all.shapes.empty()) return fail("clbake capture: no call was recorded");
+  if (all.shapes.empty()) throw Failure("no call was recorded");
   if (all.shapes.size() > top) all.shapes.resize(top);
   const std::string text = builder::shapes_text(all.shapes, "Written by 'clbake capture'. Weights: numbers of calls.");
   if (text.size() > builder::kMostShapesBytes) {
-    return fail("clbake capture: " + counted(all.shapes.size(), "problem") +
-                " make a shapes file of more than 64 MiB, which nothing reads: keep fewer with --top");
+    throw Failure(counted(all.shapes.size(), "problem") +
+                  " make a shapes file of more than 64 MiB, which nothing reads: keep fewer with --top");
   }
-  const Status written = cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  if (!written) return fail("capture", written);
+  need(write_text(output, text));
   print_report(all, output, cli.has("json"));
   return all.left_out.empty() ? kSuccess : kLeftOut;
 }

@@ -10,15 +10,13 @@ namespace clbake::tool {
 namespace {
 
 // The devices, and what else `clbake plan` reads of a machine.
-int print_machine(const Json& devices, const std::string& name) {
-  const Result<builder::fleet::Machine> machine = builder::fleet::this_machine();
-  if (!machine) return fail("devices", machine.status());
+void print_machine(const Json& devices, const std::string& name) {
+  const builder::fleet::Machine machine = need(builder::fleet::this_machine());
   Json targets = Json::array();
-  for (const builder::fleet::Machine::Offline& target : machine->targets) {
+  for (const builder::fleet::Machine::Offline& target : machine.targets) {
     targets.push_back({{"name", target.name}, {"identity", target.identity}, {"fp64", target.fp64}});
   }
-  print({{"machine", name.empty() ? machine->name : name}, {"devices", devices}, {"targets", targets}});
-  return kSuccess;
+  print({{"machine", name.empty() ? machine.name : name}, {"devices", devices}, {"targets", targets}});
 }
 
 }  // namespace
@@ -26,8 +24,8 @@ int print_machine(const Json& devices, const std::string& name) {
 int devices(const std::vector<std::string>& arguments) {
   Cli cli(
       "devices [OPTIONS]",
-      "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC of\n"
-      "--device, and so is its identity, which changes with the driver. What --json prints is also what 'clbake plan'\n"
+      "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC of "
+      "--device, and so is its identity, which changes with the driver. What --json prints is also what 'clbake plan' "
       "needs to know of a machine.");
   cli.add_json();
   cli.add_value("machine", "NAME", "with --json: what schedulers call this machine; default: its host name");
@@ -36,15 +34,14 @@ int devices(const std::vector<std::string>& arguments) {
     throw UsageError("--machine: '" + cli.text("machine") +
                      "' is no name of letters, digits, dots, dashes and underscores");
   }
-  const Result<std::vector<builder::Device>> found = builder::list_devices();
-  if (!found) return fail("devices", found.status());
+  const std::vector<builder::Device> found = need(builder::list_devices());
   for (const std::string& driver : builder::unloadable_drivers()) {
     std::fprintf(stderr, "clbake devices: cannot load the OpenCL driver %s\n", driver.c_str());
   }
 
   Json list = Json::array();
-  for (std::size_t i = 0; i < found->size(); ++i) {
-    const builder::Device& device = (*found)[i];
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const builder::Device& device = found[i];
     const Target& t = device.target;
     const char* type = kernels::name(device.type);
     list.push_back({{"index", i},
@@ -63,7 +60,8 @@ int devices(const std::vector<std::string>& arguments) {
     std::printf("   architecture  %s, %u bits\n", t.architecture.empty() ? "(not reported)" : t.architecture.c_str(),
                 t.address_bits);
   }
-  return cli.has("json") ? print_machine(list, cli.text("machine")) : kSuccess;
+  if (cli.has("json")) print_machine(list, cli.text("machine"));
+  return kSuccess;
 }
 
 }  // namespace clbake::tool

@@ -36,7 +36,7 @@ void print_report(const builder::MergedBundle& merged, std::size_t parts, std::s
               counted(all.entries.size(), "entry").c_str());
 }
 
-Result<cache::Bytes> packed(const cache::Contents& contents) {
+cache::Bytes packed(const cache::Contents& contents) {
   ProgressBar bar;
   const auto start = std::chrono::steady_clock::now();
   cache::PackOptions options;
@@ -48,7 +48,7 @@ Result<cache::Bytes> packed(const cache::Contents& contents) {
         elapsed.count() * static_cast<double>(all) / static_cast<double>(std::max<std::size_t>(done, 1));
     bar.show_time(elapsed.count(), expected, "compressed " + std::to_string(done) + " of " + std::to_string(all));
   };
-  return cache::pack(contents, options);
+  return need(cache::pack(contents, options));
 }
 
 }  // namespace
@@ -57,35 +57,27 @@ int merge(const std::vector<std::string>& arguments) {
   Cli cli(
       "merge FILE... -o FILE [OPTIONS]",
       "Joins bundles into one. A directory stands for all bundles in it: an overlay's programs thus become part of "
-      "the\n"
-      "next release. Of two entries for the same target, variant and form the proven one is kept, else the first. A\n"
-      "target's choice for a precision and transposes is that of the first bundle that has any. Damaged bundles in a\n"
-      "directory, and variants whose name an earlier bundle gives to a different variant, are left out and named. "
-      "Needs\n"
-      "no OpenCL device. Signatures of the parts do not hold for the whole, which has none.");
+      "the next release. Of two entries for the same target, variant and form the proven one is kept, else the "
+      "first. A target's choice for a precision and transposes is that of the first bundle that has any. Damaged "
+      "bundles in a directory, and variants whose name an earlier bundle gives to a different variant, are left out "
+      "and named. Needs no OpenCL device. Signatures of the parts do not hold for the whole, which has none.");
   cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string output = behind_links(cli.text("output"));
-  const Status writable = builder::check_output(output);
-  if (!writable) return fail("merge", writable);
+  need(builder::check_output(output));
   std::vector<builder::NamedBundle> bundles;
   std::vector<std::string> left_out;
-  for (const std::string& path : cli.files()) {
-    const Status read = builder::read_bundles(path, bundles, left_out);
-    if (!read) return fail("merge", read);
-  }
-  if (bundles.empty()) return fail("clbake merge: no bundle in " + cli.files().front());
+  for (const std::string& path : cli.files()) need(builder::read_bundles(path, bundles, left_out));
+  if (bundles.empty()) throw Failure("no bundle in " + cli.files().front());
   const std::size_t parts = bundles.size();
   std::size_t dropped = 0;
   for (const builder::NamedBundle& part : bundles) dropped += part.signatures;
   builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
-  const Result<cache::Bytes> bytes = packed(merged.contents);
-  if (!bytes) return fail("merge", bytes.status().within(output));
-  const Status written = cache::write_file(output, {bytes->data(), bytes->size()});
-  if (!written) return fail("merge", written);
+  const cache::Bytes bytes = packed(merged.contents);
+  need(cache::write_file(output, {bytes.data(), bytes.size()}));
   for (const std::string& line : merged.left_out) {
     std::fprintf(stderr, "clbake merge: left out: %s\n", printable(line).c_str());
   }

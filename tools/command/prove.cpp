@@ -7,15 +7,10 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/prove_bundle.hpp>
 
-#include <csignal>
 #include <cstdio>
 
 namespace clbake::tool {
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void on_signal(int) { interrupted = true; }
 
 Json report_json(const builder::ProveReport& report, const std::string& file, std::size_t dropped) {
   Json jobs = Json::array();
@@ -46,28 +41,24 @@ void print_report(const builder::ProveReport& report, const std::string& file) {
 
 int prove(const std::vector<std::string>& arguments) {
   Cli cli("prove FILE [OPTIONS]",
-          "Proves the entries of a bundle that were baked without their device, on the devices of this machine, and\n"
+          "Proves the entries of a bundle that were baked without their device, on the devices of this machine, and "
           "writes the proofs into the bundle. Signatures do not hold for what is new, and are dropped.");
   cli.add_device("; default: all devices");
   cli.add_flag("again", "also prove entries that are proven already");
-  cli.add_value("timeout", "SECONDS", "give up on a driver after this time; default 180");
+  cli.add_timeout("driver after this time; default 180");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   builder::ProveOptions options;
   options.file = behind_links(cli.file());
   options.worker = builder::own_path();
   options.again = cli.has("again");
-  options.timeout = std::chrono::seconds(cli.size("timeout", 180, 1, 86400));
-  Result<std::vector<builder::Device>> selected = selected_devices(cli.text("device"));
-  if (!selected) return fail("prove", selected.status());
-  options.devices = std::move(*selected);
+  options.timeout = cli.timeout(180);
+  options.devices = need(selected_devices(cli.text("device")));
 
   const DroppedSignatures signatures("prove", options.file);
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
   ProgressBar bar;
   const Result<builder::ProveReport> report =
-      builder::prove_bundle(options, interrupted, [&](const builder::Progress& progress) {
+      builder::prove_bundle(options, interrupted(), [&](const builder::Progress& progress) {
         if (!progress.failure.empty()) bar.message("clbake prove: not proven: " + progress.failure);
         bar.show(progress.steps_done, progress.steps, progress.last);
       });
@@ -78,12 +69,8 @@ int prove(const std::vector<std::string>& arguments) {
                 std::string(options.again ? "" : ", and the same command continues from there"));
     return kInterrupted;
   }
-  if (!report) return fail("prove", report.status());
-  if (cli.has("json")) {
-    print(report_json(*report, options.file, dropped));
-  } else {
-    print_report(*report, options.file);
-  }
+  need(report.status());
+  cli.has("json") ? print(report_json(*report, options.file, dropped)) : print_report(*report, options.file);
   return report->failed > 0 ? kLeftOut : kSuccess;
 }
 

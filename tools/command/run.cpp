@@ -19,17 +19,6 @@ double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-struct Request {
-  std::string file;
-  std::string device;
-  std::string variant;
-  Problem problem;
-  builder::GemmRunOptions matrices;
-  std::size_t repeat = 10;
-  Options library;
-  std::string recording;  // a file to write; empty: none
-};
-
 struct Outcome {
   Explanation explanation;
   Target target;
@@ -40,89 +29,77 @@ struct Outcome {
   builder::Check check;
 };
 
-// Opens the overlay, too.
-Result<Request> request_from(const Cli& cli) {
-  Request r;
-  r.file = cli.file();
-  r.device = cli.text("device");
-  r.variant = variant_name(cli.text("variant"));
+Problem problem_from(const Cli& cli) {
   const std::vector<Precision> precisions = cli.precisions("precision");
   if (cli.has("precision") && precisions.size() != 1)
     throw UsageError(std::string("--precision: give one of ") + precision_names);
-  r.problem = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
+  Problem p = builder::tight_problem(precisions.front(), cli.size("m", 0), cli.size("n", 0), cli.size("k", 0),
                                      cli.has("trans-a"), cli.has("trans-b"),
                                      cli.has("column-major") ? Layout::column_major : Layout::row_major);
-  r.problem.conj_a = cli.has("conj-a");
-  r.problem.conj_b = cli.has("conj-b");
-  r.problem.lda = cli.size("lda", r.problem.lda);
-  r.problem.ldb = cli.size("ldb", r.problem.ldb);
-  r.problem.ldc = cli.size("ldc", r.problem.ldc);
-  r.problem.epilogue = epilogue_from(cli, r.problem.ldc);
-  r.matrices.alpha = cli.complex_number("alpha", 1.0);
-  r.matrices.beta = cli.complex_number("beta", 0.0);
-  r.matrices.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
-  r.matrices.check_limit = builder::kPatientCheck;
-  r.repeat = cli.size("repeat", 10, 1, 1000000);
-  r.library.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
-  r.library.newer_driver = cli.has("newer-driver");
-  r.recording = cli.text("record");
-  r.library.record = cli.has("record");
-  if (!cli.has("overlay")) return r;
-  Result<std::shared_ptr<OverlayStore>> overlay = open_overlay({cli.text("overlay"), OverlayMode::read_write});
-  if (!overlay) return overlay.status().within("--overlay");
-  r.library.overlay = std::move(*overlay);
-  return r;
+  p.conj_a = cli.has("conj-a");
+  p.conj_b = cli.has("conj-b");
+  p.lda = cli.size("lda", p.lda);
+  p.ldb = cli.size("ldb", p.ldb);
+  p.ldc = cli.size("ldc", p.ldc);
+  p.epilogue = epilogue_from(cli, p.ldc);
+  return p;
+}
+
+builder::GemmRunOptions matrices_from(const Cli& cli) {
+  builder::GemmRunOptions matrices;
+  matrices.alpha = cli.complex_number("alpha", 1.0);
+  matrices.beta = cli.complex_number("beta", 0.0);
+  matrices.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
+  matrices.check_limit = builder::kPatientCheck;
+  return matrices;
+}
+
+// Opens the overlay, too.
+Options library_options_from(const Cli& cli) {
+  Options options;
+  options.on_miss = cli.has("no-compile") ? OnMiss::fail : OnMiss::compile;
+  options.newer_driver = cli.has("newer-driver");
+  options.record = cli.has("record");
+  if (cli.has("overlay")) {
+    options.overlay = need(open_overlay({cli.text("overlay"), OverlayMode::read_write}), "--overlay");
+  }
+  return options;
 }
 
 // Times and checks the first launch, then takes the median of the others.
-Status measure(builder::GemmRun& gemm_run, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
-  const Result<double> first = gemm_run.run(gemm);
-  if (!first) return first.status();
-  const Result<builder::Check> check = gemm_run.check();
-  if (!check) return check.status();
+void measure(builder::GemmRun& gemm_run, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
+  outcome.first_us = need(gemm_run.run(gemm));
+  outcome.check = need(gemm_run.check());
   std::vector<double> times;
-  for (std::size_t i = 1; i < repeat; ++i) {
-    const Result<double> us = gemm_run.time(gemm);
-    if (!us) return us.status();
-    times.push_back(*us);
-  }
-  outcome.first_us = *first;
-  outcome.steady_us = times.empty() ? *first : builder::median(times);
-  outcome.check = *check;
-  return {};
+  for (std::size_t i = 1; i < repeat; ++i) times.push_back(need(gemm_run.time(gemm)));
+  outcome.steady_us = times.empty() ? outcome.first_us : builder::median(times);
 }
 
-Result<Outcome> execute(const Request& r) {
-  const Status valid = check(r.problem);
-  if (!valid) return valid;
-  const Result<Bundle> verified = open_verified(r.file);
-  if (!verified) return verified.status();
-  const Result<builder::Device> device = device_for(*verified, r.device);
-  if (!device) return device.status();
-  const Result<builder::Session> session = builder::Session::open(*device);
-  if (!session) return session.status();
+Outcome execute(const Cli& cli, const Problem& problem) {
+  const builder::GemmRunOptions matrices = matrices_from(cli);
+  const std::size_t repeat = cli.size("repeat", 10, 1, 1000000);
+  const std::string file = cli.file();
+  const Options options = library_options_from(cli);
+  need(check(problem));
+  const builder::Device device = need(device_for(need(open_verified(file)), cli.text("device")));
+  const builder::Session session = need(builder::Session::open(device));
 
   Outcome outcome;
   auto start = Clock::now();
-  const Result<Bundle> bundle = Bundle::open(r.file);
-  if (!bundle) return bundle.status();
-  const Result<Library> library = Library::create(session->context(), device->id, {*bundle}, r.library);
+  const Bundle bundle = need(Bundle::open(file));
+  const Library library = need(Library::create(session.context(), device.id, {bundle}, options));
   outcome.open_us = us_since(start);
-  if (!library) return library.status();
 
-  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(*session, *device, r.problem, r.matrices);
-  if (!gemm_run) return gemm_run.status();
+  builder::GemmRun gemm_run = need(builder::GemmRun::create(session, device, problem, matrices));
   start = Clock::now();
-  Result<Gemm> gemm = library->prepare(r.problem, r.variant);
+  Result<Gemm> gemm = library.prepare(problem, variant_name(cli.text("variant")));
   outcome.load_us = us_since(start);
-  if (!gemm) return gemm.status().within(r.file);
-  const Status measured = measure(*gemm_run, *gemm, r.repeat, outcome);
-  if (!measured) return measured;
-  library->finish();  // writes to the overlay
-  const Status recorded = r.recording.empty() ? Status() : library->write_recording(r.recording);
-  if (!recorded) return recorded;
+  need(gemm.status(), file);
+  measure(gemm_run, *gemm, repeat, outcome);
+  library.finish();  // writes to the overlay
+  if (cli.has("record")) need(library.write_recording(cli.text("record")));
   outcome.explanation = gemm->explanation();
-  outcome.target = device->target;
+  outcome.target = device.target;
   return outcome;
 }
 
@@ -204,19 +181,13 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_value("record", "FILE", "write which problem was called how often, for 'clbake capture'");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const Result<Request> request = request_from(cli);
-  if (!request) return fail("run", request.status());
-  const Result<Outcome> outcome = execute(*request);
-  if (!outcome) return fail("run", outcome.status());
-  const Json json = outcome_json(request->problem, *outcome);
-  if (cli.has("json")) {
-    print(json);
-  } else {
-    print_text(json);
-  }
-  if (outcome->check.ok()) return kSuccess;
-  return fail("clbake run: wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
-              json["tolerance"].dump() + (outcome->check.guards_intact ? "" : "; the kernel wrote outside of C"));
+  const Problem problem = problem_from(cli);
+  const Outcome outcome = execute(cli, problem);
+  const Json json = outcome_json(problem, outcome);
+  cli.has("json") ? print(json) : print_text(json);
+  if (outcome.check.ok()) return kSuccess;
+  throw Failure("wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
+                json["tolerance"].dump() + (outcome.check.guards_intact ? "" : "; the kernel wrote outside of C"));
 }
 
 }  // namespace clbake::tool

@@ -39,10 +39,8 @@ int targets(const std::vector<std::string>& arguments) {
   Cli cli("targets [OPTIONS]", "Lists the devices that 'build --target' can compile for without having them.");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const Result<std::vector<builder::OfflineTarget>> found = builder::offline_targets();
-  if (!found) return fail("targets", found.status());
   Json list = Json::array();
-  for (const builder::OfflineTarget& target : *found) {
+  for (const builder::OfflineTarget& target : need(builder::offline_targets())) {
     list.push_back(target_json(target));
     if (cli.has("json")) continue;
     const std::string how = target.obstacle.empty() ? with_tools(target) : "unavailable: " + target.obstacle;

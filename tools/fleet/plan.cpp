@@ -8,7 +8,6 @@
 
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/builder/shapes_file.hpp>
-#include <clbake/cache/writer.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -73,19 +72,8 @@ void check_options(const Cli& cli) {
   requirements_of(cli.text("require"));
 }
 
-Status read_machines(const Cli& cli, fleet::FleetOptions& options) {
-  for (const std::string& file : cli.files()) {
-    Result<fleet::Machine> machine = fleet::read_machine(file);
-    if (!machine) return machine.status();
-    options.machines.push_back(std::move(*machine));
-  }
-  if (!options.machines.empty()) return {};
-  Result<fleet::Machine> machine = fleet::this_machine();
-  if (machine) options.machines.push_back(std::move(*machine));
-  return machine.status();
-}
-
-Result<fleet::FleetOptions> fleet_options(const Cli& cli) {
+// A mistake in an option should show now, not on every machine.
+fleet::FleetOptions fleet_options(const Cli& cli) {
   fleet::FleetOptions options;
   options.device = cli.text("device");
   options.targets = cli.list("target");
@@ -112,71 +100,62 @@ Result<fleet::FleetOptions> fleet_options(const Cli& cli) {
   for (const kernels::Params& params : variants_named(cli.list("variant"))) {
     options.variants.push_back(kernels::name(params));
   }
-  if (cli.has("shapes")) {  // a mistake should show now, not on every machine
-    const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(options.shapes, kinds);
-    if (!shapes) return shapes.status().within("--shapes");
-  }
+  if (cli.has("shapes")) need(builder::read_shapes(options.shapes, kinds), "--shapes");
   if (cli.has("against")) {
     if (options.against.find(',') != std::string::npos) {
       throw UsageError("--against: '" + options.against + "': one bundle, without a comma in its name");
     }
-    const Result<Bundle> last = open_verified(options.against);
-    if (!last) return last.status().within("--against");
+    need(open_verified(options.against), "--against");
   }
-  const Status ready = read_machines(cli, options);
-  if (!ready) return ready;
+  for (const std::string& file : cli.files()) options.machines.push_back(need(fleet::read_machine(file)));
+  if (options.machines.empty()) options.machines.push_back(need(fleet::this_machine()));
   return options;
 }
 
-int write_plan(const Cli& cli) {
-  const Result<fleet::FleetOptions> options = fleet_options(cli);
-  if (!options) return fail("plan", options.status());
-  const Result<fleet::Plan> plan = fleet::plan_fleet(*options);
-  if (!plan) return fail("plan", plan.status());
+void write_plan(const Cli& cli) {
+  const fleet::FleetOptions options = fleet_options(cli);
+  const fleet::Plan plan = need(fleet::plan_fleet(options));
   const std::string output = behind_links(cli.text("output"));
-  const Status written = fleet::write_manifest(output, plan->pieces);
-  if (!written) return fail("plan", written);
-  for (const std::string& remark : plan->remarks) std::fprintf(stderr, "clbake plan: %s\n", printable(remark).c_str());
-  std::printf("%s: %s of work for %s\n", output.c_str(), counted(plan->pieces.size(), "piece").c_str(),
-              counted(options->machines.size(), "machine").c_str());
-  for (std::size_t i = 0; i < plan->pieces.size(); ++i) {
-    const fleet::Piece& piece = plan->pieces[i];
+  need(fleet::write_manifest(output, plan.pieces));
+  for (const std::string& remark : plan.remarks) {
+    std::fprintf(stderr, "clbake plan: %s\n", printable(remark).c_str());
+  }
+  std::printf("%s: %s of work for %s\n", output.c_str(), counted(plan.pieces.size(), "piece").c_str(),
+              counted(options.machines.size(), "machine").c_str());
+  for (std::size_t i = 0; i < plan.pieces.size(); ++i) {
+    const fleet::Piece& piece = plan.pieces[i];
     std::string where;
     for (const std::string& machine : piece.machines) where += (where.empty() ? " (" : ", ") + machine;
     std::printf("%4zu  %s%s\n", i + 1, printable(piece.title).c_str(), where.empty() ? "" : (where + ")").c_str());
   }
-  return kSuccess;
 }
 
-int write_form(const Cli& cli) {
+void write_form(const Cli& cli) {
   const std::string output = behind_links(cli.text("output"));
-  const Status writable = check_not_input(output, {cli.text("from")});
-  if (!writable) return fail("plan", writable);
-  const Result<fleet::Manifest> manifest = fleet::read_manifest(cli.text("from"));
-  if (!manifest) return fail("plan", manifest.status().within("--from"));
-  const Result<std::string> text = form(cli.text("format"), *manifest);
+  need(check_not_input(output, {cli.text("from")}));
+  const Result<std::string> text = form(cli.text("format"), need(fleet::read_manifest(cli.text("from")), "--from"));
   if (text.status().code() == Code::not_found) throw UsageError("--format: " + text.status().message());
-  if (!text) return fail("plan", text.status().within("--format"));
-  if (!cli.has("output")) {
+  need(text.status(), "--format");
+  if (cli.has("output")) {
+    need(write_text(output, *text));
+  } else {
     std::cout << *text;
-    return kSuccess;
   }
-  const Status written = cache::write_file(output, {reinterpret_cast<const std::uint8_t*>(text->data()), text->size()});
-  return written ? kSuccess : fail("plan", written);
 }
 
 }  // namespace
 
 int plan(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "plan [FILE...] [OPTIONS] -o FILE",
-      "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work' does. A\n"
-      "FILE is what 'clbake devices --json' printed on a machine; without one, this machine does all. --format\n"
-      "prints a script that has a scheduler do the pieces of a manifest.");
+  Cli cli("plan [FILE...] [OPTIONS] -o FILE",
+          "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work' does. A "
+          "FILE "
+          "is what 'clbake devices --json' printed on a machine; without one, this machine does all. --format prints a "
+          "script that has a scheduler do the pieces of a manifest.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_options(cli);
-  return cli.has("from") ? write_form(cli) : write_plan(cli);
+  cli.has("from") ? write_form(cli) : write_plan(cli);
+  return kSuccess;
 }
 
 }  // namespace clbake::tool

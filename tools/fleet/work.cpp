@@ -10,8 +10,6 @@
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -23,10 +21,6 @@ using builder::fleet::Piece;
 using builder::fleet::PieceResult;
 using builder::fleet::PieceState;
 using builder::fleet::Stage;
-
-std::atomic<bool> interrupted{false};
-
-void on_signal(int) { interrupted = true; }
 
 // A line for each piece, and a bar.
 class Display {
@@ -98,21 +92,22 @@ void print_text(const Manifest& manifest, const std::vector<Row>& rows, bool all
   }
 }
 
-Result<std::vector<PieceResult>> do_pieces(const Manifest& manifest, const std::vector<std::size_t>& pieces) {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+// Empty when interrupted.
+std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<std::size_t>& pieces) {
   Display display(manifest, pieces.size());
-  return builder::fleet::work(manifest, pieces, builder::own_path(), interrupted,
-                              [&](const builder::fleet::WorkProgress& progress) { display.show(progress); });
+  Result<std::vector<PieceResult>> results =
+      builder::fleet::work(manifest, pieces, builder::own_path(), interrupted(),
+                           [&](const builder::fleet::WorkProgress& progress) { display.show(progress); });
+  if (results.status().code() == Code::cancelled) return {};
+  return need(std::move(results));
 }
 
 // Those that --piece names, else all.
-Result<std::vector<std::size_t>> selected_pieces(const Cli& cli, const Manifest& manifest) {
+std::vector<std::size_t> selected_pieces(const Cli& cli, const Manifest& manifest) {
   std::vector<std::size_t> pieces;
   for (const std::string& wanted : cli.list("piece")) {
-    const Result<std::size_t> index = builder::fleet::find_piece(manifest, wanted);
-    if (!index) return index.status();
-    if (std::find(pieces.begin(), pieces.end(), *index) == pieces.end()) pieces.push_back(*index);
+    const std::size_t index = need(builder::fleet::find_piece(manifest, wanted));
+    if (std::find(pieces.begin(), pieces.end(), index) == pieces.end()) pieces.push_back(index);
   }
   if (cli.has("piece")) return pieces;
   for (std::size_t i = 0; i < manifest.pieces.size(); ++i) pieces.push_back(i);
@@ -120,16 +115,14 @@ Result<std::vector<std::size_t>> selected_pieces(const Cli& cli, const Manifest&
 }
 
 // --output: the merged bundle under a name of its own.
-Status copy_bundle(const Manifest& manifest, const std::string& output) {
+void copy_bundle(const Manifest& manifest, const std::string& output) {
   for (const Piece& piece : manifest.pieces) {
     if (piece.stage != Stage::merge) continue;
-    const Status writable = builder::check_output(output);
-    if (!writable) return writable;
-    const Result<cache::Bytes> merged = read_verified(path_of(manifest, piece));
-    if (!merged) return merged.status();
-    return cache::write_file(output, {merged->data(), merged->size()});
+    need(builder::check_output(output));
+    const cache::Bytes merged = need(read_verified(path_of(manifest, piece)));
+    return need(cache::write_file(output, {merged.data(), merged.size()}));
   }
-  return {Code::malformed, manifest.path + ": has no piece that merges"};
+  throw Failure(manifest.path + ": has no piece that merges");
 }
 
 }  // namespace
@@ -137,41 +130,35 @@ Status copy_bundle(const Manifest& manifest, const std::string& output) {
 int work(const std::vector<std::string>& arguments) {
   Cli cli(
       "work FILE [OPTIONS]",
-      "Does the pieces of work of a manifest of 'clbake plan' that are not done and that this machine can do. A piece\n"
-      "is done when its output is there, in the directory 'pieces' beside the manifest, and intact. Several of these\n"
+      "Does the pieces of work of a manifest of 'clbake plan' that are not done and that this machine can do. A piece "
+      "is done when its output is there, in the directory 'pieces' beside the manifest, and intact. Several of these "
       "may run at a time, on one machine or on many. Exit status: 0 when all pieces are done, else 3.");
   cli.add_list("piece", "LIST", "only these pieces, by number or name, separated by commas");
   cli.add_flag("list", "do nothing: show which pieces are done");
   cli.add_value("output,o", "FILE", "when everything is done, also copy the merged bundle here");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const Result<Manifest> manifest = builder::fleet::read_manifest(cli.file());
-  if (!manifest) return fail("work", manifest.status());
-  const Result<std::vector<std::size_t>> pieces = selected_pieces(cli, *manifest);
-  if (!pieces) return fail("work", pieces.status());
-
+  const Manifest manifest = need(builder::fleet::read_manifest(cli.file()));
+  const std::vector<std::size_t> pieces = selected_pieces(cli, manifest);
   std::vector<PieceResult> results;
   if (cli.has("list")) {
-    for (const std::size_t i : *pieces) results.push_back(builder::fleet::look_at(*manifest, manifest->pieces[i]));
+    for (const std::size_t i : pieces) results.push_back(builder::fleet::look_at(manifest, manifest.pieces[i]));
   } else {
-    Result<std::vector<PieceResult>> done = do_pieces(*manifest, *pieces);
-    if (done.status().code() == Code::cancelled) {
+    results = do_pieces(manifest, pieces);
+    if (results.empty()) {
       fail("clbake work: interrupted; finished work is kept, and the same command continues from there");
       return kInterrupted;
     }
-    if (!done) return fail("work", done.status());
-    results = std::move(*done);
   }
   std::vector<Row> rows;
-  for (std::size_t i = 0; i < pieces->size(); ++i) {
-    rows.push_back({(*pieces)[i] + 1, manifest->pieces[(*pieces)[i]], std::move(results[i])});
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    rows.push_back({pieces[i] + 1, manifest.pieces[pieces[i]], std::move(results[i])});
   }
-  cli.has("json") ? print_json(*manifest, rows) : print_text(*manifest, rows, cli.has("list"));
+  cli.has("json") ? print_json(manifest, rows) : print_text(manifest, rows, cli.has("list"));
   const auto is_done = [](const Row& row) { return row.result.state == PieceState::done; };
   const bool complete = std::all_of(rows.begin(), rows.end(), is_done);
   if (complete && cli.has("output")) {
-    const Status copied = copy_bundle(*manifest, behind_links(cli.text("output")));
-    if (!copied) return fail("work", copied);
+    copy_bundle(manifest, behind_links(cli.text("output")));
   } else if (cli.has("output")) {
     std::fprintf(stderr, "clbake work: %s: not written, because not everything is done\n", cli.text("output").c_str());
   }
