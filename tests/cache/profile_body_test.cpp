@@ -1,4 +1,4 @@
-// What a profile may not hold: the writer refuses it, and so does the reader, with the same words.
+// Profiles that the writer refuses, and the reader with the same words.
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "format.hpp"
@@ -11,6 +11,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 using namespace clbake;
 using namespace clbake::cache;
@@ -28,7 +29,7 @@ constexpr std::size_t kModelAt = 16 + format::kRuleBytes;
 constexpr std::pair<const char*, std::size_t> kPlaces[] = {
     {"exception 0", 16}, {"cost model 0", kModelAt}, {"default 0", kModelAt + format::kCostModelBytes}};
 
-// Of any profile: variants keep their indices, one that does not exist too.
+// Encodes any profile: variants keep their indices, also one that does not exist.
 Bytes body_of(const Profile& profile) { return encode_profile(profile, {0, 1, 2, kVariants}); }
 
 Result<Profile> parse(const Bytes& body) { return parse_profile(view_of(body), 0, kVariants); }
@@ -66,10 +67,9 @@ std::vector<T> of_each_kind(std::size_t count, T item) {
 BOOST_AUTO_TEST_CASE(ASoundProfileIsRead) {
   const Result<Profile> read = parse(body_of(sound()));
   BOOST_REQUIRE_EQUAL(read.status().message(), "");
-  Contents expected, found;
-  expected.profiles = {sound()};
-  found.profiles = {*read};
-  BOOST_TEST(describe(found) == describe(expected));
+  Contents found = small_contents();
+  found.profiles[0] = *read;
+  BOOST_TEST(fingerprint(found) == fingerprint(small_contents()));
 }
 
 BOOST_AUTO_TEST_CASE(APrecisionOfANewerVersionIsRefused) {
@@ -93,22 +93,16 @@ BOOST_AUTO_TEST_CASE(AVariantThatDoesNotExistIsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(AnEmptyRangeIsRefused) {
-  struct Range {
-    const char* name;
-    std::uint32_t Rule::*min;
-    std::uint32_t Rule::*max;
-  };
-  for (const Range& range :
-       {Range{"m", &Rule::m_min, &Rule::m_max}, Range{"n", &Rule::n_min, &Rule::n_max},
-        Range{"k", &Rule::k_min, &Rule::k_max}, Range{"batch", &Rule::batch_min, &Rule::batch_max}}) {
-    const auto empty = [&](Rule& rule) {
-      rule.*range.min = 7;
-      rule.*range.max = 6;
-    };
+  using Bound = std::uint32_t Rule::*;
+  const std::tuple<const char*, Bound, Bound> ranges[] = {{"m", &Rule::m_min, &Rule::m_max},
+                                                          {"n", &Rule::n_min, &Rule::n_max},
+                                                          {"k", &Rule::k_min, &Rule::k_max},
+                                                          {"batch", &Rule::batch_min, &Rule::batch_max}};
+  for (const auto& [name, min, max] : ranges) {
+    const auto empty = [min = min, max = max](Rule& rule) { rule.*min = 7, rule.*max = 6; };
     check_malformed([&](Profile& p) { empty(p.exceptions[0]); },
-                    std::string("exception 0: ") + range.name + ": an empty range");
-    check_malformed([&](Profile& p) { empty(p.defaults[0]); },
-                    std::string("default 0: ") + range.name + ": an empty range");
+                    std::string("exception 0: ") + name + ": an empty range");
+    check_malformed([&](Profile& p) { empty(p.defaults[0]); }, std::string("default 0: ") + name + ": an empty range");
   }
 }
 
@@ -132,19 +126,9 @@ BOOST_AUTO_TEST_CASE(NoSlicesAreThoseOfACutTail) {
 }
 
 BOOST_AUTO_TEST_CASE(ANegativeOrInfiniteNumberIsRefused) {
-  const std::pair<const char*, float CostModel::*> numbers[] = {{"call_us", &CostModel::call_us},
-                                                                {"wave_us", &CostModel::wave_us},
-                                                                {"latency_us", &CostModel::latency_us},
-                                                                {"step_us", &CostModel::step_us},
-                                                                {"a_us", &CostModel::a_us},
-                                                                {"b_us", &CostModel::b_us},
-                                                                {"unaligned_us", &CostModel::unaligned_us},
-                                                                {"c_us", &CostModel::c_us},
-                                                                {"error", &CostModel::error},
-                                                                {"margin", &CostModel::margin}};
   using Limits = std::numeric_limits<float>;
   for (const float bad : {-1.0F, -Limits::denorm_min(), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN()}) {
-    for (const auto& [name, number] : numbers) {
+    for (const auto& [name, number] : kCostModelNumbers) {
       check_malformed([field = number, bad](Profile& p) { p.models[0].*field = bad; },
                       std::string("cost model 0: ") + name + " is negative or not finite");
     }

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
-#include <sstream>
 #include <stdexcept>
 
 namespace clbake::cache::test {
@@ -76,53 +75,6 @@ std::vector<std::uint32_t> inverse(const std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> result(order.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) result[order[i]] = i;
   return result;
-}
-
-void describe_variants(std::ostream& out, const std::vector<Variant>& variants) {
-  for (const Variant& v : variants) {
-    out << "variant " << v.name << '|' << v.family << '|' << static_cast<int>(v.precision) << v.trans_a << v.trans_b
-        << v.image_a << v.image_b << '|' << v.block_m << ',' << v.block_n << ',' << v.block_k << ',' << v.split_k << '|'
-        << v.contract << '|' << v.build_options << '|' << v.source << '|' << v.trial << '\n';
-    for (const Launch& l : v.launches) {
-      out << "  launch " << static_cast<int>(l.role) << l.kernel_name << '|' << l.local[0] << ',' << l.local[1] << ','
-          << l.local[2] << '|' << l.tile_m << '|' << l.tile_n << '\n';
-    }
-  }
-}
-
-void describe_rules(std::ostream& out, const char* what, const std::vector<Rule>& rules) {
-  for (const Rule& r : rules) {
-    out << "  " << what << ' ' << static_cast<int>(r.precision) << r.trans_a << r.trans_b << " m " << r.m_min << '-'
-        << r.m_max << " n " << r.n_min << '-' << r.n_max << " k " << r.k_min << '-' << r.k_max << " batch "
-        << r.batch_min << '-' << r.batch_max << " -> " << r.variant << '\n';
-  }
-}
-
-void describe_profiles(std::ostream& out, const std::vector<Profile>& profiles) {
-  for (const Profile& p : profiles) {
-    out << "profile of " << p.target << " with " << p.units << " units\n";
-    describe_rules(out, "exception", p.exceptions);
-    for (const CostModel& m : p.models) {
-      out << "  cost model " << static_cast<int>(m.precision) << m.trans_a << m.trans_b << " of " << m.variant << ':';
-      for (const auto& [name, extent] : kCostModelExtents) out << ' ' << name << ' ' << m.*extent;
-      for (const auto& [name, number] : kCostModelNumbers) out << ' ' << name << ' ' << m.*number;
-      out << '\n';
-    }
-    describe_rules(out, "default", p.defaults);
-  }
-}
-
-void describe_entries(std::ostream& out, const std::vector<Entry>& entries) {
-  for (const Entry& e : entries) {
-    out << "entry " << e.target << '|' << e.variant << '|' << static_cast<int>(e.form) << '|' << e.proof.proven
-        << e.proof.jit_free << '|' << e.newer_driver << '|' << e.proof.create_us << '|' << e.proof.build_us << '|'
-        << e.proof.kernel_us << '|' << e.proof.first_us << '|' << e.proof.steady_us << '|' << e.proof.max_error << '|'
-        << e.proof.tolerance << '|' << e.proof.note << '|' << e.proof.device << '|' << e.proof.driver << '|';
-    for (const Tool& tool : e.proof.tools) out << tool.name << ' ' << tool.version << ';';
-    for (const std::string& text : e.proof.specialisations) out << text << ';';
-    for (const std::uint8_t byte : e.program) out << static_cast<int>(byte) << ' ';
-    out << '\n';
-  }
 }
 
 }  // namespace
@@ -235,17 +187,9 @@ const Bytes& small_bundle() {
 
 Result<Bundle> open_bytes(const Bytes& bytes) { return Bundle::from_memory(view_of(bytes)); }
 
-std::string describe(const Contents& contents) {
-  std::ostringstream out;
-  for (const Target& t : contents.targets) {
-    out << "target " << t.platform_name << '|' << t.platform_version << '|' << t.vendor << '|' << t.device_name << '|'
-        << t.device_version << '|' << t.driver_version << '|' << t.architecture << '|' << t.address_bits << '\n';
-  }
-  for (const Source& s : contents.sources) out << "source " << s.name << '|' << s.text << '\n';
-  describe_variants(out, contents.variants);
-  describe_profiles(out, contents.profiles);
-  describe_entries(out, contents.entries);
-  return out.str();
+std::string fingerprint(const Contents& contents) {
+  const Bytes bytes = encoded(contents);
+  return std::to_string(xxh64(view_of(bytes), 0));
 }
 
 Contents shuffled(const Contents& contents, unsigned seed) {

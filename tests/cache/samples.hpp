@@ -21,7 +21,7 @@ Contents similar_contents();
 // `pack`ed similar contents, made once: with dictionaries of both methods.
 const Bytes& packed_bundle();
 
-// A stand-in for a digest, for tests of what a digest is used for: four XXH64 of other seeds.
+// A digest for tests: four XXH64 of different seeds.
 void test_digest(ByteView bytes, std::uint8_t* digest);
 
 // Admits bytes by their test_digest, and keeps what it was shown.
@@ -44,13 +44,13 @@ inline ByteView view_of(const Bytes& bytes) { return {bytes.data(), bytes.size()
 
 Result<Bundle> open_bytes(const Bytes& bytes);
 
-// Every field as text: equal texts are equal contents, and a difference can be read.
-std::string describe(const Contents& contents);
+// The checksum of the encoded contents: equal contents have equal ones, whatever the order of their lists.
+std::string fingerprint(const Contents& contents);
 
 // The same contents with all lists shuffled and the indices renumbered.
 Contents shuffled(const Contents& contents, unsigned seed);
 
-// "ok", or the code's name: what tests compare.
+// "ok", or the code's name.
 inline std::string outcome(const Status& status) { return std::string(name(status.code())); }
 
 template <typename T>

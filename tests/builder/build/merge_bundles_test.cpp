@@ -14,7 +14,7 @@ namespace clbake::builder::test {
 namespace {
 
 using cache::Contents;
-using cache::test::describe;
+using cache::test::fingerprint;
 using cache::test::shuffled;
 using cache::test::small_contents;
 using tests::encoded;
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(ABundleAndItselfAreTheBundle) {
   for (const unsigned seed : {1U, 2U, 3U}) {
     const MergedBundle both = merged(small_contents(), shuffled(small_contents(), seed));
     BOOST_TEST(both.left_out.empty());
-    BOOST_TEST(describe(normalized(both.contents)) == describe(small_contents()));
+    BOOST_TEST(fingerprint(normalized(both.contents)) == fingerprint(small_contents()));
   }
 }
 
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(PartsOfABundleAreTheBundle) {
     parts.push_back({std::to_string(i), std::move(part)});
   }
   const MergedBundle all = merged(parts);
-  BOOST_TEST(describe(normalized(all.contents)) == describe(whole));
+  BOOST_TEST(fingerprint(normalized(all.contents)) == fingerprint(whole));
 }
 
 BOOST_AUTO_TEST_CASE(TheProvenEntryWinsWhereverItStands) {
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(AVariantWithoutEntriesGivesWayToAnotherOneOfItsName) {
   for (const bool first : {true, false}) {
     const MergedBundle both = first ? merged(source_only, small_contents()) : merged(small_contents(), source_only);
     BOOST_TEST(both.left_out.empty());
-    BOOST_TEST(describe(normalized(both.contents)) == describe(small_contents()));
+    BOOST_TEST(fingerprint(normalized(both.contents)) == fingerprint(small_contents()));
   }
 }
 
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(AMergedBundleHoldsTheDefaultsOfBothTypesOfDevice) {
   }
   BOOST_TEST(once.profiles.size() == small_contents().profiles.size() + 2);
   const Contents twice = merge_bundles({{"a", once}, {"b", once}}).contents;
-  BOOST_TEST(describe(normalized(twice)) == describe(normalized(once)));
+  BOOST_TEST(fingerprint(normalized(twice)) == fingerprint(normalized(once)));
 }
 
 BOOST_AUTO_TEST_CASE(ADirectoryStandsForItsBundlesAndDamagedOnesAreNamed) {

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(PackedContentsAreThoseThatWereGiven) {
     const Bundle bundle = open_bytes(bytes).value();
     BOOST_TEST(bundle.verify().message() == "");
     const Contents expected = open_bytes(encoded(contents))->decode().value();
-    BOOST_TEST(describe(bundle.decode().value()) == describe(expected));
+    BOOST_TEST(fingerprint(bundle.decode().value()) == fingerprint(expected));
   }
 }
 

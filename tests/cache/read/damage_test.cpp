@@ -110,28 +110,6 @@ BOOST_AUTO_TEST_CASE(LineEndsRewrittenByATransferAreNotABundle) {
   BOOST_TEST(outcome(open_bytes(bytes)) == "not a bundle");
 }
 
-BOOST_AUTO_TEST_CASE(RandomNoiseIsRefused) {
-  std::mt19937 random(11);
-  const Oracle oracle;
-  for (int round = 0; round < 3000; ++round) {
-    Bytes bytes = small_bundle();
-    const std::size_t begin = random() % bytes.size();
-    const std::size_t length = 1 + random() % 40;
-    for (std::size_t i = begin; i < std::min(begin + length, bytes.size()); ++i) {
-      bytes[i] = static_cast<std::uint8_t>(random());
-    }
-    if (bytes == small_bundle()) continue;
-    const Result<Bundle> bundle = open_bytes(bytes);
-    BOOST_REQUIRE(is_damage(bundle ? bundle->verify() : bundle.status()));
-    BOOST_REQUIRE(!bundle || oracle.wrong_answers(*bundle) == 0);
-  }
-  for (std::size_t size = 0; size < 600; ++size) {
-    Bytes noise(size);
-    for (std::uint8_t& byte : noise) byte = static_cast<std::uint8_t>(random());
-    BOOST_REQUIRE(is_damage(open_bytes(noise).status()));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(SwappedRecordsAreDamage) {
   const Bundle bundle = open_bytes(small_bundle()).value();
   Bytes bytes = small_bundle();

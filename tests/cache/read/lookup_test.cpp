@@ -1,4 +1,4 @@
-// What each search returns, for what is in the bundle and for what is not.
+// Searches for things that are in the bundle, and for things that are not.
 #include "samples.hpp"
 
 #include <clbake/cache/writer.hpp>

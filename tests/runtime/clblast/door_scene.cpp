@@ -3,7 +3,6 @@
 #include "test_device.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -13,30 +12,43 @@
 namespace clbake::tests {
 namespace {
 
-// One product, row-major.
 template <typename T>
-Problem row_major(const Shape& s) {
-  using clblast::Transpose;
-  Problem p;
-  p.precision = std::is_same_v<T, double>  ? Precision::double_precision
-                : std::is_same_v<T, float> ? Precision::single_precision
-                                           : Precision::half_precision;
-  p.k = s.k;
-  p.ldc = s.ldc();
-  p.m = s.row_major() ? s.m : s.n;
-  p.n = s.row_major() ? s.n : s.m;
-  p.trans_a = (s.row_major() ? s.trans_a : s.trans_b) != Transpose::kNo;
-  p.trans_b = (s.row_major() ? s.trans_b : s.trans_a) != Transpose::kNo;
-  p.lda = s.row_major() ? s.lda() : s.ldb();
-  p.ldb = s.row_major() ? s.ldb() : s.lda();
-  return p;
-}
+constexpr Precision kPrecision = Precision::half_precision;  // cl_half
+template <>
+constexpr Precision kPrecision<float> = Precision::single_precision;
+template <>
+constexpr Precision kPrecision<double> = Precision::double_precision;
+template <>
+constexpr Precision kPrecision<std::complex<float>> = Precision::complex_single;
+template <>
+constexpr Precision kPrecision<std::complex<double>> = Precision::complex_double;
 
-std::size_t end_of(const std::vector<std::size_t>& starts, std::size_t extent) {
-  return *std::max_element(starts.begin(), starts.end()) + extent;
+// The number as the reference's type; a real type takes the real part.
+template <typename To>
+To number(std::complex<double> value) {
+  if constexpr (builder::is_complex_type<To>) {
+    return To(value);
+  } else {
+    return static_cast<To>(value.real());
+  }
 }
 
 }  // namespace
+
+Problem Shape::problem(Precision precision) const {
+  using clblast::Transpose;
+  const bool rows = layout == clblast::Layout::kRowMajor;
+  Problem p = make_problem({precision, trans_a != Transpose::kNo, trans_b != Transpose::kNo}, m, n, k,
+                           rows ? Layout::row_major : Layout::column_major);
+  p.conj_a = is_complex(precision) && trans_a == Transpose::kConjugate;
+  p.conj_b = is_complex(precision) && trans_b == Transpose::kConjugate;
+  for (std::size_t* ld : {&p.lda, &p.ldb, &p.ldc}) *ld += padding;
+  return p;
+}
+
+std::size_t a_extent(const Shape& shape) { return operand_a(shape.problem()).length(); }
+std::size_t b_extent(const Shape& shape) { return operand_b(shape.problem()).length(); }
+std::size_t c_extent(const Shape& shape) { return operand_c(shape.problem()).length(); }
 
 builder::Session& session() {
   static Result<builder::Session> opened = builder::Session::open(device());
@@ -47,8 +59,8 @@ builder::Session& session() {
 cl_command_queue queue() { return session().queue(); }
 
 template <typename T>
-T scalar(double value) {
-  const typename ElementOf<T>::type rounded(static_cast<typename ElementOf<T>::type>(value));
+T scalar(std::complex<double> value) {
+  const auto rounded = number<typename ElementOf<T>::type>(value);
   T bits;
   static_assert(sizeof bits == sizeof rounded);
   std::memcpy(&bits, &rounded, sizeof bits);
@@ -56,22 +68,25 @@ T scalar(double value) {
 }
 
 template <typename T>
-Operand<T>::Operand(std::size_t elements, const std::vector<std::size_t>& starts, std::size_t lines, std::size_t length,
-                    std::size_t ld, unsigned seed)
-    : values(elements, static_cast<Value>(std::numeric_limits<double>::quiet_NaN())) {
+Elements<T>::Elements(const Operand& matrix, const std::vector<std::size_t>& starts, std::size_t behind, bool defined,
+                      unsigned seed) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  values.assign(*std::max_element(starts.begin(), starts.end()) + matrix.length() + behind, number<Value>({nan, nan}));
   std::mt19937 random(seed);
-  std::uniform_real_distribution<double> number(-1, 1);
+  std::uniform_real_distribution<double> uniform(-1, 1);
   for (const std::size_t start : starts) {
-    for (std::size_t line = 0; line < lines; ++line) {
-      for (std::size_t i = 0; i < length; ++i) values[start + line * ld + i] = static_cast<Value>(number(random));
-    }
+    matrix.for_each_row([&](std::size_t row) {
+      for (std::size_t i = 0; i < matrix.cols && defined; ++i) {
+        values[start + row + i] = number<Value>({uniform(random), uniform(random)});
+      }
+    });
   }
-  buffer = clCreateBuffer(session().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, elements * sizeof(T),
+  buffer = clCreateBuffer(session().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(T),
                           values.data(), nullptr);
 }
 
 template <typename T>
-std::vector<typename Operand<T>::Value> Operand<T>::read() const {
+std::vector<typename Elements<T>::Value> Elements<T>::read() const {
   std::vector<Value> now(values.size());
   clEnqueueReadBuffer(queue(), buffer, CL_TRUE, 0, now.size() * sizeof(T), now.data(), 0, nullptr, nullptr);
   return now;
@@ -82,45 +97,41 @@ template <typename T>
 Matrices<T>::Matrices(const Shape& s, std::vector<std::size_t> as, std::vector<std::size_t> bs,
                       std::vector<std::size_t> cs)
     : shape(s),
+      problem(s.problem(kPrecision<T>)),
       a_starts(std::move(as)),
       b_starts(std::move(bs)),
       c_starts(std::move(cs)),
-      a(end_of(a_starts, s.a_extent()), a_starts, s.rows_a() ? s.m : s.k, s.rows_a() ? s.k : s.m, s.lda(), 1),
-      b(end_of(b_starts, s.b_extent()), b_starts, s.rows_b() ? s.k : s.n, s.rows_b() ? s.n : s.k, s.ldb(), 2),
-      c(end_of(c_starts, s.c_extent()) + 7, c_starts,
-        s.beta == 0     ? 0
-        : s.row_major() ? s.m
-                        : s.n,
-        s.row_major() ? s.n : s.m, s.ldc(), 3) {}
+      a(operand_a(problem), a_starts, 0, true, 1),
+      b(operand_b(problem), b_starts, 0, true, 2),
+      c(operand_c(problem), c_starts, 7, s.beta != 0.0, 3) {}
 
 template <typename T>
-std::string Matrices<T>::failure(const std::vector<double>& alphas, const std::vector<double>& betas) const {
+std::string Matrices<T>::failure(const std::vector<std::complex<double>>& alphas,
+                                 const std::vector<std::complex<double>>& betas) const {
   using Value = typename ElementOf<T>::type;
-  const Problem p = row_major<T>(shape);
+  using Scalar = builder::Scalar<Value>;
   const auto result = c.read();
   std::vector<bool> written(result.size());
-  std::vector<std::size_t> rows(p.m);
+  std::vector<std::size_t> rows(problem.m);
   std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const Operand matrix = operand_c(problem);
   double worst = 0;
   for (std::size_t i = 0; i < c_starts.size(); ++i) {
-    const auto alpha = static_cast<builder::Scalar<Value>>(alphas[std::min(i, alphas.size() - 1)]);
-    const auto beta = static_cast<builder::Scalar<Value>>(betas[std::min(i, betas.size() - 1)]);
-    const bool exchanged = !shape.row_major();
-    const builder::HostOperands<Value> operands{p,
-                                                alpha,
-                                                beta,
-                                                exchanged ? b.values : a.values,
-                                                exchanged ? b_starts[i] : a_starts[i],
-                                                exchanged ? a.values : b.values,
-                                                exchanged ? a_starts[i] : b_starts[i],
+    const builder::HostOperands<Value> operands{problem,
+                                                number<Scalar>(alphas[std::min(i, alphas.size() - 1)]),
+                                                number<Scalar>(betas[std::min(i, betas.size() - 1)]),
+                                                a.values,
+                                                a_starts[i],
+                                                b.values,
+                                                b_starts[i],
                                                 c.values,
                                                 c_starts[i]};
     worst = std::max(worst, builder::max_error(operands, result, rows));
-    for (std::size_t row = 0; row < p.m; ++row) {
-      for (std::size_t j = 0; j < p.n; ++j) written[c_starts[i] + row * p.ldc + j] = true;
-    }
+    matrix.for_each_row([&](std::size_t row) {
+      for (std::size_t j = 0; j < matrix.cols; ++j) written[c_starts[i] + row + j] = true;
+    });
   }
-  const double tolerance = builder::tolerance(p.precision, p.k);
+  const double tolerance = builder::tolerance(problem.precision, problem.k);
   std::string text;
   if (!(worst <= tolerance)) text = "error " + std::to_string(worst) + ", tolerance " + std::to_string(tolerance);
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -137,13 +148,15 @@ clblast::StatusCode gemm(const Matrices<T>& on, cl_command_queue queue, cl_event
                           s.ldc(), &queue, event);
 }
 
-#define CLBAKE_OF(T)            \
-  template class Operand<T>;    \
-  template struct Matrices<T>;  \
-  template T scalar<T>(double); \
+#define CLBAKE_OF(T)                          \
+  template class Elements<T>;                 \
+  template struct Matrices<T>;                \
+  template T scalar<T>(std::complex<double>); \
   template clblast::StatusCode gemm<T>(const Matrices<T>&, cl_command_queue, cl_event*);
 CLBAKE_OF(cl_half)
 CLBAKE_OF(float)
 CLBAKE_OF(double)
+CLBAKE_OF(std::complex<float>)
+CLBAKE_OF(std::complex<double>)
 
 }  // namespace clbake::tests

@@ -4,8 +4,11 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
 
+#include <clbake/operand.hpp>
+
 #include <clblast.h>
 
+#include <complex>
 #include <string>
 #include <vector>
 
@@ -16,7 +19,7 @@ builder::Session& session();
 cl_command_queue queue();
 
 template <typename T>
-struct ElementOf {  // what the reference calls it
+struct ElementOf {  // the reference's type for CLBlast's
   using type = T;
 };
 template <>
@@ -32,31 +35,32 @@ struct Shape {
   std::size_t m = 37, n = 41, k = 43;
   std::size_t padding = 0;
   std::size_t a_offset = 0, b_offset = 0, c_offset = 0;
-  double alpha = 1.5, beta = 0;
+  std::complex<double> alpha = {1.5, -0.5}, beta = 0;  // real precisions use the real part
 
-  std::size_t lda() const { return (rows_a() ? k : m) + padding; }
-  std::size_t ldb() const { return (rows_b() ? n : k) + padding; }
-  std::size_t ldc() const { return (row_major() ? n : m) + padding; }
-  bool row_major() const { return layout == clblast::Layout::kRowMajor; }
-  bool rows_a() const { return row_major() == (trans_a == clblast::Transpose::kNo); }  // stored line by line of op(A)
-  bool rows_b() const { return row_major() == (trans_b == clblast::Transpose::kNo); }
-  std::size_t a_extent() const { return ((rows_a() ? m : k) - 1) * lda() + (rows_a() ? k : m); }
-  std::size_t b_extent() const { return ((rows_b() ? k : n) - 1) * ldb() + (rows_b() ? n : k); }
-  std::size_t c_extent() const { return ((row_major() ? m : n) - 1) * ldc() + (row_major() ? n : m); }
+  // The same product for the reference.
+  Problem problem(Precision precision = Precision::single_precision) const;
+  std::size_t lda() const { return problem().lda; }
+  std::size_t ldb() const { return problem().ldb; }
+  std::size_t ldc() const { return problem().ldc; }
 };
 
-// A matrix in the host's memory and on the device: NaN where nothing may be read.
+// Elements from the first to the last of A, B and C.
+std::size_t a_extent(const Shape& shape);
+std::size_t b_extent(const Shape& shape);
+std::size_t c_extent(const Shape& shape);
+
+// A matrix, or several, in the host's memory and on the device: random elements, and NaN around them.
 template <typename T>
-class Operand {
+class Elements {
  public:
   using Value = typename ElementOf<T>::type;
 
-  // Elements of lines of `length`, `ld` apart, from each start on, are random.
-  Operand(std::size_t elements, const std::vector<std::size_t>& starts, std::size_t lines, std::size_t length,
-          std::size_t ld, unsigned seed);
-  Operand(const Operand&) = delete;
-  Operand& operator=(const Operand&) = delete;
-  ~Operand() { clReleaseMemObject(buffer); }
+  // The matrix lies at each of `starts`; `behind` it are more elements. `defined`: whether it holds numbers.
+  Elements(const Operand& matrix, const std::vector<std::size_t>& starts, std::size_t behind, bool defined,
+           unsigned seed);
+  Elements(const Elements&) = delete;
+  Elements& operator=(const Elements&) = delete;
+  ~Elements() { clReleaseMemObject(buffer); }
 
   std::vector<Value> read() const;
 
@@ -71,14 +75,16 @@ struct Matrices {
            std::vector<std::size_t> c_starts);
   explicit Matrices(const Shape& of) : Matrices(of, {of.a_offset}, {of.b_offset}, {of.c_offset}) {}
 
-  // Empty when each C is alpha * op(A) * op(B) + beta * C within the tolerance and nothing else was written; else what
-  // is wrong. One alpha and beta, or one for each product.
-  std::string failure(const std::vector<double>& alphas, const std::vector<double>& betas) const;
+  // Empty when each C is alpha * op(A) * op(B) + beta * C within the tolerance and nothing else was written; else the
+  // error. One alpha and beta, or one for each product.
+  std::string failure(const std::vector<std::complex<double>>& alphas,
+                      const std::vector<std::complex<double>>& betas) const;
   std::string failure() const { return failure({shape.alpha}, {shape.beta}); }
 
   Shape shape;
+  Problem problem;
   std::vector<std::size_t> a_starts, b_starts, c_starts;
-  Operand<T> a, b, c;
+  Elements<T> a, b, c;
 };
 
 // The call of CLBlast for a shape.
@@ -87,6 +93,6 @@ clblast::StatusCode gemm(const Matrices<T>& on, cl_command_queue queue, cl_event
 
 // alpha or beta as CLBlast gets it.
 template <typename T>
-T scalar(double value);
+T scalar(std::complex<double> value);
 
 }  // namespace clbake::tests

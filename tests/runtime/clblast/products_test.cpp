@@ -1,7 +1,9 @@
-// What the door computes: CLBlast's products of real numbers in all their forms, against the reference.
+// CLBlast's products in all their forms, computed by the door, against the reference.
 #include "clblast/door_scene.hpp"
 
 #include "test_device.hpp"
+
+#include <clblast_c.h>
 
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
@@ -14,14 +16,17 @@ using clblast::Transpose;
 
 namespace {
 
-// Half is baked on request only: one program of it is compiled, for all cases.
-using Types = boost::mpl::list<cl_half, float, double>;
-using BakedTypes = boost::mpl::list<float, double>;
+using ComplexSingle = std::complex<float>;
+using ComplexDouble = std::complex<double>;
+// Half and complex double are baked on request only: few programs of them are compiled.
+using Types = boost::mpl::list<cl_half, float, double, ComplexSingle, ComplexDouble>;
+using BakedTypes = boost::mpl::list<float, double, ComplexSingle>;
 
 // Double needs a device that has it.
 template <typename T>
 bool can_compute() {
-  const bool can = !std::is_same<T, double>::value || device().limits.fp64;
+  const bool is_double = std::is_same_v<T, double> || std::is_same_v<T, ComplexDouble>;
+  const bool can = !is_double || device().limits.fp64;
   if (!can) BOOST_TEST_MESSAGE("the device has no double precision");
   return can;
 }
@@ -35,17 +40,19 @@ std::string failure_of(const Shape& shape) {
 }
 
 std::string describe(const Shape& s) {
-  return std::string(s.row_major() ? "row" : "column") + "-major, " + std::to_string(static_cast<int>(s.trans_a)) +
-         " " + std::to_string(static_cast<int>(s.trans_b)) + ", padding " + std::to_string(s.padding) + ": ";
+  return std::string(s.layout == Layout::kRowMajor ? "row" : "column") + "-major, " +
+         std::to_string(static_cast<int>(s.trans_a)) + " " + std::to_string(static_cast<int>(s.trans_b)) +
+         ", padding " + std::to_string(s.padding) + ": ";
 }
 
+using Numbers = std::vector<std::complex<double>>;
+
 template <typename T>
-StatusCode batched(const Matrices<T>& on, const std::vector<double>& alphas, const std::vector<double>& betas,
-                   cl_event* event = nullptr) {
+StatusCode batched(const Matrices<T>& on, const Numbers& alphas, const Numbers& betas, cl_event* event = nullptr) {
   const Shape& s = on.shape;
   std::vector<T> alpha, beta;
-  for (const double x : alphas) alpha.push_back(scalar<T>(x));
-  for (const double x : betas) beta.push_back(scalar<T>(x));
+  for (const std::complex<double> x : alphas) alpha.push_back(scalar<T>(x));
+  for (const std::complex<double> x : betas) beta.push_back(scalar<T>(x));
   cl_command_queue q = queue();
   return clblast::GemmBatched<T>(s.layout, s.trans_a, s.trans_b, s.m, s.n, s.k, alpha.data(), on.a.buffer,
                                  on.a_starts.data(), s.lda(), on.b.buffer, on.b_starts.data(), s.ldb(), beta.data(),
@@ -54,7 +61,7 @@ StatusCode batched(const Matrices<T>& on, const std::vector<double>& alphas, con
 
 // Starts of four products in one buffer, out of order, with gaps.
 Matrices<float> four_products(const Shape& s) {
-  const std::size_t a = s.a_extent() + 3, b = s.b_extent() + 5, c = s.c_extent() + 9;
+  const std::size_t a = a_extent(s) + 3, b = b_extent(s) + 5, c = c_extent(s) + 9;
   return {s, {2 * a, 0, 0, a}, {b, 3 * b, 0, 2 * b}, {c + 4, 0, 3 * c, 2 * c}};
 }
 
@@ -64,7 +71,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(EveryLayoutAndTransposeIsRight, T, BakedTypes) {
   if (!can_compute<T>()) return;
   for (const Layout layout : {Layout::kRowMajor, Layout::kColMajor}) {
     for (const Transpose trans_a : {Transpose::kNo, Transpose::kYes, Transpose::kConjugate}) {
-      for (const Transpose trans_b : {Transpose::kNo, Transpose::kYes}) {
+      for (const Transpose trans_b : {Transpose::kNo, Transpose::kYes, Transpose::kConjugate}) {
         for (const std::size_t padding : {0, 5}) {
           Shape shape;
           shape.layout = layout;
@@ -74,7 +81,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(EveryLayoutAndTransposeIsRight, T, BakedTypes) {
           shape.a_offset = padding;
           shape.b_offset = 2 * padding;
           shape.c_offset = 3 * padding;
-          shape.beta = padding > 0 ? 0.5 : 0;
+          if (padding > 0) shape.beta = {0.5, 2};
           const std::string failure = failure_of<T>(shape);
           BOOST_TEST(failure.empty(), describe(shape) << failure);
         }
@@ -88,9 +95,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(ABatchWithOffsetsHasItsOwnScalars, T, Types) {
   Shape shape;
   shape.layout = Layout::kColMajor;
   shape.beta = 1;
-  const std::size_t c = shape.c_extent() + 9;
+  const std::size_t c = c_extent(shape) + 9;
   const Matrices<T> on(shape, {0, 3, 100, 7}, {1, 0, 50, 2}, {2 * c, 0, 3 * c, c});
-  const std::vector<double> alphas = {1, 1, -0.5, 2}, betas = {1, 1, 0.25, 0};
+  const Numbers alphas = {1, 1, {-0.5, 1}, {2, 3}}, betas = {1, 1, {0.25, 0.5}, 0};
   BOOST_TEST((batched(on, alphas, betas) == StatusCode::kSuccess));
   clFinish(queue());
   const std::string failure = on.failure(alphas, betas);
@@ -102,7 +109,7 @@ BOOST_AUTO_TEST_CASE(TheEventOfABatchIsThatOfAllItsProducts) {
   shape.m = shape.n = shape.k = 96;
   shape.beta = 1;
   const Matrices<float> on = four_products(shape);
-  const std::vector<double> alphas = {1, 2, 3, 4}, betas = {1, 1, 1, 1};
+  const Numbers alphas = {1, 2, 3, 4}, betas = {1, 1, 1, 1};
   cl_event event = nullptr;
   BOOST_REQUIRE((batched(on, alphas, betas, &event) == StatusCode::kSuccess));
   BOOST_REQUIRE(event);
@@ -119,7 +126,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(ABatchWithStridesIsRight, T, Types) {
   s.a_offset = 5;
   s.c_offset = 2;
   s.beta = -1;
-  const std::size_t a = 0, b = s.b_extent() + 4, c = s.c_extent() + 6;  // A is shared
+  const std::size_t a = 0, b = b_extent(s) + 4, c = c_extent(s) + 6;  // A is shared
   const Matrices<T> on(s, {5, 5, 5}, {0, b, 2 * b}, {2, 2 + c, 2 + 2 * c});
   cl_command_queue q = queue();
   BOOST_TEST(
@@ -159,7 +166,24 @@ BOOST_AUTO_TEST_CASE(WithoutADepthCIsScaled) {
       (clblast::Gemm<float>(shape.layout, shape.trans_a, shape.trans_b, shape.m, shape.n, 0, 1, nullptr, 0, 1, nullptr,
                             0, shape.n, 0.5F, on.c.buffer, 0, shape.ldc(), &q, nullptr) == StatusCode::kSuccess));
   const std::vector<float> result = on.c.read();
-  for (std::size_t i = 0; i < shape.c_extent(); ++i) BOOST_TEST(result[i] == on.c.values[i] * 0.5F);
+  for (std::size_t i = 0; i < c_extent(shape); ++i) BOOST_TEST(result[i] == on.c.values[i] * 0.5F);
+}
+
+// Its scalars are pairs of numbers.
+BOOST_AUTO_TEST_CASE(AComplexBatchOfTheApiForCIsRight) {
+  Shape s;
+  s.trans_b = Transpose::kConjugate;
+  s.beta = 1;
+  const Matrices<ComplexSingle> on(s, {0, 1}, {0, 1}, {0, c_extent(s)});
+  const cl_float2 alphas[] = {{{1, 2}}, {{-0.5F, 1}}}, betas[] = {{{1, -1}}, {{0.25F, 0.5F}}};
+  cl_command_queue q = queue();
+  BOOST_TEST(CLBlastCgemmBatched(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeConjugate, s.m, s.n, s.k,
+                                 alphas, on.a.buffer, on.a_starts.data(), s.lda(), on.b.buffer, on.b_starts.data(),
+                                 s.ldb(), betas, on.c.buffer, on.c_starts.data(), s.ldc(), 2, &q,
+                                 nullptr) == CLBlastSuccess);
+  clFinish(q);
+  const std::string failure = on.failure({{1, 2}, {-0.5, 1}}, {{1, -1}, {0.25, 0.5}});
+  BOOST_TEST(failure.empty(), failure);
 }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// What the door refuses: CLBlast's codes, in CLBlast's order, for C++ and for C.
+// Refusals of the door: CLBlast's codes, in CLBlast's order, for C++ and for C.
 #include "clblast/door_scene.hpp"
 
 #include "test_device.hpp"
@@ -145,6 +145,19 @@ BOOST_AUTO_TEST_CASE(AnOffsetPastTheEndIsRefused) {
     call.b_offset = 0, call.c_offset = 7 + offset - (offset == SIZE_MAX ? 7 : 0);
     BOOST_TEST((call.product() == StatusCode::kInsufficientMemoryC));
   }
+}
+
+BOOST_AUTO_TEST_CASE(SizesAreCountedInComplexElements) {
+  const Matrices<std::complex<float>> on(exact());
+  cl_command_queue q = queue();
+  const auto call = [&](std::size_t c_offset, std::size_t ldc) {
+    return CLBlastCgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, 4, 5, 6, {{1, 0}}, on.a.buffer,
+                        0, 6, on.b.buffer, 0, 5, {{0, 0}}, on.c.buffer, c_offset, ldc, &q, nullptr);
+  };
+  BOOST_TEST(call(0, 4) == CLBlastInvalidLeadDimC);
+  BOOST_TEST(call(8, 5) == CLBlastInsufficientMemoryC);  // 7 elements lie behind C
+  BOOST_TEST(call(7, 5) == CLBlastSuccess);
+  clFinish(q);
 }
 
 BOOST_AUTO_TEST_CASE(ABatchIsChecked) {

@@ -1,10 +1,11 @@
 // The overlay when its system calls or allocations fail, its process is killed or the power goes: an entry is the old
-// one or the new one, to the last byte, what was acknowledged is there, a failure is told, and what is left behind is
-// removed later.
+// one or the new one, to the last byte, acknowledged bytes are there, a failure is told, and leftovers are removed
+// later.
 #include "overlay/overlay_samples.hpp"
 #include "system/faulty_calls.hpp"
 #include "system/faulty_memory.hpp"
 #include "system/kills.hpp"
+#include "system/temporary_directory.hpp"
 
 #include <unistd.h>
 #include <array>
@@ -22,16 +23,6 @@ namespace {
 using namespace clbake::tests;
 
 struct Scene {
-  Scene() {
-    std::string pattern = (fs::temp_directory_path() / "clbake-overlay-faults-XXXXXX").string();
-    BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    root = fs::canonical(pattern);
-    options = {root + "/a/overlay", OverlayMode::read_write};
-  }
-  ~Scene() { fs::remove_all(root); }
-  Scene(const Scene&) = delete;
-  Scene& operator=(const Scene&) = delete;
-
   // With an entry of writer 1, made once: a store compresses for a long time.
   void add_entry() const {
     static const std::string bytes = [] {
@@ -71,8 +62,9 @@ struct Scene {
     BOOST_TEST(temporary_files() == 0U);
   }
 
-  std::string root;
-  OverlayOptions options;
+  TemporaryDirectory directory;
+  const std::string& root = directory.path;
+  OverlayOptions options = {directory.file("a/overlay"), OverlayMode::read_write};
 };
 
 // The writer of the key's entry; 0 when there is none. Anything else than a whole entry fails the test.
@@ -88,7 +80,7 @@ std::uint64_t writer_of(const Overlay& overlay, std::uint64_t number) {
   return writer;
 }
 
-// What one process does; the entries are made before faults begin.
+// The steps of one process; the entries are made before faults begin.
 struct Steps {
   std::vector<cache::Entry> replacing = sample_entries(0, 2);
   OverlayKey key = sample_key(0);
@@ -103,7 +95,7 @@ struct Steps {
   }
 };
 
-// What must hold once the faults are over. `told`: a failure has a message that names the directory.
+// Checks the overlay once the faults are over. `told`: a failure has a message that names the directory.
 void check(const Scene& scene, const Steps& steps, bool told) {
   for (const Status* status : {&steps.opened, &steps.stored, &steps.found, &steps.marked}) {
     if (status->ok()) continue;

@@ -43,7 +43,7 @@ inline std::vector<cache::Entry> sample_entries(std::uint64_t number, std::uint6
   return {entry};
 }
 
-// Whether the program is one that some writer made for this key, to the last byte.
+// True when some writer made the program for this key, to the last byte.
 inline bool is_sample(const cache::Bytes& program, std::uint64_t number) {
   std::uint64_t head[2] = {};
   if (program.size() < sizeof head || program.size() % sizeof head[0] != 0) return false;

@@ -2,6 +2,7 @@
 // writers are killed, with a clock that goes right or jumps: no entry is ever incomplete or the wrong one, and in the
 // end all are hits.
 #include "overlay/overlay_samples.hpp"
+#include "system/temporary_directory.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ bool complain(const char* what, const Status& status) {
   return false;
 }
 
-// Whether the overlay has either no entry or the right one.
+// True when the overlay has no entry or the right one.
 bool check_find(const Overlay& overlay, std::uint64_t number, bool& hit) {
   const Result<Bundle> bundle = overlay.find(sample_key(number));
   hit = bundle.ok();
@@ -129,17 +130,6 @@ int write_on(const OverlayOptions& options, std::uint64_t writer) {
 
 class Stress {
  public:
-  Stress() {
-    std::string pattern = (fs::temp_directory_path() / "clbake-overlay-stress-XXXXXX").string();
-    BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-    options_ = {root_ + "/overlay", OverlayMode::read_write};
-  }
-  ~Stress() {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
   void run(std::uint64_t rounds_in_all) {
     const std::uint64_t rounds = (rounds_in_all + kProcesses - 1) / kProcesses;
     const pid_t evictor = in_child([&] { return evict(options_.directory); });
@@ -184,11 +174,11 @@ class Stress {
     return kFine;
   }
 
-  std::string root_;
-  OverlayOptions options_;
+  tests::TemporaryDirectory root_;
+  OverlayOptions options_ = {root_.file("overlay"), OverlayMode::read_write};
 };
 
-// Of the eight threads of a process, in all; the soak has more.
+// Rounds of all threads together; the soak has more.
 std::uint64_t rounds() {
   const char* wanted = std::getenv("CLBAKE_SOAK_ROUNDS");
   return wanted ? std::strtoull(wanted, nullptr, 10) : 1000;

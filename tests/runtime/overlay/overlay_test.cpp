@@ -1,13 +1,12 @@
-// The overlay's entries: what is found, what is refused, what damage does, and what is evicted first.
+// The overlay's entries: found, refused, damaged and evicted ones.
 #include "overlay/overlay_samples.hpp"
+#include "system/temporary_directory.hpp"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -19,24 +18,14 @@ namespace fs = std::filesystem;
 namespace clbake::test {
 namespace {
 
+using tests::TemporaryDirectory;
+
 constexpr uid_t kNobody = 65534;
 
 // A directory for one test; the overlay is in its subdirectory "overlay".
 class Place {
  public:
-  Place() {
-    std::string pattern = (fs::temp_directory_path() / "clbake-overlay-test-XXXXXX").string();
-    BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    root_ = pattern;
-  }
-  ~Place() {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-
-  std::string path(const std::string& name = "overlay") const { return root_ + "/" + name; }
+  std::string path(const std::string& name = "overlay") const { return root_.file(name); }
   OverlayOptions options(OverlayMode mode = OverlayMode::read_write) const { return {path(), mode, 1U << 20U}; }
   Overlay open(OverlayMode mode = OverlayMode::read_write) const { return required(Overlay::open(options(mode))); }
   std::string entry(const OverlayKey& key) const { return path() + "/" + key.hash + ".clbake"; }
@@ -51,7 +40,7 @@ class Place {
   }
 
  private:
-  std::string root_;
+  TemporaryDirectory root_;
 };
 
 std::string outcome(const Status& status) { return std::string(name(status.code())); }
@@ -292,28 +281,6 @@ BOOST_AUTO_TEST_CASE(ARemovedDirectoryIsReported) {
   BOOST_TEST(outcome(status) == "input/output");
   BOOST_TEST(status.message().find(place.path()) == 0U, status.message());
   BOOST_TEST(finding(overlay, 1) == "no entry");
-}
-
-BOOST_AUTO_TEST_CASE(AFullDiskIsReportedAndOldEntriesStay) {
-  const Place place;
-  const Overlay overlay = place.open();
-  store(overlay, 1);
-  // A limit on the size of files fails as a full disk does: a short write, then an error.
-  rlimit before = {};
-  BOOST_REQUIRE_EQUAL(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  rlimit small = before;
-  small.rlim_cur = 1000;
-  BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const Status replaced = overlay.store(sample_key(1), sample_entries(1, 2));
-  const Status added = overlay.store(sample_key(2), sample_entries(2, 2));
-  BOOST_REQUIRE_EQUAL(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, handler);
-  BOOST_TEST(outcome(replaced) == "input/output");
-  BOOST_TEST(outcome(added) == "input/output");
-  BOOST_TEST(added.message().find(place.entry(sample_key(2))) == 0U, added.message());
-  BOOST_TEST(finding(overlay, 1) == "ok");
-  BOOST_TEST(place.files() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(NoEntryAndTooLargeEntriesAreRefused) {

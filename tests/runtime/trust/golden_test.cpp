@@ -9,7 +9,7 @@ using namespace clbake::test;
 
 namespace {
 
-// Of Key(1) and the file: numbers that no version may change.
+// Key(1)'s and the file's numbers, which no version may change.
 constexpr char kPublicKey[] = "8a88e3dd7409f195fd52db2d3cba5d72ca6709bf1d94121bf3748801b40f6f5c";
 constexpr char kIdentity[] = "28d268f0043e835293d5fe6b27045c604c564a67546135fcbfb33c3f48ae31bf";
 
@@ -29,9 +29,9 @@ BOOST_AUTO_TEST_CASE(TheGoldenBundleIsTrusted) {
   }
   const auto admit = [&](const Result<std::shared_ptr<const Trust>>& trust) {
     const Result<Bundle> admitted = (*trust)->admit(*bundle);
-    return admitted ? cache::test::describe(*admitted->decode()) : admitted.status().message();
+    return admitted ? cache::test::fingerprint(*admitted->decode()) : admitted.status().message();
   };
-  const std::string contents = cache::test::describe(*bundle->decode());
+  const std::string contents = cache::test::fingerprint(*bundle->decode());
   BOOST_TEST(admit(trust_keys({kPublicKey}, 7)) == contents);
   BOOST_TEST(admit(trust_digest(kIdentity)) == contents);
   BOOST_TEST(admit(trust_keys({kPublicKey}, 8)) == "not trusted: release 7 is older than 8");

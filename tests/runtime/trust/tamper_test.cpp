@@ -1,4 +1,4 @@
-// Whatever is changed in a signed bundle: the decompressor and the driver see bytes that were signed, or none.
+// A signed bundle with any change: the decompressor and the driver see signed bytes, or none.
 #include "trust/trust_scene.hpp"
 
 #include <clbake/cache/xxh64.hpp>
@@ -127,7 +127,7 @@ cache::Bytes sealed(cache::Bytes bytes, Sealing sealing) {
   return bytes;
 }
 
-// Whether nothing but signed bytes came through, and nothing at all where the bundle is not trusted.
+// True when only signed bytes came through, and none at all if the bundle is not trusted.
 bool holds(const Seen& seen, const Seen& right) {
   if (!within(seen.frames, right.frames) || !within(seen.given, right.given)) return false;
   if (!seen.is_open || seen.is_trusted) return true;
@@ -240,7 +240,6 @@ BOOST_AUTO_TEST_CASE(NoMutationGetsThrough) {
   BOOST_TEST(missed > 0U);
 }
 
-// Of the 128 bytes of a signature every one counts.
 BOOST_AUTO_TEST_CASE(EveryByteOfASignatureCounts) {
   const cache::Bytes bytes = signed_by({kOurs}, 5);
   for (std::size_t at = bytes.size() - 128; at < bytes.size() - 8; ++at) {
@@ -275,7 +274,7 @@ BOOST_AUTO_TEST_CASE(ExchangedProgramsAreNotTrusted) {
   BOOST_TEST(seen.given.empty());
 }
 
-BOOST_AUTO_TEST_CASE(WhatIsChangedAfterOpeningDoesNotServe) {
+BOOST_AUTO_TEST_CASE(BytesThatChangeAfterOpeningDoNotServe) {
   cache::Bytes bytes = signed_by({kOurs}, 5);
   const Seen right = use(bytes, trusting({kOurs}, 5));
   const Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});

@@ -1,4 +1,4 @@
-// What the tests of trust share: keys that are always the same, and the bundle of the fake driver with digests.
+// Shared by the tests of trust: keys that are always the same, and the fake driver's bundle with digests.
 #pragma once
 
 #include "faults/fake_scene.hpp"

@@ -1,5 +1,7 @@
-// Options::trust: which bundles serve, which are a miss and why, and what serves then.
+// Options::trust: bundles that serve, bundles that are a miss, and programs that serve then.
 #include "trust/trust_scene.hpp"
+
+#include "system/temporary_directory.hpp"
 
 #include <clbake/trust.h>
 
@@ -7,7 +9,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 
 using namespace clbake;
 using namespace clbake::test;
@@ -34,14 +35,6 @@ std::string served(const cache::Bytes& bytes, const Options& options) {
 void log_to(LogLevel level, const char* message, void* data) {
   if (level == LogLevel::warning) static_cast<std::vector<std::string>*>(data)->push_back(message);
 }
-
-struct TemporaryDirectory {
-  TemporaryDirectory() { BOOST_REQUIRE(::mkdtemp(path.data()) != nullptr); }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  std::string path = (std::filesystem::temp_directory_path() / "clbake-trust-test-XXXXXX").string();
-};
 
 const Key kOurs(1), kNext(2), kForeign(3);
 
@@ -194,7 +187,7 @@ BOOST_AUTO_TEST_CASE(NoByteOfARefusedBundleReachesTheDriver) {
 }
 
 BOOST_AUTO_TEST_CASE(AnOverlayServesThePolicyUnderWhichItWasFilled) {
-  const TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const cache::Bytes bytes = signed_by({kOurs, kNext}, 1);
   const auto with_overlay = [&](Options options) {
     OverlayOptions where;
