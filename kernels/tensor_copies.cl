@@ -26,19 +26,35 @@ static ALWAYS_INLINE __global uint* map_place(__global output* row, const int co
   return place + 128 <= start + columns * sizeof(output) ? (__global uint*)place : 0;
 }
 
-static ALWAYS_INLINE TensorMaps find_maps(const Tile* tile, const ulong a_step, const ulong b_step, const int ldc,
-                                          __global real* slice) {
-  TensorMaps maps = {map_place(tile->c, tile->columns), map_place(tile->c + ldc, tile->columns)};
-  if (slice) {
-    maps.a = (__global uint*)slice;
-    maps.b = (__global uint*)(slice + NL);
+// The places of the maps in this tile, which the work-group computes last.
+static ALWAYS_INLINE TensorMaps maps_in(const Tile* tile, const Call* call) {
+  TensorMaps maps = {map_place(tile->c, tile->columns), map_place(tile->c + call->ldc, tile->columns)};
+  if (call->slice) {
+    maps.a = (__global uint*)call->slice;
+    maps.b = (__global uint*)(call->slice + NL);
   } else if (tile->rows < 2 || !maps.b) {
     maps.a = 0;
   }
-  const bool aligned = min(alignment_of(tile->a, a_step), alignment_of(tile->b, b_step)) >= CHUNK_BYTES;
+  const bool aligned = min(alignment_of(tile->a, call->a_step), alignment_of(tile->b, call->b_step)) >= CHUNK_BYTES;
   if (!aligned || tile->depth == 0) {
     maps.a = 0;
   }
+  return maps;
+}
+
+// The places of the maps in the tile of the last turn; if it has none, the first turn's tile becomes the last.
+static ALWAYS_INLINE TensorMaps find_maps(Turns* turns, const Call* call) {
+  find_last(turns);
+  const Tile last = tile_of_turn(turns, turns->count - 1, call);
+  TensorMaps maps = maps_in(&last, call);
+#if SPLIT_K > 0
+  if (!maps.a && turns->count > 1) {
+    turns->swapped = true;
+    find_last(turns);
+    const Tile first = tile_of_turn(turns, turns->count - 1, call);
+    maps = maps_in(&first, call);
+  }
+#endif
   return maps;
 }
 
@@ -98,11 +114,11 @@ static ALWAYS_INLINE void arrive_with(const uint barrier, const int bytes) {
 }
 
 // Starts to copy a tile of op(A) or op(B) that begins with this row or column of C, at step `step` of k.
-static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const int lines, const int line,
-                                    const bool along_k, const int first, const int step, const uint barrier) {
+static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const Shape s, const int first,
+                                    const int step, const uint barrier) {
 #pragma unroll
-  for (int i = 0; i < line / 64; ++i) {
-    copy_box(tile + i * (lines * 128), map, along_k ? step : first + 64 * i, along_k ? first : step, barrier);
+  for (int i = 0; i < s.line / 64; ++i) {
+    copy_box(tile + i * (s.lines * 128), map, s.along_k ? step : first + 64 * i, s.along_k ? first : step, barrier);
   }
 }
 
@@ -110,22 +126,24 @@ static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, c
 static ALWAYS_INLINE void copy_block(const TensorMaps maps, const Tile* tile, const int block, const uint pair,
                                      const uint barrier) {
   arrive_with(barrier, A_BYTES + B_BYTES);
-  copy_tile(pair, maps.a, A_LINES, A_LINE, A_ALONG_K, (int)tile->row, block * KL, barrier);
-  copy_tile(pair + A_BYTES, maps.b, B_LINES, B_LINE, B_ALONG_K, (int)tile->column, block * KL, barrier);
+  copy_tile(pair, maps.a, A_SHAPE, (int)tile->row, block * KL, barrier);
+  copy_tile(pair + A_BYTES, maps.b, B_SHAPE, (int)tile->column, block * KL, barrier);
 }
 
-// Makes the maps of all of op(A) and op(B), which begin at `a` and `b`, as deep as the tile. By a warp, before copies
-// start, as the maps' zeros are where the first ones go.
-static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, __global const element* a,
-                                    const ulong a_step, __global const element* b, const ulong b_step, const int m,
-                                    const int n, __local uchar* tiles, const uint lane) {
+// Makes the maps of all of op(A) and op(B), as deep as the last turn's tile. By a warp, before copies start, as the
+// maps' zeros are where the first ones go.
+static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, const Call* call, __local uchar* tiles,
+                                    const uint lane) {
   __local uint* made = (__local uint*)tiles;
   made[lane] = 0;
   made[32 + lane] = 0;
   SYNCHRONIZE_WARP;
   if (lane == 0) {
-    make_map(made, a, a_step, A_LINES, A_ALONG_K ? m : tile->depth, A_ALONG_K ? tile->depth : m);
-    make_map(made + 32, b, b_step, B_LINES, B_ALONG_K ? n : tile->depth, B_ALONG_K ? tile->depth : n);
+    const int m = call->m, n = call->n, depth = tile->depth;
+    __global const element* a = tile->a - tile->row * (A_ALONG_K ? call->a_step : 1);
+    __global const element* b = tile->b - tile->column * (B_ALONG_K ? call->b_step : 1);
+    make_map(made, a, call->a_step, A_LINES, A_ALONG_K ? m : depth, A_ALONG_K ? depth : m);
+    make_map(made + 32, b, call->b_step, B_LINES, B_ALONG_K ? n : depth, B_ALONG_K ? depth : n);
   }
   SYNCHRONIZE_WARP;
   show_map(maps.a, local_address(made));
@@ -153,4 +171,33 @@ static ALWAYS_INLINE void put_back(const TensorMaps maps, const OldC old, const 
   maps.b[lane] = old.b;
   SYNCHRONIZE_WARP;
   WAIT_FOR_OLD_C;
+}
+
+// The producer by tensor copies: its first warp, of which one work-item copies.
+static ALWAYS_INLINE void produce_by_maps(Ring* ring, const Turns* turns, const TensorMaps maps, const bool reads_c,
+                                          const Call* call, const uint lane) {
+  const OldC old = read_old_c(maps, reads_c, lane);
+  const Tile last = tile_of_turn(turns, turns->count - 1, call);
+  make_maps(maps, &last, call, ring->tiles, lane);
+  for (uint turn = 0; turn < turns->count; ++turn) {
+    const Tile tile = tile_of_turn(turns, turn, call);
+    const int blocks = blocks_of(&tile);
+    for (int block = 0; block < blocks; ++block) {
+      if (lane == 0) {
+        wait_until_empty(ring);
+        copy_block(maps, &tile, block, local_address(ring->tiles) + ring->buffer * (A_BYTES + B_BYTES),
+                   full_barrier(ring));
+      }
+      advance(ring);
+    }
+    SYNCHRONIZE_WARP;
+    finish_turn(turns, turn, &tile, call, 32);
+  }
+  if (reads_c) {
+    for (int i = 0; i < BUFFERS; ++i) {
+      wait_until_empty(ring);  // all copies have arrived
+      advance(ring);
+    }
+    put_back(maps, old, lane);
+  }
 }

@@ -1,82 +1,36 @@
-// The barriers by which producer and consumers of warpgroup_tile meet, and how the producer copies tiles of op(A) and
-// op(B) to local memory: in chunks of 16 bytes where lines are aligned to that, else in smaller pieces or through
-// registers. warpgroup_tile.cl has the picture of a tile there.
+// How the producer of warpgroup_tile copies tiles of op(A) and op(B) to local memory: in chunks of 16 bytes where lines
+// are aligned to that, else in smaller pieces or through registers. warpgroup_tile.cl has the picture of a tile there.
 
-#define PRODUCERS 128               // work-items of the producer
-#define CONSUMERS ((ML + 63) / 64)  // warpgroups
-
-// Blocks of a line, and elements of each. In local memory each block of each line takes 128 bytes, half of them unused
-// by lines of 32 elements.
-#define BLOCKS(line) ((line) < 64 ? 1 : (line) / 64)
-#define BLOCK(line) ((line) < 64 ? (line) : 64)
-#define A_BYTES (A_LINES * BLOCKS(A_LINE) * 128)  // of a tile
-#define B_BYTES (B_LINES * BLOCKS(B_LINE) * 128)
-
-#define SYNCHRONIZE_WARP __asm__ volatile("bar.warp.sync -1;" ::: "memory")
-// Between the consumers and one warp of the producer: C has again what it had before tensor copies.
-#define WAIT_FOR_OLD_C __asm__ volatile("bar.sync 2, %0;" ::"r"(128 * CONSUMERS + 32) : "memory")
-
-// ---- Barriers ----
-
-static ALWAYS_INLINE void start_barrier(const uint barrier, const int arrivals) {
-  __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
-}
-
-static ALWAYS_INLINE void arrive(const uint barrier) {
-  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-
-// Arrives when all copies that this work-item has started are complete; does not wait for that. stored: it has also
-// stored to local memory, which only an arrival of its own orders.
-static ALWAYS_INLINE void arrive_with_copies(const uint barrier, const bool stored) {
-  if (stored) {
-    __asm__ volatile("cp.async.mbarrier.arrive.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");  // one more to expect
-    arrive(barrier);
-  } else {
-    __asm__ volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-  }
-}
-
-// Waits until the phase with this parity is over.
-static ALWAYS_INLINE void wait_for(const uint barrier, const uint parity) {
-  __asm__ volatile(
-      "{\n"
-      ".reg .pred over;\n"
-      "again: mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n"
-      "@!over bra again;\n"
-      "}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
-}
-
-// Orders what was copied or stored to local memory before what the matrix units or tensor copies do there.
-#define SHOW_LOCAL_MEMORY __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory")
-
-// ---- Copies ----
+// The tiles of an operand, constants.
+typedef struct {
+  int lines, line;  // lines of a tile, elements of a line
+  bool along_k;     // lines run along k; else along the rows (columns) of C
+} Shape;
+#define A_SHAPE ((Shape){A_LINES, A_LINE, A_ALONG_K})
+#define B_SHAPE ((Shape){B_LINES, B_LINE, B_ALONG_K})
 
 // How many work-items, neighbours, copy a block of a line in chunks or pieces of `bytes`, and how many lines all
 // work-items copy at once.
-#define NEIGHBOURS(line, bytes) (BLOCK(line) * 2 / (bytes))
-#define LINES_AT_ONCE(line, bytes) (PRODUCERS / NEIGHBOURS(line, bytes))
+#define NEIGHBOURS(s, bytes) (BLOCK((s).line) * 2 / (bytes))
+#define LINES_AT_ONCE(s, bytes) (PRODUCERS / NEIGHBOURS(s, bytes))
 
 // Chunks of a work-item, in a tile of `lines` lines of `line` elements, and in one block of all lines. All have the
 // same place in their block, and the same place in a line of local memory.
-#define CHUNKS(lines, line) ((lines) * (line) / LOAD_WIDTH / PRODUCERS)
-#define CHUNKS_OF_BLOCK(lines, line) ((lines) / LINES_AT_ONCE(line, CHUNK_BYTES))
+#define CHUNKS(s) ((s).lines * (s).line / LOAD_WIDTH / PRODUCERS)
+#define CHUNKS_OF_BLOCK(s) ((s).lines / LINES_AT_ONCE(s, CHUNK_BYTES))
 
 // The line of chunk number r of a work-item, and its first element in that line.
-static ALWAYS_INLINE uint chunk_line(const int r, const int lines, const int line, const uint item) {
-  return item / NEIGHBOURS(line, CHUNK_BYTES) + r % CHUNKS_OF_BLOCK(lines, line) * LINES_AT_ONCE(line, CHUNK_BYTES);
+static ALWAYS_INLINE uint chunk_line(const int r, const Shape s, const uint item) {
+  return item / NEIGHBOURS(s, CHUNK_BYTES) + r % CHUNKS_OF_BLOCK(s) * LINES_AT_ONCE(s, CHUNK_BYTES);
 }
-static ALWAYS_INLINE uint chunk_place(const int r, const int lines, const int line, const uint item) {
-  return r / CHUNKS_OF_BLOCK(lines, line) * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
+static ALWAYS_INLINE uint chunk_place(const int r, const Shape s, const uint item) {
+  return r / CHUNKS_OF_BLOCK(s) * 64 + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
 }
 
 // Where local memory has it, in bytes from the start of the tile.
-static ALWAYS_INLINE uint chunk_offset(const int r, const int lines, const int line, const uint item) {
-  const uint chunk = item % NEIGHBOURS(line, CHUNK_BYTES), first_line = item / NEIGHBOURS(line, CHUNK_BYTES);
-  return r / CHUNKS_OF_BLOCK(lines, line) * (lines * 128) + chunk_line(r, lines, line, item) * 128 +
-         (chunk ^ first_line % 8) * 16;
+static ALWAYS_INLINE uint chunk_offset(const int r, const Shape s, const uint item) {
+  const uint chunk = item % NEIGHBOURS(s, CHUNK_BYTES), first_line = item / NEIGHBOURS(s, CHUNK_BYTES);
+  return r / CHUNKS_OF_BLOCK(s) * (s.lines * 128) + chunk_line(r, s, item) * 128 + (chunk ^ first_line % 8) * 16;
 }
 
 // The 16 bytes that begin `start` bytes after the first of 32.
@@ -107,20 +61,23 @@ static ALWAYS_INLINE uint4 first_elements(const int count) {
   return select(select((uint4)(0), (uint4)(0xffff), exist == 1), (uint4)(~0U), exist > 1);
 }
 
-#define SOURCE(r) (source + (chunk_line(r, lines, line, item) * step + chunk_place(r, lines, line, item)))
+// The first element of chunk number r.
+static ALWAYS_INLINE __global const element* chunk_source(__global const element* source, const ulong step, const int r,
+                                                          const Shape s, const uint item) {
+  return source + (chunk_line(r, s, item) * step + chunk_place(r, s, item));
+}
 
 // Copies a tile of `lines` lines of `line` elements, `step` elements apart, to local memory, from lines that are
 // aligned to chunks. edge: only `length` of its rows or columns of C, whole chunks. The others do not reach C, so that
 // they may be anything.
 static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const element* source, const ulong step,
-                                      const int lines, const int line, const bool along_k, const bool edge,
-                                      const int length, const uint item) {
-  uint to = local_address(tile) + chunk_offset(0, lines, line, item);
+                                      const Shape s, const bool edge, const int length, const uint item) {
+  uint to = local_address(tile) + chunk_offset(0, s, item);
   HIDE("r", to);
 #pragma unroll
-  for (int r = 0; r < CHUNKS(lines, line); ++r) {
-    if (!edge || (int)(along_k ? chunk_line(r, lines, line, item) : chunk_place(r, lines, line, item)) < length) {
-      COPY_ASYNC(to + (chunk_offset(r, lines, line, item) - chunk_offset(0, lines, line, item)), SOURCE(r),
+  for (int r = 0; r < CHUNKS(s); ++r) {
+    if (!edge || (int)(s.along_k ? chunk_line(r, s, item) : chunk_place(r, s, item)) < length) {
+      COPY_ASYNC(to + (chunk_offset(r, s, item) - chunk_offset(0, s, item)), chunk_source(source, step, r, s, item),
                  CHUNK_BYTES);
     }
   }
@@ -128,29 +85,29 @@ static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const elemen
 
 // Pieces of 4 or 8 bytes, to which lines are aligned. A work-item's first line, its first element in each block, and
 // where local memory has the first one.
-#define FIRST_LINE(line, size, item) ((int)(item) / NEIGHBOURS(line, size))
-#define FIRST_PLACE(line, size, item) ((int)(item) % NEIGHBOURS(line, size) * ((size) / 2))
-static ALWAYS_INLINE uint piece_offset(const int line, const int size, const uint item) {
-  const uint first_line = FIRST_LINE(line, size, item), in_line = 2 * FIRST_PLACE(line, size, item);
+#define FIRST_LINE(s, size, item) ((int)(item) / NEIGHBOURS(s, size))
+#define FIRST_PLACE(s, size, item) ((int)(item) % NEIGHBOURS(s, size) * ((size) / 2))
+static ALWAYS_INLINE uint piece_offset(const Shape s, const int size, const uint item) {
+  const uint first_line = FIRST_LINE(s, size, item), in_line = 2 * FIRST_PLACE(s, size, item);
   return first_line * 128 + (in_line / 16 ^ first_line % 8) * 16 + in_line % 16;
 }
 
 // The same in whole pieces, at an edge or not.
-static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const int lines,
-                                      const int line, const int size, const bool along_k, const int length, uint item) {
+static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const element* source, ulong step, const Shape s,
+                                      const int size, const int length, uint item) {
   HIDE("l", step);
   HIDE("r", item);
-  const int first_line = FIRST_LINE(line, size, item), place = FIRST_PLACE(line, size, item);
+  const int first_line = FIRST_LINE(s, size, item), place = FIRST_PLACE(s, size, item);
   __global const element* from = source + (first_line * step + place);
-  uint even = local_address(tile) + piece_offset(line, size, item);
+  uint even = local_address(tile) + piece_offset(s, size, item);
   HIDE("r", even);
   const uint odd = even ^ 64;  // as the swizzle of every second line that a work-item copies, if those are 4 apart
 #pragma unroll 8
-  for (int l = 0; l < lines; l += LINES_AT_ONCE(line, size)) {
+  for (int l = 0; l < s.lines; l += LINES_AT_ONCE(s, size)) {
 #pragma unroll
-    for (int block = 0; block < BLOCKS(line); ++block) {
-      if ((along_k ? l + first_line : block * 64 + place) < length) {
-        const uint to = (l % 8 == 0 ? even : odd) + (block * lines + l) * 128;
+    for (int block = 0; block < BLOCKS(s.line); ++block) {
+      if ((s.along_k ? l + first_line : block * 64 + place) < length) {
+        const uint to = (l % 8 == 0 ? even : odd) + (block * s.lines + l) * 128;
         if (size == 8) {
           COPY_PIECE("8", to, from + block * 64, 8);
         } else {
@@ -158,46 +115,45 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
         }
       }
     }
-    from += LINES_AT_ONCE(line, size) * step;
+    from += LINES_AT_ONCE(s, size) * step;
     HIDE("l", from);
   }
 }
 
 // Copies those of the tile's elements that exist, full_lines x full_line; the others become zero.
 static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const element* source, const ulong step,
-                                           const int lines, const int line, const int full_lines, const int full_line,
-                                           const uint item) {
+                                           const Shape s, const int full_lines, const int full_line, const uint item) {
 #pragma unroll
-  for (int r = 0; r < CHUNKS(lines, line); ++r) {
-    const int elements = clamp(full_line - (int)chunk_place(r, lines, line, item), 0, LOAD_WIDTH);
-    COPY_ASYNC(local_address(tile) + chunk_offset(r, lines, line, item), SOURCE(r),
-               (int)chunk_line(r, lines, line, item) < full_lines ? 2 * elements : 0);
+  for (int r = 0; r < CHUNKS(s); ++r) {
+    const int elements = clamp(full_line - (int)chunk_place(r, s, item), 0, LOAD_WIDTH);
+    COPY_ASYNC(local_address(tile) + chunk_offset(r, s, item), chunk_source(source, step, r, s, item),
+               (int)chunk_line(r, s, item) < full_lines ? 2 * elements : 0);
   }
 }
 
 // The same in pieces.
 static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const element* source, ulong step,
-                                           const int lines, const int line, const int size, const int full_lines,
-                                           const int full_line, uint item) {
+                                           const Shape s, const int size, const int full_lines, const int full_line,
+                                           uint item) {
   HIDE("l", step);
   HIDE("r", item);
-  const uint offset = local_address(tile) + piece_offset(line, size, item);
-  const int lines_left = full_lines - FIRST_LINE(line, size, item);
+  const uint offset = local_address(tile) + piece_offset(s, size, item);
+  const int lines_left = full_lines - FIRST_LINE(s, size, item);
 #pragma unroll 1
-  for (int block = 0; block < BLOCKS(line); ++block) {
-    const int place = block * 64 + FIRST_PLACE(line, size, item);
+  for (int block = 0; block < BLOCKS(s.line); ++block) {
+    const int place = block * 64 + FIRST_PLACE(s, size, item);
     const int bytes = 2 * clamp(full_line - place, 0, size / 2);
-    __global const element* from = source + (FIRST_LINE(line, size, item) * step + place);
+    __global const element* from = source + (FIRST_LINE(s, size, item) * step + place);
 #pragma unroll 8
-    for (int l = 0; l < lines; l += LINES_AT_ONCE(line, size)) {
-      const uint to = (offset ^ l % 8 * 16) + (block * lines + l) * 128;
+    for (int l = 0; l < s.lines; l += LINES_AT_ONCE(s, size)) {
+      const uint to = (offset ^ l % 8 * 16) + (block * s.lines + l) * 128;
       const int existing = l < lines_left ? bytes : 0;
       if (size == 8) {
         COPY_PIECE("8", to, from, existing);
       } else {
         COPY_PIECE("4", to, from, existing);
       }
-      from += LINES_AT_ONCE(line, size) * step;
+      from += LINES_AT_ONCE(s, size) * step;
     }
   }
 }
@@ -205,25 +161,24 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
 // The same from lines that are aligned to an element only, through registers. Reads whole 16 bytes, aligned, that hold
 // at least one element of the tile.
 #define AT_ONCE \
-  (ML < 64 || NL < 64 ? 2 : 4)  // chunks; a work-item has only two of 32 lines, or of 64 lines of 32 elements
-static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step,
-                                         const int lines, const int line, const int full_lines, const int full_line,
-                                         uint item) {
+  (ML < 64 || NL < 64 ? 2 : 4)  // chunks; a work-item has only two of 32 s.lines, or of 64 s.lines of 32 elements
+static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const element* source, ulong step, const Shape s,
+                                         const int full_lines, const int full_line, uint item) {
   HIDE("l", step);
   HIDE("r", item);
-  const int first_line = (int)item / NEIGHBOURS(line, CHUNK_BYTES);
-  const int lines_at_once = LINES_AT_ONCE(line, CHUNK_BYTES);
+  const int first_line = (int)item / NEIGHBOURS(s, CHUNK_BYTES);
+  const int lines_at_once = LINES_AT_ONCE(s, CHUNK_BYTES);
 #pragma unroll 1
-  for (int block = 0; block < BLOCKS(line); ++block) {
-    const int at = block * 64 + item % NEIGHBOURS(line, CHUNK_BYTES) * LOAD_WIDTH;
+  for (int block = 0; block < BLOCKS(s.line); ++block) {
+    const int at = block * 64 + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
     const int count = clamp(full_line - at, 0, LOAD_WIDTH);
     __global const element* first = source + (first_line * step + at);
-    const uint start = (uint)(uintptr_t)first % 16;  // of all lines that this work-item copies
+    const uint start = (uint)(uintptr_t)first % 16;  // of all s.lines that this work-item copies
     __global const uchar* from = (__global const uchar*)first - start;
     const uint4 mask = first_elements(count);
-    __local uchar* to = tile + block * (lines * 128) + chunk_offset(0, lines, line, item);
+    __local uchar* to = tile + block * (s.lines * 128) + chunk_offset(0, s, item);
 #pragma unroll 1
-    for (int l = 0; l < lines; l += lines_at_once * AT_ONCE) {
+    for (int l = 0; l < s.lines; l += lines_at_once * AT_ONCE) {
       uint4 low[AT_ONCE];
       uint4 high[AT_ONCE];
 #pragma unroll
@@ -253,25 +208,94 @@ static ALWAYS_INLINE bool is_whole(const bool along_k, const int length, const u
 // Copies a tile of `steps` steps of k, perhaps more than it has, by `length` rows or columns of C. whole: all steps
 // exist, and is_whole.
 static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const element* source, const ulong step,
-                                        const int lines, const int line, const bool along_k, const uint alignment,
-                                        const bool whole, const int steps, const int length, const uint item) {
-  const int full_lines = along_k ? length : steps;
-  const int full_line = along_k ? steps : length;
-#define COPY_PIECES(size)                                                                 \
-  if (whole) {                                                                            \
-    copy_pieces(tile, source, step, lines, line, size, along_k, length, item);            \
-  } else {                                                                                \
-    copy_some_pieces(tile, source, step, lines, line, size, full_lines, full_line, item); \
+                                        const Shape s, const uint alignment, const bool whole, const int steps,
+                                        const int length, const uint item) {
+  const int full_lines = s.along_k ? length : steps;
+  const int full_line = s.along_k ? steps : length;
+#define COPY_PIECES(size)                                                       \
+  if (whole) {                                                                  \
+    copy_pieces(tile, source, step, s, size, length, item);                     \
+  } else {                                                                      \
+    copy_some_pieces(tile, source, step, s, size, full_lines, full_line, item); \
   }
   if (alignment >= CHUNK_BYTES && whole) {
-    copy_chunks(tile, source, step, lines, line, along_k, true, length, item);
+    copy_chunks(tile, source, step, s, true, length, item);
   } else if (alignment >= CHUNK_BYTES) {
-    copy_some_chunks(tile, source, step, lines, line, full_lines, full_line, item);
+    copy_some_chunks(tile, source, step, s, full_lines, full_line, item);
   } else if (alignment == 8) {
     COPY_PIECES(8)
   } else if (alignment == 4) {
     COPY_PIECES(4)
   } else {
-    copy_unaligned(tile, source, step, lines, line, full_lines, full_line, item);
+    copy_unaligned(tile, source, step, s, full_lines, full_line, item);
+  }
+}
+
+// ---- The producer ----
+
+// Where the next block of k begins.
+typedef struct {
+  __global const element *a, *b;
+} Sources;
+
+// Hands a pair over to the consumers when this work-item's copies have arrived, and goes on to the next block. stored:
+// the work-item has also stored to local memory.
+static ALWAYS_INLINE void finish_block(Ring* ring, Sources* from, const Call* call, const bool stored) {
+  arrive_with_copies(full_barrier(ring), stored);
+  from->a += A_ALONG_K ? (ulong)KL : KL * call->a_step;
+  from->b += B_ALONG_K ? (ulong)KL : KL * call->b_step;
+  advance(ring);
+}
+
+// A pair of which all chunks exist.
+static ALWAYS_INLINE void copy_whole_pair(Ring* ring, Sources* from, const Call* call, const uint item) {
+  wait_until_empty(ring);
+  __local uchar* pair = ring->tiles + ring->buffer * (A_BYTES + B_BYTES);
+  copy_chunks(pair, from->a, call->a_step, A_SHAPE, false, ML, item);
+  copy_chunks(pair + A_BYTES, from->b, call->b_step, B_SHAPE, false, NL, item);
+  finish_block(ring, from, call, false);
+}
+
+// A pair of `steps` steps of k of any tile; `whole` as in copy_existing.
+static ALWAYS_INLINE void copy_pair(Ring* ring, Sources* from, const Call* call, const Tile* tile, const bool whole,
+                                    const int steps, const uint a_alignment, const uint b_alignment, const uint item) {
+  wait_until_empty(ring);
+  __local uchar* pair = ring->tiles + ring->buffer * (A_BYTES + B_BYTES);
+  copy_existing(pair, from->a, call->a_step, A_SHAPE, a_alignment, whole, steps, tile->rows, item);
+  copy_existing(pair + A_BYTES, from->b, call->b_step, B_SHAPE, b_alignment, whole, steps, tile->columns, item);
+  finish_block(ring, from, call, min(a_alignment, b_alignment) < 4);
+}
+
+// Copies all pairs of a tile of C.
+static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call* call, const uint item) {
+  Sources from = {tile->a, tile->b};
+  const uint a_alignment = alignment_of(from.a, call->a_step);
+  const uint b_alignment = alignment_of(from.b, call->b_step);
+  const int blocks = blocks_of(tile);
+  // Variants with tensor copies seldom come here, and have no registers for more loops.
+  const bool fast =
+      !TENSOR_COPIES && is_whole(A_ALONG_K, tile->rows, a_alignment) && is_whole(B_ALONG_K, tile->columns, b_alignment);
+  const int whole = fast ? min(blocks, tile->depth / KL) : 0;
+  int block = 0;
+  // A loop for each kind of copies: with small tiles the consumers wait for the producer's instructions.
+  if (min(a_alignment, b_alignment) >= CHUNK_BYTES && tile->rows == ML && tile->columns == NL) {
+    for (; block < whole; ++block) {
+      copy_whole_pair(ring, &from, call, item);
+    }
+  }
+  for (; block < whole; ++block) {
+    copy_pair(ring, &from, call, tile, true, KL, a_alignment, b_alignment, item);
+  }
+  for (; block < blocks; ++block) {
+    copy_pair(ring, &from, call, tile, false, tile->depth - block * KL, a_alignment, b_alignment, item);
+  }
+}
+
+// Copies may still be on their way afterwards: the consumers wait for every block.
+static ALWAYS_INLINE void produce(Ring* ring, const Turns* turns, const Call* call, const uint item) {
+  for (uint turn = 0; turn < turns->count; ++turn) {
+    const Tile tile = tile_of_turn(turns, turn, call);
+    produce_tile(ring, &tile, call, item);
+    finish_turn(turns, turn, &tile, call, PRODUCERS);
   }
 }

@@ -38,7 +38,9 @@
 //   BUFFERS       pairs of tiles in local memory
 //   TENSOR_COPIES 1: tensor copies where they can be, tensor_copies.cl
 //
-// How the producer copies a tile is in warpgroup_copies.cl and tensor_copies.cl. Everything but the copies, the
+// The kernel is at the end of this file, and reads from there: `produce` (warpgroup_copies.cl, or by tensor copies,
+// tensor_copies.cl) and `consume`, which calls `multiply_tile` and writes back (warpgroup_update.cl). They share a Ring
+// (warpgroup_ring.cl), the Turns of the work-group and the Call (warpgroup_turns.cl). Everything but the copies, the
 // barriers and the multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the
 // functions that hold PTX.
 
@@ -115,305 +117,102 @@ static ALWAYS_INLINE void multiply(float* sum, const ulong a, const ulong b) {
 // Waits for all multiplications but those of the last `late` blocks.
 #define FINISH_MULTIPLYING(late) __asm__ volatile("wgmma.wait_group.sync.aligned " late ";" ::: "memory")
 
-// The same value in all lanes of a warp, which the compiler then knows.
-static ALWAYS_INLINE uint from_first_lane(const uint value) {
-  uint result;
-  __asm__ volatile("shfl.sync.idx.b32 %0, %1, 0, 31, -1;" : "=r"(result) : "r"(value));
-  return result;
+// Where a consumer's part of the first pair of tiles lies.
+typedef struct {
+  ulong a, b;
+} Descriptors;
+
+static ALWAYS_INLINE Descriptors find_descriptors(const Ring* ring, const uint warpgroup) {
+  const uint tiles = local_address(ring->tiles);
+  // 64 rows are 64 lines of the tile, or a block of 64 elements of each line.
+  const Descriptors first = {descriptor(tiles + warpgroup * (A_ALONG_K ? 64 : A_LINES) * 128, A_LINES * 128),
+                             descriptor(tiles + A_BYTES, B_LINES * 128)};
+  return first;
 }
 
-#define NEXT_BUFFER                                \
-  buffer = buffer + 1 == BUFFERS ? 0 : buffer + 1; \
-  parity ^= buffer == 0
-
-// The producer's part of a block of k.
-#define COPY_BLOCK(copies, stored)                              \
-  wait_for(empty + 8 * buffer, parity ^ 1);                     \
-  __local uchar* a_tile = tiles + buffer * (A_BYTES + B_BYTES); \
-  copies;                                                       \
-  arrive_with_copies(full + 8 * buffer, stored);                \
-  a_source += A_BLOCK_STEP;                                     \
-  b_source += B_BLOCK_STEP;                                     \
-  NEXT_BUFFER
-#define COPY_CHUNKS                                                                        \
-  copy_chunks(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, false, ML, mine); \
-  copy_chunks(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, false, NL, mine)
-#define COPY_TILES(whole, steps)                                                                                 \
-  copy_existing(a_tile, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K, a_alignment, whole, steps, tile.rows, \
-                mine);                                                                                           \
-  copy_existing(a_tile + A_BYTES, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K, b_alignment, whole, steps,  \
-                tile.columns, mine)
-
-// The places of the tensor maps, in the tile that is computed last.
-#define FIND_MAPS                                                  \
-  {                                                                \
-    FIND_LAST;                                                     \
-    FIND_TILE(TURNS - 1);                                          \
-    maps = find_maps(&tile, A_LINE_STEP, B_LINE_STEP, ldc, slice); \
+// Adds up the products of all blocks of k of a tile. shown: what the producer copies needs no fence, tensor copies.
+static ALWAYS_INLINE void multiply_tile(float sum[SUMS], Ring* ring, const int blocks, const Descriptors first,
+                                        const bool shown, const uint item) {
+  int previous = 0;
+  for (int block = 0; block < blocks; ++block) {
+    wait_until_full(ring);
+    if (!shown) {
+      SHOW_LOCAL_MEMORY;
+    }
+    const ulong pair = (ulong)ring->buffer * ((A_BYTES + B_BYTES) >> 4);
+    START_MULTIPLYING;
+#pragma unroll
+    for (int p = 0; p < KL / 16; ++p) {
+      multiply(sum, first.a + pair + (DEEPER(p, A_LINES, A_ALONG_K) >> 4),
+               first.b + pair + (DEEPER(p, B_LINES, B_ALONG_K) >> 4));
+    }
+    COMMIT_MULTIPLICATIONS;
+    FINISH_MULTIPLYING("1");
+    if (block > 0 && item % 32 == 0) {
+      arrive(ring->empty + 8 * previous);
+    }
+    previous = ring->buffer;
+    advance(ring);
   }
+  FINISH_MULTIPLYING("0");
+  if (TENSOR_COPIES && blocks > 0 && item % 32 == 0) {
+    arrive(ring->empty + 8 * previous);
+  }
+}
+
+// The consumers: multiply a tile of C and write it back, turn after turn.
+static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool tensor, const bool reads_c,
+                                  const Call* call, const uint warpgroup, const uint item) {
+  const Descriptors first = find_descriptors(ring, warpgroup);
+  for (uint turn = 0; turn < turns->count; ++turn) {
+    const Tile tile = tile_of_turn(turns, turn, call);
+    if (is_outside(&tile)) {
+      continue;
+    }
+    float sum[SUMS] = {0};
+    multiply_tile(sum, ring, blocks_of(&tile), first, tensor, item);
+    if (tensor && reads_c && is_last(turns, turn)) {
+      WAIT_FOR_OLD_C;
+    }
+    realv rows[MS][COLUMN_PIECES];
+    gather_rows(rows, sum, item % 4);
+    if (call->slice || !is_staged(&tile, call->ldc, call->numbers->steps)) {
+      write_rows(rows, &tile, call, item);
+      continue;
+    }
+    write_staged((__local float*)ring->tiles, rows, &tile, call, item);
+    if (!is_last(turns, turn)) {
+      SHOW_LOCAL_MEMORY;  // the producer's next copies come after what this work-item has read and written
+      WAIT_FOR_STAGING(tensor ? 32 : PRODUCERS);
+    }
+  }
+}
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   READ_NUMBERS;
   __local uchar tiles[GROUP_BYTES] __attribute__((aligned(1024)));
   __local ulong barriers[2 * BUFFERS];
-  FIND_TURNS;
-  if (TURNS == 0) {
+  Turns turns = find_turns();
+  if (turns.count == 0) {
     return;  // the whole work-group returns, so no barrier is left waiting
   }
   const uint item = (uint)get_local_id(1) * LOCAL_X + (uint)get_local_id(0);
   const uint warpgroup = from_first_lane(item / 128);
-  const uint full = local_address(barriers);
-  const uint empty = full + 8 * BUFFERS;
-  __global real* slice = SLICE_SUMS;
+  const Call call = CALL;
+  const bool reads_c = beta != 0 && !call.slice;
+  TensorMaps maps = {0, 0};
 #if TENSOR_COPIES
-  const bool reads_c = beta != 0 && !slice;
-  TensorMaps maps;
-  FIND_MAPS;
-#if SPLIT_K > 0
-  if (!maps.a && TURNS > 1) {
-    turns.swapped = true;
-    FIND_MAPS;
-  }
+  maps = find_maps(&turns, &call);
 #endif
   const bool tensor = maps.a;
-#else
-  const bool tensor = false;
-#endif
-  if (item == 0) {
-    for (int i = 0; i < BUFFERS; ++i) {
-      start_barrier(full + 8 * i, tensor ? 1 : PRODUCERS);
-      start_barrier(empty + 8 * i, 4 * CONSUMERS);  // one of each warp
-    }
-  }
+  Ring ring = start_ring(tiles, barriers, tensor ? 1 : PRODUCERS, item);
   barrier(CLK_LOCAL_MEM_FENCE);
-  int buffer = 0;
-  uint parity = 0;
 
-  if (warpgroup == CONSUMERS) {
-#if TENSOR_COPIES
-    if (tensor) {
-      if (from_first_lane(item / 32) != 4 * CONSUMERS) {
-        return;
-      }
-      const uint lane = item % 32;
-      const OldC old = read_old_c(maps, reads_c, lane);
-      {
-        FIND_TILE(TURNS - 1);
-        make_maps(maps, &tile, tile.a - tile.row * A_STEP_I, A_LINE_STEP, tile.b - tile.column * B_STEP_J, B_LINE_STEP,
-                  m, n, tiles, lane);
-      }
-      EACH_TURN {
-        FIND_TILE(turn);
-        const int blocks = blocks_of(&tile);
-        for (int block = 0; block < blocks; ++block) {
-          if (lane == 0) {
-            wait_for(empty + 8 * buffer, parity ^ 1);
-            copy_block(maps, &tile, block, local_address(tiles) + buffer * (A_BYTES + B_BYTES), full + 8 * buffer);
-          }
-          NEXT_BUFFER;
-        }
-        SYNCHRONIZE_WARP;
-        if (!IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps)) {
-          WAIT_FOR_STAGING(32);
-        }
-      }
-      if (reads_c) {
-        for (int i = 0; i < BUFFERS; ++i) {
-          wait_for(empty + 8 * buffer, parity ^ 1);  // all copies have arrived
-          NEXT_BUFFER;
-        }
-        put_back(maps, old, lane);
-      }
-      return;
-    }
-#endif
-    const uint mine = item - 128 * CONSUMERS;
-    EACH_TURN {
-      FIND_TILE(turn);
-      __global const element* a_source = tile.a;
-      __global const element* b_source = tile.b;
-      const uint a_alignment = alignment_of(a_source, A_LINE_STEP);
-      const uint b_alignment = alignment_of(b_source, B_LINE_STEP);
-      const uint alignment = min(a_alignment, b_alignment);
-      const int blocks = blocks_of(&tile);
-      // Variants with tensor copies seldom come here, and have no registers for more loops.
-      const bool fast = !TENSOR_COPIES && is_whole(A_ALONG_K, tile.rows, a_alignment) &&
-                        is_whole(B_ALONG_K, tile.columns, b_alignment);
-      const int whole = fast ? min(blocks, tile.depth / KL) : 0;
-      int block = 0;
-      // A loop for each kind of copies: with small tiles the consumers wait for the producer's instructions.
-      if (alignment >= CHUNK_BYTES && tile.rows == ML && tile.columns == NL) {
-        for (; block < whole; ++block) {
-          COPY_BLOCK(COPY_CHUNKS, false);
-        }
-      }
-      for (; block < whole; ++block) {
-        COPY_BLOCK(COPY_TILES(true, KL), alignment < 4);
-      }
-      for (; block < blocks; ++block) {
-        const int left = tile.depth - block * KL;
-        COPY_BLOCK(COPY_TILES(false, left), alignment < 4);
-      }
-      if (!IS_LAST && !OUTSIDE_C && is_staged(&tile, ldc, numbers.steps)) {
-        WAIT_FOR_STAGING(PRODUCERS);
-      }
-    }
-    return;  // copies may still be on their way: the consumers wait for every block
-  }
-
-  const uint tiles_address = local_address(tiles);
-  // 64 rows are 64 lines of the tile, or a block of 64 elements of each line.
-  const ulong a_first = descriptor(tiles_address + warpgroup * (A_ALONG_K ? 64 : A_LINES) * 128, A_LINES * 128);
-  const ulong b_first = descriptor(tiles_address + A_BYTES, B_LINES * 128);
-  EACH_TURN {
-    FIND_TILE(turn);
-    if (OUTSIDE_C) {
-      continue;
-    }
-    float sum[SUMS] = {0};
-    const int blocks = blocks_of(&tile);
-    int previous = 0;
-    for (int block = 0; block < blocks; ++block) {
-      wait_for(full + 8 * buffer, parity);
-      if (!tensor) {
-        SHOW_LOCAL_MEMORY;
-      }
-      const ulong pair = (ulong)buffer * ((A_BYTES + B_BYTES) >> 4);
-      START_MULTIPLYING;
-#pragma unroll
-      for (int p = 0; p < KL / 16; ++p) {
-        multiply(sum, a_first + pair + (DEEPER(p, A_LINES, A_ALONG_K) >> 4),
-                 b_first + pair + (DEEPER(p, B_LINES, B_ALONG_K) >> 4));
-      }
-      COMMIT_MULTIPLICATIONS;
-      FINISH_MULTIPLYING("1");
-      if (block > 0 && item % 32 == 0) {
-        arrive(empty + 8 * previous);
-      }
-      previous = buffer;
-      NEXT_BUFFER;
-    }
-    FINISH_MULTIPLYING("0");
-#if TENSOR_COPIES
-    if (blocks > 0 && item % 32 == 0) {
-      arrive(empty + 8 * previous);
-    }
-    if (tensor && reads_c && IS_LAST) {
-      WAIT_FOR_OLD_C;
-    }
-#endif
-
-    realv rows[MS][COLUMN_PIECES];
-    gather_rows(rows, sum, item % 4);
-    if (slice || !is_staged(&tile, ldc, numbers.steps)) {
-#pragma unroll
-      for (int i = 0; i < MS; ++i) {
-        const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
-        if (slice) {
-          if (ML < 64 && row >= ML) {
-            break;
-          }
-#pragma unroll
-          for (int w = 0; w < COLUMN_PIECES; ++w) {
-            store_sums(slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
-          }
-        } else if (row < tile.rows) {
-          __global output* c_row = tile.c + (row * (ulong)ldc + item % 4 * 8);
-          const int columns = tile.columns - (int)(item % 4 * 8);
-          // What C had is read before any of it is written: the compiler must not exchange the two.
-#pragma unroll
-          for (int first = 0; first < COLUMN_PIECES; first += PIECES_AT_ONCE) {
-            uint4 old[PIECES_AT_ONCE] = {0};
-            if (beta != 0) {
-#pragma unroll
-              for (int w = 0; w < PIECES_AT_ONCE; ++w) {
-                if (32 * (first + w) < columns) {
-                  old[w] = *(__global const uint4*)(c_row + 32 * (first + w));
-                }
-              }
-            }
-#pragma unroll
-            for (int w = 0; w < PIECES_AT_ONCE; ++w) {
-              if (32 * (first + w) < columns) {
-                update_aligned(c_row + 32 * (first + w), old[w], rows[i][first + w], alpha, beta);
-              }
-            }
-          }
-        }
-      }
-      continue;
-    }
-    // Else through local memory, where a warp puts its 16 rows, so that its lanes then update neighbours.
-    SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
-    __local float* staged = (__local float*)tiles + item / 32 * (16 * STAGED_ROW);
-    const int lane = item % 32;
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
-#pragma unroll
-      for (int w = 0; w < COLUMN_PIECES; ++w) {
-        __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
-        to[0] = rows[i][w].lo;
-        to[1] = rows[i][w].hi;
-      }
-    }
-    SYNCHRONIZE_WARP;
-    const int first_row = item / 32 * 16;
-    const int rows_left = min(16, tile.rows - first_row);
-    __global output* c_row = tile.c + first_row * (ulong)ldc;
-    real factor = alpha;
-#if WRITES_C
-    if (beta != 0 || numbers.steps != 0) {
-      const Epilogue e = TILE_EPILOGUE;
-      __global const element* old_row = e.d ? e.d + first_row * (ulong)e.ldd : c_row;
-#pragma unroll 1
-      for (int r = 0; r < rows_left; ++r) {
-        __local float* x = staged + (r * STAGED_ROW + lane);
-        real old[NL / 32] = {0};
-#pragma unroll
-        for (int w = 0; w < NL / 32; ++w) {
-          if (beta != 0 && 32 * w + lane < tile.columns) {
-            old[w] = beta * LOAD(old_row + 32 * w + lane);
-          }
-        }
-#pragma unroll
-        for (int w = 0; w < NL / 32; ++w) {
-          const int column = min(32 * w + lane, tile.columns - 1);
-          const real shift = e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? first_row + r : column)) : 0;
-          x[32 * w] = activate(alpha * x[32 * w] + old[w] + shift, &e);
-        }
-        old_row += e.d ? e.ldd : ldc;
-      }
-      factor = 1;
-    }
-#endif
-    // Several rows at once, as each takes time from local memory to C.
-#define ROWS_AT_ONCE 4
-#pragma unroll 1
-    for (int r = 0; r < rows_left; r += ROWS_AT_ONCE) {
-      real x[ROWS_AT_ONCE][NL / 32];
-#pragma unroll
-      for (int i = 0; i < ROWS_AT_ONCE; ++i) {
-#pragma unroll
-        for (int w = 0; w < NL / 32; ++w) {
-          x[i][w] = staged[(r + i) * STAGED_ROW + 32 * w + lane];
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < ROWS_AT_ONCE; ++i) {
-        if (r + i < rows_left) {
-#pragma unroll
-          for (int w = 0; w < NL / 32; ++w) {
-            if (32 * w + lane < tile.columns) {
-              STORE_OUTPUT(factor * x[i][w], c_row + (32 * w + lane));
-            }
-          }
-        }
-        c_row += ldc;
-      }
-    }
-    if (!IS_LAST) {
-      SHOW_LOCAL_MEMORY;  // the producer's next copies come after what this work-item has read and written
-      WAIT_FOR_STAGING(tensor ? 32 : PRODUCERS);
-    }
+  if (warpgroup < CONSUMERS) {
+    consume(&ring, &turns, tensor, reads_c, &call, warpgroup, item);
+  } else if (!tensor) {
+    produce(&ring, &turns, &call, item - 128 * CONSUMERS);
+  } else if (from_first_lane(item / 32) == 4 * CONSUMERS) {
+    produce_by_maps(&ring, &turns, maps, reads_c, &call, item % 32);
   }
 }

@@ -9,22 +9,44 @@
 //       work-group 1:   1 | 4 | 7         and makes its tensor maps once.
 //       work-group 2:   2 | 5
 
-// Bytes of local memory.
-#define STAGED_ROW (NL + 4)  // sums in local memory: without bank conflicts
-#define TILES_BYTES (BUFFERS * (A_BYTES + B_BYTES))
-#define STAGED_BYTES (ML * STAGED_ROW * 4)
-#define GROUP_BYTES (TILES_BYTES > STAGED_BYTES ? TILES_BYTES : STAGED_BYTES)
+// The call as the functions of warpgroup_tile take it: the kernel's arguments, and what follows from them.
+typedef struct {
+  __global const element *a, *b;
+  __global output* c;
+  __global const ulong* offsets;
+  __global const element *bias, *d;
+  const Numbers* numbers;
+  CONCAT(REAL, 4) scalars;
+  int m, n, k, lda, ldb, ldc;
+  ulong a_stride, b_stride, c_stride;
+  ulong a_step, b_step;  // from a line of op(A), of op(B) to the next
+  real alpha, beta;
+  __global real* slice;  // the sums of a slice of k go here; null: they go to C
+#if SPLIT_K == 0
+  Part part;
+#define CALL_PART , part
+#else
+#define CALL_PART
+#endif
+} Call;
+
+// From the kernel's variables.
+#define CALL                                                                                                         \
+  {                                                                                                                  \
+    a, b, c, offsets, bias, d, &numbers, scalars, m, n, k, lda, ldb, ldc, a_stride, b_stride, c_stride, A_LINE_STEP, \
+        B_LINE_STEP, alpha, beta, SLICE_SUMS CALL_PART                                                               \
+  }
+
+// Tiles number first, first + step ... of find_in_bands. swapped: the first one is computed last, the last one first.
+typedef struct {
+  uint first, step, count;  // count 0: the work-group has nothing to do
+  bool swapped;
+  uint last_row, last_column;  // of the tile that is computed last: most work-groups have no other
+} Turns;
 
 #if TENSOR_COPIES && SPLIT_K > 0
 // Work-groups that a multiprocessor of sm_90 holds: it has 228 KB of local memory, and needs one of them for each.
 #define RESIDENT max(1, (228 << 10) / (GROUP_BYTES + 16 * BUFFERS + 1024))
-
-// Tiles number first, first + step ... of find_in_bands. swapped: the first one is computed last, the last one first.
-typedef struct {
-  uint first, step, count;
-  bool swapped;
-  uint last_row, last_column;  // of the tile that is computed last: most work-groups have no other
-} Turns;
 
 // At least as many as the device has.
 static ALWAYS_INLINE uint multiprocessors(void) {
@@ -53,27 +75,56 @@ static ALWAYS_INLINE void find_turn(const Turns* turns, const uint turn, uint* r
   *column = (uint)tile_column;
 }
 
-#define FIND_TURNS Turns turns = find_turns()
-#define TURNS turns.count  // 0: the work-group has nothing to do
-#define FIND_LAST find_turn(&turns, TURNS - 1, &turns.last_row, &turns.last_column)
-#define FIND_TILE(turn)                                            \
-  uint tile_row = turns.last_row, tile_column = turns.last_column; \
-  if (turn + 1 != TURNS) {                                         \
-    find_turn(&turns, turn, &tile_row, &tile_column);              \
-  }                                                                \
-  const Tile tile = find_tile(tile_row, tile_column, ML, NL, GEMM_ARGUMENTS)
+static ALWAYS_INLINE void find_last(Turns* turns) {
+  find_turn(turns, turns->count - 1, &turns->last_row, &turns->last_column);
+}
 #else
-#define FIND_LAST
-#define FIND_TURNS
-#define TURNS 1U
-#define FIND_TILE(turn) \
-  FIND_PLACE;           \
-  const Tile tile = find_tile(tile_row, tile_column, ML, NL, GEMM_ARGUMENTS)
+static ALWAYS_INLINE Turns find_turns(void) {
+  const Turns turns = {0, 1, 1, false, 0, 0};
+  return turns;
+}
+static ALWAYS_INLINE void find_last(Turns* turns) {}
 #endif
-#define EACH_TURN for (uint turn = 0; turn < TURNS; ++turn)
-#define IS_LAST (turn + 1 == TURNS)
+
+static ALWAYS_INLINE bool is_last(const Turns* turns, const uint turn) { return turn + 1 == turns->count; }
+
+// The tile of C that the work-group computes at this turn.
+static ALWAYS_INLINE Tile tile_of_turn(const Turns* turns, const uint turn, const Call* call) {
+#if SPLIT_K == 0
+  const Part part = call->part;
+#endif
+#if TENSOR_COPIES && SPLIT_K > 0
+  uint tile_row = turns->last_row, tile_column = turns->last_column;
+  if (!is_last(turns, turn)) {
+    find_turn(turns, turn, &tile_row, &tile_column);
+  }
+#else
+  FIND_PLACE;
+#endif
+  const Numbers* x = call->numbers;
+  return find_tile(tile_row, tile_column, ML, NL, PART_ARGUMENT call->m, call->n, call->k, call->alpha, call->a,
+                   x->a_offset, call->lda, call->b, x->b_offset, call->ldb, call->c, x->c_offset, call->ldc,
+                   call->a_stride, call->b_stride, call->c_stride, call->offsets, x->first_product);
+}
+
+static ALWAYS_INLINE bool is_outside(const Tile* tile) { return tile->rows == 0 || tile->columns == 0; }
 
 // Blocks of k. None where the tile lies outside of C, as in a larger grid than needed.
 static ALWAYS_INLINE int blocks_of(const Tile* tile) {
-  return tile->rows == 0 || tile->columns == 0 ? 0 : tile->depth / KL + (tile->depth % KL != 0);
+  return is_outside(tile) ? 0 : tile->depth / KL + (tile->depth % KL != 0);
+}
+
+// Whether a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with
+// an epilogue. Partial sums have none.
+static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
+  const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;
+  return (WRITES_C && steps != 0) || tile->columns % 8 != 0 || !aligned_c;
+}
+
+// For the producer, by `producers` of its work-items: behind a turn, sums may be where the next copies go.
+static ALWAYS_INLINE void finish_turn(const Turns* turns, const uint turn, const Tile* tile, const Call* call,
+                                      const int producers) {
+  if (!is_last(turns, turn) && !is_outside(tile) && is_staged(tile, call->ldc, call->numbers->steps)) {
+    WAIT_FOR_STAGING(producers);
+  }
 }

@@ -84,14 +84,136 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const uint4 old, co
 }
 #endif
 
-#define SYNCHRONIZE_CONSUMERS __asm__ volatile("bar.sync 1, %0;" ::"r"(128 * CONSUMERS) : "memory")
+// A tile's or a slice's sums of a work-item, rows of 8 neighbours, from registers. Partial sums of a slice have room
+// for the whole tile.
+static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* tile, const Call* call,
+                                     const uint item) {
+#pragma unroll
+  for (int i = 0; i < MS; ++i) {
+    const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
+    if (call->slice) {
+      if (ML < 64 && row >= ML) {
+        break;
+      }
+#pragma unroll
+      for (int w = 0; w < COLUMN_PIECES; ++w) {
+        store_sums(call->slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
+      }
+    } else if (row < tile->rows) {
+      __global output* c_row = tile->c + (row * (ulong)call->ldc + item % 4 * 8);
+      const int columns = tile->columns - (int)(item % 4 * 8);
+      // What C had is read before any of it is written: the compiler must not exchange the two.
+#pragma unroll
+      for (int first = 0; first < COLUMN_PIECES; first += PIECES_AT_ONCE) {
+        uint4 old[PIECES_AT_ONCE] = {0};
+        if (call->beta != 0) {
+#pragma unroll
+          for (int w = 0; w < PIECES_AT_ONCE; ++w) {
+            if (32 * (first + w) < columns) {
+              old[w] = *(__global const uint4*)(c_row + 32 * (first + w));
+            }
+          }
+        }
+#pragma unroll
+        for (int w = 0; w < PIECES_AT_ONCE; ++w) {
+          if (32 * (first + w) < columns) {
+            update_aligned(c_row + 32 * (first + w), old[w], rows[i][first + w], call->alpha, call->beta);
+          }
+        }
+      }
+    }
+  }
+}
 
-// Between consumers and `producers` work-items: the sums of a tile have left local memory.
-#define WAIT_FOR_STAGING(producers) __asm__ volatile("bar.sync 3, %0;" ::"r"(128 * CONSUMERS + (producers)) : "memory")
+// ---- Through local memory: a warp puts its 16 rows there, so that its lanes then update neighbours ----
 
-// Whether a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with
-// an epilogue. Partial sums have none.
-static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
-  const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;
-  return (WRITES_C && steps != 0) || tile->columns % 8 != 0 || !aligned_c;
+static ALWAYS_INLINE void stage_rows(__local float* staged, realv rows[MS][COLUMN_PIECES], const int lane) {
+#pragma unroll
+  for (int i = 0; i < MS; ++i) {
+#pragma unroll
+    for (int w = 0; w < COLUMN_PIECES; ++w) {
+      __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
+      to[0] = rows[i][w].lo;
+      to[1] = rows[i][w].hi;
+    }
+  }
+  SYNCHRONIZE_WARP;
+}
+
+#if WRITES_C
+// x = alpha * x + beta * d and the epilogue, for `count` staged rows, of which the first is `first_row` of the tile.
+static ALWAYS_INLINE void finish_staged(__local float* staged, const Tile* tile, const Call* call, const int first_row,
+                                        const int count, __global output* c_row, const int lane) {
+  const Numbers* x = call->numbers;
+  const Epilogue e = find_epilogue(tile->row, tile->column, (ulong)tile->product + x->first_product, call->offsets,
+                                   x->steps, call->scalars.z, call->scalars.w, call->bias, x->bias_offset,
+                                   x->bias_stride, call->d, x->d_offset, x->d_stride, x->ldd);
+  __global const element* old_row = e.d ? e.d + first_row * (ulong)e.ldd : c_row;
+#pragma unroll 1
+  for (int r = 0; r < count; ++r) {
+    __local float* sums = staged + (r * STAGED_ROW + lane);
+    real old[NL / 32] = {0};
+#pragma unroll
+    for (int w = 0; w < NL / 32; ++w) {
+      if (call->beta != 0 && 32 * w + lane < tile->columns) {
+        old[w] = call->beta * LOAD(old_row + 32 * w + lane);
+      }
+    }
+#pragma unroll
+    for (int w = 0; w < NL / 32; ++w) {
+      const int column = min(32 * w + lane, tile->columns - 1);
+      const real shift = e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? first_row + r : column)) : 0;
+      sums[32 * w] = activate(call->alpha * sums[32 * w] + old[w] + shift, &e);
+    }
+    old_row += e.d ? e.ldd : call->ldc;
+  }
+}
+#endif
+
+// Stores `count` staged rows, several at once, as each takes time from local memory to C.
+#define ROWS_AT_ONCE 4
+static ALWAYS_INLINE void store_staged(__local const float* staged, const Tile* tile, const Call* call, const int count,
+                                       __global output* c_row, const real factor, const int lane) {
+#pragma unroll 1
+  for (int r = 0; r < count; r += ROWS_AT_ONCE) {
+    real x[ROWS_AT_ONCE][NL / 32];
+#pragma unroll
+    for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+#pragma unroll
+      for (int w = 0; w < NL / 32; ++w) {
+        x[i][w] = staged[(r + i) * STAGED_ROW + 32 * w + lane];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+      if (r + i < count) {
+#pragma unroll
+        for (int w = 0; w < NL / 32; ++w) {
+          if (32 * w + lane < tile->columns) {
+            STORE_OUTPUT(factor * x[i][w], c_row + (32 * w + lane));
+          }
+        }
+      }
+      c_row += call->ldc;
+    }
+  }
+}
+
+static ALWAYS_INLINE void write_staged(__local float* sums, realv rows[MS][COLUMN_PIECES], const Tile* tile,
+                                       const Call* call, const uint item) {
+  SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
+  __local float* staged = sums + item / 32 * (16 * STAGED_ROW);
+  const int lane = item % 32;
+  stage_rows(staged, rows, lane);
+  const int first_row = item / 32 * 16;
+  const int count = min(16, tile->rows - first_row);
+  __global output* c_row = tile->c + first_row * (ulong)call->ldc;
+  real factor = call->alpha;
+#if WRITES_C
+  if (call->beta != 0 || call->numbers->steps != 0) {
+    finish_staged(staged, tile, call, first_row, count, c_row, lane);
+    factor = 1;
+  }
+#endif
+  store_staged(staged, tile, call, count, c_row, factor, lane);
 }

@@ -37,9 +37,10 @@ std::string assemble_source(Family family, const std::string& file_name) {
   const bool copies = family == Family::warp_tile || family == Family::warpgroup_tile;
   if (copies) append("async_copy.cl", embedded::async_copy_cl);
   if (family == Family::warpgroup_tile) {
+    append("warpgroup_ring.cl", embedded::warpgroup_ring_cl);
+    append("warpgroup_turns.cl", embedded::warpgroup_turns_cl);
     append("warpgroup_copies.cl", embedded::warpgroup_copies_cl);
     append("tensor_copies.cl", embedded::tensor_copies_cl);
-    append("warpgroup_turns.cl", embedded::warpgroup_turns_cl);
     append("warpgroup_update.cl", embedded::warpgroup_update_cl);
   }
   if (family == Family::local_tile) append("tile_loads.cl", embedded::tile_loads_cl);

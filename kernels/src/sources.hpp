@@ -17,6 +17,7 @@ extern const char share_k_cl[];
 extern const char thin_tile_cl[];
 extern const char async_copy_cl[];
 extern const char warp_tile_cl[];
+extern const char warpgroup_ring_cl[];
 extern const char warpgroup_copies_cl[];
 extern const char tensor_copies_cl[];
 extern const char warpgroup_turns_cl[];
