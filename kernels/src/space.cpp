@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 
 namespace clbake::kernels {
 
@@ -58,31 +57,31 @@ class Builder {
  public:
   explicit Builder(Family family) : space_{family, {}} {
     space_.axes.push_back({transpose<&Params::trans_a>("trans_a", "TRANS_A", "op(A) is the transpose of A"), kSwitch,
-                           Coupling::device, [](Params& p) { p.trans_a = false; }});
+                           [](Params& p) { p.trans_a = false; }});
     space_.axes.push_back({transpose<&Params::trans_b>("trans_b", "TRANS_B", "op(B) is the transpose of B"), kSwitch,
-                           Coupling::device, [](Params& p) { p.trans_b = false; }});
-    add("split_k", cuts_tail(family) ? kSplitsAndTail : kSplits, Coupling::device, [](Params& p) { p.split_k = 1; });
-    add("vector_width", kVectorWidths, Coupling::full, [](Params& p) { p.vector_width = 1; });
+                           [](Params& p) { p.trans_b = false; }});
+    add("split_k", cuts_tail(family) ? kSplitsAndTail : kSplits, [](Params& p) { p.split_k = 1; });
+    add("vector_width", kVectorWidths, [](Params& p) { p.vector_width = 1; });
   }
 
   Builder& columns(const Values& work_item, const Values& work_group) {
-    add("ns", work_item, Coupling::full, [](Params& p) { p.ns = p.vector_width; });
-    return add("nl", work_group, Coupling::full, [](Params& p) { p.nl = p.ns; });
+    add("ns", work_item, [](Params& p) { p.ns = p.vector_width; });
+    return add("nl", work_group, [](Params& p) { p.nl = p.ns; });
   }
   Builder& rows(const Values& work_item, const Values& work_group) {
-    add("ms", work_item, Coupling::full, [](Params& p) { p.ms = p.vector_width; });
-    return add("ml", work_group, Coupling::full, [](Params& p) { p.ml = p.ms; });
+    add("ms", work_item, [](Params& p) { p.ms = p.vector_width; });
+    return add("ml", work_group, [](Params& p) { p.ml = p.ms; });
   }
   Builder& depth(const Values& block, const Values& unrolling) {
-    add("kl", block, Coupling::full, [](Params& p) { p.kl = divisible_depth; });
-    return add("ks", unrolling, Coupling::divisor, [](Params& p) { p.ks = 1; });
+    add("kl", block, [](Params& p) { p.kl = divisible_depth; });
+    return add("ks", unrolling, [](Params& p) { p.ks = 1; });
   }
   Builder& layouts(const Values& values) {
-    add("layout_a", values, Coupling::device, [](Params& p) { p.layout_a = Layout::row_major; });
-    return add("layout_b", values, Coupling::device, [](Params& p) { p.layout_b = Layout::row_major; });
+    add("layout_a", values, [](Params& p) { p.layout_a = Layout::row_major; });
+    return add("layout_b", values, [](Params& p) { p.layout_b = Layout::row_major; });
   }
-  Builder& add(std::string_view name, const Values& values, Coupling coupling, void (*ease)(Params&)) {
-    space_.axes.push_back({parameter(name), values, coupling, ease});
+  Builder& add(std::string_view name, const Values& values, void (*ease)(Params&)) {
+    space_.axes.push_back({parameter(name), values, ease});
     return *this;
   }
   Space space() const { return space_; }
@@ -96,8 +95,8 @@ Space direct() {
   return Builder(Family::direct)
       .columns(kVectorWidths, blocks)
       .rows({1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, blocks)
-      .add("kl", {1, 2, 4, 8, 16, 32, 64}, Coupling::full, [](Params& p) { p.kl = 1; })
-      .add("ks", kUnrolling, Coupling::divisor, [](Params& p) { p.ks = 1; })
+      .add("kl", {1, 2, 4, 8, 16, 32, 64}, [](Params& p) { p.kl = 1; })
+      .add("ks", kUnrolling, [](Params& p) { p.ks = 1; })
       .space();
 }
 
@@ -116,14 +115,14 @@ Space local_tile() {
       .rows(kItems, kBlocks)
       .depth({4, 8, 12, 16, 24, 32, 48, 64}, kUnrolling)
       .layouts(kBufferLayouts)
-      .add("load_width", {1, 2, 4, 8}, Coupling::full, [](Params& p) { p.load_width = 1; })
-      .add("map", kMaps, Coupling::full, [](Params& p) { p.map = Map::cyclic; })
-      .add("buffers", {1, 2}, Coupling::full, [](Params& p) { p.buffers = 1; })
-      .add("padding", {0, 1, 2, 4, 8}, Coupling::full, [](Params& p) { p.padding = 0; })
-      .add("prefetch", kSwitch, Coupling::device, [](Params& p) { p.prefetch = true; })
-      .add("fragments", {1, 2}, Coupling::device, [](Params& p) { p.fragments = 1; })
-      .add("shares", {1, 2, 4}, Coupling::full, [](Params& p) { p.shares = 1; })
-      .add("exchange", kSwitch, Coupling::full, [](Params& p) { p.exchange = false; })
+      .add("load_width", {1, 2, 4, 8}, [](Params& p) { p.load_width = 1; })
+      .add("map", kMaps, [](Params& p) { p.map = Map::cyclic; })
+      .add("buffers", {1, 2}, [](Params& p) { p.buffers = 1; })
+      .add("padding", {0, 1, 2, 4, 8}, [](Params& p) { p.padding = 0; })
+      .add("prefetch", kSwitch, [](Params& p) { p.prefetch = true; })
+      .add("fragments", {1, 2}, [](Params& p) { p.fragments = 1; })
+      .add("shares", {1, 2, 4}, [](Params& p) { p.shares = 1; })
+      .add("exchange", kSwitch, [](Params& p) { p.exchange = false; })
       .space();
 }
 
@@ -131,8 +130,8 @@ Space thin_tile() {
   return Builder(Family::thin_tile)
       .columns({2, 4, 8}, {8, 16, 32, 64})
       .rows({2, 4, 8}, {8, 16, 32, 64})
-      .add("kl", {1, 2, 4, 8, 16}, Coupling::full, [](Params& p) { p.kl = 1; })
-      .add("ks", {1, 2, 4, 8}, Coupling::full, [](Params& p) { p.ks = 1; })
+      .add("kl", {1, 2, 4, 8, 16}, [](Params& p) { p.kl = 1; })
+      .add("ks", {1, 2, 4, 8}, [](Params& p) { p.ks = 1; })
       .space();
 }
 
@@ -140,30 +139,25 @@ Space warp_tile() {
   return Builder(Family::warp_tile)
       .columns({4, 8, 16}, {16, 32, 64, 128, 256})
       .rows({2, 4, 8, 16}, {16, 32, 64, 128, 256})
-      .add("kl", {16, 32}, Coupling::full, [](Params& p) { p.kl = divisible_depth; })
-      .add("ks", {4, 8}, Coupling::full, [](Params& p) { p.ks = 4; })
+      .add("kl", {16, 32}, [](Params& p) { p.kl = divisible_depth; })
+      .add("ks", {4, 8}, [](Params& p) { p.ks = 4; })
       .layouts(values({Layout::row_major, Layout::padded}))
-      .add("map", values({Map::mma, Map::mma8}), Coupling::full, [](Params& p) { p.map = Map::mma8; })
-      .add("buffers", {2, 3, 4, 5, 6}, Coupling::full, [](Params& p) { p.buffers = 2; })
-      .add("fragments", {1, 2}, Coupling::full, [](Params& p) { p.fragments = 1; })
-      .add("shares", {1, 2, 4}, Coupling::full, [](Params& p) { p.shares = 1; })
+      .add("map", values({Map::mma, Map::mma8}), [](Params& p) { p.map = Map::mma8; })
+      .add("buffers", {2, 3, 4, 5, 6}, [](Params& p) { p.buffers = 2; })
+      .add("fragments", {1, 2}, [](Params& p) { p.fragments = 1; })
+      .add("shares", {1, 2, 4}, [](Params& p) { p.shares = 1; })
       .space();
 }
 
 Space warpgroup_tile() {
-  Space space = Builder(Family::warpgroup_tile)
-                    .columns({8, 16, 32, 48, 64}, {32, 64, 128, 192, 256})
-                    .rows({2}, {32, 64, 128, 192, 256})
-                    .depth({64, 128}, {1})
-                    .layouts(values({Layout::row_major, Layout::padded}))
-                    .add("buffers", {3, 4, 5, 6, 8}, Coupling::full, [](Params& p) { p.buffers = 3; })
-                    .add("tensor_copies", kSwitch, Coupling::full, [](Params& p) { p.tensor_copies = false; })
-                    .space();
-  // Transposes and layouts count: what a tile of 32 rows or columns takes of local memory depends on them.
-  for (Axis& axis : space.axes) {
-    if (axis.parameter.name != "split_k" && axis.parameter.name != "ks") axis.coupling = Coupling::full;
-  }
-  return space;
+  return Builder(Family::warpgroup_tile)
+      .columns({8, 16, 32, 48, 64}, {32, 64, 128, 192, 256})
+      .rows({2}, {32, 64, 128, 192, 256})
+      .depth({64, 128}, {1})
+      .layouts(values({Layout::row_major, Layout::padded}))
+      .add("buffers", {3, 4, 5, 6, 8}, [](Params& p) { p.buffers = 3; })
+      .add("tensor_copies", kSwitch, [](Params& p) { p.tensor_copies = false; })
+      .space();
 }
 
 Space stripe() {
@@ -172,139 +166,10 @@ Space stripe() {
       .rows(kItems, kBlocks)
       .depth(kDepths, kUnrolling)
       .layouts(kAllLayouts)
-      .add("local_a", kSwitch, Coupling::full, [](Params& p) { p.local_a = false; })
-      .add("local_b", kSwitch, Coupling::full, [](Params& p) { p.local_b = false; })
+      .add("local_a", kSwitch, [](Params& p) { p.local_a = false; })
+      .add("local_b", kSwitch, [](Params& p) { p.local_b = false; })
       .space();
 }
-
-Params origin(const Space& space, Precision precision) {
-  Params p;
-  p.family = space.family;
-  p.precision = precision;
-  return p;
-}
-
-// ---- Counting ----
-
-// Goes through the axes like nested loops, with four short cuts; that they do not change the result is what
-// space_test.cpp proves, by asking `check` about every point of thinned spaces.
-//
-//   - When the axes so far, with the later ones eased, break the first of all rules, divisibility (or precision, which
-//     no axis changes), then all points behind them do, and it is their first violation. Most of the space ends here.
-//   - Values that are alike are visited once and counted as many times as there are.
-//   - The axes behind `ks` are options. Where the eased options break a rule, and no option on its own breaks an
-//     earlier one, all their combinations fall by that rule.
-//   - The sentences of `check` are made only for points that `admits` refuses.
-class Counter {
- public:
-  Counter(const Space& space, Precision precision, const DeviceLimits& device)
-      : axes_(space.axes), device_(device), params_(origin(space, precision)), below_(axes_.size() + 1, 1) {
-    for (std::size_t i = axes_.size(); i-- > 0;) below_[i] = below_[i + 1] * axes_[i].values.size();
-    for (const Axis& axis : axes_) groups_.push_back(groups_of(axis));
-    const auto unrolling = [](const Axis& axis) { return axis.parameter.name == "ks"; };
-    options_ = static_cast<std::size_t>(std::find_if(axes_.begin(), axes_.end(), unrolling) - axes_.begin()) + 1;
-  }
-
-  Census run() {
-    visit(0, 1);
-    Census census;
-    census.points = below_[0];
-    census.admitted = admitted_;
-    census.fallen.assign(fallen_.begin(), fallen_.end());
-    std::stable_sort(census.fallen.begin(), census.fallen.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    return census;
-  }
-
- private:
-  struct Group {
-    std::uint32_t value = 0;   // one of those that are alike
-    std::uint64_t weight = 0;  // how many they are
-  };
-
-  // Empty when there is none.
-  std::string_view first_violation(const Params& p) const {
-    if (admits(device_, p)) return {};
-    return check(p, device_).front().constraint;
-  }
-
-  Params eased_from(std::size_t axis) const {
-    Params p = params_;
-    for (std::size_t i = axis; i < axes_.size(); ++i) axes_[i].ease(p);
-    return p;
-  }
-
-  std::vector<Group> groups_of(const Axis& axis) const {
-    std::vector<Group> groups;
-    std::map<std::string_view, std::size_t> known;
-    for (const std::uint32_t value : axis.values) {
-      Params p = eased_from(0);
-      axis.parameter.set(p, value);
-      const bool alone = axis.coupling != Coupling::device;
-      const auto [at, first] = known.emplace(first_violation(p), groups.size());
-      if (alone || first) groups.push_back({value, 0});
-      ++groups[alone ? groups.size() - 1 : at->second].weight;
-    }
-    return groups;
-  }
-
-  // Whether all points with the present values on the axes before `axis` fall by the first of all rules.
-  bool cut(std::size_t axis, std::uint64_t weight) {
-    const std::string_view violation = first_violation(eased_from(axis));
-    if (violation != "divisibility" && violation != "precision") return false;
-    fallen_[violation] += weight * below_[axis];
-    return true;
-  }
-
-  // Whether the rule that the eased options break is the first violation whatever the options are.
-  bool cut_options(std::uint64_t weight) {
-    const Params eased = eased_from(options_);
-    const std::string_view violation = first_violation(eased);
-    if (violation.empty()) return false;
-    for (std::size_t i = options_; i < axes_.size(); ++i) {
-      for (const Group& group : groups_[i]) {
-        Params p = eased;
-        axes_[i].parameter.set(p, group.value);
-        if (axes_[i].parameter.get(eased) != group.value && first_violation(p) != violation) return false;
-      }
-    }
-    fallen_[violation] += weight * below_[options_];
-    return true;
-  }
-
-  void visit(std::size_t level, std::uint64_t weight) {
-    if (level == axes_.size()) return leaf(weight);
-    if (level == options_ && cut_options(weight)) return;
-    const Axis& axis = axes_[level];
-    Group alike;
-    for (const Group& group : groups_[level]) {
-      axis.parameter.set(params_, group.value);
-      if (axis.coupling != Coupling::device && level < options_ && cut(level + 1, weight * group.weight)) continue;
-      if (axis.coupling == Coupling::divisor) {
-        alike = {group.value, alike.weight + group.weight};
-      } else {
-        visit(level + 1, weight * group.weight);
-      }
-    }
-    if (alike.weight == 0) return;
-    axis.parameter.set(params_, alike.value);
-    visit(level + 1, weight * alike.weight);
-  }
-
-  void leaf(std::uint64_t weight) {
-    const std::string_view violation = first_violation(params_);
-    (violation.empty() ? admitted_ : fallen_[violation]) += weight;
-  }
-
-  const std::vector<Axis>& axes_;
-  const DeviceLimits& device_;
-  Params params_;
-  std::vector<std::uint64_t> below_;  // points behind one value of the axis before
-  std::vector<std::vector<Group>> groups_;
-  std::size_t options_ = 0;  // number of the first axis that is an option
-  std::uint64_t admitted_ = 0;
-  std::map<std::string_view, std::uint64_t> fallen_;
-};
 
 }  // namespace
 
@@ -323,22 +188,10 @@ bool contains(const Space& space, const Params& params) {
     if (std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) return false;
     axis.parameter.set(rest, axis.parameter.get(standard));
   }
-  return rest == origin(space, params.precision);
-}
-
-Census count(const Space& space, Precision precision, const DeviceLimits& device) {
-  return Counter(space, precision, device).run();
-}
-
-std::optional<Params> draw(const Space& space, Precision precision, std::mt19937& random, const DeviceLimits& device) {
-  constexpr int tries = 1000000;
-  Params p = origin(space, precision);
-  for (int i = 0; i < tries; ++i) {
-    // Not the standard's distributions: they differ from library to library.
-    for (const Axis& axis : space.axes) axis.parameter.set(p, axis.values[random() % axis.values.size()]);
-    if (admits(device, p)) return p;
-  }
-  return std::nullopt;
+  Params origin;
+  origin.family = space.family;
+  origin.precision = params.precision;
+  return rest == origin;
 }
 
 }  // namespace clbake::kernels

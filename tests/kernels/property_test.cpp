@@ -4,9 +4,9 @@
 // precision.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
+#include "random_point.hpp"
 
 #include <clbake/builder/jobs.hpp>
-#include <clbake/kernels/space.hpp>
 
 #include <cmath>
 #include <cstdio>
@@ -86,7 +86,7 @@ void check_points(kernels::Family family, Precision precision) {
   const Device& device = devices()->front();
   Dice dice(seed() + 101 * static_cast<std::size_t>(family) + 11 * static_cast<std::size_t>(precision));
   for (std::size_t i = 0; i < from_environment("CLBAKE_TEST_POINTS", 1); ++i) {
-    const auto params = kernels::draw(family, precision, dice.bits(), device.limits);
+    const auto params = random_point(family, precision, dice.bits(), device.limits);
     if (!params) continue;
     BOOST_TEST_CONTEXT("seed " << seed() << ", " << kernels::name(*params)) {
       const Result<FromSource> compiled = from_source(device, *params);

@@ -94,16 +94,6 @@ def local_tile_admitted(p, limits):
     return whole & warps & ((p["exchange"] == 0) | alike) & (memory * REAL_BYTES <= limits["local_memory_bytes"])
 
 
-def local_tile_count(values, limits):
-    """Points with one kernel, without listing them: there are hundreds of millions."""
-    blocks = local_tile_blocks(values, limits)
-    options = combinations({"kl": values["kl"], "load_width": values["load_width"], "padding": values["padding"],
-                            "buffers": values["buffers"], "map": np.arange(len(MAPS)), "exchange": np.arange(2)})
-    free = len(values["ks"]) * len(values["prefetch"]) * len(values["fragments"])
-    return free * sum(int(np.sum(local_tile_admitted({**blocks, **dict(zip(options, choice))}, limits)))
-                      for choice in zip(*options.values()))
-
-
 def local_tile_points(values, limits):
     points = joined(local_tile_blocks(values, limits),
                     {"kl": values["kl"], "ks": [16], "buffers": values["buffers"], "prefetch": [1],
@@ -123,7 +113,7 @@ def keep_settings(options):
 
 
 def space_of(clbake, device, work):
-    """What `clbake space` says, kept in the work folder: counting may take a minute."""
+    """What `clbake space` says, kept in the work folder."""
     path = work / "space.json"
     if not path.exists():
         command = [clbake, "space", "--json", *(["--device", device] if device else [])]
@@ -140,17 +130,10 @@ def points_of(space, families):
     for family in families:
         entry = next(found for found in space["families"] if found["family"] == family)
         values = {p["name"]: np.array([v for v in p["values"] if v not in ("mma", "mma8")]) for p in entry["parameters"]}
-        copies = int(np.prod([len(values[name]) for name in ("trans_a", "trans_b", "split_k", "layout_a", "layout_b")
-                              if name in values]))
         if family == "register_tile":
             points = register_tile_points(values, space["limits"])
-            count = len(points["nl"])
         else:
             points = local_tile_points(values, space["limits"])
-            count = local_tile_count(values, space["limits"])
-        admitted = entry["counts"][0]["admitted"]
-        if count * copies != admitted:
-            sys.exit(f"{family}: {count * copies} points here, {admitted} in clbake: their constraints differ")
         points["family"] = np.full(len(points["nl"]), FAMILIES.index(family))
         rows += zip(*(points[name].tolist() for name in PARAMETERS))
     return rows

@@ -2,6 +2,7 @@
 // one.
 #pragma once
 
+#include <clbake/kernels/constraints.hpp>
 #include <clbake/kernels/space.hpp>
 
 #include <cstdint>
