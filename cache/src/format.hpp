@@ -1,4 +1,4 @@
-// The constants of FORMAT.md, version 1.0, and why a bundle is laid out this way.
+// The constants of FORMAT.md, version 1.0, and the reasons for the layout of bundles.
 //
 // A bundle is opened in every process that multiplies matrices, and most processes use a few of its entries. So opening
 // reads a header and a table of at most ten sections, whatever the number of entries; records have a fixed size and are
@@ -15,9 +15,8 @@
 //   pay for decompression. Sources, profiles and programs are zstd frames.
 // - The keys of the index grow almost evenly, because most variants are baked for most targets. Interpolation finds an
 //   entry in 2 to 4 probes; bisection alone takes 20 in a bundle of a million, each a cache miss. See read/search.cpp.
-// - The dictionary of a program is another program of the bundle, so it costs no bytes. It has none itself: to reach
-// one
-//   entry, at most two programs are decompressed.
+// - The dictionary of a program is another program of the bundle, so it costs no bytes. It has none itself: one entry
+//   takes at most two decompressions.
 // - The writer sorts, removes duplicates and renumbers: equal contents are equal bytes, and programs that entries share
 //   are stored once.
 // - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it.

@@ -1,4 +1,4 @@
-// What bodies of variants, rules and cost models share: precision and flags.
+// Precision and flags, which the bodies of variants, rules and cost models share.
 #pragma once
 
 #include <clbake/gemm_kind.hpp>

@@ -24,7 +24,7 @@ constexpr std::uint32_t kVariants = 3;
 // One exception, one cost model and one default.
 Profile sound() { return small_contents().profiles[0]; }
 
-// Where its three parts begin in the body.
+// Offsets of its three parts in the body.
 constexpr std::size_t kModelAt = 16 + format::kRuleBytes;
 constexpr std::pair<const char*, std::size_t> kPlaces[] = {
     {"exception 0", 16}, {"cost model 0", kModelAt}, {"default 0", kModelAt + format::kCostModelBytes}};

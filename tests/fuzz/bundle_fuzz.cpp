@@ -47,7 +47,7 @@ void read_records(const Bundle& bundle) {
   }
 }
 
-// What is verified can be written again; written twice it is the same bytes.
+// A verified bundle can be written again; written twice it is the same bytes.
 void write_again(const Bundle& bundle) {
   const Result<Contents> contents = bundle.decode();
   expect(contents.ok(), "a verified bundle can be decoded");

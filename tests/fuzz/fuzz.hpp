@@ -1,6 +1,6 @@
-// What the fuzz targets share. A target is one file NAME_fuzz.cpp with one LLVMFuzzerTestOneInput, which gets arbitrary
-// bytes and must not crash; what it claims of accepted input it states with `expect`. Inputs worth keeping lie in
-// corpus/NAME. See CMakeLists.txt for how to run them.
+// Shared by the fuzz targets. A target is one file NAME_fuzz.cpp with one LLVMFuzzerTestOneInput, which gets arbitrary
+// bytes and must not crash; `expect` states its claims about accepted input. Inputs worth keeping lie in corpus/NAME.
+// CMakeLists.txt says how to run them.
 #pragma once
 
 #include <cstddef>

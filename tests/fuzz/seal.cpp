@@ -91,7 +91,7 @@ class Sealer {
     }
   }
 
-  // Of what the records point to, in their order.
+  // Digests of the records' blobs, in their order.
   void seal_digests() {
     const std::uint64_t first = records_[static_cast<std::size_t>(SectionType::digests)].offset;
     std::uint64_t number = 0;

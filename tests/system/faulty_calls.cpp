@@ -37,7 +37,7 @@ Function* next(Function* /*own*/, const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-// Whether this call fails; errno is set then.
+// True when this call fails; errno is set then.
 bool fails(const char* call) {
   if (!armed || (fault.error == 0 && std::strcmp(call, "write") != 0)) return false;
   const std::size_t number = count++;

@@ -21,7 +21,7 @@ void fail_calls(const CallFault& fault);
 // Ends that. The name of the call that failed last, such as "fsync"; null when none did.
 const char* stop_failing_calls();
 
-// What changed the files of a directory, in order.
+// Changes of a directory's files, in order.
 struct FileChange {
   enum class Kind { create, write, sync, rename, unlink, sync_directory, make_directory, acknowledged };
   Kind kind = Kind::acknowledged;
@@ -41,7 +41,7 @@ std::vector<FileChange> stop_recording();
 
 // ---- Power loss ----
 
-// What may be on the disk when the power fails after the first `count` changes. Only what was synced is sure to be
+// Possible contents of the disk when the power fails after the first `count` changes. Only synced bytes are sure to be
 // there: the bytes of a file by its own fsync, names by that of their directory.
 enum class Survival {
   synced,         // nothing else

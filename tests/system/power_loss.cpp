@@ -91,7 +91,7 @@ class Model {
     }
     pending_ = std::move(rest);
   }
-  // Whether the directories that were made meanwhile are on the disk themselves.
+  // True when the directories made meanwhile are on the disk themselves.
   bool is_reachable(const std::map<std::string, int>& names, const std::string& path) const {
     for (std::string at = directory_of(path); !at.empty(); at = directory_of(at)) {
       if (made_.count(at) > 0 && names.count(at) == 0) return false;

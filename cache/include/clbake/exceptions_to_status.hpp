@@ -22,7 +22,7 @@ inline Status current_exception_to_status() {
   return Status(Code::out_of_memory, {});  // a message would need memory
 }
 
-// What `work` returns (a Status or a Result), or the Status of the exception that it threw.
+// Returns the result of `work` (a Status or a Result), or the Status of the exception that it threw.
 template <typename Work>
 auto exceptions_to_status(Work&& work) -> decltype(std::forward<Work>(work)()) {
   try {

@@ -36,7 +36,7 @@ constexpr bool is_complex(Precision precision) {
   return precision == Precision::complex_single || precision == Precision::complex_double;
 }
 
-// Of a complex element's parts; a real precision itself.
+// The precision of a complex element's parts; a real precision itself.
 constexpr Precision real_precision(Precision precision) {
   return precision == Precision::complex_single   ? Precision::single_precision
          : precision == Precision::complex_double ? Precision::double_precision
@@ -65,7 +65,7 @@ constexpr const char* name(Precision precision) {
 
 constexpr const char* precision_names = "half, bfloat16, single, double, complex-single, complex-double";
 
-// What a kernel is compiled for, and what a rule, a cost model or a shape is about:
+// Kind of product, for which a kernel is compiled, and which a rule, a cost model or a shape describes:
 // C = alpha * op(A) * op(B) + beta * C in one precision, op(X) = X or its transpose.
 struct GemmKind {
   Precision precision = Precision::single_precision;

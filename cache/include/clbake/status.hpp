@@ -115,7 +115,7 @@ enum class Argument : std::int16_t {
   bias_size = 36,
   bias_alias = 37,  // the bias shares elements with C
 
-  // Of a call: an imaginary part with a problem that is not complex; not one for each product of the batch.
+  // Scalars of a call: an imaginary part without a complex problem; not one for each product of the batch.
   alpha = 53,
   beta = 54,
   scalars = 55,
@@ -156,7 +156,7 @@ class [[nodiscard]] Status {
   // Which argument was refused; none unless code() is invalid_argument.
   Argument argument() const { return argument_; }
 
-  // What the OpenCL call returned that failed, for example CL_OUT_OF_RESOURCES (-5); 0 when none did.
+  // Error of the OpenCL call that failed, for example CL_OUT_OF_RESOURCES (-5); 0 when none did.
   int opencl_code() const { return opencl_code_; }
 
   // The same failure with the message "prefix: message"; the prefix names a file or an option, say.

@@ -14,7 +14,7 @@ namespace {
 // A dictionary costs time at each reading: below this part of the program in common it is not worth it.
 constexpr std::uint64_t kLeastShared = kSketchHashes / 8;
 
-// What the item is expected to save with this dictionary, in bytes before compression; 0 if it must not have it.
+// Bytes before compression that the item should save with this dictionary; 0 if it must not have it.
 std::uint64_t saving(const PackItem& item, const PackItem& dictionary) {
   const std::uint64_t size = item.program.size;
   if (dictionary.program.size > format::kMaxDictionaryBytes || dictionary.program.size > size + size / 4) return 0;
@@ -61,7 +61,7 @@ class Chooser {
     std::uint64_t saved;
   };
 
-  // What is saved if `d` becomes a dictionary, which then has none.
+  // Bytes saved if `d` becomes a dictionary, which then has none itself.
   std::int64_t gain(std::uint32_t d) const {
     std::int64_t gain = -static_cast<std::int64_t>(saved_[d]);
     for (const User& user : users_[d]) {

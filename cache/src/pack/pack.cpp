@@ -27,7 +27,7 @@ using EntryRecord = CanonicalContents::EntryRecord;
 // the square of a bundle's size.
 constexpr std::size_t kWindow = 32;
 
-// Of a program that is nearly its dictionary little is left to compress: level 19 gains nothing and takes ten times as
+// A program that nearly equals its dictionary leaves little to compress: level 19 gains nothing and takes ten times as
 // long.
 constexpr int kLevelOfNearCopies = 9;
 constexpr std::uint64_t kNearCopy = kSketchHashes * 3 / 4;

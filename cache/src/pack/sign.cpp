@@ -33,7 +33,7 @@ void append(Bytes& file, const Signature& signature, std::uint32_t i) {
   store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, format::record_seed(SectionType::signatures, i)));
 }
 
-// Of the header and the section table, for signatures that begin at `offset`.
+// Seals the header and the section table, for signatures that begin at `offset`.
 void seal(Bytes& file, const Layout& layout, std::uint64_t offset) {
   namespace at = format::section;
   const std::size_t table_bytes = layout.sections.size() * at::kBytes;

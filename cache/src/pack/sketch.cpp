@@ -41,7 +41,7 @@ Sketch sketch_of(ByteView program) {
 }
 
 std::uint64_t shared_part(const Sketch& a, const Sketch& b) {
-  // Of the smallest hashes of both programs together, how many are in both.
+  // Counts the smallest hashes of both programs together, and those in both.
   std::uint64_t seen = 0, both = 0;
   std::size_t i = 0, j = 0;
   for (; seen < kSketchHashes && i < a.size() && j < b.size(); ++seen) {
@@ -52,7 +52,7 @@ std::uint64_t shared_part(const Sketch& a, const Sketch& b) {
     j += equal || !first ? 1 : 0;
   }
   seen = std::min<std::uint64_t>(kSketchHashes, seen + (a.size() - i) + (b.size() - j));
-  // Of two programs of equal size, that share of their union is 2 * both / (seen + both) of each.
+  // That share of the union is 2 * both / (seen + both) of each of two programs of equal size.
   return seen == 0 ? 0 : kSketchHashes * 2 * both / (seen + both);
 }
 

@@ -33,7 +33,7 @@ Result<Body> read_body(const BundleView& view, SectionType type, std::uint32_t i
   return Body{*record, std::move(*raw)};
 }
 
-// What `parse` makes of a record's body.
+// Reads and parses a record's body.
 template <typename T, typename Parse>
 Result<T> read_item(const BundleView& view, SectionType type, std::uint32_t i, Parse parse) {
   return exceptions_to_status([&]() -> Result<T> {

@@ -1,4 +1,4 @@
-// Finds targets, profiles and entries by what they are for.
+// Searches for targets, profiles and entries by their keys.
 #include <clbake/cache/reader.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>

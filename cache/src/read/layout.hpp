@@ -59,7 +59,7 @@ class LastDictionary {
 // The bytes of a bundle whose header and section table are verified. Does not own them.
 struct BundleView {
   ByteView bytes;
-  // Where records and digests are read: the same bytes or, under a guard, a private copy of the first of them, which
+  // Records and digests are read here: the same bytes or, under a guard, a private copy of the first of them, which
   // nobody can change any more.
   ByteView index;
   const Guard* guard = nullptr;  // null: bytes of blobs are compared with their checksums only
@@ -75,7 +75,7 @@ struct BundleView {
 
   bool has_digests() const { return section(format::SectionType::digests).type != 0; }
 
-  // Of the blob or texts of a record. REQUIRES: has_digests(), check_digest_layout, a section of records, i below its
+  // Digest of a record's blob or texts. REQUIRES: has_digests(), check_digest_layout, a section of records, i below its
   // count.
   const std::uint8_t* digest(format::SectionType type, std::uint32_t i) const {
     std::uint64_t number = i;

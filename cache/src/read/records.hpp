@@ -25,7 +25,7 @@ struct ProofRecord {
 // "index record 17"
 std::string record_name(format::SectionType type, std::uint32_t i);
 
-// Whether the record's own checksum holds. REQUIRES here and below: i is less than the section's count.
+// True when the record's own checksum holds. REQUIRES here and below: i is less than the section's count.
 bool intact(const BundleView& view, format::SectionType type, std::uint32_t i);
 
 Result<BlobRecord> read_blob_record(const BundleView& view, format::SectionType type, std::uint32_t i);
@@ -34,8 +34,7 @@ Result<ProofRecord> read_proof_record(const BundleView& view, std::uint32_t i);
 // The rules of FORMAT.md for the blob of a record of this type.
 Status check_blob(const BundleView& view, format::SectionType type, const Blob& blob);
 
-// Of record i of this type:
-// The verified stored bytes, in place or, under a guard, in `copy`.
+// The verified stored bytes of record i of this type, in place or, under a guard, in `copy`.
 Result<ByteView> stored_bytes(const BundleView& view, format::SectionType type, std::uint32_t i, const Blob& blob,
                               Bytes& copy);
 

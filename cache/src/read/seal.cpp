@@ -119,7 +119,7 @@ Result<Bytes> Bundle::identified_bytes() const {
     if (!view.has_digests()) return no_digests();
     if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
     Bytes bytes(view.index.data, view.index.data + index_end(view));
-    // What a signature changes.
+    // The fields that a signature changes.
     store64(&bytes[format::header::kFileBytesAt], 0);
     store64(&bytes[format::header::kTableChecksumAt], 0);
     store64(&bytes[format::header::kChecksumAt], 0);

@@ -49,7 +49,7 @@ class InterpolationSearch {
     return rank_of(i) == rank_ && load16(at(i) + format::blob::kKey2At) <= static_cast<std::uint16_t>(Form::native);
   }
 
-  // Where the wanted rank would be if ranks grew evenly. REQUIRES: not done.
+  // Place of the wanted rank if ranks grew evenly. REQUIRES: not done.
   std::uint32_t guess() const {
     if (rank_ < begin_rank_ || rank_ >= end_rank_) return middle();  // misled by damage
     const double part = static_cast<double>(rank_ - begin_rank_) / static_cast<double>(end_rank_ - begin_rank_);

@@ -1,4 +1,4 @@
-// What the copies of an opened Bundle share.
+// Shared by the copies of an opened Bundle.
 #pragma once
 
 #include <clbake/cache/reader.hpp>

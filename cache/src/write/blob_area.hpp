@@ -23,7 +23,7 @@ class BlobArea {
   // lives. Fails with out_of_memory. REQUIRES: 1 <= raw.size < 4 GiB.
   Result<Blob> add(ByteView raw, bool compress);
 
-  // Stores a blob that was compressed elsewhere; `frame` is smaller than `raw`. Lasts like add.
+  // Stores a blob that was compressed elsewhere; `frame` is smaller than `raw`, which must stay unchanged as for add.
   Blob add_compressed(ByteView raw, ByteView frame, std::uint32_t dictionary);
 
   std::uint64_t offset() const { return offset_; }

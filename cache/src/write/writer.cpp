@@ -179,7 +179,7 @@ Status Encoder::add_proofs(BlobArea& area) {
   return {};
 }
 
-// Of what each record points to, in the order of the sections and their records.
+// Adds digests of the stored bytes of each record, in the order of the sections and their records.
 void Encoder::add_digests(const BlobArea& programs, const BlobArea& bodies) {
   Bytes& digests = records(SectionType::digests);
   const auto add = [&](const BlobArea& area, std::uint64_t offset, std::uint32_t bytes) {
@@ -239,7 +239,7 @@ Result<Bytes> Encoder::run() {
   // decompression.
   BlobArea programs(areas_offset_);
   Status status = add_programs(programs);
-  // What is measured comes last: the texts of proofs do not move what is baked.
+  // Measurements come last, so that the texts of proofs do not move baked bytes.
   BlobArea bodies(aligned(areas_offset_ + programs.bytes().size()));
   bodies_offset_ = bodies.offset();
   if (status) status = add_bodies(SectionType::targets, contents_.targets, false, bodies);

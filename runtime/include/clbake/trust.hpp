@@ -1,4 +1,4 @@
-// Which bundles a library may use: Options::trust. RUNTIME.md, "Trust", says when it is needed; cache/FORMAT.md,
+// Trust: the bundles that a library may use (Options::trust). RUNTIME.md, "Trust", says when to ask; cache/FORMAT.md,
 // "Digests and signatures", what is signed; .github/SECURITY.md against whom this helps.
 //
 //   auto trust = clbake::trust_keys({"c0ffee..."}, 5);  // what `clbake keygen` wrote; release 5 or later
@@ -18,7 +18,7 @@
 
 namespace clbake {
 
-// What a library asks about each of its bundles. Any number of threads at once.
+// The policy by which a library judges each of its bundles. Any number of threads at once.
 class Trust {
  public:
   Trust() = default;
@@ -30,7 +30,7 @@ class Trust {
   // the message says why, or with out_of_memory.
   virtual Result<cache::Bundle> admit(const cache::Bundle& bundle) const = 0;
 
-  // What tells policies apart. A program in an overlay serves libraries of the policy under which it was compiled.
+  // Name of the policy. A program in an overlay serves libraries of the policy under which it was compiled.
   virtual const std::string& scope() const = 0;
 };
 

@@ -32,8 +32,8 @@ Status check_content(const Bundle& bundle, const OverlayKey& key) {
   return same ? Status() : malformed("holds something else than its name says");
 }
 
-// Whether no process can use the file. Lack of memory or permissions may be this process's own, and a file of a newer
-// clbake serves that one.
+// True when no process can use the file. Lack of memory or permissions may be this process's own; files of a newer
+// clbake serve that one.
 bool is_useless(Code code) {
   return code == Code::not_a_bundle || code == Code::truncated || code == Code::checksum || code == Code::malformed;
 }

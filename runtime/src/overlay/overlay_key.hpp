@@ -1,4 +1,4 @@
-// What identifies an entry of an overlay.
+// Identity of an overlay's entry.
 #pragma once
 
 #include <clbake/cache/model.hpp>

@@ -23,8 +23,8 @@ class PrivateDirectory {
   int descriptor() const { return descriptor_; }
   const std::string& path() const { return path_; }
 
-  // Whether `name` is a regular file of this user that nobody else can write to. `unused_seconds`, if not null, gets
-  // how long ago it was written or touched.
+  // True when `name` is a regular file of this user that nobody else can write to. `unused_seconds`, if not null, gets
+  // the time since it was written or touched.
   bool holds(const std::string& name, std::int64_t* unused_seconds = nullptr) const;
 
   // Marks the file as used now. Best effort; failure is ignored.

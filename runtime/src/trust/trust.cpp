@@ -14,7 +14,7 @@ using cache::Bundle;
 
 Status not_trusted(const std::string& why) { return {Code::not_trusted, "not trusted: " + why}; }
 
-// What is wrong with a bundle is a reason not to trust it; only a lack of memory says nothing about it.
+// Any fault of a bundle is a reason not to trust it; only a lack of memory says nothing about it.
 Status refused(const Status& status) {
   if (status.code() == Code::not_trusted || status.code() == Code::out_of_memory) return status;
   return not_trusted(status.message());
@@ -23,7 +23,7 @@ Status refused(const Status& status) {
 // Enough of a key to tell it from others.
 std::string short_name(const Digest& key) { return hexadecimal(key).substr(0, 16) + "..."; }
 
-// What both policies do: the bundle comes under a guard first, so that what is judged is what will be read.
+// Common to both policies: the bundle comes under a guard first, so that the judged bytes are the ones read later.
 class GuardedTrust : public Trust {
  public:
   explicit GuardedTrust(std::string scope) : scope_(std::move(scope)), guard_(digest_guard()) {}

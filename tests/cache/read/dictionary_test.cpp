@@ -32,7 +32,7 @@ Example example() {
   return found;
 }
 
-// What verifying, and reading the program of entry i, end with.
+// Outcomes of verifying, and of reading the program of entry i.
 std::string outcomes(const Bytes& bytes, std::uint32_t i) {
   const Result<Bundle> bundle = open_bytes(bytes);
   if (!bundle) return outcome(bundle);

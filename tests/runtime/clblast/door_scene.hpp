@@ -14,7 +14,7 @@
 
 namespace clbake::tests {
 
-// Of the test device; opened once.
+// Session and queue of the test device; opened once.
 builder::Session& session();
 cl_command_queue queue();
 

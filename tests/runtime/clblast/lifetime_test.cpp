@@ -60,7 +60,7 @@ class Scene {
     if (queue_) clReleaseCommandQueue(std::exchange(queue_, nullptr));
   }
 
-  // Whether the product is right.
+  // True when the product is right.
   bool multiply() {
     const auto no = clblast::Transpose::kNo;
     const StatusCode status =
@@ -77,7 +77,7 @@ class Scene {
     return count;
   }
 
-  // Whether there are so many in the end: PoCL's thread drops what a command held only after clFinish has returned.
+  // True when there are so many in the end: PoCL's thread drops what a command held only after clFinish has returned.
   bool comes_to(cl_uint count) const {
     const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(30);
     while (references() != count && std::chrono::steady_clock::now() < latest) std::this_thread::yield();

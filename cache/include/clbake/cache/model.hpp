@@ -38,8 +38,8 @@ struct Target {
 // the bundle serves. Only its name is set, and it has no entries.
 Target any_device(bool is_cpu);
 
-// What one kernel of a variant does: kernels/KERNELS.md; `kernel`, one of an application's own program. The values are
-// those of the file format.
+// Task of a variant's kernel: kernels/KERNELS.md; `kernel` for an application's own program. The values are those of
+// the file format.
 enum class Role : std::uint32_t { gemm = 1, pack_a = 2, pack_b = 3, reduce = 4, kernel = 5 };
 
 // One kernel of a variant and how to launch it: kernels/KERNELS.md.
@@ -79,7 +79,7 @@ struct Variant : GemmKind {
   bool is_program() const { return precision == no_precision; }
 };
 
-// Whether two variants are equal in all but the index of their source.
+// True when two variants are equal in all but the index of their source.
 bool same_but_source(const Variant& a, const Variant& b);
 
 // A variant for the problems of this precision and these transposes whose m, n, k and batch count all lie in the closed
@@ -147,7 +147,7 @@ struct Profile {
   std::vector<Rule> defaults;  // what serves without measurements; at most 32 of a kind
 };
 
-// What the bytes of a program are.
+// Kind of a program's bytes.
 enum class Form : std::uint32_t {
   native = 1,    // machine code for the target, possibly wrapped by the driver
   portable = 2,  // an intermediate language (PTX, SPIR-V): the driver compiles it at every load
@@ -161,7 +161,7 @@ struct Tool {
   bool operator==(const Tool& other) const { return name == other.name && version == other.version; }
 };
 
-// What was measured when the entry was proven, in a fresh process with empty driver caches.
+// Measurements of the entry's proof, in a fresh process with empty driver caches.
 // Times are in microseconds, for the proof's own problem.
 struct Proof {
   bool proven = false;    // the results agree with the reference

@@ -15,7 +15,7 @@
 
 namespace clbake::cache {
 
-// Where the bytes of a blob lie in a bundle, and what they must hash to: FORMAT.md, "Blob record".
+// Place of a blob's bytes in a bundle, and their checksums: FORMAT.md, "Blob record".
 struct Blob {
   std::uint64_t offset = 0;  // of the stored bytes, from the start of the bundle
   std::uint32_t stored_bytes = 0;
@@ -112,7 +112,7 @@ class Bundle {
   // bundle, and memory for 64 bytes of each entry and for the largest program.
   Status verify() const;
 
-  // Whether the bundle holds digests of its blobs, and so can be signed and pinned.
+  // True when the bundle holds digests of its blobs, and so can be signed and pinned.
   bool has_digests() const;
 
   // The signatures that the bundle holds, by ascending keys, whether they are right or not; none without digests.
