@@ -1,10 +1,10 @@
 // The overlay: a directory of compiled programs that processes share without locks. No OpenCL here.
 //
-// Each file is a bundle of one variant, named by a hash of all that its program depends on: target, source and variant
-// (overlay_key.hpp). So a reader needs one open and no index, a changed source or driver has another name, and `clbake
-// merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of it or
-// nothing, and of two writers the last one wins. A program that a driver rejected is marked by an empty file of its
-// own, so that later processes do not offer it again.
+// Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant
+// (overlay_key.hpp). So a reader opens one file without an index, a changed source or driver has another name, and
+// `clbake merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of
+// it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
+// later processes do not offer it again.
 //
 // Each write evicts the least recently used files if all together are too large (evict.cpp). The time of last use is
 // the file's modification time, touched at most once an hour. A damaged file is removed when it is found. No process
@@ -33,9 +33,9 @@ class Overlay {
   static Result<Overlay> open(const OverlayOptions& options);
 
   // The bundle of the key's target, variant and source, each at index 0, with one or two entries. Everything is
-  // verified, and its content compared with the key, as two keys may have one hash. Fails with no_entry when there is
-  // none, or with what is wrong with the file; read_write mode removes it if it is damaged or not the key's. Touches a
-  // file that was not touched for an hour.
+  // verified and compared with the key, as two keys may have one hash. Fails with no_entry when there is none, or with
+  // the fault of the file; read_write mode removes it if it is damaged or not the key's. Touches a file that was not
+  // touched for an hour.
   Result<Bundle> find(const OverlayKey& key) const;
 
   // Writes these entries to the key's file, replacing an older one; then evicts down to OverlayOptions::max_bytes.

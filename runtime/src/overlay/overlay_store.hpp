@@ -9,7 +9,7 @@
 
 namespace clbake {
 
-// Any number of threads at once. What each function does, and how it fails: class Overlay.
+// Any number of threads at once. Class Overlay describes each function and its failures.
 class OverlayStore {
  public:
   OverlayStore() = default;

@@ -1,4 +1,4 @@
-// The directory of an overlay: its permissions, its files, and which of them are evicted.
+// The directory of an overlay: its permissions, its files, and their eviction.
 #pragma once
 
 #include <clbake/status.hpp>

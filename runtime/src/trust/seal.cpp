@@ -13,7 +13,7 @@ constexpr std::size_t kContextBytes = 32;
 constexpr char kIdentityContext[kContextBytes] = "clbake bundle identity";
 constexpr char kSignatureContext[kContextBytes] = "clbake bundle signature";
 
-// Chooses the fastest code for this processor, once. What fails there are random numbers, which are not needed here.
+// Chooses the fastest code for this processor, once. Only the random numbers can fail, which are not needed here.
 void initialize() {
   if (sodium_init() < 0) return;
 }
