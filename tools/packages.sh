@@ -2,7 +2,7 @@
 compiler_packages=(cmake g++ ninja-build pkg-config)
 library_packages=(libzstd-dev ocl-icd-opencl-dev opencl-c-headers opencl-clhpp-headers)
 build_packages=("${compiler_packages[@]}" "${library_packages[@]}" libboost-program-options-dev libsodium-dev nlohmann-json3-dev)
-test_packages=(abigail-tools binutils make libboost-test-dev libclblast-dev libxxhash-dev oclgrind clang-15 libclc-15)
+test_packages=(abigail-tools binutils chromium-headless-shell make libboost-test-dev libclblast-dev libxxhash-dev oclgrind clang-15 libclc-15)
 test_packages+=(python3-numpy python3-pip python3-pyopencl python3-setuptools python3-venv python3-wheel)
 cpu_driver_packages=(pocl-opencl-icd)
 fleet_packages=(slurmctld slurmd slurm-client munge mesa-opencl-icd clang-15 libclc-15)

@@ -9,15 +9,9 @@ namespace {
 
 constexpr Verb kBenchmarks[] = {
     {"cold", bench_cold, "time from a new process to its first correct result, beside other libraries"},
-    {"gemm", bench_gemm, "speed of the bundle's kernels, beside other libraries or another bundle"},
+    {"gemm", bench_gemm, "speed of the bundle's kernels, beside other libraries or another bundle; cost of a call"},
     {"choice", bench_choice, "how close the profile's choices come to the best variants of the bundle"},
-    {"epilogue", bench_epilogue, "a bias and an activation in the product's kernel, beside a kernel of their own"},
-    {"load", bench_load, "time to load each program of the bundle"},
-    {"bundle", bench_bundle, "size of a bundle, time to read it; time to open, search and join made-up bundles"},
-    {"overhead", bench_overhead, "host time of a call, beside the bare calls of the driver"},
-    {"presets", bench_presets, "speed of published kernels"},
-    {"release", bench_release, "time of 'check', 'diff', 'prune' and 'verify' on large made-up bundles"},
-    {"bake", bench_bake, "time to bake, beside the driver's compiler alone"},
+    {"bundle", bench_bundle, "size of a bundle, time to read and load it; time to open, search and join made-up ones"},
 };
 
 std::string names() {

@@ -1,5 +1,6 @@
-// `clbake bench bundle`: what the file format costs, without any driver.
+// `clbake bench bundle`: what the file format costs, without any driver unless programs are loaded.
 #include "bench/bench_device.hpp"
+#include "bench/bundle_loads.hpp"
 #include "bench/synthetic_drivers.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
@@ -169,6 +170,7 @@ void print_file(const Json& result) {
     if (!row["median_trusted_us"].is_null()) std::printf(" %10.1f", row["median_trusted_us"].get<double>());
     std::printf("\n");
   }
+  if (result.contains("loads")) print_loads(result["loads"]);
 }
 
 void print_synthetic(const Json& result) {
@@ -206,10 +208,11 @@ int bench_bundle(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench bundle [FILE] [OPTIONS]",
       "With FILE: the size of the bundle, beside that of its programs compressed one by one, and the time to find,\n"
-      "verify and decompress a program, also under a policy of trust, if it has digests. Without: the times to open "
-      "made-up bundles and to find an entry in them, "
-      "and\n"
-      "to join many bundles into one. Needs no OpenCL device. Times are medians.");
+      "verify and decompress a program, also under a policy of trust, if it has digests. Without: the times to open\n"
+      "made-up bundles, to find an entry in them and to join many bundles into one. Times are medians. Needs an\n"
+      "OpenCL device only with --load.");
+  cli.add_flag("load", "with FILE: also load each program, beside the driver's own time");
+  cli.add_device("; with --load");
   cli.add_value("entries", "N", "of the largest made-up bundle: 100, 10000 or 1000000, the default");
   cli.add_value("bundles", "N", "that are joined, each with as many entries; default 100");
   cli.add_value("rounds", "N", "times that each thing is done; default 101");
@@ -219,7 +222,13 @@ int bench_bundle(const std::vector<std::string>& arguments) {
   const std::size_t entries = cli.size("entries", 1000000, 100, 1000000);
   const auto bundles = static_cast<std::uint32_t>(cli.size("bundles", 100, 1, 1000));
   const bool has_file = !cli.file().empty();
-  const Result<Json> result = has_file ? measure_file(cli.file(), rounds) : measure_synthetic(entries, bundles, rounds);
+  if (cli.has("load") && !has_file) throw UsageError("--load: FILE is missing");
+  Result<Json> result = has_file ? measure_file(cli.file(), rounds) : measure_synthetic(entries, bundles, rounds);
+  if (result && cli.has("load")) {
+    Result<Json> loads = bundle_loads(cli.file(), cli.text("device"), cli.size("rounds", 7));
+    if (!loads) return fail("bench bundle", loads.status());
+    (*result)["loads"] = std::move(*loads);
+  }
   if (!result) return fail("bench bundle", result.status());
   if (cli.has("json")) {
     print(*result);

@@ -4,8 +4,8 @@
 #include "cli/progress_bar.hpp"
 #include "cli/worker_call.hpp"
 #include "command/verbs.hpp"
-#include "report/cold_picture.hpp"
 #include "report/cold_report.hpp"
+#include "report/measurements.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
@@ -194,65 +194,33 @@ Status measure(ColdReport& report, Target& target, const Cli& cli, const std::ve
   return run_trials(report, trials, scratch->path());
 }
 
-// --from: draws what was measured earlier.
-Status draw_earlier(const Cli& cli, const std::string& svg) {
-  if (svg.empty()) throw UsageError("--from: needs --svg");
-  if (!cli.file().empty()) throw UsageError("--from: measures nothing, so it takes no FILE");
-  for (const char* option : {"device", "peer", "trials", "size", "json"}) {
-    if (cli.has(option)) throw UsageError("--from: measures nothing, so it takes no --" + std::string(option));
-  }
-  const Result<std::string> picture = cold_picture_of(cli.text("from"));
-  if (!picture) return picture.status().within("--from");
-  return write_cold_picture(svg, *picture).within("--svg");
-}
-
-Status draw(const Json& report, const std::string& svg) {
-  const Result<std::string> picture = cold_picture(report);
-  if (!picture) return picture.status().within("--svg");
-  return write_cold_picture(svg, *picture).within("--svg");
-}
-
 }  // namespace
 
 int bench_cold(const std::vector<std::string>& arguments) {
   Cli cli(
-      "bench cold [FILE] [OPTIONS]",
+      "bench cold FILE [OPTIONS]",
       "Times the first correct result of a product, step by step in new processes: compiled from source with an empty\n"
       "and with a warm driver cache, from the driver's own binary, and from the bundle; beside other libraries, and\n"
-      "beside a whole process that only makes a context. With --from it measures nothing and draws an earlier\n"
-      "measurement.");
+      "beside a whole process that only makes a context.");
   cli.add_device();
   cli.add_value("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
   cli.add_value("trials", "N", "processes for each row; default 7");
   cli.add_value("size", "N", "m = n = k of the product; default 512");
-  cli.add_value("svg", "FILE", "also write a picture of the first results");
-  cli.add_value("from", "FILE", "with --svg: draw this output of --json");
+  add_measurement_options(cli);
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t trials = cli.size("trials", 7, 1, 10000);
   const std::vector<std::string> peers = cli.has("peer") ? peers_of(cli.text("peer")) : std::vector<std::string>();
   ColdReport report;
   report.size = cli.size("size", 512, 1, 16384);
-  const std::string svg = cli.has("svg") ? behind_links(cli.text("svg")) : std::string();
-  if (cli.has("svg") && svg.empty()) throw UsageError("--svg: names no file");
-  if (cli.has("from")) {
-    const Status drawn = draw_earlier(cli, svg);
-    return drawn ? kSuccess : fail("bench cold", drawn);
-  }
-  if (cli.file().empty()) throw UsageError("FILE is missing");
 
   Target target;
-  Status done = svg.empty() ? Status() : check_picture_path(svg).within("--svg");
+  Status done = check_cold_csv(cli);
   if (done) done = measure(report, target, cli, peers, trials);
+  if (done) done = append_cold(cli, arguments, report, target);
   if (!done) return fail("bench cold", done);
-  const Json json = to_json(report, target);
-  if (cli.has("json")) {
-    print(json);
-  } else {
-    print_text(report, target);
-  }
-  if (!svg.empty()) done = draw(json, svg);
-  return done ? kSuccess : fail("bench cold", done);
+  cli.has("json") ? print(to_json(report, target)) : print_text(report, target);
+  return kSuccess;
 }
 
 }  // namespace clbake::tool

@@ -38,17 +38,6 @@ std::vector<kernels::Params> variants_named(const std::vector<std::string>& name
   return variants;
 }
 
-std::vector<kernels::Preset> presets_named(const std::vector<std::string>& names) {
-  if (names.empty()) return kernels::presets();
-  std::vector<kernels::Preset> found;
-  for (const std::string& name : names) {
-    const kernels::Preset* preset = kernels::find_preset(name);
-    if (!preset) throw UsageError("--preset: '" + name + "' is not a preset; the presets are: " + known_presets());
-    found.push_back(*preset);
-  }
-  return found;
-}
-
 std::string violation(const kernels::Params& params, const builder::Device& device) {
   const std::vector<kernels::Violation> violations = kernels::check(params, device.limits);
   return violations.empty() ? "" : std::string(violations[0].constraint) + ": " + violations[0].reason;

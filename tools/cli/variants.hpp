@@ -15,9 +15,6 @@ std::string variant_name(const std::string& given);
 // Each variant once. Throws UsageError for a name that is neither a variant's nor a preset's.
 std::vector<kernels::Params> variants_named(const std::vector<std::string>& names);
 
-// All presets for no names. Throws UsageError, listing the presets, for any other name.
-std::vector<kernels::Preset> presets_named(const std::vector<std::string>& names);
-
 // "local-memory: the tiles ... take 65536 bytes of local memory, limit 32768"; empty when the device runs the variant.
 std::string violation(const kernels::Params& params, const builder::Device& device);
 

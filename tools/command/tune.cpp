@@ -1,11 +1,10 @@
-// `clbake tune`: search, merge, report.
+// `clbake tune`: search, merge.
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
 #include "command/tune_merge.hpp"
 #include "command/tune_options.hpp"
 #include "command/tune_output.hpp"
 #include "command/verbs.hpp"
-#include "report/tune_report.hpp"
 
 #include <clbake/builder/tuning_file.hpp>
 
@@ -49,26 +48,12 @@ class Display {
   std::size_t failures_ = 0;
 };
 
-int write(const builder::Tuning& tuning, const std::string& output, const std::string& report) {
-  const Status written = builder::write_tuning(output, tuning);
-  if (!written) return fail("tune", written);
-  const Status drawn = report.empty() ? Status() : write_report(report, tuning);
-  return drawn ? kSuccess : fail("tune", drawn.within("--report"));
-}
-
-int report_from(const std::string& file, const std::string& report) {
-  const Result<builder::Tuning> tuning = builder::read_tuning(file);
-  if (!tuning) return fail("tune", tuning.status());
-  const Status written = write_report(report, *tuning);
-  return written ? kSuccess : fail("tune", written.within("--report"));
-}
-
 int stopped(Display& display, const std::string& state) {
   display.message("clbake tune: interrupted; " + state + ", and the same command continues from there");
   return kInterrupted;
 }
 
-int search(const builder::TuneOptions& options, const std::string& output, const std::string& report) {
+int search(const builder::TuneOptions& options, const std::string& output) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   Display display(options.budget.count());
@@ -82,20 +67,12 @@ int search(const builder::TuneOptions& options, const std::string& output, const
   if (!tuning->complete && earlier && (earlier->complete || earlier->command != options.command)) {
     return stopped(display, output + " keeps its earlier profile");
   }
-  const int status = write(*tuning, output, report);
-  if (status != kSuccess) return status;
+  const Status written = builder::write_tuning(output, *tuning);
+  if (!written) return fail("tune", written);
   if (!tuning->complete) return stopped(display, output + " holds what is known so far");
   builder::forget_tuning(options.work);
   print_winners(*tuning, output);
   return kSuccess;
-}
-
-// `tune --report PAGE --from PROFILE`.
-int report_only(const Cli& cli) {
-  if (!cli.has("report") || cli.has("output")) throw UsageError("--from: needs --report, and no -o");
-  const std::string page = behind_links(cli.text("report"));
-  const Status writable = check_report_path(page, cli.text("from"));
-  return writable ? report_from(cli.text("from"), page) : fail("tune", writable);
 }
 
 }  // namespace
@@ -106,13 +83,10 @@ int tune(const std::vector<std::string>& arguments) {
           "chooses among them. The result is a profile, which 'clbake build --profile FILE' bakes.");
   declare_tune_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
-  if (cli.has("from")) return report_only(cli);
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::string output = behind_links(cli.text("output"));
-  const std::string report = cli.has("report") ? behind_links(cli.text("report")) : std::string();
   Status writable(Code::invalid_argument, "--output: names no file");
   if (!output.empty()) writable = check_profile_path(output);
-  if (writable && cli.has("report")) writable = check_report_path(report, output);
   if (!writable) return fail("tune", writable);
   if (cli.has("merge")) return tune_merge(cli.list("merge"), cli.has("force"), cli.has("brief"), output);
   if (cli.has("force") || cli.has("brief")) throw UsageError("--force and --brief: only with --merge");
@@ -121,9 +95,9 @@ int tune(const std::vector<std::string>& arguments) {
   if (!options) return fail("tune", options.status());
   if (!options->fresh && is_complete(output, *options)) {
     std::printf("%s: this tuning is complete already; --fresh repeats it\n", output.c_str());
-    return report.empty() ? kSuccess : report_from(output, report);
+    return kSuccess;
   }
-  return search(*options, output, report);
+  return search(*options, output);
 }
 
 }  // namespace clbake::tool

@@ -182,10 +182,6 @@ void declare_tune_options(Cli& cli) {
   cli.add_flag(
       "brief",
       "with --merge: keep only the cost models, exceptions and few winners, as in the profiles that clbake ships");
-  cli.add_value("report", "FILE",
-                "also write an HTML page about the tuning; a name that ends in .svg: only its picture of measured and "
-                "expected times");
-  cli.add_value("from", "FILE", "with --report: describe this profile instead of tuning");
 }
 
 Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,

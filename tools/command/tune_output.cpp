@@ -1,13 +1,11 @@
 #include "command/tune_output.hpp"
 
 #include "cli/cli.hpp"
-#include "report/tune_report.hpp"
 
 #include <clbake/builder/tuning_file.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 
 namespace clbake::tool {
@@ -55,21 +53,6 @@ bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted
 }
 
 }  // namespace
-
-Status check_report_path(const std::string& path, const std::string& profile) {
-  std::error_code error;
-  const auto canonical = [&](const std::string& file) { return std::filesystem::weakly_canonical(file, error); };
-  if (canonical(path) == canonical(profile) || builder::read_tuning(path)) {
-    return {Code::invalid_argument, "--report: " + path + ": is a profile; it stays as it is"};
-  }
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return {};
-  if (!std::filesystem::is_regular_file(status)) {
-    return {Code::invalid_argument, "--report: " + path + ": exists and is not a regular file"};
-  }
-  if (std::filesystem::file_size(path, error) == 0 || is_report(path)) return {};
-  return {Code::invalid_argument, "--report: " + path + ": exists and is not a tuning report; it stays as it is"};
-}
 
 bool is_complete(const std::string& output, const builder::TuneOptions& options) {
   const Result<builder::Tuning> tuning = builder::read_tuning(output);

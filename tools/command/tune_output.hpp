@@ -7,10 +7,6 @@
 
 namespace clbake::tool {
 
-// Whether a report on `profile` may be written to `path`: it must not exist, be empty or be a report. Fails with
-// invalid_argument.
-Status check_report_path(const std::string& path, const std::string& profile);
-
 // Whether `output` is the finished profile of the same command by this version of clbake on the same device.
 bool is_complete(const std::string& output, const builder::TuneOptions& options);
 

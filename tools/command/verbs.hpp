@@ -35,16 +35,10 @@ int work(const std::vector<std::string>& arguments);
 int embed(const std::vector<std::string>& arguments);
 int tune(const std::vector<std::string>& arguments);
 int bench(const std::vector<std::string>& arguments);
-int bench_bake(const std::vector<std::string>& arguments);
 int bench_bundle(const std::vector<std::string>& arguments);
 int bench_choice(const std::vector<std::string>& arguments);
 int bench_cold(const std::vector<std::string>& arguments);
 int bench_gemm(const std::vector<std::string>& arguments);
-int bench_load(const std::vector<std::string>& arguments);
-int bench_overhead(const std::vector<std::string>& arguments);
-int bench_release(const std::vector<std::string>& arguments);
-int bench_epilogue(const std::vector<std::string>& arguments);
-int bench_presets(const std::vector<std::string>& arguments);
 
 // The child processes of the other verbs; users do not call it.
 int worker(const std::vector<std::string>& arguments);

@@ -1,8 +1,6 @@
 // The child processes of build, prove, tune, bench and work. Each does one thing with a driver and writes the result to
 // a file; after a failure the last line on stderr is the cause.
 #include "bench/worker/cold_worker.hpp"
-#include "bench/worker/compile_worker.hpp"
-#include "bench/worker/preset_worker.hpp"
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
@@ -22,7 +20,6 @@ namespace {
 
 Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
-  if (a.size() == 3 && a[0] == "compile-time") return compile_worker(a[1], a[2]);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
   if (a.size() == 3 && a[0] == "time") return builder::time_job(a[1], std::stoul(a[2]));
@@ -30,7 +27,6 @@ Status job(const std::vector<std::string>& a) {
   if (a.size() == 8 && a[0] == "cold-peer") return cold_peer_worker({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
   if (a.size() == 7 && a[0] == "cold-process")
     return cold_process_worker({a[1], a[2], a[3], a[4], a[5]}, a[6] == "product");
-  if (a.size() == 5 && a[0] == "preset") return preset_worker(a[1], a[2], a[3], a[4]);
   return {Code::invalid_argument, "the worker does not know this job"};
 }
 

@@ -2,6 +2,7 @@
 
 #include "bench/alternate.hpp"
 #include "cli/cli.hpp"
+#include "cli/epilogue.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -29,6 +30,11 @@ std::vector<PeerMean> ratios_by_peer(const std::vector<GemmRow>& rows) {
   return means;
 }
 
+// "relu"; empty for a product without an epilogue.
+std::string activation_of(const Problem& p) {
+  return p.epilogue.bias == Bias::none ? "" : activation_words[static_cast<std::size_t>(p.epilogue.activation)];
+}
+
 Json to_json(const GemmRow& row) {
   const Problem& p = row.problem;
   const bool alone = row.peer.empty();
@@ -38,6 +44,7 @@ Json to_json(const GemmRow& row) {
           {"n", p.n},
           {"k", p.k},
           {"batch", p.batch},
+          {"activation", activation_of(p).empty() ? Json() : Json(activation_of(p))},
           {"variant", row.variant},
           {"median_us", row.us},
           {"gflops", gflops(p, row.us)},
@@ -54,15 +61,21 @@ std::string size_of(const Problem& p) {
   return p.batch > 1 ? size + ", " + std::to_string(p.batch) : size;
 }
 
+std::string operation_of(const Problem& p) {
+  const std::string activation = activation_of(p);
+  return activation.empty() ? trans_name(p) : trans_name(p) + " " + activation;
+}
+
 struct Widths {
+  int operation = 2;
   int size = 18;
   int peer = 9;
 };
 
 void print_row(const GemmRow& row, const Widths& width) {
   const Problem& p = row.problem;
-  std::printf("| %-9s | %s | %-*s | %12.1f | %10.1f |", clbake::name(p.precision), trans_name(p).c_str(), width.size,
-              size_of(p).c_str(), row.us, gflops(p, row.us));
+  std::printf("| %-9s | %-*s | %-*s | %12.1f | %10.1f |", clbake::name(p.precision), width.operation,
+              operation_of(p).c_str(), width.size, size_of(p).c_str(), row.us, gflops(p, row.us));
   if (row.peer.empty()) {
     std::printf(" %-*s | %13s | %6s |\n", width.peer, "-", "-", "-");
   } else if (row.same_build) {
@@ -95,16 +108,17 @@ void print_text(const GemmReport& report) {
   Widths width;
   bool batched = false;
   for (const GemmRow& row : report.rows) {
+    width.operation = std::max(width.operation, static_cast<int>(operation_of(row.problem).size()));
     width.size = std::max(width.size, static_cast<int>(size_of(row.problem).size()));
     width.peer = std::max(width.peer, static_cast<int>(row.peer.size()));
     batched = batched || row.problem.batch > 1;
   }
   const auto line = [](int length) { return std::string(static_cast<std::size_t>(length) + 2, '-'); };
-  std::printf("| precision | op | %-*s | %12s | %10s | %*s | %13s | %6s |\n", width.size,
+  std::printf("| precision | %-*s | %-*s | %12s | %10s | %*s | %13s | %6s |\n", width.operation, "op", width.size,
               batched ? "m x n x k, batch" : "m x n x k", "median us", "GFLOP/s", width.peer, "peer", "peer GFLOP/s",
               "ratio");
-  std::printf("|-----------|----|%s|-------------:|-----------:|%s|--------------:|-------:|\n",
-              line(width.size).c_str(), line(width.peer).c_str());
+  std::printf("|-----------|%s|%s|-------------:|-----------:|%s|--------------:|-------:|\n",
+              line(width.operation).c_str(), line(width.size).c_str(), line(width.peer).c_str());
   for (const GemmRow& row : report.rows) print_row(row, width);
   const auto is_same = [](const GemmRow& row) { return row.same_build; };
   if (std::any_of(report.rows.begin(), report.rows.end(), is_same)) {

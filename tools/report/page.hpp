@@ -25,7 +25,7 @@ std::string page_begin(const std::string& title);
 // Whether a file can be read and begins with this text.
 bool begins_with(const std::string& path, const std::string& begin);
 
-// Writes a page, or a picture: the old file or the complete new one at any moment. Fails with io.
+// Writes a page: the old file or the complete new one at any moment. Fails with io.
 Status write_page(const std::string& path, const std::string& text);
 
 }  // namespace clbake::tool

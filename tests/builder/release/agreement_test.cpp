@@ -1,9 +1,9 @@
 // What bytes alone say serves a problem is what a library on this machine's first device does.
 #include <clbake/builder/release/served.hpp>
 
-#include "bench/synthetic_bundle.hpp"
 #include "driver_main.hpp"
 #include "files.hpp"
+#include "release/synthetic_bundle.hpp"
 #include "runtime/api/baked_bundle.hpp"
 
 using namespace clbake;
@@ -37,10 +37,10 @@ void check_equal(const Served& served, const Result<Explanation>& explanation) {
 
 // Problems of all kinds, also of those that the bundle was not baked for.
 std::vector<Problem> problems() {
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   settings.kinds = 12;
   std::vector<Problem> all;
-  for (const Shape& shape : tool::synthetic_shapes(settings, 120)) all.push_back(problem_of(shape));
+  for (const Shape& shape : tests::synthetic_shapes(settings, 120)) all.push_back(problem_of(shape));
   for (const std::size_t m : {1, 100, 3000}) {
     all.push_back(make_problem({Precision::single_precision, false, true}, m, 200, 30, Layout::column_major));
   }
@@ -93,9 +93,9 @@ BOOST_AUTO_TEST_CASE(ABundleThatLacksEntriesProfilesAndDefaults) {
 }
 
 BOOST_AUTO_TEST_CASE(ABundleOfOtherDevicesOnly) {
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   settings.kinds = 8;
-  check_agreement(bundle_of(encoded(tool::synthetic_bundle(settings))));
+  check_agreement(bundle_of(encoded(tests::synthetic_bundle(settings))));
 }
 
 // The program of one problem is damaged: `prepare` finds that out, and compiles.

@@ -1,8 +1,8 @@
 // Naming the targets of a bundle.
 #include <clbake/builder/release/bundle_targets.hpp>
 
-#include "bench/synthetic_bundle.hpp"
 #include "files.hpp"
+#include "release/synthetic_bundle.hpp"
 
 #include <clbake/builder/release/served.hpp>
 
@@ -16,9 +16,9 @@ using namespace clbake::tests;
 
 // CPUs 0 and 1, GPUs 0 and 1, sm_52 and sm_55, and "any CPU" without entries.
 Bundle bundle() {
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   settings.targets = 6;
-  cache::Contents contents = tool::synthetic_bundle(settings);
+  cache::Contents contents = tests::synthetic_bundle(settings);
   contents.targets.push_back(cache::any_device(true));
   const cache::Bytes bytes = encoded(contents);
   return required(Bundle::copy_of({bytes.data(), bytes.size()}));

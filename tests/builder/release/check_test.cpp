@@ -1,8 +1,8 @@
 // Whether a bundle serves all of some problems.
 #include <clbake/builder/release/check.hpp>
 
-#include "bench/synthetic_bundle.hpp"
 #include "files.hpp"
+#include "release/synthetic_bundle.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -32,21 +32,21 @@ Lack lack_with(const ServedProgram& program, const char* required) {
 }
 
 struct Checked {
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   Bundle bundle;
   std::vector<Shape> shapes;
   std::vector<CheckedDevice> devices;
 };
 
 Checked checked_synthetic(std::size_t shapes) {
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   settings.targets = 5;
-  const cache::Contents contents = tool::synthetic_bundle(settings);
+  const cache::Contents contents = tests::synthetic_bundle(settings);
   const cache::Bytes bytes = encoded(contents);
   Bundle bundle = required(Bundle::copy_of({bytes.data(), bytes.size()}));
   std::vector<ServedDevice> devices;
   for (const Target& target : contents.targets) devices.push_back(served_device(target));
-  std::vector<Shape> problems = tool::synthetic_shapes(settings, shapes);
+  std::vector<Shape> problems = tests::synthetic_shapes(settings, shapes);
   std::vector<CheckedDevice> checked = required(check(bundle, devices, problems, false));
   return {settings, bundle, problems, std::move(checked)};
 }

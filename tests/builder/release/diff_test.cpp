@@ -1,8 +1,8 @@
 // What differs between two bundles.
 #include <clbake/builder/release/diff.hpp>
 
-#include "bench/synthetic_bundle.hpp"
 #include "files.hpp"
+#include "release/synthetic_bundle.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -17,7 +17,7 @@ Bundle bundle_of(const cache::Contents& contents) {
   return required(Bundle::copy_of({bytes.data(), bytes.size()}));
 }
 
-cache::Contents contents() { return tool::synthetic_bundle({}); }
+cache::Contents contents() { return tests::synthetic_bundle({}); }
 
 // Against the unchanged bundle.
 template <typename Change>

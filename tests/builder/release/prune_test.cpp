@@ -1,8 +1,8 @@
 // Pruned bundles choose as before, and hold nothing else.
 #include <clbake/builder/release/prune.hpp>
 
-#include "bench/synthetic_bundle.hpp"
 #include "files.hpp"
+#include "release/synthetic_bundle.hpp"
 
 #include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
@@ -22,7 +22,7 @@ Bundle bundle_of(const cache::Bytes& bytes) { return required(Bundle::copy_of({b
 
 struct Scene {
   explicit Scene(std::uint32_t seed, std::size_t targets = 5) : settings{targets, 4, 6, 200, seed} {
-    contents = tool::synthetic_bundle(settings);
+    contents = tests::synthetic_bundle(settings);
     if (seed % 2 == 0) contents.profiles.pop_back();  // goes by the most similar device's
     bundle = bundle_of(encoded(contents));
     contents = required(bundle->decode());
@@ -30,7 +30,7 @@ struct Scene {
     std::iota(options.targets.begin(), options.targets.end(), 0U);
   }
 
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   cache::Contents contents;
   std::optional<Bundle> bundle;
   PruneOptions options;
@@ -63,7 +63,7 @@ void check_served_as_before(const Scene& scene, const Bundle& pruned, const std:
 BOOST_AUTO_TEST_CASE(EveryShapeIsServedAsBefore) {
   for (std::uint32_t seed = 1; seed <= 12; ++seed) {
     Scene scene(seed);
-    scene.options.shapes = tool::synthetic_shapes(scene.settings, 3 + 2 * seed);
+    scene.options.shapes = tests::synthetic_shapes(scene.settings, 3 + 2 * seed);
     const PrunedBundle pruned = required(prune(*scene.bundle, scene.options));
     const Bundle after = bundle_of(pruned.bytes);
     BOOST_REQUIRE(after.verify().ok());
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(EveryShapeIsServedAsBefore) {
 BOOST_AUTO_TEST_CASE(OneTargetAndTenShapesLeaveNothingElse) {
   for (std::uint32_t seed = 1; seed <= 12; ++seed) {
     Scene scene(seed);
-    scene.options.shapes = tool::synthetic_shapes(scene.settings, 10);
+    scene.options.shapes = tests::synthetic_shapes(scene.settings, 10);
     scene.options.targets = {seed % 5};
     const PrunedBundle pruned = required(prune(*scene.bundle, scene.options));
     const Bundle after = bundle_of(pruned.bytes);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(VariantsThatDecideStay) {
       for (cache::CostModel& model : profile.models) model.margin = 0.5F;  // defaults win often
     }
     scene.bundle = bundle_of(encoded(scene.contents));
-    scene.options.shapes = tool::synthetic_shapes(scene.settings, 8);
+    scene.options.shapes = tests::synthetic_shapes(scene.settings, 8);
     const PrunedBundle pruned = required(prune(*scene.bundle, scene.options));
     deciding += pruned.deciding;
     check_served_as_before(scene, bundle_of(pruned.bytes), scene.options.targets);
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(KindsAndTargetsWithoutShapes) {
     BOOST_TEST(of_target(kept, scene.contents.targets[target]) ==
                of_target(scene.contents, scene.contents.targets[target]));
   }
-  scene.options.shapes = tool::synthetic_shapes(scene.settings, 40);
+  scene.options.shapes = tests::synthetic_shapes(scene.settings, 40);
   scene.options.shapes.erase(std::remove_if(scene.options.shapes.begin(), scene.options.shapes.end(),
                                             [](const Shape& shape) { return shape.kind() != GemmKind(); }),
                              scene.options.shapes.end());
@@ -170,7 +170,7 @@ void check_still_served(const Scene& scene, const Bundle& pruned) {
 BOOST_AUTO_TEST_CASE(ASizeIsReachedAtALossThatIsNamed) {
   for (std::uint32_t seed = 1; seed <= 6; ++seed) {
     Scene scene(seed);
-    scene.options.shapes = tool::synthetic_shapes(scene.settings, 40);
+    scene.options.shapes = tests::synthetic_shapes(scene.settings, 40);
     const PrunedBundle whole = required(prune(*scene.bundle, scene.options));
     BOOST_TEST(whole.loss.mean == 0);
     scene.options.max_bytes = whole.after.bytes * 17 / 20;
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(ASizeIsReachedAtALossThatIsNamed) {
 
 BOOST_AUTO_TEST_CASE(ASizeThatIsTooSmallIsRefused) {
   Scene scene(5);
-  scene.options.shapes = tool::synthetic_shapes(scene.settings, 20);
+  scene.options.shapes = tests::synthetic_shapes(scene.settings, 20);
   scene.options.max_bytes = 1000;
   const Result<PrunedBundle> refused = prune(*scene.bundle, scene.options);
   BOOST_TEST((refused.status().code() == Code::invalid_argument));
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(TheSourceOfDefaultsStaysUnlessItsKindOrDeviceIsLeftOut) {
   Shape problem;
   problem.kind() = add_defaults(scene);
   problem.m = problem.n = problem.k = 8;
-  scene.options.shapes = tool::synthetic_shapes(scene.settings, 10);
+  scene.options.shapes = tests::synthetic_shapes(scene.settings, 10);
   const auto served = [&](const Target& device) {
     return served_by(bundle_of(required(prune(*scene.bundle, scene.options)).bytes), device, problem, false);
   };

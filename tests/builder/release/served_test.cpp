@@ -1,8 +1,8 @@
 // What serves a problem, by the bytes of a bundle alone.
 #include <clbake/builder/release/served.hpp>
 
-#include "bench/synthetic_bundle.hpp"
 #include "files.hpp"
+#include "release/synthetic_bundle.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -172,16 +172,16 @@ BOOST_AUTO_TEST_CASE(AKindWithoutVariantsFailsForEveryShapeOfIt) {
 }
 
 BOOST_AUTO_TEST_CASE(SyntheticBundlesHoldEveryCase) {
-  tool::SyntheticSettings settings;
+  tests::SyntheticSettings settings;
   settings.targets = 6;
-  const cache::Contents contents = tool::synthetic_bundle(settings);
+  const cache::Contents contents = tests::synthetic_bundle(settings);
   const Bundle bundle = bundle_of(contents);
   BOOST_REQUIRE(bundle.verify().ok());
   std::set<std::string> seen;
   for (const Target& target : contents.targets) {
     for (const bool newer_driver : {false, true}) {
       Serving serving = serving_of(bundle, target, newer_driver);
-      for (const Shape& shape : tool::synthetic_shapes(settings, 200)) {
+      for (const Shape& shape : tests::synthetic_shapes(settings, 200)) {
         const Served served = required(serving.find(shape));
         if (served.program) seen.insert(name(served.program->origin));
         seen.insert(served.program ? name(served.by) : "nothing");

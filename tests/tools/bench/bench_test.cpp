@@ -1,4 +1,4 @@
-// `clbake bench cold`, with its rows of other libraries, and `clbake bench choice`.
+// `clbake bench`: its figures, its rows of other libraries, and what it refuses.
 #include "command.hpp"
 
 #include <clbake/builder/tuning_file.hpp>
@@ -252,24 +252,6 @@ BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileIsNamed) {
   check_refused(clbake({"bench", "choice", file, "--shapes", "1"}), 1, {"clbake bench choice", file, "no profile"});
 }
 
-BOOST_AUTO_TEST_CASE(AnEpilogueIsTimedBesideAKernelOfItsOwn) {
-  const nlohmann::json json = json_of(clbake({"bench", "epilogue", baked_bundle(), "--sizes", "24x40x16",
-                                              "--activation", "relu,gelu", "--rounds", "1", "--json"}));
-  BOOST_REQUIRE(json.at("rows").size() == 2U);
-  for (const nlohmann::json& row : json.at("rows")) {
-    BOOST_TEST(row.at("n") == 40);
-    for (const char* us : {"fused_us", "separate_us", "product_us"}) BOOST_TEST(row.at(us).get<double>() > 0, us);
-    BOOST_TEST(row.at("ratio").get<double>() == row.at("separate_us").get<double>() / row.at("fused_us").get<double>(),
-               boost::test_tools::tolerance(1e-9));
-  }
-  BOOST_TEST(json.at("rows").at(1).at("activation") == "gelu");
-  const Outcome text =
-      clbake({"bench", "epilogue", baked_bundle(), "--sizes", "16", "--activation", "silu", "--rounds", "1"});
-  BOOST_TEST(contains(text.out, "| silu"), text.out);
-  check_refused(clbake({"bench", "epilogue", baked_bundle(), "--activation", "tanh"}), 2, {"--activation", "'tanh'"});
-  check_refused(clbake({"bench", "epilogue", "no such file"}), 1, {"clbake bench epilogue", "no such file"});
-}
-
 BOOST_AUTO_TEST_CASE(ClblastGetsTheParametersOfItsTuners) {
   const Directory directory;
   const std::string gemm = directory.write(
@@ -319,12 +301,71 @@ BOOST_AUTO_TEST_CASE(ProductsThatCublasltDoesNotComputeAreLeftOut) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(TheBareCallsOfTheOverheadComputeTheSameProduct) {
+// The rows exist only if both ways give the product, bias and activation of the reference.
+BOOST_AUTO_TEST_CASE(AnEpilogueIsTimedBesideAKernelOfItsOwn) {
+  const nlohmann::json json = json_of(clbake({"bench", "gemm", baked_bundle(), "--sizes", "24x40x16", "--activation",
+                                              "relu,gelu", "--rounds", "1", "--json"}));
+  BOOST_REQUIRE(json.at("rows").size() == 2U);
+  for (const nlohmann::json& row : json.at("rows")) BOOST_TEST(row.at("peer") == "separate");
+  BOOST_TEST(json.at("rows").at(1).at("activation") == "gelu");
+  check_refused(clbake({"bench", "gemm", baked_bundle(), "--activation", "tanh"}), 2, {"--activation", "'tanh'"});
+}
+
+BOOST_AUTO_TEST_CASE(TheBareCallsComputeTheSameProduct) {
   const nlohmann::json json =
-      json_of(clbake({"bench", "overhead", baked_bundle(), "--size", "40x24x56", "--rounds", "2", "--json"}));
+      json_of(clbake({"bench", "gemm", baked_bundle(), "--host", "--sizes", "40x24x56", "--rounds", "2", "--json"}));
   for (const char* call : {"bare_us", "prepared_us", "recorded_us", "one_call_us"}) {
-    BOOST_TEST(json.at(call).get<double>() > 0, call);
+    BOOST_TEST(json.at("rows").at(0).at(call).get<double>() > 0, call);
   }
+}
+
+BOOST_AUTO_TEST_CASE(EachProgramIsLoadedBesideTheDriversOwnTime) {
+  const nlohmann::json json = json_of(clbake({"bench", "bundle", baked_bundle(), "--load", "--rounds", "2", "--json"}));
+  const nlohmann::json& loads = json.at("loads");
+  BOOST_TEST(loads.size() > 2U);
+  for (const nlohmann::json& load : loads) {
+    BOOST_TEST(load.at("driver_us").get<double>() > 0);
+    BOOST_TEST(load.at("prepare_us").get<double>() >= load.at("driver_us").get<double>());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ABundleOfOnePrecisionIsTimedInThatAlone) {
+  const Directory directory;
+  cache::Contents contents = baked_contents();
+  contents.entries.erase(std::remove_if(contents.entries.begin(), contents.entries.end(),
+                                        [&](const cache::Entry& entry) {
+                                          return contents.variants[entry.variant].precision !=
+                                                 Precision::single_precision;
+                                        }),
+                         contents.entries.end());
+  const std::string file = directory.write("single.clbake", encoded(contents));
+  const Outcome outcome = clbake({"bench", "gemm", file, "--sizes", "16", "--rounds", "1"});
+  BOOST_TEST(outcome.status == 0);
+  BOOST_TEST(!contains(outcome.err, "left out"), outcome.err);
+  BOOST_TEST(contains(outcome.out, "| single "), outcome.out);
+  BOOST_TEST(!contains(outcome.out, "| double "), outcome.out);
+}
+
+BOOST_AUTO_TEST_CASE(MeasurementsAreAppendedAsCsv) {
+  const Directory directory;
+  const auto append = [&] {
+    return clbake({"bench", "gemm", baked_bundle(), "--precision", "single", "--sizes", "16", "--rounds", "1", "--csv",
+                   directory.path(""), "--machine", "this, here", "--commit", "abc"});
+  };
+  BOOST_REQUIRE_EQUAL(append().status, 0);
+  BOOST_REQUIRE_EQUAL(append().status, 0);
+  const std::string runs = read_file(directory.path("runs.csv")), rows = read_file(directory.path("gemm.csv"));
+  BOOST_TEST(runs.rfind("run,date,machine,device,driver,commit,command\n1,20", 0) == 0U, runs);
+  BOOST_TEST(contains(runs, ",\"this, here\","), runs);
+  BOOST_TEST(contains(runs, "\n2,20"), runs);
+  BOOST_TEST(contains(rows, "\n1,single,nn,16,16,16,1,,"), rows);
+  BOOST_TEST(contains(rows, "\n2,single,nn,16,16,16,1,,"), rows);
+  for (const char* file : {"/runs.csv", "/gemm.csv"}) {  // the project's own data has the same columns
+    const std::string ours = read_file(CLBAKE_MEASUREMENTS + std::string(file));
+    BOOST_TEST(contains(file[1] == 'r' ? runs : rows, ours.substr(0, ours.find('\n') + 1)));
+  }
+  directory.write("gemm.csv", std::string("run,other\n"));
+  check_refused(append(), 1, {"clbake bench gemm", "gemm.csv", "the first line is not run,precision"});
 }
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutThisDeviceIsRefused) {

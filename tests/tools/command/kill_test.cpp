@@ -1,8 +1,8 @@
 // `merge`, `prune` and a build killed at random moments: the bundle is the old one or the new one, whole, and what was
 // acknowledged is there; the same command then ends well and leaves nothing else behind.
-#include "bench/synthetic_bundle.hpp"
 #include "build_fixture.hpp"
 #include "command.hpp"
+#include "release/synthetic_bundle.hpp"
 #include "samples.hpp"
 #include "system/kills.hpp"
 

@@ -80,27 +80,11 @@ BOOST_AUTO_TEST_CASE(ProfilesOfDifferentDevicesAreMergedByForceOnly) {
   BOOST_TEST(contains(required(builder::read_tuning(output)).command, " --force "));
 }
 
-BOOST_AUTO_TEST_CASE(AReportReplacesReportsOnly) {
-  const Directory directory;
-  const std::string profile = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
-  const auto draw = [&](const std::string& page) { return clbake({"tune", "--from", profile, "--report", page}); };
-  const std::string page = directory.path("a.html");
-  BOOST_TEST(draw(page).status == 0);
-  BOOST_TEST(draw(page).status == 0);
-  for (const char* text : {"My notes.", "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<title>Notes</title>\n"}) {
-    const std::string notes = directory.write("notes.html", text);
-    check_refused(draw(notes), 1, {"--report", notes, "it stays as it is"});
-    BOOST_TEST(read_file(notes) == text);
-  }
-  BOOST_TEST(draw(directory.write("empty.html", "")).status == 0);
-}
-
 BOOST_AUTO_TEST_CASE(WrongUsageIsNamedWithItsOption) {
   const Directory directory;
   const std::string a = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
   check_refused(clbake({"tune", "--merge", ",", "-o", directory.path("c.json")}), 2, {"clbake tune: --merge"});
   check_refused(clbake({"tune", "--brief", "-o", directory.path("c.json")}), 2, {"clbake tune: --force and --brief"});
-  check_refused(clbake({"tune", "--from", a}), 2, {"clbake tune: --from", "--report"});
   check_refused(clbake({"tune", "--calibrate", "--strategy", "staged", "-o", directory.path("c.json")}), 2,
                 {"clbake tune: --calibrate"});
   const std::string variant = "direct-s-nn-6x16x1-6x16x2-v16";

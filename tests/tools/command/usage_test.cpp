@@ -48,10 +48,8 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerb) {
                                 {"embed"},
                                 {"bench"},
                                 {"bench", "choice"},
-                                {"bench", "epilogue"},
                                 {"bench", "cold"},
-                                {"bench", "gemm"},
-                                {"bench", "presets"}}) {
+                                {"bench", "gemm"}}) {
     for (const char* help : {"--help", "-h"}) {
       Arguments all = verb;
       all.push_back(help);
@@ -84,7 +82,7 @@ BOOST_AUTO_TEST_CASE(HelpVerbEqualsVerbHelp) {
 
 BOOST_AUTO_TEST_CASE(TheHelpOfBenchListsTheBenchmarks) {
   const std::string help = clbake({"bench", "--help"}).out;
-  for (const char* name : {"cold", "gemm", "choice", "epilogue", "load", "overhead", "presets", "bake"}) {
+  for (const char* name : {"cold", "gemm", "choice", "bundle"}) {
     BOOST_TEST(contains(help, "\n  " + std::string(name) + " "), help);
     BOOST_TEST(contains(clbake({"bench", name, "--help"}).out, "usage: clbake bench " + std::string(name)));
   }
@@ -101,11 +99,7 @@ BOOST_AUTO_TEST_CASE(OptionsNameTheirValues) {
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
                                 {"bench", "choice"},
-                                {"bench", "epilogue"},
-                                {"bench", "load"},
-                                {"bench", "overhead"},
-                                {"bench", "presets"},
-                                {"bench", "bake"}}) {
+                                {"bench", "bundle"}}) {
     Arguments all = verb;
     all.emplace_back("--help");
     const std::string help = clbake(all).out;
@@ -124,7 +118,7 @@ BOOST_AUTO_TEST_CASE(TheHelpOfAVerbNamesItsOptions) {
   check_names("work", {"--piece", "--list", "--json", "-o"});
   check_names("build", {"--device", "--target", "--precision", "--profile", "--force", "-o", "SPEC"});
   check_names("tune", {"--device", "--precision", "--budget", "--shapes", "--strategy", "--variant", "--seed",
-                       "--shard", "--merge", "--force", "--report", "-o", "SPEC"});
+                       "--shard", "--merge", "--force", "-o", "SPEC"});
   check_names("run", {"--m", "--n", "--k", "--precision", "--trans-a", "--trans-b", "--alpha", "--beta", "--device",
                       "--repeat", "--no-compile", "--json"});
   check_names("inspect", {"--json"});
@@ -144,7 +138,6 @@ BOOST_AUTO_TEST_CASE(AnUnknownOptionIsNamedByEveryVerb) {
   check_refused(clbake({"inspect", "x", "--frob"}), 2, {"clbake inspect", "--frob"});
   check_refused(clbake({"bench", "cold", "x", "--frob"}), 2, {"clbake bench cold", "--frob"});
   check_refused(clbake({"bench", "gemm", "x", "--frob"}), 2, {"clbake bench gemm", "--frob"});
-  check_refused(clbake({"bench", "presets", "0", "--frob"}), 2, {"clbake bench presets", "--frob"});
   check_refused(clbake({"space", "--frob"}), 2, {"clbake space", "--frob"});
 }
 
@@ -165,10 +158,8 @@ BOOST_AUTO_TEST_CASE(AMissingOptionIsNamed) {
 BOOST_AUTO_TEST_CASE(AMissingOrSecondFileIsNamed) {
   for (const Arguments& verb : {Arguments{"inspect"},
                                 {"bench", "choice"},
-                                {"bench", "epilogue"},
                                 {"bench", "cold"},
                                 {"bench", "gemm"},
-                                {"bench", "presets"},
                                 {"run", "--m", "1", "--n", "1", "--k", "1"}}) {
     check_refused(clbake(verb), 2, {"clbake " + verb[0], "FILE"});
     Arguments two = verb;
@@ -202,7 +193,6 @@ BOOST_AUTO_TEST_CASE(NumbersOutOfTheirRangeAreNamedWithTheirOption) {
   check_refused(clbake({"build", "-o", "x", "--jobs", "-1"}), 2, {"--jobs", "-1"});
   check_refused(clbake({"build", "-o", "x", "--jobs", "0"}), 2, {"clbake build: --jobs: 0 is not between 1 and"});
   check_refused(clbake({"tune", "-o", "x", "--jobs", "0"}), 2, {"clbake tune: --jobs: 0 is not between 1 and"});
-  check_refused(clbake({"bench", "bake", "--jobs", "0"}), 2, {"clbake bench: --jobs: 0 is not between 1 and"});
   check_refused(clbake({"bench", "cold", "x", "--trials", "0"}), 2, {"--trials", "0"});
   check_refused(clbake({"bench", "cold", "x", "--size", "0"}), 2, {"--size", "0"});
   check_refused(clbake({"bench", "gemm", "x", "--rounds", "0"}), 2, {"--rounds", "0"});
@@ -242,29 +232,12 @@ BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
   check_refused(clbake({"bench", "cold", "x", "--peer", "launch"}), 2, {"--peer", "'launch'"});
   check_refused(clbake({"bench", "cold", "x", "--peer", ","}), 2, {"--peer", "','"});
   check_refused(clbake({"bench", "gemm", "x", "--trans", ","}), 2, {"--trans"});
+  check_refused(clbake({"bench", "gemm", "x", "--host", "--peer", "clblast"}), 2, {"--host", "--peer"});
+  check_refused(clbake({"bench", "gemm", "x", "--activation", "relu", "--batch", "2"}), 2, {"--activation", "--batch"});
+  check_refused(clbake({"bench", "bundle", "--load"}), 2, {"--load", "FILE"});
   for (const std::string text : {"nx", "n", "nnn", ""}) {
     check_refused(clbake({"bench", "gemm", "x", "--trans", text}), 2, {"--trans", text});
   }
-}
-
-BOOST_AUTO_TEST_CASE(AnEarlierMeasurementIsDrawnWithoutADevice) {
-  const Directory directory;
-  const std::string json = directory.write("cold.json", std::string(R"({"m": 8, "n": 8, "k": 8, "precision": "single",
-    "rows": [{"path": "bundle", "first_result_ms": 2, "first_result_ms_min": 1, "first_result_ms_max": 3, "trials": 7,
-              "device": "Device"}]})"));
-  const std::string svg = directory.path("first.svg");
-  const Outcome outcome = clbake({"bench", "cold", "--from", json, "--svg", svg}, no_platform());
-  BOOST_TEST(outcome.status == 0);
-  BOOST_TEST(outcome.err == "");
-  BOOST_TEST(contains(read_file(svg), "clbake bundle"));
-
-  check_refused(clbake({"bench", "cold", "--from", json}), 2, {"--from", "--svg"});
-  check_refused(clbake({"bench", "cold", "--from", json, "--svg", svg, "x"}), 2, {"--from", "FILE"});
-  check_refused(clbake({"bench", "cold", "--from", json, "--svg", svg, "--trials", "3"}), 2, {"--from", "--trials"});
-  check_refused(clbake({"bench", "cold", "--from", svg, "--svg", svg}), 1, {"--from", svg, "is not JSON"});
-  check_refused(clbake({"bench", "cold", "--from", json, "--svg", json}), 1, {"--svg", json, "stays as it is"});
-  check_refused(clbake({"bench", "cold", "x", "--svg", json}), 1, {"--svg", json, "stays as it is"});
-  check_refused(clbake({"bench", "cold", "x", "--svg", ""}), 2, {"--svg"});
 }
 
 BOOST_AUTO_TEST_CASE(AVariantThatCannotBeReadIsNamedWithItsPart) {
@@ -275,19 +248,12 @@ BOOST_AUTO_TEST_CASE(AVariantThatCannotBeReadIsNamedWithItsPart) {
   check_refused(clbake({"build", "-o", "x", "--variant", "tutorial-1", "--precision", "single"}), 2, {"--precision"});
 }
 
-BOOST_AUTO_TEST_CASE(AnUnknownPresetIsNamedWithThoseThereAre) {
-  check_refused(clbake({"bench", "presets", "0", "--preset", "tutorial-1,frob"}), 2,
-                {"clbake bench", "--preset", "'frob'", "tutorial-1, tutorial-2"});
-  check_refused(clbake({"bench", "presets", "0", "--sizes", "512x"}), 2, {"--sizes", "'512x'"});
-}
-
 BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne) {
   const Directory directory;
   const std::string output = directory.path("new.clbake");
   for (const Arguments& all : {Arguments{"devices"},
                                {"devices", "--json"},
                                {"space", "--device", "0"},
-                               {"bench", "presets", "0"},
                                {"build", "-o", output},
                                {"build", "--device", "0", "-o", output}}) {
     check_refused(clbake(all, no_platform()), 1, {"clbake " + all[0], "no OpenCL platform"});

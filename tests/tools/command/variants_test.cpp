@@ -1,4 +1,4 @@
-// Variants and presets by name: `build --variant`, `run --variant`, `tune --variant`, `bench presets`.
+// Variants and presets by name: `--variant` of `build`, `run`, `tune` and `bench gemm`.
 #include "command.hpp"
 
 namespace clbake::tool::test {
@@ -7,13 +7,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kVariant = "direct-s-nn-6x16x1-6x16x2-v16";  // runs on every device
-
-Json bench(const Arguments& more) {
-  Arguments all = {"bench", "presets"};
-  all.insert(all.end(), more.begin(), more.end());
-  for (const char* option : {"--sizes", "33x65x17", "--rounds", "1", "--json"}) all.emplace_back(option);
-  return json_of(clbake(all));
-}
 
 }  // namespace
 
@@ -45,9 +38,11 @@ BOOST_AUTO_TEST_CASE(ExactlyTheNamedVariantsAreBakedAndServeByName) {
   const Outcome inspected = clbake({"inspect", file, "--entries"});
   for (const char* column : {"proven", "error"}) BOOST_TEST(contains(inspected.out, column), inspected.out);
 
-  const Json baked = bench({file, "--preset", "tutorial-3"});
-  BOOST_REQUIRE(baked.at("presets").size() == 1U);
-  BOOST_TEST(baked.at("presets").at(0).at("rows").at(0).at("origin") == baked_origin());
+  const Json timed = json_of(clbake({"bench", "gemm", file, "--sizes", "33x65x17", "--rounds", "1", "--json",
+                                     "--variant", "tutorial-3," + std::string(kVariant)}));
+  BOOST_REQUIRE(timed.at("rows").size() == 2U);
+  BOOST_TEST(timed.at("rows").at(0).at("variant") == preset);
+  BOOST_TEST(timed.at("rows").at(1).at("variant") == kVariant);
 }
 
 BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
@@ -60,28 +55,6 @@ BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
   refused("direct-s-nn-9x8x1-2x1x1-v1", {"clbake build: --variant", "divisibility", "ml is 9", "ms = 2"});
   refused("direct-s-nn-8192x8192x1-1x1x1-v1", {"work-group-size", "8192 * 8192 = 67108864 work-items, limit"});
   BOOST_TEST(directory.files().empty());
-}
-
-BOOST_AUTO_TEST_CASE(PresetsAreMeasuredFromSource) {
-  baked_bundle();
-  const Json json = bench({"0", "--preset", "tutorial-1,tutorial-6"});
-  BOOST_TEST(json.at("device").is_string());
-  BOOST_REQUIRE(json.at("presets").size() == 2U);
-  for (const Json& preset : json.at("presets")) {
-    if (!preset.at("skipped").is_null()) continue;  // on a device with small work-groups
-    BOOST_REQUIRE(preset.at("rows").size() == 1U);
-    const Json& row = preset.at("rows").at(0);
-    BOOST_TEST(row.at("m") == 33);
-    BOOST_TEST(row.at("k") == 17);
-    BOOST_TEST(row.at("origin") == "source");
-    BOOST_TEST(row.at("ok") == true);
-    BOOST_TEST(row.at("gflops").get<double>() > 0);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(WhatIsNeitherFileNorDeviceIsNamed) {
-  baked_bundle();
-  check_refused(clbake({"bench", "presets", "no such thing"}), 1, {"clbake bench presets", "'no such thing'", "file"});
 }
 
 BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt) {

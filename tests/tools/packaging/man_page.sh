@@ -24,7 +24,7 @@ for verb in $verbs; do
   has ".B $verb"
   [ "$verb" = bench ] || check_verb "$verb"
 done
-for kind in bake choice cold gemm load overhead presets release; do check_verb bench "$kind"; done
+for kind in bundle choice cold gemm; do check_verb bench "$kind"; done
 [ "$options" -ge 80 ] || complain "only $options options were compared"
 if command -v groff > /dev/null; then
   warnings=$(groff -man -ww -z "$page" 2>&1)

@@ -37,7 +37,8 @@ void replace_all(std::string& text, const std::string& part, const std::string& 
 }
 
 std::string chromium() {
-  const Outcome found = shell("command -v chromium || command -v chromium-browser || command -v google-chrome");
+  const Outcome found =
+      shell("for name in chromium-headless-shell chromium google-chrome; do command -v $name && exit; done; exit 1");
   if (found.status == 0) return found.out.substr(0, found.out.find('\n'));
   std::printf("skipped: no Chromium on this machine\n");
   std::fflush(stdout);

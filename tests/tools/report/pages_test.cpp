@@ -4,7 +4,6 @@
 #include "report/page.hpp"
 #include "report/release/release_report.hpp"
 #include "report/releases.hpp"
-#include "report/tune_report.hpp"
 
 #include "command.hpp"
 
@@ -146,23 +145,6 @@ BOOST_AUTO_TEST_CASE(AReleaseWithoutProgramsIsShown) {
   release.bundles = {named("empty.clbake", contents)};
   release.against.clear();
   shown(release_html(required(release_data(release))));
-}
-
-BOOST_AUTO_TEST_CASE(TheReportOfATuningIsShown) {
-  builder::Tuning tuning;
-  tuning.target.device_name = "Device";
-  tuning.variants = {"register_tile-s-nn-a", "direct-s-nn-b"};
-  for (const std::size_t size : {64U, 1000U}) {
-    builder::Shape shape;
-    shape.m = shape.n = shape.k = size;
-    tuning.shapes.push_back(shape);
-  }
-  tuning.measurements = {{0, 0, 20, 0.01, 5, false}, {1, 0, 30, 0.01, 5, false}, {0, 1, 2000, 0.01, 5, false}};
-  tuning.winners = {{"small", tuning.measurements[0]}, {"square", tuning.measurements[2]}};
-  tuning.curve = {{1, 1, 0, 1, 600}, {9, 2, 0, 1, 1000}};
-  tuning.failures = {{"x-1", "wrong result"}};
-  shown(required(report_html(tuning)));
-  shown(required(report_html(builder::Tuning{})));
 }
 
 }  // namespace clbake::tool::test

@@ -2,6 +2,7 @@
 #include "bench/peers/cuda_peer.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/operand.hpp>
 
 #include <algorithm>
 #include <array>
@@ -135,17 +136,18 @@ class Cublaslt : public CudaPeer {
     int status = blas_.create_product(&product_, in_double ? kSumsInDouble : kSumsInSingle, scalars);
     if (status == 0) status = blas_.set_product(product_, kFirstOperation, &first_operation, sizeof first_operation);
     if (status == 0) status = blas_.set_product(product_, kSecondOperation, &second_operation, sizeof second_operation);
-    if (status == 0) status = lay_out(first_, p.trans_b ? p.k : p.n, p.trans_b ? p.n : p.k, p.ldb, p.b_stride);
-    if (status == 0) status = lay_out(second_, p.trans_a ? p.m : p.k, p.trans_a ? p.k : p.m, p.lda, p.a_stride);
-    if (status == 0) status = lay_out(result_, p.n, p.m, p.ldc, p.c_stride);
+    if (status == 0) status = lay_out(first_, operand_b(p));
+    if (status == 0) status = lay_out(second_, operand_a(p));
+    if (status == 0) status = lay_out(result_, operand_c(p));
     return status;
   }
 
-  int lay_out(Handle& layout, std::size_t rows, std::size_t columns, std::size_t ld, std::size_t stride) const {
-    const auto count = static_cast<int>(problem().batch);
-    const auto apart = static_cast<std::int64_t>(stride);
-    int status =
-        blas_.create_layout(&layout, cuda_type(problem().precision), rows, columns, static_cast<std::int64_t>(ld));
+  // Column-major: its columns are our rows.
+  int lay_out(Handle& layout, const Operand& operand) const {
+    const auto count = static_cast<int>(operand.batch);
+    const auto apart = static_cast<std::int64_t>(operand.stride);
+    int status = blas_.create_layout(&layout, cuda_type(problem().precision), operand.cols, operand.rows,
+                                     static_cast<std::int64_t>(operand.ld));
     if (status == 0) status = blas_.set_layout(layout, kBatchCount, &count, sizeof count);
     if (status == 0) status = blas_.set_layout(layout, kBatchStride, &apart, sizeof apart);
     return status;

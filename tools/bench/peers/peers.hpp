@@ -12,8 +12,8 @@
 
 namespace clbake::tool {
 
-// C = A * B in row-major order, tight leading dimensions, one product or a strided batch, matrices of its own: A and B
-// are filled with random_elements().
+// C = A * B in row-major order, tight leading dimensions, one product or a strided batch, matrices of its own: A, B and
+// a bias are filled with random_elements().
 class Peer {
  public:
   virtual ~Peer() = default;
@@ -41,17 +41,24 @@ class Peer {
 Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads,
                                         const std::vector<ClblastParameters>& tuned = {});
 
+Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads);
+Result<std::unique_ptr<Peer>> make_clblast(const std::vector<ClblastParameters>& tuned);
 Result<std::unique_ptr<Peer>> make_cublas();
 Result<std::unique_ptr<Peer>> make_cublaslt();
 std::unique_ptr<Peer> make_launch();
+
+// A product by the library, then a kernel that applies the problem's bias and activation; single precision. `library`
+// must outlive it.
+std::unique_ptr<Peer> make_separate(const Library& library);
 
 // The elements of a peer's matrix: the same ones for the same count, in [-1, 1), complex ones in both parts. T is
 // float, double or a complex number of them.
 template <typename T>
 std::vector<T> random_elements(std::size_t count);
 
-// Compares C after run() with the reference, for one product in single precision; of a large one only the last row
-// and some others, as far apart as kPatientCheck asks. Fails with wrong_result.
+// Compares C after run() with the reference, for one product in single precision, with its bias for each column and
+// activation, if any; of a large one only the last row and some others, as far apart as kPatientCheck asks. Fails with
+// wrong_result.
 Status check_single(const Peer& peer, const Problem& problem);
 
 }  // namespace clbake::tool

@@ -1,8 +1,8 @@
 // A made-up bundle and shapes, as files. Needs no OpenCL device.
 #pragma once
 
-#include "bench/synthetic_bundle.hpp"
 #include "command.hpp"
+#include "release/synthetic_bundle.hpp"
 
 namespace clbake::tool::test {
 

@@ -1,4 +1,4 @@
-// Bundles that nobody baked, for benchmarks and tests of what only reads bundles: random, but equal for equal settings.
+// Bundles that nobody baked, for tests of what only reads bundles: random, but equal for equal settings.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace clbake::tool {
+namespace clbake::tests {
 
 struct SyntheticSettings {
   std::size_t targets = 3;
@@ -25,4 +25,4 @@ cache::Contents synthetic_bundle(const SyntheticSettings& settings);
 // Problems of the bundle's kinds, with weights; each once.
 std::vector<builder::Shape> synthetic_shapes(const SyntheticSettings& settings, std::size_t count);
 
-}  // namespace clbake::tool
+}  // namespace clbake::tests

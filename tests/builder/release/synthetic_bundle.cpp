@@ -1,11 +1,11 @@
-#include "bench/synthetic_bundle.hpp"
+#include "release/synthetic_bundle.hpp"
 
 #include <algorithm>
 #include <random>
 #include <set>
 #include <string>
 
-namespace clbake::tool {
+namespace clbake::tests {
 namespace {
 
 // std::mt19937 is the same everywhere, the distributions of the library are not.
@@ -180,4 +180,4 @@ std::vector<builder::Shape> synthetic_shapes(const SyntheticSettings& settings, 
   return shapes;
 }
 
-}  // namespace clbake::tool
+}  // namespace clbake::tests
