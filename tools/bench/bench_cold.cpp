@@ -10,7 +10,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/scratch.hpp>
-#include <clbake/choice.hpp>
+#include <clbake/device_lookup.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -49,11 +49,11 @@ Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target, st
   const Result<Target> wanted = bundle.target(target);
   if (!wanted) return wanted.status();
   const Problem problem = builder::tight_problem(Precision::single_precision, size, size, size);
-  const Result<ProfileChoice> profile = ProfileChoice::create(bundle, *wanted);
-  if (!profile) return profile.status();
-  const Result<std::uint32_t> chosen = profile->variant(problem);
+  const Result<DeviceLookup> lookup = DeviceLookup::create({bundle}, *wanted, false);
+  if (!lookup) return lookup.status();
+  const Result<std::vector<Choice>> chosen = lookup->choose(problem);
   if (!chosen) return chosen.status();
-  const Result<cache::Variant> variant = bundle.variant(*chosen);
+  const Result<cache::Variant> variant = bundle.variant(chosen->front().variant);
   if (!variant) return variant.status();
   Result<std::vector<builder::Job>> jobs = builder::jobs_of(bundle);
   if (!jobs) return jobs.status();

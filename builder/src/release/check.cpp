@@ -86,7 +86,7 @@ Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector
   std::vector<CheckedDevice> checked;
   checked.reserve(devices.size());
   for (const ServedDevice& device : devices) {
-    Result<Serving> serving = Serving::create(bundle, device, newer_driver);
+    Result<Serving> serving = Serving::create({bundle}, device, newer_driver);
     if (!serving) return serving.status();
     checked.push_back({device, std::move(*serving), {}, {}});
     const Status own = add_programs(bundle, checked.back());

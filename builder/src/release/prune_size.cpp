@@ -1,149 +1,76 @@
-#include "release/prune_size.hpp"
-
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
+#include "release/prune_plan.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 
 namespace clbake::builder {
 namespace {
 
-// A variant that one profile may do without.
+// A variant that a profile may do without.
 struct Candidate {
   std::uint32_t profile = 0;  // its target
   std::uint32_t variant = 0;
-  double loss = 0;          // of the profile's problems: the sum of weight * (time after / time before - 1)
+  double loss = 0;          // sum of weight * (expected time after / before - 1)
   std::uint64_t bytes = 0;  // of the programs that go with it
+  double price() const { return loss / static_cast<double>(bytes); }
 };
 
+// Leaves out the cheapest variants, those whose loss costs least expected time for the bytes that they take.
 class Fitter {
  public:
-  Fitter(PrunePlan& plan, std::uint64_t max_bytes, PruneLoss& loss) : plan_(plan), max_bytes_(max_bytes), loss_(loss) {
-    for (std::size_t i = 0; i < plan.contents().entries.size(); ++i) {
-      const cache::Entry& entry = plan.contents().entries[i];
+  Fitter(PrunePlan& plan, PruneLoss& loss) : plan_(plan), loss_(loss) {
+    for (const cache::Entry& entry : plan.contents.entries) {
       bytes_[{entry.target, entry.variant, entry.form}] = entry.program.size();
     }
   }
 
-  Result<cache::Bytes> run();
+  // Programs of at least so many bytes, uncompressed; false when nothing can go.
+  Result<bool> leave_out(double bytes) {
+    bool progress = false;
+    while (bytes > 0) {
+      const Result<Candidate> cheapest = find_cheapest();
+      if (!cheapest) return cheapest.status();
+      if (cheapest->bytes == 0) break;
+      remove(*cheapest);
+      bytes -= static_cast<double>(cheapest->bytes);
+      progress = true;
+    }
+    return progress;
+  }
 
  private:
-  Status find_serving();
-  // Leaves out programs of at least so many bytes, uncompressed; false when nothing more can go.
-  Result<bool> leave_out(std::uint64_t bytes);
-  bool leave_out_a_form();
-  Result<bool> leave_out_a_variant();
-  Result<std::vector<Candidate>> candidates_of(std::uint32_t target, const KeptProfile& kept);
-  Result<std::optional<double>> loss_without(std::uint32_t target, const KeptProfile& kept, std::uint32_t variant);
+  Result<Candidate> find_cheapest();
+  Status add_candidates(std::uint32_t target, const KeptProfile& kept, std::vector<Candidate>& candidates);
+  Result<std::uint64_t> bytes_of(std::uint32_t profile, std::uint32_t variant);
   Result<bool> still_served(std::uint32_t profile, std::uint32_t before, std::uint32_t after);
+  Result<double> loss_without(std::uint32_t target, const KeptProfile& kept, std::uint32_t variant);
   void remove(const Candidate& candidate);
-  Status measure_loss();
-  std::uint64_t bytes_of(const EntryKey& key) const {
-    const auto found = bytes_.find(key);
-    return found == bytes_.end() ? 0 : found->second;
-  }
-  std::set<EntryKey> entries_of(std::uint32_t profile, std::uint32_t variant);
 
   PrunePlan& plan_;
-  std::uint64_t max_bytes_;
   PruneLoss& loss_;
-  std::map<EntryKey, std::uint64_t> bytes_;                     // of each program, uncompressed
-  std::set<EntryKey> serving_;                                  // what a device that is kept loads
-  std::map<std::uint32_t, std::vector<Candidate>> candidates_;  // by profile; none: not computed
-  std::uint64_t left_out_ = 0;                                  // bytes of programs, so far
+  std::map<EntryKey, std::uint64_t> bytes_;                     // of each program
+  std::map<std::uint32_t, std::vector<Candidate>> candidates_;  // by profile, until it loses a variant
 };
 
-Status Fitter::find_serving() {
-  for (KeptTarget& target : plan_.targets()) {
-    const std::optional<std::uint32_t> profile = target.serving.lookup().profile_target();
-    if (!profile) continue;
-    for (const std::uint32_t variant : plan_.profiles()[*profile].variants) {
-      for (Serving* serving : {&target.serving, &target.newer_driver}) {
-        const Result<const ServedProgram*> program = serving->program(variant);
-        if (!program) return program.status();
-        const std::optional<cache::EntryInfo>& entry = (*program)->entry;
-        if (entry) serving_.insert({entry->target, entry->variant, entry->form});
-      }
-    }
+Result<std::uint64_t> Fitter::bytes_of(std::uint32_t profile, std::uint32_t variant) {
+  std::set<EntryKey> entries;
+  for (KeptTarget& target : plan_.targets) {
+    if (PrunePlan::profile_used_by(target) != profile || target.variants.count(variant) == 0) continue;
+    const Result<std::set<EntryKey>> keys = entries_of(target, variant, !plan_.leaves_out_forms);
+    if (!keys) return keys.status();
+    entries.insert(keys->begin(), keys->end());
   }
-  return {};
+  std::uint64_t sum = 0;
+  for (const EntryKey& key : entries) sum += bytes_.count(key) > 0 ? bytes_[key] : 0;
+  return sum;
 }
 
-Result<cache::Bytes> Fitter::run() {
-  const Status found = find_serving();
-  if (!found) return found;
-  Result<cache::Bytes> bytes = cache::pack(plan_.apply(), {0, nullptr, {}, digest_function()});
-  while (bytes && bytes->size() > max_bytes_) {
-    std::uint64_t programs = 0;
-    for (const EntryKey& key : plan_.entries()) programs += bytes_of(key);
-    // What is too much, as programs before compression; a little less, to leave out too little rather than too much.
-    const double share = 1 - static_cast<double>(max_bytes_) / static_cast<double>(bytes->size());
-    const auto much = static_cast<std::uint64_t>(0.8 * share * static_cast<double>(programs));
-    const Result<bool> progress = leave_out(std::max<std::uint64_t>(much, 1));
-    if (!progress) return progress.status();
-    if (!*progress) {
-      return {Code::invalid_argument, "the problems cannot be served within " + std::to_string(max_bytes_) +
-                                          " bytes: " + std::to_string(bytes->size()) + " are left"};
-    }
-    bytes = cache::pack(plan_.apply(), {0, nullptr, {}, digest_function()});
-  }
-  const Status measured = bytes ? measure_loss() : bytes.status();
-  if (!measured) return measured;
-  return bytes;
-}
-
-Result<bool> Fitter::leave_out(std::uint64_t bytes) {
-  const std::uint64_t end = left_out_ + bytes;
-  bool progress = false;
-  while (left_out_ < end) {
-    if (!leave_out_a_form()) {
-      const Result<bool> done = leave_out_a_variant();
-      if (!done) return done;
-      if (!*done) return progress;
-    }
-    progress = true;
-  }
-  return progress;
-}
-
-bool Fitter::leave_out_a_form() {
-  std::set<EntryKey>& entries = plan_.entries();
-  auto largest = entries.end();
-  for (auto key = entries.begin(); key != entries.end(); ++key) {
-    const auto& [target, variant, form] = *key;
-    if (form != cache::Form::portable || bytes_of(*key) == 0) continue;
-    const EntryKey native{target, variant, cache::Form::native};
-    if (bytes_of(native) == 0 || entries.count(native) == 0) continue;
-    if (serving_.count(*key) > 0) continue;
-    if (largest == entries.end() || bytes_of(*key) > bytes_of(*largest)) largest = key;
-  }
-  if (largest == entries.end()) return false;
-  left_out_ += bytes_of(*largest);
-  entries.erase(largest);
-  ++loss_.forms;
-  return true;
-}
-
-// Kept entries of the variant that only devices with this profile load.
-std::set<EntryKey> Fitter::entries_of(std::uint32_t profile, std::uint32_t variant) {
-  std::set<EntryKey> own, others;
-  for (KeptTarget& target : plan_.targets()) {
-    const std::optional<std::uint32_t> used = target.serving.lookup().profile_target();
-    if (!used || plan_.profiles()[*used].variants.count(variant) == 0) continue;
-    const Result<std::set<EntryKey>> keys = plan_.entries_of(target, variant);
-    if (keys) (*used == profile ? own : others).insert(keys->begin(), keys->end());
-  }
-  for (auto key = own.begin(); key != own.end();) {
-    key = others.count(*key) > 0 || plan_.entries().count(*key) == 0 ? own.erase(key) : std::next(key);
-  }
-  return own;
-}
-
-// Whether every device that goes by the profile has a program for the one variant, if it has one for the other.
+// Whether every device that goes by the profile has as good a program for the one variant as for the other.
 Result<bool> Fitter::still_served(std::uint32_t profile, std::uint32_t before, std::uint32_t after) {
-  for (KeptTarget& target : plan_.targets()) {
-    if (target.serving.lookup().profile_target() != profile) continue;
+  for (KeptTarget& target : plan_.targets) {
+    if (PrunePlan::profile_used_by(target) != profile) continue;
     for (Serving* serving : {&target.serving, &target.newer_driver}) {
       const Result<const ServedProgram*> old_one = serving->program(before), new_one = serving->program(after);
       if (!old_one || !new_one) return (old_one ? new_one : old_one).status();
@@ -153,100 +80,130 @@ Result<bool> Fitter::still_served(std::uint32_t profile, std::uint32_t before, s
   return true;
 }
 
-// Nothing when a problem would have no program, or an unknown time.
-Result<std::optional<double>> Fitter::loss_without(std::uint32_t target, const KeptProfile& kept,
-                                                   std::uint32_t variant) {
+// Infinite when a problem would have no program, or an unknown time.
+Result<double> Fitter::loss_without(std::uint32_t target, const KeptProfile& kept, std::uint32_t variant) {
+  const cache::Profile& profile = *plan_.profile_of(target);
   std::set<std::uint32_t> rest = kept.variants;
   rest.erase(variant);
-  const cache::Profile& profile = *plan_.profile_of(target);
-  const Result<PartialProfile> now = PartialProfile::create(plan_.contents(), profile, kept.variants);
-  const Result<PartialProfile> then = PartialProfile::create(plan_.contents(), profile, rest);
-  if (!now || !then) return (now ? then : now).status();
+  const Choices now = choices_among(profile, kept.variants), then = choices_among(profile, rest);
   double loss = 0;
   for (const NeededChoice& need : kept.needs) {
-    const std::optional<Choice> before = now->choose(need.problem), after = then->choose(need.problem);
-    if (!before || !after) return std::optional<double>();
-    if (before->variant == after->variant) continue;
-    if (!before->expected_us || !after->expected_us) return std::optional<double>();
-    const Result<bool> served = still_served(target, before->variant, after->variant);
+    const Choices::Choice before = now.find(need.problem), after = then.find(need.problem);
+    if (!before.named || !after.named) return HUGE_VAL;
+    if (before.named->variant == after.named->variant) continue;
+    const std::optional<double> old_us = now.expected_of(need.problem, before.named->variant);
+    const std::optional<double> new_us = then.expected_of(need.problem, after.named->variant);
+    if (!old_us || !new_us) return HUGE_VAL;
+    const Result<bool> served = still_served(target, before.named->variant, after.named->variant);
     if (!served) return served.status();
-    if (!*served) return std::optional<double>();
-    loss += need.weight * (*after->expected_us / std::max(*before->expected_us, 1e-9) - 1);
+    if (!*served) return HUGE_VAL;
+    loss += need.weight * (*new_us / std::max(*old_us, 1e-9) - 1);
   }
-  return std::optional<double>(loss);
+  return loss;
 }
 
-Result<std::vector<Candidate>> Fitter::candidates_of(std::uint32_t target, const KeptProfile& kept) {
-  std::vector<Candidate> candidates;
-  if (!plan_.profile_of(target) || kept.needs.empty()) return candidates;
+Status Fitter::add_candidates(std::uint32_t target, const KeptProfile& kept, std::vector<Candidate>& candidates) {
+  if (!plan_.profile_of(target) || kept.needs.empty()) return {};
   for (const std::uint32_t variant : kept.variants) {
-    Candidate candidate{target, variant, 0, 0};
-    for (const EntryKey& key : entries_of(target, variant)) candidate.bytes += bytes_of(key);
-    if (candidate.bytes == 0) continue;
-    const Result<std::optional<double>> loss = loss_without(target, kept, variant);
+    const Result<std::uint64_t> bytes = bytes_of(target, variant);
+    if (!bytes) return bytes.status();
+    if (*bytes == 0) continue;
+    const Result<double> loss = loss_without(target, kept, variant);
     if (!loss) return loss.status();
-    if (!*loss) continue;
-    candidate.loss = **loss;
-    candidates.push_back(candidate);
+    if (std::isfinite(*loss)) candidates.push_back({target, variant, *loss, *bytes});
   }
-  return candidates;
+  return {};
 }
 
-Result<bool> Fitter::leave_out_a_variant() {
-  const auto price = [](const Candidate& c) { return c.loss / static_cast<double>(c.bytes); };
-  const Candidate* best = nullptr;
-  for (const auto& [target, kept] : plan_.profiles()) {
-    auto known = candidates_.find(target);
-    if (known == candidates_.end()) {
-      Result<std::vector<Candidate>> computed = candidates_of(target, kept);
-      if (!computed) return computed.status();
-      known = candidates_.emplace(target, std::move(*computed)).first;
-    }
+// Without bytes where there is none.
+Result<Candidate> Fitter::find_cheapest() {
+  Candidate cheapest;
+  for (const auto& [target, kept] : plan_.profiles) {
+    const auto [known, is_new] = candidates_.try_emplace(target);
+    const Status added = is_new ? add_candidates(target, kept, known->second) : Status();
+    if (!added) return added;
     for (const Candidate& candidate : known->second) {
-      if (!best || price(candidate) < price(*best)) best = &candidate;
+      if (cheapest.bytes == 0 || candidate.price() < cheapest.price()) cheapest = candidate;
     }
   }
-  if (!best) return false;
-  remove(Candidate(*best));
-  return true;
+  return cheapest;
 }
 
 void Fitter::remove(const Candidate& candidate) {
-  for (const EntryKey& key : entries_of(candidate.profile, candidate.variant)) plan_.entries().erase(key);
-  plan_.profiles()[candidate.profile].variants.erase(candidate.variant);
-  left_out_ += candidate.bytes;
-  loss_.variants.push_back(plan_.contents().variants[candidate.variant].name + " on " +
-                           target_name(plan_.contents().targets[candidate.profile]));
+  plan_.profiles[candidate.profile].variants.erase(candidate.variant);
+  for (KeptTarget& target : plan_.targets) {
+    if (PrunePlan::profile_used_by(target) == candidate.profile) target.variants.erase(candidate.variant);
+  }
+  loss_.variants.push_back(plan_.contents.variants[candidate.variant].name + " on " +
+                           target_name(plan_.contents.targets[candidate.profile]));
   candidates_.erase(candidate.profile);
 }
 
+std::size_t forms_in(const cache::Contents& contents, cache::Form form) {
+  return static_cast<std::size_t>(std::count_if(contents.entries.begin(), contents.entries.end(),
+                                                [&](const cache::Entry& entry) { return entry.form == form; }));
+}
+
+double program_bytes(const cache::Contents& contents) {
+  double sum = 0;
+  for (const cache::Entry& entry : contents.entries) sum += static_cast<double>(entry.program.size());
+  return sum;
+}
+
 // Of all problems, against what the bundle chose before.
-Status Fitter::measure_loss() {
+void measure_loss(const PrunePlan& plan, PruneLoss& loss) {
   double sum = 0, weights = 0;
-  for (const auto& [target, kept] : plan_.profiles()) {
-    const cache::Profile* profile = plan_.profile_of(target);
+  for (const auto& [target, kept] : plan.profiles) {
+    const cache::Profile* profile = plan.profile_of(target);
     if (!profile || kept.needs.empty()) continue;
-    const Result<PartialProfile> now = PartialProfile::create(plan_.contents(), *profile, kept.variants);
-    if (!now) return now.status();
+    const Choices choices = choices_among(*profile, kept.variants);
     for (const NeededChoice& need : kept.needs) {
       weights += need.weight;
-      const std::optional<Choice> choice = now->choose(need.problem);
-      if (!choice || choice->variant == need.variant || !choice->expected_us || !(need.expected_us > 0)) continue;
-      const double loss = *choice->expected_us / need.expected_us - 1;
-      sum += need.weight * loss;
-      if (loss <= loss_.worst) continue;
-      loss_.worst = loss;
-      loss_.worst_problem = need.name + " on " + target_name(plan_.contents().targets[target]);
+      const Choices::Choice choice = choices.find(need.problem);
+      if (!choice.named || choice.named->variant == need.variant || !(need.expected_us > 0)) continue;
+      const std::optional<double> us = choices.expected_of(need.problem, choice.named->variant);
+      const double lost = us ? *us / need.expected_us - 1 : 0;
+      sum += need.weight * lost;
+      if (lost <= loss.worst) continue;
+      loss.worst = lost;
+      loss.worst_problem = need.name + " on " + target_name(plan.contents.targets[target]);
     }
   }
-  loss_.mean = weights > 0 ? sum / weights : 0;
-  return {};
+  loss.mean = weights > 0 ? sum / weights : 0;
 }
 
 }  // namespace
 
+// How many bytes have to go follows from the share of the programs in the bundle that was packed last, so that it is
+// packed twice as a rule.
 Result<cache::Bytes> fit_size(PrunePlan& plan, std::uint64_t max_bytes, PruneLoss& loss) {
-  return Fitter(plan, max_bytes, loss).run();
+  Fitter fitter(plan, loss);
+  while (true) {
+    const Result<cache::Contents> kept = kept_contents(plan);
+    Result<cache::Bytes> bytes =
+        kept ? cache::pack(*kept, {0, nullptr, {}, digest_function()}) : Result<cache::Bytes>(kept.status());
+    if (!bytes) return bytes;
+    if (bytes->size() <= max_bytes) {
+      measure_loss(plan, loss);
+      return bytes;
+    }
+    double too_much = (1 - static_cast<double>(max_bytes) / static_cast<double>(bytes->size())) * program_bytes(*kept);
+    bool progress = false;
+    if (!plan.leaves_out_forms) {
+      plan.leaves_out_forms = true;
+      const Result<cache::Contents> without = kept_contents(plan);
+      if (!without) return without.status();
+      loss.forms = forms_in(*kept, cache::Form::portable) - forms_in(*without, cache::Form::portable);
+      too_much -= program_bytes(*kept) - program_bytes(*without);
+      progress = loss.forms > 0;
+    }
+    const Result<bool> left_out = fitter.leave_out(too_much);
+    if (!left_out) return left_out.status();
+    if (!progress && !*left_out) {
+      return {Code::invalid_argument, "the problems cannot be served within " + std::to_string(max_bytes) +
+                                          " bytes: " + std::to_string(bytes->size()) + " are left"};
+    }
+  }
 }
 
 }  // namespace clbake::builder

@@ -21,26 +21,6 @@ bool probably_cpu(const Target& target) {
          has(target.device_name, "llvmpipe");
 }
 
-// That which computes the complex one.
-Problem real_problem(const Problem& p) {
-  Problem real = make_problem({real_precision(p.precision), p.trans_a, p.trans_b}, p.m, 2 * p.n, 2 * p.k);
-  real.batch = p.batch;
-  real.a_stride = real.m * real.k;
-  real.b_stride = real.k * real.n;
-  real.c_stride = real.m * real.n;
-  return real;
-}
-
-// Whether the bundle has the kernels of a complex precision; which form of them, any device runs.
-bool has_complex(const Bundle& bundle, Precision precision) {
-  const std::string wanted = std::string(kOwnPrefix) + name(precision) + "-";
-  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
-    const Result<cache::Variant> variant = bundle.variant(i);
-    if (variant && variant->name.rfind(wanted, 0) == 0) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 const char* name(ChosenBy by) {
@@ -78,55 +58,79 @@ ServedDevice served_device(const Target& target) {
   return device;
 }
 
-Result<Serving> Serving::create(const Bundle& bundle, const ServedDevice& device, bool newer_driver) {
-  Result<DeviceLookup> lookup = DeviceLookup::create(bundle, device.target, device.is_cpu, device.units);
+Result<Serving> Serving::create(const std::vector<Bundle>& bundles, const ServedDevice& device, bool newer_driver) {
+  Result<DeviceLookup> lookup = DeviceLookup::create(bundles, device.target, device.is_cpu, device.units);
   if (!lookup) return lookup.status();
-  return Serving(bundle, std::move(*lookup), newer_driver);
+  return Serving(bundles, std::move(*lookup), newer_driver);
 }
 
-// What else a complex problem needs is among the bundle's programs, which `check` looks at on their own.
+bool Serving::has_variant(const GemmKind& kind) const {
+  const GemmKind real{real_precision(kind.precision), kind.trans_a, kind.trans_b};
+  return std::any_of(bundles_.begin(), bundles_.end(),
+                     [&](const Bundle& bundle) { return !capable_variants(bundle, real).empty(); });
+}
+
 Result<Served> Serving::find(const Problem& problem) {
+  const auto known = failures_.find(problem.kind());
+  if (known != failures_.end()) return Served{known->second, nullptr, ChosenBy::model, std::nullopt};
+  const Precision complex = is_complex(problem.precision) ? problem.precision : no_precision;
+  Result<Served> found = served(lookup_.choose(problem), complex);
+  if (!found || found->failure.code() != Code::no_variant) return found;
+  const auto [at, is_new] = has_variant_.try_emplace(problem.kind(), true);
+  if (is_new) at->second = has_variant(problem.kind());
+  if (!at->second) {
+    found->failure = found->failure.with_message("the bundle has no variant for " + kind_name(problem));
+    failures_.emplace(problem.kind(), found->failure);
+  }
+  return found;
+}
+
+Result<Served> Serving::find_program(const std::string& name) {
+  return served(lookup_.choose_program(name), no_precision);
+}
+
+Result<Served> Serving::served(const Result<std::vector<Choice>>& choices, Precision complex) {
   Served served;
-  if (is_complex(problem.precision)) {
-    if (has_complex(bundle_, problem.precision)) return find(real_problem(problem));
-    served.failure = {Code::no_variant, std::string("the bundle has no kernels of ") + clbake::name(problem.precision)};
-    return served;
+  const Result<const ServedProgram*> found = choices ? program(*choices, complex) : choices.status();
+  if (found.status().code() == Code::out_of_memory) return found.status();
+  served.failure = found.status();
+  if (!found) return served;
+  served.program = *found;
+  for (const Choice& choice : *choices) {
+    if (choice.bundle != served.program->bundle) continue;
+    served.by = choice.by;
+    served.expected_us = choice.expected_us;
   }
-  std::optional<Status>& of_kind = no_variant_of_kind_[index_of(problem)];
-  if (of_kind) {
-    served.failure = *of_kind;
-    return served;
-  }
-  const Result<Choice> choice = lookup_.choose(problem);
-  if (choice.status().code() == Code::out_of_memory) return choice.status();
-  if (!choice) {
-    served.failure = choice.status();
-    bool& has_variant = has_variant_of_kind_[index_of(problem)];
-    has_variant = has_variant || !capable_variants(bundle_, problem).empty();
-    if (has_variant) return served;
-    of_kind = served.failure = choice.status().with_message("the bundle has no variant for " + kind_name(problem));
-    return served;
-  }
-  const Result<const ServedProgram*> of_variant = program(choice->variant);
-  if (of_variant.status().code() == Code::out_of_memory) return of_variant.status();
-  served.failure = of_variant.status();
-  if (!of_variant) return served;
-  served.program = *of_variant;
-  served.by = choice->by;
-  served.expected_us = choice->expected_us;
   return served;
 }
 
-Result<const ServedProgram*> Serving::program(std::uint32_t index) {
-  const auto known = programs_.find(index);
-  if (known != programs_.end()) return &known->second;
-  const Result<cache::Variant> variant = bundle_.variant(index);
+Result<const ServedProgram*> Serving::program(std::uint32_t variant) {
+  return program({{0, variant, ChosenBy::model, std::nullopt}});
+}
+
+Result<const ServedProgram*> Serving::program(const std::vector<Choice>& choices, Precision complex) {
+  Key key{{}, complex};
+  for (const Choice& choice : choices) key.first.emplace_back(choice.bundle, choice.variant);
+  auto known = programs_.find(key);
+  if (known == programs_.end()) {
+    Result<ServedProgram> loaded = complex == no_precision ? load(choices) : load_complex(choices, complex);
+    if (loaded.status().code() == Code::out_of_memory) return loaded.status();
+    known = programs_.emplace(std::move(key), std::move(loaded)).first;
+  }
+  if (!known->second) return known->second.status();
+  return &*known->second;
+}
+
+Result<ServedProgram> Serving::load(const std::vector<Choice>& choices) const {
+  Result<BakedProgram> baked = lookup_.program(choices, newer_driver_);
+  if (!baked) return baked.status();
+  const Choice& choice = choices[baked->choice];
+  const Result<cache::Variant> variant = bundles_[choice.bundle].variant(choice.variant);
   if (!variant) return variant.status();
   if (const Status status = check_launchable(*variant); !status) return status;
-  Result<BakedProgram> baked = lookup_.program(index, newer_driver_);
-  if (!baked) return baked.status();
   ServedProgram program;
-  program.variant = index;
+  program.bundle = choice.bundle;
+  program.variant = choice.variant;
   program.name = variant->name;
   program.miss = std::move(baked->miss);
   if (baked->entry) {
@@ -135,14 +139,27 @@ Result<const ServedProgram*> Serving::program(std::uint32_t index) {
     program.jit_free = baked->entry->proof.jit_free;
     program.entry = std::move(baked->entry);
   }
-  if (!newer_driver_ && program.origin != Origin::native) {
-    const Result<BakedProgram> newer = lookup_.program(index, true);
-    if (newer.status().code() == Code::out_of_memory) return newer.status();
-    const bool is_native = newer && newer->entry && newer->entry->form == cache::Form::native;
-    Result<Target> made_for = is_native ? bundle_.target(newer->entry->target) : Status(Code::no_entry, "");
-    if (made_for) program.newer_driver_serves = std::move(*made_for);
-  }
-  return &programs_.emplace(index, std::move(program)).first->second;
+  if (newer_driver_ || program.origin == Origin::native) return program;
+  const Result<BakedProgram> newer = lookup_.program(choices, true);
+  if (!newer) return newer.status();
+  if (!newer->entry || newer->entry->form != cache::Form::native) return program;
+  Result<Target> made_for = bundles_[choices[newer->choice].bundle].target(newer->entry->target);
+  if (made_for) program.newer_driver_serves = std::move(*made_for);
+  return program;
+}
+
+Result<ServedProgram> Serving::load_complex(const std::vector<Choice>& choices, Precision precision) const {
+  const Result<std::vector<Choice>> beside = lookup_.choose_complex_kernels(precision);
+  if (!beside) return beside.status();
+  const Result<ServedProgram> kernels = load(*beside);
+  Result<ServedProgram> program = load(choices);
+  if (!kernels || !program) return kernels ? program : kernels;
+  program->origin = std::max(program->origin, kernels->origin);
+  if (program->miss.ok()) program->miss = kernels->miss;
+  program->proven = program->proven && kernels->proven;
+  program->jit_free = program->jit_free && kernels->jit_free;
+  if (!program->newer_driver_serves) program->newer_driver_serves = kernels->newer_driver_serves;
+  return program;
 }
 
 }  // namespace clbake::builder

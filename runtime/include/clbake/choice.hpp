@@ -1,40 +1,76 @@
-// The choice of a variant alone: no device, no driver, nothing is loaded. For clbake's own tools, which show and time
-// the choice; not installed.
+// The choice of a variant alone: no device, no driver, nothing is loaded. For clbake's own tools, which fit, show and
+// time the choice; not installed.
+//
+// Why a computed time. What decides between two variants is how many work-groups there are for how many compute units,
+// how much of the last tiles lies outside C, and how many steps of k each work-group takes: functions of the problem
+// that jump from one size to the next. A table of measured sizes cannot see them; a formula with some numbers for each
+// variant can.
 #pragma once
 
 #include <clbake/clbake.hpp>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
 namespace clbake {
 
-struct DeviceBundle;
+// The reason for a choice: FORMAT.md, "The cost model".
+enum class ChosenBy {
+  exception,     // a measurement on the profile's device
+  model,         // the least expected time
+  default_rule,  // a default of the profile
+  device_type,   // the default for every device of the type: no profile says anything about the problem
+};
 
-// What the profile of a bundle chooses on one device. Any thread. Copies share everything.
-class ProfileChoice {
+// A variant that a profile names. A bundle is asked at the first use whether it has the variant, and not again: opening
+// a bundle does not pay for variants that are never used.
+struct NamedVariant {
+  std::uint32_t variant = 0;
+  mutable std::atomic<bool> checked{false};
+};
+
+// A profile, ready to choose from. Any thread.
+class Choices {
  public:
-  // By the profile of the device's target or, without one, of the most similar target. Fails with no_variant (no
-  // profile), or with what is wrong with the record.
-  // `units`: the device's compute units; 0: as many as the profile's device has.
-  static Result<ProfileChoice> create(const Bundle& bundle, const Target& device, std::uint32_t units = 0);
+  // The profile's lists are kind by kind, as in a bundle. `units`: compute units of the device; 0: as many as the
+  // profile's device has. On a device with another number the exceptions do not hold.
+  [[gnu::cold]] explicit Choices(cache::Profile profile, std::uint32_t units = 0);  // once for a bundle
 
-  // The index of the variant in the bundle. Requires check(problem).ok(). Fails with no_variant when the profile
-  // says nothing about the problem's kind, or with what is wrong with the record.
-  Result<std::uint32_t> variant(const Problem& problem) const;
+  struct Choice {
+    const NamedVariant* named = nullptr;  // null: the profile says nothing about this kind of problem
+    ChosenBy by = ChosenBy::model;
+    double expected_us = 0;  // of ChosenBy::model
+  };
 
-  // Why, for a person: with the expected time and the runner-up.
-  std::string why(const Problem& problem) const;
+  // For a row-major problem that is possible (`check`).
+  Choice find(const Problem& problem) const;
 
-  // How many rules and cost models the profile has.
-  std::size_t size() const;
+  // The least expected time of the other variants; nothing without cost models.
+  Choice runner_up(const Problem& problem, std::uint32_t chosen) const;
+
+  // The expected time of a variant for a row-major problem; nothing where it has no cost model for this kind of
+  // problem.
+  std::optional<double> expected_of(const Problem& problem, std::uint32_t variant) const;
+
+  std::uint32_t target() const { return profile_.target; }
+
+  std::size_t size() const { return named_.size(); }  // rules and cost models
 
  private:
-  explicit ProfileChoice(std::shared_ptr<const DeviceBundle> bundle) : bundle_(std::move(bundle)) {}
-  std::shared_ptr<const DeviceBundle> bundle_;
+  // Where each kind begins in one of the profile's lists, and the end of the list.
+  using Starts = std::array<std::uint32_t, kKinds + 1>;
+
+  double expected(std::uint32_t model, const Problem& problem) const;
+  const NamedVariant& of_model(std::uint32_t model) const { return named_[profile_.exceptions.size() + model]; }
+  Choice by_model(const Problem& problem, const NamedVariant* default_one) const;
+
+  cache::Profile profile_;
+  Starts exceptions_{}, models_{}, defaults_{};
+  std::vector<NamedVariant> named_;  // by exceptions, cost models and defaults, one after the other
 };
 
 // Whether the problem's sizes are in the rule's ranges.

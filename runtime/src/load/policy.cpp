@@ -1,31 +1,46 @@
 #include "load/policy.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
 namespace clbake {
 
-// Sets the miss to why the first candidate has no machine code for exactly this device and driver.
-Result<Found> Policy::baked(const Request& request, Tier tier, Status& miss) {
-  for (const Candidate& candidate : request.candidates) {
-    Result<Found> program = store_.get(candidate, tier);
-    if (program && counts_as_exact(tier)) miss = Status();  // another bundle, or another device's target, has it
-    if (program) return program;
-    if (miss.ok()) miss = program.status();
+namespace {
+
+bool allows(const Setup& setup, Tier tier) {
+  const Options& options = setup.options;
+  switch (tier) {
+    case Tier::newer_driver: return options.newer_driver;
+    case Tier::stand_in: return options.on_miss == OnMiss::fallback;
+    case Tier::overlay: return options.overlay != nullptr;
+    case Tier::source: return options.on_miss != OnMiss::fail;
+    default: return true;
   }
-  return miss;
 }
 
-Result<Found> Policy::overlaid(const Request& request) {
-  Status failure(Code::no_entry, "there is no overlay");
-  if (!setup_.options.overlay) return failure;
-  for (const Candidate& candidate : request.candidates) {
-    Result<Found> program = store_.get(candidate, Tier::overlay);
-    if (program) return program;
-    failure = program.status();
+}  // namespace
+
+Policy::Policy(const Setup& setup) : setup_(setup), store_(setup, background_, counters_) {
+  for (const Tier tier : all_tiers) {
+    if (allows(setup, tier)) tiers_.push_back(tier);
   }
-  return failure;
+}
+
+Result<Found> Policy::load(const Request& request, Tier tier) {
+  return first_of(request.candidates, [&](const Candidate& candidate) { return store_.get(candidate, tier); });
+}
+
+Result<Found> Policy::serve(const Request& request, Tier from, Status& miss) {
+  const std::vector<Tier> tiers(std::lower_bound(tiers_.begin(), tiers_.end(), from), tiers_.end());
+  Result<Found> served = first_that_serves(tiers, miss, [&](Tier tier) {
+    if (tier == Tier::stand_in) return serve_fallback(request);
+    if (tier != Tier::source) return load(request, tier);
+    if (from == Tier::exact) tell_of_waiting(request, miss);
+    return compiled(request);
+  });
+  return served || tiers_.back() == Tier::source ? std::move(served) : miss;
 }
 
 Result<Found> Policy::compiled(const Request& request) {
@@ -55,7 +70,7 @@ Result<Found> Policy::any_compiled(const Request& request, const Status& failure
 
 // Whether the wanted program is not there yet, and something else may serve.
 bool Policy::may_fall_back(const Request& request) const {
-  if (setup_.options.on_miss != OnMiss::fallback || request.named) return false;
+  if (request.named) return false;
   if (store_.ready(request.candidates.front(), Tier::stand_in)) return true;  // it serves on
   for (const Candidate& candidate : request.candidates) {
     for (const Tier tier : {Tier::portable, Tier::source}) {
@@ -78,14 +93,6 @@ Result<Found> Policy::any_baked(const Request& request) {
   return {Code::no_entry, "no variant that can compute the problem is baked for this driver, or for an older one"};
 }
 
-// What serves when nothing may stand in for it.
-Result<Found> Policy::wanted(const Request& request) {
-  Status miss;
-  Result<Found> program = baked(request, Tier::portable, miss);
-  if (!program) program = overlaid(request);
-  return program ? std::move(program) : compiled(request);
-}
-
 void Policy::prepare_async(const Request& request) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -93,7 +100,10 @@ void Policy::prepare_async(const Request& request) {
   }
   const Status added = exceptions_to_status([&] {
     background_.add(Background::AtShutdown::discard, [this, request] {
-      const Status done = exceptions_to_status([&] { return wanted(request).status(); });
+      const Status done = exceptions_to_status([&] {
+        Status miss;
+        return serve(request, Tier::portable, miss).status();
+      });
       epoch_.fetch_add(1, std::memory_order_release);
       if (!done && !is_permanent(done.code())) forget_compiling(request.candidates.front());
       if (!done) setup_.log(LogLevel::warning, "compiling in the background failed: " + done.message());
@@ -118,13 +128,13 @@ std::string Policy::reason_of_stand_in(const Explanation& e) {
 // a compiler would make, and NVIDIA's driver lets the launches of other threads wait while it compiles: nothing is
 // compiled then.
 Result<Found> Policy::serve_fallback(const Request& request) {
+  if (!may_fall_back(request)) return Status(Code::no_entry, "nothing has to stand in");
   Result<Found> other = store_.get(request.candidates.front(), Tier::stand_in);
   if (other) {
     other->explanation.reason = reason_of_stand_in(other->explanation);
     return other;
   }
-  Status miss;
-  other = baked(request, Tier::stand_in, miss);
+  other = load(request, Tier::stand_in);
   if (!other) other = store_.any_ready(request.problem);
   if (!other) other = any_baked(request);
   if (!other) return other;
@@ -141,6 +151,7 @@ Result<Found> Policy::serve_fallback(const Request& request) {
 // Before a call waits for the driver's compiler, because nothing can serve in the meantime.
 void Policy::tell_of_waiting(const Request& request, const Status& miss) const {
   const Candidate& first = request.candidates.front();
+  if (setup_.options.on_miss != OnMiss::fallback) return;
   if (store_.ready(first, Tier::source) || !store_.failure(first, Tier::source).ok()) return;
   const Result<cache::Variant> variant = setup_.bundles[first.bundle].bundle.variant(first.variant);
   if (!variant) return;
@@ -148,23 +159,9 @@ void Policy::tell_of_waiting(const Request& request, const Status& miss) const {
              "the call waits until " + variant->name + " is compiled, as nothing else can serve: " + miss.message());
 }
 
-Result<Found> Policy::serve(const Request& request, Status& miss) {
-  Result<Found> program = baked(request, Tier::exact, miss);
-  if (!program) program = baked(request, Tier::same_driver, miss);
-  if (!program && setup_.options.newer_driver) program = baked(request, Tier::newer_driver, miss);
-  if (!program && may_fall_back(request)) program = serve_fallback(request);
-  if (!program) program = baked(request, Tier::portable, miss);
-  if (!program) program = overlaid(request);
-  if (program) return program;
-  const OnMiss on_miss = setup_.options.on_miss;
-  if (on_miss == OnMiss::fail) return miss;
-  if (on_miss == OnMiss::fallback) tell_of_waiting(request, miss);
-  return compiled(request);
-}
-
 Result<Found> Policy::find(const Request& request) {
   Status miss = request.refused;
-  Result<Found> program = serve(request, miss);
+  Result<Found> program = serve(request, Tier::exact, miss);
   if (!program) {
     if (program.status().code() != miss.code()) counters_.add_miss(miss.code());  // else count_failure does
     return program;

@@ -1,21 +1,12 @@
-// Which program serves a request: the tiers in their order, then what Options::on_miss says.
-//
-//   1. machine code for exactly this device and driver, of any bundle
-//   2. NVIDIA: machine code that this driver made for another device of the architecture
-//   3. machine code for an older driver, when Options::newer_driver allows it
-//   4. with OnMiss::fallback, unless a later tier has it already, what needs no compiler: machine code for an older
-//      driver that passes a check, then another variant, while the library's thread compiles the wanted one
-//   5. a portable program, which the driver compiles
-//   6. the overlay
-//   7. on_miss: fail with the reason, or compile
-//
-// A tier is tried for all bundles before the next one: how little is left to compile counts, not the order of the
-// bundles.
+// Which program serves a request: that of the first tier (select/tiers.hpp) that has one for a candidate. With
+// OnMiss::fallback the wanted program is compiled behind a stand-in: machine code for an older driver that passes a
+// check, or another variant.
 #pragma once
 
 #include "load/program_store.hpp"
 
 #include <set>
+#include <vector>
 
 namespace clbake {
 
@@ -23,7 +14,7 @@ namespace clbake {
 // bundle.
 class Policy {
  public:
-  explicit Policy(const Setup& setup) : setup_(setup), store_(setup, background_, counters_) {}
+  explicit Policy(const Setup& setup);
 
   // A program for the request; counts and logs a miss. The caller counts a failure (count_failure).
   Result<Found> find(const Request& request);
@@ -42,9 +33,9 @@ class Policy {
   void finish() { background_.finish(); }
 
  private:
-  Result<Found> serve(const Request& request, Status& miss);
-  Result<Found> baked(const Request& request, Tier tier, Status& miss);
-  Result<Found> overlaid(const Request& request);
+  // By the tiers from `from` on; sets `miss` to why there is no machine code for exactly this device and driver.
+  Result<Found> serve(const Request& request, Tier from, Status& miss);
+  Result<Found> load(const Request& request, Tier tier);  // a candidate's program of the tier
   Result<Found> compiled(const Request& request);
   Result<Found> any_compiled(const Request& request, const Status& failure);
   // OnMiss::fallback
@@ -53,14 +44,14 @@ class Policy {
   bool may_fall_back(const Request& request) const;
   static std::string reason_of_stand_in(const Explanation& e);
   void tell_of_waiting(const Request& request, const Status& miss) const;
-  Result<Found> wanted(const Request& request);
   void prepare_async(const Request& request);
   void forget_compiling(const Candidate& candidate);
   // explain.cpp
-  Result<Explanation> explain_baked(const Request& request, const Candidate& candidate, Tier tier) const;
-  Result<Explanation> explain_miss(const Request& request, const Candidate& candidate, Tier tier) const;
+  Result<Explanation> explain(const Request& request, Tier tier) const;
+  Result<Explanation> explain(const Request& request, const Candidate& candidate, Tier tier) const;
 
   const Setup& setup_;
+  std::vector<Tier> tiers_;  // that the library's options allow
   AtomicCounters counters_;
   std::atomic<std::uint64_t> epoch_{0};
   std::mutex mutex_;               // guards compiling_

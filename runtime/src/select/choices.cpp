@@ -1,5 +1,3 @@
-#include "select/choices.hpp"
-
 #include <clbake/choice.hpp>
 
 #include "select/tail.hpp"
@@ -141,12 +139,12 @@ Choices::Choices(cache::Profile profile, std::uint32_t units)
 Choices::Choice Choices::find(const Problem& problem) const {
   const std::size_t kind = index_of(problem);
   const std::uint32_t exception = first_fitting(profile_.exceptions, exceptions_[kind], exceptions_[kind + 1], problem);
-  if (exception != kNone) return {&named_[exception], Why::exception, 0};
+  if (exception != kNone) return {&named_[exception], ChosenBy::exception, 0};
   const std::uint32_t rule = first_fitting(profile_.defaults, defaults_[kind], defaults_[kind + 1], problem);
   const NamedVariant* of_defaults =
       rule == kNone ? nullptr : &named_[profile_.exceptions.size() + profile_.models.size() + rule];
   const Choice expected = by_model(problem, of_defaults);
-  return expected.named ? expected : Choice{of_defaults, Why::default_rule, 0};
+  return expected.named ? expected : Choice{of_defaults, ChosenBy::default_rule, 0};
 }
 
 // The least expected time, or the default variant's where that is not slower by the margin.
@@ -155,7 +153,7 @@ Choices::Choice Choices::by_model(const Problem& problem, const NamedVariant* de
   double needed = 0;  // expected time of the default variant from which on the best one is chosen
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
-    const Choice choice{&of_model(i), Why::model, expected(i, problem)};
+    const Choice choice{&of_model(i), ChosenBy::model, expected(i, problem)};
     if (default_one && choice.named->variant == default_one->variant) of_default = choice;
     if (best.named && choice.expected_us >= best.expected_us) continue;
     best = choice;
@@ -170,7 +168,7 @@ Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen)
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
     if (of_model(i).variant == chosen) continue;
     const double us = expected(i, problem);
-    if (!best.named || us < best.expected_us) best = {&of_model(i), Why::model, us};
+    if (!best.named || us < best.expected_us) best = {&of_model(i), ChosenBy::model, us};
   }
   return best;
 }

@@ -66,15 +66,6 @@ Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& p
   return {Code::malformed, "the profile names " + variant->name + " for " + describe(problem)};
 }
 
-std::string nothing_fits(const Bundle& bundle, const Problem& problem) {
-  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
-    const Result<cache::Variant> variant = bundle.variant(i);
-    if (variant && variant->kind() == problem.kind()) return "nothing in the profile fits " + describe(problem);
-  }
-  const std::string kind = std::string(problem.trans_a ? "t" : "n") + (problem.trans_b ? "t" : "n");
-  return "the bundle has no variant for " + std::string(name(problem.precision)) + " " + kind;
-}
-
 Result<cache::Profile> profile_of(const Bundle& bundle, const Result<std::uint32_t>& target) {
   if (!target) return target.status();
   return bundle.find_profile(*target);
@@ -86,7 +77,7 @@ Result<Choices> choices_of(Result<cache::Profile> profile, std::uint32_t units) 
 }
 
 Result<std::uint32_t> checked(const Bundle& bundle, const Choices::Choice& choice, const Problem& problem) {
-  if (!choice.named) return {Code::no_variant, nothing_fits(bundle, problem)};
+  if (!choice.named) return {Code::no_variant, {}};
   if (!choice.named->checked.load(std::memory_order_relaxed)) {
     const Status valid = check_variant(bundle, choice.named->variant, problem);
     if (!valid) return valid;
@@ -142,14 +133,25 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
           Status()};
 }
 
+Status nothing_fits(const Bundle& bundle, const Problem& problem) {
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    if (variant && variant->kind() == problem.kind()) {
+      return {Code::no_variant, "nothing in the profile fits " + describe(problem)};
+    }
+  }
+  const std::string transposes = std::string(problem.trans_a ? "t" : "n") + (problem.trans_b ? "t" : "n");
+  return {Code::no_variant, "the bundle has no variant for " + std::string(name(problem.precision)) + " " + transposes};
+}
+
 std::string why(const DeviceBundle& bundle, const Problem& problem) {
   const Choices::Choice choice = bundle.choices ? bundle.choices->find(problem) : Choices::Choice();
   if (!choice.named) return "the default for this type of device";
   const std::string& device = bundle.profile_of;
-  switch (choice.why) {
-    case Choices::Why::exception: return "measured on " + device;
-    case Choices::Why::default_rule: return "the default of " + device;
-    case Choices::Why::model: break;
+  switch (choice.by) {
+    case ChosenBy::exception: return "measured on " + device;
+    case ChosenBy::default_rule: return "the default of " + device;
+    default: break;
   }
   return "the cost model of " + device + expectation(bundle, problem, choice);
 }

@@ -8,8 +8,6 @@
 
 #include <clbake/choice.hpp>
 
-#include "select/choices.hpp"
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,11 +29,15 @@ struct DeviceBundle {
 DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu, std::uint32_t units);
 
 // The bundle's variant for a row-major problem: the one of this name or, when `name` is empty, the profile's choice.
-// Fails with no_variant, or with what is wrong with the record.
+// Fails with no_variant, without a message where the profile says nothing (nothing_fits); or with what is wrong with
+// the record.
 Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name);
 
 // The default of the device's type for the problem, which the bundle holds as source. Fails like `choose`.
 Result<std::uint32_t> choose_default(const DeviceBundle& bundle, const Problem& problem);
+
+// Why no variant of the bundle is chosen. Searches all variants.
+Status nothing_fits(const Bundle& bundle, const Problem& problem);
 
 // Why the bundle chooses what `choose` or `choose_default` returned, for a person.
 std::string why(const DeviceBundle& bundle, const Problem& problem);

@@ -2,73 +2,96 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "select/eligible_entries.hpp"
-#include "select/problem.hpp"
+#include "select/request.hpp"
 
 namespace clbake {
 namespace {
 
-ChosenBy chosen_by(Choices::Why why) {
-  switch (why) {
-    case Choices::Why::exception: return ChosenBy::exception;
-    case Choices::Why::default_rule: return ChosenBy::default_rule;
-    case Choices::Why::model: break;
+std::vector<Choice> choices_of(const std::vector<DeviceBundle>& bundles, const Request& request) {
+  std::vector<Choice> choices;
+  for (const Candidate& candidate : request.candidates) {
+    Choice choice{candidate.bundle, candidate.variant, ChosenBy::device_type, std::nullopt};
+    const DeviceBundle& bundle = bundles[candidate.bundle];
+    const Result<Choices>& profile = request.by_device_type ? bundle.defaults : bundle.choices;
+    if (profile && !request.named) {
+      if (!request.by_device_type) choice.by = profile->find(request.problem).by;
+      choice.expected_us = profile->expected_of(request.problem, candidate.variant);
+    }
+    choices.push_back(choice);
   }
-  return ChosenBy::model;
+  return choices;
 }
 
-// Asks `choices` before `choose`, which searches all variants for the cause of a failure.
-template <typename Choose>
-Result<Choice> choice_of(const Result<Choices>& choices, const Problem& problem, const Choose& choose) {
-  if (!choices) return choices.status();
-  const Choices::Choice found = choices->find(problem);
-  if (!found.named) return Status(Code::no_variant, "nothing in the profile fits the problem");
-  const Result<std::uint32_t> variant = choose();
-  if (!variant) return variant.status();
-  return Choice{*variant, chosen_by(found.why), choices->expected_of(problem, *variant)};
+// The first intact entry of a tier.
+Result<cache::EntryInfo> intact_entry(const DeviceBundle& bundle, const Target& device, std::uint32_t variant,
+                                      Tier tier) {
+  Status miss;
+  for (cache::EntryInfo& entry : eligible_entries(bundle, device, variant, tier, miss)) {
+    miss = bundle.bundle.program(entry).status();
+    if (miss || miss.code() == Code::out_of_memory) return miss ? Result<cache::EntryInfo>(std::move(entry)) : miss;
+  }
+  return miss;
 }
 
 }  // namespace
 
-Result<DeviceLookup> DeviceLookup::create(const Bundle& bundle, const Target& device, bool is_cpu,
+Result<DeviceLookup> DeviceLookup::create(const std::vector<Bundle>& bundles, const Target& device, bool is_cpu,
                                           std::uint32_t units) {
   return exceptions_to_status([&]() -> Result<DeviceLookup> {
-    return DeviceLookup(std::make_shared<const DeviceBundle>(bundle_for(bundle, device, is_cpu, units)), device);
+    std::vector<DeviceBundle> found;
+    for (const Bundle& bundle : bundles) found.push_back(bundle_for(bundle, device, is_cpu, units));
+    return DeviceLookup(std::make_shared<const std::vector<DeviceBundle>>(std::move(found)), device, is_cpu);
   });
 }
 
-Result<Choice> DeviceLookup::choose(const Problem& problem) const {
-  return exceptions_to_status([&]() -> Result<Choice> {
-    const Problem rows = row_major(problem);
-    Result<Choice> own = choice_of(bundle_->choices, rows, [&] { return clbake::choose(*bundle_, rows, {}); });
-    if (own) return own;
-    Result<Choice> of_type = choice_of(bundle_->defaults, rows, [&] { return choose_default(*bundle_, rows); });
-    if (!of_type) return own;
-    of_type->by = ChosenBy::device_type;
-    return of_type;
+Result<std::vector<Choice>> DeviceLookup::choose(const Problem& problem) const {
+  return exceptions_to_status([&]() -> Result<std::vector<Choice>> {
+    const Result<Request> request = make_request(*bundles_, problem, {});
+    if (!request) return request.status();
+    return choices_of(*bundles_, *request);
+  });
+}
+
+Result<std::vector<Choice>> DeviceLookup::choose_program(const std::string& name) const {
+  return exceptions_to_status([&]() -> Result<std::vector<Choice>> {
+    const Result<Request> request = program_request(*bundles_, name);
+    if (!request) return request.status();
+    return choices_of(*bundles_, *request);
+  });
+}
+
+Result<std::vector<Choice>> DeviceLookup::choose_complex_kernels(Precision precision) const {
+  return exceptions_to_status([&]() -> Result<std::vector<Choice>> {
+    const Result<Request> request = complex_kernels_request(*bundles_, precision, is_cpu_);
+    if (!request) return request.status();
+    return choices_of(*bundles_, *request);
   });
 }
 
 std::optional<std::uint32_t> DeviceLookup::profile_target() const {
-  if (!bundle_->choices) return std::nullopt;
-  return bundle_->choices->target();
+  const Result<Choices>& choices = bundles_->front().choices;
+  if (!choices) return std::nullopt;
+  return choices->target();
 }
 
-Result<BakedProgram> DeviceLookup::program(std::uint32_t variant, bool newer_driver) const {
+Result<BakedProgram> DeviceLookup::program(const std::vector<Choice>& choices, bool newer_driver) const {
   return exceptions_to_status([&]() -> Result<BakedProgram> {
-    BakedProgram found;
-    for (const Tier tier : baked_tiers) {
-      if (tier == Tier::newer_driver && !newer_driver) continue;
-      Status miss;
-      for (cache::EntryInfo& entry : eligible_entries(*bundle_, device_, variant, tier, miss)) {
-        miss = bundle_->bundle.program(entry).status();
-        if (miss.code() == Code::out_of_memory) return miss;
-        if (!miss) continue;
-        found.entry = std::move(entry);
-        if (counts_as_exact(tier)) found.miss = Status();
-        return found;
-      }
-      if (found.miss.ok()) found.miss = miss;
-    }
+    const auto load = [&](Tier tier, const Choice& choice) -> Result<BakedProgram> {
+      BakedProgram found;
+      found.choice = static_cast<std::size_t>(&choice - choices.data());
+      if (tier == Tier::source) return found;
+      Result<cache::EntryInfo> entry = intact_entry((*bundles_)[choice.bundle], device_, choice.variant, tier);
+      if (!entry) return entry.status();
+      found.entry = std::move(*entry);
+      return found;
+    };
+    std::vector<Tier> tiers = {Tier::exact, Tier::same_driver, Tier::newer_driver, Tier::portable, Tier::source};
+    if (!newer_driver) tiers.erase(tiers.begin() + 2);
+    Status miss;
+    Result<BakedProgram> found = first_that_serves(tiers, miss, [&](Tier tier) {
+      return first_of(choices, [&](const Choice& choice) { return load(tier, choice); });
+    });
+    if (found) found->miss = std::move(miss);
     return found;
   });
 }

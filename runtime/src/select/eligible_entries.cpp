@@ -59,7 +59,7 @@ bool serves(Tier tier, const Target& made_for, const Target& device) {
 // Entries of the other targets that serve the device: those of the newest driver first, of one driver the proven ones.
 void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bundle, const Target& device,
                    std::uint32_t variant, Tier tier) {
-  const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
+  const cache::Form form = form_of(tier);
   struct Rank {
     std::string version;
     bool proven = false;
@@ -100,9 +100,8 @@ std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const
                                                Tier tier, Status& none) {
   std::vector<cache::EntryInfo> found;
   none = bundle.target.status();
-  const cache::Form form = tier == Tier::portable ? cache::Form::portable : cache::Form::native;
   if (bundle.target && (tier == Tier::exact || tier == Tier::portable))
-    add(found, bundle.bundle.find_entry(*bundle.target, variant, form), none);
+    add(found, bundle.bundle.find_entry(*bundle.target, variant, form_of(tier)), none);
   if (tier != Tier::exact) add_relatives(found, bundle, device, variant, tier);
   if (found.empty() && none.ok()) none = Status(Code::no_entry, "no program of another target serves this device");
   return found;

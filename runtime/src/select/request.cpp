@@ -8,6 +8,8 @@
 namespace clbake {
 namespace {
 
+constexpr const char* kOwnPrefix = "clbake-";  // of the kernels of complex problems
+
 Status refusal_among(const std::vector<DeviceBundle>& bundles) {
   for (const DeviceBundle& bundle : bundles) {
     if (!bundle.refused) return bundle.refused;
@@ -41,12 +43,14 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
     if (!variant && i == 0) first_failure = variant.status();
   }
   // Only when no profile says anything: a default has no program, but another bundle's choice may have one.
-  for (std::size_t i = 0; name.empty() && request.candidates.empty() && i < bundles.size(); ++i) {
+  request.by_device_type = name.empty() && request.candidates.empty();
+  for (std::size_t i = 0; request.by_device_type && request.candidates.empty() && i < bundles.size(); ++i) {
     const Result<std::uint32_t> variant = choose_default(bundles[i], request.problem);
     if (variant) request.candidates.push_back({i, *variant});
   }
-  if (request.candidates.empty()) return request.refused ? first_failure : request.refused;
-  return request;
+  if (!request.candidates.empty()) return request;
+  if (!request.refused) return request.refused;
+  return first_failure.message().empty() ? nothing_fits(bundles.front().bundle, request.problem) : first_failure;
 }
 
 namespace {
@@ -63,7 +67,7 @@ Result<std::uint32_t> find_program(const Bundle& bundle, const std::string& name
     if (!variant) failure = variant.status();
     if (!variant || !variant->is_program()) continue;
     if (variant->name == name) return i;
-    if (variant->name.rfind("clbake-", 0) == 0) continue;  // clbake's own: complex_program
+    if (variant->name.rfind(kOwnPrefix, 0) == 0) continue;
     others += (others.empty() ? "" : ", ") + variant->name;
   }
   return failure;
@@ -101,6 +105,19 @@ Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const 
   if (failure.code() != Code::no_program) return failure;
   return failure.with_message("no bundle has a program named '" + name + "'; " +
                               (others.empty() ? "they have none" : "there are: " + others));
+}
+
+Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles, Precision precision, bool is_cpu) {
+  Result<Request> found = Status(Code::no_program, {});
+  for (const bool cpu : {is_cpu, !is_cpu}) {  // any device runs either form
+    Result<Request> request =
+        program_request(bundles, std::string(kOwnPrefix) + name(precision) + (cpu ? "-cpu" : "-gpu"));
+    if (request) return request;
+    if (cpu == is_cpu) found = std::move(request);
+  }
+  if (found.status().code() != Code::no_program) return found;
+  return Status(Code::no_variant, std::string("no bundle has the kernels of ") + name(precision) +
+                                      "; 'clbake build --precision " + name(precision) + "' bakes them");
 }
 
 std::string reason_for(const Request& request, const DeviceBundle& bundle) {

@@ -24,6 +24,7 @@ struct Request {
   Layout layout = Layout::row_major;  // the caller's
   std::vector<Candidate> candidates;  // in the order of the bundles; not empty
   bool named = false;                 // asked for by name: no other variant will do
+  bool by_device_type = false;        // no profile says anything: defaults for all devices of the type
   Status refused;                     // of the first bundle that is not trusted; ok if all are
 };
 
@@ -36,6 +37,10 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
 // those of the same source and options. What an older source made is no candidate. Fails with no_program, or with what
 // is wrong with a record that may be the program's.
 Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const std::string& name);
+
+// The same for the kernels that a complex problem needs beside its variant. Fails with no_variant where no bundle has
+// them.
+Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles, Precision precision, bool is_cpu);
 
 // Why the request's variant of this bundle was chosen, for a person.
 std::string reason_for(const Request& request, const DeviceBundle& bundle);

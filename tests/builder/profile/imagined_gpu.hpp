@@ -142,17 +142,17 @@ class Chooser {
                           untuned_rules(contents, defaults, kernels::DeviceType::gpu)}};
     bytes_ = encoded(contents);
     bundle_.emplace(required(Bundle::from_memory({bytes_.data(), bytes_.size()})));
-    choice_.emplace(required(ProfileChoice::create(*bundle_, contents.targets[0], units)));
+    choices_.emplace(required(bundle_->profile(0)), units);
   }
 
   std::string of(const Shape& shape) const {
-    return required(bundle_->variant(required(choice_->variant(problem_of(shape))))).name;
+    return required(bundle_->variant(choices_->find(problem_of(shape)).named->variant)).name;
   }
 
  private:
   cache::Bytes bytes_;
   std::optional<Bundle> bundle_;
-  std::optional<ProfileChoice> choice_;
+  std::optional<Choices> choices_;
 };
 
 // True times of the choices on shapes, over those of another choice on them: geometric mean and the worst.

@@ -1,10 +1,16 @@
 // What bytes alone say serves a problem is what a library on this machine's first device does.
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/served.hpp>
 
 #include "driver_main.hpp"
 #include "files.hpp"
 #include "release/synthetic_bundle.hpp"
 #include "runtime/api/baked_bundle.hpp"
+
+#include <algorithm>
+#include <map>
+#include <random>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -49,7 +55,7 @@ std::vector<Problem> problems() {
 
 void check_agreement(const Bundle& bundle, bool newer_driver = false) {
   const Library library = library_of(bundle, newer_driver);
-  Serving serving = required(Serving::create(bundle, served_device(here().device), newer_driver));
+  Serving serving = required(Serving::create({bundle}, served_device(here().device), newer_driver));
   for (const Problem& problem : problems()) check_equal(required(serving.find(problem)), library.explain(problem));
 }
 
@@ -98,20 +104,128 @@ BOOST_AUTO_TEST_CASE(ABundleOfOtherDevicesOnly) {
   check_agreement(bundle_of(encoded(tests::synthetic_bundle(settings))));
 }
 
+namespace {
+
+constexpr Precision kDrawn[] = {Precision::single_precision, Precision::double_precision, Precision::half_precision,
+                                Precision::complex_single, Precision::complex_double};
+
+// A problem that a caller could state: of any kind and layout, with gaps between rows, batches and epilogues.
+class Draw {
+ public:
+  Problem problem() {
+    const GemmKind kind{kDrawn[below(std::size(kDrawn))], coin(), coin()};
+    const Layout layout = coin() ? Layout::row_major : Layout::column_major;
+    Problem p = make_problem(kind, 1 + below(300), 1 + below(300), 1 + below(300), layout);
+    if (is_complex(kind.precision)) p.conj_a = coin(), p.conj_b = coin();
+    for (std::size_t* ld : {&p.lda, &p.ldb, &p.ldc}) *ld += coin() ? below(70) : 0;
+    if (coin()) draw_batch(p);
+    if (!is_complex(kind.precision)) draw_epilogue(p);
+    return p;
+  }
+
+ private:
+  std::size_t below(std::size_t end) { return std::uniform_int_distribution<std::size_t>(0, end - 1)(engine_); }
+  bool coin() { return below(2) == 0; }
+
+  void draw_batch(Problem& p) {
+    p.batch = 1 + below(3);
+    p.a_stride = p.b_stride = p.c_stride = 400 * 400;
+    if (coin()) return;
+    for (std::size_t i = 0; i < p.batch; ++i) p.offsets.push_back({below(9), below(9), i * 400 * 400});
+  }
+
+  void draw_epilogue(Problem& p) {
+    p.epilogue.bias = static_cast<Bias>(below(3));
+    p.epilogue.activation = coin() ? Activation::none : Activation::relu;
+    p.epilogue.has_d = coin();
+    if (p.epilogue.has_d) p.epilogue.ldd = p.ldc + below(5), p.epilogue.d_stride = p.c_stride;
+  }
+
+  std::mt19937 engine_{1};
+};
+
+// In which two variants of each kind take turns: the first is faster where rows of A and B are aligned. Of the programs
+// every third is missing.
+cache::Contents alternating(bool with_complex) {
+  cache::Contents contents = contents_of(std::getenv("CLBAKE_TEST_BUNDLE"));
+  const Target& target = here().device.target;
+  std::map<GemmKind, std::vector<cache::CostModel>> models;
+  for (const cache::Entry& entry : contents.entries) {
+    const cache::Variant& variant = contents.variants[entry.variant];
+    if (variant.is_program() || contents.targets[entry.target] != target) continue;
+    std::vector<cache::CostModel>& of_kind = models[variant.kind()];
+    if (of_kind.size() == 2) continue;
+    cache::CostModel model;
+    model.kind() = variant.kind();
+    model.variant = entry.variant;
+    model.tile_m = model.tile_n = model.item_m = model.item_n = 32;
+    model.step_k = 8;
+    model.step_us = of_kind.empty() ? 10 : 11;
+    model.unaligned_us = of_kind.empty() ? 2 : 0;
+    of_kind.push_back(model);
+  }
+  for (cache::Profile& profile : contents.profiles) {
+    if (contents.targets[profile.target] != target) continue;
+    profile.exceptions.clear();
+    profile.models.clear();
+    for (const auto& [kind, of_kind] : models) {
+      profile.models.insert(profile.models.end(), of_kind.begin(), of_kind.end());
+    }
+  }
+  std::size_t number = 0;
+  const auto third = [&](const cache::Entry&) { return ++number % 3 == 0; };
+  contents.entries.erase(std::remove_if(contents.entries.begin(), contents.entries.end(), third),
+                         contents.entries.end());
+  if (!with_complex) return contents;
+  for (const Program& program : complex_programs(here().device.type, {Precision::complex_single})) {
+    add_job(contents, make_job(target, program));
+  }
+  return contents;
+}
+
+}  // namespace
+
+// `check` says beforehand what `prepare` says afterwards, also of the problem that a shapes file would hold.
+BOOST_AUTO_TEST_CASE(WhatACheckSaysIsWhatPrepareServes) {
+  const Bundle first = bundle_of(encoded(alternating(true)));
+  const Bundle second = bundle_of(changed([](cache::Contents&) {}));
+  std::map<std::string, std::size_t> seen;
+  Draw draw;
+  for (const std::vector<Bundle>& bundles : {std::vector<Bundle>{first}, {first, second}}) {
+    const Library library = required(Library::create(here().session.context(), here().device.id, bundles));
+    Serving serving = required(Serving::create(bundles, served_device(here().device)));
+    for (int i = 0; i < 300; ++i) {
+      const Problem problem = draw.problem();
+      const Result<Gemm> gemm = library.prepare(problem);
+      const Served served = required(serving.find(problem));
+      check_equal(served, gemm ? Result<Explanation>(gemm->explanation()) : gemm.status());
+      if (served.program && gemm) BOOST_TEST(served.program->bundle == gemm->explanation().bundle);
+      ++seen[served.program ? name(served.program->origin) : "nothing"];
+      const Result<Explanation> explained = library.explain(problem);
+      BOOST_TEST((explained ? explained->variant : "") == (gemm ? gemm->explanation().variant : ""));
+      // Rows of an A that is conjugated but not transposed are copied, which a shape does not say.
+      if (problem.layout != Layout::row_major || (problem.conj_a && !problem.trans_a)) continue;
+      const Shape shape = required(parse_shape(name(shape_of(problem))));
+      BOOST_TEST(required(serving.find(shape)).program == served.program, name(shape));
+    }
+  }
+  for (const char* origin : {"native", "source", "nothing"}) BOOST_TEST(seen[origin] > 10U, origin);
+}
+
 // The program of one problem is damaged: `prepare` finds that out, and compiles.
 BOOST_AUTO_TEST_CASE(ADamagedProgram) {
   cache::Bytes bytes = changed_bundle([](cache::Contents&) {});  // chooses what compiles fastest
   const Problem problem = make_problem({}, 37, 41, 43);
   {
     const Bundle intact = bundle_of(bytes);
-    Serving serving = required(Serving::create(intact, served_device(here().device)));
+    Serving serving = required(Serving::create({intact}, served_device(here().device)));
     const Served served = required(serving.find(problem));
     BOOST_REQUIRE(served.program);
     check_equal(served, required(library_of(intact).prepare(problem)).explanation());
     bytes[served.program->entry->program.offset + 20] ^= 1;
   }
   const Bundle damaged = bundle_of(bytes);
-  Serving serving = required(Serving::create(damaged, served_device(here().device)));
+  Serving serving = required(Serving::create({damaged}, served_device(here().device)));
   const Served served = required(serving.find(problem));
   BOOST_REQUIRE(served.program);
   BOOST_TEST(name(served.program->origin) == "source");

@@ -38,7 +38,7 @@ struct Scene {
 
 // "variant origin baked-for", or "nothing".
 std::string served_by(const Bundle& bundle, const Target& target, const Shape& shape, bool newer_driver) {
-  Serving serving = required(Serving::create(bundle, served_device(target), newer_driver));
+  Serving serving = required(Serving::create({bundle}, served_device(target), newer_driver));
   const Served served = required(serving.find(shape));
   if (!served.program) return "nothing";
   const std::optional<cache::EntryInfo>& entry = served.program->entry;

@@ -95,7 +95,7 @@ std::string served(Serving& serving, std::size_t m) {
 }
 
 Serving serving_of(const Bundle& bundle, const Target& target, bool newer_driver = false) {
-  return required(Serving::create(bundle, served_device(target), newer_driver));
+  return required(Serving::create({bundle}, served_device(target), newer_driver));
 }
 
 }  // namespace

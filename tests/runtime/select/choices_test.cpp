@@ -1,6 +1,4 @@
 // The expected time of a call, and what a profile chooses by it.
-#include "select/choices.hpp"
-
 #include <clbake/choice.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -175,12 +175,12 @@ BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
   const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
   Problem half = problem(10);
   half.precision = Precision::half_precision;
-  BOOST_TEST(choose(bundle, half, {}).status().message() == "the bundle has no variant for half nn");
-  BOOST_TEST(choose(bundle, problem(2001), {}).status().message() ==
+  BOOST_TEST(nothing_fits(bundle.bundle, half).message() == "the bundle has no variant for half nn");
+  BOOST_TEST(nothing_fits(bundle.bundle, problem(2001)).message() ==
              "nothing in the profile fits single nn 2001 x 10 x 10");
   Problem transposed = problem(10);
   transposed.trans_b = true;
-  BOOST_TEST(choose(bundle, transposed, {}).status().message() == "the bundle has no variant for single nt");
+  BOOST_TEST(nothing_fits(bundle.bundle, transposed).message() == "the bundle has no variant for single nt");
 }
 
 BOOST_AUTO_TEST_CASE(AVariantOfAnotherKindIsMalformedEachTimeAndCostsNoOther) {

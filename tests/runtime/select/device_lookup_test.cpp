@@ -1,4 +1,4 @@
-// What a bundle would serve on a device that is not here, and what the profile alone chooses.
+// What bundles would serve on a device that is not here.
 #include <clbake/cache/writer.hpp>
 #include <clbake/choice.hpp>
 #include <clbake/device_lookup.hpp>
@@ -72,7 +72,7 @@ struct Opened {
   Bundle bundle = *Bundle::from_memory({bytes.data(), bytes.size()});
 
   DeviceLookup on(const Target& device, bool is_cpu = false) const {
-    const Result<DeviceLookup> lookup = DeviceLookup::create(bundle, device, is_cpu);
+    const Result<DeviceLookup> lookup = DeviceLookup::create({bundle}, device, is_cpu);
     BOOST_REQUIRE_EQUAL(lookup.status().message(), "");
     return *lookup;
   }
@@ -89,15 +89,17 @@ Problem problem(std::size_t m, Precision precision = Precision::single_precision
 
 // The variant's name and what decided, or the failure's code.
 std::string chosen(const Opened& opened, const DeviceLookup& lookup, const Problem& p) {
-  const Result<Choice> choice = lookup.choose(p);
-  if (!choice) return std::string(name(choice.status().code()));
+  const Result<std::vector<Choice>> choices = lookup.choose(p);
+  if (!choices) return std::string(name(choices.status().code()));
+  BOOST_TEST(choices->size() == 1U);
+  const Choice& choice = choices->front();
   const char* const by[] = {"measured", "model", "default", "type"};
-  return opened.bundle.variant(choice->variant)->name + " by " + by[static_cast<int>(choice->by)];
+  return opened.bundle.variant(choice.variant)->name + " by " + by[static_cast<int>(choice.by)];
 }
 
 // "DRIVER, MISS" of the program that serves the variant.
 std::string program(const Opened& opened, const DeviceLookup& lookup, const char* variant, bool newer_driver = false) {
-  const Result<BakedProgram> found = lookup.program(opened.index(variant), newer_driver);
+  const Result<BakedProgram> found = lookup.program({{0, opened.index(variant), ChosenBy::model, {}}}, newer_driver);
   if (!found) return std::string(name(found.status().code()));
   const std::string driver =
       found->entry ? opened.bundle.target(found->entry->target)->driver_version : std::string("none");
@@ -114,8 +116,8 @@ BOOST_AUTO_TEST_CASE(TheLookupSaysWhichVariantIsChosenAndByWhat) {
   BOOST_TEST(chosen(opened, tuned, problem(11)) == "modelled by model");
   BOOST_TEST(chosen(opened, tuned, problem(11, Precision::single_precision, true)) == "transposed by default");
   BOOST_TEST(chosen(opened, tuned, problem(11, Precision::double_precision)) == "in_double by type");
-  BOOST_TEST(*tuned.choose(problem(11))->expected_us >= 50.0);
-  BOOST_TEST(!tuned.choose(problem(10))->expected_us.has_value());  // no cost model of it
+  BOOST_TEST(*tuned.choose(problem(11))->front().expected_us >= 50.0);
+  BOOST_TEST(!tuned.choose(problem(10))->front().expected_us.has_value());  // no cost model of it
   // The roles of m and n change places.
   const Problem columns = make_problem({}, 10, 11, 10, Layout::column_major);
   BOOST_TEST(chosen(opened, tuned, columns) == "modelled by model");
@@ -123,9 +125,9 @@ BOOST_AUTO_TEST_CASE(TheLookupSaysWhichVariantIsChosenAndByWhat) {
 
 BOOST_AUTO_TEST_CASE(WhatNoVariantComputesIsAFailure) {
   const Opened opened(contents());
-  const Result<Choice> half = opened.on(gpu("2.0")).choose(problem(10, Precision::half_precision));
+  const Result<std::vector<Choice>> half = opened.on(gpu("2.0")).choose(problem(10, Precision::half_precision));
   BOOST_TEST(name(half.status().code()) == "no variant");
-  BOOST_TEST(half.status().message().find("profile") != std::string::npos);
+  BOOST_TEST(half.status().message().find("half nn") != std::string::npos);
 
   cache::Contents none = contents();
   none.profiles.clear();
@@ -174,23 +176,6 @@ BOOST_AUTO_TEST_CASE(ADamagedProgramDoesNotServe) {
   const DeviceLookup lookup = opened.on(gpu("2.0"));
   BOOST_TEST(program(opened, lookup, "modelled") == "none, checksum");
   BOOST_TEST(program(opened, lookup, "in_double") == "1.0, no entry");
-}
-
-BOOST_AUTO_TEST_CASE(TheProfileAloneChooses) {
-  const Opened opened(contents());
-  const Result<ProfileChoice> choice = ProfileChoice::create(opened.bundle, gpu("2.0"));
-  BOOST_REQUIRE_EQUAL(choice.status().message(), "");
-  BOOST_TEST(choice->size() == 3U);
-  BOOST_TEST(*choice->variant(problem(10)) == opened.index("measured"));
-  BOOST_TEST(choice->why(problem(10)) == "measured on NVIDIA H200");
-  BOOST_TEST(*choice->variant(problem(11)) == opened.index("modelled"));
-  const Status in_half = choice->variant(problem(10, Precision::half_precision)).status();
-  BOOST_TEST(in_half.message() == "the bundle has no variant for half nn");
-
-  cache::Contents none = contents();
-  none.profiles.clear();
-  const Opened without(none);
-  BOOST_TEST(name(ProfileChoice::create(without.bundle, gpu("2.0")).status().code()) == "no variant");
 }
 
 }  // namespace clbake

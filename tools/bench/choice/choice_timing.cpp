@@ -1,7 +1,7 @@
 #include "bench/choice/choice_timing.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
-#include <clbake/choice.hpp>
+#include <clbake/device_lookup.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -187,24 +187,27 @@ Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Conten
 Result<ChoosingCost> time_choosing(const Bundle& bundle, const Target& device, const std::vector<Problem>& problems) {
   constexpr std::size_t kPasses = 9;
   constexpr std::size_t kChoices = 100000;  // of a pass, roughly
-  const Result<ProfileChoice> choice = ProfileChoice::create(bundle, device);
-  if (!choice) return choice.status();
+  const Result<DeviceLookup> lookup = DeviceLookup::create({bundle}, device, true);
+  if (!lookup) return lookup.status();
+  const std::optional<std::uint32_t> target = lookup->profile_target();
+  const Result<cache::Profile> profile =
+      target ? bundle.find_profile(*target) : Status(Code::no_variant, "the bundle has no profile for the device");
+  if (!profile) return profile.status();
   std::vector<double> passes;
   const std::size_t repeats = kChoices / problems.size() + 1;
   for (std::size_t pass = 0; pass < kPasses; ++pass) {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < repeats; ++i) {
       for (const Problem& problem : problems) {
-        const Status valid = check(problem);
-        if (!valid) return valid;
-        const Result<std::uint32_t> variant = choice->variant(problem);
-        if (!variant) return variant.status();
+        const Result<std::vector<Choice>> chosen = lookup->choose(problem);
+        if (!chosen) return chosen.status();
       }
     }
     const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
     passes.push_back(spent.count() / static_cast<double>(repeats * problems.size()));
   }
-  return ChoosingCost{builder::median(passes), choice->size()};
+  return ChoosingCost{builder::median(passes),
+                      profile->exceptions.size() + profile->models.size() + profile->defaults.size()};
 }
 
 }  // namespace clbake::tool

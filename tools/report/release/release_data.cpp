@@ -27,7 +27,6 @@
 #include "report/release/release_report.hpp"
 
 #include "report/release/release_programs.hpp"
-#include "report/release/release_side.hpp"
 
 #include <clbake/builder/release/bundle_summary.hpp>
 
@@ -42,6 +41,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using builder::Served;
+using builder::Serving;
 using builder::Shape;
 
 constexpr std::size_t kMostShown = 6;
@@ -269,7 +269,8 @@ class Speedup {
   double logs_ = 0, weights_ = 0;
 };
 
-Result<Json> cell_json(const Column& column, const Row& row, Side& now, std::optional<Side>& last, Totals& totals) {
+Result<Json> cell_json(const Column& column, const Row& row, Serving& now, std::optional<Serving>& last,
+                       Totals& totals) {
   Figures figures, before;
   Speedup speedup;
   Json shown = Json::array();
@@ -296,7 +297,8 @@ Result<Json> cell_json(const Column& column, const Row& row, Side& now, std::opt
 
 const char* status_of(const Row& row) { return row.now && row.before ? "kept" : row.now ? "added" : "lost"; }
 
-Result<Json> own_json(const Row& row, Side& now, std::optional<Side>& last, ReleasePrograms& programs, Totals& totals) {
+Result<Json> own_json(const Row& row, Serving& now, std::optional<Serving>& last, ReleasePrograms& programs,
+                      Totals& totals) {
   const Result<std::vector<ReleasePrograms::Row>> own = programs.rows(now, last, row.now);
   if (!own) return own.status();
   Json json = Json::array();
@@ -307,15 +309,21 @@ Result<Json> own_json(const Row& row, Side& now, std::optional<Side>& last, Rele
   return json;
 }
 
+Result<Serving> serving_of(const std::vector<ReleaseBundle>& named, const Release& release, const Target& target) {
+  std::vector<Bundle> bundles;
+  for (const ReleaseBundle& bundle : named) bundles.push_back(bundle.bundle);
+  return Serving::create(bundles, builder::served_device(target), release.newer_driver);
+}
+
 Result<Json> row_json(const Release& release, const Row& row, const std::vector<Column>& columns,
                       ReleasePrograms& programs, Totals& totals) {
-  Result<Side> now = Side::create(release.bundles, row.target, release.newer_driver);
+  Result<Serving> now = serving_of(release.bundles, release, row.target);
   if (!now) return now.status();
-  std::optional<Side> last;
+  std::optional<Serving> last;
   if (!release.against.empty()) {
-    Result<Side> side = Side::create(release.against, row.target, release.newer_driver);
-    if (!side) return side.status();
-    last = std::move(*side);
+    Result<Serving> serving = serving_of(release.against, release, row.target);
+    if (!serving) return serving.status();
+    last = std::move(*serving);
   }
   const Target& t = row.target;
   Json json{{"device", t.device_name.empty() ? builder::target_name(t) : t.device_name},

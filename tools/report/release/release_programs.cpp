@@ -2,7 +2,8 @@
 
 #include <clbake/builder/release/check.hpp>
 
-#include <map>
+#include <numeric>
+#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -11,49 +12,51 @@ using Json = nlohmann::ordered_json;
 using builder::Served;
 
 std::string lack_text(const Served& served) {
-  if (!served.program) return "not in this release";
+  if (!served.program && served.failure.code() == Code::no_program) return "not in this release";
   const builder::Requirements all{true, true, true, true, false};
   return builder::why(served, builder::lack_of(served, all));
 }
 
-Result<Served> find(Side& side, const std::optional<OwnProgram>& program) {
-  return program ? side.find(*program) : Served();
+Status add_names(const std::vector<ReleaseBundle>& bundles, std::set<std::string>& names) {
+  for (const ReleaseBundle& named : bundles) {
+    for (std::uint32_t v = 0; v < named.bundle.variant_count(); ++v) {
+      const Result<cache::Variant> variant = named.bundle.variant(v);
+      if (!variant) return variant.status().within(named.file);
+      if (variant->is_program()) names.insert(variant->name);
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
+Source source_of(const Served& served) {
+  if (!served.program) return Source::none;
+  if (served.program->origin == Origin::native) return Source::native;
+  return served.program->origin == Origin::portable ? Source::portable : Source::source;
+}
+
 Result<ReleasePrograms> ReleasePrograms::create(const Release& release) {
-  Result<std::vector<OwnProgram>> now = own_programs(release.bundles);
-  if (!now) return now.status();
-  Result<std::vector<OwnProgram>> before = own_programs(release.against);
-  if (!before) return before.status();
-  std::map<std::string, Pair> all;
-  for (OwnProgram& program : *now) all[program.name].now = std::move(program);
-  for (OwnProgram& program : *before) all[program.name].before = std::move(program);
+  std::set<std::string> names;
+  Status added = add_names(release.bundles, names);
+  if (added) added = add_names(release.against, names);
+  if (!added) return added;
   ReleasePrograms programs;
-  for (auto& [name, pair] : all) {
-    pair.name = name;
-    programs.programs_.push_back(std::move(pair));
-  }
+  programs.names_.assign(names.begin(), names.end());
   return programs;
 }
 
-std::vector<std::string> ReleasePrograms::names() const {
-  std::vector<std::string> names;
-  for (const Pair& pair : programs_) names.push_back(pair.name);
-  return names;
-}
-
-Result<std::vector<ReleasePrograms::Row>> ReleasePrograms::rows(Side& now, std::optional<Side>& last, bool counts) {
+Result<std::vector<ReleasePrograms::Row>> ReleasePrograms::rows(builder::Serving& now,
+                                                                std::optional<builder::Serving>& last, bool counts) {
   std::vector<Row> rows;
-  for (const Pair& pair : programs_) {
-    const Result<Served> served = find(now, pair.now);
+  for (const std::string& program : names_) {
+    const Result<Served> served = now.find_program(program);
     if (!served) return served.status();
     const bool proven = served->program && served->program->proven;
     const bool jit_free = proven && served->program->jit_free;
-    Row row{pair.name, source_of(*served), {}, lack_text(*served), {}};
+    Row row{program, source_of(*served), {}, lack_text(*served), {}};
     if (last) {
-      const Result<Served> before = find(*last, pair.before);
+      const Result<Served> before = last->find_program(program);
       if (!before) return before.status();
       row.before = source_of(*before);
     }
@@ -75,9 +78,7 @@ Result<std::vector<ReleasePrograms::Row>> ReleasePrograms::rows(Side& now, std::
 }
 
 Json ReleasePrograms::total() const {
-  std::size_t all = 0;
-  for (const std::size_t count : by_source_) all += count;
-  Json json{{"programs", all}};
+  Json json{{"programs", std::accumulate(std::begin(by_source_), std::end(by_source_), std::size_t{0})}};
   for (std::size_t i = 0; i < kSources; ++i) json[kSourceNames[i]] = by_source_[i];
   json.update({{"proven", proven_}, {"jit_free", jit_free_}});
   return json;

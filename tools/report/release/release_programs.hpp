@@ -1,7 +1,9 @@
 // The application's own programs in the JSON of a release (release_data.cpp says what is where).
 #pragma once
 
-#include "report/release/release_side.hpp"
+#include "report/release/release_report.hpp"
+
+#include <clbake/builder/release/served.hpp>
 
 #include <optional>
 #include <string>
@@ -9,13 +11,21 @@
 
 namespace clbake::tool {
 
+// What serves a problem or a program: worse ones later.
+enum class Source { native, portable, source, none };
+inline constexpr const char* kSourceNames[] = {"native", "portable", "source", "none"};
+inline constexpr std::size_t kSources = std::size(kSourceNames);
+
+inline const char* name(Source source) { return kSourceNames[static_cast<std::size_t>(source)]; }
+Source source_of(const builder::Served& served);
+
 class ReleasePrograms {
  public:
   // Fails with what is wrong with a record.
   static Result<ReleasePrograms> create(const Release& release);
 
   // Of either release, in their order.
-  std::vector<std::string> names() const;
+  const std::vector<std::string>& names() const { return names_; }
 
   // A program on a target, now and in the last release.
   struct Row {
@@ -25,18 +35,14 @@ class ReleasePrograms {
     std::string why;               // what it lacks; empty: machine code, proven and JIT-free
     nlohmann::ordered_json json;
   };
-  // By names(). `counts`: the target is one of this release. Fails with what is wrong with a record.
-  Result<std::vector<Row>> rows(Side& now, std::optional<Side>& last, bool counts);
+  // By names(). `counts`: the target is one of this release. Fails with out_of_memory.
+  Result<std::vector<Row>> rows(builder::Serving& now, std::optional<builder::Serving>& last, bool counts);
 
   // Of the rows that count.
   nlohmann::ordered_json total() const;
 
  private:
-  struct Pair {
-    std::string name;
-    std::optional<OwnProgram> now, before;
-  };
-  std::vector<Pair> programs_;
+  std::vector<std::string> names_;
   std::size_t by_source_[kSources] = {};
   std::size_t proven_ = 0, jit_free_ = 0;
 };

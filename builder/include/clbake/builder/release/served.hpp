@@ -1,14 +1,15 @@
-// What serves a problem on a device, by a bundle's bytes alone: what `Library::explain` answers where the device is
+// What serves a problem on a device, by the bytes of bundles alone: what `Library::explain` answers where the device is
 // here. `check`, `diff`, `prune` and reports go by it.
 #pragma once
 
-#include <clbake/builder/tuning.hpp>
+#include <clbake/builder/devices.hpp>
+#include <clbake/builder/shape.hpp>
 #include <clbake/device_lookup.hpp>
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clbake::builder {
@@ -38,15 +39,17 @@ std::string target_name(const Target& target);
 // "exception", "model", "default", "device type".
 const char* name(ChosenBy by);
 
-// A variant on one device.
+// A variant on one device; of a complex problem with the kernels that it needs beside the variant: the worse origin,
+// the first miss, and proven or JIT-free only where both are.
 struct ServedProgram {
+  std::size_t bundle = 0;          // index into the bundles
   std::uint32_t variant = 0;       // index into the bundle's variants
   std::string name;                // of the variant
   Origin origin = Origin::source;  // native, portable or source
   Status miss;                     // why it is no machine code made for this device and driver; ok when it is
   bool proven = false;
   bool jit_free = false;
-  std::optional<cache::EntryInfo> entry;  // nothing for Origin::source
+  std::optional<cache::EntryInfo> entry;  // the variant's; nothing where it is compiled
   // What the machine code was made for that serves only with Options::newer_driver; nothing when there is none such.
   std::optional<Target> newer_driver_serves;
 };
@@ -58,32 +61,45 @@ struct Served {
   std::optional<double> expected_us;  // of a call; nothing without a cost model of the variant
 };
 
-// A bundle's answers for one device. It remembers each program that it looked up, which it also verified: a damaged
-// program serves nothing. One thread at a time. What it returns is valid as long as it is.
+// The answers of a library with some bundles for one device. It remembers each program that it looked up, which it also
+// verified: a damaged program serves nothing. One thread at a time. What it returns is valid as long as it is.
 class Serving {
  public:
   // `newer_driver`: as Options::newer_driver. Fails with out_of_memory.
-  static Result<Serving> create(const Bundle& bundle, const ServedDevice& device, bool newer_driver = false);
+  static Result<Serving> create(const std::vector<Bundle>& bundles, const ServedDevice& device,
+                                bool newer_driver = false);
 
-  // Fails with out_of_memory; that nothing serves is no failure.
+  // What `prepare` says of a problem and `Library::program` of an application's own program. Fail with out_of_memory;
+  // that nothing serves is no failure.
   Result<Served> find(const Problem& problem);
   Result<Served> find(const Shape& shape) { return find(problem_of(shape)); }
+  Result<Served> find_program(const std::string& name);
 
-  // The program of a variant, whatever chooses it. Fails with what is wrong with the variant's record.
+  // The program of a variant of the first bundle, whatever chooses it. Fails with what is wrong with the variant's
+  // record.
   Result<const ServedProgram*> program(std::uint32_t variant);
 
   const DeviceLookup& lookup() const { return lookup_; }
 
  private:
-  Serving(Bundle bundle, DeviceLookup lookup, bool newer_driver)
-      : bundle_(std::move(bundle)), lookup_(std::move(lookup)), newer_driver_(newer_driver) {}
+  // The candidates, as (bundle, variant), and the precision of a complex problem, else no_precision.
+  using Key = std::pair<std::vector<std::pair<std::size_t, std::uint32_t>>, Precision>;
 
-  Bundle bundle_;
+  Serving(std::vector<Bundle> bundles, DeviceLookup lookup, bool newer_driver)
+      : bundles_(std::move(bundles)), lookup_(std::move(lookup)), newer_driver_(newer_driver) {}
+
+  bool has_variant(const GemmKind& kind) const;
+  Result<ServedProgram> load(const std::vector<Choice>& choices) const;
+  Result<ServedProgram> load_complex(const std::vector<Choice>& choices, Precision precision) const;
+  Result<const ServedProgram*> program(const std::vector<Choice>& choices, Precision complex = no_precision);
+  Result<Served> served(const Result<std::vector<Choice>>& choices, Precision complex);
+
+  std::vector<Bundle> bundles_;
   DeviceLookup lookup_;
   bool newer_driver_;
-  std::map<std::uint32_t, ServedProgram> programs_;               // by variant
-  std::array<bool, kKinds> has_variant_of_kind_{};                // as far as it was asked for
-  std::array<std::optional<Status>, kKinds> no_variant_of_kind_;  // the same for all problems of the kind
+  std::map<Key, Result<ServedProgram>> programs_;
+  std::map<GemmKind, bool> has_variant_;  // of the kinds that a failure was about
+  std::map<GemmKind, Status> failures_;   // of kinds without a variant: the same for all problems
 };
 
 }  // namespace clbake::builder

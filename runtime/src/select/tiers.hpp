@@ -1,0 +1,55 @@
+// The ways to a program and their order, which `prepare`, `explain` and the builder's DeviceLookup share.
+#pragma once
+
+#include <clbake/clbake.hpp>
+
+#include <vector>
+
+namespace clbake {
+
+// Best first: how little is left to compile counts, not which bundle came first. So a tier is tried with all bundles
+// before the next one.
+enum class Tier {
+  exact,         // machine code made for exactly this device and driver
+  same_driver,   // NVIDIA: machine code that this driver made for another device of the architecture
+  newer_driver,  // machine code made for an older driver and the same architecture: Options::newer_driver
+  stand_in,      // what needs no compiler, while the wanted program is compiled: OnMiss::fallback
+  portable,      // an intermediate language, which the driver compiles when it is loaded
+  overlay,       // compiled earlier, by this or another process; not in a bundle
+  source,        // compiled now; not in a bundle
+};
+constexpr Tier all_tiers[] = {Tier::exact,    Tier::same_driver, Tier::newer_driver, Tier::stand_in,
+                              Tier::portable, Tier::overlay,     Tier::source};
+
+// Whether such machine code counts as made for this very device, so that it is no miss.
+constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier == Tier::same_driver; }
+
+constexpr cache::Form form_of(Tier tier) {
+  return tier == Tier::portable ? cache::Form::portable : cache::Form::native;
+}
+
+// The result of the first tier that serves, or of the last one where none does. `attempt`: Tier -> Result<T>. Sets
+// `miss`, unless the caller did, to why the first tier had nothing; ok when an exact one served.
+template <typename Attempt>
+auto first_that_serves(const std::vector<Tier>& tiers, Status& miss, const Attempt& attempt) {
+  auto result = attempt(tiers.front());
+  for (auto tier = tiers.begin();;) {
+    if (result && counts_as_exact(*tier)) miss = Status();
+    if (miss.ok() && !result) miss = result.status();
+    if (result || ++tier == tiers.end()) return result;
+    result = attempt(*tier);
+  }
+}
+
+// The result of the first candidate that succeeds, or the first failure. `attempt`: candidate -> Result<T>.
+template <typename Candidates, typename Attempt>
+auto first_of(const Candidates& candidates, const Attempt& attempt) {
+  auto candidate = candidates.begin();
+  auto first = attempt(*candidate);
+  while (!first && ++candidate != candidates.end()) {
+    if (auto other = attempt(*candidate)) return other;
+  }
+  return first;
+}
+
+}  // namespace clbake
