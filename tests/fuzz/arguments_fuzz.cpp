@@ -1,7 +1,7 @@
 // Values on the command line, files of shapes and recordings are typed by people and made by scripts. Whatever the
 // text, a parser returns a value within its documented range, or throws UsageError or fails, never anything else. The
 // first byte of an input selects the parser.
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 #include <clbake/kernels/params.hpp>
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"

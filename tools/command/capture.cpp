@@ -3,7 +3,7 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <cstdio>
 

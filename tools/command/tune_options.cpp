@@ -4,7 +4,7 @@
 #include "cli/variants.hpp"
 
 #include <clbake/builder/process.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 #include <clbake/builder/shipped_profiles.hpp>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "fleet/forms.hpp"
 
 #include <clbake/builder/fleet/plan.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <algorithm>
 #include <cstdio>

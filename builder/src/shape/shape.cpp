@@ -1,4 +1,4 @@
-#include <clbake/builder/shape.hpp>
+#include <clbake/builder/shape/shape.hpp>
 
 #include <clbake/choice.hpp>
 

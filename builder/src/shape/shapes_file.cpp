@@ -1,4 +1,4 @@
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include "process/text_file.hpp"
 

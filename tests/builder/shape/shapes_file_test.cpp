@@ -1,7 +1,7 @@
 // The file of problems that users write.
 #include "build_fixture.hpp"
 
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <sys/stat.h>
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,7 @@
 // `clbake capture` as users meet it. Needs no OpenCL device.
 #include "command.hpp"
 
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 namespace clbake::tool::test {
 

@@ -7,7 +7,7 @@
 
 #include "command.hpp"
 
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <cmath>
 #include <set>

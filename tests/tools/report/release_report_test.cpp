@@ -5,7 +5,7 @@
 #include "report/releases.hpp"
 
 #include <clbake/builder/scratch.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

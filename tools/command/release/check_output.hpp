@@ -4,7 +4,7 @@
 #include "cli/json.hpp"
 
 #include <clbake/builder/release/check.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <string>
 #include <vector>

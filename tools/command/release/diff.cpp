@@ -3,7 +3,7 @@
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
 
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <algorithm>
 

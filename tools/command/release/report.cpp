@@ -7,7 +7,7 @@
 #include "report/release/release_report.hpp"
 
 #include <clbake/builder/release/bundle_summary.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -4,7 +4,7 @@
 #include "cli/cli.hpp"
 
 #include <clbake/builder/release/served.hpp>
-#include <clbake/builder/shapes_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
 
 #include <string>
 #include <vector>

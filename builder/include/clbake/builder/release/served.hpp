@@ -3,7 +3,7 @@
 #pragma once
 
 #include <clbake/builder/devices.hpp>
-#include <clbake/builder/shape.hpp>
+#include <clbake/builder/shape/shape.hpp>
 #include <clbake/device_lookup.hpp>
 
 #include <map>

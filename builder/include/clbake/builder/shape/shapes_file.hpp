@@ -8,7 +8,7 @@
 // stand for add up; a line without one weighs 1.
 #pragma once
 
-#include <clbake/builder/shape.hpp>
+#include <clbake/builder/shape/shape.hpp>
 
 #include <cstdint>
 #include <string>
