@@ -5,8 +5,8 @@
 
 #include "finalize/finalize_pocl.hpp"
 #include "launch/call_checks.hpp"
-#include "launch/gemm.hpp"
 #include "launch/plan_cache.hpp"
+#include "launch/prepared_gemm.hpp"
 #include "load/policy.hpp"
 
 #include <algorithm>
@@ -17,12 +17,15 @@
 
 namespace clbake {
 
+using Handle = std::unique_ptr<PreparedGemm>;
+
 struct Library::State {
-  explicit State(Setup created) : setup(std::move(created)), policy(setup) {}
+  State(Setup created, const DeviceLimits& of_device) : setup(std::move(created)), limits(of_device), policy(setup) {}
 
   PlanCache plans;
   Recorder recorder;
   const Setup setup;
+  const DeviceLimits limits;
   Policy policy;
 
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
@@ -31,17 +34,18 @@ struct Library::State {
     return make_request(setup.bundles, problem, variant);
   }
   // Counts and logs every failure.
-  Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options);
-  Result<Gemm> try_prepare(const Request& request, const PrepareOptions& options);
+  Result<Handle> prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls = false);
+  Result<Handle> try_prepare(const Request& request, PreparedGemm::Parts parts);
   // With a variant other than the chosen one, whose workspace does not fit.
-  Result<Gemm> prepare_with_less(const Request& request, const PrepareOptions& options,
-                                 const std::optional<ComplexPart>& complex);
-  Result<Gemm> make(Found found, const Request& request, const PrepareOptions& options, std::uint64_t epoch,
-                    const std::optional<ComplexPart>& complex);
+  Result<Handle> prepare_with_less(const Request& request, PreparedGemm::Parts parts);
+  // Gives up workspaces of earlier calls where that takes them.
+  Result<Handle> make(PreparedGemm::Parts parts);
+  // Whether the device can hold the candidate's workspace. Ok also where that cannot be told.
+  Status fits(const Candidate& candidate, const Problem& stated) const;
   // For the program of the kernels that a complex problem needs beside its variant. Fails with no_variant.
   Result<Request> complex_request(const Request& request) const;
-  // What serves the problem, loaded; of a complex problem the variant and those kernels.
-  Result<Found> find(const Request& request, std::optional<ComplexPart>& complex);
+  // The programs that serve the problem, loaded: the variant's and, of a complex problem, that of those kernels.
+  Status find(const Request& request, PreparedGemm::Parts& parts);
   Status load(const Problem& problem);
   Result<Explanation> explain(const Problem& problem) const;
   template <typename Enqueue>
@@ -51,6 +55,11 @@ struct Library::State {
 };
 
 namespace {
+
+// The name of the program of that precision's kernels in a bundle.
+std::string complex_program(Precision precision, bool is_cpu) {
+  return std::string("clbake-") + name(precision) + (is_cpu ? "-cpu" : "-gpu");
+}
 
 // What may be used of the bundle: all of it or, if it is not trusted, nothing.
 Result<Bundle> admitted(const Bundle& bundle, const Options& options, Status& refused) {
@@ -83,22 +92,24 @@ Result<Library> Library::create(cl_context context, cl_device_id device, const s
 Result<Library> Library::State::create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                        const Options& options) {
   if (!context) return {Argument::context, "context is null"};
+  if (Status named = identify(device).status(); !named) return named;
+  const Result<cl_device_id> member = device_of_context(context, device);
+  if (!member) return member.status();
+  device = *member;
   Result<Target> target = identify(device);
   if (!target) return target.status();
-  const Status member = check_device(context, device);
-  if (!member) return member;
   Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}, false};
   cl_device_type type = 0;
-  cl_uint units = 0;
-  cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
-  if (error == CL_SUCCESS) error = setup.device.getInfo(CL_DEVICE_MAX_COMPUTE_UNITS, &units);
+  const cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
+  const Result<DeviceLimits> limits = limits_of(setup.device);
+  if (!limits) return limits.status();
   setup.is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
   for (std::size_t i = 0; i < bundles.size(); ++i) {
     Status refused;
     const Result<Bundle> usable = admitted(bundles[i], options, refused);
     if (!usable) return usable.status();
-    setup.bundles.push_back(bundle_for(*usable, setup.target, setup.is_cpu, units));
+    setup.bundles.push_back(bundle_for(*usable, setup.target, setup.is_cpu, static_cast<cl_uint>(limits->units)));
     DeviceBundle& made = setup.bundles.back();
     // What is damaged stays so; memory may be there at the next attempt.
     for (const Code code : {made.target.status().code(), made.choices.status().code(), made.defaults.status().code()}) {
@@ -108,7 +119,7 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
     made.refused = refused.within("bundle " + std::to_string(i));
     setup.log(LogLevel::warning, made.refused.message());
   }
-  return Library(std::make_shared<State>(std::move(setup)));
+  return Library(std::make_shared<State>(std::move(setup), *limits));
 }
 
 Result<Request> Library::State::complex_request(const Request& request) const {
@@ -126,7 +137,7 @@ Result<Request> Library::State::complex_request(const Request& request) const {
 
 namespace {
 
-// What an explanation of two programs says: the variant's, but where either came from, at worst, and both times.
+// Of two programs that serve one problem: the worst origin, the first miss, summed times.
 void add_complex(Explanation& e, const Explanation& of_kernels) {
   if (of_kernels.origin > e.origin) {
     e.origin = of_kernels.origin;
@@ -144,66 +155,88 @@ void add_complex(Explanation& e, const Explanation& of_kernels) {
 
 }  // namespace
 
-Result<Found> Library::State::find(const Request& request, std::optional<ComplexPart>& complex) {
-  if (!request.complex) return policy.find(request);
-  const Result<Request> wanted = complex_request(request);
-  if (!wanted) return wanted.status();
-  Result<Found> kernels = policy.find(*wanted);
-  if (!kernels) return kernels;
-  Result<Found> found = policy.find(request);
-  if (!found) return found;
-  add_complex(found->explanation, kernels->explanation);
-  complex = ComplexPart{std::move(kernels->program), *request.complex};
-  return found;
-}
-
-Result<Gemm> Library::State::make(Found found, const Request& request, const PrepareOptions& options,
-                                  std::uint64_t epoch, const std::optional<ComplexPart>& complex) {
-  Result<Gemm> gemm = Gemm::State::create(setup.context, setup.device, std::move(found), request.problem,
-                                          request.layout, options.caller_workspace, epoch, complex);
-  const Problem& stated = request.complex ? *request.complex : request.problem;
-  if (gemm) gemm->state_->each_has_event = setup.target.platform_name != "NVIDIA CUDA";
-  if (gemm && setup.options.record) gemm->state_->calls = recorder.count_of(stated);
-  return gemm;
-}
-
-Result<Gemm> Library::State::prepare(const Problem& problem, const PrepareOptions& options) {
-  Result<Gemm> gemm = exceptions_to_status([&]() -> Result<Gemm> {
-    const Result<Request> wanted = request(problem, options.variant);
-    return wanted ? try_prepare(*wanted, options) : wanted.status();
-  });
-  if (!gemm) policy.count_failure(gemm.status());
-  return gemm;
-}
-
-Result<Gemm> Library::State::try_prepare(const Request& request, const PrepareOptions& options) {
-  const std::uint64_t epoch = policy.epoch();
-  std::optional<ComplexPart> complex;
-  Result<Found> found = find(request, complex);
-  if (!found) return found.status();
-  const auto short_of_memory = [](const Result<Gemm>& made) { return made.status().code() == Code::out_of_memory; };
-  Result<Gemm> gemm = make(*found, request, options, epoch, complex);
-  if (short_of_memory(gemm) && plans.clear_workspaces()) {
-    gemm = make(std::move(*found), request, options, epoch, complex);
+Status Library::State::find(const Request& request, PreparedGemm::Parts& parts) {
+  Explanation of_complex;
+  if (request.complex) {
+    const Result<Request> wanted = complex_request(request);
+    if (!wanted) return wanted.status();
+    Result<Found> complex = policy.find(*wanted);
+    if (!complex) return complex.status();
+    parts.complex = std::move(complex->program);
+    of_complex = std::move(complex->explanation);
   }
-  if (!short_of_memory(gemm) || request.named) return gemm;
-  Result<Gemm> smaller = prepare_with_less(request, options, complex);
-  return smaller ? std::move(smaller) : std::move(gemm);
+  Result<Found> found = policy.find(request);
+  if (!found) return found.status();
+  parts.found = std::move(*found);
+  if (request.complex) add_complex(parts.found.explanation, of_complex);
+  return {};
 }
 
-Result<Gemm> Library::State::prepare_with_less(const Request& request, const PrepareOptions& options,
-                                               const std::optional<ComplexPart>& complex) {
+Status Library::State::fits(const Candidate& candidate, const Problem& stated) const {
+  const Result<cache::Variant> variant = setup.bundles[candidate.bundle].bundle.variant(candidate.variant);
+  if (!variant || !check_launchable(*variant)) return {};
+  return plan_launches(stated, *variant, limits).status();
+}
+
+Result<Handle> Library::State::make(PreparedGemm::Parts parts) {
+  Result<Handle> made = PreparedGemm::create(parts);
+  if (made.status().code() != Code::out_of_memory || !plans.clear_workspaces()) return made;
+  return PreparedGemm::create(std::move(parts));
+}
+
+Result<Handle> Library::State::prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls) {
+  Result<Handle> made = exceptions_to_status([&]() -> Result<Handle> {
+    const Result<Request> wanted = request(problem, options.variant);
+    if (!wanted) return wanted.status();
+    PreparedGemm::Parts parts;
+    parts.context = setup.context;
+    parts.device = setup.device;
+    parts.limits = limits;
+    parts.problem = wanted->complex ? *wanted->complex : wanted->problem;
+    parts.layout = wanted->layout;
+    const bool is_nvidia = setup.target.platform_name == "NVIDIA CUDA";
+    parts.events = is_nvidia ? EventUse::out_of_order : EventUse::each_launch;
+    parts.marks_calls = marks_calls;
+    parts.caller_workspace = options.caller_workspace;
+    parts.epoch = policy.epoch();
+    if (setup.options.record) parts.calls = recorder.count_of(parts.problem);
+    return try_prepare(*wanted, std::move(parts));
+  });
+  if (!made) policy.count_failure(made.status());
+  return made;
+}
+
+Result<Handle> Library::State::try_prepare(const Request& request, PreparedGemm::Parts parts) {
+  Status made = request.named ? Status() : fits(request.candidates.front(), parts.problem);
+  if (made) {  // else nothing is loaded or compiled that cannot serve
+    if (Status found = find(request, parts); !found) return found;
+    Result<Handle> handle = make(parts);
+    if (handle.status().code() != Code::out_of_memory || request.named) return handle;
+    made = handle.status();
+  }
+  if (made.code() != Code::out_of_memory) return made;
+  Result<Handle> smaller = prepare_with_less(request, parts);
+  return smaller ? std::move(smaller) : Result<Handle>(std::move(made));
+}
+
+Result<Handle> Library::State::prepare_with_less(const Request& request, PreparedGemm::Parts parts) {
   const Candidate& chosen = request.candidates.front();
+  std::vector<Request> others;
+  std::vector<Request> compiled;  // last: a variant that nobody baked for this device may be slow on it, too
   for (const std::uint32_t other : capable_variants(setup.bundles[chosen.bundle].bundle, request.problem)) {
-    if (other == chosen.variant) continue;
+    if (other == chosen.variant || !fits({chosen.bundle, other}, parts.problem)) continue;
     Request without = request;
     without.candidates = {{chosen.bundle, other}};
     without.named = true;
-    Result<Found> found = policy.find(without);
-    if (!found) continue;
-    found->explanation.reason = "the chosen variant needs more workspace than there is";
-    Result<Gemm> gemm = make(std::move(*found), request, options, policy.epoch(), complex);
-    if (gemm) return gemm;
+    const Result<Explanation> source = policy.explain(without);
+    if (source) (source->origin == Origin::source ? compiled : others).push_back(std::move(without));
+  }
+  others.insert(others.end(), compiled.begin(), compiled.end());
+  for (const Request& other : others) {
+    if (!find(other, parts)) continue;
+    parts.found.explanation.reason = "the chosen variant needs more workspace than there is";
+    Result<Handle> made = make(parts);
+    if (made) return made;
   }
   return Status(Code::out_of_memory, "no variant of the bundle needs less workspace");
 }
@@ -211,8 +244,8 @@ Result<Gemm> Library::State::prepare_with_less(const Request& request, const Pre
 Status Library::State::load(const Problem& problem) {
   const Status status = exceptions_to_status([&] {
     const Result<Request> wanted = request(problem, {});
-    std::optional<ComplexPart> complex;
-    return wanted ? find(*wanted, complex).status() : wanted.status();
+    PreparedGemm::Parts parts;
+    return wanted ? find(*wanted, parts) : wanted.status();
   });
   if (!status) policy.count_failure(status);
   return status;
@@ -240,7 +273,9 @@ Status Library::State::load_side_by_side(const std::vector<Problem>& problems) {
 const Target& Library::target() const { return state_->setup.target; }
 
 Result<Gemm> Library::prepare(const Problem& problem, const PrepareOptions& options) const {
-  return state_->prepare(problem, options);
+  Result<Handle> made = state_->prepare(problem, options);
+  if (!made) return made.status();
+  return Gemm(std::move(*made));
 }
 
 Result<Gemm> Library::prepare(const Problem& problem, const std::string& variant) const {
@@ -257,17 +292,16 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, std::comple
 template <typename Enqueue>
 Status Library::State::with_plan(cl_command_queue queue, const Problem& problem, const Enqueue& enqueue) {
   return exceptions_to_status([&]() -> Status {
-    std::optional<Gemm> plan = plans.take(problem, policy.epoch());
-    if (plan && plan->waits_on_another(queue)) plan.reset();  // its workspace would make this call wait for that one
+    Handle plan = plans.take(problem, policy.epoch());
+    if (plan && plan->runs_elsewhere(queue)) plan.reset();  // its workspace would make this call wait for that one
     if (!plan) {
-      Result<Gemm> prepared = prepare(problem, {});
+      Result<Handle> prepared = prepare(problem, {}, true);  // another queue's call asks whether it has ended
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
-      plan->state_->ends_with_event = true;  // another queue's call asks whether it has ended
     }
     Status status = enqueue(*plan);
     static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call
-      plans.put_back(problem, std::move(*plan));
+      plans.put_back(problem, std::move(plan));
       return Status();
     }));
     return status;
@@ -277,16 +311,17 @@ Status Library::State::with_plan(cl_command_queue queue, const Problem& problem,
 Status Library::gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
                      std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count,
                      const cl_event* wait_list, cl_event* event) const {
-  return state_->with_plan(queue, problem, [&](Gemm& gemm) {
-    return gemm.enqueue(queue, alpha, a, b, beta, c, more, wait_count, wait_list, event);
+  const Scalars scalars{alpha, beta};
+  return state_->with_plan(queue, problem, [&](PreparedGemm& gemm) {
+    return gemm.enqueue(queue, ScalarList{&scalars, 1}, a, b, c, more, {wait_count, wait_list, event});
   });
 }
 
 Status Library::gemm(cl_command_queue queue, const Problem& problem, const std::vector<Scalars>& each, Matrix a,
                      Matrix b, Matrix c, const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list,
                      cl_event* event) const {
-  return state_->with_plan(queue, problem, [&](Gemm& gemm) {
-    return gemm.enqueue(queue, each, a, b, c, more, wait_count, wait_list, event);
+  return state_->with_plan(queue, problem, [&](PreparedGemm& gemm) {
+    return gemm.enqueue(queue, each, a, b, c, more, {wait_count, wait_list, event});
   });
 }
 

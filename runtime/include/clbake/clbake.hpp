@@ -198,6 +198,8 @@ struct PrepareOptions {
   bool caller_workspace = false;  // allocate no workspace: Gemm::use_workspace comes before the first enqueue
 };
 
+class PreparedGemm;
+
 // A problem ready to run: the kernels of a loaded program, and a workspace if the variant needs one.
 // Move-only; may outlive its Library. One thread at a time may use a Gemm; clone it for each thread (the program is
 // shared). Calls that share a workspace wait for each other, on whatever queues they are. All functions of a moved-from
@@ -259,15 +261,11 @@ class Gemm {
   // The program of this problem, owned by the library; for tools that query the driver's binary.
   cl_program program() const;
 
+  // For the library itself.
+  explicit Gemm(std::unique_ptr<PreparedGemm> prepared);
+
  private:
-  friend class Library;
-  friend class PlanCache;
-  friend class WarmUp;
-  struct State;
-  explicit Gemm(std::unique_ptr<State> state);
-  bool outdated(std::uint64_t epoch) const;
-  bool waits_on_another(cl_command_queue queue) const;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<PreparedGemm> prepared_;
 };
 
 // A program of the application's own, which `clbake build --programs` baked (builder/BAKING.md): verified, loaded and

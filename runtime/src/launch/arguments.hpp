@@ -1,56 +1,40 @@
-// Sets the arguments of a kernel.
+// Sets the arguments of a step's kernel, and none again that the kernel already has.
 #pragma once
 
-#include <clbake/clbake.hpp>
-
+#include "launch/plan.hpp"
 #include "opencl/cl.hpp"
 
 #include <array>
-#include <cstring>
 
 namespace clbake {
 
-// The arguments that a kernel has, without memory: those that have not changed are not set again.
+// A call of a handle: its matrices, and what its scalars ask of the kernels. In elements of the plan's stated problem.
+struct Call {
+  Matrix a, b, c;
+  EpilogueBuffers more;
+  bool reads_operands = false;  // neither alpha nor k is 0
+  bool reads_d = false;
+  // Of the real product. Complex alpha is folded into B's copy; complex beta scales C first.
+  double alpha = 0;
+  double beta = 0;
+  std::complex<double> complex_alpha = 1;
+  std::complex<double> complex_beta = 1;
+};
+
+// Sets alpha, beta and what is read. BLAS: alpha = 0, as the kernel will see it, does not read A and B, so that NaN in
+// them does not spread.
+void set_scalars(const LaunchPlan& plan, const Scalars& scalars, Call& call);
+
+// The memory objects of a call, by Value.
+using MemoryObjects = std::array<cl_mem, kMemoryObjects>;
+
+// The arguments that a kernel has, without memory objects.
 struct HeldArguments {
   std::array<std::uint64_t, 32> words{};  // one after another, each filled up with zeros
   std::uint32_t set = 0;                  // a bit for each argument
 };
 
-// Sets arguments in the order of the kernel contract, one after another. A value or null that the kernel already has
-// is not set again; memory is, as a new object may have an old one's address.
-class Arguments {
- public:
-  Arguments(cl_kernel kernel, HeldArguments& held) : kernel_(kernel), held_(held) {}
-  Arguments& memory(cl_mem value) {
-    if (value) held_.set &= ~(1U << index_);
-    return bytes(&value, sizeof value);
-  }
-  Arguments& size(std::size_t value) { return number(static_cast<cl_int>(value)); }
-  Arguments& distance(cl_ulong elements) { return number(elements); }
-  Arguments& real(double value, Precision precision) { return reals<1>({value}, precision); }
-  // A vector of OpenCL C.
-  template <std::size_t count>
-  Arguments& reals(const std::array<double, count>& values, Precision precision) {
-    if (precision == Precision::double_precision) return bytes(values.data(), sizeof values);
-    std::array<cl_float, count> singles;
-    for (std::size_t i = 0; i < count; ++i) singles[i] = static_cast<cl_float>(values[i]);
-    return bytes(singles.data(), sizeof singles);
-  }
-  // A scalar or a struct of OpenCL C.
-  template <typename T>
-  Arguments& number(const T& value) {
-    return bytes(&value, sizeof value);
-  }
-  cl_int error() const { return error_; }
-
- private:
-  Arguments& bytes(const void* value, std::size_t size);
-
-  cl_kernel kernel_;
-  HeldArguments& held_;
-  cl_uint index_ = 0;
-  std::size_t word_ = 0;
-  cl_int error_ = CL_SUCCESS;
-};
+cl_int set_arguments(cl_kernel kernel, HeldArguments& held, const LaunchPlan& plan, const Step& step, const Call& call,
+                     const MemoryObjects& memory);
 
 }  // namespace clbake

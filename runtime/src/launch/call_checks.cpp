@@ -1,18 +1,38 @@
 #include "launch/call_checks.hpp"
 
+#include "launch/aliasing.hpp"
+
 #include <algorithm>
 #include <vector>
 
 namespace clbake {
 
-Status check_device(cl_context context, cl_device_id device) {
+namespace {
+
+// Null for a device that is no sub-device.
+cl_device_id parent_of(cl_device_id device) {
+  cl_device_id parent = nullptr;
+  const cl_int error = clGetDeviceInfo(device, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr);
+  return error == CL_SUCCESS ? parent : nullptr;
+}
+
+bool is_within(cl_device_id device, cl_device_id whole) {
+  while (device && device != whole) device = parent_of(device);
+  return device != nullptr;
+}
+
+}  // namespace
+
+Result<cl_device_id> device_of_context(cl_context context, cl_device_id device) {
   std::size_t bytes = 0;
   cl_int error = clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
   std::vector<cl_device_id> devices(bytes / sizeof(cl_device_id));
   if (error == CL_SUCCESS) error = clGetContextInfo(context, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr);
   if (error == CL_INVALID_CONTEXT) return {Argument::context, "context: " + opencl_error(error), error};
   if (error != CL_SUCCESS) return opencl_status("clGetContextInfo", error);
-  if (std::find(devices.begin(), devices.end(), device) != devices.end()) return {};
+  for (; device; device = parent_of(device)) {
+    if (std::find(devices.begin(), devices.end(), device) != devices.end()) return device;
+  }
   return {Argument::device, "device is none of the context's"};
 }
 
@@ -27,7 +47,7 @@ Status check_queue(cl_command_queue queue, const cl::Context& context, const cl:
   if (error == CL_INVALID_COMMAND_QUEUE) return {Argument::queue, "queue: " + opencl_error(error), error};
   if (error != CL_SUCCESS) return opencl_status("clGetCommandQueueInfo", error);
   if (queue_context != context()) return {Argument::queue, "queue belongs to another context"};
-  if (queue_device != device()) return {Argument::queue, "queue belongs to another device"};
+  if (!is_within(queue_device, device())) return {Argument::queue, "queue belongs to another device"};
   return {};
 }
 
@@ -66,6 +86,64 @@ Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Co
   if (extent <= elements && matrix.offset <= elements - extent) return {};
   return {as.size, std::string(as.name) + " needs " + std::to_string(extent) + " elements from offset " +
                        std::to_string(matrix.offset) + ", its buffer has " + std::to_string(elements)};
+}
+
+Status OperandChecks::check(const cl::Context& context, const Call& call) {
+  if (problem_->m == 0 || problem_->n == 0 || problem_->batch == 0) return {};
+  const Status status = check_sizes(context, call);
+  return status ? check_apart(call) : status;
+}
+
+Status OperandChecks::check_sizes(const cl::Context& context, const Call& call) const {
+  const std::size_t bytes = element_bytes(problem_->precision);
+  Status status;
+  if (call.reads_operands) {
+    status = check_buffer(exchanged_ ? kBufferB : kBufferA, call.a, context, extents_.a, bytes);
+    if (status) status = check_buffer(exchanged_ ? kBufferA : kBufferB, call.b, context, extents_.b, bytes);
+  }
+  if (status) status = check_buffer(kBufferC, call.c, context, extents_.c, bytes);
+  if (status && call.reads_d) status = check_buffer(kBufferD, call.more.d, context, extents_.d, bytes);
+  if (status && extents_.bias > 0) status = check_buffer(kBias, call.more.bias, context, extents_.bias, bytes);
+  return status;
+}
+
+template <typename Shares>
+bool OperandChecks::shares(Apart& known, const Matrix& operand, const Matrix& c, const Shares& find_out) {
+  if (operand.buffer != c.buffer || (known.operand == operand.offset && known.c == c.offset)) return false;
+  if (find_out()) return true;
+  known = {operand.offset, c.offset};
+  return false;
+}
+
+Status OperandChecks::check_apart(const Call& call) {
+  const Problem& p = *problem_;
+  const Operand c = operand_c(p, call.c.offset);
+  const auto refused = [](const char* name) {
+    return Status(Argument::c_alias,
+                  std::string("C and ") + name + " share elements of one buffer, or interleave over millions of rows");
+  };
+  if (call.reads_operands) {
+    if (shares(a_, call.a, call.c, [&] { return overlap(operand_a(p, call.a.offset), c); })) {
+      return refused(exchanged_ ? "B" : "A");
+    }
+    if (shares(b_, call.b, call.c, [&] { return overlap(operand_b(p, call.b.offset), c); })) {
+      return refused(exchanged_ ? "A" : "B");
+    }
+  }
+  // A D that is C, element for element, is fine.
+  const auto part_of_c = [&] {
+    const Operand d = operand_d(p, call.more.d.offset);
+    const bool same = d.offset == c.offset && d.ld == c.ld && (p.batch == 1 || d.offsets || d.stride == c.stride);
+    return !same && overlap(d, c);
+  };
+  if (call.reads_d && shares(d_, call.more.d, call.c, part_of_c)) {
+    return {Argument::d_alias, "C and D share elements of one buffer, but are not the same matrix"};
+  }
+  const auto bias_in_c = [&] { return overlap(operand_bias(p, call.more.bias.offset), c); };
+  if (extents_.bias > 0 && shares(bias_, call.more.bias, call.c, bias_in_c)) {
+    return {Argument::bias_alias, "C and the bias share elements of one buffer"};
+  }
+  return {};
 }
 
 }  // namespace clbake

@@ -1,17 +1,18 @@
 // What a caller may pass to enqueue, checked before anything is enqueued.
 #pragma once
 
-#include <clbake/clbake.hpp>
-
-#include "opencl/cl.hpp"
+#include "launch/arguments.hpp"
 
 namespace clbake {
 
 // All fail with invalid_argument, naming the argument; or with opencl or out_of_memory.
+
+// That the queue is of the context, and of the device or a sub-device of it.
 Status check_queue(cl_command_queue queue, const cl::Context& context, const cl::Device& device);
 
-// That the device is one of the context's.
-Status check_device(cl_context context, cl_device_id device);
+// The device itself, if it is one of the context's, else the device of which it is a sub-device: PoCL lists that in
+// contexts of sub-devices.
+Result<cl_device_id> device_of_context(cl_context context, cl_device_id device);
 
 // That there are `count` events, none of them null.
 Status check_wait_list(cl_uint count, const cl_event* list);
@@ -34,5 +35,33 @@ inline constexpr BufferArgument kWorkspace{"the workspace", Argument::workspace,
 // read-only to kernels.
 Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Context& context, std::size_t extent,
                     std::size_t bytes_per_element);
+
+// The matrices of a handle's calls.
+class OperandChecks {
+ public:
+  OperandChecks() = default;
+  // `problem` is row-major and must outlive this. layout: the caller's; column-major exchanges A and B.
+  OperandChecks(const Problem& problem, Layout layout)
+      : problem_(&problem), extents_(extents(problem)), exchanged_(layout == Layout::column_major) {}
+
+  // That all buffers that are read or written are there and large enough, and that none shares elements with C.
+  Status check(const cl::Context& context, const Call& call);
+
+ private:
+  // Pairs of starts of an operand and C in one buffer that are known to share nothing: the check may sort all rows.
+  struct Apart {
+    std::size_t operand = SIZE_MAX;
+    std::size_t c = SIZE_MAX;
+  };
+  Status check_sizes(const cl::Context& context, const Call& call) const;
+  Status check_apart(const Call& call);
+  template <typename Shares>
+  static bool shares(Apart& known, const Matrix& operand, const Matrix& c, const Shares& find_out);
+
+  const Problem* problem_ = nullptr;
+  Extents extents_;
+  bool exchanged_ = false;
+  Apart a_, b_, d_, bias_;
+};
 
 }  // namespace clbake

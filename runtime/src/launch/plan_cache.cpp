@@ -61,13 +61,13 @@ PlanCache::Plan* PlanCache::Shard::find(std::uint64_t hash, const Problem& probl
 
 std::size_t PlanCache::Shard::workspace_bytes() const {
   std::size_t bytes = 0;
-  for (const Plan& plan : plans) bytes += plan.gemm ? plan.gemm->workspace_bytes() : 0;
+  for (const Plan& plan : plans) bytes += plan.gemm ? plan.gemm->plan().workspace_bytes() : 0;
   return bytes;
 }
 
-void PlanCache::Shard::drop_workspaces(std::vector<std::optional<Gemm>>& evicted) {
+void PlanCache::Shard::drop_workspaces(std::vector<std::unique_ptr<PreparedGemm>>& evicted) {
   for (Plan& plan : plans) {
-    if (plan.gemm && plan.gemm->workspace_bytes() > 0) evicted.emplace_back().swap(plan.gemm);
+    if (plan.gemm && plan.gemm->plan().workspace_bytes() > 0) evicted.emplace_back().swap(plan.gemm);
   }
 }
 
@@ -75,9 +75,9 @@ PlanCache::Plan& PlanCache::Shard::oldest() {
   return *std::min_element(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.used < b.used; });
 }
 
-std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t epoch) {
+std::unique_ptr<PreparedGemm> PlanCache::take(const Problem& problem, std::uint64_t epoch) {
   const std::uint64_t hash = hash_of(problem);
-  std::optional<Gemm> gemm;
+  std::unique_ptr<PreparedGemm> gemm;
   Shard& mine = shard();
   {
     const auto lock = mine.lock();
@@ -93,11 +93,10 @@ std::optional<Gemm> PlanCache::take(const Problem& problem, std::uint64_t epoch)
   return gemm;
 }
 
-void PlanCache::put_back(const Problem& problem, Gemm gemm) {
+void PlanCache::put_back(const Problem& problem, std::unique_ptr<PreparedGemm> gemm) {
   const std::uint64_t hash = hash_of(problem);
-  const std::size_t bytes = gemm.workspace_bytes();
-  std::optional<Gemm> spare(std::move(gemm));
-  std::vector<std::optional<Gemm>> evicted;
+  const std::size_t bytes = gemm->plan().workspace_bytes();
+  std::vector<std::unique_ptr<PreparedGemm>> evicted;
   Shard& mine = shard();
   const auto lock = mine.lock();
   // Large workspaces evict each other; the newest one stays, however large it is.
@@ -109,13 +108,13 @@ void PlanCache::put_back(const Problem& problem, Gemm gemm) {
     plan->hash = hash;
   }
   plan->used = ++mine.clock;
-  plan->gemm.swap(spare);
+  plan->gemm.swap(gemm);
 }
 
 bool PlanCache::clear_workspaces() {
   bool any = false;
   for (Shard& shard : shards_) {
-    std::vector<std::optional<Gemm>> evicted;
+    std::vector<std::unique_ptr<PreparedGemm>> evicted;
     const std::lock_guard<std::mutex> lock(shard.mutex);
     shard.drop_workspaces(evicted);
     any = any || !evicted.empty();

@@ -1,8 +1,8 @@
-// The plans that Library::gemm keeps from call to call. A plan is a problem and the Gemm prepared for it.
+// The plans that Library::gemm keeps from call to call. A plan is a problem and the handle prepared for it.
 //
-// Preparing chooses a variant and creates kernels; a call that finds a plan neither prepares nor allocates. A Gemm may
-// be used by one thread at a time, so `take` removes it from the cache and `put_back` returns it: no lock is held while
-// drivers are called, and a second thread that wants the same problem meanwhile prepares its own.
+// Preparing chooses a variant and creates kernels; a call that finds a plan neither prepares nor allocates. A handle
+// may be used by one thread at a time, so `take` removes it from the cache and `put_back` returns it: no lock is held
+// while drivers are called, and a second thread that wants the same problem meanwhile prepares its own.
 //
 // One cache behind one lock would make threads wait for each other and share cache lines at every call. So threads are
 // assigned in turn to shards: kShards threads started one after another never meet at a lock. The price is that each
@@ -10,12 +10,11 @@
 // the library's epoch shows that a better program is ready, or when the shard's workspaces exceed a limit.
 #pragma once
 
-#include "launch/gemm.hpp"
+#include "launch/prepared_gemm.hpp"
 
 #include <array>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 namespace clbake {
@@ -23,14 +22,14 @@ namespace clbake {
 // Any number of threads at once.
 class PlanCache {
  public:
-  // Removes and returns the Gemm of the problem's plan, unless it waits for a program and was prepared before this
+  // Removes and returns the handle of the problem's plan, unless it waits for a program and was prepared before this
   // epoch.
-  std::optional<Gemm> take(const Problem& problem, std::uint64_t epoch);
+  std::unique_ptr<PreparedGemm> take(const Problem& problem, std::uint64_t epoch);
 
-  // Keeps the Gemm for the thread's next call of the problem. May throw std::bad_alloc.
-  void put_back(const Problem& problem, Gemm gemm);
+  // Keeps the handle for the thread's next call of the problem. May throw std::bad_alloc.
+  void put_back(const Problem& problem, std::unique_ptr<PreparedGemm> gemm);
 
-  // Drops all Gemms that have workspaces. Returns whether there were any.
+  // Drops all handles that have workspaces. Returns whether there were any.
   bool clear_workspaces();
 
   void add_to(Counters& counters);  // cached and waits
@@ -42,7 +41,7 @@ class PlanCache {
     std::uint64_t hash = 0;
     std::uint64_t used = 0;
     Problem problem;
-    std::optional<Gemm> gemm;  // none while a call uses it
+    std::unique_ptr<PreparedGemm> gemm;  // none while a call uses it
   };
   struct alignas(64) Shard {
     std::mutex mutex;
@@ -53,8 +52,9 @@ class PlanCache {
     Plan* find(std::uint64_t hash, const Problem& problem);
     Plan& oldest();
     std::size_t workspace_bytes() const;
-    void drop_workspaces(std::vector<std::optional<Gemm>>& evicted);  // the caller destroys them after unlocking
-    std::unique_lock<std::mutex> lock();                              // counts a wait
+    // The caller destroys them after unlocking.
+    void drop_workspaces(std::vector<std::unique_ptr<PreparedGemm>>& evicted);
+    std::unique_lock<std::mutex> lock();  // counts a wait
   };
   Shard& shard();  // this thread's
 

@@ -5,7 +5,7 @@
 
 #include <clbake/finalize.hpp>
 
-#include "launch/gemm.hpp"
+#include "launch/prepared_gemm.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -103,7 +103,7 @@ Status compare(const Problem& p, const std::vector<unsigned char>& found) {
 }
 
 // Runs the product and compares it.
-Status check(const cl::Context& context, const cl::Device& device, Gemm& gemm, const Problem& p) {
+Status check(const cl::Context& context, const cl::Device& device, PreparedGemm& gemm, const Problem& p) {
   std::vector<unsigned char> a = matrix(p.precision, p.m, p.k, p.trans_a,
                                         [](std::size_t i, std::size_t l) { return row_factor(i) * step_factor(l); });
   std::vector<unsigned char> b = matrix(p.precision, p.k, p.n, p.trans_b,
@@ -118,7 +118,8 @@ Status check(const cl::Context& context, const cl::Device& device, Gemm& gemm, c
   for (const cl_int error : errors) {
     if (error != CL_SUCCESS) return opencl_status("matrices for a check", error);
   }
-  Status status = gemm.enqueue(queue(), 1, {in_a()}, {in_b()}, 0, {out()});
+  const Scalars scalars{1, 0};
+  Status status = gemm.enqueue(queue(), ScalarList{&scalars, 1}, {in_a()}, {in_b()}, {out()}, {}, {});
   const cl_int error = status ? queue.enqueueReadBuffer(out, CL_TRUE, 0, c.size(), c.data()) : queue.finish();
   if (status) status = opencl_status("clEnqueueReadBuffer", error);
   return status ? compare(p, c) : status;
@@ -126,15 +127,14 @@ Status check(const cl::Context& context, const cl::Device& device, Gemm& gemm, c
 
 }  // namespace
 
-Status WarmUp::check_product(const cl::Context& context, const cl::Device& device, const Program& program) {
-  const std::shared_ptr<const Program> borrowed(std::shared_ptr<void>(), &program);  // the caller keeps it meanwhile
+Status check_product(const cl::Context& context, const cl::Device& device, const Program& program) {
   const cache::Launch& launch = product_launch(program.variant);
   Status status;
   for (const Sizes& sizes : kSizes) {
     const Problem p = make_problem(program.variant.kind(), above(launch.tile_m, sizes.multiple),
                                    above(launch.tile_n, sizes.multiple), sizes.depth);
-    Result<Gemm> gemm = prepare(context, device, borrowed, p);
-    status = gemm ? check(context, device, *gemm, p) : gemm.status();
+    const Result<std::unique_ptr<PreparedGemm>> gemm = prepare_program(context, device, borrowed(program), p);
+    status = gemm ? check(context, device, **gemm, p) : gemm.status();
     if (!status) break;
   }
   return status;

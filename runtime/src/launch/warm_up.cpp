@@ -3,7 +3,7 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/finalize.hpp>
 
-#include "launch/gemm.hpp"
+#include "launch/prepared_gemm.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -68,13 +68,14 @@ std::vector<Problem> usual_grids(const cache::Variant& v) {
 // Launches products of zeros, one after another, and waits for each.
 class Launcher {
  public:
-  // Enqueues more after a product.
-  using Then = Status (*)(Gemm& gemm, cl_command_queue queue);
+  // Enqueues more after the product that was prepared last.
+  using Then = std::function<Status(cl_command_queue queue)>;
 
   Launcher(const cl::Context& context, const cl::Device& device)
       : context_(context), queue_(context_, device, 0, &error_) {}
 
-  Status run(const cache::Variant& variant, const std::vector<Problem>& problems, const Prepare& prepare, Then then) {
+  Status run(const cache::Variant& variant, const std::vector<Problem>& problems, const Prepare& prepare,
+             const Then& then) {
     Status status = opencl_status("clCreateCommandQueue", error_);
     for (const Problem& problem : problems) {
       if (status) status = run_one(variant, problem, prepare, then);
@@ -83,7 +84,7 @@ class Launcher {
   }
 
  private:
-  Status run_one(const cache::Variant& variant, const Problem& problem, const Prepare& prepare, Then then) {
+  Status run_one(const cache::Variant& variant, const Problem& problem, const Prepare& prepare, const Then& then) {
     Result<Gemm> gemm = prepare(problem);
     // The device does not allow an image of this size: no user can launch this grid.
     const bool images = variant.image_a || variant.image_b;
@@ -96,7 +97,7 @@ class Launcher {
     const cl::Buffer c = zeros(elements.c * bytes);
     Status status = opencl_status("matrices of zeros for a first launch", error_);
     if (status) status = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
-    if (status && then) status = then(*gemm, queue_());
+    if (status && then) status = then(queue_());
     const cl_int error = queue_.finish();  // even after a failure: the buffers are released next
     return status ? opencl_status("clFinish", error) : status;
   }
@@ -154,34 +155,36 @@ std::vector<Problem> large_grids(const cache::Variant& v) {
   return {tall ? thin_product(v, rows, 1) : thin_product(v, 1, columns)};
 }
 
-Result<Gemm> WarmUp::prepare(const cl::Context& context, const cl::Device& device,
-                             const std::shared_ptr<const Program>& program, const Problem& problem) {
-  return Gemm::State::create(context, device, {program, program->explanation}, problem, Layout::row_major, false, 0);
-}
-
-// Work-items beyond C do nothing: the product stays the same.
-Status WarmUp::widen_reduction(Gemm& gemm, cl_command_queue queue) {
-  return opencl_status("clEnqueueNDRangeKernel", gemm.state_->widen_reduction(queue, kUsualReduced));
-}
-
-double WarmUp::launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program) {
+double launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program) {
   const auto start = std::chrono::steady_clock::now();
-  const std::shared_ptr<const Program> borrowed(std::shared_ptr<void>(), &program);  // the caller keeps it meanwhile
-  const auto prepared = [&](const Problem& problem) { return prepare(context, device, borrowed, problem); };
+  PreparedGemm* latest = nullptr;
+  const auto prepared = [&](const Problem& problem) -> Result<Gemm> {
+    Result<std::unique_ptr<PreparedGemm>> made = prepare_program(context, device, borrowed(program), problem);
+    if (!made) return made.status();
+    latest = made->get();
+    return Gemm(std::move(*made));
+  };
+  const auto widen = [&](cl_command_queue queue) {
+    const Step step = widened_reduction(latest->plan(), kUsualReduced);
+    if (step.groups[0] == 0) return Status();
+    return opencl_status("clEnqueueNDRangeKernel", latest->launch(queue, step, {}));
+  };
   Status launched;
   one_at_a_time(program.variant.build_options, [&] {
-    launched = exceptions_to_status([&] {
-      return Launcher(context, device).run(program.variant, usual_grids(program.variant), prepared, widen_reduction);
-    });
+    launched = exceptions_to_status(
+        [&] { return Launcher(context, device).run(program.variant, usual_grids(program.variant), prepared, widen); });
   });
   const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
   return launched ? us.count() : 0;
 }
 
-Status WarmUp::launch_every_shape(const cl::Context& context, const cl::Device& device,
-                                  const std::shared_ptr<const Program>& program) {
-  return clbake::launch_every_shape(context(), device(), program->variant,
-                                    [&](const Problem& problem) { return prepare(context, device, program, problem); });
+Status launch_every_shape(const cl::Context& context, const cl::Device& device,
+                          const std::shared_ptr<const Program>& program) {
+  return launch_every_shape(context(), device(), program->variant, [&](const Problem& problem) -> Result<Gemm> {
+    Result<std::unique_ptr<PreparedGemm>> made = prepare_program(context, device, program, problem);
+    if (!made) return made.status();
+    return Gemm(std::move(*made));
+  });
 }
 
 Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,

@@ -15,26 +15,17 @@
 
 namespace clbake {
 
-// A class so that Gemm can name it as a friend.
-class WarmUp {
- public:
-  // Launches the program's kernels on the widest grid that matrices of 16,384 rows or columns need, the reduction on
-  // one for 4 million elements, and waits. PoCL keeps its state for each process, so only one thread at a time does
-  // this for one program; others wait. Returns the microseconds it took, 0 when it failed.
-  static double launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program);
+// Launches the program's kernels on the widest grid that matrices of 16,384 rows or columns need, the reduction on one
+// for 4 million elements, and waits. PoCL keeps its state for each process, so only one thread at a time does this for
+// one program; others wait. Returns the microseconds it took, 0 when it failed.
+double launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program);
 
-  // launch_every_shape() of clbake/finalize.hpp for a loaded program.
-  static Status launch_every_shape(const cl::Context& context, const cl::Device& device,
-                                   const std::shared_ptr<const Program>& program);
+// launch_every_shape() of clbake/finalize.hpp for a loaded program.
+Status launch_every_shape(const cl::Context& context, const cl::Device& device,
+                          const std::shared_ptr<const Program>& program);
 
-  // Computes a product of whole numbers, a little larger than a tile, and compares each element with what is known.
-  // Waits for it. Fails with driver_rejected when one is wrong, or with what kept the product from being computed.
-  static Status check_product(const cl::Context& context, const cl::Device& device, const Program& program);
-
- private:
-  static Result<Gemm> prepare(const cl::Context& context, const cl::Device& device,
-                              const std::shared_ptr<const Program>& program, const Problem& problem);
-  static Status widen_reduction(Gemm& gemm, cl_command_queue queue);
-};
+// Computes a product of whole numbers, a little larger than a tile, and compares each element with what is known. Waits
+// for it. Fails with driver_rejected when one is wrong, or with the failure of the product.
+Status check_product(const cl::Context& context, const cl::Device& device, const Program& program);
 
 }  // namespace clbake

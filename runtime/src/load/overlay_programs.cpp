@@ -96,7 +96,7 @@ Status OverlayPrograms::store(const Candidate& candidate, std::shared_ptr<const 
   }
   const auto launch = [&] {
     if (program->variant.is_program()) return Status();  // only its application knows the arguments
-    return WarmUp::launch_every_shape(setup_.context, setup_.device, program);
+    return launch_every_shape(setup_.context, setup_.device, program);
   };
   return setup_.options.overlay->finalize_and_store(
       *key, Compiled{setup_.target, program->variant, program->program(), launch});

@@ -80,7 +80,7 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
   };
   Result<Program> program = loaded();
   if (program && tier == Tier::stand_in) {
-    const Status right = WarmUp::check_product(setup_.context, setup_.device, *program);
+    const Status right = check_product(setup_.context, setup_.device, *program);
     if (right.code() == Code::out_of_memory || right.code() == Code::opencl) return right;  // of the machine
     if (!right) {
       return Status(Code::driver_rejected, "program " + program->variant.name + ", made for driver " +
@@ -90,7 +90,7 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
   // The arguments of an application's own kernels are not known here.
   if (program && is_pocl(setup_.target) && !setup_.options.only_build && !program->variant.is_program()) {
     // Best effort: the product itself may succeed where this launch failed.
-    program->explanation.build_us += WarmUp::launch_usual_grids(setup_.context, setup_.device, *program);
+    program->explanation.build_us += launch_usual_grids(setup_.context, setup_.device, *program);
   }
   return program;
 }

@@ -173,3 +173,27 @@ BOOST_AUTO_TEST_CASE(BothProgramsAreExplained) {
   BOOST_TEST(e.variant == kernels::name(variant_for(kWays[0], problem)));
   BOOST_TEST((e.origin == Origin::source && e.miss != Code::ok));
 }
+
+// PoCL 3.1 aborts the process when a failure reaches an event that nobody holds. The library holds
+// the events of handles that are gone.
+BOOST_AUTO_TEST_CASE(AFailedWaitEndsCallsWhoseHandleIsGone) {
+  const Problem problem = complex_problem();
+  const Buffers on(1, 1, 7);
+  cl_int error = CL_SUCCESS;
+  cl_event gate = clCreateUserEvent(context(), &error);
+  BOOST_REQUIRE(error == CL_SUCCESS);
+  std::array<cl_event, 2> done{};
+  {
+    Gemm gemm = prepared(problem);
+    for (cl_event& event : done) {
+      BOOST_TEST(gemm.enqueue(queue(), 1, {on.a}, {on.b}, 0, {on.c}, 1, &gate, &event).ok());
+    }
+  }
+  BOOST_TEST(clSetUserEventStatus(gate, -5) == CL_SUCCESS);
+  for (const cl_event& event : done) {
+    BOOST_TEST(clWaitForEvents(1, &event) != CL_SUCCESS);
+    clReleaseEvent(event);
+  }
+  clReleaseEvent(gate);
+  on.require_all(7);
+}

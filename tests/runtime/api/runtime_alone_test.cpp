@@ -207,6 +207,53 @@ BOOST_AUTO_TEST_CASE(AlphaZeroReadsNeitherANorB) {
   for (const float x : product.c) BOOST_REQUIRE_EQUAL(x, 3.0F);
 }
 
+// As in the reference BLAS.
+BOOST_AUTO_TEST_CASE(ANegativeZeroInCKeepsItsSignWithoutOperands) {
+  const Result<Library> library = golden_library();
+  BOOST_REQUIRE(library.ok());
+  for (const std::size_t k : {std::size_t{0}, std::size_t{17}}) {
+    for (const double beta : {1.0, 2.0}) {
+      Product product;
+      product.fill_c(-0.0F);
+      product.problem.k = k;
+      Result<Gemm> gemm = library->prepare(product.problem);
+      BOOST_REQUIRE(gemm.ok());
+      const Status status = gemm->enqueue(environment().queue, k == 0 ? 1.0 : 0.0, {}, {}, beta, {product.c_buffer});
+      BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
+      product.read_c();
+      for (const float x : product.c) BOOST_REQUIRE(x == 0.0F && std::signbit(x));
+    }
+  }
+}
+
+// PoCL lists the whole device in the context of a sub-device.
+BOOST_AUTO_TEST_CASE(ASubDeviceIsServedAsItsDevice) {
+  const cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  cl_device_id parts[64] = {};
+  cl_uint count = 0;
+  if (clCreateSubDevices(environment().device, equally, 64, parts, &count) != CL_SUCCESS) {
+    BOOST_TEST_MESSAGE("the device has no sub-devices");
+    return;
+  }
+  const Environment whole = environment();
+  environment().context = clCreateContext(nullptr, 1, &parts[0], nullptr, nullptr, nullptr);
+  environment().queue = clCreateCommandQueue(environment().context, parts[0], 0, nullptr);
+  for (const cl_device_id device : {parts[0], whole.device}) {
+    environment().device = device;
+    const Result<Library> library = golden_library();
+    BOOST_REQUIRE_MESSAGE(library.ok(), library.status().message());
+    Product product;
+    const Status status = library->gemm(environment().queue, product.problem, 1.0, {product.a_buffer},
+                                        {product.b_buffer}, 0.0, {product.c_buffer});
+    BOOST_REQUIRE_MESSAGE(status.ok(), status.message());
+    BOOST_TEST(product.error() < kTolerance);
+  }
+  clReleaseCommandQueue(environment().queue);
+  clReleaseContext(environment().context);
+  environment() = whole;
+  for (cl_uint i = 0; i < count; ++i) clReleaseDevice(parts[i]);
+}
+
 BOOST_AUTO_TEST_CASE(AnInfiniteAlphaOfAnEmptySumLeavesBetaTimesC) {
   const Result<Library> library = golden_library();
   BOOST_REQUIRE(library.ok());

@@ -189,3 +189,22 @@ BOOST_AUTO_TEST_CASE(BothProgramsAreExplained) {
     BOOST_TEST(name(strict.prepare(problem).status().code()) == "no entry");
   }
 }
+
+// alpha = 0 and beta = 1, whatever the kernel.
+BOOST_AUTO_TEST_CASE(ACallThatLeavesCLaunchesNothingAndItsEventCompletes) {
+  const Scene scene;
+  const Library library = library_of(scene, bundle_contents());
+  for (const Case which : kWithComplex) {
+    const Problem problem = problem_of(which, 2);
+    const Operands o(scene, problem);
+    Result<Gemm> gemm = library.prepare(problem);
+    BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
+    fake::forget_calls();
+    cl_event done = nullptr;
+    BOOST_TEST(gemm->enqueue(scene.queue, 0, {}, {}, 1, o.c, 0, nullptr, &done).ok());
+    BOOST_TEST(gemm->enqueue(scene.queue, {{0, 1}, {0, 1}}, {}, {}, o.c).ok());
+    BOOST_TEST(fake::calls(fake::Function::clEnqueueNDRangeKernel) == 0U);
+    BOOST_TEST(clWaitForEvents(1, &done) == CL_SUCCESS);
+    clReleaseEvent(done);
+  }
+}

@@ -1,6 +1,7 @@
 // Every call that the library makes to the driver fails once, with several errors: the library reports it or
 // works without that call, leaks nothing, and recovers when the error has passed.
 #include "faults/fake_scene.hpp"
+#include "faults/leaks.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -364,4 +365,28 @@ BOOST_AUTO_TEST_CASE(TheEventsOfAVariantOfSeveralKernelsLiveUntilTheCallHasEnded
     BOOST_TEST(fake::alive(fake::Kind::event) == before + launches);
   }
   for (const std::string& complaint : fake::complaints()) BOOST_TEST_ERROR(complaint);
+}
+
+// The same where the handle is gone before.
+BOOST_AUTO_TEST_CASE(TheEventsOfAHandleThatIsGoneLiveUntilTheCallHasEnded) {
+  bundle_bytes();
+  {
+    const Scene scene;
+    const Problem problem = problem_of(Case::launches);
+    const Operands failing(scene, problem);
+    const Result<Library> library = open_library(scene);
+    BOOST_REQUIRE(library.ok());
+    std::optional<Gemm> gemm = std::move(*prepare(*library, problem));
+    const int before = fake::alive(fake::Kind::event);
+    cl_event gate = clCreateUserEvent(scene.context, nullptr);
+    BOOST_TEST(enqueue(*gemm, scene.queue, failing, 1, &gate).ok());
+    gemm.reset();
+    BOOST_TEST(fake::alive(fake::Kind::event) == before + 1 + 4);
+    BOOST_TEST(clSetUserEventStatus(gate, -1) == CL_SUCCESS);
+    clReleaseEvent(gate);
+    clFinish(scene.queue);
+    BOOST_TEST(prepare(*library, problem).ok());
+    BOOST_TEST(fake::alive(fake::Kind::event) == before);
+  }
+  check_nothing_is_left();
 }

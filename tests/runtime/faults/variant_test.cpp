@@ -81,6 +81,34 @@ BOOST_AUTO_TEST_CASE(AVariantWithLessWorkspaceServesWhereTheChosenOnesDoesNotFit
   check_nothing_is_left();
 }
 
+BOOST_AUTO_TEST_CASE(ABakedVariantServesBeforeOneThatWouldBeCompiled) {
+  const Scene scene;
+  cache::Contents contents = bundle_contents();
+  add_variant(contents, Case::launches, "compiled");
+  cache::Entry entry;
+  entry.variant = add_variant(contents, Case::launches, "baked");
+  entry.program = fake::binary_for(0, contents.variants[entry.variant].build_options);
+  contents.entries.push_back(entry);
+  const Library library = library_of(scene, contents);
+  fake::forget_calls();
+  const Result<Gemm> gemm = library.prepare(too_deep());
+  BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
+  BOOST_TEST(gemm->explanation().variant == "baked");
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 1U);  // that one alone was loaded
+  BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithSource) == 0U);
+}
+
+// The copy of a complex B takes twice B, whatever the variant.
+BOOST_AUTO_TEST_CASE(NothingIsLoadedForAWorkspaceThatDoesNotFit) {
+  const Scene scene;
+  const Library library = library_of(scene, bundle_contents());
+  fake::forget_calls();
+  const Status status = library.prepare(make_problem({Precision::complex_single}, 4, 6000, 6000)).status();
+  BOOST_TEST(name(status.code()) == "out of memory");
+  BOOST_TEST(has(status.message(), "the workspace of one product, in elements, would be 144000000"), status.message());
+  BOOST_TEST(fake::calls(fake::Function::clBuildProgram) == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(WithoutSuchAVariantTheFailureNamesTheLimit) {
   const Scene scene;
   cache::Contents contents = bundle_contents();

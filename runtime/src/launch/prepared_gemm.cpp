@@ -1,0 +1,251 @@
+#include "launch/prepared_gemm.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace clbake {
+namespace {
+
+bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.beta == y.beta; }
+
+}  // namespace
+
+Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(Parts parts) {
+  std::unique_ptr<PreparedGemm> made(new PreparedGemm(std::move(parts)));
+  PreparedGemm& g = *made;
+  const Program* const complex = g.parts_.complex.get();
+  const std::size_t items = complex && !complex->variant.launches.empty() ? complex->variant.launches[0].local[0] : 1;
+  Result<LaunchPlan> plan = plan_launches(g.parts_.problem, g.program().variant, g.parts_.limits, items);
+  if (!plan) return plan.status();
+  g.plan_ = std::move(*plan);
+  g.checks_ = OperandChecks(g.plan_.stated, g.parts_.layout);
+  Status status = g.create_kernels();
+  if (status) status = g.create_offsets();
+  if (!status) return status;
+  Result<Workspace> workspace = Workspace::create(g.parts_.context, g.plan_);
+  if (workspace && !g.parts_.caller_workspace) status = workspace->allocate(g.parts_.context, g.plan_);
+  if (!workspace || !status) return (workspace ? status : workspace.status()).within(g.program().variant.name);
+  g.workspace_ = std::move(*workspace);
+  return made;
+}
+
+Result<std::unique_ptr<PreparedGemm>> PreparedGemm::clone() const {
+  Parts parts = parts_;
+  parts.found.explanation.loaded = true;
+  parts.caller_workspace = false;
+  return create(std::move(parts));
+}
+
+Status PreparedGemm::create_kernels() {
+  for (const PlannedKernel& planned : plan_.kernels) {
+    const bool rearranges = kernels_.size() >= program().variant.launches.size();
+    const Program& from = rearranges ? *parts_.complex : program();
+    const auto& launches = from.variant.launches;
+    const auto launch = std::find_if(launches.begin(), launches.end(), [&](const cache::Launch& l) {
+      return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());
+    });
+    if (launch == launches.end()) {
+      return {Code::malformed, "program " + from.variant.name + " lacks kernel " + planned.name};
+    }
+    cl_int error = CL_SUCCESS;
+    kernels_.emplace_back(from.program, planned.name.c_str(), &error);
+    if (Status made = opencl_status("clCreateKernel", error_of(kernels_.back(), error)); !made) return made;
+  }
+  held_.assign(kernels_.size(), HeldArguments());
+  return {};
+}
+
+Status PreparedGemm::create_offsets() {
+  const Problem& p = plan_.stated;
+  if (p.offsets.empty()) return {};
+  cl_int error = CL_SUCCESS;
+  // place(i) makes the three numbers of product i.
+  const auto buffer_of = [&](const auto& place) {
+    std::vector<cl_ulong> numbers;
+    numbers.reserve(3 * p.offsets.size());
+    for (std::size_t i = 0; i < p.offsets.size(); ++i) {
+      const std::array<cl_ulong, 3> of_product = place(i);
+      numbers.insert(numbers.end(), of_product.begin(), of_product.end());
+    }
+    cl::Buffer buffer(parts_.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
+                      numbers.data(), &error);
+    error = error_of(buffer, error);
+    return buffer;
+  };
+  const auto as_stated = [&](std::size_t i) {
+    return std::array<cl_ulong, 3>{p.offsets[i].a, p.offsets[i].b, p.offsets[i].c};
+  };
+  const bool copied = plan_.bytes_of(Value::copy_a) > 0;
+  const auto in_reals = [&](std::size_t i) {
+    return std::array<cl_ulong, 3>{copied ? i * plan_.real.a_stride : 2 * p.offsets[i].a, i * plan_.real.b_stride,
+                                   2 * p.offsets[i].c};
+  };
+  if (is_complex(p.precision)) complex_offsets_ = buffer_of(as_stated);
+  if (error == CL_SUCCESS) offsets_ = is_complex(p.precision) ? buffer_of(in_reals) : buffer_of(as_stated);
+  return opencl_status("clCreateBuffer", error);
+}
+
+Status PreparedGemm::use_workspace(cl_mem buffer, std::size_t offset) {
+  const std::size_t bytes = plan_.workspace_bytes();
+  if (bytes == 0) return {};
+  if (offset % plan_.limits.alignment != 0) {
+    return {Argument::workspace, "the workspace's offset of " + std::to_string(offset) +
+                                     " bytes is no multiple of the device's " + std::to_string(plan_.limits.alignment)};
+  }
+  const Status fits = check_buffer(kWorkspace, {buffer, offset}, parts_.context, bytes, 1);
+  return fits ? workspace_.place(buffer, offset, plan_) : fits;
+}
+
+// Sets what any of the products reads.
+Status PreparedGemm::check_scalars(const ScalarList& scalars, Call& call) const {
+  const bool complex = is_complex(plan_.stated.precision);
+  bool reads_operands = false;
+  bool reads_d = false;
+  for (std::size_t i = 0; i < scalars.count; ++i) {
+    const Scalars& s = scalars.first[i];
+    if (!complex && s.alpha.imag() != 0) return {Argument::alpha, "alpha is complex, the problem is not"};
+    if (!complex && s.beta.imag() != 0) return {Argument::beta, "beta is complex, the problem is not"};
+    set_scalars(plan_, s, call);
+    reads_operands = reads_operands || call.reads_operands;
+    reads_d = reads_d || call.reads_d;
+  }
+  call.reads_operands = reads_operands;
+  call.reads_d = reads_d;
+  return {};
+}
+
+Status PreparedGemm::check_call(cl_command_queue queue, const Call& call, const Events& events) {
+  Status status = check_queue(queue, parts_.context, parts_.device);
+  if (status && !workspace_.complete(plan_)) {
+    status = {Argument::workspace, "no workspace: call use_workspace first"};
+  }
+  if (status) status = check_wait_list(events.wait_count, events.wait_list);
+  return status ? checks_.check(parts_.context, call) : status;
+}
+
+// The plan's, or others, as products with different scalars share no launch, and alpha = 0 reads no operands.
+const std::vector<Step>& PreparedGemm::steps_of(const ScalarList& scalars, const Call& call) {
+  if (scalars.count == 1 && call.reads_operands == (plan_.real.k > 0)) return plan_.steps;
+  other_steps_.clear();
+  for (std::size_t first = 0, end = 0; first < batch(); first = end) {
+    end = scalars.count == 1 ? batch() : first + 1;
+    while (end < batch() && equal(scalars.first[end], scalars.first[first])) ++end;
+    Call run;
+    set_scalars(plan_, scalars.first[first], run);
+    append_steps(plan_, first, end - first, run.reads_operands, other_steps_);
+  }
+  return other_steps_;
+}
+
+// Sets the scalars of the step's products.
+bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& call) const {
+  set_scalars(plan_, scalars.first[scalars.count == 1 ? 0 : step.part.first_product], call);
+  switch (step.when) {
+    case When::always: break;
+    case When::beta_is_complex: return call.complex_beta != 1.0;
+    case When::beta_is_not_one: return call.beta != 1;
+  }
+  return true;
+}
+
+// Operands that are not read may be null; the kernel gets another buffer in their place.
+MemoryObjects PreparedGemm::memory_of(const Call& call) const {
+  MemoryObjects memory{};
+  const auto at = [&](Value value) -> cl_mem& { return memory[static_cast<std::size_t>(value)]; };
+  for (const Value part : {Value::packed_a, Value::packed_b, Value::partials, Value::copy_a, Value::copy_b}) {
+    at(part) = workspace_.get(part);
+  }
+  at(Value::a) = call.reads_operands ? call.a.buffer : call.c.buffer;
+  at(Value::b) = call.reads_operands ? call.b.buffer : call.c.buffer;
+  at(Value::c) = call.c.buffer;
+  if (plan_.stated.epilogue.bias != Bias::none) at(Value::bias) = call.more.bias.buffer;
+  if (call.reads_d) at(Value::d) = call.more.d.buffer;
+  at(Value::offsets) = offsets_();
+  at(Value::complex_offsets) = complex_offsets_();
+  return memory;
+}
+
+cl_int PreparedGemm::set_arguments_of(const Step& step, const Call& call) {
+  return set_arguments(kernels_[step.kernel](), held_[step.kernel], plan_, step, call, memory_of(call));
+}
+
+cl_int PreparedGemm::launch(cl_command_queue queue, const Step& step, const Events& events) {
+  const std::array<std::size_t, 3>& local = plan_.kernels[step.kernel].local;
+  const std::size_t global[3] = {step.groups[0] * local[0], step.groups[1] * local[1], step.groups[2] * local[2]};
+  return with_event(queue, events.event,
+                    clEnqueueNDRangeKernel(queue, kernels_[step.kernel](), 3, nullptr, global, local.data(),
+                                           events.wait_count, events.wait_list, events.event));
+}
+
+Status PreparedGemm::walk_chained(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars,
+                                  Call& call) {
+  for (const Step& step : steps) {
+    if (!selects(step, scalars, call)) continue;
+    const cl_int error = set_arguments_of(step, call);
+    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+    if (const Status status = chain_.launched(launch(queue, step, chain_.next())); !status) return status;
+  }
+  return {};
+}
+
+Status PreparedGemm::walk(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars, Call& call,
+                          const Events& events) {
+  const auto launches = static_cast<std::size_t>(
+      std::count_if(steps.begin(), steps.end(), [&](const Step& step) { return selects(step, scalars, call); }));
+  if (launches == 0) {
+    const cl_int error = clEnqueueMarkerWithWaitList(queue, events.wait_count, events.wait_list, events.event);
+    return opencl_status("clEnqueueMarkerWithWaitList", error);
+  }
+  if (launches == 1) {  // uses no workspace: nothing to order
+    const Step& only =
+        *std::find_if(steps.begin(), steps.end(), [&](const Step& step) { return selects(step, scalars, call); });
+    const cl_int error = set_arguments_of(only, call);
+    if (error != CL_SUCCESS) return opencl_status("clSetKernelArg", error);
+    return opencl_status("clEnqueueNDRangeKernel", launch(queue, only, events));
+  }
+  Status status = chain_.begin(queue, events, launches);
+  if (status) status = walk_chained(queue, steps, scalars, call);
+  chain_.end(status);
+  return status;
+}
+
+Status PreparedGemm::enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
+                             const EpilogueBuffers& more, const Events& events) {
+  if (each.size() != batch()) {
+    return {Argument::scalars,
+            "there are scalars for " + std::to_string(each.size()) + " products, batch is " + std::to_string(batch())};
+  }
+  return enqueue(queue, ScalarList{each.data(), each.size()}, a, b, c, more, events);
+}
+
+Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                             const EpilogueBuffers& more, Events events) {
+  if (events.wait_count == 0) events.wait_list = nullptr;
+  if (parts_.layout == Layout::column_major) std::swap(a, b);
+  Call call;
+  call.a = a;
+  call.b = b;
+  call.c = c;
+  call.more = more;
+  Status status = check_scalars(scalars, call);
+  if (status) status = check_call(queue, call, events);
+  if (status) status = walk(queue, steps_of(scalars, call), scalars, call, events);
+  if (status && parts_.calls) parts_.calls->fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
+Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
+                                                      std::shared_ptr<const Program> program, const Problem& problem) {
+  const Result<DeviceLimits> limits = limits_of(device);
+  if (!limits) return limits.status();
+  PreparedGemm::Parts parts;
+  parts.context = context;
+  parts.device = device;
+  parts.limits = *limits;
+  parts.found.explanation = program->explanation;
+  parts.found.program = std::move(program);
+  parts.problem = problem;
+  return PreparedGemm::create(std::move(parts));
+}
+
+}  // namespace clbake

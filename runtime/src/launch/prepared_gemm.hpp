@@ -1,0 +1,97 @@
+// A prepared problem: its launch plan, the kernels and the memory for it, and the events of its calls. It walks the
+// plan; what is launched, and in which order, is decided in plan.cpp.
+#pragma once
+
+#include "launch/arguments.hpp"
+#include "launch/call_checks.hpp"
+#include "launch/event_chain.hpp"
+#include "launch/recorder.hpp"
+#include "launch/workspace.hpp"
+#include "program/program.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace clbake {
+
+// The scalars of a call as the caller gave them: one pair for all products, or one for each.
+struct ScalarList {
+  const Scalars* first;
+  std::size_t count;
+};
+
+class PreparedGemm {
+ public:
+  // Everything that a handle is made of.
+  struct Parts {
+    cl::Context context;
+    cl::Device device;
+    DeviceLimits limits;
+    Found found;                             // the variant's program
+    std::shared_ptr<const Program> complex;  // of a complex problem: the program that rearranges its operands
+    Problem problem;                         // row-major; as stated, so that it may be complex
+    Layout layout = Layout::row_major;       // the caller's: column-major exchanges A and B
+    EventUse events = EventUse::each_launch;
+    bool marks_calls = false;          // see EventChain
+    bool caller_workspace = false;     // use_workspace comes before the first call
+    std::uint64_t epoch = 0;           // of the library's programs: PlanCache
+    std::shared_ptr<CallCount> calls;  // null: not recorded
+  };
+
+  // Fails with opencl, out_of_memory, or malformed (a program for complex problems that lacks a kernel).
+  static Result<std::unique_ptr<PreparedGemm>> create(Parts parts);
+  Result<std::unique_ptr<PreparedGemm>> clone() const;
+
+  const Explanation& explanation() const { return parts_.found.explanation; }
+  const Program& program() const { return *parts_.found.program; }
+  const LaunchPlan& plan() const { return plan_; }
+  std::size_t batch() const { return plan_.stated.batch; }
+
+  // Whether a better program may be ready since it was prepared.
+  bool outdated(std::uint64_t epoch) const { return !explanation().waits_for.empty() && parts_.epoch != epoch; }
+  // Whether its workspace would make a call on this queue wait for one on another.
+  bool runs_elsewhere(cl_command_queue queue) const { return chain_.runs_elsewhere(queue); }
+
+  Status use_workspace(cl_mem buffer, std::size_t offset);
+  // As Gemm::enqueue.
+  Status enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
+                 const EpilogueBuffers& more, Events events);
+  Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
+                 const EpilogueBuffers& more, const Events& events);
+  // A step with the arguments that its kernel has.
+  cl_int launch(cl_command_queue queue, const Step& step, const Events& events);
+
+ private:
+  explicit PreparedGemm(Parts parts) : parts_(std::move(parts)), chain_(parts_.events, parts_.marks_calls) {}
+  Status create_kernels();
+  Status create_offsets();
+  Status check_scalars(const ScalarList& scalars, Call& call) const;
+  Status check_call(cl_command_queue queue, const Call& call, const Events& events);
+  const std::vector<Step>& steps_of(const ScalarList& scalars, const Call& call);
+  bool selects(const Step& step, const ScalarList& scalars, Call& call) const;
+  MemoryObjects memory_of(const Call& call) const;
+  Status walk(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars, Call& call,
+              const Events& events);
+  Status walk_chained(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars, Call& call);
+  cl_int set_arguments_of(const Step& step, const Call& call);
+
+  Parts parts_;
+  LaunchPlan plan_;
+  std::vector<Step> other_steps_;    // of a call that needs other steps; a member so that later calls allocate nothing
+  std::vector<cl::Kernel> kernels_;  // the plan's
+  std::vector<HeldArguments> held_;  // of each kernel
+  Workspace workspace_;
+  cl::Buffer offsets_;          // three for each product; null: strides
+  cl::Buffer complex_offsets_;  // the same of a complex problem as stated
+  OperandChecks checks_;
+  EventChain chain_;
+};
+
+// For launches of the library's own, before a program serves. `problem` is row-major.
+Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
+                                                      std::shared_ptr<const Program> program, const Problem& problem);
+
+// A program that the caller keeps meanwhile.
+inline std::shared_ptr<const Program> borrowed(const Program& program) { return {std::shared_ptr<void>(), &program}; }
+
+}  // namespace clbake
