@@ -92,6 +92,13 @@ class Forge {
     return seal();
   }
 
+  // Changes a field of an uncompressed body and recomputes all checksums.
+  Forge& set_body32(format::SectionType type, std::size_t i, std::size_t at, std::uint32_t value) {
+    store32(blob(type, i) + at, value);
+    seal_blob(type, i);
+    return seal();
+  }
+
   // Moves the section table to the end and adds a section of another type with this content to it.
   Forge& add_section(std::uint32_t type, std::uint32_t flags, const Bytes& content);
 

@@ -4,7 +4,7 @@
 #include <clbake/cache/pack.hpp>
 
 #include <boost/test/unit_test.hpp>
-#include <set>
+#include <functional>
 
 using namespace clbake;
 using namespace clbake::cache;
@@ -143,38 +143,32 @@ BOOST_AUTO_TEST_CASE(BytesThatChangeAfterOpeningAreNotRead) {
 
 BOOST_AUTO_TEST_CASE(DigestsAndSignaturesOutOfPlaceAreMalformed) {
   namespace at = format::section;
-  Forge digests_only(signed_bundle());
-  store32(digests_only.section(SectionType::signatures) + at::kTypeAt, 77);
-  BOOST_TEST(refusal(digests_only) == "digests and signatures: one without the other");
-  Forge signatures_only(signed_bundle());
-  store32(signatures_only.section(SectionType::digests) + at::kTypeAt, 77);
-  BOOST_TEST(refusal(signatures_only) == "digests and signatures: one without the other");
+  const auto set = [](SectionType type, std::size_t field, std::uint64_t value) {
+    return [=](Forge& f) { store64(f.section(type) + field, value); };
+  };
+  const std::pair<const char*, std::function<void(Forge&)>> cases[] = {
+      {"digests and signatures: one without the other",
+       [](Forge& f) { store32(f.section(SectionType::signatures) + at::kTypeAt, 77); }},
+      {"digests and signatures: one without the other",
+       [](Forge& f) { store32(f.section(SectionType::digests) + at::kTypeAt, 77); }},
+      {"the numbers of digests and of records differ",
+       [](Forge& f) {
+         std::uint8_t* digests = f.section(SectionType::digests);
+         store64(digests + at::kCountAt, load64(digests + at::kCountAt) - 1);
+         store64(digests + at::kBytesAt, load64(digests + at::kBytesAt) - format::kDigestBytes);
+       }},
+      {"section of type 10: wrong record size",
+       [](Forge& f) { store32(f.section(SectionType::signatures) + at::kRecordBytesAt, 64); }},
+      {"section of type 10: its size is not its number of records times 128",
+       set(SectionType::signatures, at::kBytesAt, format::signature::kBytes / 2)},
+      {"section of type 10: too many records", set(SectionType::signatures, at::kCountAt, 65)}};
+  for (const auto& [cause, change] : cases) {
+    Forge forge(signed_bundle());
+    change(forge);
+    BOOST_TEST(refusal(forge) == cause);
+  }
 
-  Forge fewer(signed_bundle());
-  std::uint8_t* digests = fewer.section(SectionType::digests);
-  store64(digests + at::kCountAt, load64(digests + at::kCountAt) - 1);
-  store64(digests + at::kBytesAt, load64(digests + at::kBytesAt) - format::kDigestBytes);
-  BOOST_TEST(refusal(fewer) == "the numbers of digests and of records differ");
-
-  Forge sizes(signed_bundle());
-  store32(sizes.section(SectionType::signatures) + at::kRecordBytesAt, 64);
-  BOOST_TEST(refusal(sizes) == "section of type 10: wrong record size");
-
-  Forge half(signed_bundle());
-  store64(half.section(SectionType::signatures) + at::kBytesAt, format::signature::kBytes / 2);
-  BOOST_TEST(refusal(half) == "section of type 10: its size is not its number of records times 128");
-
-  Forge not_the_end(signed_bundle());
-  std::uint8_t* signatures = not_the_end.section(SectionType::signatures);
-  store64(signatures + at::kCountAt, 1);
-  store64(signatures + at::kBytesAt, format::signature::kBytes);
-  BOOST_TEST(refusal(not_the_end) == "the signatures are not the end of the file");
-
-  Forge many(signed_bundle());
-  store64(many.section(SectionType::signatures) + at::kCountAt, 65);
-  BOOST_TEST(refusal(many) == "section of type 10: too many records");
-
-  // Digests behind what they are to cover: the two sections exchange their types.
+  // Digests behind the blobs: the two sections exchange their types.
   Forge behind(signed_bundle());
   std::uint8_t* first = behind.section(SectionType::digests);
   std::uint8_t* second = behind.section(SectionType::bodies);
