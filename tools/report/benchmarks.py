@@ -159,9 +159,15 @@ def sources(rows):
     """Where the figures of a table are from."""
     runs = sorted({int(row["run"]) for row in rows})
     dates = sorted({row["at"]["date"] for row in rows})
-    span = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    numbers = ", ".join(map(str, runs))
-    return f"Measured {span}: run{'s' if len(runs) > 1 else ''} {numbers}."
+    span = dates[0] if len(dates) == 1 else f"until {dates[-1]}"
+    ranges = []
+    for run in runs:
+        if ranges and run == ranges[-1][1] + 1:
+            ranges[-1][1] = run
+        else:
+            ranges.append([run, run])
+    numbers = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
+    return f"Run{'s' if len(runs) > 1 else ''} {numbers}, {span}."
 
 
 def ordered(values):
@@ -190,6 +196,8 @@ def speed_table(data):
     lines = []
     for machine, peer, precision in sorted(result, key=lambda key: (ordered(k[0] for k in result).index(key[0]),
                                                                     list(PEERS).index(key[1]))):
+        if precision.startswith("complex"):  # in the table of what is slower
+            continue
         line = [f"{machine}, {precision}, {PEERS[peer]}"]
         for shapes in SHAPES:
             mean, least = result[machine, peer, precision].get(shapes, (None, None))
@@ -347,7 +355,7 @@ def first_result_picture(data):
 
 def speed_picture(data):
     result = ratios_by_shapes(data)
-    panels = [("H100", "cublas"), ("H100", "cublaslt"), ("two CPU cores", "openblas")]
+    panels = [("H100", "cublas"), ("H100", "cublaslt"), ("CPU", "openblas")]
     precisions = {"half": "b", "single": "a", "double": "c"}
     height, left, width, gap = 48, 230, 150, 30
     bottom = TOP + height * len(SHAPES)
