@@ -40,7 +40,7 @@ struct Library::State {
   Result<Handle> prepare_with_less(const Request& request, PreparedGemm::Parts parts);
   // Gives up workspaces of earlier calls where that takes them.
   Result<Handle> make(PreparedGemm::Parts parts);
-  // Whether the device can hold the candidate's workspace. Ok also where that cannot be told.
+  // Checks that the device can hold the candidate's workspace. Ok also where that cannot be told.
   Status fits(const Candidate& candidate, const Problem& stated) const;
   // For the program of the kernels that a complex problem needs beside its variant. Fails with no_variant.
   Result<Request> complex_request(const Request& request) const;
@@ -61,7 +61,7 @@ std::string complex_program(Precision precision, bool is_cpu) {
   return std::string("clbake-") + name(precision) + (is_cpu ? "-cpu" : "-gpu");
 }
 
-// What may be used of the bundle: all of it or, if it is not trusted, nothing.
+// The usable part of the bundle: all of it or, if it is not trusted, nothing.
 Result<Bundle> admitted(const Bundle& bundle, const Options& options, Status& refused) {
   if (!options.trust) return bundle;
   Result<Bundle> guarded = options.trust->admit(bundle);
@@ -111,7 +111,7 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
     if (!usable) return usable.status();
     setup.bundles.push_back(bundle_for(*usable, setup.target, setup.is_cpu, static_cast<cl_uint>(limits->units)));
     DeviceBundle& made = setup.bundles.back();
-    // What is damaged stays so; memory may be there at the next attempt.
+    // Damage stays; memory may be there at the next attempt.
     for (const Code code : {made.target.status().code(), made.choices.status().code(), made.defaults.status().code()}) {
       if (code == Code::out_of_memory) return {Code::out_of_memory, {}};
     }
@@ -137,7 +137,7 @@ Result<Request> Library::State::complex_request(const Request& request) const {
 
 namespace {
 
-// Of two programs that serve one problem: the worst origin, the first miss, summed times.
+// Combines two programs that serve one problem: the worst origin, the first miss, summed times.
 void add_complex(Explanation& e, const Explanation& of_kernels) {
   if (of_kernels.origin > e.origin) {
     e.origin = of_kernels.origin;

@@ -61,7 +61,7 @@ class Choices {
   std::size_t size() const { return named_.size(); }  // rules and cost models
 
  private:
-  // Where each kind begins in one of the profile's lists, and the end of the list.
+  // Start of each kind in one of the profile's lists, and the end of the list.
   using Starts = std::array<std::uint32_t, kKinds + 1>;
 
   double expected(std::uint32_t model, const Problem& problem) const;
@@ -73,7 +73,7 @@ class Choices {
   std::vector<NamedVariant> named_;  // by exceptions, cost models and defaults, one after the other
 };
 
-// Whether the problem's sizes are in the rule's ranges.
+// True when the problem's sizes are in the rule's ranges.
 bool fits(const cache::Rule& rule, const Problem& problem);
 
 // The expected time of a call, in microseconds, on a device of so many compute units: FORMAT.md, "The cost model". The
@@ -85,8 +85,8 @@ double expected_us(const cache::CostModel& model, const Problem& problem, std::u
 // a batch begin is for the launches to say. Of a real problem: itself.
 Problem real_product(const Problem& problem);
 
-// Whether this runtime can launch the variant at all: unsupported_version (it follows another kernel contract) or
-// malformed (its launches are not the contract's) says why not.
+// Checks that this runtime can launch the variant. Fails with unsupported_version (another kernel contract) or
+// malformed (launches that are not the contract's).
 Status check_launchable(const cache::Variant& variant);
 
 // The variants of the bundle that compute this kind of problem, in the bundle's order; damaged records are left out.

@@ -43,7 +43,7 @@ struct BatchOffsets {
 // A vector that is added to C: with an element for each of its m rows, or of its n columns, as the caller sees them.
 enum class Bias { none, per_row, per_column };
 
-// What becomes of an element x of C. s(x) = 1 / (1 + exp(-x)).
+// Function of each element x of C, with s(x) = 1 / (1 + exp(-x)).
 enum class Activation {
   none,
   relu,       // max(x, 0)
@@ -54,16 +54,16 @@ enum class Activation {
   gelu_tanh,  // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2
 };
 
-// What a product's kernel does before it stores C = act(alpha * op(A) * op(B) + beta * D + bias). Computed in the
-// precision of the sums, on what has not been rounded to C's yet; a NaN stays one.
+// Last part of a product's kernel: C = act(alpha * op(A) * op(B) + beta * D + bias). Computed in the precision of the
+// sums, before the result is rounded to C's; a NaN stays one.
 struct Epilogue {
   Bias bias = Bias::none;
   std::size_t bias_stride = 0;  // elements from a product's bias to that of the next one in a batch; 0: all share it
   Activation activation = Activation::none;
   double low = 0;  // of a clamp; rounded to the problem's precision (of 16 bits: to single)
   double high = 0;
-  // Whether beta multiplies a matrix D of C's size instead of C. D may be C itself (with C's leading dimension and
-  // stride), or shares no element with it.
+  // True: beta multiplies a matrix D of C's size instead of C. D is C itself (with C's leading dimension and stride)
+  // or shares no element with it.
   bool has_d = false;
   std::size_t ldd = 0;       // as ldc; elements
   std::size_t d_stride = 0;  // as c_stride. With offsets, the products of D begin where those of C do
@@ -73,7 +73,7 @@ struct Epilogue {
 // and then the epilogue; C is m x n, op(A) m x k, op(B) k x n. Sizes and leading dimensions are in elements and at most
 // 2^31 - 1 (complex: 2^30 - 1); m, n and k may be 0. A complex problem has no epilogue.
 struct Problem : GemmKind {
-  // Of a complex problem: op(X) is also conjugated, so that with trans_x it is the conjugate transpose.
+  // Complex problems only: conjugate op(X), so that with trans_x it is the conjugate transpose.
   bool conj_a = false;
   bool conj_b = false;
   Layout layout = Layout::row_major;
@@ -119,7 +119,7 @@ struct EpilogueBuffers {
   Matrix d;
 };
 
-// Where the program that serves a problem comes from, best first.
+// Origin of the program that serves a problem, best first.
 enum class Origin {
   native,    // machine code of the bundle
   portable,  // an intermediate language (PTX) of the bundle, which the driver compiled
@@ -293,7 +293,7 @@ class LoadedProgram {
   std::shared_ptr<const State> state_;
 };
 
-// What a library has done since it was created.
+// Events of a library since it was created.
 struct Counters {
   // Calls of `prepare` and `program`, and of `gemm` and `warm` where they had to prepare, by what served them.
   std::uint64_t loaded = 0;    // a program loaded before
@@ -379,14 +379,14 @@ class Library {
   // remembered in the same way.
   Result<LoadedProgram> program(const std::string& name) const;
 
-  // What `program` would do now, without loading or counting anything. Fails as it would.
+  // Tells what `program` would do now, without loading or counting anything. Fails as it would.
   Result<Explanation> explain_program(const std::string& name) const;
 
-  // What `prepare` would do now, without loading or counting anything. Fails as `prepare` would for an impossible
+  // Tells what `prepare` would do now, without loading or counting anything. Fails as `prepare` for an impossible
   // problem, without a variant and, with on_miss = fail, without a program.
   Result<Explanation> explain(const Problem& problem) const;
 
-  // Whether `prepare` would serve the problem with its variant's machine code made for this device and driver.
+  // True when `prepare` would serve the problem with its variant's machine code made for this device and driver.
   bool contains(const Problem& problem) const;
 
   // Bytes of workspace that the handle of the problem needs: Gemm::workspace_bytes(). Loads the program. Fails as
@@ -427,19 +427,19 @@ Status preload(cl_platform_id platform);
 // The target of this device: its identity in bundles. Fails with opencl or invalid_argument (null).
 Result<Target> identify(cl_device_id device);
 
-// Whether machine code made for `made_for` may run on `device`: the same platform, vendor, architecture and address
+// True when machine code made for `made_for` may run on `device`: the same platform, vendor, architecture and address
 // bits, and a driver that is not older. NVIDIA keeps machine code of one architecture loadable by later drivers: "CUDA
 // Compatibility", https://docs.nvidia.com/deploy/cuda-compatibility/. False where a target has no architecture.
 bool newer_driver_serves(const Target& made_for, const Target& device);
 
-// Whether the driver of `device` can compile PTX made for `made_for`: the architecture is the same or a later one, and
-// the driver is not older ("PTX ISA", section "PTX Module Directives: .target"). False for other languages: how drivers
-// wrap SPIR-V and LLVM bitcode changes from version to version.
+// True when the driver of `device` can compile PTX made for `made_for`: the architecture is the same or a later one,
+// the driver is not older ("PTX ISA", section "PTX Module Directives: .target"). False for other languages: drivers'
+// wrappers of SPIR-V and LLVM bitcode change from version to version.
 bool portable_serves(const Target& made_for, const Target& device);
 
-// Whether the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields that is
-// wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets; conj_a,
-// conj_b; bias, bias_stride, activation, bounds, ldd or d_stride.
+// Checks that the problem is possible. Fails with invalid_argument; Status::argument() is the first of these fields
+// that is wrong: precision, layout, m, n, k, lda, ldb, ldc, batch, c_stride = 0, a_stride, b_stride, c_stride, offsets;
+// conj_a, conj_b; bias, bias_stride, activation, bounds, ldd or d_stride.
 Status check(const Problem& problem);
 
 // Elements that a buffer must hold from `offset` on for A, B, C, D and the bias of the problem, all products of the

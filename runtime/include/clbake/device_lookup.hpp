@@ -1,5 +1,5 @@
-// What a library serves on a device that need not be here: nothing is loaded, no driver is asked. For clbake's own
-// tools; not installed.
+// Programs that a library would serve on a device that need not be here: nothing is loaded, no driver is asked. For
+// clbake's own tools; not installed.
 #pragma once
 
 #include <clbake/choice.hpp>

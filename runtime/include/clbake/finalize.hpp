@@ -44,7 +44,7 @@ Result<cache::Bytes> program_binary(cl_program program);
 // Portable for PTX text, SPIR-V and LLVM bitcode, which a driver compiles when it loads them; native for all else.
 cache::Form form_of(const cache::Bytes& program);
 
-// What follows is defined in launch/warm_up.cpp.
+// The functions below are defined in launch/warm_up.cpp.
 
 // The launch of the gemm kernel, among those that copy operands and reduce. Requires a variant of the runtime's
 // contract.

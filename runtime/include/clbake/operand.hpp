@@ -1,4 +1,4 @@
-// Where the matrices of a problem lie in their buffers.
+// Operands: the places of a problem's matrices in their buffers.
 #pragma once
 
 #include <clbake/clbake.hpp>

@@ -23,10 +23,10 @@ std::shared_ptr<const cache::Guard> digest_guard();
 // Fails with not_trusted without digests.
 Result<Digest> identity_of(const cache::Bundle& bundle);
 
-// What a signature of this bundle, whose identity is given, is made of.
+// The message that a signature of this bundle, whose identity is given, signs.
 SignedMessage message_of(const cache::Bundle& bundle, const Digest& identity, std::uint64_t release);
 
-// Whether the signature is that of its key.
+// True when the signature is that of its key.
 bool is_valid(const cache::Signature& signature, const cache::Bundle& bundle, const Digest& identity);
 
 // 64 lower-case digits.

@@ -24,7 +24,7 @@ bool holds_spirv(const cache::Bytes& bytes) {
          std::search(bytes.begin(), end, std::begin(big), std::end(big)) != end;
 }
 
-// Of the only device that the program was built for: the driver lists all devices of the context.
+// The binary for the only device that the program was built for: the driver lists all devices of the context.
 Result<cache::Bytes> query_binary(cl_program program) {
   cl_uint devices = 0;
   cl_int error = clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof devices, &devices, nullptr);

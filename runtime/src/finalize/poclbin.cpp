@@ -158,7 +158,7 @@ void append_file(cache::Bytes& into, std::string_view path, cache::ByteView cont
   append(into, content);
 }
 
-// Whether a launch of the program has the function's local size: "64-1-1-goffs0" begins with it.
+// True when a launch of the program has the function's local size: "64-1-1-goffs0" begins with it.
 bool is_launched(const cache::Variant& program, const PoclKernel& kernel, const PoclFunction& function) {
   return std::any_of(program.launches.begin(), program.launches.end(), [&](const cache::Launch& launch) {
     std::string size;

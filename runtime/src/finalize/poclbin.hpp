@@ -36,7 +36,7 @@ struct PoclBinary {
   std::vector<PoclKernel> kernels;
 };
 
-// Whether the bytes begin like a poclbin of any version.
+// True when the bytes begin like a poclbin of any version.
 bool is_poclbin(cache::ByteView bytes);
 
 // Nothing outside `bytes` is read, whatever they hold. Fails with unsupported_version for another version, and with

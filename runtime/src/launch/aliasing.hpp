@@ -1,4 +1,4 @@
-// Whether two operands in one buffer share elements.
+// Aliasing: two operands in one buffer that share elements.
 #pragma once
 
 #include <clbake/operand.hpp>

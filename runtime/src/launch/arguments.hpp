@@ -14,7 +14,7 @@ struct Call {
   EpilogueBuffers more;
   bool reads_operands = false;  // neither alpha nor k is 0
   bool reads_d = false;
-  // Of the real product. Complex alpha is folded into B's copy; complex beta scales C first.
+  // Scalars of the real product. Complex alpha is folded into B's copy; complex beta scales C first.
   double alpha = 0;
   double beta = 0;
   std::complex<double> complex_alpha = 1;

@@ -1,4 +1,4 @@
-// What a caller may pass to enqueue, checked before anything is enqueued.
+// Checks of the arguments of a call, before anything is enqueued.
 #pragma once
 
 #include "launch/arguments.hpp"

@@ -112,7 +112,7 @@ void EventChain::mark(cl_command_queue queue) {
   last_queue_ = queue;
 }
 
-// Of the latest call, when something asks on another queue whether it has ended.
+// Marks the latest call, when something asks on another queue whether it has ended.
 void EventChain::mark_unmarked() {
   if (!unmarked_()) return;
   mark(unmarked_());

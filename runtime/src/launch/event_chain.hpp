@@ -32,7 +32,7 @@ class EventChain {
   // Does not wait for the launches. On PoCL their events are kept until they have ended.
   ~EventChain();
 
-  // Whether launches of a call on another queue still run.
+  // True when launches of a call on another queue still run.
   bool runs_elsewhere(cl_command_queue queue) const;
 
   // A call: begin, then next and launched for each of its launches, then end, also after a failure. `begin` reserves
@@ -59,7 +59,7 @@ class EventChain {
   cl_command_queue last_queue_ = nullptr;  // of the latest call; to compare only
   cl::CommandQueue unmarked_;              // of the latest call, if no event tells when that ends; else null
 
-  // Of the call that has begun.
+  // State of the call that has begun.
   cl_command_queue queue_ = nullptr;
   bool in_order_ = false;  // the queue is, and at most the last launch has an event
   std::size_t left_ = 0;   // launches

@@ -47,9 +47,9 @@ class PreparedGemm {
   const LaunchPlan& plan() const { return plan_; }
   std::size_t batch() const { return plan_.stated.batch; }
 
-  // Whether a better program may be ready since it was prepared.
+  // True when a better program may be ready since it was prepared.
   bool outdated(std::uint64_t epoch) const { return !explanation().waits_for.empty() && parts_.epoch != epoch; }
-  // Whether its workspace would make a call on this queue wait for one on another.
+  // True when its workspace would make a call on this queue wait for one on another.
   bool runs_elsewhere(cl_command_queue queue) const { return chain_.runs_elsewhere(queue); }
 
   Status use_workspace(cl_mem buffer, std::size_t offset);

@@ -48,7 +48,7 @@ std::size_t large_in_x(const cache::Launch& launch) {
   return (kLargeGrid / launch.local[0] + 1) * std::size_t{launch.tile_n};
 }
 
-// Where split_k is 0: a large grid, all of it in x, and a tile that is cut, so that there is a reduction.
+// Problems for split_k = 0: a large grid, all of it in x, and a tile that is cut, so that there is a reduction.
 std::vector<Problem> grids_of_tail(const cache::Variant& v) {
   return {thin_product(v, 1, large_in_x(product_launch(v))),
           make_problem(v.kind(), 1, 1, 2 * kSliceBlocks * v.block_k)};

@@ -17,7 +17,7 @@ class Background {
   // Waits for the running task and for all that must complete; discards the rest.
   ~Background();
 
-  // What the destructor does with a task that has not begun.
+  // The destructor's treatment of a task that has not begun.
   enum class AtShutdown { discard, complete };
 
   // Any thread, the library's own included. May throw what std::thread throws; the task is then not added.

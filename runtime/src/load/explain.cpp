@@ -3,7 +3,7 @@
 
 namespace clbake {
 
-// Of the tier's program of one candidate. Fails where there is none.
+// Explains the tier's program of one candidate. Fails where there is none.
 Result<Explanation> Policy::explain(const Request& request, const Candidate& candidate, Tier tier) const {
   const DeviceBundle& bundle = setup_.bundles[candidate.bundle];
   Explanation e;

@@ -12,7 +12,7 @@
 
 namespace clbake {
 
-// Whether a failure is about the program itself and will recur. Failures of the machine may pass.
+// True for a failure that is about the program itself and will recur. Failures of the machine may pass.
 inline bool is_permanent(Code code) { return code != Code::opencl && code != Code::out_of_memory; }
 
 using Loaded = Result<std::shared_ptr<const Program>>;

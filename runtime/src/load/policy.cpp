@@ -53,7 +53,7 @@ Result<Found> Policy::compiled(const Request& request) {
   return any_compiled(request, failure);
 }
 
-// Where no candidate could be compiled: any variant that computes the problem will do.
+// Used when no candidate could be compiled: any variant that computes the problem will do.
 Result<Found> Policy::any_compiled(const Request& request, const Status& failure) {
   for (const Candidate& candidate : request.candidates) {
     for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
@@ -68,7 +68,7 @@ Result<Found> Policy::any_compiled(const Request& request, const Status& failure
   return failure;
 }
 
-// Whether the wanted program is not there yet, and something else may serve.
+// True when the wanted program is not there yet, and something else may serve.
 bool Policy::may_fall_back(const Request& request) const {
   if (request.named) return false;
   if (store_.ready(request.candidates.front(), Tier::stand_in)) return true;  // it serves on

@@ -19,7 +19,7 @@ class Policy {
   // A program for the request; counts and logs a miss. The caller counts a failure (count_failure).
   Result<Found> find(const Request& request);
 
-  // What `find` would do now, without loading or counting anything; with OnMiss::fallback: what its later calls will.
+  // Tells what `find` would do now, without loading or counting; with OnMiss::fallback: what its later calls will do.
   Result<Explanation> explain(const Request& request) const;
 
   // Counts and logs a call that failed, for whatever reason.

@@ -35,7 +35,7 @@ class ProgramStore {
   // Any loaded program that computes this kind of problem. Fails with no_variant.
   Result<Found> any_ready(const GemmKind& kind) const;
 
-  // Whether the overlay has a program for it that the driver has not rejected.
+  // True when the overlay has a program for it that the driver has not rejected.
   bool in_overlay(const Candidate& candidate) const;
 
  private:

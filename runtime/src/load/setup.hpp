@@ -1,4 +1,4 @@
-// What a library was created with. It never changes; every class of this folder reads it.
+// Setup of a library, made with it. It never changes; every class of this folder reads it.
 #pragma once
 
 #include "opencl/cl.hpp"

@@ -7,7 +7,7 @@
 
 namespace clbake {
 
-// Whether a source, or its PTX, has such an instruction.
+// True when a source, or its PTX, has such an instruction.
 bool needs_sm_90a(const std::string& source);
 
 // The driver compiles a source for the plain architecture, whose assembler refuses wgmma; but it has made PTX by then.

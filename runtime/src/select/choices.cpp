@@ -56,7 +56,7 @@ double misalignment(const Problem& p, const cache::CostModel& model) {
          static_cast<double>((std::uint64_t{model.tile_m} + model.tile_n) * 64);
 }
 
-// What a call makes the busiest compute unit do.
+// Work of the busiest compute unit in a call.
 struct Load {
   double groups = 0;  // whole ones, each of so many steps
   double waves = 0;

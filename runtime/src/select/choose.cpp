@@ -15,7 +15,7 @@ int similarity(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name ? 1 : 0;
 }
 
-// Of the targets that have at least something in common with the device, if `related`.
+// Searches only targets that have something in common with the device, if `related`.
 Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& device, bool related) {
   Result<cache::Profile> best =
       Status(Code::no_variant, "the bundle has no profile, and so nothing for products (GEMM)");
@@ -58,7 +58,7 @@ Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem,
   return {Code::no_variant, "the bundle has no variant named " + name};
 }
 
-// Whether a profile may name the variant for this kind of problem.
+// Checks that a profile may name the variant for this kind of problem.
 Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
   const Result<cache::Variant> variant = bundle.variant(index);
   if (!variant) return variant.status();

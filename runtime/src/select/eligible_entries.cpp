@@ -32,7 +32,7 @@ bool same_maker(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
 }
 
-// Whether the platform's drivers load what older ones made, and say so when they do not: "CUDA Compatibility". PoCL's
+// True when the platform's drivers load older drivers' code, and say so when they cannot: "CUDA Compatibility". PoCL's
 // machine code calls functions of its own version's library; other drivers keep an intermediate language, or compile
 // without a word.
 bool keeps_machine_code(const Target& device) { return device.platform_name == "NVIDIA CUDA"; }
@@ -45,7 +45,7 @@ void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, S
   }
 }
 
-// Whether a tier hands the device what was made for another target.
+// True when the tier may hand the device code that was made for another target.
 bool serves(Tier tier, const Target& made_for, const Target& device) {
   if (tier == Tier::portable) return portable_serves(made_for, device);
   if (!newer_driver_serves(made_for, device)) return false;

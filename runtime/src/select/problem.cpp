@@ -16,7 +16,7 @@ Status too_large(Argument argument, const char* field, std::size_t value) {
                         ", the largest size that a kernel can handle"};
 }
 
-// What kernels count in an int: of a complex problem also the two reals of an element.
+// Kernels count sizes in an int; in a complex problem they count both reals of an element.
 Status check_size(Argument argument, const char* field, std::size_t value, const Problem& p) {
   constexpr std::size_t most_complex = INT_MAX / 2;
   if (value > INT_MAX) return too_large(argument, field, value);

@@ -9,7 +9,7 @@ namespace clbake {
 // and C^T = op(B)^T * op(A)^T: so A and B, and m and n, are exchanged. The caller has to exchange the matrices, too.
 Problem row_major(const Problem& problem);
 
-// Whether the real_product of a complex row-major problem reads a copy of A.
+// True when the real_product of a complex row-major problem reads a copy of A.
 bool copies_a(const Problem& complex);
 
 }  // namespace clbake

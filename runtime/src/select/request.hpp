@@ -1,4 +1,4 @@
-// What to find a program for: a problem and, of each bundle, the variant that would serve it. Looks into bundles only;
+// A request for a program: a problem and, of each bundle, the variant that would serve it. Looks into bundles only;
 // calls no driver.
 #pragma once
 

@@ -21,7 +21,7 @@ enum class Tier {
 constexpr Tier all_tiers[] = {Tier::exact,    Tier::same_driver, Tier::newer_driver, Tier::stand_in,
                               Tier::portable, Tier::overlay,     Tier::source};
 
-// Whether such machine code counts as made for this very device, so that it is no miss.
+// True when such machine code counts as made for this very device, so that it is no miss.
 constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier == Tier::same_driver; }
 
 constexpr cache::Form form_of(Tier tier) {
