@@ -44,7 +44,7 @@ cache::Bytes bundle_for(const builder::Device& device, std::mt19937& random) {
   return *builder::encode_job(job, cache::Packing::compressed);
 }
 
-// What a library over these bytes answers when it may not compile.
+// The answer of a library over these bytes that may not compile.
 Status serve(const cache::Bytes& bytes, const builder::Device& device, const builder::Session& session) {
   const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
   if (!bundle) return bundle.status();

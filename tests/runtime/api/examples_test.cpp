@@ -1,4 +1,4 @@
-// What users copy: the examples of clbake.hpp, clbake.h and the README, compiled as they stand (examples.sh) and run on
+// The examples of clbake.hpp, clbake.h and the README, compiled as users copy them (examples.sh) and run on
 // matrices of ones with this machine's bundle.
 #include "api/baked_bundle.hpp"
 #include "driver_main.hpp"

@@ -1,4 +1,4 @@
-// What the library offers beside prepare and enqueue, on this machine's first device.
+// The library's functions beside prepare and enqueue, on this machine's first device.
 #include "api/library_scene.hpp"
 #include "driver_main.hpp"
 
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(WarmLoadsAhead) {
   BOOST_TEST(library.counters().loaded == 1U);
 }
 
-// What a caller of `warm` was told.
+// Progress reported to a caller of `warm`.
 struct Told {
   std::vector<std::size_t> done;
   std::size_t total = 0;
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(AFailedEventBeforeAVariantOfSeveralKernelsFailsThatCallAlon
   Matrices matrices(problem);
   cl_event gate = clCreateUserEvent(here().session.context(), nullptr);
   cl_event done = nullptr;
-  // Where a command has failed, rusticl fails whatever follows in the queue: there the call has one of its own.
+  // rusticl fails all commands after one that failed in the queue: so the call has a queue of its own.
   cl_command_queue queue = here().session.queue();
   cl_command_queue own = nullptr;
   if (here().device.target.platform_name == "rusticl") {

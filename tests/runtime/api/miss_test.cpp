@@ -1,4 +1,4 @@
-// What happens when a bundle does not fit the device, or is damaged: the right miss, then a right result.
+// Bundles that do not fit the device, or are damaged: the right miss, then a right result.
 #include "api/baked_bundle.hpp"
 #include "driver_main.hpp"
 

@@ -111,7 +111,7 @@ class Reader {
     const int bits = of_reals ? std::max(macros_.precision, 32) : macros_.precision;
     return {object<Memory>(get<cl_mem>(index)), bits, macros_.bfloat16 == 1};
   }
-  // Where the matrix `which` (0 to 2) of product `number` begins after its offset, in elements.
+  // Start of the matrix `which` (0 to 2) of product `number` after its offset, in elements.
   std::size_t start(int offsets, std::size_t which, std::size_t number, std::size_t stride) const {
     const auto* memory = object<Memory>(get<cl_mem>(offsets));
     const std::size_t index = 3 * number + which;

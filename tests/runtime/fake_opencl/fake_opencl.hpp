@@ -68,7 +68,7 @@ int alive(Kind kind);
 // "2 kernel, 1 event"; empty when only the devices are alive.
 std::string leaks();
 
-// What callers did wrong, one line each: use after release, more releases than references, accesses out of bounds ...
+// Errors of the callers, one line each: use after release, more releases than references, accesses out of bounds ...
 std::vector<std::string> complaints();
 
 // ---- Faults and hooks. While no other thread calls the driver. ----
@@ -105,7 +105,7 @@ void set_lazy(bool lazy);
 // command runs. Intel's CPU driver 2026.22 does so.
 void set_failures_end(bool end);
 
-// Whether the calling thread is inside a call to the driver.
+// True when the calling thread is inside a call to the driver.
 bool inside();
 
 // The bytes that clGetProgramInfo gives for a program of these build options on device 0 or 1.

@@ -61,7 +61,7 @@ struct Memory : Object {
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
 };
 
-// What a program was compiled with: macros of common.cl.
+// Macros of common.cl with which a program was compiled.
 struct Macros {
   int precision = 32, bfloat16 = 0, trans_a = 0, trans_b = 0, split_k = 1, ml = 1, nl = 1, kl = 1, items = 0;
   bool packed_a = false, packed_b = false;
@@ -158,7 +158,7 @@ void retain(Object* object);
 // Takes a reference away, if there is one left.
 bool drop(Object* object);
 
-// What every call begins with: counts it, calls the hook, and says whether it has to fail.
+// Begin of every call: counts it, calls the hook, and says whether it has to fail.
 class Call {
  public:
   explicit Call(Function function);
@@ -169,7 +169,7 @@ class Call {
   cl_int error = CL_SUCCESS;  // on demand
   bool lies = false;          // on demand: success, with nothing built and a null event
 
-  // Whether the handle is alive and of this kind; complains about one that was released.
+  // True when the handle is alive and of this kind; complains about one that was released.
   template <typename T>
   bool valid(T* object) const {
     return check(object, T::kKind);

@@ -37,7 +37,7 @@ bool read_binary(const Device& device, const std::string& binary, std::string& o
   return binary == binary_of(device, options);
 }
 
-// What NVIDIA's driver leaves of a source with instructions that the plain architecture does not have: its PTX, which
+// NVIDIA's driver's output for a source with instructions that the plain architecture does not have: its PTX, which
 // becomes a binary when the architecture gets its suffix.
 std::string refused_ptx(const Device& device, const std::string& options) {
   std::string text = binary_of(device, options + " .target sm_90a, wgmma.");

@@ -20,7 +20,7 @@ cl_command_queue create_queue(const Call& call, cl_context id, cl_device_id devi
   return create(error, result, [&] { return new Queue(context, device, properties); });
 }
 
-// Whether a launch is possible; writes the number of work-groups.
+// Checks that a launch is possible; writes the number of work-groups.
 cl_int check_launch(const Kernel& kernel, cl_uint dimensions, const std::size_t* global, const std::size_t* local,
                     std::size_t* groups) {
   const std::size_t arguments = std::strlen(signature(kernel.role));
@@ -39,7 +39,7 @@ cl_int check_launch(const Kernel& kernel, cl_uint dimensions, const std::size_t*
   return items > 256 ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-// Where the call's event goes; null when none is wanted, or when the call lies.
+// Place for the call's event; null when none is wanted, or when the call lies.
 cl_event* its_event(const Call& call, cl_event* event) {
   if (event && call.lies) *event = nullptr;
   return call.lies ? nullptr : event;

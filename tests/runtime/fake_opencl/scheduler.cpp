@@ -34,7 +34,7 @@ bool any_failed(const std::vector<Event*>& waits) {
   return false;
 }
 
-// Whether the command number `index` may run, flushed or not.
+// True when the command number `index` may run, flushed or not.
 bool ready(std::size_t index) {
   const Command& command = commands[index];
   for (const Event* event : command.waits) {

@@ -7,7 +7,7 @@
 
 namespace fake {
 
-// What all enqueue calls have in common.
+// Common arguments of all enqueue calls.
 struct Submission {
   cl_command_queue queue;
   cl_command_type type;

@@ -1,4 +1,4 @@
-// What a prepared call costs on the host: no allocation, and as many calls to the driver as the kernels have arguments,
+// Host cost of a prepared call: no allocation, and as many calls to the driver as the kernels have arguments,
 // plus a few.
 #include "allocation_watch.hpp"
 #include "faults/fake_scene.hpp"

@@ -64,7 +64,7 @@ cache::Variant complex_kernels() {
   return variant;
 }
 
-// Where element (row, column) of the matrix of one product lies.
+// Offset of element (row, column) of the matrix of one product.
 std::size_t place(std::size_t row, std::size_t column, bool transposed, std::size_t ld) {
   return transposed ? column * ld + row : row * ld + column;
 }
@@ -187,7 +187,7 @@ Operands::~Operands() {
   clReleaseCommandQueue(own_queue_);
 }
 
-// What one call leaves of `c`, all reals of its buffer.
+// The expected `c` after one call, all reals of its buffer.
 std::vector<double> Operands::expected() const {
   const Problem& p = problem_;
   std::vector<double> expected = c_;

@@ -1,4 +1,4 @@
-// What the tests on the fake driver share: a bundle for its first device, a context with two queues, matrices, and the
+// Shared by the tests on the fake driver: a bundle for its first device, a context with two queues, matrices, and the
 // library's entry points, each at one place.
 #pragma once
 

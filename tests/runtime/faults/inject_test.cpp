@@ -24,7 +24,7 @@ namespace {
 
 bool begins(const std::string& text, const char* with) { return text.rfind(with, 0) == 0; }
 
-// What may fail without being reported: nothing can be done about references; the limit on work-groups, the state of
+// Calls that may fail unreported: nothing can be done about references; the limit on work-groups, the state of
 // an earlier event and a flush only improve what works without them.
 bool harmless(fake::Function function) {
   const std::string name = fake::name(function);

@@ -1,4 +1,4 @@
-// What a test on the fake driver must leave behind: nothing.
+// Leaks: a test on the fake driver must leave nothing behind.
 #pragma once
 
 #include "fake_opencl/fake_opencl.hpp"

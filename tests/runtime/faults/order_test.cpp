@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(CallsOnQueuesInTurnAreRight) {
   }
 }
 
-// What the first launch waits for fails: the others must not run on what it has not written.
+// The event that the first launch waits for fails: the others must not run on operands that it has not written.
 BOOST_AUTO_TEST_CASE(AFailedWaitFailsAllLaunches) {
   OnNvidia nvidia;
   Gemm gemm = nvidia.prepared();

@@ -1,4 +1,4 @@
-// What an application can hand over that must not be used: each is named in the order that the header states, and C
+// Arguments that must not be used: each refusal names them in the order that the header states, and C
 // stays as it was.
 #include "faults/fake_scene.hpp"
 #include "faults/leaks.hpp"
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(OperandsThatShareElementsWithCAreNamed) {
   for (const Layout layout : {Layout::row_major, Layout::column_major}) {
     problem = make_problem({}, 3, 4, 2, layout);
     Gemm gemm = gemm_of(library, problem);
-    // Of A 6 elements, of B 8, of C 12.
+    // A has 6 elements, B 8, C 12.
     check_refused(gemm.enqueue(scene.queue, 1, at(15), at(32), 0, at(20)), Argument::c_alias, "C and A share");
     check_refused(gemm.enqueue(scene.queue, 1, at(0), at(31), 0, at(20)), Argument::c_alias, "C and B share");
     BOOST_TEST(all.holds(1));

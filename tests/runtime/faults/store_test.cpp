@@ -1,4 +1,4 @@
-// What the overlay cannot keep: it is logged with its cause, nothing is written, and the product is served all the
+// Programs that the overlay cannot keep: the cause is logged, nothing is written, and the product is served all the
 // same. And bundles that are damaged after they were opened.
 #include "faults/fake_scene.hpp"
 #include "faults/leaks.hpp"
@@ -52,7 +52,7 @@ struct Store {
     BOOST_REQUIRE_EQUAL(made.status().message(), "");
     return *made;
   }
-  // What serves the problem whose variant has no machine code.
+  // Origin of the program for the problem whose variant has no machine code.
   std::string served(const Library& library) const {
     const Result<Gemm> gemm = library.prepare(problem_of(Case::source));
     library.finish();

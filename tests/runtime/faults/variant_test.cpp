@@ -41,7 +41,7 @@ void check_right(const Scene& scene, Gemm& gemm, const Problem& problem) {
   BOOST_TEST(operands.error(scene.queue) < kTolerance);
 }
 
-// Of the kind of Case::launches, whose copy of B is an image of 16,384 rows at most.
+// A problem of the kind of Case::launches, whose copy of B is an image of 16,384 rows at most.
 Problem too_deep() {
   Problem problem = make_problem(problem_of(Case::launches).kind(), 3, 5, 16400);
   problem.c_stride = 15;
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(WithoutSuchAVariantTheFailureNamesTheLimit) {
   BOOST_TEST(has(library.prepare(too_deep()).status().message(), "the device's limit is 16384"));
 }
 
-// Of problems that were called earlier.
+// Workspaces of problems that were called earlier.
 BOOST_AUTO_TEST_CASE(KeptWorkspacesAreGivenUpForANewOne) {
   {
     const Scene scene;

@@ -1,4 +1,4 @@
-// Whether two matrices in one buffer share elements, against painting them.
+// Two matrices in one buffer that share elements or not, against painting them.
 #include "launch/aliasing.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -100,7 +100,7 @@ DeviceBundle bundle_for_cpu(const Bundle& bundle, const Target& device = {}) {
   return bundle_for(bundle, device, true, 0);
 }
 
-// What the bundle's profiles choose, or else the default; the name, or the failure's.
+// The choice of the bundle's profiles, or else the default: its name, or the failure's.
 std::string chosen_or_default(const DeviceBundle& bundle, const Problem& p) {
   Result<std::uint32_t> index = choose(bundle, p, {});
   if (!index) index = choose_default(bundle, p);

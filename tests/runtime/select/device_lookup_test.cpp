@@ -1,4 +1,4 @@
-// What bundles would serve on a device that is not here.
+// Programs that bundles would serve on a device that is not here.
 #include <clbake/cache/writer.hpp>
 #include <clbake/choice.hpp>
 #include <clbake/device_lookup.hpp>
