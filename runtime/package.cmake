@@ -1,4 +1,4 @@
-# What users link and install: one library, libclbake, static and shared, of the objects of cache/ and runtime/.
+# The library that users link and install: libclbake, static and shared, of the objects of cache/ and runtime/.
 # clbake::runtime is the kind that BUILD_SHARED_LIBS asks for. A subproject builds that one only.
 foreach(kind static shared)
   string(TOUPPER ${kind} KIND)

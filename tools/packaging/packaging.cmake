@@ -1,4 +1,4 @@
-# What is installed beside the command: its man page and its completion for bash.
+# Installed beside the command: its man page and its completion for bash.
 include(GNUInstallDirs)
 set(man_page ${CMAKE_CURRENT_BINARY_DIR}/clbake.1)
 add_custom_command(
@@ -9,7 +9,7 @@ add_custom_command(
   VERBATIM)
 add_custom_target(clbake_man_page ALL DEPENDS ${man_page})
 set_target_properties(clbake_man_page PROPERTIES PAGE ${man_page})
-# What the door from CLBlast holds: runtime/clblast.
+# The door from CLBlast: runtime/clblast.
 add_executable(clbake_sources EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/sources.cpp)
 target_link_libraries(clbake_sources PRIVATE clbake_builder)
 clbake_warnings(clbake_sources)

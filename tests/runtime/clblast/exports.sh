@@ -6,7 +6,7 @@ trap 'rm -rf "$work"' EXIT
 names() { nm -D --defined-only "$1" | cut -d' ' -f3 | sort; }
 names "$1" | grep -v '^clbake_clblast_use_bundle$' > "$work/door"
 [ -s "$work/door" ] || exit 1
-# Of C++ the functions that return a status: templates whose return type is in the name, and four others.
+# The functions for C++ that return a status: templates whose return type is in the name, and four others.
 names "$2" | grep -E '^CLBlast|^_ZN7clblast[0-9]+[A-Z][A-Za-z0-9]*I(t|f|d|St7complexI[fd]E)+EENS_10StatusCodeE|^_ZN7clblast(10ClearCacheEv|9FillCacheE|18RetrieveParametersE|18OverrideParametersE)' \
   | grep -vE '^_ZN7clblast8TunerAPII' > "$work/clblast"
 [ "$(wc -l < "$work/clblast")" -ge 500 ] || { echo "only $(wc -l < "$work/clblast") routines found in $2"; exit 1; }

@@ -12,7 +12,7 @@ for module in ensurepip pip pyopencl setuptools wheel; do
 done
 rm -rf "$work"
 mkdir -p "$work"
-# What setuptools leaves behind stays out of the sources.
+# Keeps the leftovers of setuptools out of the sources.
 printf '[build]\nbuild_base = %s/build\n[egg_info]\negg_base = %s\n' "$work" "$work" > "$work/setup.cfg"
 export DIST_EXTRA_CONFIG="$work/setup.cfg" CLBAKE_LIBRARY="$4" PYTHONDONTWRITEBYTECODE=1
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1
