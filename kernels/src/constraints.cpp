@@ -10,7 +10,7 @@ namespace {
 
 using std::to_string;
 
-// Limits that no device reports. KERNELS.md explains each.
+// Limits that no device reports. CONSTRAINTS.md explains them.
 constexpr std::uint32_t max_factor = 32768;                    // elements
 constexpr std::uint32_t max_split = 64;                        // slices
 constexpr std::uint32_t max_buffers = 8;                       // pairs of tiles

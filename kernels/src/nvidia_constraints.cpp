@@ -10,7 +10,7 @@ namespace {
 
 using std::to_string;
 
-// Limits that no device reports. KERNELS.md explains each.
+// Limits that no device reports. CONSTRAINTS.md explains them.
 constexpr std::uint64_t private_memory_bytes = 65536;   // of a work-item
 constexpr std::uint32_t all_registers = 65536;          // of a multiprocessor
 constexpr std::uint32_t warp_more_registers = 32;       // warp_tile: than sums and fragments

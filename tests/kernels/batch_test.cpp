@@ -35,25 +35,21 @@ std::vector<kernels::Params> variants() {
   kernels::Params direct;
   direct.ml = direct.ms = 4;
   direct.nl = direct.ns = direct.vector_width = 4;
-  kernels::Params half = direct;
-  half.precision = Precision::half_precision;
-  half.trans_a = true;
   kernels::Params packed = tiles();
   packed.layout_a = kernels::Layout::column_block;
   packed.layout_b = kernels::Layout::padded;
   kernels::Params split = tiles();
   split.split_k = 3;
+  split.trans_a = true;
   kernels::Params both = packed;
   both.split_k = 2;
   both.trans_b = true;
   both.layout_a = kernels::Layout::row_block;
   both.precision = Precision::half_precision;
-  kernels::Params bfloat16 = half;
-  bfloat16.precision = Precision::bfloat16;
   kernels::Params packed_tail = cut_tail();
   packed_tail.layout_a = kernels::Layout::padded;
   packed_tail.precision = Precision::bfloat16;
-  return {direct, half, bfloat16, packed, split, both, cut_tail(), packed_tail};
+  return {direct, packed, split, both, cut_tail(), packed_tail};
 }
 
 Problem problem_of(const cache::Variant& v, Layout layout) {
@@ -130,7 +126,11 @@ BOOST_AUTO_TEST_CASE(LargeBatchesAreCutIntoLaunches) {
 
 // More rows of tiles than the second dimension of a grid allows on every device.
 BOOST_AUTO_TEST_CASE(LongMatricesAreCutIntoLaunches) {
-  for_each_variant([](const FromSource& compiled, Layout layout) {
+  std::size_t number = 0;  // long rows are slow: one layout for each variant
+  for_each_variant([&number](const FromSource& compiled, Layout layout) {
+    const bool skipped = (number / 2 + number) % 2 == 1;
+    ++number;
+    if (skipped) return;
     const cache::Variant& v = compiled.variant;
     const std::size_t rows = std::size_t{65535} * product_launch(v).tile_m + 3;
     Problem p = tight_problem(v.precision, rows, 2, 3, v.trans_a, v.trans_b);

@@ -1,10 +1,12 @@
-// Families x precisions x transposes x layouts at edge sizes: a small point of the space for each way through a
-// family's code, compiled from source. The family stripe is in stripe_test.cpp, which is slow, and in
-// contract_test.cpp.
+// Each way through a family's code, compiled from source, at edge sizes: a point of the space for each way, and its
+// precision and transposes so that, over the points of a family, each meets the others. The slow cases have every
+// precision with every transpose, and the published families: ctest -L slow.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"
 
 #include <clbake/kernels/constraints.hpp>
+#include <clbake/kernels/defaults.hpp>
+#include <clbake/kernels/presets.hpp>
 
 using namespace clbake;
 using namespace clbake::builder;
@@ -12,6 +14,8 @@ using namespace clbake::tests;
 using kernels::Params;
 
 namespace {
+
+const auto slow = [] { return boost::unit_test::label("slow"); };
 
 Params point(const std::string& name) {
   const auto parsed = kernels::parse(name);
@@ -28,105 +32,127 @@ void check(const Params& p) {
   BOOST_TEST(failures.empty(), failures);
 }
 
-void check(const std::string& name) { check(point(name)); }
-
-// Checks the point in every precision that the device has; in single with all transposes.
-void check_everywhere(const std::string& name) {
-  Params p = point(name);
-  for (const Precision precision : all_precisions) {
-    for (const int transposes : {0, 1, 2, 3}) {
-      p.precision = precision;
-      p.trans_a = (transposes & 1) != 0;
-      p.trans_b = (transposes & 2) != 0;
-      const bool all = precision == Precision::single_precision;
-      if (!all && transposes != 0) continue;  // transposes work alike in all precisions
-      check(p);
-    }
+void check_with_every_transpose(Params p) {
+  for (const int transposes : {0, 1, 2, 3}) {
+    p.trans_a = (transposes & 1) != 0;
+    p.trans_b = (transposes & 2) != 0;
+    check(p);
   }
 }
 
+constexpr const char* kPoints[] = {
+    "direct-s-nt-6x8x1-3x4x2-v4", "direct-d-nn-4x4x1-2x4x1-v4-split3",
+    // Work-items that share columns, one column, and a tile of both.
+    "direct-h-tn-1x8x16-1x1x4-v1", "direct-b-tt-8x1x4-2x1x8-v1-split3", "direct-s-nn-4x8x8-2x4x1-v4",
+    "register_tile-s-nn-15x16x12-5x8x2-v4", "register_tile-d-tt-15x16x12-5x8x2-v4",
+    "register_tile-h-tn-8x8x16-4x8x1-v8-split2", "register_tile-b-nt-8x8x16-4x8x1-v8-split2",
+    "local_tile-d-nt-12x24x8-3x6x2-v1-noprefetch",
+    "local_tile-s-nt-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2",
+    "local_tile-h-tn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-noprefetch-load2-mapblocked",
+    "local_tile-b-tt-16x16x4-1x4x3-v2-arbl-brbl-padding2",
+    "local_tile-s-nn-32x32x16-4x4x4-v4-buffers2-load4-padding4-mapzigzag-fragments2-shares4",
+    "local_tile-d-tn-12x16x8-3x4x2-v2-split2-noprefetch-mapblocked-shares2",
+    "local_tile-b-nn-16x32x8-4x4x4-v4-split0-buffers2-load4-padding4-mapzigzag-fragments2",
+    "local_tile-h-tt-12x16x4-3x4x2-v2-arbl-bpad-split0-noprefetch-mapblocked-shares2"};
+
+// Only on devices with an exchange in sub-groups, or with matrix units for 16 bits.
+constexpr const char* kPointsOfGpus[] = {
+    "local_tile-s-nn-32x16x8-4x4x4-v2-padding2-exchange",
+    "local_tile-s-nn-32x64x8-8x4x4-v4-apad-split2-buffers2-load4-padding4-mapblocked-fragments2-exchange",
+    "local_tile-h-nn-16x32x16-2x4x8-v2-load2-mapmma",
+    "local_tile-b-nn-32x24x32-4x2x8-v2-acbl-bpad-split2-buffers2-noprefetch-load4-padding4-mapmma-fragments2"};
+
+constexpr const char* kStripes[] = {
+    "stripe-s-nn-16x24x8-4x8x4-v4", "stripe-s-nn-16x24x8-4x8x4-v4-alocal", "stripe-s-nn-16x24x8-4x8x4-v4-blocal",
+    "stripe-s-nn-16x24x8-4x8x4-v4-alocal-blocal", "stripe-s-nn-16x24x8-4x8x4-v4-apad-brbl-alocal",
+    "stripe-s-nn-16x24x8-4x8x4-v4-arbl-bimage-blocal", "stripe-s-nn-16x24x8-4x8x4-v4-aimage-bcbl",
+    "stripe-d-nn-3x32x8-3x8x1-v1", "stripe-d-nn-8x32x8-8x8x1-v8-apad-bcbl-alocal-blocal",
+    "stripe-s-nn-3x32x8-3x16x4-v16-alocal",
+    // Factors that are no powers of two, pieces of two rows.
+    "stripe-s-nn-18x36x15-6x12x5-v4-alocal-blocal", "stripe-s-nn-18x36x15-6x12x5-v4-arbl-brbl",
+    // A texel has two doubles; a vector may be narrower than a texel.
+    "stripe-d-nn-16x24x8-4x8x4-v2-aimage-bimage", "stripe-s-nn-16x24x8-4x8x4-v1-acbl-bimage-alocal-blocal",
+    "stripe-h-nn-16x24x8-4x8x4-v4-alocal-blocal", "stripe-h-nn-16x24x8-4x8x4-v4-apad-bpad-split2",
+    "stripe-b-nn-16x24x8-4x8x4-v4-arbl-brbl-alocal", "stripe-b-nn-16x24x8-4x8x4-v4-aimage-bimage",
+    "stripe-d-nn-16x24x8-4x8x4-v2-acbl-bpad-split2", "stripe-b-nn-16x24x8-4x8x4-v2-arbl-bimage-split3"};
+
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(DirectIsRight) {
-  check_everywhere("direct-s-nn-6x8x1-3x4x2-v4");
-  check_everywhere("direct-s-nn-4x4x1-2x4x1-v4-split3");
-  // Work-items that share columns, one column, and a tile of both.
-  check_everywhere("direct-s-nn-1x8x16-1x1x4-v1");
-  check_everywhere("direct-s-nn-8x1x4-2x1x8-v1-split3");
-  check_everywhere("direct-s-nn-4x8x8-2x4x1-v4");
-}
-
-BOOST_AUTO_TEST_CASE(RegisterTileIsRight) {
-  check_everywhere("register_tile-s-nn-15x16x12-5x8x2-v4");
-  check_everywhere("register_tile-s-nn-8x8x16-4x8x1-v8-split2");
+BOOST_AUTO_TEST_CASE(PointsAreRight) {
+  for (const char* name : kPoints) check(point(name));
+  for (const char* name : kPointsOfGpus) check_with_every_transpose(point(name));
 }
 
 // On NVIDIA's sm_90 only.
 BOOST_AUTO_TEST_CASE(WarpgroupTileIsRight) {
   for (const char* precision : {"h", "b"}) {
-    for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
-      const std::string kind = std::string("warpgroup_tile-") + precision + "-" + transposes + "-";
-      for (const char* tile :
-           {"64x64x64-2x16x1-v8-buffers3", "128x192x64-2x48x1-v8-split2-buffers4", "64x128x64-2x32x1-v8-buffers8",
-            "64x128x64-2x32x1-v8-buffers3-tensor", "64x128x64-2x32x1-v8-split0-buffers4",
-            "64x128x64-2x32x1-v8-split0-buffers4-tensor", "32x32x128-2x8x1-v8-buffers4",
-            "64x32x64-2x8x1-v8-split2-buffers3", "64x128x128-2x32x1-v8-buffers3", "128x64x128-2x16x1-v8-buffers3",
-            "32x32x64-2x8x1-v8-split0-buffers4", "32x64x128-2x16x1-v8-buffers3"}) {
-        check(kind + tile);
-      }
+    for (const char* tile :
+         {"64x64x64-2x16x1-v8-buffers3", "128x192x64-2x48x1-v8-split2-buffers4", "64x128x64-2x32x1-v8-buffers8",
+          "64x128x64-2x32x1-v8-buffers3-tensor", "64x128x64-2x32x1-v8-split0-buffers4",
+          "64x128x64-2x32x1-v8-split0-buffers4-tensor", "32x32x128-2x8x1-v8-buffers4",
+          "64x32x64-2x8x1-v8-split2-buffers3", "64x128x128-2x32x1-v8-buffers3", "128x64x128-2x16x1-v8-buffers3",
+          "32x32x64-2x8x1-v8-split0-buffers4", "32x64x128-2x16x1-v8-buffers3"}) {
+      check_with_every_transpose(point(std::string("warpgroup_tile-") + precision + "-nn-" + tile));
     }
   }
-  check("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4");
-  check("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers3");  // its sums take more local memory than its tiles
-  check("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4");
-  check("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers4-tensor");
-  check("warpgroup_tile-b-tn-64x64x64-2x16x1-v8-apad-split2-buffers4-tensor");
-  check("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3");
+  check(point("warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4"));
+  check(point("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers3"));  // its sums take more local memory than its tiles
+  check(point("warpgroup_tile-h-tt-256x128x64-2x32x1-v8-apad-bpad-buffers4"));
+  check(point("warpgroup_tile-h-nn-192x192x64-2x48x1-v8-buffers4-tensor"));
+  check(point("warpgroup_tile-b-tn-64x64x64-2x16x1-v8-apad-split2-buffers4-tensor"));
+  check(point("warpgroup_tile-h-nt-32x64x128-2x16x1-v8-apad-bpad-buffers3"));
 }
 
 // On NVIDIA's devices from sm_80 on only.
 BOOST_AUTO_TEST_CASE(ThinTileIsRight) {
   for (const char* precision : {"h", "b"}) {
-    for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
-      const std::string kind = std::string(precision) + "-" + transposes;
-      check("thin_tile-" + kind + "-16x32x4-4x4x2-v4");
-      check("thin_tile-" + kind + "-32x8x2-4x2x1-v2");
-      check("thin_tile-" + kind + "-64x16x8-8x4x2-v2-split2");
+    for (const char* tile : {"16x32x4-4x4x2-v4", "32x8x2-4x2x1-v2", "64x16x8-8x4x2-v2-split2"}) {
+      check_with_every_transpose(point(std::string("thin_tile-") + precision + "-nn-" + tile));
     }
   }
-  check("thin_tile-h-nn-8x16x1-2x2x4-v2");
-  check("thin_tile-h-tt-32x64x8-8x8x1-v8");
+  check(point("thin_tile-h-nn-8x16x1-2x2x4-v2"));
+  check(point("thin_tile-h-tt-32x64x8-8x8x1-v8"));
 }
 
 // On NVIDIA's devices with matrix units for doubles only.
 BOOST_AUTO_TEST_CASE(WarpTileIsRight) {
-  for (const char* transposes : {"nn", "nt", "tn", "tt"}) {
-    const std::string kind = std::string("d-") + transposes;
-    check("warp_tile-" + kind + "-32x32x16-2x4x8-v2-buffers2-mapmma");
-    check("warp_tile-" + kind + "-64x32x32-4x4x4-v2-split2-buffers3-mapmma-fragments2");
-    check("warp_tile-" + kind + "-32x64x16-4x4x8-v2-buffers6-mapmma8-fragments2");
-    check("warp_tile-" + kind + "-32x32x32-2x4x8-v2-split2-buffers3-mapmma-fragments2-shares2");
-    check("warp_tile-" + kind + "-32x32x16-2x4x8-v2-split0-buffers3-mapmma-fragments2");
+  for (const char* tile :
+       {"32x32x16-2x4x8-v2-buffers2-mapmma", "64x32x32-4x4x4-v2-split2-buffers3-mapmma-fragments2",
+        "32x64x16-4x4x8-v2-buffers6-mapmma8-fragments2", "32x32x32-2x4x8-v2-split2-buffers3-mapmma-fragments2-shares2",
+        "32x32x16-2x4x8-v2-split0-buffers3-mapmma-fragments2"}) {
+    check_with_every_transpose(point(std::string("warp_tile-d-nn-") + tile));
   }
-  check("warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2");
-  check("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma");
+  check(point("warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2"));
+  check(point("warp_tile-d-tt-64x128x16-4x16x8-v2-apad-bpad-buffers4-mapmma"));
 }
 
-BOOST_AUTO_TEST_CASE(LocalTileIsRight) {
-  check_everywhere("local_tile-s-nn-12x24x8-3x6x2-v1-noprefetch");
-  check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split2-buffers2-load4-padding4-mapzigzag-fragments2");
-  check_everywhere("local_tile-s-nn-16x32x8-4x4x8-v2-apad-bcbl-buffers2-noprefetch-load2-mapblocked");
-  check_everywhere("local_tile-s-nn-16x16x4-1x4x3-v2-arbl-brbl-padding2");
-  check_everywhere("local_tile-s-nn-32x32x16-4x4x4-v4-buffers2-load4-padding4-mapzigzag-fragments2-shares4");
-  check_everywhere("local_tile-s-nn-12x16x8-3x4x2-v2-split2-noprefetch-mapblocked-shares2");
-  check_everywhere("local_tile-s-nn-16x32x8-4x4x4-v4-split0-buffers2-load4-padding4-mapzigzag-fragments2");
-  check_everywhere("local_tile-s-nn-12x16x4-3x4x2-v2-arbl-bpad-split0-noprefetch-mapblocked-shares2");
-  // Only on devices with an exchange in sub-groups.
-  check_everywhere("local_tile-s-nn-32x16x8-4x4x4-v2-padding2-exchange");
-  check_everywhere(
-      "local_tile-s-nn-32x64x8-8x4x4-v4-apad-split2-buffers2-load4-padding4-mapblocked-fragments2-exchange");
-  // Only on devices with matrix units for 16 bits.
-  check_everywhere("local_tile-h-nn-16x32x16-2x4x8-v2-load2-mapmma");
-  check_everywhere(
-      "local_tile-h-nn-32x24x32-4x2x8-v2-acbl-bpad-split2-buffers2-noprefetch-load4-padding4-mapmma-fragments2");
+BOOST_AUTO_TEST_CASE(PointsAreRightInEveryPrecision, *slow() * boost::unit_test::disabled()) {
+  for (const char* name : kPoints) {
+    Params p = point(name);
+    for (const Precision precision : all_precisions) {
+      p.precision = precision;
+      check_with_every_transpose(p);
+    }
+  }
+}
+
+// The default variants of the device type that this machine lacks: a CPU runs a GPU's kernels, slowly.
+BOOST_AUTO_TEST_CASE(DefaultVariantsOfTheOtherDeviceTypeAreRight, *slow() * boost::unit_test::disabled()) {
+  const bool cpu = devices()->front().type == kernels::DeviceType::cpu;
+  for (const Precision precision : {Precision::single_precision, Precision::double_precision}) {
+    for (const Params& p :
+         kernels::default_variants(cpu ? kernels::DeviceType::gpu : kernels::DeviceType::cpu, precision)) {
+      check(p);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(StripeIsRight, *slow() * boost::unit_test::disabled()) {
+  for (const char* name : kStripes) check_with_every_transpose(point(name));
+}
+
+BOOST_AUTO_TEST_CASE(PresetsAreRight, *slow() * boost::unit_test::disabled()) {
+  for (const kernels::Preset& preset : kernels::presets()) {
+    if (preset.params.family == kernels::Family::stripe) check_with_every_transpose(preset.params);
+  }
 }

@@ -1,5 +1,3 @@
-#include "samples.hpp"
-
 #include <clbake/kernels/defaults.hpp>
 
 #include <boost/test/unit_test.hpp>
@@ -23,7 +21,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(NameHoldsEveryParameter) {
-  Params p = register_tile();
+  Params p = std::get<Params>(parse("register_tile-s-nn-60x128x512-6x64x1-v16"));
   BOOST_TEST(name(p) == "register_tile-s-nn-60x128x512-6x64x1-v16");
   p.precision = Precision::double_precision;
   p.trans_a = true;
@@ -73,7 +71,7 @@ BOOST_AUTO_TEST_CASE(NameSaysWhoCompiles) {
 }
 
 BOOST_AUTO_TEST_CASE(EveryNameIsReadBack) {
-  Params p = register_tile();
+  Params p = std::get<Params>(parse("register_tile-s-nn-60x128x512-6x64x1-v16"));
   for (const Parameter& parameter : parameters()) {
     const std::uint32_t largest = parameter.words.empty() ? 17 : static_cast<std::uint32_t>(parameter.words.size()) - 1;
     for (std::uint32_t value = 0; value <= largest; ++value) {

@@ -16,7 +16,7 @@ struct DeviceLimits {
   std::uint32_t ptx = 0;
   bool shuffle = false;     // cl_khr_subgroups and cl_khr_subgroup_shuffle, and they work
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
-  // What a work-item's private memory may take (register_tile), in bytes. No device reports it; KERNELS.md says why
+  // What a work-item's private memory may take (register_tile), in bytes. No device reports it; CONSTRAINTS.md says why
   // these values.
   std::uint64_t private_memory_bytes = 1048576;
 };
@@ -26,7 +26,7 @@ void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx);
 
 // A constraint that a Params breaks on a device.
 struct Violation {
-  std::string_view constraint;  // a name of KERNELS.md, for example "local-memory"
+  std::string_view constraint;  // a name of CONSTRAINTS.md, for example "local-memory"
   std::string reason;           // a clause with the numbers and the limit
 };
 
