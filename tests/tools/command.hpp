@@ -17,6 +17,10 @@ namespace clbake::tool::test {
 using namespace clbake::tests;
 
 using Arguments = std::vector<std::string>;
+inline Arguments operator+(Arguments first, const Arguments& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
 using Environment = std::vector<std::pair<std::string, std::string>>;  // set on top of this process'
 
 // How a process ended and what it said.
@@ -84,7 +88,7 @@ class Directory {
 const std::string& baked_bundle();
 cache::Contents baked_contents();
 
-// Whether the first device computes in double precision, and where its programs come from: "native", but with Mesa's
+// True when the first device computes in double precision; and the origin of its programs: "native", but with Mesa's
 // rusticl, which gives no machine code, "portable".
 bool has_double();
 std::string baked_origin();

@@ -22,7 +22,7 @@ namespace {
 
 namespace po = boost::program_options;
 
-// Whether programs that the bundle has for another target run on the device.
+// True when programs that the bundle has for another target run on the device.
 bool serves(const Bundle& bundle, const Target& device) {
   for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
     const Result<Target> target = bundle.target(t);
@@ -31,7 +31,7 @@ bool serves(const Bundle& bundle, const Target& device) {
   return false;
 }
 
-// What is wrong with the arguments. Boost's messages replace %option% and the like as long as there are any: for ever,
+// Why the arguments are wrong. Boost's messages replace %option% and the like as long as there are any: for ever,
 // where an argument holds one.
 std::string reason(const std::exception& error, const std::vector<std::string>& arguments) {
   const auto typed = std::find_if(arguments.begin(), arguments.end(), [](const std::string& argument) {

@@ -1,4 +1,4 @@
-// What follows a product, on the command line: --bias, --activation, --low, --high and --d.
+// Epilogues on the command line: --bias, --activation, --low, --high and --d.
 #pragma once
 
 #include "cli/cli.hpp"
@@ -15,7 +15,7 @@ void add_epilogue_options(Cli& cli);
 // Those that a list names; of an empty list all. Throws UsageError.
 std::vector<Activation> activations_of(const std::vector<std::string>& words);
 
-// Of a problem with this ldc; D has no gaps that C has not. Throws UsageError.
+// The epilogue of a problem with this ldc; D has no gaps that C has not. Throws UsageError.
 Epilogue epilogue_from(const Cli& cli, std::size_t ldc);
 
 }  // namespace clbake::tool

@@ -165,7 +165,7 @@ builder::BuildOptions options_from(const Cli& cli) {
   return options;
 }
 
-// What the bake lists say about their devices, before the long work begins.
+// Remarks about the devices, before the long work begins.
 void print_remarks(const std::vector<builder::BakeList>& bake_lists) {
   for (const builder::BakeList& bake_list : bake_lists) {
     for (const std::string& remark : bake_list.remarks) std::fprintf(stderr, "clbake build: %s\n", remark.c_str());

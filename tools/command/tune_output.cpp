@@ -44,7 +44,7 @@ std::string tuned_kinds(const builder::Tuning& tuning) {
   return text;
 }
 
-// Whether all wanted shapes were tuned, with these weights: a file of shapes may have changed.
+// True when all wanted shapes were tuned, with these weights: a file of shapes may have changed.
 bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted) {
   std::set<std::string> tuned;
   for (const builder::Shape& shape : tuning.shapes) tuned.insert(builder::weighted_name(shape));

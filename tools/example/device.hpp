@@ -1,4 +1,4 @@
-// What the examples share: a device by a part of its name, and a clock.
+// For all examples: a device by a part of its name, and a clock.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120

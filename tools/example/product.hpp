@@ -1,4 +1,4 @@
-// What the example needs of a GEMM library; product_clbake.cpp and product_clblast.cpp are two of them.
+// A GEMM library, as the example needs it: product_clbake.cpp and product_clblast.cpp implement it.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120

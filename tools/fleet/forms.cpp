@@ -120,7 +120,7 @@ std::string quoted_for_yaml(const std::string& text) {
   return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);  // JSON's texts are YAML's
 }
 
-// Of the innermost object that has it.
+// The value in the innermost object that has it; null when none has.
 const Json* find(const std::vector<const Json*>& scopes, const std::string& name) {
   for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
     if ((*scope)->contains(name)) return &(**scope)[name];

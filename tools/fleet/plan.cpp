@@ -69,7 +69,15 @@ void check_options(const Cli& cli) {
     throw UsageError("--require: needs --shapes or --programs");
   }
   if (!bakes_gemm(cli) && cli.has("shapes")) throw UsageError("--shapes: --programs alone bakes no GEMM");
-  requirements_of(cli.text("require"));
+  requirements_of(cli.text("require", "baked"));
+}
+
+// Passes an option on as the user gave it.
+void pass(const Cli& cli, const std::string& name, std::vector<std::string>& to) {
+  if (!cli.has(name.c_str())) return;
+  to.push_back("--" + name);
+  const std::string value = cli.text(name.c_str());
+  if (!value.empty()) to.push_back(value);  // empty: a flag
 }
 
 // A mistake in an option should show now, not on every machine.
@@ -81,16 +89,15 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
   options.shards = static_cast<unsigned>(cli.size("shards", 1, 1, 1000));
   options.shapes = cli.text("shapes");
   options.profiles = cli.list("profile");
-  options.transposes = cli.text("trans");
   options.programs = cli.text("programs");
   options.gemm = bakes_gemm(cli);
   options.split = cli.has("split");
-  options.untuned = cli.has("untuned");
-  options.strict = cli.has("strict");
-  options.reproducible = cli.has("reproducible");
-  options.require = cli.text("require");
-  options.newer_driver = cli.has("newer-driver");
   options.against = cli.text("against");
+  pass(cli, "trans", options.tune);
+  for (const char* flag : {"strict", "reproducible"}) pass(cli, flag, options.bake);
+  pass(cli, "untuned", options.bake_gemm);
+  for (const char* option : {"require", "newer-driver"}) pass(cli, option, options.check);
+  pass(cli, "newer-driver", options.report);
   options.directory = std::filesystem::path(behind_links(cli.text("output"))).parent_path().string();
   if (options.directory.empty()) options.directory = ".";
   const std::vector<Precision> precisions = cli.precisions("precision");
@@ -114,16 +121,13 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
 
 void write_plan(const Cli& cli) {
   const fleet::FleetOptions options = fleet_options(cli);
-  const fleet::Plan plan = need(fleet::plan_fleet(options));
+  const std::vector<fleet::Piece> pieces = need(fleet::plan_fleet(options));
   const std::string output = behind_links(cli.text("output"));
-  need(fleet::write_manifest(output, plan.pieces));
-  for (const std::string& remark : plan.remarks) {
-    std::fprintf(stderr, "clbake plan: %s\n", printable(remark).c_str());
-  }
-  std::printf("%s: %s of work for %s\n", output.c_str(), counted(plan.pieces.size(), "piece").c_str(),
+  need(fleet::write_manifest(output, pieces));
+  std::printf("%s: %s of work for %s\n", output.c_str(), counted(pieces.size(), "piece").c_str(),
               counted(options.machines.size(), "machine").c_str());
-  for (std::size_t i = 0; i < plan.pieces.size(); ++i) {
-    const fleet::Piece& piece = plan.pieces[i];
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const fleet::Piece& piece = pieces[i];
     std::string where;
     for (const std::string& machine : piece.machines) where += (where.empty() ? " (" : ", ") + machine;
     std::printf("%4zu  %s%s\n", i + 1, printable(piece.title).c_str(), where.empty() ? "" : (where + ")").c_str());

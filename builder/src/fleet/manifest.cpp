@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <set>
 #include <sstream>
 
@@ -47,61 +46,38 @@ Json piece_json(const Piece& piece) {
 
 std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-// A line of a manifest.
-class PieceParser {
- public:
-  PieceParser(const std::set<std::string>& before, Piece& piece) : before_(before), piece_(piece) {}
-  const std::string& failure() const { return in_.failure(); }
-
-  bool parse(const JsonValue& at) {
-    const auto file = [this](const JsonValue& in) {
-      InputFile& added = piece_.files.emplace_back();
-      return in_.object(in, in_.field("path", added.path), in_.field("digest", added.digest));
-    };
-    const auto files = [&](const JsonValue& list) { return in_.list(list, file); };
-    return in_.object(at, in_.field("piece", piece_.id), in_.field("title", piece_.title),
-                      texts("command", piece_.command), json_field("files", files), texts("needs", piece_.needs),
-                      in_.field("device", piece_.device), in_.field("compute_units", piece_.compute_units),
-                      texts("machines", piece_.machines)) &&
-           stage(at) && consistent(at);
+// Throws an exception of the JSON library, which names the field, for a line that is no piece.
+Piece piece_of(const Json& json) {
+  Piece piece;
+  json.at("piece").get_to(piece.id);
+  json.at("title").get_to(piece.title);
+  json.at("command").get_to(piece.command);
+  for (const Json& file : json.at("files")) piece.files.push_back({file.at("path"), file.at("digest")});
+  json.at("needs").get_to(piece.needs);
+  json.at("device").get_to(piece.device);
+  json.at("compute_units").get_to(piece.compute_units);
+  json.at("machines").get_to(piece.machines);
+  for (const Stage stage : all_stages) {
+    if (piece.id.rfind(name(stage) + std::string("-"), 0) == 0) piece.stage = stage;
   }
+  return piece;
+}
 
- private:
-  JsonField<std::function<bool(const JsonValue&)>> texts(const char* key, std::vector<std::string>& list) {
-    return {key, [this, &list](const JsonValue& at) {
-              return in_.list(at, [&](const JsonValue& element) { return in_.read(element, list.emplace_back()); });
-            }};
+// Why it is none of a plan whose other pieces have the ids `before`; empty when it is one.
+std::string fault_of(const Piece& piece, const std::set<std::string>& before) {
+  const bool is_whole = piece.command.size() > 1 && piece.command[0] == row_of(piece.stage).verb;
+  if (!is_whole || piece_id(piece) != piece.id || piece.command.back() != output_of(piece)) {
+    return "the piece is not named after its contents: the line was changed";
   }
-
-  bool stage(const JsonValue& at) {
-    const std::string stage = piece_.id.substr(0, piece_.id.find('-'));
-    for (const Stage known : all_stages) {
-      if (stage != name(known)) continue;
-      piece_.stage = known;
-      const bool runs_it = piece_.command.size() > 1 && piece_.command[0] == row_of(known).verb;
-      return runs_it || in_.fail(at, "command", "is no command of the stage '" + stage + "'");
-    }
-    return in_.fail(at, "piece", "'" + stage + "' is no stage");
+  if (!std::all_of(piece.machines.begin(), piece.machines.end(), is_machine_name)) {
+    return "machines: has what is no machine's name";
   }
-
-  bool consistent(const JsonValue& at) {
-    if (piece_id(piece_) != piece_.id || piece_.command.back() != output_of(piece_)) {
-      return in_.fail(at, "the piece is not named after its contents: the line was changed");
-    }
-    if (!std::all_of(piece_.machines.begin(), piece_.machines.end(), is_machine_name)) {
-      return in_.fail(at, "machines", "has what is no machine's name");
-    }
-    if (before_.count(piece_.id) > 0) return in_.fail(at, "piece", "is there twice");
-    for (const std::string& need : piece_.needs) {
-      if (before_.count(need) == 0) return in_.fail(at, "needs", need + " is not before it");
-    }
-    return true;
+  if (before.count(piece.id) > 0) return "piece: is there twice";
+  for (const std::string& need : piece.needs) {
+    if (before.count(need) == 0) return "needs: " + need + " is not before it";
   }
-
-  const std::set<std::string>& before_;  // ids
-  JsonReader in_;
-  Piece& piece_;
-};
+  return {};
+}
 
 Result<std::uint64_t> piece_count(const std::string& header) {
   const Result<Json> json = parse_json(header, kMaxDepth);
@@ -129,11 +105,14 @@ Status read_pieces(std::istream& lines, Manifest& manifest) {
     const std::string where = "line " + std::to_string(manifest.pieces.size() + 2);
     const Result<Json> json = parse_json(text, kMaxDepth);
     if (!json) return json.status().within(where);
-    Piece piece;
-    PieceParser parser(ids, piece);
-    if (!parser.parse({*json})) return Status(Code::malformed, parser.failure()).within(where);
-    ids.insert(piece.id);
-    manifest.pieces.push_back(std::move(piece));
+    try {
+      manifest.pieces.push_back(piece_of(*json));
+    } catch (const Json::exception& error) {
+      return {Code::malformed, where + ": is no piece of work: " + error.what()};
+    }
+    const std::string fault = fault_of(manifest.pieces.back(), ids);
+    if (!fault.empty()) return {Code::malformed, where + ": " + fault};
+    ids.insert(manifest.pieces.back().id);
   }
   return {};
 }

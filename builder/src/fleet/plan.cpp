@@ -60,7 +60,7 @@ class Planner {
  public:
   explicit Planner(const FleetOptions& options) : options_(options) {}
 
-  Result<Plan> plan() {
+  Result<std::vector<Piece>> plan() {
     Status ready = find_devices();
     if (ready) ready = find_targets();
     if (ready) ready = read_files();
@@ -74,8 +74,7 @@ class Planner {
     const Piece merged = merge();
     if (!shapes_.path.empty() || !programs_.empty()) check(merged);
     report(merged);
-    name_idle_machines();
-    return std::move(plan_);
+    return std::move(pieces_);
   }
 
  private:
@@ -106,13 +105,7 @@ class Planner {
     }
     if (!to->machines.empty() && to->machines.back() == machine.name) return;  // two of them in one machine
     to->machines.push_back(machine.name);
-    if (device.compute_units == to->compute_units) {
-      to->tuning_machines.push_back(machine.name);
-    } else if (!options_.budget.empty()) {
-      plan_.remarks.push_back(machine.name + " does not tune " + to->label + ": it has " +
-                              std::to_string(device.compute_units) + " compute units there, " + to->machines.front() +
-                              " has " + std::to_string(to->compute_units));
-    }
+    if (device.compute_units == to->compute_units) to->tuning_machines.push_back(machine.name);
   }
 
   Status find_targets() {
@@ -142,12 +135,9 @@ class Planner {
       if (to.machines.empty()) {
         to.identity = target.identity.empty() ? target.name : target.identity;
         to.fp64 = target.fp64;
-      } else if (!target.identity.empty() && target.identity != to.identity && to.identity != target.name) {
-        plan_.remarks.push_back(machine.name + " does not compile for " + target.name +
-                                ": it has other compilers than " + to.machines.front());
-        continue;
       }
-      to.machines.push_back(machine.name);
+      const bool takes_any = to.identity == target.name || target.identity.empty();
+      if (takes_any || target.identity == to.identity) to.machines.push_back(machine.name);
     }
   }
 
@@ -200,7 +190,7 @@ class Planner {
     piece.command.insert(piece.command.end(), {output_option, ""});
     piece.id = piece_id(piece);
     piece.command.back() = output_of(piece);
-    return plan_.pieces.emplace_back(std::move(piece));
+    return pieces_.emplace_back(std::move(piece));
   }
 
   static Piece piece_of(Stage stage, const Destination& to, const std::string& part) {
@@ -234,8 +224,8 @@ class Planner {
     option(piece, name, file.path);
     if (!file.path.empty()) piece.files.push_back(file);
   }
-  static void flag(Piece& piece, const char* name, bool given) {
-    if (given) piece.command.emplace_back(name);
+  static void options(Piece& piece, const std::vector<std::string>& more) {
+    piece.command.insert(piece.command.end(), more.begin(), more.end());
   }
 
   void tune(const Destination& to) {
@@ -250,13 +240,13 @@ class Planner {
       piece.compute_units = to.compute_units;
       piece.command = {"tune", "--device", to.identity, "--budget", options_.budget};
       option(piece, "--precision", joined(options_.precisions));
-      option(piece, "--trans", options_.transposes);
       option(piece, "--shapes", shapes_);
+      options(piece, options_.tune);
       if (options_.shards > 1) option(piece, "--shard", part);
       need(profile, add(std::move(piece)));
     }
     if (options_.shards > 1) add(std::move(profile));
-    tuned_.emplace(to.identity, plan_.pieces.back());
+    tuned_.emplace(to.identity, pieces_.back());
   }
 
   std::vector<Portion> portions(const Destination& to) const {
@@ -287,9 +277,8 @@ class Planner {
       option(piece, "--precision", joined(portion.precisions));
       add_profile(to, piece);
     }
-    flag(piece, "--untuned", portion.gemm && options_.untuned);
-    flag(piece, "--strict", options_.strict);
-    flag(piece, "--reproducible", options_.reproducible);
+    if (portion.gemm) options(piece, options_.bake_gemm);
+    options(piece, options_.bake);
     bakes_.push_back(add(std::move(piece)));
   }
 
@@ -317,8 +306,7 @@ class Planner {
     Piece piece = piece_of(Stage::check, "check that the bundle serves " + what, merged);
     option(piece, "--shapes", shapes_);
     if (options_.variants.empty() && !shapes_.path.empty()) option(piece, "--precision", joined(common_precisions()));
-    option(piece, "--require", options_.require);
-    flag(piece, "--newer-driver", options_.newer_driver);
+    options(piece, options_.check);
     add(std::move(piece), "--junit");
   }
 
@@ -336,18 +324,8 @@ class Planner {
     Piece piece = piece_of(Stage::report, "report on the bundle", merged);
     option(piece, "--shapes", shapes_);
     option(piece, "--against", against_);
-    flag(piece, "--newer-driver", options_.newer_driver);
+    options(piece, options_.report);
     add(std::move(piece));
-  }
-
-  void name_idle_machines() {
-    std::set<std::string> busy;
-    for (const Destination& to : destinations_) busy.insert(to.machines.begin(), to.machines.end());
-    for (const Machine& machine : options_.machines) {
-      if (busy.count(machine.name) > 0) continue;
-      const bool only_compiles = machine.devices.empty() && options_.targets.empty();
-      plan_.remarks.push_back("no work for " + machine.name + (only_compiles ? ": give --target" : ""));
-    }
   }
 
   const FleetOptions& options_;
@@ -358,11 +336,11 @@ class Planner {
   std::vector<InputFile> programs_;     // the manifest of the application's own, then what it names
   std::map<std::string, Piece> tuned_;  // makes the profile, by the device's identity
   std::vector<Piece> bakes_;
-  Plan plan_;
+  std::vector<Piece> pieces_;
 };
 
 }  // namespace
 
-Result<Plan> plan_fleet(const FleetOptions& options) { return Planner(options).plan(); }
+Result<std::vector<Piece>> plan_fleet(const FleetOptions& options) { return Planner(options).plan(); }
 
 }  // namespace clbake::builder::fleet

@@ -33,7 +33,7 @@ std::vector<std::string> compiled(const std::string& work_directory) {
   return names;
 }
 
-// Whether a process has `text` on its command line.
+// True when a process has `text` on its command line.
 bool is_named(const std::string& text) {
   std::error_code gone;
   for (const auto& process : fs::directory_iterator("/proc", gone)) {
@@ -173,19 +173,10 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingLeavesTheEarlierBundle) {
 }
 
 builder::Device first_device() {
-  const nlohmann::json target = json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target");
+  const nlohmann::json t = json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target");
   builder::Device device;
-  for (const auto& [key, field] :
-       std::vector<std::pair<const char*, std::string Target::*>>{{"platform_name", &Target::platform_name},
-                                                                  {"platform_version", &Target::platform_version},
-                                                                  {"vendor", &Target::vendor},
-                                                                  {"device_name", &Target::device_name},
-                                                                  {"device_version", &Target::device_version},
-                                                                  {"driver_version", &Target::driver_version},
-                                                                  {"architecture", &Target::architecture}}) {
-    device.target.*field = target.at(key);
-  }
-  device.target.address_bits = target.at("address_bits");
+  device.target = {t["platform_name"],  t["platform_version"], t["vendor"],       t["device_name"],
+                   t["device_version"], t["driver_version"],   t["architecture"], t["address_bits"]};
   return device;
 }
 
@@ -253,9 +244,8 @@ BOOST_AUTO_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames) {
   const Directory directory;
   const std::string profile = directory.write("tuned.json", tuning_text(tuning));
   for (const Arguments& more : {Arguments{}, {"--device", "0"}}) {
-    Arguments all = {"build", "--profile", profile, "-o", directory.path("x.clbake")};
-    all.insert(all.end(), more.begin(), more.end());
-    check_refused(clbake(all), 1, {"clbake build: " + profile, "Device B", here, "--force"});
+    check_refused(clbake(Arguments{"build", "--profile", profile, "-o", directory.path("x.clbake")} + more), 1,
+                  {"clbake build: " + profile, "Device B", here, "--force"});
   }
   const std::string output = directory.path("tuned.clbake");
   fs::copy_file(baked_bundle(), output);

@@ -208,9 +208,7 @@ BOOST_FIXTURE_TEST_CASE(DamagedManifestsAndWrongPiecesAreNamed, Fleet) {
                              "--shapes",
                              directory.write("shapes.txt", std::string("64x64x64\n"))};
   const auto with = [&](const std::string& option, const std::string& value) {
-    Arguments all = checked;
-    all.insert(all.end(), {option, value});
-    return run(all);
+    return run(checked + Arguments{option, value});
   };
   check_refused(with("--require", "native,fast"), 2, {"--require", "'fast'"});
   check_refused(with("--against", "a,b"), 2, {"--against", "'a,b'"});
@@ -294,9 +292,8 @@ BOOST_FIXTURE_TEST_CASE(WhatPlansProgramsIsChecked, Fleet) {
   const std::string programs = directory.write("programs.json", std::string("{"));
   const Arguments plan = {"plan", "--target", "nvidia:sm_90", "--programs", programs, "-o", manifest};
   check_refused(run(plan), 1, {"programs.json: line 1"});
-  Arguments more = plan;
-  more.insert(more.end(), {"--shapes", directory.write("shapes.txt", std::string("8x8x8\n"))});
-  check_refused(run(more), 2, {"--shapes", "--programs alone bakes no GEMM"});
+  const std::string shapes = directory.write("shapes.txt", std::string("8x8x8\n"));
+  check_refused(run(plan + Arguments{"--shapes", shapes}), 2, {"--shapes", "--programs alone bakes no GEMM"});
 }
 
 }  // namespace clbake::tool::test

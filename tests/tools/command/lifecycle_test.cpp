@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(EachCommandOfThePageDoesWhatItSays) {
   if (baked_origin() != "native") skip("the driver gives no machine code, which the page's commands ask for");
   const Directory directory;
   directory.write("gemm.clbake", encoded(before_the_update()));
-  // What the output of each command has to have.
+  // A part of each command's output.
   const std::vector<std::string> wanted = {"compiled from source",  // run: the driver is another one
                                            "from the overlay",      // run: the next process
                                            "2 bundles joined",      // merge

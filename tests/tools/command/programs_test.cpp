@@ -32,9 +32,7 @@ struct Application : Directory {
   }
 
   Outcome build(const Arguments& more = {}) const {
-    Arguments arguments = {"build", "--device", "0", "--programs", path("programs.json"), "-o", bundle};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return clbake(arguments);
+    return clbake(Arguments{"build", "--device", "0", "--programs", path("programs.json"), "-o", bundle} + more);
   }
 };
 

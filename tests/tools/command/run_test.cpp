@@ -12,9 +12,11 @@ using Json = nlohmann::json;
 
 // `run FILE` on a product of 8 x 8 x 8, then these.
 Arguments run_arguments(const std::string& file, const Arguments& more = {}) {
-  Arguments all = {"run", file, "--m", "8", "--n", "8", "--k", "8"};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+  return Arguments{"run", file, "--m", "8", "--n", "8", "--k", "8"} + more;
+}
+
+std::string first_device() {
+  return json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target").at("device_name");
 }
 
 // The baked bundle with something changed, in a file.
@@ -41,31 +43,20 @@ void check_positive(const Json& object, const std::vector<const char*>& fields) 
   }
 }
 
-// A miss for this reason: served from source, and refused with --no-compile.
-void check_miss(const std::string& file, const std::string& reason, const std::string& message) {
-  const Json json = json_of(clbake(run_arguments(file, {"--json"})));
-  BOOST_TEST(json.at("origin") == "source");
-  BOOST_TEST(json.at("miss") == reason);
-  BOOST_TEST(json.at("ok") == true);
-  check_refused(clbake(run_arguments(file, {"--no-compile"})), 1, {"clbake run", file, message});
-}
-
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(DevicesAreListedWithTheirTargets) {
-  baked_bundle();
-  const Json json = json_of(clbake({"devices", "--json"}));
-  BOOST_REQUIRE(json.at("devices").is_array());
-  BOOST_REQUIRE(!json.at("devices").empty());
-  for (std::size_t i = 0; i < json.at("devices").size(); ++i) {
-    const Json& device = json.at("devices").at(i);
-    BOOST_TEST(device.at("index") == i);
-    check_target(device.at("target"));
+BOOST_AUTO_TEST_CASE(ThisMachinesDevicesAreListedAndTargetsOfTheBundle) {
+  const Json targets = json_of(clbake({"inspect", baked_bundle(), "--json"})).at("targets");
+  const Json devices = json_of(clbake({"devices", "--json"})).at("devices");
+  BOOST_REQUIRE(!devices.empty());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    BOOST_TEST(devices.at(i).at("index") == i);
+    check_target(devices.at(i).at("target"));
+    BOOST_TEST((std::find(targets.begin(), targets.end(), devices.at(i).at("target")) != targets.end()));
   }
-  const std::string name = json.at("devices").at(0).at("target").at("device_name");
   const Outcome text = clbake({"devices"});
   BOOST_TEST(text.status == 0);
-  BOOST_TEST(contains(text.out, name), text.out);
+  BOOST_TEST(contains(text.out, first_device()), text.out);
 }
 
 BOOST_AUTO_TEST_CASE(InspectShowsTargetsEntriesAndSizes) {
@@ -94,9 +85,7 @@ BOOST_AUTO_TEST_CASE(InspectSummarisesAndListsOnRequest) {
   cache::Contents contents = baked_contents();
   const std::string file = directory.write("some.clbake", encoded(contents));
   const auto inspect = [&](const Arguments& more) {
-    Arguments all = {"inspect", file};
-    all.insert(all.end(), more.begin(), more.end());
-    const Outcome outcome = clbake(all);
+    const Outcome outcome = clbake(Arguments{"inspect", file} + more);
     BOOST_TEST(outcome.status == 0, outcome.err);
     return outcome.out;
   };
@@ -121,14 +110,6 @@ BOOST_AUTO_TEST_CASE(InspectSummarisesAndListsOnRequest) {
   BOOST_TEST(contains(one, "1 not JIT-free: compiled at the first launch"), one);
 }
 
-BOOST_AUTO_TEST_CASE(ThisMachinesDevicesAreTargetsOfTheBundle) {
-  const Json devices = json_of(clbake({"devices", "--json"})).at("devices");
-  const Json targets = json_of(clbake({"inspect", baked_bundle(), "--json"})).at("targets");
-  for (const Json& device : devices) {
-    BOOST_TEST((std::find(targets.begin(), targets.end(), device.at("target")) != targets.end()));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(ARunFromTheBundleReportsAllItsFigures) {
   const Json json = json_of(clbake(run_arguments(baked_bundle(), {"--json", "--no-compile"})));
   BOOST_TEST(json.at("origin") == baked_origin());
@@ -151,12 +132,10 @@ BOOST_AUTO_TEST_CASE(EveryKindOfProblemIsRight) {
     if (precision == "double" && !has_double()) continue;
     for (const Arguments& trans : {Arguments{}, {"--trans-a"}, {"--trans-b"}, {"--trans-a", "--trans-b"}}) {
       for (const Arguments& layout : {Arguments{}, {"--column-major"}}) {
-        Arguments all = {"run",    baked_bundle(), "--m",     "33",   "--n",         "17",      "--k",      "70",
-                         "--beta", "-0.5",         "--alpha", "1.25", "--precision", precision, "--repeat", "2",
-                         "--lda",  "90",           "--ldb",   "91",   "--ldc",       "92",      "--json"};
-        all.insert(all.end(), trans.begin(), trans.end());
-        all.insert(all.end(), layout.begin(), layout.end());
-        const Json json = json_of(clbake(all));
+        const Arguments all = {"run",    baked_bundle(), "--m",     "33",   "--n",         "17",      "--k",      "70",
+                               "--beta", "-0.5",         "--alpha", "1.25", "--precision", precision, "--repeat", "2",
+                               "--lda",  "90",           "--ldb",   "91",   "--ldc",       "92",      "--json"};
+        const Json json = json_of(clbake(all + trans + layout));
         BOOST_TEST(json.at("ok") == true);
         BOOST_TEST(json.at("origin") == baked_origin());
       }
@@ -168,32 +147,35 @@ BOOST_AUTO_TEST_CASE(EmptyProblemsSucceed) {
   for (const Arguments& sizes : {Arguments{"--m", "0", "--n", "8", "--k", "8"},
                                  {"--m", "8", "--n", "0", "--k", "8"},
                                  {"--m", "8", "--n", "8", "--k", "0"}}) {
-    Arguments all = {"run", baked_bundle(), "--json", "--repeat", "1"};
-    all.insert(all.end(), sizes.begin(), sizes.end());
-    BOOST_TEST(json_of(clbake(all)).at("ok") == true);
+    BOOST_TEST(json_of(clbake(Arguments{"run", baked_bundle(), "--json", "--repeat", "1"} + sizes)).at("ok") == true);
   }
 }
 
-BOOST_AUTO_TEST_CASE(AnotherDriverIsAMissThatCompiles) {
-  const Directory directory;
-  const std::string file = changed_bundle(directory, [](cache::Contents& c) {
-    for (cache::Target& target : c.targets) target.driver_version += "-other";
-  });
-  check_miss(file, "other driver", "driver");
-}
-
-BOOST_AUTO_TEST_CASE(AnotherDeviceIsAMissThatCompiles) {
-  const Directory directory;
-  const std::string file = changed_bundle(directory, [](cache::Contents& c) {
-    for (cache::Target& target : c.targets) target.device_name += ", but another one";
-  });
-  check_miss(file, "no target", "device");
-}
-
-BOOST_AUTO_TEST_CASE(AMissingEntryIsAMissThatCompiles) {
-  const Directory directory;
-  const std::string file = changed_bundle(directory, [](cache::Contents& c) { c.entries.clear(); });
-  check_miss(file, "no entry", "");
+BOOST_AUTO_TEST_CASE(AMissIsNamedAndCompiled) {
+  struct Case {
+    const char* reason;
+    const char* message;
+    std::function<void(cache::Contents&)> change;
+  };
+  const auto of_targets = [](std::string Target::*field, const char* more) {
+    return [=](cache::Contents& c) {
+      for (cache::Target& target : c.targets) target.*field += more;
+    };
+  };
+  const Case cases[] = {
+      {"other driver", "driver", of_targets(&Target::driver_version, "-other")},
+      {"no target", "device", of_targets(&Target::device_name, ", but another one")},
+      {"no entry", "", [](cache::Contents& c) { c.entries.clear(); }},
+  };
+  for (const Case& each : cases) {
+    const Directory directory;
+    const std::string file = changed_bundle(directory, each.change);
+    const Json json = json_of(clbake(run_arguments(file, {"--json"})));
+    BOOST_TEST(json.at("origin") == "source");
+    BOOST_TEST(json.at("miss") == each.reason);
+    BOOST_TEST(json.at("ok") == true);
+    check_refused(clbake(run_arguments(file, {"--no-compile"})), 1, {"clbake run", file, each.message});
+  }
 }
 
 // The programs of A * B and A * B^T exchanged: all checksums hold, the numbers do not.
@@ -226,31 +208,19 @@ BOOST_AUTO_TEST_CASE(AWrongResultIsAFailure) {
   BOOST_TEST(json.at("max_error").get<double>() > json.at("tolerance").get<double>());
 }
 
-BOOST_AUTO_TEST_CASE(AnUnknownDeviceIsNamedWithTheDevicesThereAre) {
-  const std::string name =
-      json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target").at("device_name").get<std::string>();
-  for (const std::string spec : {"no such device", "99"}) {
-    check_refused(clbake(run_arguments(baked_bundle(), {"--device", spec})), 1, {"--device", "'" + spec + "'", name});
-    check_refused(clbake({"bench", "cold", baked_bundle(), "--device", spec}), 1, {"--device", "'" + spec + "'", name});
-    check_refused(clbake({"bench", "gemm", baked_bundle(), "--device", spec}), 1, {"--device", "'" + spec + "'", name});
-  }
-}
-
 BOOST_AUTO_TEST_CASE(ADeviceIsSelectedByIndexAndByPartOfItsName) {
-  const std::string name =
-      json_of(clbake({"devices", "--json"})).at("devices").at(0).at("target").at("device_name").get<std::string>();
+  const std::string name = first_device();
   for (const std::string& spec : {std::string("0"), name.substr(1, 5)}) {
     const Json json = json_of(clbake(run_arguments(baked_bundle(), {"--device", spec, "--json"})));
     BOOST_TEST(json.at("target").at("device_name") == name);
   }
+  for (const std::string spec : {"no such device", "99"}) {
+    check_refused(clbake(run_arguments(baked_bundle(), {"--device", spec})), 1, {"--device", "'" + spec + "'", name});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(NoPlatformIsNamed) {
-  const Directory empty;
-  const Environment none = {{"OCL_ICD_VENDORS", empty.path("")}, {"OPENCL_VENDOR_PATH", empty.path("")}};
-  check_refused(clbake(run_arguments(baked_bundle()), none), 1, {"clbake run", "no OpenCL platform"});
-  check_refused(clbake({"bench", "cold", baked_bundle()}, none), 1, {"clbake bench cold", "no OpenCL platform"});
-  check_refused(clbake({"bench", "gemm", baked_bundle()}, none), 1, {"clbake bench gemm", "no OpenCL platform"});
+  check_refused(clbake(run_arguments(baked_bundle()), no_platform()), 1, {"clbake run", "no OpenCL platform"});
 }
 
 BOOST_AUTO_TEST_CASE(ALeadingDimensionThatIsTooSmallIsNamed) {
@@ -276,9 +246,7 @@ BOOST_AUTO_TEST_CASE(MatricesBeyondTheMemoryAreNamed) {
        {Arguments{"--m", "2000000", "--n", "2000000", "--k", "1"},
         {"--m", "2147483647", "--n", "2147483647", "--k", "2147483647"},
         {"--m", "2", "--n", "1", "--k", "1", "--lda", "2147483647", "--ldc", "2147483647", "--precision", "double"}}) {
-    Arguments all = {"run", baked_bundle()};
-    all.insert(all.end(), sizes.begin(), sizes.end());
-    check_refused(clbake(all), 1, {"clbake run", "bytes"});
+    check_refused(clbake(Arguments{"run", baked_bundle()} + sizes), 1, {"clbake run", "bytes"});
   }
 }
 
@@ -287,10 +255,8 @@ BOOST_AUTO_TEST_CASE(AnUnknownVariantIsNamed) {
 }
 
 BOOST_AUTO_TEST_CASE(TheBenchmarkOfSpeedReportsAllItsFigures) {
-  const Json json = [&] {
-    return json_of(clbake({"bench", "gemm", baked_bundle(), "--sizes", "32,8x9x10", "--trans", "nn,tt", "--precision",
-                           "single", "--rounds", "1", "--json"}));
-  }();
+  const Json json = json_of(clbake({"bench", "gemm", baked_bundle(), "--sizes", "32,8x9x10", "--trans", "nn,tt",
+                                    "--precision", "single", "--rounds", "1", "--json"}));
   BOOST_TEST(json.at("device").is_string());
   BOOST_REQUIRE(json.at("rows").size() == 4U);
   for (const Json& row : json.at("rows")) {
@@ -308,9 +274,7 @@ BOOST_AUTO_TEST_CASE(AnotherBundleIsAPeerWithItsOwnChoice) {
   const std::string file = directory.write("other.clbake", encoded(contents));
   const Arguments bench = {"bench",        "gemm",        baked_bundle(), "--against", file, "--sizes",
                            "40,200x30x20", "--precision", "single",       "--rounds",  "1"};
-  Arguments with_json = bench;
-  with_json.emplace_back("--json");
-  const Json json = json_of(clbake(with_json));
+  const Json json = json_of(clbake(bench + Arguments{"--json"}));
   BOOST_REQUIRE(json.at("rows").size() == 2U);
   for (const Json& row : json.at("rows")) {
     BOOST_TEST(row.at("peer") == "other.clbake");
@@ -357,9 +321,7 @@ BOOST_AUTO_TEST_CASE(WhatIsNotBakedIsNamedAndLeftOut) {
     c.entries.erase(std::remove_if(c.entries.begin(), c.entries.end(), lacking), c.entries.end());
   });
   const auto bench = [&](const std::string& bundle, const Arguments& more) {
-    Arguments all = {"bench", "gemm", bundle, "--sizes", "24,32", "--rounds", "1", "--json"};
-    all.insert(all.end(), more.begin(), more.end());
-    return clbake(all);
+    return clbake(Arguments{"bench", "gemm", bundle, "--sizes", "24,32", "--rounds", "1", "--json"} + more);
   };
   const Outcome usual = bench(file, {});
   const Json json = json_of(usual);

@@ -20,7 +20,7 @@ constexpr double kTolerance = 1e-5;  // of a probability
 struct Data {
   std::array<std::vector<float>, kLayers> weights, biases;
   std::vector<float> input;
-  std::vector<double> probabilities;  // what the network should say
+  std::vector<double> probabilities;  // in double precision
 
   Data() {
     std::mt19937 random(1);

@@ -43,28 +43,20 @@ struct FleetOptions {
   std::string shapes;                 // file of the problems to tune for and to check; empty: none
   std::vector<std::string> profiles;  // files; each goes to the devices that it was made for
   std::vector<std::string> precisions = {"single", "double"};
-  std::string transposes;             // to tune; empty: all
   std::vector<std::string> variants;  // exactly these are baked
   std::string programs;               // manifest of the application's own programs; empty: none
   bool gemm = true;                   // false: `programs` alone
   bool split = false;                 // a piece for each variant, or else for each precision, and one for `programs`
-  bool untuned = false;               // as the options of `clbake build`
-  bool strict = false;
-  bool reproducible = false;
-  std::string require;        // of `clbake check`; empty: its default
-  bool newer_driver = false;  // of `clbake check` and `clbake report`
-  std::string against;        // bundle of the last release, for the report; empty: none
-  std::string directory;      // of the manifest; all file names above are relative to the caller's
+  std::string against;                // bundle of the last release, for the report; empty: none
+  std::string directory;              // of the manifest; all file names above are relative to the caller's
+  // Further options of each stage's command, as they are; `bake_gemm` where GEMM is baked.
+  std::vector<std::string> tune, bake, bake_gemm, check, report;
 };
 
-struct Plan {
-  std::vector<Piece> pieces;         // a piece comes after those that it needs
-  std::vector<std::string> remarks;  // for a person
-};
-
-// A device that several machines have is tuned and baked once: its pieces run on any of them. Fails with
-// invalid_argument (no device; a target that no machine compiles for; two machines of one name) or like reading the
-// files.
-Result<Plan> plan_fleet(const FleetOptions& options);
+// Pieces in an order in which each comes after those that it needs. A device that several machines have is tuned and
+// baked once: its pieces run on any of them; shards are tuned only where it has as many compute units as on the first.
+// Of machines with different compilers for a target only those with the first one's bake. Fails with invalid_argument
+// (no device; a target that no machine compiles for; two machines of one name) or like reading the files.
+Result<std::vector<Piece>> plan_fleet(const FleetOptions& options);
 
 }  // namespace clbake::builder::fleet
