@@ -157,14 +157,14 @@ BOOST_AUTO_TEST_CASE(AMissIsNamedAndCompiled) {
     const char* message;
     std::function<void(cache::Contents&)> change;
   };
-  const auto of_targets = [](std::string Target::*field, const char* more) {
+  const auto of_targets = [](std::string cache::Target::*field, const char* more) {
     return [=](cache::Contents& c) {
       for (cache::Target& target : c.targets) target.*field += more;
     };
   };
   const Case cases[] = {
-      {"other driver", "driver", of_targets(&Target::driver_version, "-other")},
-      {"no target", "device", of_targets(&Target::device_name, ", but another one")},
+      {"other driver", "driver", of_targets(&cache::Target::driver_version, "-other")},
+      {"no target", "device", of_targets(&cache::Target::device_name, ", but another one")},
       {"no entry", "", [](cache::Contents& c) { c.entries.clear(); }},
   };
   for (const Case& each : cases) {
