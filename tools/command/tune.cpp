@@ -8,16 +8,10 @@
 
 #include <clbake/builder/tuning_file.hpp>
 
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 
 namespace clbake::tool {
 namespace {
-
-std::atomic<bool> interrupted{false};
-
-void on_signal(int) { interrupted = true; }
 
 class Display {
  public:
@@ -54,21 +48,18 @@ int stopped(Display& display, const std::string& state) {
 }
 
 int search(const builder::TuneOptions& options, const std::string& output) {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
   Display display(options.budget.count());
   const auto show = [&](const builder::TuneProgress& progress) { display.show(progress); };
-  const Result<builder::Tuning> tuning = builder::tune(options, interrupted, show);
+  const Result<builder::Tuning> tuning = builder::tune(options, interrupted(), show);
   display.clear();
   if (!tuning && tuning.status().code() == Code::cancelled) return stopped(display, "finished work is kept");
-  if (!tuning) return fail("tune", tuning.status());
+  need(tuning.status());
   const Result<builder::Tuning> earlier = builder::read_tuning(output);
   if (!tuning->complete && tuning->measurements.empty()) return stopped(display, "nothing was timed yet");
   if (!tuning->complete && earlier && (earlier->complete || earlier->command != options.command)) {
     return stopped(display, output + " keeps its earlier profile");
   }
-  const Status written = builder::write_tuning(output, *tuning);
-  if (!written) return fail("tune", written);
+  need(builder::write_tuning(output, *tuning));
   if (!tuning->complete) return stopped(display, output + " holds what is known so far");
   builder::forget_tuning(options.work);
   print_winners(*tuning, output);
@@ -79,25 +70,23 @@ int search(const builder::TuneOptions& options, const std::string& output) {
 
 int tune(const std::vector<std::string>& arguments) {
   Cli cli("tune [OPTIONS] -o FILE",
-          "Finds the best variants of a device for every kind of problem, and the cost models by which the runtime\n"
+          "Finds the best variants of a device for every kind of problem, and the cost models by which the runtime "
           "chooses among them. The result is a profile, which 'clbake build --profile FILE' bakes.");
   declare_tune_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::string output = behind_links(cli.text("output"));
-  Status writable(Code::invalid_argument, "--output: names no file");
-  if (!output.empty()) writable = check_profile_path(output);
-  if (!writable) return fail("tune", writable);
+  if (output.empty()) throw Failure("--output: names no file");
+  need(check_profile_path(output));
   if (cli.has("merge")) return tune_merge(cli.list("merge"), cli.has("force"), cli.has("brief"), output);
   if (cli.has("force") || cli.has("brief")) throw UsageError("--force and --brief: only with --merge");
 
-  const Result<builder::TuneOptions> options = tune_options(cli, arguments, output);
-  if (!options) return fail("tune", options.status());
-  if (!options->fresh && is_complete(output, *options)) {
+  const builder::TuneOptions options = tune_options(cli, arguments, output);
+  if (!options.fresh && is_complete(output, options)) {
     std::printf("%s: this tuning is complete already; --fresh repeats it\n", output.c_str());
     return kSuccess;
   }
-  return search(*options, output);
+  return search(options, output);
 }
 
 }  // namespace clbake::tool

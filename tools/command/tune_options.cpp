@@ -42,8 +42,8 @@ std::string joined(const std::vector<GemmKind>& kinds) {
 }
 
 // Takes the shapes of the selected kinds, and leaves the kinds that have some. `asked`: the user selected the kinds.
-Status take_shapes(const std::string& file, const std::vector<builder::Shape>& shapes, bool asked,
-                   builder::TuneOptions& options) {
+void take_shapes(const std::string& file, const std::vector<builder::Shape>& shapes, bool asked,
+                 builder::TuneOptions& options) {
   const std::vector<GemmKind> selected = std::exchange(options.kinds, {});
   std::vector<GemmKind> missing;
   for (const GemmKind& kind : selected) {
@@ -51,7 +51,7 @@ Status take_shapes(const std::string& file, const std::vector<builder::Shape>& s
     (has ? options.kinds : missing).push_back(kind);
   }
   if (options.kinds.empty()) {
-    return {Code::invalid_argument, "--shapes: " + file + ": no shape of what is to be tuned: " + joined(selected)};
+    throw Failure("--shapes: " + file + ": no shape of what is to be tuned: " + joined(selected));
   }
   options.shapes = builder::shapes_to_tune(shapes, options.kinds);
   const std::size_t left_out = shapes.size() - options.shapes.list.size();
@@ -62,52 +62,44 @@ Status take_shapes(const std::string& file, const std::vector<builder::Shape>& s
   if (asked && !missing.empty()) {
     std::fprintf(stderr, "clbake tune: %s: no shape of %s, not tuned\n", file.c_str(), joined(missing).c_str());
   }
-  return {};
 }
 
 // Those of a preset, or else of a file.
-Status set_shapes(const Cli& cli, builder::TuneOptions& options) {
+void set_shapes(const Cli& cli, builder::TuneOptions& options) {
   const std::string name = cli.text("shapes", "all");
   std::optional<builder::TuneShapes> preset = builder::preset_shapes(name, options.devices.front().type, options.kinds);
   if (preset) {
     options.shapes = std::move(*preset);
-    return {};
+    return;
   }
-  Result<std::vector<builder::Shape>> shapes = builder::read_shapes(name, options.kinds);
-  if (!shapes) return shapes.status().within("--shapes");
-  for (builder::Shape& shape : *shapes) shape = builder::real_shape(shape);
-  return take_shapes(name, *shapes, cli.has("precision") || cli.has("trans"), options);
+  std::vector<builder::Shape> shapes = need(builder::read_shapes(name, options.kinds), "--shapes");
+  for (builder::Shape& shape : shapes) shape = builder::real_shape(shape);
+  take_shapes(name, shapes, cli.has("precision") || cli.has("trans"), options);
 }
 
 // The first selected device and those identical to it.
-Status set_devices(const std::string& spec, builder::TuneOptions& options) {
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all) return all.status();
-  Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
-  if (!selected) return selected.status().within("--device");
-  options.devices = std::move(*selected);
+void set_devices(const std::string& spec, builder::TuneOptions& options) {
+  const std::vector<builder::Device> all = need(builder::list_devices());
+  options.devices = need(builder::select_one_target(all, spec), "--device");
   const Target& tuned = options.devices.front().target;
-  for (const builder::Device& device : *all) {
+  for (const builder::Device& device : all) {
     if (!spec.empty() || device.target == tuned) continue;
     std::fprintf(stderr, "clbake tune: tunes %s, not %s, which needs a tuning of its own (--device)\n",
                  tuned.device_name.c_str(), device.target.device_name.c_str());
   }
-  return {};
 }
 
 // The profile of that file, or else the one that is shipped.
-Status set_prior(const std::string& file, builder::TuneOptions& options) {
-  if (file == "none") return {};
+void set_prior(const std::string& file, builder::TuneOptions& options) {
+  if (file == "none") return;
   if (!file.empty()) {
-    Result<builder::Tuning> prior = builder::read_tuning(file);
-    if (prior) options.prior = std::move(*prior);
-    return prior.status().within("--prior");
+    options.prior = need(builder::read_tuning(file), "--prior");
+    return;
   }
   const std::string wanted = builder::device_class(options.devices.front());
   for (const builder::NamedTuning& shipped : builder::shipped_profiles()) {
     if (shipped.file == wanted) options.prior = shipped.tuning;
   }
-  return {};
 }
 
 // The kinds of the variants alone are left.
@@ -175,7 +167,7 @@ void declare_tune_options(Cli& cli) {
   cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
   cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");
   cli.add_jobs();
-  cli.add_value("timeout", "SECONDS", "give up on a variant after this time; default 20");
+  cli.add_timeout("variant after this time; default 20");
   cli.add_flag("fresh", "start over and discard an unfinished tuning");
   cli.add_arguments("merge", "FILES", "join these profiles, separated by blanks or commas, instead of tuning");
   cli.add_flag("force", "with --merge: join profiles of different devices, too");
@@ -184,8 +176,8 @@ void declare_tune_options(Cli& cli) {
       "with --merge: keep only the cost models, exceptions and few winners, as in the profiles that clbake ships");
 }
 
-Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
-                                          const std::string& output) {
+builder::TuneOptions tune_options(const Cli& cli, const std::vector<std::string>& arguments,
+                                  const std::string& output) {
   builder::TuneOptions options;
   options.kinds = kinds_of(cli.real_precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
   if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
@@ -202,7 +194,7 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
   }
   options.seed = cli.size("seed", 1);
   options.parallel = cli.jobs();
-  options.timeout = std::chrono::seconds(cli.size("timeout", 20, 1, 86400));
+  options.timeout = cli.timeout(20);
   options.fresh = cli.has("fresh");
   options.worker = builder::own_path();
   options.work = output + ".work";
@@ -210,10 +202,9 @@ Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std:
   for (const std::string& argument : arguments) {
     if (argument != "--fresh") options.command += " " + argument;
   }
-  Status ready = set_devices(cli.text("device"), options);
-  if (ready) ready = set_shapes(cli, options);
-  if (ready) ready = set_prior(cli.text("prior"), options);
-  if (!ready) return ready;
+  set_devices(cli.text("device"), options);
+  set_shapes(cli, options);
+  set_prior(cli.text("prior"), options);
   check_variants(options);
   return options;
 }

@@ -13,8 +13,7 @@ namespace clbake::tool {
 void declare_tune_options(Cli& cli);
 
 // The search that the options ask for, with `output` as its profile; `arguments` are recorded as its command. Throws
-// UsageError; fails like select_one_target or read_shapes, and when a file has no shape of the selected kinds.
-Result<builder::TuneOptions> tune_options(const Cli& cli, const std::vector<std::string>& arguments,
-                                          const std::string& output);
+// UsageError; and Failure where select_one_target or read_shapes fails, or a file has no shape of the selected kinds.
+builder::TuneOptions tune_options(const Cli& cli, const std::vector<std::string>& arguments, const std::string& output);
 
 }  // namespace clbake::tool
