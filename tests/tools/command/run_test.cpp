@@ -323,17 +323,15 @@ BOOST_AUTO_TEST_CASE(WhatIsNotBakedIsNamedAndLeftOut) {
   const auto bench = [&](const std::string& bundle, const Arguments& more) {
     return clbake(Arguments{"bench", "gemm", bundle, "--sizes", "24,32", "--rounds", "1", "--json"} + more);
   };
-  const Outcome usual = bench(file, {});
-  const Json json = json_of(usual);
+  const Json json = json_of(bench(file, {}));
   BOOST_REQUIRE(json.at("rows").size() == 2U);
   for (const Json& row : json.at("rows")) BOOST_TEST(row.at("precision") == "single");
-  BOOST_TEST(json.at("missing").size() == 1U);
-  BOOST_TEST(contains(usual.err, "clbake bench gemm: left out: changed.clbake: double nn: "), usual.err);
+  BOOST_TEST(json.at("missing").empty());
 
   const Outcome wanted = bench(file, {"--trans", "nn,tn", "--precision", "single"});
   BOOST_TEST(wanted.status == 3);
   BOOST_TEST(Json::parse(wanted.out).at("rows").size() == 2U);
-  BOOST_TEST(contains(wanted.err, "changed.clbake: single tn: "), wanted.err);
+  BOOST_TEST(contains(wanted.err, "clbake bench gemm: left out: changed.clbake: single tn: "), wanted.err);
 
   const Outcome compared = bench(baked_bundle(), {"--against", file});
   BOOST_TEST(json_of(compared).at("rows").size() == 2U);
