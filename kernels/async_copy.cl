@@ -1,4 +1,4 @@
-// What warp_tile and warpgroup_tile share: asynchronous copies from global to local memory, which NVIDIA's devices have
+// Shared by warp_tile and warpgroup_tile: asynchronous copies from global to local memory, which NVIDIA's devices have
 // from sm_80 on, and the order in which work-groups take their tiles.
 
 #define CHUNK_BYTES 16                            // of a copy
@@ -27,10 +27,6 @@ static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (u
 #define COPY_PIECE(size, address, from, bytes)                                                                 \
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], " size ", %2;" ::"r"(address), "l"(from), "r"(bytes) \
                    : "memory")
-
-// Hides a value from the compiler, which else computes every address of a tile in advance, for all blocks of k, and
-// keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64.
-#define HIDE(type, value) __asm__ volatile("" : "+" type(value))
 
 // The largest power of two, in bytes and up to 128, to which all lines are aligned that start at `pointer` plus a
 // multiple of `step` elements.

@@ -1,4 +1,4 @@
-// What all families share: element types, the addresses of the operands, the numbers of a call, and the update of C.
+// Shared by all families: element types, the addresses of the operands, the numbers of a call, and the update of C.
 // The generator puts this file in front of the family's own.
 //
 //     C = alpha * op(A) * op(B) + beta * C          row-major; the contract is in KERNELS.md
@@ -29,6 +29,10 @@
 #else
 #define ALWAYS_INLINE inline
 #endif
+
+// Hides a value from the compiler, which else computes every address of a tile in advance, for all blocks of k, and
+// keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64. NVIDIA's devices.
+#define HIDE(type, value) __asm__ volatile("" : "+" type(value))
 
 // 1: a work-group outside of C returns before the kernel's barriers. 0: it goes on, with no steps of k and nothing to
 // write. That is for PoCL, as version 7.1 compiles the return wrong: such work-groups write outside of C.
@@ -140,7 +144,7 @@ typedef real output;
 
 // ---- The products of a batch ----
 
-// Where the matrix of a product begins if the batch has a list: place 0, 1 or 2 is A, B or C.
+// The beginning of a product's matrix if the batch has a list: place 0, 1 or 2 is A, B or C.
 //
 // Mesa's llvmpipe (26.2) reads what has the same address for all work-items even where the condition for it is false,
 // here through the null that stands for no list. So the address depends on the work-item, as far as a compiler can see;
@@ -199,7 +203,7 @@ static inline ulong block_column_offset(const int layout, const size_t column, c
 
 // ---- The epilogue ----
 
-// What happens to x = alpha * sum + beta * d before it becomes an element of C, if the call has steps other than 0.
+// The steps from x = alpha * sum + beta * d to an element of C, if the call has steps other than 0.
 // Every program has all of it: a test of that number costs nothing, and the plain update of C stays as it is.
 #define ACTIVATION 7    // three bits, one of these:
 #define CLAMP 1         //   low <= x <= high; a NaN stays one

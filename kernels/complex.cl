@@ -102,7 +102,7 @@ DEFINE_COMPLEX(real2, conjugated_2, turned_2, scaled_2)  // at the end of a row
     }                                                                                     \
   }
 
-// Where row number `row` of product `number` begins, in reals. All but `row` are in complex elements.
+// The offset of row number `row` of product `number`, in reals. All but `row` are in complex elements.
 static inline ulong row_start(const ulong offset, __global const ulong* offsets, const int operand, const ulong stride,
                               const ulong number, const size_t row, const int ld) {
   return 2 * (offset + (offsets ? offsets[3 * number + operand] : number * stride) + row * ld);

@@ -217,7 +217,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define WORK_ITEM_Y ((int)get_local_id(1) - share * LOCAL_Y)
 #endif
 
-// Whether the rows (columns) of an operand's tiles all exist, and all of their lines are aligned.
+// True if all rows (columns) of an operand's tiles exist, and all of their lines are aligned.
 #define A_IS_WHOLE (A_PACKED || (tile.rows == ML && aligned(tile.a, A_LINE_STEP)))
 #define B_IS_WHOLE (B_PACKED || (tile.columns == NL && aligned(tile.b, B_LINE_STEP)))
 
@@ -255,7 +255,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
     }                                                              \
   }
 
-// Whether a work-group outside of C returns at once. PoCL 3.1 computes wrong sums with both that and the return behind
+// 1: a work-group outside of C returns at once. PoCL 3.1 computes wrong sums with both that and the return behind
 // ADD_SHARES.
 #define RETURNS (RETURNS_BEFORE_BARRIERS && SHARES == 1)
 
@@ -295,7 +295,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const int first_lane = FIRST_LANE(item);
   realv sum[MS][COLUMN_PIECES];
   CLEAR_SUM;
-  // Where the work-item begins in the tiles to load next, and in those of local memory; the steps of k that are left.
+  // The work-item's first element in the tiles to load next, and in those of local memory; the steps of k that are
+  // left.
   __global const element* a_source =
       tile.a + BEGIN(A_LINE, element_offset(0, 0, A_LINE, APART(A_TRANSPOSED), A_LINE_STEP, item));
   __global const element* b_source =

@@ -1,4 +1,4 @@
-// What direct, local_tile, thin_tile and warp_tile share: work-items that take parts of k, and add up their sums in
+// Shared by direct, local_tile, thin_tile and warp_tile: work-items that take parts of k, and add up their sums in
 // local memory.
 
 // Vectors of local memory that ADD_SHARES needs: for half of the groups, their sums.

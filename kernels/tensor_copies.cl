@@ -152,7 +152,7 @@ static ALWAYS_INLINE void make_maps(const TensorMaps maps, const Tile* tile, con
   SYNCHRONIZE_WARP;
 }
 
-// What C had where the maps are: four bytes of each for a work-item of the warp.
+// The elements of C in the places of the maps: four bytes of each for a work-item of the warp.
 typedef struct {
   uint a, b;
 } OldC;

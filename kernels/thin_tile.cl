@@ -72,9 +72,6 @@ static ALWAYS_INLINE void multiply(float* sum, const uint a0, const uint a1, con
           : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 }
 
-// Keeps the compiler from computing multiples of a distance once for all pieces of k, which takes too many registers.
-#define FORGET(distance) __asm__ volatile("" : "+l"(distance))
-
 // Two elements, `step` apart, as one word, the first in the lower half; zero from `count` on.
 static ALWAYS_INLINE uint load_pair(__global const ushort* from, const ulong step, const int count) {
   return (count > 0 ? from[0] : 0) | (count > 1 ? (uint)from[step] << 16 : 0);
@@ -82,7 +79,7 @@ static ALWAYS_INLINE uint load_pair(__global const ushort* from, const ulong ste
 
 // Four pairs of one line, 8 steps of k, of which `count` exist.
 static ALWAYS_INLINE void load_line(uint* words, __global const ushort* from, ulong step, const int count) {
-  FORGET(step);
+  HIDE("l", step);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     words[i] = load_pair(from, step, count - 2 * i);
@@ -105,7 +102,7 @@ static ALWAYS_INLINE void load_line(uint* words, __global const ushort* from, ul
 
 // Whole vectors. `line` has the offsets of the lines, of which only the first counts across k.
 static ALWAYS_INLINE void load_long(uint* words, __global const ushort* from, const ulong* line, ulong step) {
-  FORGET(step);
+  HIDE("l", step);
 #pragma unroll
   for (int v = 0; v < WORDS / VECTOR_WORDS; ++v) {
     __global const ushort* at = from + line[LONG_ALONG_K ? v % LINES : 0];
@@ -123,7 +120,7 @@ static ALWAYS_INLINE void load_long_slowly(uint* words, __global const ushort* f
     load_line(words + 4 * c, from + line[c], step, count);
   }
 #else
-  FORGET(step);
+  HIDE("l", step);
 #pragma unroll
   for (int p = 0; p < 8; ++p) {
 #pragma unroll
@@ -147,8 +144,8 @@ static ALWAYS_INLINE uint pair_of(const uint* words, const int c, const int i) {
 
 // ---- The thin operand ----
 
-// Of each of a lane's lines, four pairs of steps of k. Lane 4g + t has these lines, numbered so that across k they lie
-// together in memory for a lane that loads them:
+// Each lane has four pairs of steps of k of each of its lines. Lane 4g + t has these lines, numbered so that across k
+// they lie together in memory for a lane that loads them:
 #define THIN_LINE_OF(r, g) ((g) / 2 * (2 * EIGHTS) + 2 * (r) + (g) % 2)
 
 // Element by element: of 8 steps of k, `count` exist.
@@ -180,7 +177,7 @@ static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort
 #define THIN_VECTOR_WORDS ((int)sizeof(THIN_VECTOR) / 4)
 
 static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort* from, const uint* line, ulong step) {
-  FORGET(step);
+  HIDE("l", step);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
 #pragma unroll
@@ -247,7 +244,7 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
       }                                                               \
     }                                                                 \
   }
-// Of a lane, its thin line number i.
+// A lane's thin line number i.
 #define THIN_LINE(i) (t * (2 * EIGHTS) + (i))
 
 GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
@@ -278,7 +275,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   for (int r = 0; r < EIGHTS; ++r) {
     thin_line[r] = min(THIN_LINE_OF(r, g), thin_lines - 1) * THIN(STEP_LINE);
   }
-  // Whether all vectors are whole and aligned: fast, of the long operand, and of a thin one along k; turned, of a thin
+  // True if all vectors are whole and aligned: fast, of the long operand, and of a thin one along k; turned, of a thin
   // one across k.
   const ulong long_distance = LONG_ALONG_K ? LONG(STEP_LINE) : LONG(STEP_P);
   bool fast = (uintptr_t)long_at % sizeof(LONG_VECTOR) == 0 && long_distance % (sizeof(LONG_VECTOR) / 2) == 0;

@@ -50,7 +50,7 @@ static inline void find_in_bands(const uint number, const uint rows, const uint 
   *column = number % (BAND * columns) / in_band;
 }
 
-// What a work-group computes: a tile of C, over all of k or over a slice of it.
+// The work of a work-group: a tile of C, over all of k or over a slice of it.
 #if SPLIT_K > 0
 // Grid: x along the columns of C, y along its rows, z = product * SPLIT_K + slice.
 #define TILE_ROW get_group_id(1)  // of the rows of tiles

@@ -10,7 +10,7 @@
 #define LOCAL_Y (ML / MS)
 #define PLACES (LOCAL_X * LOCAL_Y)  // work-items that a tile of C takes
 #define WORK_ITEMS (PLACES * SHARES)
-// What local memory holds: reals, or pairs of elements of 16 bits.
+// The content of local memory: reals, or pairs of elements of 16 bits.
 #if MAP == MMA
 #if BFLOAT16
 #define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
@@ -102,7 +102,7 @@ typedef CONCAT(REAL, LOAD_WIDTH) realw;
 #endif
 #endif
 
-// Whether all lines that start at `pointer` plus a multiple of `step` are aligned.
+// True if all lines that start at `pointer` plus a multiple of `step` are aligned.
 static ALWAYS_INLINE bool aligned(__global const element* pointer, const ulong step) {
   return (uintptr_t)pointer % (LOAD_WIDTH * sizeof(element)) == 0 && step % LOAD_WIDTH == 0;
 }

@@ -72,7 +72,7 @@
 
 #define SWIZZLE(line) ((line) % 4 * 2)
 
-// Where a line holds its element `at`, counted from the line's beginning.
+// The place of element `at` in a line, counted from the line's beginning.
 static ALWAYS_INLINE uint place_in_line(const uint line, const uint at) {
   return (at / 2 ^ SWIZZLE(line)) * 2 + at % 2;
 }
@@ -161,7 +161,7 @@ typedef struct {
   double b[COLUMN_PIECES][KS / 4];
 } Fragments;
 
-// Where a tile holds step p (0 to KL - 1) of row or column i, whose tile has `length` of them.
+// The place in a tile of step p (0 to KL - 1) of row or column i, whose tile has `length` of them.
 static ALWAYS_INLINE uint place(const uint i, const uint p, const uint length, const bool along_k) {
   const uint line = along_k ? i : p;
   const uint at = along_k ? p : i;

@@ -27,7 +27,7 @@ static ALWAYS_INLINE uint chunk_place(const int r, const Shape s, const uint ite
   return r / CHUNKS_OF_BLOCK(s) * 64 + item % NEIGHBOURS(s, CHUNK_BYTES) * LOAD_WIDTH;
 }
 
-// Where local memory has it, in bytes from the start of the tile.
+// Its place in local memory, in bytes from the start of the tile.
 static ALWAYS_INLINE uint chunk_offset(const int r, const Shape s, const uint item) {
   const uint chunk = item % NEIGHBOURS(s, CHUNK_BYTES), first_line = item / NEIGHBOURS(s, CHUNK_BYTES);
   return r / CHUNKS_OF_BLOCK(s) * (s.lines * 128) + chunk_line(r, s, item) * 128 + (chunk ^ first_line % 8) * 16;
@@ -200,7 +200,7 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
   }
 }
 
-// Whether `length` rows or columns of C are whole chunks or pieces, in lines aligned to `alignment` bytes.
+// True if `length` rows or columns of C are whole chunks or pieces, in lines aligned to `alignment` bytes.
 static ALWAYS_INLINE bool is_whole(const bool along_k, const int length, const uint alignment) {
   return along_k || 2 * length % min(alignment, (uint)CHUNK_BYTES) == 0;
 }
@@ -233,7 +233,7 @@ static ALWAYS_INLINE void copy_existing(__local uchar* tile, __global const elem
 
 // ---- The producer ----
 
-// Where the next block of k begins.
+// The first elements of the next block of k.
 typedef struct {
   __global const element *a, *b;
 } Sources;

@@ -51,7 +51,7 @@
 
 // ---- The consumers ----
 
-// Where a tile begins and how it is laid out: the matrix descriptor of wgmma. A tile's lines are in groups of 8, 1024
+// A tile's address and layout: the matrix descriptor of wgmma. A tile's lines are in groups of 8, 1024
 // bytes apart; a block of 64 elements of all lines is `block` bytes from the next.
 static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
   ulong bits = (ulong)1 << 62 | (ulong)(1024 >> 4) << 32 | (ulong)(block >> 4) << 16 | (address & 0x3ffff) >> 4;
@@ -117,7 +117,7 @@ static ALWAYS_INLINE void multiply(float* sum, const ulong a, const ulong b) {
 // Waits for all multiplications but those of the last `late` blocks.
 #define FINISH_MULTIPLYING(late) __asm__ volatile("wgmma.wait_group.sync.aligned " late ";" ::: "memory")
 
-// Where a consumer's part of the first pair of tiles lies.
+// A consumer's part of the first pair of tiles.
 typedef struct {
   ulong a, b;
 } Descriptors;

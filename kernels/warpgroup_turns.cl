@@ -114,7 +114,7 @@ static ALWAYS_INLINE int blocks_of(const Tile* tile) {
   return is_outside(tile) ? 0 : tile->depth / KL + (tile->depth % KL != 0);
 }
 
-// Whether a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with
+// True if a tile's sums reach C through local memory: where vectors of C are not aligned or reach beyond it, and with
 // an epilogue. Partial sums have none.
 static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int steps) {
   const bool aligned_c = (uintptr_t)tile->c % 16 == 0 && ldc % 8 == 0;

@@ -102,7 +102,7 @@ static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* 
     } else if (row < tile->rows) {
       __global output* c_row = tile->c + (row * (ulong)call->ldc + item % 4 * 8);
       const int columns = tile->columns - (int)(item % 4 * 8);
-      // What C had is read before any of it is written: the compiler must not exchange the two.
+      // The old C is read before any of it is written: the compiler must not exchange the two.
 #pragma unroll
       for (int first = 0; first < COLUMN_PIECES; first += PIECES_AT_ONCE) {
         uint4 old[PIECES_AT_ONCE] = {0};

@@ -50,11 +50,11 @@
 #define B_PIECE (LAYOUT_B == IMAGE ? TEXEL : VECTOR_WIDTH)
 #define K_PIECE WIDTH_OF(KS)  // of loads along k
 
-// Whether neighbours in memory lie along m (n); else they lie along k.
+// True if neighbours in memory lie along m (n); else they lie along k.
 #define A_ALONG_M (LAYOUT_A != ROW_MAJOR || TRANS_A)
 #define B_ALONG_N (LAYOUT_B != ROW_MAJOR || !TRANS_B)
 
-// Whether a work-item reads straight from the caller's matrix, which has edges.
+// True if a work-item reads straight from the caller's matrix, which has edges.
 #define A_GUARDED (LAYOUT_A == ROW_MAJOR && !LOCAL_A)
 #define B_GUARDED (LAYOUT_B == ROW_MAJOR && !LOCAL_B)
 
@@ -316,7 +316,7 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
   }
 }
 
-// Whether a work-item reads from a matrix whose edge lies in this block.
+// True if a work-item reads from a matrix whose edge lies in this block.
 #if A_GUARDED || B_GUARDED
 #define AT_EDGE ((A_GUARDED && tile.rows < ML) || (B_GUARDED && tile.columns < NL) || depth < KL)
 #else

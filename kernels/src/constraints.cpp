@@ -24,7 +24,7 @@ constexpr std::uint64_t max_work_group = 1024;                 // work-items, as
 constexpr std::uint64_t pack_items = 256;                      // PACK_ITEMS of pack.cl
 constexpr std::uint64_t reduce_items = 64;                     // REDUCE_ITEMS of reduce.cl
 
-// Whether local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
+// True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.

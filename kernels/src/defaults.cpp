@@ -1,6 +1,7 @@
 #include <clbake/kernels/defaults.hpp>
 
-#include <utility>
+#include <string_view>
+#include <variant>
 
 namespace clbake::kernels {
 
@@ -86,203 +87,112 @@ Params small_local_tile(Precision precision) {
   return p;
 }
 
-struct Tile {
-  std::uint32_t ml, nl, ms, ns, split_k;
-};
+// ---- Points at which a search on a GPU starts, in this order ----
 
-Params with_tile(Params p, const Tile& tile) {
-  p.ml = tile.ml;
-  p.nl = tile.nl;
-  p.ms = tile.ms;
-  p.ns = tile.ns;
-  p.split_k = tile.split_k;
-  p.buffers = 1;
-  return p;
-}
+// Up to 8 rows or columns. Work-items share a column of op(B), stored as rows (the first five) or columns (the next
+// four), or a row of op(A), stored as rows (two) or columns (two).
+constexpr std::string_view kDirect[] = {
+    "direct-s-nn-1x32x32-1x1x16-v1", "direct-s-nn-2x32x32-2x1x8-v1", "direct-s-nn-4x32x16-4x1x8-v1",
+    "direct-s-nn-4x64x16-4x2x8-v2",  "direct-s-nn-8x32x16-8x1x4-v1", "direct-s-nn-1x8x64-1x2x8-v2",
+    "direct-s-nn-2x8x32-2x2x8-v2",   "direct-s-nn-4x8x32-4x2x4-v2",  "direct-s-nn-4x16x32-4x4x4-v4",
+    "direct-s-nn-8x1x64-2x1x8-v1",   "direct-s-nn-8x4x64-2x4x4-v4",  "direct-s-nn-32x1x32-1x1x16-v1",
+    "direct-s-nn-32x4x32-1x4x8-v4"};
 
 // Between the sizes for which the default tiles make as many work-groups as there are units, other tiles do; slices of
 // k make more of them, for few rows or columns. Each gained 2 % or more on some class of shapes on an H200.
-constexpr Tile kSingleTiles[] = {{64, 128, 8, 8, 1},  {64, 64, 8, 4, 1},   {32, 64, 4, 8, 1},  {96, 128, 8, 8, 1},
-                                 {128, 128, 8, 8, 1}, {128, 192, 8, 8, 1}, {64, 128, 8, 8, 4}, {64, 128, 8, 8, 16},
-                                 {64, 64, 8, 8, 8},   {32, 32, 4, 4, 16}};
-constexpr Tile kPairTiles[] = {
-    {128, 128, 8, 16, 1}, {64, 128, 8, 8, 1}, {64, 64, 4, 8, 1}, {32, 64, 4, 8, 1}, {64, 64, 4, 8, 8}};
-// On sm_90; ms and ns follow from the family.
-struct WarpgroupTile {
-  std::uint32_t ml, nl, buffers, split_k;
-  Layout layout = Layout::row_major;
-};
-// The last ones pack both operands first: of large ones whose rows are not aligned to 16 bytes, a third of the time.
-constexpr WarpgroupTile kWarpgroupTiles[] = {{128, 256, 4, 1},
-                                             {128, 128, 6, 1},
-                                             {128, 192, 5, 1},
-                                             {64, 256, 5, 1},
-                                             {64, 128, 8, 1},
-                                             {64, 64, 8, 1},
-                                             {256, 128, 4, 1},
-                                             {128, 128, 6, 4},
-                                             {64, 128, 8, 8},
-                                             {64, 64, 8, 16},
-                                             {128, 256, 4, 1, Layout::padded},
-                                             {128, 128, 6, 1, Layout::padded},
-                                             {64, 128, 8, 1, Layout::padded}};
-// For doubles on NVIDIA's matrix units; ks is that of the instruction.
-struct WarpTile {
-  std::uint32_t ml, nl, ms, ns, ks, buffers, split_k;
-};
-constexpr WarpTile kWarpTiles[] = {{128, 128, 8, 8, 4, 4, 1}, {64, 64, 4, 8, 8, 3, 1},  {64, 64, 4, 8, 4, 4, 1},
-                                   {32, 64, 4, 4, 8, 4, 1},   {128, 64, 4, 8, 8, 4, 1}, {32, 32, 2, 4, 8, 4, 1},
-                                   {128, 128, 8, 8, 4, 4, 4}, {64, 64, 4, 8, 8, 3, 4},  {64, 64, 4, 8, 8, 3, 16},
-                                   {32, 64, 4, 4, 8, 6, 16},  {32, 32, 2, 4, 8, 4, 16}, {16, 64, 2, 4, 8, 6, 1},
-                                   {16, 64, 2, 4, 8, 6, 16},  {64, 16, 2, 4, 8, 6, 1},  {64, 16, 2, 4, 8, 6, 16}};
-// 8 to 32 rows or columns: all of the other operand is read once, as fast as memory gives it.
-constexpr Tile kThinTiles[] = {{8, 64, 2, 4, 8}, {16, 128, 4, 4, 8}};
-constexpr Tile kDeepTiles[] = {{16, 128, 4, 4, 16}, {32, 128, 4, 8, 8}, {32, 128, 4, 8, 16}};
-// Up to 8 rows or columns. Work-items share a column of op(B), stored as rows (the first five) or columns (the next
-// four), or a row of op(A), stored as rows (two) or columns (two).
-struct DirectTile {
-  std::uint32_t ml, nl, kl, ms, ns, ks;
-};
-constexpr DirectTile kDirectTiles[] = {
-    {1, 32, 32, 1, 1, 16}, {2, 32, 32, 2, 1, 8},  {4, 32, 16, 4, 1, 8}, {4, 64, 16, 4, 2, 8}, {8, 32, 16, 8, 1, 4},
-    {1, 8, 64, 1, 2, 8},   {2, 8, 32, 2, 2, 8},   {4, 8, 32, 4, 2, 4},  {4, 16, 32, 4, 4, 4}, {8, 1, 64, 2, 1, 8},
-    {8, 4, 64, 2, 4, 4},   {32, 1, 32, 1, 1, 16}, {32, 4, 32, 1, 4, 8}};
-// Up to 32 rows or columns of 16 bits: lines of the thin side, of the long side, warps that share k, pieces of k.
-struct ThinTile {
-  std::uint32_t thin, lines, kl, ks;
-};
-constexpr ThinTile kPairThinTiles[] = {{8, 32, 16, 2},  {8, 32, 16, 4}, {8, 16, 8, 8},
-                                       {16, 32, 16, 2}, {16, 32, 8, 4}, {32, 32, 8, 2}};
-constexpr Tile kNarrowTiles[] = {{128, 16, 4, 2, 1}, {128, 16, 4, 2, 16}};
+constexpr std::string_view kTiles[] = {
+    "local_tile-s-nn-64x128x16-8x8x16-v4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-64x64x16-8x4x16-v4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-32x64x16-4x8x16-v4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-96x128x16-8x8x16-v4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-128x128x16-8x8x16-v4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-128x192x16-8x8x16-v4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-64x128x16-8x8x16-v4-split4-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-64x128x16-8x8x16-v4-split16-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-64x64x16-8x8x16-v4-split8-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-32x32x16-4x4x16-v4-split16-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-8x64x32-2x4x8-v4-split8-buffers2-load4-padding4",
+    "local_tile-s-nn-16x128x32-4x4x8-v4-split8-buffers2-load4-padding4",
+    "local_tile-s-nn-16x128x16-4x4x16-v4-split16-buffers2-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-32x128x16-4x8x16-v4-split8-buffers2-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-32x128x16-4x8x16-v4-split16-buffers2-load4-padding4-mapzigzag-fragments2",
+    "local_tile-s-nn-128x16x16-4x2x16-v2-load2-padding2-mapzigzag-fragments2",
+    "local_tile-s-nn-128x16x16-4x2x16-v2-split16-load2-padding2-mapzigzag-fragments2"};
 
-// For NVIDIA's matrix units, which take elements of 16 bits in pairs.
-std::vector<Params> pair_specialists(Precision precision) {
-  std::vector<Params> list;
-  Params p = local_tile(precision);
-  p.map = Map::mma;
-  p.vector_width = 2;
-  p.kl = 32;
-  p.load_width = 8;
-  p.fragments = 1;
-  for (const Tile& tile : kPairTiles) {
-    list.push_back(with_tile(p, tile));
-    list.back().buffers = 2;
-  }
-  return list;
-}
+// 16 bits on NVIDIA's matrix units.
+constexpr std::string_view kPairTiles[] = {"local_tile-h-nn-128x128x32-8x16x16-v2-buffers2-load8-padding4-mapmma",
+                                           "local_tile-h-nn-64x128x32-8x8x16-v2-buffers2-load8-padding4-mapmma",
+                                           "local_tile-h-nn-64x64x32-4x8x16-v2-buffers2-load8-padding4-mapmma",
+                                           "local_tile-h-nn-32x64x32-4x8x16-v2-buffers2-load8-padding4-mapmma",
+                                           "local_tile-h-nn-64x64x32-4x8x16-v2-split8-buffers2-load8-padding4-mapmma"};
 
-std::vector<Params> direct_specialists(Precision precision) {
-  std::vector<Params> list;
-  for (const DirectTile& tile : kDirectTiles) {
-    Params p;
-    p.precision = precision;
-    p.ml = tile.ml;
-    p.nl = tile.nl;
-    p.kl = tile.kl;
-    p.ms = tile.ms;
-    p.ns = p.vector_width = tile.ns;
-    p.ks = tile.ks;
-    list.push_back(p);
-  }
-  return list;
-}
+// Up to 32 rows or columns of 16 bits.
+constexpr std::string_view kThinTiles[] = {
+    "thin_tile-h-nn-8x32x16-2x4x2-v4",  "thin_tile-h-nn-32x8x16-4x2x2-v2",  "thin_tile-h-nn-8x32x16-2x4x4-v4",
+    "thin_tile-h-nn-32x8x16-4x2x4-v2",  "thin_tile-h-nn-8x16x8-2x2x8-v2",   "thin_tile-h-nn-16x8x8-2x2x8-v2",
+    "thin_tile-h-nn-16x32x16-4x4x2-v4", "thin_tile-h-nn-32x16x16-4x4x2-v2", "thin_tile-h-nn-16x32x8-4x4x4-v4",
+    "thin_tile-h-nn-32x16x8-4x4x4-v2",  "thin_tile-h-nn-32x32x8-8x4x2-v4",  "thin_tile-h-nn-32x32x8-4x8x2-v2"};
 
-std::vector<Params> thin_specialists(Precision precision) {
-  std::vector<Params> list;
-  for (const ThinTile& tile : kPairThinTiles) {
-    Params p;
-    p.family = Family::thin_tile;
-    p.precision = precision;
-    p.kl = tile.kl;
-    p.ks = tile.ks;
-    p.ml = tile.thin;
-    p.ms = tile.thin / 4;
-    p.nl = tile.lines;
-    p.ns = p.vector_width = tile.lines / 8;
-    list.push_back(p);
-    std::swap(p.ml, p.nl);
-    std::swap(p.ms, p.ns);
-    p.vector_width = 2;
-    list.push_back(p);
-  }
-  return list;
-}
+// 16 bits on sm_90. The last ones pack both operands first: of large ones whose rows are not aligned to 16 bytes, a
+// third of the time.
+constexpr std::string_view kWarpgroupTiles[] = {"warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4",
+                                                "warpgroup_tile-h-nn-128x128x64-2x32x1-v8-buffers6",
+                                                "warpgroup_tile-h-nn-128x192x64-2x48x1-v8-buffers5",
+                                                "warpgroup_tile-h-nn-64x256x64-2x64x1-v8-buffers5",
+                                                "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-buffers8",
+                                                "warpgroup_tile-h-nn-64x64x64-2x16x1-v8-buffers8",
+                                                "warpgroup_tile-h-nn-256x128x64-2x32x1-v8-buffers4",
+                                                "warpgroup_tile-h-nn-128x128x64-2x32x1-v8-split4-buffers6",
+                                                "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-split8-buffers8",
+                                                "warpgroup_tile-h-nn-64x64x64-2x16x1-v8-split16-buffers8",
+                                                "warpgroup_tile-h-nn-128x256x64-2x64x1-v8-apad-bpad-buffers4",
+                                                "warpgroup_tile-h-nn-128x128x64-2x32x1-v8-apad-bpad-buffers6",
+                                                "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-apad-bpad-buffers8"};
 
-std::vector<Params> warpgroup_specialists(Precision precision) {
-  std::vector<Params> list;
-  for (const WarpgroupTile& tile : kWarpgroupTiles) {
-    Params p;
-    p.family = Family::warpgroup_tile;
-    p.precision = precision;
-    p.ml = tile.ml;
-    p.nl = tile.nl;
-    p.kl = 64;
-    p.ms = 2;
-    p.ns = tile.nl / 4;
-    p.vector_width = 8;
-    p.buffers = tile.buffers;
-    p.split_k = tile.split_k;
-    p.layout_a = p.layout_b = tile.layout;
-    list.push_back(p);
-  }
-  return list;
-}
+// Doubles on NVIDIA's matrix units.
+constexpr std::string_view kWarpTiles[] = {"warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-64x64x16-4x8x8-v2-buffers3-mapmma-fragments2",
+                                           "warp_tile-d-nn-64x64x16-4x8x4-v2-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-32x64x16-4x4x8-v2-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-128x64x16-4x8x8-v2-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-32x32x16-2x4x8-v2-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-128x128x16-8x8x4-v2-split4-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-64x64x16-4x8x8-v2-split4-buffers3-mapmma-fragments2",
+                                           "warp_tile-d-nn-64x64x16-4x8x8-v2-split16-buffers3-mapmma-fragments2",
+                                           "warp_tile-d-nn-32x64x16-4x4x8-v2-split16-buffers6-mapmma-fragments2",
+                                           "warp_tile-d-nn-32x32x16-2x4x8-v2-split16-buffers4-mapmma-fragments2",
+                                           "warp_tile-d-nn-16x64x16-2x4x8-v2-buffers6-mapmma-fragments2",
+                                           "warp_tile-d-nn-16x64x16-2x4x8-v2-split16-buffers6-mapmma-fragments2",
+                                           "warp_tile-d-nn-64x16x16-2x4x8-v2-buffers6-mapmma-fragments2",
+                                           "warp_tile-d-nn-64x16x16-2x4x8-v2-split16-buffers6-mapmma-fragments2"};
 
-std::vector<Params> warp_specialists(Map map) {
-  std::vector<Params> list;
-  for (const WarpTile& tile : kWarpTiles) {
-    Params p;
-    p.family = Family::warp_tile;
-    p.precision = Precision::double_precision;
-    p.ml = tile.ml;
-    p.nl = tile.nl;
-    p.kl = 16;
-    p.ks = tile.ks;
-    p.fragments = 2;
-    p.ms = tile.ms;
-    p.ns = tile.ns;
-    p.vector_width = 2;
-    p.buffers = tile.buffers;
-    p.split_k = tile.split_k;
-    p.map = map;
-    list.push_back(p);
+// The same on devices without those of map mma.
+constexpr std::string_view kOlderWarpTiles[] = {"warp_tile-d-nn-64x64x16-4x8x8-v2-buffers3-mapmma8-fragments2",
+                                                "warp_tile-d-nn-64x64x16-4x8x4-v2-buffers4-mapmma8-fragments2",
+                                                "warp_tile-d-nn-64x16x16-2x4x8-v2-buffers6-mapmma8-fragments2"};
+
+template <std::size_t count>
+void append(std::vector<Params>& list, const std::string_view (&names)[count], Precision precision) {
+  for (const std::string_view name : names) {
+    list.push_back(std::get<Params>(parse(name)));
+    list.back().precision = precision;
   }
-  return list;
 }
 
 std::vector<Params> gpu_specialists(Precision precision) {
-  std::vector<Params> list = direct_specialists(precision);
-  const auto append = [&](const std::vector<Params>& more) { list.insert(list.end(), more.begin(), more.end()); };
-  if (has_16_bits(precision)) {
-    append(warpgroup_specialists(precision));
-    append(pair_specialists(precision));
-    append(thin_specialists(precision));
-  }
+  std::vector<Params> list;
+  append(list, kDirect, precision);
   if (precision == Precision::double_precision) {
-    append(warp_specialists(Map::mma));
-    // Where a search on a device without those of mma begins.
-    for (Params& p : warp_specialists(Map::mma8)) {
-      if (p.split_k == 1 && p.ml == 64) list.push_back(p);
-    }
+    append(list, kWarpTiles, precision);
+    append(list, kOlderWarpTiles, precision);
     return list;
   }
-  Params p = local_tile(precision);
-  for (const Tile& tile : kSingleTiles) list.push_back(with_tile(p, tile));
-  Params thin = p;
-  thin.kl = 32;
-  thin.ks = 8;
-  thin.map = Map::cyclic;
-  thin.fragments = 1;
-  for (const Tile& tile : kThinTiles) {
-    list.push_back(with_tile(thin, tile));
-    list.back().buffers = 2;
+  if (has_16_bits(precision)) {
+    append(list, kWarpgroupTiles, precision);
+    append(list, kPairTiles, precision);
+    append(list, kThinTiles, precision);
   }
-  for (const Tile& tile : kDeepTiles) {
-    list.push_back(with_tile(p, tile));
-    list.back().buffers = 2;
-  }
-  p.vector_width = p.load_width = p.padding = 2;
-  for (const Tile& tile : kNarrowTiles) list.push_back(with_tile(p, tile));
+  append(list, kTiles, precision);
   return list;
 }
 

@@ -69,7 +69,7 @@ bool thin_tile_holds(const Requirements& r) {
   });
 }
 
-// What the copies and the matrix units of warp_tile take.
+// The shapes that warp_tile's copies and matrix units take.
 bool warp_tile_holds(const Requirements& r) {
   const Params& p = r.params;
   bool holds = r.require(p.precision == Precision::double_precision, "warp",
@@ -165,7 +165,7 @@ bool warpgroup_tile_holds(const Requirements& r) {
   return reads_rows(r, "warpgroup") && holds;
 }
 
-// What local_tile's map mma multiplies, and which devices have it.
+// The shapes that local_tile's map mma multiplies, and the devices that have it.
 bool pairs_hold(const Requirements& r) {
   const Params& p = r.params;
   bool holds = r.require(has_16_bits(p.precision), "map",

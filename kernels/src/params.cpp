@@ -70,7 +70,7 @@ bool read_family(std::string_view text, Params& p) {
   return false;
 }
 
-// Of all_precisions, in their order.
+// One for each of all_precisions, in their order.
 constexpr std::string_view precision_letters = "hbsd";
 
 char letter(Precision precision) {

@@ -1,4 +1,4 @@
-// What constraints are checked with.
+// The means of checking constraints.
 #pragma once
 
 #include <clbake/kernels/constraints.hpp>

@@ -1,4 +1,4 @@
-// What takes several launches: batches, by strides and by offsets, and matrices longer than a grid, through each kind
+// Several launches for one call: batches, by strides and by offsets, and matrices longer than a grid, through each kind
 // of launch: a single kernel, packed operands, split-k.
 #include "driver_main.hpp"
 #include "gemm_checks.hpp"

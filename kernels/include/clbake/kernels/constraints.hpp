@@ -16,7 +16,7 @@ struct DeviceLimits {
   std::uint32_t ptx = 0;
   bool shuffle = false;     // cl_khr_subgroups and cl_khr_subgroup_shuffle, and they work
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
-  // What a work-item's private memory may take (register_tile), in bytes. No device reports it; CONSTRAINTS.md says why
+  // Private memory that a work-item may take (register_tile), in bytes. No device reports it; CONSTRAINTS.md says why
   // these values.
   std::uint64_t private_memory_bytes = 1048576;
 };

@@ -9,7 +9,7 @@ namespace clbake::kernels {
 // The version of the kernel contract (KERNELS.md) that generated kernels obey.
 inline constexpr std::uint32_t contract_version = 4;
 
-// What a kernel of a variant does. KERNELS.md lists the arguments of each role.
+// The task of one kernel of a variant. KERNELS.md lists the arguments of each role.
 enum class Role { gemm, pack_a, pack_b, reduce };
 
 struct Launch {

@@ -27,16 +27,16 @@ enum class Family {
 constexpr Family all_families[] = {Family::direct,    Family::register_tile,  Family::local_tile, Family::thin_tile,
                                    Family::warp_tile, Family::warpgroup_tile, Family::stripe};
 
-// Whether split_k may be 0.
+// True where split_k may be 0.
 constexpr bool cuts_tail(Family family) {
   return family == Family::local_tile || family == Family::warp_tile || family == Family::warpgroup_tile;
 }
 
-// Whether kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
+// True where kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
 constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
 
-// Where a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel before.
-// kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
+// The form in which a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel
+// before. kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
 
 // Which elements of a work-group's tile of C a work-item computes, in pieces of `vector_width` columns. The pictures
@@ -49,8 +49,8 @@ enum class Map : std::uint32_t {
   mma8,     // warp_tile: 8 x 8 at once, by instructions that earlier devices have, too
 };
 
-// What compiles the source for NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is sometimes faster.
-// Without a binary, the driver compiles in both cases.
+// The compiler of the source for NVIDIA's devices: the driver, or clang's NVPTX back end, whose code is sometimes
+// faster. Without a binary, the driver compiles in both cases.
 enum class FrontEnd : std::uint32_t { driver, clang };
 
 // One point of the space. The blocking factors are named as in the paper by Matsumoto, Nakasato and Sedukhin:
@@ -122,7 +122,7 @@ struct Parameter {
   std::uint32_t families;               // bit 1 << Family for each family that has the parameter
   std::uint32_t (*get)(const Params&);
   void (*set)(Params&, std::uint32_t);
-  // Whether name(Params) shows it only where it differs from the standard. Else it is always shown, in its place.
+  // True if name(Params) shows it only where it differs from the standard. Else it is always shown, in its place.
   bool optional() const { return !tag.empty() || !words.empty(); }
   bool of(Family family) const { return (families >> static_cast<unsigned>(family) & 1U) != 0; }
 };

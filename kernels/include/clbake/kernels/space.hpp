@@ -22,7 +22,7 @@ struct Space {
 
 const Space& space(Family family);
 
-// Whether `params` is a point of the space. A device may not admit it.
+// True for a point of the space. A device may not admit it.
 bool contains(const Space& space, const Params& params);
 
 }  // namespace clbake::kernels
