@@ -3,11 +3,10 @@
 
 #include "faults/fake_scene.hpp"
 #include "faults/leaks.hpp"
+#include "system/temporary_directory.hpp"
 
 #include <clbake/clbake.h>
 
-#include <stdlib.h>
-#include <filesystem>
 #include <string>
 
 namespace clbake::test {
@@ -76,15 +75,7 @@ inline clbake_counters counters_of(clbake_library* library) {
   return counters;
 }
 
-// A directory of the test's own.
-struct Directory {
-  Directory() { BOOST_REQUIRE(::mkdtemp(path.data()) != nullptr); }
-  ~Directory() { std::filesystem::remove_all(path); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
-  std::string path = (std::filesystem::temp_directory_path() / "clbake-c-api-test-XXXXXX").string();
-};
+using Directory = tests::TemporaryDirectory;
 
 // That the call failed for this argument, and says so in these words.
 inline void check_refused(clbake_code code, const clbake_error& error, clbake_argument argument,

@@ -2,11 +2,10 @@
 // nothing, and recovers when there is memory again. The driver's own allocations do not fail.
 #include "faults/fake_scene.hpp"
 #include "system/faulty_memory.hpp"
+#include "system/temporary_directory.hpp"
 
 #include <boost/test/unit_test.hpp>
 
-#include <stdlib.h>
-#include <filesystem>
 #include <optional>
 
 using namespace clbake;
@@ -14,15 +13,7 @@ using namespace clbake::test;
 
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Directory {
-  Directory() { BOOST_REQUIRE(::mkdtemp(path.data()) != nullptr); }
-  ~Directory() { fs::remove_all(path); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  std::string path = (fs::temp_directory_path() / "clbake-memory-test-XXXXXX").string();
-};
+using Directory = tests::TemporaryDirectory;
 
 // How far a scenario came. Nothing is copied or destroyed while allocations fail.
 struct Outcome {

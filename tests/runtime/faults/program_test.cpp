@@ -1,14 +1,13 @@
 // The application's own programs on the driver in memory: tiers, misses, policies, overlay, threads, the C header.
 #include "faults/fake_scene.hpp"
 #include "faults/leaks.hpp"
+#include "system/temporary_directory.hpp"
 
 #include <clbake/clbake.h>
 #include <clbake/cache/writer.hpp>
 
 #include <boost/test/unit_test.hpp>
 
-#include <stdlib.h>
-#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -70,12 +69,7 @@ std::string served(const Result<LoadedProgram>& program) {
 }
 
 // A directory for an overlay.
-struct Directory {
-  Directory() { BOOST_REQUIRE(::mkdtemp(path.data()) != nullptr); }
-  ~Directory() { std::filesystem::remove_all(path); }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-
+struct Directory : tests::TemporaryDirectory {
   Options options() const {
     OverlayOptions where;
     where.directory = path;
@@ -84,8 +78,6 @@ struct Directory {
     options.overlay = *open_overlay(where);
     return options;
   }
-
-  std::string path = (std::filesystem::temp_directory_path() / "clbake-program-test-XXXXXX").string();
 };
 
 }  // namespace
