@@ -50,7 +50,8 @@ Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Pro
   }
   if (!request.candidates.empty()) return request;
   if (!request.refused) return request.refused;
-  return first_failure.message().empty() ? nothing_fits(bundles.front().bundle, request.problem) : first_failure;
+  const bool fits_nowhere = first_failure.code() == Code::no_variant && first_failure.message().empty();
+  return fits_nowhere ? nothing_fits(bundles.front().bundle, request.problem) : first_failure;
 }
 
 namespace {
