@@ -43,7 +43,10 @@ std::string assemble_source(Family family, const std::string& file_name) {
     append("tensor_copies.cl", embedded::tensor_copies_cl);
     append("warpgroup_update.cl", embedded::warpgroup_update_cl);
   }
-  if (family == Family::local_tile) append("tile_loads.cl", embedded::tile_loads_cl);
+  if (family == Family::local_tile) {
+    append("tile_loads.cl", embedded::tile_loads_cl);
+    append("exchange.cl", embedded::exchange_cl);
+  }
   if (shares_k(family) || family == Family::local_tile || family == Family::warp_tile)
     append("share_k.cl", embedded::share_k_cl);
   append(file_name, family_source(family));

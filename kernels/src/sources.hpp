@@ -23,6 +23,7 @@ extern const char tensor_copies_cl[];
 extern const char warpgroup_turns_cl[];
 extern const char warpgroup_update_cl[];
 extern const char warpgroup_tile_cl[];
+extern const char exchange_cl[];
 extern const char stripe_cl[];
 
 }  // namespace clbake::kernels::embedded
