@@ -25,7 +25,7 @@ Status time_alternately(std::vector<TimedCall>& calls, std::size_t rounds);
 
 double gflops(const Problem& problem, double us);
 
-// Of positive values, at least one.
+// The values are positive, and there is at least one.
 double geometric_mean(const std::vector<double>& values);
 
 }  // namespace clbake::tool

@@ -11,7 +11,7 @@ constexpr Verb kBenchmarks[] = {
     {"cold", bench_cold, "time from a new process to its first correct result, beside other libraries"},
     {"gemm", bench_gemm, "speed of the bundle's kernels, beside other libraries or another bundle; cost of a call"},
     {"choice", bench_choice, "how close the profile's choices come to the best variants of the bundle"},
-    {"bundle", bench_bundle, "size of a bundle, time to read and load it; time to open, search and join made-up ones"},
+    {"bundle", bench_bundle, "size of a bundle, time to read and load it; time to open and search made-up ones"},
 };
 
 std::string names() {

@@ -1,16 +1,12 @@
 // `clbake bench bundle`: what the file format costs, without any driver unless programs are loaded.
 #include "bench/bench_device.hpp"
 #include "bench/bundle_loads.hpp"
-#include "bench/synthetic_drivers.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/scratch.hpp>
-#include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
@@ -19,8 +15,6 @@
 
 namespace clbake::tool {
 namespace {
-
-constexpr std::size_t kProgramBytes = 16384;  // of a made-up bundle that is merged
 
 double microseconds_of(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
@@ -36,15 +30,42 @@ double median_us(std::size_t rounds, const std::function<void(std::size_t round)
   return builder::median(std::move(times));
 }
 
-Status write(const std::string& path, const Result<cache::Bytes>& bytes) {
-  return bytes ? cache::write_file(path, {bytes->data(), bytes->size()}) : bytes.status();
+// Many targets and variants, an entry of a few bytes for each pair.
+cache::Contents made_up(std::uint32_t targets, std::uint32_t variants) {
+  cache::Contents contents;
+  contents.sources.push_back({"made-up.cl", "kernel void gemm() {}\n"});
+  for (std::uint32_t v = 0; v < variants; ++v) {
+    cache::Variant variant;
+    variant.name = "made-up-" + std::to_string(v);
+    variant.family = "made up";
+    variant.contract = 4;
+    variant.launches.push_back({cache::Role::gemm, "gemm", {8, 8, 1}, 32, 32});
+    contents.variants.push_back(std::move(variant));
+  }
+  for (std::uint32_t t = 0; t < targets; ++t) {
+    cache::Target target;
+    target.platform_name = "Made-up Platform";
+    target.driver_version = std::to_string(t);
+    contents.targets.push_back(std::move(target));
+    for (std::uint32_t v = 0; v < variants; ++v) {
+      cache::Entry entry;
+      entry.target = t;
+      entry.variant = v;
+      const std::string program = std::to_string(t) + ' ' + std::to_string(v);
+      entry.program.assign(program.begin(), program.end());
+      contents.entries.push_back(std::move(entry));
+    }
+  }
+  return contents;
 }
 
 // Opening, and finding random entries, in a bundle of this many entries.
 Result<Json> time_search(const std::string& directory, std::uint32_t targets, std::uint32_t variants,
                          std::size_t rounds) {
   const std::string path = directory + "/search.clbake";
-  const Status written = write(path, cache::encode(synthetic_drivers(targets, variants, 8), cache::Packing::plain));
+  const Result<cache::Bytes> bytes = cache::encode(made_up(targets, variants), cache::Packing::plain);
+  if (!bytes) return bytes.status();
+  const Status written = cache::write_file(path, {bytes->data(), bytes->size()});
   if (!written) return written;
   const Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle.status();
@@ -61,37 +82,6 @@ Result<Json> time_search(const std::string& directory, std::uint32_t targets, st
   });
   if (missing > 0) return Status(Code::no_entry, counted(missing, "entry") + " not found");
   return Json{{"entries", bundle->entry_count()}, {"open_us", open_us}, {"find_us", find_us / 100}};
-}
-
-// Joining `count` bundles of `count` entries, each for a driver of its own, from file to file.
-Result<Json> time_merge(const std::string& directory, std::uint32_t count) {
-  std::size_t bytes_in = 0;
-  ProgressBar bar;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Result<cache::Bytes> bytes = cache::pack(synthetic_drivers(1, count, kProgramBytes, i));
-    const Status written = write(directory + "/part-" + std::to_string(1000 + i) + ".clbake", bytes);
-    if (!written) return written;
-    bytes_in += bytes->size();
-    bar.show_time(i + 1, count, "making bundles to join");
-  }
-  bar.clear();
-  std::size_t bytes_out = 0;
-  Status status;
-  const double time_us = microseconds_of([&] {
-    std::vector<builder::NamedBundle> bundles;
-    std::vector<std::string> left_out;
-    status = builder::read_bundles(directory, bundles, left_out);
-    const Result<cache::Bytes> merged = cache::pack(builder::merge_bundles(std::move(bundles)).contents);
-    if (status) status = write(directory + "/merged", merged);
-    bytes_out = merged ? merged->size() : 0;
-  });
-  if (!status) return status;
-  return Json{{"bundles", count},
-              {"entries", std::size_t{count} * count},
-              {"program_bytes", kProgramBytes},
-              {"bytes_in", bytes_in},
-              {"bytes", bytes_out},
-              {"merge_s", time_us / 1e6}};
 }
 
 // Programs with or without a dictionary: their number, size, and the time to find and read one.
@@ -111,7 +101,7 @@ Json to_json(const char* name, const Group& group) {
           {"median_trusted_us", group.trusted_us.empty() ? Json() : Json(builder::median(group.trusted_us))}};
 }
 
-// What the programs of a bundle take there, and when each is compressed alone.
+// The programs of a bundle: their sizes there and each compressed alone, and the times to read them.
 Result<Json> measure_file(const std::string& file, std::size_t rounds) {
   const Result<Bundle> bundle = open_verified(file);
   if (!bundle) return bundle.status();
@@ -179,13 +169,9 @@ void print_synthetic(const Json& result) {
     std::printf("%12zu %10.1f %10.3f\n", row["entries"].get<std::size_t>(), row["open_us"].get<double>(),
                 row["find_us"].get<double>());
   }
-  const Json& merge = result["merge"];
-  std::printf("merging %zu bundles, %zu entries of %zu bytes: %.1f s; %zu bytes became %zu\n",
-              merge["bundles"].get<std::size_t>(), merge["entries"].get<std::size_t>(), kProgramBytes,
-              merge["merge_s"].get<double>(), merge["bytes_in"].get<std::size_t>(), merge["bytes"].get<std::size_t>());
 }
 
-Result<Json> measure_synthetic(std::size_t entries, std::uint32_t bundles, std::size_t rounds) {
+Result<Json> measure_synthetic(std::size_t entries, std::size_t rounds) {
   const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();
   if (!scratch) return scratch.status();
   Json search = Json::array();
@@ -195,11 +181,7 @@ Result<Json> measure_synthetic(std::size_t entries, std::uint32_t bundles, std::
     if (!row) return row.status();
     search.push_back(*row);
   }
-  const Result<builder::ScratchDirectory> parts = builder::ScratchDirectory::create();
-  if (!parts) return parts.status();
-  const Result<Json> merge = time_merge(parts->path(), bundles);
-  if (!merge) return merge.status();
-  return Json{{"search", search}, {"merge", *merge}};
+  return Json{{"search", search}};
 }
 
 }  // namespace
@@ -209,21 +191,18 @@ int bench_bundle(const std::vector<std::string>& arguments) {
       "bench bundle [FILE] [OPTIONS]",
       "With FILE: the size of the bundle, beside that of its programs compressed one by one, and the time to find,\n"
       "verify and decompress a program, also under a policy of trust, if it has digests. Without: the times to open\n"
-      "made-up bundles, to find an entry in them and to join many bundles into one. Times are medians. Needs an\n"
-      "OpenCL device only with --load.");
+      "made-up bundles and to find an entry in them. Times are medians. Needs an OpenCL device only with --load.");
   cli.add_flag("load", "with FILE: also load each program, beside the driver's own time");
   cli.add_device("; with --load");
   cli.add_value("entries", "N", "of the largest made-up bundle: 100, 10000 or 1000000, the default");
-  cli.add_value("bundles", "N", "that are joined, each with as many entries; default 100");
   cli.add_value("rounds", "N", "times that each thing is done; default 101");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t rounds = cli.size("rounds", 101, 1, 100000);
   const std::size_t entries = cli.size("entries", 1000000, 100, 1000000);
-  const auto bundles = static_cast<std::uint32_t>(cli.size("bundles", 100, 1, 1000));
   const bool has_file = !cli.file().empty();
   if (cli.has("load") && !has_file) throw UsageError("--load: FILE is missing");
-  Result<Json> result = has_file ? measure_file(cli.file(), rounds) : measure_synthetic(entries, bundles, rounds);
+  Result<Json> result = has_file ? measure_file(cli.file(), rounds) : measure_synthetic(entries, rounds);
   if (result && cli.has("load")) {
     Result<Json> loads = bundle_loads(cli.file(), cli.text("device"), cli.size("rounds", 7));
     if (!loads) return fail("bench bundle", loads.status());

@@ -126,23 +126,6 @@ Status check_installed(const std::vector<std::string>& peers, std::uint32_t thre
   return {};
 }
 
-// Times both whole processes once, each with an empty driver cache.
-Status time_processes(ColdReport& report, const std::string& scratch) {
-  const ColdRow& row = bundle_row(report);
-  const auto time = [&](const char* what, std::vector<double>& times) -> Status {
-    const Result<builder::ScratchDirectory> fresh = builder::ScratchDirectory::create();
-    if (!fresh) return fresh.status();
-    const Result<double> ms =
-        time_worker(worker_arguments("cold-process", row.bundle, row.target, report.size, {}, {what}), fresh->path(),
-                    scratch + "/process.log");
-    if (!ms) return ms.status().within("process");
-    times.push_back(*ms);
-    return {};
-  };
-  const Status timed = time("context", report.processes.context);
-  return timed ? time("product", report.processes.bundle) : timed;
-}
-
 // Runs every row within each trial, so that a slow moment of the machine meets all rows.
 Status run_trials(ColdReport& report, std::size_t trials, const std::string& scratch) {
   Result<builder::ScratchDirectory> kept = builder::ScratchDirectory::create();
@@ -155,7 +138,7 @@ Status run_trials(ColdReport& report, std::size_t trials, const std::string& scr
     const Status primed = run_trial(priming, report.size, kept->path(), scratch);
     if (!primed) return primed;
   }
-  const std::size_t total = trials * (report.rows.size() + 1);
+  const std::size_t total = trials * report.rows.size();
   for (std::size_t t = 0; t < trials; ++t) {
     for (ColdRow& row : report.rows) {
       const Result<builder::ScratchDirectory> fresh = builder::ScratchDirectory::create();
@@ -164,9 +147,6 @@ Status run_trials(ColdReport& report, std::size_t trials, const std::string& scr
       if (!ran) return ran;
       bar.show(++done, total, row.label);
     }
-    const Status timed = time_processes(report, scratch);
-    if (!timed) return timed;
-    bar.show(++done, total, "whole process");
   }
   return {};
 }
@@ -200,8 +180,7 @@ int bench_cold(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench cold FILE [OPTIONS]",
       "Times the first correct result of a product, step by step in new processes: compiled from source with an empty\n"
-      "and with a warm driver cache, from the driver's own binary, and from the bundle; beside other libraries, and\n"
-      "beside a whole process that only makes a context.");
+      "and with a warm driver cache, from the driver's own binary, and from the bundle; beside other libraries.");
   cli.add_device();
   cli.add_value("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
   cli.add_value("trials", "N", "processes for each row; default 7");

@@ -42,13 +42,4 @@ Status call_worker(const std::vector<std::string>& arguments, const std::string&
   return ran ? result : ran;
 }
 
-Result<double> time_worker(const std::vector<std::string>& arguments, const std::string& cache,
-                           const std::string& log) {
-  const builder::Command command = worker_command(arguments, cache, log);
-  const Result<builder::TimedExit> timed = builder::run_timed(command);
-  if (!timed) return timed.status();
-  if (!timed->exit.ok()) return {Code::opencl, builder::describe(timed->exit, command, kTimeout)};
-  return timed->ms;
-}
-
 }  // namespace clbake::tool

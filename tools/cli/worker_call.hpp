@@ -12,10 +12,6 @@ namespace clbake::tool {
 // with what happened to the child; after three minutes it is killed.
 Status call_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log);
 
-// The same without a time limit: milliseconds from the start of the child to its end. The worker must end itself when
-// its driver hangs.
-Result<double> time_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log);
-
 // The result that a worker wrote. Fails with malformed.
 Result<Json> read_json(const std::string& path);
 

@@ -25,8 +25,6 @@ Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "time") return builder::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 7 && a[0] == "cold") return cold_worker({a[1], a[2], a[3], a[4], a[5]}, a[6]);
   if (a.size() == 8 && a[0] == "cold-peer") return cold_peer_worker({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
-  if (a.size() == 7 && a[0] == "cold-process")
-    return cold_process_worker({a[1], a[2], a[3], a[4], a[5]}, a[6] == "product");
   return {Code::invalid_argument, "the worker does not know this job"};
 }
 

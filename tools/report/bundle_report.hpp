@@ -1,4 +1,4 @@
-// What a bundle holds: the JSON of `inspect`, and its texts for people.
+// The contents of a bundle: the JSON of `inspect`, and its texts for people.
 #pragma once
 
 #include "cli/json.hpp"

@@ -35,7 +35,7 @@ std::string ranges(const Json& rule) {
   return text.empty() ? "any size" : text;
 }
 
-// Of one target.
+// The counts of one target.
 struct TargetSummary {
   std::size_t entries = 0;
   std::size_t portable = 0;
@@ -61,7 +61,7 @@ std::string reason_of(const std::string& note) {
   return reason.empty() ? note : reason;
 }
 
-// What a note says behind "not JIT-free: "; all of it when it does not.
+// The rest of a note behind "not JIT-free: "; all of a note without that.
 std::string failed_part_of(const std::string& note) {
   const std::string mark = "not JIT-free: ";
   const std::size_t at = note.find(mark);

@@ -40,12 +40,6 @@ double against_bundle(const ColdReport& report, const ColdRow& row) {
   return figure(row, "first_result_ms").median / figure(bundle_row(report), "first_result_ms").median;
 }
 
-// Time of a process that computes a product, without the product itself, over that of one that only makes a context.
-double process_ratio(const ColdReport& report) {
-  const double product = figure(bundle_row(report), "steady_ms").median;
-  return (figure(report.processes.bundle).median - product) / figure(report.processes.context).median;
-}
-
 bool is_peer(const ColdRow& row) { return row.verb == std::string("cold-peer"); }
 
 // Three or four digits.
@@ -77,7 +71,7 @@ const ColdRow& bundle_row(const ColdReport& report) {
 }
 
 Json to_json(const ColdReport& report, const Target& target) {
-  const std::size_t trials = report.processes.context.size();
+  const std::size_t trials = report.rows.front().trials.size();
   Json list = Json::array();
   for (const ColdRow& row : report.rows) {
     Json json = {{"path", row.path}};
@@ -91,21 +85,14 @@ Json to_json(const ColdReport& report, const Target& target) {
     json["device"] = target.device_name;
     list.push_back(std::move(json));
   }
-  Json process;
-  add(process, "context_ms", figure(report.processes.context));
-  add(process, "bundle_ms", figure(report.processes.bundle));
-  process["product_ms"] = figure(bundle_row(report), "steady_ms").median;
-  process["ratio"] = process_ratio(report);
-  process["trials"] = trials;
-  return {{"m", report.size},      {"n", report.size}, {"k", report.size},
-          {"precision", "single"}, {"rows", list},     {"process", process}};
+  return {{"m", report.size}, {"n", report.size}, {"k", report.size}, {"precision", "single"}, {"rows", list}};
 }
 
 void print_text(const ColdReport& report, const Target& target) {
   std::printf("First correct result of a %zu x %zu x %zu product in single precision, from an existing context\n",
               report.size, report.size, report.size);
   std::printf("%s; driver %s; %s each, in new processes; medians in ms\n\n", target.device_name.c_str(),
-              target.driver_version.c_str(), counted(report.processes.context.size(), "trial").c_str());
+              target.driver_version.c_str(), counted(report.rows.front().trials.size(), "trial").c_str());
   print_line({"program from", "start", "platform", "context", "load", "first launch", "first result", "steady",
               "against bundle"});
   std::printf(
@@ -124,9 +111,6 @@ void print_text(const ColdReport& report, const Target& target) {
         "Other libraries: start includes opening the library; they compile inside their first launch and have no "
         "load.\n");
   }
-  std::printf("Whole process: %s with context and queue alone, %s with one product from the bundle:\n",
-              range(figure(report.processes.context)).c_str(), range(figure(report.processes.bundle)).c_str());
-  std::printf("without the product itself %.2f times as long.\n", process_ratio(report));
 }
 
 }  // namespace clbake::tool

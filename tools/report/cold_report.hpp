@@ -1,4 +1,4 @@
-// What `bench cold` measured, for people and for programs.
+// Results of `bench cold`, for people and for programs.
 #pragma once
 
 #include "cli/json.hpp"
@@ -23,22 +23,15 @@ struct ColdRow {
   std::vector<Json> trials;
 };
 
-// Whole processes, in ms from spawn to their end.
-struct ColdProcesses {
-  std::vector<double> context;  // makes context and queue
-  std::vector<double> bundle;   // also computes one product from the bundle
-};
-
 struct ColdReport {
   std::size_t size = 0;  // m = n = k
   std::vector<ColdRow> rows;
-  ColdProcesses processes;
 };
 
 // The bundle's row, with which the others are compared. `report` must have it.
 const ColdRow& bundle_row(const ColdReport& report);
 
-// Both require at least one trial of each row and of the processes.
+// Both require at least one trial of each row.
 Json to_json(const ColdReport& report, const Target& target);
 void print_text(const ColdReport& report, const Target& target);
 

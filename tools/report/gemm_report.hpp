@@ -1,4 +1,4 @@
-// What `bench gemm` measured, for people and for programs.
+// Results of `bench gemm`, for people and for programs.
 #pragma once
 
 #include "cli/json.hpp"

@@ -12,8 +12,7 @@ namespace clbake::tool {
 // --csv, --machine and --commit.
 void add_measurement_options(Cli& cli);
 
-// Whether the verb can append: --csv is not given, or the files do not exist or have the columns of today. Call it
-// before anything is measured. Fails with malformed.
+// Called before anything is measured: fails with malformed when --csv is given and a file there has other columns.
 Status check_gemm_csv(const Cli& cli);
 Status check_cold_csv(const Cli& cli);
 

@@ -1,4 +1,4 @@
-// What clbake's pages for the browser share: each is one HTML file that needs neither network nor anything beside it,
+// Pages for the browser: each is one HTML file that needs neither network nor anything beside it,
 // with its figures as JSON, which its script draws.
 #pragma once
 
@@ -19,10 +19,10 @@ struct Page {
 // The whole page. Text of drivers and compilers in `data` cannot end up as markup.
 std::string html_of(const Page& page, const nlohmann::ordered_json& data);
 
-// What html_of of pages with this title begins with.
+// The text that each page with this title begins with.
 std::string page_begin(const std::string& title);
 
-// Whether a file can be read and begins with this text.
+// True if the file can be read and begins with this text.
 bool begins_with(const std::string& path, const std::string& begin);
 
 // Writes a page: the old file or the complete new one at any moment. Fails with io.

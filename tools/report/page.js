@@ -1,5 +1,5 @@
 "use strict";
-// What the scripts of the pages share.
+// Shared by the scripts of the pages.
 const page = (() => {
   // All text becomes text nodes: what drivers and compilers said is never markup.
   function element(space, tag, attributes, children) {

@@ -197,18 +197,6 @@ void end_with_parent() {
   if (parent && parent != std::to_string(getppid())) std::_Exit(1);
 }
 
-Result<TimedExit> run_timed(const Command& command) {
-  const auto start = Clock::now();
-  const Result<pid_t> pid = spawn(command);
-  if (!pid) return pid.status();
-  int status = 0;
-  while (waitpid(*pid, &status, 0) != *pid) {
-    if (errno != EINTR) return {Code::io, "waitpid: " + std::string(std::strerror(errno))};
-  }
-  const std::chrono::duration<double, std::milli> elapsed = Clock::now() - start;
-  return TimedExit{exit_of(status), elapsed.count()};
-}
-
 std::string own_path() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);

@@ -25,7 +25,7 @@ struct Proposal {
   int reserved[4];
 };
 
-// What the operation makes of a matrix has that many rows and columns.
+// True if the matrix, after the operation, has that many rows and columns.
 bool is_sized(const Layout& layout, int operation, std::uint64_t rows, std::uint64_t columns) {
   const bool transposed = operation != 0;
   return layout.rows == (transposed ? columns : rows) && layout.columns == (transposed ? rows : columns) &&

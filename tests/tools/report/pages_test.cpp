@@ -80,7 +80,7 @@ Number number_in(const std::string& text) {
   return number;
 }
 
-// What a figure is shown as: its value in the unit that the text has.
+// The value of a figure in the unit that its text has.
 double in_unit_of(const std::string& path, const std::string& text, double value) {
   if (contains(path, "speedup")) return 100 * (value - 1);
   if (contains(text, "%")) return 100 * value;

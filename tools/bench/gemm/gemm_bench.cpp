@@ -10,7 +10,7 @@
 namespace clbake::tool {
 namespace {
 
-// What a variant's program for the target was made of; empty if the bundle has none for exactly this target.
+// The source, options and tools of a variant's program; empty if the bundle has none for exactly this target.
 std::string build_of(const Bundle& bundle, const Target& target, const std::string& name) {
   const Result<std::uint32_t> at = bundle.find_target(target);
   for (std::uint32_t i = 0; at && i < bundle.variant_count(); ++i) {

@@ -1,4 +1,4 @@
-// What the C interfaces of BLAS (cblas.h) and CLBlast (clblast_c.h) have in common.
+// Constants that the C interfaces of BLAS (cblas.h) and CLBlast (clblast_c.h) share.
 #pragma once
 
 namespace clbake::tool {

@@ -1,4 +1,4 @@
-// What CLBlast's tuners found: the JSON files that they write.
+// Parameters that CLBlast's tuners found, from the JSON files that they write.
 #pragma once
 
 #include <clbake/status.hpp>

@@ -1,4 +1,4 @@
-// What the peers on CUDA share: its runtime library, opened when asked for, and the matrices in the device's memory.
+// The base of the peers on CUDA: its runtime library, opened when asked for, and matrices in the device's memory.
 #pragma once
 
 #include "bench/peers/open_library.hpp"

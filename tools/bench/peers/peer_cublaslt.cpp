@@ -21,7 +21,7 @@ constexpr int kBatchStride = 6;        // CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_O
 constexpr int kMaxWorkspaceBytes = 1;  // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
 
 constexpr int kNotSupported = 15;  // CUBLAS_STATUS_NOT_SUPPORTED
-// What cuBLAS's manual recommends for architecture sm_90.
+// The size that cuBLAS's manual recommends for architecture sm_90.
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;
 constexpr int kAlgorithms = 8;
 constexpr int kTurns = 12;  // of each algorithm, the first of them not counted
@@ -162,7 +162,7 @@ class Cublaslt : public CudaPeer {
     std::copy_n(static_cast<const unsigned char*>(from), in_double ? sizeof one : sizeof single_one, one_.begin());
   }
 
-  // What is proposed need not support the product. Returns the status of another failure, 0 if there is none.
+  // Drops algorithms that do not support the product. Returns the status of another failure, 0 if there is none.
   int drop_unsupported(std::vector<Algorithm>& proposed) {
     std::vector<Algorithm> supported;
     for (const Algorithm& algorithm : proposed) {

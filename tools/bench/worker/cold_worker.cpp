@@ -7,15 +7,9 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/cache/writer.hpp>
 
-#include <unistd.h>
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
-
-#define CL_HPP_TARGET_OPENCL_VERSION 120
-#define CL_HPP_MINIMUM_OPENCL_VERSION 120
-#include <CL/opencl.hpp>
 
 namespace clbake::tool {
 namespace {
@@ -26,8 +20,6 @@ using Step = std::function<Status()>;
 // Runs for the median: as many as fit into the time, at least one. On a simulator each takes seconds.
 constexpr std::size_t kSteadyRuns = 20;
 constexpr std::chrono::seconds kSteadyTime{2};
-// A process that is timed as a whole ends itself after this time, in case the driver hangs.
-constexpr unsigned kProcessSeconds = 180;
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -131,26 +123,6 @@ Status attach(Peer& peer, const ColdJob& job, Steps& steps) {
   return attached;
 }
 
-// Computes one product of constant matrices and waits for it.
-Status multiply_once(const ColdJob& job, const BenchDevice& on) {
-  Result<Gemm> gemm = load(job, on.session, on.device, {});
-  if (!gemm) return gemm.status();
-  const Extents e = extents(problem_of(job));
-  std::vector<float> ones(std::max(e.a, e.b), 1.0F);
-  const cl::Context context(on.session.context(), true);
-  cl_int errors[3] = {};
-  const cl_mem_flags filled = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-  const cl::Buffer a(context, filled, e.a * sizeof(float), ones.data(), &errors[0]);
-  const cl::Buffer b(context, filled, e.b * sizeof(float), ones.data(), &errors[1]);
-  const cl::Buffer c(context, CL_MEM_READ_WRITE, e.c * sizeof(float), nullptr, &errors[2]);
-  for (const cl_int error : errors) {
-    if (error != CL_SUCCESS) return {Code::out_of_memory, "clCreateBuffer: OpenCL error " + std::to_string(error)};
-  }
-  cl_event event = nullptr;
-  const Status status = gemm->enqueue(on.session.queue(), 1.0, {a()}, {b()}, 0.0, {c()}, 0, nullptr, &event);
-  return status ? builder::finish(on.session.queue(), event) : status;
-}
-
 }  // namespace
 
 Status cold_worker(const ColdJob& job, const std::string& variant) {
@@ -195,15 +167,6 @@ Status cold_peer_worker(const ColdJob& job, const std::string& name, const std::
   steps.mark();
   const Status timed = steps.finish([&] { return (*peer)->run(); }, [&] { return check_single(**peer, problem); });
   return timed ? write(steps.figures(), job.output) : timed;
-}
-
-Status cold_process_worker(const ColdJob& job, bool product) {
-  alarm(kProcessSeconds);
-  const Result<Target> target = target_of(job);
-  if (!target) return target.status();
-  const Result<BenchDevice> on = open_device(*target);
-  if (!on) return on.status();
-  return product ? multiply_once(job, *on) : Status();
 }
 
 }  // namespace clbake::tool

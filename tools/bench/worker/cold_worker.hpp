@@ -30,8 +30,4 @@ Status cold_worker(const ColdJob& job, const std::string& variant);
 // peer does not have take 0 ms.
 Status cold_peer_worker(const ColdJob& job, const std::string& peer, const std::string& threads);
 
-// A process that is timed as a whole: makes context and queue, opens the bundle and computes one product of constant
-// matrices if `product`, and ends. Checks nothing, writes nothing.
-Status cold_process_worker(const ColdJob& job, bool product);
-
 }  // namespace clbake::tool

@@ -50,15 +50,6 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
 // For a child that run_all started: it is killed when its parent dies, at once if that has happened already.
 void end_with_parent();
 
-struct TimedExit {
-  Exit exit;
-  double ms = 0;  // from just before the process was started until its end was reaped
-};
-
-// Runs one command and blocks until its end, so that `ms` is exact; run_all looks every 2 ms. There is no timeout: a
-// process that may hang sets an alarm. Fails with io when it cannot be started.
-Result<TimedExit> run_timed(const Command& command);
-
 // The path of the running executable.
 std::string own_path();
 
