@@ -1,4 +1,4 @@
-// What the verbs share: options, error lines, plurals, opening a bundle and choosing a device.
+// For all verbs: options, failures, plurals, opening a bundle and choosing a device.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -115,7 +115,7 @@ Status write_text(const std::string& path, const std::string& text);
 // Fails with invalid_argument when a file to write is one of the files to read, under whatever name.
 Status check_not_input(const std::string& output, const std::vector<std::string>& inputs);
 
-// Whether a profile may be written to `path`: it must not exist, or be a profile. Fails with invalid_argument.
+// Fails with invalid_argument when `path` exists and is no profile, so that a profile may not be written there.
 Status check_profile_path(const std::string& path);
 
 // Verifies every byte, and every digest.

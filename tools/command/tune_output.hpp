@@ -7,7 +7,7 @@
 
 namespace clbake::tool {
 
-// Whether `output` is the finished profile of the same command by this version of clbake on the same device.
+// True when `output` is the finished profile of the same command by this version of clbake on the same device.
 bool is_complete(const std::string& output, const builder::TuneOptions& options);
 
 // A table of the winners on large shapes, and how to bake them.

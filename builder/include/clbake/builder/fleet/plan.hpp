@@ -55,8 +55,8 @@ struct FleetOptions {
 
 // Pieces in an order in which each comes after those that it needs. A device that several machines have is tuned and
 // baked once: its pieces run on any of them; shards are tuned only where it has as many compute units as on the first.
-// Of machines with different compilers for a target only those with the first one's bake. Fails with invalid_argument
-// (no device; a target that no machine compiles for; two machines of one name) or like reading the files.
+// Only machines with the same compilers for a target as the first bake for it. Fails with invalid_argument (no device;
+// a target that no machine compiles for; two machines of one name) or like reading the files.
 Result<std::vector<Piece>> plan_fleet(const FleetOptions& options);
 
 }  // namespace clbake::builder::fleet
