@@ -10,7 +10,6 @@
 #include "product.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <random>
 #include <vector>
 
@@ -99,54 +98,29 @@ class Search {
   std::vector<float> host_;
 };
 
-int fail(const std::string& what) {
-  std::fprintf(stderr, "nearest: %s\n", what.c_str());
-  return 1;
-}
-
 int search(const Data& data, cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
   Search search(data, context, queue);
   if (!search.ready()) return fail("no memory on the device");
-
-  const Clock::time_point start = Clock::now();
-  std::string error;
-  const std::unique_ptr<Multiplier> multiplier = make_multiplier(context, device, queue, error);
-  if (!multiplier) return fail(error);
-  error = search.run(*multiplier);
-  const double first_ms = ms_since(start);
-  if (!error.empty()) return fail(error);
-  if (search.right_answers() != kQueries) return fail("wrong answers");
-
-  std::vector<double> later_ms;
-  for (int i = 0; i < 10; ++i) {
+  std::unique_ptr<Multiplier> multiplier;
+  const auto later = [&] { return search.run(*multiplier); };
+  const auto first = [&] {
+    std::string error;
+    multiplier = make_multiplier(context, device, queue, error);
+    return multiplier ? later() : error;
+  };
+  const auto check = [&]() -> std::string {
+    const bool right = search.right_answers() == kQueries;
     search.start_over();
-    const Clock::time_point again = Clock::now();
-    error = search.run(*multiplier);
-    later_ms.push_back(ms_since(again));
-    if (!error.empty()) return fail(error);
-    if (search.right_answers() != kQueries) return fail("wrong answers");
-  }
-  std::nth_element(later_ms.begin(), later_ms.begin() + 5, later_ms.end());
-  std::printf("%s: %zu of %zu right; ms: context %.2f first %.2f later %.2f\n", multiplier_name, kQueries, kQueries,
-              context_ms, first_ms, later_ms[5]);
-  return 0;
+    return right ? "" : "wrong answers";
+  };
+  return time_results(multiplier_name, context_ms, first, later, check);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Data data;
-  const Clock::time_point start = Clock::now();
-  cl_device_id device = find_device(argc > 1 ? argv[1] : "");
-  if (!device) {
-    std::fprintf(stderr, "nearest: no such OpenCL device\n");
-    return 77;
-  }
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
-  cl_command_queue queue = context ? clCreateCommandQueue(context, device, 0, nullptr) : nullptr;
-  if (!queue) return fail("no context or no queue on the device");
-  const int status = search(data, context, device, queue, ms_since(start));
-  clReleaseCommandQueue(queue);
-  clReleaseContext(context);
-  return status;
+  return run_on_device(argc, argv, [&](cl_context context, cl_device_id device, cl_command_queue queue, double ms) {
+    return search(data, context, device, queue, ms);
+  });
 }

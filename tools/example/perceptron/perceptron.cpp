@@ -9,7 +9,6 @@
 #include "network.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <random>
 #include <vector>
 
@@ -129,54 +128,28 @@ class Session {
   std::vector<float> result_;
 };
 
-int fail(const std::string& what) {
-  std::fprintf(stderr, "perceptron: %s\n", what.c_str());
-  return 1;
-}
-
 int classify(const Data& data, cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
   Session session(data, context, queue);
   if (!session.ready()) return fail("no memory on the device");
-
-  const Clock::time_point start = Clock::now();
-  std::string error;
-  const std::unique_ptr<Network> network = make_network(context, device, queue, error);
-  if (!network) return fail(error);
-  error = session.run(*network);
-  const double first_ms = ms_since(start);
-  if (!error.empty()) return fail(error);
-  const double difference = session.error();
-  if (!(difference <= kTolerance)) return fail("a probability is wrong by " + std::to_string(difference));
-
-  std::vector<double> later_ms;
-  for (int i = 0; i < 10; ++i) {
-    const Clock::time_point again = Clock::now();
-    error = session.run(*network);
-    later_ms.push_back(ms_since(again));
-    if (!error.empty()) return fail(error);
-    if (!(session.error() <= kTolerance)) return fail("a later result is wrong");
-  }
-  std::nth_element(later_ms.begin(), later_ms.begin() + 5, later_ms.end());
-  std::printf("%s: right within %.1e; ms: context %.2f first %.2f later %.2f\n", network_name, difference, context_ms,
-              first_ms, later_ms[5]);
-  return 0;
+  std::unique_ptr<Network> network;
+  const auto later = [&] { return session.run(*network); };
+  const auto first = [&] {
+    std::string error;
+    network = make_network(context, device, queue, error);
+    return network ? later() : error;
+  };
+  const auto check = [&]() -> std::string {
+    const double error = session.error();
+    return error <= kTolerance ? "" : "a probability is wrong by " + std::to_string(error);
+  };
+  return time_results(network_name, context_ms, first, later, check);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const Data data;
-  const Clock::time_point start = Clock::now();
-  cl_device_id device = find_device(argc > 1 ? argv[1] : "");
-  if (!device) {
-    std::fprintf(stderr, "perceptron: no such OpenCL device\n");
-    return 77;
-  }
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
-  cl_command_queue queue = context ? clCreateCommandQueue(context, device, 0, nullptr) : nullptr;
-  if (!queue) return fail("no context or no queue on the device");
-  const int status = classify(data, context, device, queue, ms_since(start));
-  clReleaseCommandQueue(queue);
-  clReleaseContext(context);
-  return status;
+  return run_on_device(argc, argv, [&](cl_context context, cl_device_id device, cl_command_queue queue, double ms) {
+    return classify(data, context, device, queue, ms);
+  });
 }
