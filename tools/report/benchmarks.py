@@ -5,7 +5,7 @@
     python3 tools/report/benchmarks.py --check    # writes nothing; fails where one differs from the data
 
 `clbake bench gemm` and `bench cold` append to the data with `--csv tools/report/data`. The tables stand in the page
-between `<!-- NAME -->` and `<!-- end -->`. Each line of the data begins with the number of its run in runs.csv.
+between `<!--NAME-->` and `<!--end-->`. Each line of the data begins with the number of its run in runs.csv.
 """
 import argparse
 import csv
@@ -49,6 +49,10 @@ SHAPES = {
     "batches": "64 to 4096 small products",
     "other shapes": "random ones",
 }
+
+
+# The first column of a table of figures.csv.
+HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "program"}
 
 
 class DataError(Exception):
@@ -229,7 +233,7 @@ def figures_table(data, name):
     cells = {(row["row"], row["column"]): row["value"] for row in rows}
     lines = [[title] + [figure(cells[title, column]) if (title, column) in cells else "" for column in columns]
              for title in ordered(row["row"] for row in rows)]
-    return table([""] + columns, lines) + "\n\n" + sources(rows)
+    return table([HEADS.get(name, "")] + columns, lines) + "\n\n" + sources(rows)
 
 
 # ---- Pictures: dots on logarithmic axes. Lengths in user units, of which a picture is 760 wide ----
@@ -386,7 +390,7 @@ def speed_picture(data):
 def filled(page, tables):
     """The page with its tables between their marks."""
     for name, text in tables.items():
-        begin, end = f"<!-- {name} -->\n", "<!-- end -->"
+        begin, end = f"<!--{name}-->\n", "<!--end-->"
         if page.count(begin) != 1:
             raise DataError(f"BENCHMARKS.md: '{begin.strip()}' must stand in it once")
         head, rest = page.split(begin)
@@ -397,7 +401,7 @@ def filled(page, tables):
 def drawn(tools):
     """{path: text} of the page and the pictures, from the folder `tools`."""
     data = read_data(tools / "report/data")
-    tables = {"first result": first_result_table(data), "speed": speed_table(data), "slower": slower_table(data),
+    tables = {"first-result": first_result_table(data), "speed": speed_table(data), "slower": slower_table(data),
               "epilogue": epilogue_table(data)}
     for name in ordered(row["table"] for row in data["figures"]):
         tables[name] = figures_table(data, name)
