@@ -17,58 +17,58 @@ using builder::CheckedDevice;
 using builder::Lack;
 using builder::Served;
 
-std::size_t missing_of(const CheckedDevice& device, const builder::Requirements& requirements) {
-  const auto lacks = [&](const Served& served) { return lack_of(served, requirements) != Lack::none; };
-  return static_cast<std::size_t>(std::count_if(device.served.begin(), device.served.end(), lacks) +
-                                  std::count_if(device.own.begin(), device.own.end(), lacks));
-}
+// A problem, or a program of the application's own, on a device.
+struct Pair {
+  const std::string& device;
+  const builder::Shape* shape;  // null for a program
+  const Served& served;
+  Lack lack;
 
-std::size_t count_of(const CheckedDevice& device) { return device.served.size() + device.own.size(); }
+  bool is_missing() const { return lack != Lack::none; }
+  std::string subject() const { return shape ? name(*shape) : "program " + served.program->name; }
+};
 
-// Visits the application's own programs on each device.
 template <typename Visit>
-void for_each_program(const CheckOutcome& outcome, const Visit& visit) {
-  for (const CheckedDevice& device : outcome.devices) {
-    for (const Served& served : device.own) visit(device.device.name, served, lack_of(served, outcome.requirements));
-  }
-}
-
-Json program_json(const std::string& device, const Served& served, Lack lack) {
-  const builder::ServedProgram& program = *served.program;
-  return {{"target", device},
-          {"program", program.name},
-          {"missing", lack == Lack::none ? Json() : Json(builder::name(lack))},
-          {"code", clbake::name(code_of(served))},
-          {"why", lack == Lack::none ? Json() : Json(why(served, lack))},
-          {"origin", clbake::name(program.origin)},
-          {"proven", program.proven},
-          {"jit_free", program.jit_free}};
-}
-
-Json json_of(const std::string& device, const builder::Shape& shape, const Served& served, Lack lack) {
-  const builder::ServedProgram* program = served.program;
-  const auto of_program = [&](auto value) { return program ? Json(value(*program)) : Json(); };
-  return {{"target", device},
-          {"problem", name(shape)},
-          {"weight", shape.weight},
-          {"missing", lack == Lack::none ? Json() : Json(builder::name(lack))},
-          {"code", clbake::name(code_of(served))},
-          {"why", lack == Lack::none ? Json() : Json(why(served, lack))},
-          {"variant", of_program([](const auto& p) { return p.name; })},
-          {"origin", of_program([](const auto& p) { return clbake::name(p.origin); })},
-          {"chosen_by", program ? Json(builder::name(served.by)) : Json()},
-          {"expected_us", served.expected_us ? Json(*served.expected_us) : Json()},
-          {"proven", of_program([](const auto& p) { return p.proven; })},
-          {"jit_free", of_program([](const auto& p) { return p.jit_free; })}};
+void for_each_pair(const CheckOutcome& outcome, const CheckedDevice& device, const Visit& visit) {
+  const auto add = [&](const builder::Shape* shape, const Served& served) {
+    visit(Pair{device.device.name, shape, served, lack_of(served, outcome.requirements)});
+  };
+  for (std::size_t s = 0; s < outcome.shapes.size(); ++s) add(&outcome.shapes[s], device.served[s]);
+  for (const Served& served : device.own) add(nullptr, served);
 }
 
 template <typename Visit>
 void for_each_pair(const CheckOutcome& outcome, const Visit& visit) {
-  for (const CheckedDevice& device : outcome.devices) {
-    for (std::size_t s = 0; s < outcome.shapes.size(); ++s) {
-      visit(device.device.name, outcome.shapes[s], device.served[s], lack_of(device.served[s], outcome.requirements));
-    }
+  for (const CheckedDevice& device : outcome.devices) for_each_pair(outcome, device, visit);
+}
+
+std::size_t count_of(const CheckedDevice& device) { return device.served.size() + device.own.size(); }
+
+std::size_t missing_of(const CheckOutcome& outcome, const CheckedDevice& device) {
+  std::size_t missing = 0;
+  for_each_pair(outcome, device, [&](const Pair& pair) { missing += pair.is_missing() ? 1 : 0; });
+  return missing;
+}
+
+Json json_of(const Pair& pair) {
+  const Served& served = pair.served;
+  const builder::ServedProgram* program = served.program;
+  Json json{{"target", pair.device}};
+  if (pair.shape) {
+    json.update({{"problem", name(*pair.shape)}, {"weight", pair.shape->weight}});
+  } else {
+    json["program"] = program->name;
   }
+  json.update({{"missing", pair.is_missing() ? Json(builder::name(pair.lack)) : Json()},
+               {"code", clbake::name(code_of(served))},
+               {"why", pair.is_missing() ? Json(why(served, pair.lack)) : Json()},
+               {"variant", program ? Json(program->name) : Json()},
+               {"origin", program ? Json(clbake::name(program->origin)) : Json()},
+               {"chosen_by", program && pair.shape ? Json(builder::name(served.by)) : Json()},
+               {"expected_us", served.expected_us ? Json(*served.expected_us) : Json()},
+               {"proven", program ? Json(program->proven) : Json()},
+               {"jit_free", program ? Json(program->jit_free) : Json()}});
+  return json;
 }
 
 // "A; B; C and 97 more"
@@ -84,7 +84,7 @@ void print_devices(const CheckOutcome& outcome) {
   if (outcome.devices.size() < 2) return;
   std::vector<std::pair<std::size_t, const CheckedDevice*>> rows;
   for (const CheckedDevice& device : outcome.devices) {
-    rows.emplace_back(missing_of(device, outcome.requirements), &device);
+    rows.emplace_back(missing_of(outcome, device), &device);
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::printf("\n%8s %8s  target\n", "served", "missing");
@@ -130,23 +130,19 @@ void print_groups(const CheckOutcome& outcome) {
   std::printf("\nApplications that set Options::newer_driver may find more: see --newer-driver.\n");
 }
 
-void print_pair(const std::string& device, const builder::Shape& shape, const Served& served, Lack lack) {
-  char us[32] = "-";
-  if (served.expected_us) std::snprintf(us, sizeof us, "%.4g us", *served.expected_us);
-  std::printf("%s: %s: %s\n", printable(device).c_str(), name(shape).c_str(),
-              served.program
-                  ? (printable(served.program->name) + ", " + clbake::name(served.program->origin) + ", " +
-                     builder::name(served.by) + ", " + us + (lack == Lack::none ? "" : ", ") + builder::name(lack))
-                        .c_str()
-                  : builder::name(lack));
-}
-
-// "TARGET: program softmax: native", or what it lacks and why.
-void print_program(const std::string& device, const Served& served, Lack lack) {
-  const std::string found = clbake::name(served.program->origin);
-  const std::string lacking = std::string(builder::name(lack)) + ": " + why(served, lack);
-  std::printf("%s: program %s: %s\n", printable(device).c_str(), printable(served.program->name).c_str(),
-              printable(lack == Lack::none ? found : lacking).c_str());
+void print_pair(const Pair& pair) {
+  const Served& served = pair.served;
+  std::string found = builder::name(pair.lack);
+  if (!pair.shape) {
+    found = pair.is_missing() ? found + ": " + why(served, pair.lack) : clbake::name(served.program->origin);
+  } else if (served.program) {
+    char us[32] = "-";
+    if (served.expected_us) std::snprintf(us, sizeof us, "%.4g us", *served.expected_us);
+    found = served.program->name + ", " + clbake::name(served.program->origin) + ", " + builder::name(served.by) +
+            ", " + us + (pair.is_missing() ? ", " + found : "");
+  }
+  std::printf("%s: %s: %s\n", printable(pair.device).c_str(), printable(pair.subject()).c_str(),
+              printable(found).c_str());
 }
 
 // "3 problems and 1 program"
@@ -159,19 +155,16 @@ std::string subjects_of(const CheckOutcome& outcome) {
 std::string suite_of(const CheckOutcome& outcome, const CheckedDevice& device) {
   const std::string suite = escaped(device.device.name);
   std::string text = "  <testsuite name=\"" + suite + "\" tests=\"" + std::to_string(count_of(device)) +
-                     "\" failures=\"" + std::to_string(missing_of(device, outcome.requirements)) + "\" errors=\"0\">\n";
-  const auto add = [&](const std::string& what, const Served& served) {
-    text += "    <testcase classname=\"" + suite + "\" name=\"" + escaped(what) + "\"";
-    const Lack lack = lack_of(served, outcome.requirements);
-    if (lack == Lack::none) {
+                     "\" failures=\"" + std::to_string(missing_of(outcome, device)) + "\" errors=\"0\">\n";
+  for_each_pair(outcome, device, [&](const Pair& pair) {
+    text += "    <testcase classname=\"" + suite + "\" name=\"" + escaped(pair.subject()) + "\"";
+    if (!pair.is_missing()) {
       text += "/>\n";
       return;
     }
-    const std::string reason = escaped(why(served, lack));
-    text += "><failure type=\"" + std::string(builder::name(lack)) + "\" message=\"" + reason + "\"/></testcase>\n";
-  };
-  for (std::size_t s = 0; s < outcome.shapes.size(); ++s) add(name(outcome.shapes[s]), device.served[s]);
-  for (const Served& served : device.own) add("program " + served.program->name, served);
+    text += "><failure type=\"" + std::string(builder::name(pair.lack)) + "\" message=\"" +
+            escaped(why(pair.served, pair.lack)) + "\"/></testcase>\n";
+  });
   return text + "  </testsuite>\n";
 }
 
@@ -198,28 +191,25 @@ void print_filled_in(const CheckOutcome& outcome) {
 
 std::size_t CheckOutcome::missing() const {
   std::size_t sum = 0;
-  for (const CheckedDevice& device : devices) sum += missing_of(device, requirements);
+  for (const CheckedDevice& device : devices) sum += missing_of(*this, device);
   return sum;
 }
 
 Json check_json(const CheckOutcome& outcome, bool all) {
   Json devices = Json::array(), missing = Json::array(), served = Json::array(), filled_in = Json::array();
   Json own = Json::array();
-  for_each_program(outcome, [&](const auto& device, const Served& what, Lack lack) {
-    if (lack != Lack::none || all) own.push_back(program_json(device, what, lack));
-  });
   if (outcome.filled_in.precision) filled_in.push_back("precision");
   if (outcome.filled_in.transposes) filled_in.push_back("transposes");
   for (const CheckedDevice& device : outcome.devices) {
-    const std::size_t count = missing_of(device, outcome.requirements);
+    const std::size_t count = missing_of(outcome, device);
     devices.push_back({{"name", device.device.name},
                        {"served", count_of(device) - count},
                        {"missing", count},
                        {"target", to_json(device.device.target)}});
   }
-  for_each_pair(outcome, [&](const auto& device, const auto& shape, const Served& what, Lack lack) {
-    if (lack != Lack::none) missing.push_back(json_of(device, shape, what, lack));
-    if (lack == Lack::none && all) served.push_back(json_of(device, shape, what, lack));
+  for_each_pair(outcome, [&](const Pair& pair) {
+    if (!pair.is_missing() && !all) return;
+    (!pair.shape ? own : pair.is_missing() ? missing : served).push_back(json_of(pair));
   });
   Json json = {{"file", outcome.file},
                {"problems", outcome.shapes.size()},
@@ -238,15 +228,14 @@ Json check_json(const CheckOutcome& outcome, bool all) {
 
 void print_check(const CheckOutcome& outcome, bool all) {
   if (all) for_each_pair(outcome, print_pair);
-  if (all) for_each_program(outcome, print_program);
   std::printf("%s: %s on %s: %zu of %zu are served\n", printable(outcome.file).c_str(), subjects_of(outcome).c_str(),
               counted(outcome.devices.size(), "target").c_str(), outcome.pairs() - outcome.missing(), outcome.pairs());
   print_filled_in(outcome);
   print_devices(outcome);
   print_groups(outcome);
   if (all) return;
-  for_each_program(outcome, [](const std::string& device, const Served& served, Lack lack) {
-    if (lack != Lack::none) print_program(device, served, lack);
+  for_each_pair(outcome, [](const Pair& pair) {
+    if (!pair.shape && pair.is_missing()) print_pair(pair);
   });
 }
 

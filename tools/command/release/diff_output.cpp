@@ -119,18 +119,28 @@ Json shapes_json(const DiffOutcome& outcome) {
   return devices;
 }
 
-void print_names(const char* what, const char* how, const std::vector<std::string>& names) {
-  if (names.empty()) return;
-  std::printf("%s %s: %zu\n", what, how, names.size());
-  for (std::size_t i = 0; i < std::min(names.size(), kMostLines); ++i)
-    std::printf("  %s\n", printable(names[i]).c_str());
-  if (names.size() > kMostLines) std::printf("  and %zu more\n", names.size() - kMostLines);
+// The first ones of a list, one a line, and how many more there are. `text`: of an item.
+template <typename T, typename Text>
+void print_lines(const std::vector<T>& items, const char* rest, const Text& text) {
+  for (std::size_t i = 0; i < std::min(items.size(), kMostLines); ++i) {
+    std::printf("  %s\n", printable(text(items[i])).c_str());
+  }
+  if (items.size() > kMostLines) std::printf("  and %zu more%s\n", items.size() - kMostLines, rest);
 }
 
-void print_names(const char* what, const builder::NameDiff& names) {
-  print_names(what, "removed", names.removed);
-  print_names(what, "added", names.added);
-  print_names(what, "changed", names.changed);
+// The same below a title.
+template <typename T, typename Text>
+void print_list(const std::string& title, const std::vector<T>& items, const Text& text) {
+  if (items.empty()) return;
+  std::printf("%s: %zu\n", title.c_str(), items.size());
+  print_lines(items, "", text);
+}
+
+void print_names(const std::string& what, const builder::NameDiff& names) {
+  const auto itself = [](const std::string& name) { return name; };
+  print_list(what + " removed", names.removed, itself);
+  print_list(what + " added", names.added, itself);
+  print_list(what + " changed", names.changed, itself);
 }
 
 std::string proof_text(const std::optional<cache::EntryInfo>& entry) {
@@ -144,35 +154,28 @@ std::string program_text(const std::optional<cache::EntryInfo>& entry) {
 }
 
 template <typename Text>
-void print_entries(const char* what, const std::vector<EntryDiff>& entries, const Text& text) {
-  if (entries.empty()) return;
-  std::printf("%s: %zu\n", what, entries.size());
-  for (std::size_t i = 0; i < std::min(entries.size(), kMostLines); ++i) {
-    const EntryDiff& entry = entries[i];
-    const std::string before = text(entry.before), after = text(entry.after);
-    std::printf("  %s: %s%s: %s -> %s\n", printable(entry.target).c_str(), printable(entry.variant).c_str(),
-                entry.form == cache::Form::native ? "" : " (portable)", before.c_str(), after.c_str());
-  }
-  if (entries.size() > kMostLines) std::printf("  and %zu more\n", entries.size() - kMostLines);
+void print_entries(const char* title, const std::vector<EntryDiff>& entries, const Text& text) {
+  print_list(title, entries, [&](const EntryDiff& entry) {
+    return entry.target + ": " + entry.variant + (entry.form == cache::Form::native ? "" : " (portable)") + ": " +
+           text(entry.before) + " -> " + text(entry.after);
+  });
 }
 
 void print_profiles(const std::vector<builder::ProfileDiff>& profiles) {
-  if (profiles.empty()) return;
-  std::printf("profiles that differ: %zu\n", profiles.size());
-  for (std::size_t i = 0; i < std::min(profiles.size(), kMostLines); ++i) {
-    const builder::ProfileDiff& p = profiles[i];
-    std::printf("  %s: exceptions %zu -> %zu, cost models %zu -> %zu, defaults %zu -> %zu\n",
-                printable(p.target).c_str(), p.exceptions[0], p.exceptions[1], p.models[0], p.models[1], p.defaults[0],
-                p.defaults[1]);
-  }
-  if (profiles.size() > kMostLines) std::printf("  and %zu more\n", profiles.size() - kMostLines);
+  print_list("profiles that differ", profiles, [](const builder::ProfileDiff& p) {
+    const auto change = [](const char* what, const std::size_t* counts) {
+      return std::string(what) + " " + std::to_string(counts[0]) + " -> " + std::to_string(counts[1]);
+    };
+    return p.target + ": " + change("exceptions", p.exceptions) + ", " + change("cost models", p.models) + ", " +
+           change("defaults", p.defaults);
+  });
 }
 
 std::string served_text(const Served& served) {
   if (!served.program) return "nothing";
   char us[32] = "";
   if (served.expected_us) std::snprintf(us, sizeof us, ", %.4g us", *served.expected_us);
-  return printable(served.program->name) + " (" + clbake::name(served.program->origin) + us + ")";
+  return served.program->name + " (" + clbake::name(served.program->origin) + us + ")";
 }
 
 // Those on which most is expected to be lost or gained come first; before them, those without a time.
@@ -225,13 +228,11 @@ void print_shapes(const DiffOutcome& outcome) {
   if (same > 0)
     std::printf("%s %s every problem as before\n", counted(same, "target").c_str(), same == 1 ? "serves" : "serve");
   const auto pairs = changed_pairs(outcome);
-  for (std::size_t i = 0; i < std::min(pairs.size(), kMostLines); ++i) {
-    const auto& [d, s] = pairs[i];
-    std::printf("  %s: %s: %s -> %s\n", printable(outcome.before[d].device.name).c_str(),
-                name(outcome.shapes[s]).c_str(), served_text(outcome.before[d].served[s]).c_str(),
-                served_text(outcome.after[d].served[s]).c_str());
-  }
-  if (pairs.size() > kMostLines) std::printf("  and %zu more: --json lists all\n", pairs.size() - kMostLines);
+  print_lines(pairs, ": --json lists all", [&](const auto& pair) {
+    const auto& [d, s] = pair;
+    return outcome.before[d].device.name + ": " + name(outcome.shapes[s]) + ": " +
+           served_text(outcome.before[d].served[s]) + " -> " + served_text(outcome.after[d].served[s]);
+  });
 }
 
 }  // namespace

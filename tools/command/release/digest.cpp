@@ -10,7 +10,7 @@ namespace clbake::tool {
 
 int digest(const std::vector<std::string>& arguments) {
   Cli cli("digest FILE... [OPTIONS]",
-          "Verifies every byte of each bundle and shows its digest, by which an application can pin it\n"
+          "Verifies every byte of each bundle and shows its digest, by which an application can pin it "
           "(clbake::trust_digest). Signatures do not change it; everything else does.");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;

@@ -28,27 +28,19 @@ void declare_options(Cli& cli) {
   cli.add_json();
 }
 
-Result<builder::PruneOptions> options_from(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown) {
+builder::PruneOptions options_from(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown) {
   builder::PruneOptions options;
   if (cli.has("max-bytes")) options.max_bytes = bytes_of(cli.text("max-bytes"));
-  options.targets.resize(bundle.target_count());
-  std::iota(options.targets.begin(), options.targets.end(), 0U);
   if (cli.has("target")) {
-    Result<std::vector<std::uint32_t>> targets = targets_asked_for(cli, bundle, unknown);
-    if (!targets) return targets.status();
-    options.targets = std::move(*targets);
+    options.targets = targets_asked_for(cli, bundle, unknown);
+  } else {
+    options.targets.resize(bundle.target_count());
+    std::iota(options.targets.begin(), options.targets.end(), 0U);
   }
-  if (cli.has("shapes")) {
-    Result<std::vector<builder::Shape>> shapes = shapes_asked_for(cli, bundle);
-    if (!shapes) return shapes.status();
-    options.shapes = std::move(*shapes);
-  }
-  Result<std::vector<GemmKind>> kinds =
-      cli.has("precision") || cli.has("trans")
-          ? kinds_asked_for(cli, bundle)
-          : kinds_of({std::begin(all_precisions), std::end(all_precisions)}, "nn,nt,tn,tt");
-  if (!kinds) return kinds.status();
-  options.kinds = std::move(*kinds);
+  if (cli.has("shapes")) options.shapes = shapes_asked_for(cli, {bundle});
+  options.kinds = cli.has("precision") || cli.has("trans")
+                      ? kinds_asked_for(cli, {bundle})
+                      : kinds_of({std::begin(all_precisions), std::end(all_precisions)}, "nn,nt,tn,tt");
   return options;
 }
 
@@ -107,37 +99,32 @@ void print_report(const builder::PrunedBundle& pruned, const std::string& output
 int prune(const std::vector<std::string>& arguments) {
   Cli cli(
       "prune FILE -o FILE [OPTIONS]",
-      "Writes a bundle that keeps only what is asked for: the programs that serve some problems on some targets, and\n"
-      "of the rules and cost models those by which the same variants are chosen for these problems as before. Needs\n"
+      "Writes a bundle that keeps only what is asked for: the programs that serve some problems on some targets, and "
+      "of the rules and cost models those by which the same variants are chosen for these problems as before. Needs "
       "no OpenCL device. Signatures do not hold for what is left, which has none.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   if (cli.has("max-bytes") && !cli.has("shapes")) throw UsageError("--max-bytes: needs --shapes");
   const std::string output = behind_links(cli.text("output"));
-  const Status writable = builder::check_output(output);
-  if (!writable) return fail("prune", writable);
-  const Result<Bundle> bundle = open_verified(cli.file());
-  if (!bundle) return fail("prune", bundle.status());
+  need(builder::check_output(output));
+  const Bundle bundle = need(open_verified(cli.file()));
   std::vector<std::string> unknown;
-  const Result<builder::PruneOptions> options = options_from(cli, *bundle, unknown);
-  if (!options) return fail("prune", options.status());
-  print_unknown("prune", cli.file(), *bundle, unknown);
-  const std::size_t dropped = signatures_in(*bundle);
-  const Result<builder::PrunedBundle> pruned = builder::prune(*bundle, *options);
-  if (!pruned) return fail("prune", pruned.status().within(cli.file()));
-  const Status written = cache::write_file(output, {pruned->bytes.data(), pruned->bytes.size()});
-  if (!written) return fail("prune", written);
+  const builder::PruneOptions options = options_from(cli, bundle, unknown);
+  print_unknown("prune", cli.file(), bundle, unknown);
+  const std::size_t dropped = signatures_in(bundle);
+  const builder::PrunedBundle pruned = need(builder::prune(bundle, options), cli.file());
+  need(cache::write_file(output, {pruned.bytes.data(), pruned.bytes.size()}));
   tell_of_dropped("prune", output, dropped);
   if (cli.has("json")) {
-    print(report_json(*pruned, output, unknown, dropped));
+    print(report_json(pruned, output, unknown, dropped));
   } else {
-    print_report(*pruned, output);
+    print_report(pruned, output);
   }
-  if (pruned->unserved > 0) {
+  if (pruned.unserved > 0) {
     std::fprintf(stderr, "clbake prune: %s had no program before: 'clbake check' says which and why\n",
-                 counted(pruned->unserved, "problem").c_str());
+                 counted(pruned.unserved, "problem").c_str());
   }
-  return unknown.empty() && pruned->unserved == 0 ? kSuccess : kLeftOut;
+  return unknown.empty() && pruned.unserved == 0 ? kSuccess : kLeftOut;
 }
 
 }  // namespace clbake::tool

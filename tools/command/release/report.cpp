@@ -9,10 +9,9 @@
 #include <clbake/builder/release/bundle_summary.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <set>
+#include <numeric>
 
 namespace clbake::tool {
 namespace {
@@ -27,65 +26,38 @@ Status check_page_path(const std::string& path) {
   return {Code::invalid_argument, "--output: " + path + ": exists and is not a release report; it stays as it is"};
 }
 
-Status open_bundles(const std::vector<std::string>& files, std::vector<ReleaseBundle>& bundles) {
-  for (const std::string& file : files) {
-    const Result<Bundle> bundle = open_verified(file);
-    if (!bundle) return bundle.status();
-    bundles.push_back({file, *bundle});
+std::vector<ReleaseBundle> open_bundles(const std::vector<std::string>& files) {
+  std::vector<ReleaseBundle> bundles;
+  for (const std::string& file : files) bundles.push_back({file, need(open_verified(file))});
+  return bundles;
+}
+
+// Whether the bundles have programs of the application's own, and nothing for products.
+bool have_programs_alone(const std::vector<Bundle>& bundles) {
+  std::size_t programs = 0, products = 0;
+  for (const Bundle& bundle : bundles) {
+    const builder::EntryCounts all = need(builder::summarize(bundle)).all;
+    programs += all.programs;
+    products = std::accumulate(all.by_precision.begin(), all.by_precision.end(), products);
   }
-  return {};
+  return programs > 0 && products == 0;
 }
 
-// Whether a bundle has programs of the application's own, and nothing for products.
-Result<bool> has_programs_alone(const ReleaseBundle& named) {
-  const Result<builder::BundleSummary> summary = builder::summarize(named.bundle);
-  if (!summary) return summary.status().within(named.file);
-  const auto& products = summary->all.by_precision;
-  return summary->all.programs > 0 && std::all_of(products.begin(), products.end(), [](auto n) { return n == 0; });
-}
-
-// What any of the bundles has entries for, or what was asked for.
-Result<std::vector<GemmKind>> kinds_of_all(const Cli& cli, const Release& release) {
-  const bool asked = cli.has("shapes") || cli.has("precision") || cli.has("trans");
-  bool any_products = false;
-  std::set<GemmKind> all;
-  for (const std::vector<ReleaseBundle>* bundles : {&release.bundles, &release.against}) {
-    for (const ReleaseBundle& named : *bundles) {
-      const Result<bool> programs_alone = has_programs_alone(named);
-      if (!programs_alone) return programs_alone.status();
-      any_products = any_products || !*programs_alone;
-      if (*programs_alone && !asked) continue;
-      const Result<std::vector<GemmKind>> kinds = kinds_asked_for(cli, named.bundle);
-      if (!kinds) return kinds.status().within(named.file);
-      all.insert(kinds->begin(), kinds->end());
-    }
-  }
-  if (all.empty() && any_products) all.insert(GemmKind{});
-  return std::vector<GemmKind>(all.begin(), all.end());
-}
-
-Status set_shapes(const Cli& cli, Release& release) {
-  const Result<std::vector<GemmKind>> kinds = kinds_of_all(cli, release);
-  if (!kinds) return kinds.status();
-  release.shapes_file = cli.text("shapes");
-  if (release.shapes_file.empty()) {
-    release.shapes = standard_shapes(*kinds);
-    return {};
-  }
-  Result<std::vector<builder::Shape>> shapes = builder::read_shapes(release.shapes_file, *kinds);
-  if (!shapes) return shapes.status().within("--shapes");
-  release.shapes = std::move(*shapes);
-  return {};
-}
-
-Result<Json> data_of(const Cli& cli) {
+Json data_of(const Cli& cli) {
   Release release;
   release.newer_driver = cli.has("newer-driver");
-  Status ready = open_bundles(cli.files(), release.bundles);
-  if (ready) ready = open_bundles(cli.list("against"), release.against);
-  if (ready) ready = set_shapes(cli, release);
-  if (!ready) return ready;
-  return release_data(release);
+  release.bundles = open_bundles(cli.files());
+  release.against = open_bundles(cli.list("against"));
+  release.shapes_file = cli.text("shapes");
+  std::vector<Bundle> bundles;
+  for (const ReleaseBundle& named : release.bundles) bundles.push_back(named.bundle);
+  for (const ReleaseBundle& named : release.against) bundles.push_back(named.bundle);
+  if (cli.has("shapes")) {
+    release.shapes = shapes_asked_for(cli, bundles);
+  } else if (cli.has("precision") || cli.has("trans") || !have_programs_alone(bundles)) {
+    release.shapes = standard_shapes(kinds_asked_for(cli, bundles));
+  }
+  return need(release_data(release));
 }
 
 // Programs of the application's own that are no machine code, or whose proof lacks something, one line each.
@@ -100,8 +72,8 @@ void print_programs(const Json& data) {
       const Json& program = target["own"][i];
       if (program["why"].is_null()) continue;
       const std::string driver = target["driver"].get<std::string>();
-      std::printf("%s: program %s: %s\n",
-                  printable(target["device"].get<std::string>() + (driver.empty() ? "" : ", driver " + driver)).c_str(),
+      const std::string device = target["device"].get<std::string>() + (driver.empty() ? "" : ", driver " + driver);
+      std::printf("%s: program %s: %s\n", printable(device).c_str(),
                   printable(data["programs"][i].get<std::string>()).c_str(),
                   printable(program["why"].get<std::string>()).c_str());
     }
@@ -124,12 +96,10 @@ void print_served(const Json& data, const std::string& output) {
 
 int report(const std::vector<std::string>& arguments) {
   Cli cli("report FILE... [OPTIONS]",
-          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision "
-          "and\n"
+          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision and "
           "which programs of the application's own, what is proven and JIT-free, the expected speed, sizes, and what "
-          "changed since the last release. Several bundles "
-          "count as\n"
-          "one, as in an application that opens them all. Needs no OpenCL device.");
+          "changed since the last release. Several bundles count as one, as in an application that opens them all. "
+          "Needs no OpenCL device.");
   cli.add_value("output,o", "FILE", "the page to write; needed without --json");
   cli.add_value("shapes", "FILE",
                 "the problems that count, one on each line: see 'clbake check'; default: squares from 64 to 4096");
@@ -140,17 +110,14 @@ int report(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   if (!cli.has("output") && !cli.has("json")) throw UsageError("give --output FILE, or --json");
   const std::string output = behind_links(cli.text("output"));
-  const Status writable = output.empty() ? Status() : check_page_path(output);
-  if (!writable) return fail("report", writable);
-  const Result<Json> data = data_of(cli);
-  if (!data) return fail("report", data.status());
-  const Status written = output.empty() ? Status() : write_page(output, release_html(*data));
-  if (!written) return fail("report", written);
+  if (!output.empty()) need(check_page_path(output));
+  const Json data = data_of(cli);
+  if (!output.empty()) need(write_page(output, release_html(data)));
   if (cli.has("json")) {
-    print(*data);
-    return kSuccess;
+    print(data);
+  } else {
+    print_served(data, output);
   }
-  print_served(*data, output);
   return kSuccess;
 }
 

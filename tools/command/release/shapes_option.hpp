@@ -1,4 +1,5 @@
-// The problems and the devices that a verb about a bundle's release is given.
+// The problems and the targets that a verb about a bundle's release is given. All functions throw Failure for a damaged
+// bundle and UsageError for wrong words.
 #pragma once
 
 #include "cli/cli.hpp"
@@ -14,22 +15,21 @@ namespace clbake::tool {
 // --precision and --trans; `remark` ends the help of both.
 void add_kinds(Cli& cli, const std::string& remark);
 
-// The kinds of --precision and --trans; where an option is not given, of any precision, or any transposes, that the
-// bundle has entries for; all of them when it has none. Throws UsageError.
-Result<std::vector<GemmKind>> kinds_asked_for(const Cli& cli, const Bundle& bundle);
+// The kinds of --precision and --trans; where an option is not given, of any precision, or any transposes, that one of
+// the bundles has entries for; all of them when they have none.
+std::vector<GemmKind> kinds_asked_for(const Cli& cli, const std::vector<Bundle>& bundles);
 
 // Of the file of --shapes; lines that do not name a precision or transposes stand for those of kinds_asked_for().
-// Sets `filled_in`, if given: what such lines took from the bundle, because no option names it.
-Result<std::vector<builder::Shape>> shapes_asked_for(const Cli& cli, const Bundle& bundle,
-                                                     builder::Unnamed* filled_in = nullptr);
+// Sets `filled_in`, if given: what such lines took from the bundles, because no option names it.
+std::vector<builder::Shape> shapes_asked_for(const Cli& cli, const std::vector<Bundle>& bundles,
+                                             builder::Unnamed* filled_in = nullptr);
 
 // --target LIST.
 void add_targets(Cli& cli, const std::string& remark);
 
-// The targets of --target, of the bundle's indices, ascending; what names none goes to `unknown`. Without --target: all
-// that have entries.
-Result<std::vector<std::uint32_t>> targets_asked_for(const Cli& cli, const Bundle& bundle,
-                                                     std::vector<std::string>& unknown);
+// The targets of --target, of the bundle's indices, ascending; `unknown`: what names none. Without --target: all that
+// have entries.
+std::vector<std::uint32_t> targets_asked_for(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown);
 
 // Names on stderr what is unknown and, if they are few, the targets that the bundle of this file has.
 void print_unknown(const char* verb, const std::string& file, const Bundle& bundle,

@@ -12,10 +12,9 @@
 namespace clbake::tool {
 
 int sign(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "sign FILE --key FILE [OPTIONS]",
-      "Signs a bundle with a key of 'clbake keygen', after every byte of it was verified. Signatures of other keys\n"
-      "stay, so that keys can be replaced; an earlier one of the same key is replaced.");
+  Cli cli("sign FILE --key FILE [OPTIONS]",
+          "Signs a bundle with a key of 'clbake keygen', after every byte of it was verified. Signatures of other keys "
+          "stay, so that keys can be replaced; an earlier one of the same key is replaced.");
   cli.add_required("key", "FILE", "the secret key");
   cli.add_value("release", "N",
                 "the number of the release, higher than those of all earlier ones; applications refuse older releases "
@@ -25,20 +24,15 @@ int sign(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const std::uint64_t release = cli.size("release", 0);
   const std::string output = behind_links(cli.text("output", cli.file().c_str()));
-  const Status writable = builder::check_output(output);  // never a key
-  if (!writable) return fail("sign", writable);
-  const Result<cache::Bytes> bytes = read_verified(cli.file());
-  if (!bytes) return fail("sign", bytes.status());
+  need(builder::check_output(output));  // never a key
+  const cache::Bytes bytes = need(read_verified(cli.file()));
   std::string public_key;
-  const Result<cache::Bytes> result =
-      builder::sign({bytes->data(), bytes->size()}, cli.text("key"), release, public_key);
-  if (result.status().code() == Code::not_trusted) {
-    return fail("clbake sign: " + cli.file() + ": has no digests; 'clbake merge " + cli.file() +
-                " -o FILE' writes it anew, with digests");
+  const Result<cache::Bytes> made = builder::sign({bytes.data(), bytes.size()}, cli.text("key"), release, public_key);
+  if (made.status().code() == Code::not_trusted) {
+    throw Failure(cli.file() + ": has no digests; 'clbake merge " + cli.file() + " -o FILE' writes it anew, with them");
   }
-  if (!result) return fail("sign", result.status());
-  const Status written = cache::write_file(output, {result->data(), result->size()});
-  if (!written) return fail("sign", written);
+  const cache::Bytes result = need(made);
+  need(cache::write_file(output, {result.data(), result.size()}));
   if (cli.has("json")) {
     print({{"file", output}, {"public_key", public_key}, {"release", release}});
   } else {

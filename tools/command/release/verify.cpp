@@ -18,14 +18,14 @@ void declare_options(Cli& cli) {
   cli.add_json();
 }
 
-// What is asked for; null: nothing.
-Result<std::shared_ptr<const Trust>> trust_asked_for(const Cli& cli) {
+// The trust that is asked for; null: none.
+std::shared_ptr<const Trust> trust_asked_for(const Cli& cli) {
   if (cli.has("public-key") && cli.has("digest")) throw UsageError("--public-key and --digest exclude each other");
   if (cli.has("minimum-release") && !cli.has("public-key")) throw UsageError("--minimum-release: needs --public-key");
-  if (cli.has("digest")) return builder::trusted_digest(cli.text("digest"));
+  if (cli.has("digest")) return need(builder::trusted_digest(cli.text("digest")));
   const std::uint64_t release = cli.size("minimum-release", 0);
-  if (cli.has("public-key")) return builder::trusted_keys(cli.list("public-key"), release);
-  return std::shared_ptr<const Trust>();
+  if (cli.has("public-key")) return need(builder::trusted_keys(cli.list("public-key"), release));
+  return nullptr;
 }
 
 struct Verdict {
@@ -36,7 +36,7 @@ struct Verdict {
   const Status& status() const { return !trusted ? trusted : !bundle ? bundle.status() : intact; }
 };
 
-// Nothing of a bundle that is not trusted is decompressed or parsed but its index.
+// Of a bundle that is not trusted only the index is parsed, and nothing is decompressed.
 Verdict judge(const std::string& file, const Trust* trust) {
   Verdict verdict{Bundle::open(file), {}, {}};
   if (verdict.bundle && trust) {
@@ -64,18 +64,17 @@ Json verdict_on(const std::string& file, const Verdict& verdict, bool asked) {
 
 int verify(const std::vector<std::string>& arguments) {
   Cli cli("verify FILE... [OPTIONS]",
-          "Verifies every byte of each bundle: checksums, digests, every rule of the format, and that every program\n"
-          "can be decompressed. Names the first failure of each file; the exit status is then 1. Needs no OpenCL\n"
+          "Verifies every byte of each bundle: checksums, digests, every rule of the format, and that every program "
+          "can be decompressed. Names the first failure of each file; the exit status is then 1. Needs no OpenCL "
           "device.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
-  const Result<std::shared_ptr<const Trust>> trust = trust_asked_for(cli);
-  if (!trust) return fail("verify", trust.status());
-  const bool asked = *trust != nullptr;
+  const std::shared_ptr<const Trust> trust = trust_asked_for(cli);
+  const bool asked = trust != nullptr;
   Json verdicts = Json::array();
   int exit_status = kSuccess;
   for (const std::string& file : cli.files()) {
-    const Verdict verdict = judge(file, trust->get());
+    const Verdict verdict = judge(file, trust.get());
     const Result<Bundle>& bundle = verdict.bundle;
     if (!verdict.status()) exit_status = fail("verify", verdict.status());
     if (cli.has("json")) {

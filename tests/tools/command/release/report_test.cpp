@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(WhatCannotBeReportedIsNamedAndLeavesTheFileAsItIs) {
   const std::string page = directory.path("page.html");
   check_refused(clbake({"report", bad, "-o", page}), 1, {"clbake report", bad});
   check_refused(clbake({"report", good, "--against", bad, "-o", page}), 1, {"clbake report", bad});
-  check_refused(clbake({"report", good, "--shapes", shapes, "-o", page}), 1, {"--shapes", shapes, "line 2", "'64x64'"});
+  check_refused(clbake({"report", good, "--shapes", shapes, "-o", page}), 1, {shapes, "line 2", "'64x64'"});
   check_refused(clbake({"report", good, "-o", good}), 1, {"--output", good, "is not a release report"});
   check_refused(clbake({"report", good, "-o", directory.path("no/where.html")}), 1, {"no/where.html"});
   check_refused(clbake({"report", good}), 2, {"--output", "--json"});
