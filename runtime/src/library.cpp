@@ -42,8 +42,6 @@ struct Library::State {
   Result<Handle> make(PreparedGemm::Parts parts);
   // Checks that the device can hold the candidate's workspace. Ok also where that cannot be told.
   Status fits(const Candidate& candidate, const Problem& stated) const;
-  // For the program of the kernels that a complex problem needs beside its variant. Fails with no_variant.
-  Result<Request> complex_request(const Request& request) const;
   // The programs that serve the problem, loaded: the variant's and, of a complex problem, that of those kernels.
   Status find(const Request& request, PreparedGemm::Parts& parts);
   Status load(const Problem& problem);
@@ -55,11 +53,6 @@ struct Library::State {
 };
 
 namespace {
-
-// The name of the program of that precision's kernels in a bundle.
-std::string complex_program(Precision precision, bool is_cpu) {
-  return std::string("clbake-") + name(precision) + (is_cpu ? "-cpu" : "-gpu");
-}
 
 // The usable part of the bundle: all of it or, if it is not trusted, nothing.
 Result<Bundle> admitted(const Bundle& bundle, const Options& options, Status& refused) {
@@ -122,19 +115,6 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   return Library(std::make_shared<State>(std::move(setup), *limits));
 }
 
-Result<Request> Library::State::complex_request(const Request& request) const {
-  const Precision precision = request.complex->precision;
-  Result<Request> program = program_request(setup.bundles, complex_program(precision, setup.is_cpu));
-  // Any device runs either form.
-  if (!program) {
-    Result<Request> other = program_request(setup.bundles, complex_program(precision, !setup.is_cpu));
-    if (other) return other;
-  }
-  if (program || program.status().code() != Code::no_program) return program;
-  return Status(Code::no_variant, std::string("no bundle has the kernels of ") + clbake::name(precision) +
-                                      "; 'clbake build --precision " + clbake::name(precision) + "' bakes them");
-}
-
 namespace {
 
 // Combines two programs that serve one problem: the worst origin, the first miss, summed times.
@@ -158,7 +138,7 @@ void add_complex(Explanation& e, const Explanation& of_kernels) {
 Status Library::State::find(const Request& request, PreparedGemm::Parts& parts) {
   Explanation of_complex;
   if (request.complex) {
-    const Result<Request> wanted = complex_request(request);
+    const Result<Request> wanted = complex_kernels_request(setup.bundles, request.complex->precision, setup.is_cpu);
     if (!wanted) return wanted.status();
     Result<Found> complex = policy.find(*wanted);
     if (!complex) return complex.status();
@@ -354,7 +334,7 @@ Result<Explanation> Library::State::explain(const Problem& problem) const {
   const Result<Request> wanted = request(problem, {});
   if (!wanted) return wanted.status();
   if (!wanted->complex) return policy.explain(*wanted);
-  const Result<Request> kernels = complex_request(*wanted);
+  const Result<Request> kernels = complex_kernels_request(setup.bundles, wanted->complex->precision, setup.is_cpu);
   if (!kernels) return kernels.status();
   const Result<Explanation> of_kernels = policy.explain(*kernels);
   if (!of_kernels) return of_kernels;

@@ -34,16 +34,16 @@ Result<Library> open_library(const BenchDevice& on, const Bundle& bundle, const 
 }
 
 std::shared_ptr<const Trust> trust_of_itself(const Bundle& bundle) {
-  const Result<std::string> identity = builder::identity_text(bundle);
+  const Result<std::string> identity = builder::release::identity_text(bundle);
   if (!identity) return nullptr;
   std::vector<std::string> keys;
-  const Result<std::vector<builder::SignatureReport>> signatures = builder::signatures_of(bundle);
+  const Result<std::vector<builder::release::SignatureReport>> signatures = builder::release::signatures_of(bundle);
   if (!signatures) return nullptr;
-  for (const builder::SignatureReport& signature : *signatures) {
+  for (const builder::release::SignatureReport& signature : *signatures) {
     if (signature.valid) keys.push_back(signature.public_key);
   }
   const Result<std::shared_ptr<const Trust>> trust =
-      keys.empty() ? builder::trusted_digest(*identity) : builder::trusted_keys(keys, 0);
+      keys.empty() ? builder::release::trusted_digest(*identity) : builder::release::trusted_keys(keys, 0);
   return trust ? *trust : nullptr;
 }
 

@@ -103,8 +103,8 @@ double seconds_of(const std::string& text) {
   return seconds;
 }
 
-builder::Requirements requirements_of(const std::string& text) {
-  builder::Requirements requirements;
+builder::release::Requirements requirements_of(const std::string& text) {
+  builder::release::Requirements requirements;
   for (const std::string& word : split(text, ',')) {
     if (word == "native") {
       requirements.native = true;

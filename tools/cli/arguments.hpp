@@ -32,7 +32,7 @@ double seconds_of(const std::string& text);
 std::uint64_t bytes_of(const std::string& text);
 
 // "native,proven": what a problem needs to count as served; an empty text: a program of the bundle.
-builder::Requirements requirements_of(const std::string& text);
+builder::release::Requirements requirements_of(const std::string& text);
 
 // "2/4": the second of four shards.
 struct Shard {

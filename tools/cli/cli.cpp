@@ -74,7 +74,7 @@ const std::atomic<bool>& interrupted() {
 
 Status verify_all(const Bundle& bundle) {
   const Status intact = bundle.verify();
-  return intact ? builder::check_digests(bundle) : intact;
+  return intact ? builder::release::check_digests(bundle) : intact;
 }
 
 int fail(const std::string& line) {

@@ -16,7 +16,7 @@ int inspect(const std::vector<std::string>& arguments) {
   const std::string file = cli.file();
   const Bundle bundle = need(open_verified(file));
   if (cli.has("summary")) {
-    const builder::BundleSummary summary = need(builder::summarize(bundle), file);
+    const builder::release::BundleSummary summary = need(builder::release::summarize(bundle), file);
     cli.has("json") ? print(summary_json(bundle, summary)) : print_screen(bundle, summary, file);
     return kSuccess;
   }

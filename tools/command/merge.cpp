@@ -40,7 +40,7 @@ cache::Bytes packed(const cache::Contents& contents) {
   ProgressBar bar;
   const auto start = std::chrono::steady_clock::now();
   cache::PackOptions options;
-  options.digest = builder::digest_function();
+  options.digest = builder::release::digest_function();
   options.report = [&](std::size_t done, std::size_t all) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (elapsed.count() < 2) return;  // not worth a line

@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  const clbake::Result<clbake::cache::Bytes> bytes = clbake::builder::source_bundle();
+  const clbake::Result<clbake::cache::Bytes> bytes = clbake::builder::release::source_bundle();
   const clbake::Status status =
       bytes ? clbake::cache::write_file(argv[1], {bytes->data(), bytes->size()}) : bytes.status();
   if (!status) std::fprintf(stderr, "clbake_sources: %s\n", status.message().c_str());

@@ -117,10 +117,10 @@ Result<Json> profiles_json(const Bundle& bundle) {
 
 // Null where they cannot be checked: without libsodium.
 Json signatures_json(const Bundle& bundle) {
-  const Result<std::vector<builder::SignatureReport>> signatures = builder::signatures_of(bundle);
+  const Result<std::vector<builder::release::SignatureReport>> signatures = builder::release::signatures_of(bundle);
   if (!signatures) return {};
   Json all = Json::array();
-  for (const builder::SignatureReport& s : *signatures) {
+  for (const builder::release::SignatureReport& s : *signatures) {
     all.push_back({{"public_key", s.public_key}, {"release", s.release}, {"valid", s.valid}});
   }
   return all;
@@ -152,7 +152,7 @@ Result<Json> bundle_report(const Bundle& bundle) {
   const double ratio =
       totals.stored_bytes ? static_cast<double>(totals.program_bytes) / static_cast<double>(totals.stored_bytes) : 1.0;
   const Version version = bundle.version();
-  const Result<std::string> identity = builder::identity_text(bundle);
+  const Result<std::string> identity = builder::release::identity_text(bundle);
   return Json{{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
               {"file_bytes", bundle.size_bytes()},
               {"digest", identity ? Json(*identity) : Json()},

@@ -11,11 +11,11 @@ namespace {
 constexpr std::size_t kMostRows = 16;  // of targets: with the lines around them, one screen of 24 lines
 constexpr std::size_t kMostName = 44;  // bytes of a target's name
 
-double ratio(const builder::EntryCounts& counts) {
+double ratio(const builder::release::EntryCounts& counts) {
   return counts.stored_bytes > 0 ? static_cast<double>(counts.bytes) / static_cast<double>(counts.stored_bytes) : 1;
 }
 
-Json to_json(const builder::EntryCounts& counts) {
+Json to_json(const builder::release::EntryCounts& counts) {
   Json json;
   for (std::size_t i = 0; i < counts.by_precision.size(); ++i) json[name(all_precisions[i])] = counts.by_precision[i];
   json.update({{"programs", counts.programs},
@@ -28,7 +28,7 @@ Json to_json(const builder::EntryCounts& counts) {
   return json;
 }
 
-void add(builder::EntryCounts& sum, const builder::EntryCounts& counts) {
+void add(builder::release::EntryCounts& sum, const builder::release::EntryCounts& counts) {
   for (std::size_t i = 0; i < sum.by_precision.size(); ++i) sum.by_precision[i] += counts.by_precision[i];
   sum.programs += counts.programs;
   sum.native += counts.native;
@@ -39,7 +39,7 @@ void add(builder::EntryCounts& sum, const builder::EntryCounts& counts) {
   sum.stored_bytes += counts.stored_bytes;
 }
 
-void print_row(const std::string& name, const builder::EntryCounts& counts, bool with_programs) {
+void print_row(const std::string& name, const builder::release::EntryCounts& counts, bool with_programs) {
   const std::string shown = name.size() > kMostName ? name.substr(0, kMostName - 3) + "..." : name;
   std::printf("%-*s", static_cast<int>(kMostName), shown.c_str());
   for (const std::uint32_t entries : counts.by_precision) std::printf(" %8u", entries);
@@ -48,13 +48,13 @@ void print_row(const std::string& name, const builder::EntryCounts& counts, bool
               size_text(counts.bytes).c_str());
 }
 
-std::uint32_t entries_of(const builder::EntryCounts& counts) { return counts.native + counts.portable; }
+std::uint32_t entries_of(const builder::release::EntryCounts& counts) { return counts.native + counts.portable; }
 
 }  // namespace
 
-Json summary_json(const Bundle& bundle, const builder::BundleSummary& summary) {
+Json summary_json(const Bundle& bundle, const builder::release::BundleSummary& summary) {
   Json targets = Json::array();
-  for (const builder::TargetCounts& counts : summary.targets) {
+  for (const builder::release::TargetCounts& counts : summary.targets) {
     targets.push_back({{"target", counts.target}, {"name", counts.name}});
     targets.back().update(to_json(counts));
   }
@@ -69,7 +69,7 @@ Json summary_json(const Bundle& bundle, const builder::BundleSummary& summary) {
   return json;
 }
 
-void print_screen(const Bundle& bundle, const builder::BundleSummary& summary, const std::string& file) {
+void print_screen(const Bundle& bundle, const builder::release::BundleSummary& summary, const std::string& file) {
   std::printf("%s: %s; every byte is intact\n", file.c_str(), size_text(bundle.size_bytes()).c_str());
   std::printf("%s, %s, %s; programs of %s, stored in %s (%.2f x)\n\n",
               counted(summary.targets.size(), "target").c_str(), counted(bundle.variant_count(), "variant").c_str(),
@@ -80,12 +80,12 @@ void print_screen(const Bundle& bundle, const builder::BundleSummary& summary, c
   const bool own = summary.all.programs > 0;
   if (own) std::printf(" %8s", "own");
   std::printf(" %7s %8s %6s %8s %8s\n", "native", "portable", "proven", "JIT-free", "programs");
-  std::vector<builder::TargetCounts> rows = summary.targets;
+  std::vector<builder::release::TargetCounts> rows = summary.targets;
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return entries_of(a) > entries_of(b); });
   const std::size_t shown = rows.size() > kMostRows ? kMostRows - 1 : rows.size();
   for (std::size_t i = 0; i < shown; ++i) print_row(std::to_string(rows[i].target) + ": " + rows[i].name, rows[i], own);
-  builder::EntryCounts others;
+  builder::release::EntryCounts others;
   for (std::size_t i = shown; i < rows.size(); ++i) add(others, rows[i]);
   if (shown < rows.size()) print_row(counted(rows.size() - shown, "other target"), others, own);
   if (rows.size() > 1) print_row("all", summary.all, own);

@@ -8,9 +8,9 @@
 namespace clbake::tool {
 
 // All of it, sizes in bytes.
-Json summary_json(const Bundle& bundle, const builder::BundleSummary& summary);
+Json summary_json(const Bundle& bundle, const builder::release::BundleSummary& summary);
 
 // A table of the targets with the most entries; the others share its last line but one.
-void print_screen(const Bundle& bundle, const builder::BundleSummary& summary, const std::string& file);
+void print_screen(const Bundle& bundle, const builder::release::BundleSummary& summary, const std::string& file);
 
 }  // namespace clbake::tool

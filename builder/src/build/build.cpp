@@ -97,7 +97,7 @@ cache::PackOptions pack_options(const StageContext& context) {
     reported = done;
     steps.tell_of("compressed " + std::to_string(done) + " of " + std::to_string(all) + " programs");
   };
-  return {context.options.parallel, &context.cancel, report, digest_function()};
+  return {context.options.parallel, &context.cancel, report, release::digest_function()};
 }
 
 // The new bundle and the report on it.

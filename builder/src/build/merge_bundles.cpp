@@ -26,7 +26,7 @@ Result<NamedBundle> read_verified(const std::string& path) {
   const Result<cache::Bundle> bundle = cache::Bundle::open(path);
   if (!bundle) return bundle.status();
   Status whole = bundle->verify();
-  if (whole) whole = check_digests(*bundle);
+  if (whole) whole = release::check_digests(*bundle);
   if (!whole) return whole.within(path);
   const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
   if (!signatures) return signatures.status().within(path);

@@ -87,7 +87,7 @@ cache::Contents select_kinds(const cache::Contents& from,
     keep_if(kept.profiles.back(),
             [&](const GemmKind&, std::uint32_t v) { return wanted(from.targets[profile.target], from.variants[v]); });
   }
-  keep_used(kept, programs);
+  release::keep_used(kept, programs);
   return kept;
 }
 

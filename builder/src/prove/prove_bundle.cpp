@@ -244,7 +244,7 @@ void Proving::renew_profile(cache::Contents& contents, const Task& task) {
 Status Proving::write() const {
   cache::Contents contents = contents_;
   for (const Task* task : proven_) renew_profile(contents, *task);
-  const Result<cache::Bytes> bytes = cache::pack(contents, {0, nullptr, {}, digest_function()});
+  const Result<cache::Bytes> bytes = cache::pack(contents, {0, nullptr, {}, release::digest_function()});
   if (!bytes) return bytes.status();
   return cache::write_file(options_.file, {bytes->data(), bytes->size()});
 }

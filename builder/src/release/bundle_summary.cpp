@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 // Sums up entries, each program once.
@@ -74,4 +74,4 @@ Result<BundleSummary> summarize(const Bundle& bundle) {
   return summary;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

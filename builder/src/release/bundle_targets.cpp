@@ -7,7 +7,7 @@
 #include <cctype>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 std::string lower(std::string text) {
@@ -62,4 +62,4 @@ Result<std::vector<std::uint32_t>> targets_with_entries(const Bundle& bundle) {
   return std::vector<std::uint32_t>(targets.begin(), targets.end());
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 const char* name(Lack lack) {
   switch (lack) {
@@ -109,7 +109,7 @@ std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& device
       const Lack lack = lack_of(served, requirements);
       if (lack == Lack::none) continue;
       MissingGroup& group = groups[{lack, code_of(served)}];
-      if (group.count == 0) group = {lack, code_of(served), builder::why(served, lack), 0, {}, {}, {}};
+      if (group.count == 0) group = {lack, code_of(served), release::why(served, lack), 0, {}, {}, {}};
       ++group.count;
       group.kinds.insert(shapes[s].kind());
       if (group.devices.empty() || group.devices.back() != d) group.devices.push_back(d);
@@ -128,4 +128,4 @@ std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& device
   return sorted;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 auto fields(const Target& t) {
@@ -228,4 +228,4 @@ bool served_differently(const Served& before, const Served& after) {
          std::tie(a.name, a.origin, a.proven, a.jit_free) != std::tie(b.name, b.origin, b.proven, b.jit_free);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

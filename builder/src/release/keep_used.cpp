@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 // Keeps the items that are in use; the new index of each, of the others 0.
@@ -55,4 +55,4 @@ void keep_used(cache::Contents& contents, bool programs) {
   }
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 constexpr char kSecret[] = "clbake-secret-key-1 ";
@@ -154,4 +154,4 @@ Result<Digest> read_public_key(const std::string& digits_or_path) {
   return key;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -6,13 +6,13 @@
 
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 // Writes `path` and `path`.pub, whole or not at all, and replaces neither. Fails with io.
 Status write_key_files(const std::string& path, const Digest& seed, const Digest& public_key);
 
-// Of a file, a pipe or, for "-", standard input. Fails with io, and with invalid_argument when it is no secret key or
-// the file's permissions let others than its owner read it.
+// Reads a file, a pipe or, for "-", standard input. Fails with io, and with invalid_argument when it is no secret key
+// or the file's permissions let others than its owner read it.
 Status read_secret_key(const std::string& path, Digest& seed);
 
 // The digits themselves, or where to read them from as above. Fails like read_secret_key; anybody may read a public
@@ -23,4 +23,4 @@ Result<Digest> read_public_key(const std::string& digits_or_path);
 void forget(Digest& secret);
 void forget(std::string& secret);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

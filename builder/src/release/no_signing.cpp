@@ -1,7 +1,7 @@
 // In the place of signing.cpp where there is no libsodium.
 #include <clbake/builder/release/signing.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 Status missing() {
@@ -25,4 +25,4 @@ Result<std::shared_ptr<const Trust>> trusted_keys(const std::vector<std::string>
 }
 Result<std::shared_ptr<const Trust>> trusted_digest(const std::string& /*digest*/) { return missing(); }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

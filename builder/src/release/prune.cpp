@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 PruneCounts counts_of(const cache::Contents& contents, std::uint64_t bytes) {
@@ -53,4 +53,4 @@ Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
   return pruned;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 // UINT32_MAX, which no profile has, when the bundle has none.
@@ -187,4 +187,4 @@ Result<cache::Contents> kept_contents(PrunePlan& plan) {
   return kept;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -1,4 +1,4 @@
-// What stays of a bundle.
+// The part of a bundle that stays.
 #pragma once
 
 #include <clbake/builder/release/prune.hpp>
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 // A problem and the variant that serves it: an index into the contents' variants.
 struct NeededChoice {
@@ -57,7 +57,7 @@ struct PrunePlan {
   }
 };
 
-// What the target needs: for shapes, or without any for kinds. Fails with what is wrong with a record.
+// Adds a target with its needs: for shapes, or without any for kinds. Fails with what is wrong with a record.
 Status add_target(PrunePlan& plan, std::uint32_t target, const PruneOptions& options);
 
 // A profile that names some of its variants only; it chooses as the runtime does.
@@ -71,11 +71,11 @@ Result<std::size_t> add_deciding(PrunePlan& plan);
 // alone that a device loads. Fails with out_of_memory.
 Result<std::set<EntryKey>> entries_of(KeptTarget& target, std::uint32_t variant, bool all_forms);
 
-// What is kept, with its indices renumbered. Fails with out_of_memory.
+// The kept records, with their indices renumbered. Fails with out_of_memory.
 Result<cache::Contents> kept_contents(PrunePlan& plan);
 
 // Leaves out variants until the bundle fits, and returns its bytes. Fails with invalid_argument when that is
 // impossible.
 Result<cache::Bytes> fit_size(PrunePlan& plan, std::uint64_t max_bytes, PruneLoss& loss);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 // A variant that a profile may do without.
@@ -67,7 +67,7 @@ Result<std::uint64_t> Fitter::bytes_of(std::uint32_t profile, std::uint32_t vari
   return sum;
 }
 
-// Whether every device that goes by the profile has as good a program for the one variant as for the other.
+// True if every device that goes by the profile has as good a program for the one variant as for the other.
 Result<bool> Fitter::still_served(std::uint32_t profile, std::uint32_t before, std::uint32_t after) {
   for (KeptTarget& target : plan_.targets) {
     if (PrunePlan::profile_used_by(target) != profile) continue;
@@ -150,7 +150,7 @@ double program_bytes(const cache::Contents& contents) {
   return sum;
 }
 
-// Of all problems, against what the bundle chose before.
+// Sums over all problems, against the choices of the whole bundle.
 void measure_loss(const PrunePlan& plan, PruneLoss& loss) {
   double sum = 0, weights = 0;
   for (const auto& [target, kept] : plan.profiles) {
@@ -206,4 +206,4 @@ Result<cache::Bytes> fit_size(PrunePlan& plan, std::uint64_t max_bytes, PruneLos
   }
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

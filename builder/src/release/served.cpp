@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 bool names_no_device(const Target& target) { return target.device_name.empty() && !target.platform_name.empty(); }
@@ -162,4 +162,4 @@ Result<ServedProgram> Serving::load_complex(const std::vector<Choice>& choices, 
   return program;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -6,7 +6,7 @@
 #include <sodium.h>
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 namespace {
 
 // An Ed25519 key for signing; forgets itself.
@@ -100,4 +100,4 @@ Result<std::shared_ptr<const Trust>> trusted_keys(const std::vector<std::string>
 
 Result<std::shared_ptr<const Trust>> trusted_digest(const std::string& digest) { return trust_digest(digest); }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -8,7 +8,7 @@
 
 #include <iterator>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 Result<cache::Bytes> source_bundle() {
   cache::Contents contents;
@@ -25,4 +25,4 @@ Result<cache::Bytes> source_bundle() {
   return cache::pack(contents, options);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

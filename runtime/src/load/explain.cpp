@@ -1,4 +1,4 @@
-// Library::explain: what Policy::find would do, without loading anything.
+// Library::explain: the tiers of Policy::find, without loading anything.
 #include "load/policy.hpp"
 
 namespace clbake {

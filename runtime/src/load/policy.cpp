@@ -7,26 +7,11 @@
 
 namespace clbake {
 
-namespace {
-
-bool allows(const Setup& setup, Tier tier) {
-  const Options& options = setup.options;
-  switch (tier) {
-    case Tier::newer_driver: return options.newer_driver;
-    case Tier::stand_in: return options.on_miss == OnMiss::fallback;
-    case Tier::overlay: return options.overlay != nullptr;
-    case Tier::source: return options.on_miss != OnMiss::fail;
-    default: return true;
-  }
-}
-
-}  // namespace
-
-Policy::Policy(const Setup& setup) : setup_(setup), store_(setup, background_, counters_) {
-  for (const Tier tier : all_tiers) {
-    if (allows(setup, tier)) tiers_.push_back(tier);
-  }
-}
+Policy::Policy(const Setup& setup)
+    : setup_(setup),
+      tiers_(tiers_of({setup.options.newer_driver, setup.options.on_miss == OnMiss::fallback,
+                       setup.options.overlay != nullptr, setup.options.on_miss != OnMiss::fail})),
+      store_(setup, background_, counters_) {}
 
 Result<Found> Policy::load(const Request& request, Tier tier) {
   return first_of(request.candidates, [&](const Candidate& candidate) { return store_.get(candidate, tier); });

@@ -85,10 +85,10 @@ Result<BakedProgram> DeviceLookup::program(const std::vector<Choice>& choices, b
       found.entry = std::move(*entry);
       return found;
     };
-    std::vector<Tier> tiers = {Tier::exact, Tier::same_driver, Tier::newer_driver, Tier::portable, Tier::source};
-    if (!newer_driver) tiers.erase(tiers.begin() + 2);
+    AllowedTiers allowed;
+    allowed.newer_driver = newer_driver;
     Status miss;
-    Result<BakedProgram> found = first_that_serves(tiers, miss, [&](Tier tier) {
+    Result<BakedProgram> found = first_that_serves(tiers_of(allowed), miss, [&](Tier tier) {
       return first_of(choices, [&](const Choice& choice) { return load(tier, choice); });
     });
     if (found) found->miss = std::move(miss);

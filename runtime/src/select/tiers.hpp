@@ -21,7 +21,25 @@ enum class Tier {
 constexpr Tier all_tiers[] = {Tier::exact,    Tier::same_driver, Tier::newer_driver, Tier::stand_in,
                               Tier::portable, Tier::overlay,     Tier::source};
 
-// True when such machine code counts as made for this very device, so that it is no miss.
+// The tiers that a library tries, in their order.
+struct AllowedTiers {
+  bool newer_driver = false;
+  bool stand_in = false;
+  bool overlay = false;
+  bool source = true;
+};
+inline std::vector<Tier> tiers_of(const AllowedTiers& allowed) {
+  std::vector<Tier> tiers;
+  for (const Tier tier : all_tiers) {
+    const bool left_out = (tier == Tier::newer_driver && !allowed.newer_driver) ||
+                          (tier == Tier::stand_in && !allowed.stand_in) ||
+                          (tier == Tier::overlay && !allowed.overlay) || (tier == Tier::source && !allowed.source);
+    if (!left_out) tiers.push_back(tier);
+  }
+  return tiers;
+}
+
+// True where such machine code counts as made for this very device, so that it is no miss.
 constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier == Tier::same_driver; }
 
 constexpr cache::Form form_of(Tier tier) {

@@ -1,4 +1,4 @@
-// What bytes alone say serves a problem is what a library on this machine's first device does.
+// The answers from a bundle's bytes alone are those of a library on this machine's first device.
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/programs.hpp>
 #include <clbake/builder/release/served.hpp>
@@ -14,6 +14,7 @@
 
 using namespace clbake;
 using namespace clbake::builder;
+using namespace clbake::builder::release;
 using namespace clbake::tests;
 
 namespace {

@@ -12,6 +12,7 @@
 namespace clbake::builder::test {
 namespace {
 
+using namespace clbake::builder::release;
 using namespace clbake::tests;
 
 // CPUs 0 and 1, GPUs 0 and 1, sm_52 and sm_55, and "any CPU" without entries.

@@ -1,4 +1,4 @@
-// Whether a bundle serves all of some problems.
+// The check that a bundle serves all of some problems.
 #include <clbake/builder/release/check.hpp>
 
 #include "files.hpp"
@@ -9,6 +9,7 @@
 namespace clbake::builder::test {
 namespace {
 
+using namespace clbake::builder::release;
 using namespace clbake::tests;
 
 ServedProgram program_of(Origin origin, Code miss = Code::ok) {

@@ -1,4 +1,4 @@
-// What differs between two bundles.
+// Differences between two bundles.
 #include <clbake/builder/release/diff.hpp>
 
 #include "files.hpp"
@@ -10,6 +10,7 @@
 namespace clbake::builder::test {
 namespace {
 
+using namespace clbake::builder::release;
 using namespace clbake::tests;
 
 Bundle bundle_of(const cache::Contents& contents) {

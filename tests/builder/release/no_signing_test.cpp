@@ -5,7 +5,7 @@
 
 using namespace clbake;
 using clbake::cache::Bundle;
-using namespace clbake::builder;
+using namespace clbake::builder::release;
 
 BOOST_AUTO_TEST_CASE(WithoutLibsodiumVerbsSayWhatIsMissing) {
   const Bundle nothing = *Bundle::nothing();

@@ -16,6 +16,7 @@
 namespace clbake::builder::test {
 namespace {
 
+using namespace clbake::builder::release;
 using namespace clbake::tests;
 
 Bundle bundle_of(const cache::Bytes& bytes) { return required(Bundle::copy_of({bytes.data(), bytes.size()})); }
@@ -154,7 +155,7 @@ BOOST_AUTO_TEST_CASE(EverythingStaysWhenEverythingIsAskedFor) {
   BOOST_TEST((pruned.bytes == required(cache::pack(scene.contents, {0, nullptr, {}, digest_function()}))));
 }
 
-// What had a program, or a variant, still has one.
+// A problem that had a program, or a variant, still has one.
 void check_still_served(const Scene& scene, const Bundle& pruned) {
   for (const std::uint32_t target : scene.options.targets) {
     for (const Shape& shape : scene.options.shapes) {

@@ -1,4 +1,4 @@
-// What serves a problem, by the bytes of a bundle alone.
+// The program that serves a problem, by the bytes of a bundle alone.
 #include <clbake/builder/release/served.hpp>
 
 #include "files.hpp"
@@ -11,6 +11,7 @@
 namespace clbake::builder::test {
 namespace {
 
+using namespace clbake::builder::release;
 using namespace clbake::tests;
 
 constexpr const char* kNvidia = "NVIDIA CUDA";

@@ -160,7 +160,7 @@ BOOST_AUTO_TEST_CASE(LeadingDimensionsAreNamedWhereRowsHaveGaps) {
                                        {Precision::single_precision, true, false}};
   BOOST_TEST(lines(parsed("100x200x300 lda 304 ldb 200\nnn 1x2x3 ldb 7 batch 5 weight 2", kinds)) ==
              "single nn 100x200x300 lda 304\nsingle tn 100x200x300 lda 304\nsingle nn 1x2x3 ldb 7 batch 5 weight 2\n");
-  // Of a stored row of A there are k elements or, transposed, m.
+  // A stored row of A has k elements or, transposed, m.
   BOOST_TEST(lines(parsed("tn 100x200x300 lda 100")) == "single tn 100x200x300\n");
   for (const char* lda : {"lda", "lda 299", "lda 2147483648", "lda -1"}) {
     const std::string failure = lines(parsed("100x200x300 " + std::string(lda)));
@@ -226,7 +226,7 @@ BOOST_AUTO_TEST_CASE(RecordingsAreJoinedTheMostCalledProblemFirst) {
   BOOST_TEST(joined({}).empty());
 }
 
-// What is written is a shapes file for any number of calls.
+// Any number of calls makes a shapes file.
 BOOST_AUTO_TEST_CASE(MoreCallsThanAWeightCanBeKeepTheirRatios) {
   const std::string text = "single nn 5x5x5 calls 30000000000\nsingle nn 6x6x6 calls 1000\nsingle nn 7x7x7 calls 1\n";
   const std::string written = shapes_text(required(parse_recording(text, "FILE")).shapes, "");

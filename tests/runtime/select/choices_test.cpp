@@ -81,31 +81,33 @@ BOOST_AUTO_TEST_CASE(a_step_takes_longer_the_worse_rows_are_aligned) {
   model.step_us = 1;
   model.unaligned_us = 0.5F;
   Problem p = problem(64, 32 * 4, 32);
-  const auto us = [&](std::size_t lda, std::size_t ldb) {
-    p.lda = lda;
-    p.ldb = ldb;
-    return expected_us(model, p, 4);
+  struct Case {
+    Precision precision;
+    std::size_t lda, ldb;
+    double us;
   };
-  BOOST_TEST(us(32, 128) == 2);  // 128 bytes, and 512
-  BOOST_TEST(us(48, 128) == 2.046875);
-  BOOST_TEST(us(32, 144) == 2.015625);
-  BOOST_TEST(us(40, 128) == 2.09375);
-  BOOST_TEST(us(36, 128) == 2.1875);
-  BOOST_TEST(us(34, 36) == 2.4375);
-  BOOST_TEST(us(35, 128) == 2.75);
-  BOOST_TEST(us(33, 131) == 3);
-  p.precision = Precision::double_precision;
-  BOOST_TEST(us(16, 128) == 2);
-  BOOST_TEST(us(24, 128) == 2.09375);
-  BOOST_TEST(us(18, 128) == 2.375);
-  BOOST_TEST(us(32, 131) == 2.25);
-  p.precision = Precision::half_precision;
-  BOOST_TEST(us(64, 128) == 2);
-  BOOST_TEST(us(32, 128) == 2.0234375);
-  BOOST_TEST(us(40, 128) == 2.09375);
-  BOOST_TEST(us(36, 128) == 2.1875);
-  BOOST_TEST(us(34, 128) == 2.375);
-  BOOST_TEST(us(33, 128) == 2.75);
+  constexpr Precision s = Precision::single_precision, d = Precision::double_precision, h = Precision::half_precision;
+  for (const Case& c : {Case{s, 32, 128, 2},
+                        {s, 48, 128, 2.046875},
+                        {s, 32, 144, 2.015625},
+                        {s, 40, 128, 2.09375},
+                        {s, 36, 128, 2.1875},
+                        {s, 34, 36, 2.4375},
+                        {s, 35, 128, 2.75},
+                        {s, 33, 131, 3},
+                        {d, 16, 128, 2},
+                        {d, 24, 128, 2.09375},
+                        {d, 18, 128, 2.375},
+                        {d, 32, 131, 2.25},
+                        {h, 64, 128, 2},
+                        {h, 32, 128, 2.0234375},
+                        {h, 36, 128, 2.1875},
+                        {h, 33, 128, 2.75}}) {
+    p.precision = c.precision;
+    p.lda = c.lda;
+    p.ldb = c.ldb;
+    BOOST_TEST(expected_us(model, p, 4) == c.us, c.lda << " " << c.ldb);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(latency_counts_once_for_a_wave) {

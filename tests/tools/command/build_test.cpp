@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(ARebuildReusesWhatIsBaked) {
   cache::Contents contents = baked_contents();
   for (cache::Entry& entry : contents.entries) entry.proof.jit_free = true;
   const Result<cache::Bytes> bytes =
-      cache::pack(contents, {0, nullptr, {}, builder::digest_function()});  // as build does
+      cache::pack(contents, {0, nullptr, {}, builder::release::digest_function()});  // as build does
   BOOST_REQUIRE(bytes.ok());
   const std::string output = directory.write("copy.clbake", *bytes);
   const Outcome outcome = clbake({"build", "-o", output});

@@ -26,21 +26,21 @@ void declare_options(Cli& cli) {
   cli.add_value("junit", "FILE", "also write the result as JUnit's XML, which CI systems show");
 }
 
-std::vector<builder::ServedDevice> devices_of(const Cli& cli, const Bundle& bundle, CheckOutcome& outcome) {
-  std::vector<builder::ServedDevice> devices;
+std::vector<builder::release::ServedDevice> devices_of(const Cli& cli, const Bundle& bundle, CheckOutcome& outcome) {
+  std::vector<builder::release::ServedDevice> devices;
   if (cli.has("device")) {
     for (const builder::Device& device : need(selected_devices(cli.text("device")))) {
-      devices.push_back(builder::served_device(device));
+      devices.push_back(builder::release::served_device(device));
     }
     if (!cli.has("target")) return devices;
   }
   for (const std::uint32_t index : targets_asked_for(cli, bundle, outcome.unknown)) {
     const Target target = need(bundle.target(index), cli.file());
-    if (cli.has("target") || !builder::awaits_proof(target)) {
-      devices.push_back(builder::served_device(target));
+    if (cli.has("target") || !builder::release::awaits_proof(target)) {
+      devices.push_back(builder::release::served_device(target));
       continue;
     }
-    outcome.left_out.push_back(builder::target_name(target));
+    outcome.left_out.push_back(builder::release::target_name(target));
     std::fprintf(stderr,
                  "clbake check: %s: %s: not checked, because its programs serve only after 'clbake prove' on the "
                  "device\n",
@@ -69,9 +69,9 @@ int check(const std::vector<std::string>& arguments) {
   need(check_not_input(junit, {outcome.file, cli.text("shapes")}), "--junit");
   const Bundle bundle = need(Bundle::open(outcome.file));
   if (cli.has("shapes")) outcome.shapes = shapes_asked_for(cli, {bundle}, &outcome.filled_in);
-  outcome.devices =
-      need(builder::check(bundle, devices_of(cli, bundle, outcome), outcome.shapes, outcome.requirements.newer_driver),
-           outcome.file);
+  outcome.devices = need(builder::release::check(bundle, devices_of(cli, bundle, outcome), outcome.shapes,
+                                                 outcome.requirements.newer_driver),
+                         outcome.file);
   if (!cli.has("shapes") && outcome.programs() == 0) {
     throw UsageError("the option '--shapes' is required but missing");
   }

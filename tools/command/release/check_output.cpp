@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kMostDevices = 16;
 constexpr std::size_t kMostNamed = 3;  // examples of a group
 
-using builder::CheckedDevice;
-using builder::Lack;
-using builder::Served;
+using builder::release::CheckedDevice;
+using builder::release::Lack;
+using builder::release::Served;
 
 // A problem, or a program of the application's own, on a device.
 struct Pair {
@@ -52,19 +52,19 @@ std::size_t missing_of(const CheckOutcome& outcome, const CheckedDevice& device)
 
 Json json_of(const Pair& pair) {
   const Served& served = pair.served;
-  const builder::ServedProgram* program = served.program;
+  const builder::release::ServedProgram* program = served.program;
   Json json{{"target", pair.device}};
   if (pair.shape) {
     json.update({{"problem", name(*pair.shape)}, {"weight", pair.shape->weight}});
   } else {
     json["program"] = program->name;
   }
-  json.update({{"missing", pair.is_missing() ? Json(builder::name(pair.lack)) : Json()},
+  json.update({{"missing", pair.is_missing() ? Json(builder::release::name(pair.lack)) : Json()},
                {"code", clbake::name(code_of(served))},
                {"why", pair.is_missing() ? Json(why(served, pair.lack)) : Json()},
                {"variant", program ? Json(program->name) : Json()},
                {"origin", program ? Json(clbake::name(program->origin)) : Json()},
-               {"chosen_by", program && pair.shape ? Json(builder::name(served.by)) : Json()},
+               {"chosen_by", program && pair.shape ? Json(builder::release::name(served.by)) : Json()},
                {"expected_us", served.expected_us ? Json(*served.expected_us) : Json()},
                {"proven", program ? Json(program->proven) : Json()},
                {"jit_free", program ? Json(program->jit_free) : Json()}});
@@ -109,9 +109,9 @@ std::string kinds_text(const std::set<GemmKind>& kinds) {
   return text;
 }
 
-void print_group(const CheckOutcome& outcome, const builder::MissingGroup& group) {
+void print_group(const CheckOutcome& outcome, const builder::release::MissingGroup& group) {
   const std::string code = group.code == Code::ok ? "" : " (" + std::string(clbake::name(group.code)) + ")";
-  std::printf("\n%zu missing: %s%s\n", group.count, builder::name(group.lack), code.c_str());
+  std::printf("\n%zu missing: %s%s\n", group.count, builder::release::name(group.lack), code.c_str());
   const auto device_name = [&](std::size_t d) { return printable(outcome.devices[d].device.name); };
   const auto shape_name = [&](std::size_t s) { return name(outcome.shapes[s]); };
   std::printf("  targets   %s\n", examples(group.devices, device_name).c_str());
@@ -122,7 +122,8 @@ void print_group(const CheckOutcome& outcome, const builder::MissingGroup& group
 
 void print_groups(const CheckOutcome& outcome) {
   bool other_drivers = false;
-  for (const builder::MissingGroup& group : group_missing(outcome.devices, outcome.shapes, outcome.requirements)) {
+  for (const builder::release::MissingGroup& group :
+       group_missing(outcome.devices, outcome.shapes, outcome.requirements)) {
     print_group(outcome, group);
     other_drivers = other_drivers || group.code == Code::no_target || group.code == Code::other_driver;
   }
@@ -132,14 +133,14 @@ void print_groups(const CheckOutcome& outcome) {
 
 void print_pair(const Pair& pair) {
   const Served& served = pair.served;
-  std::string found = builder::name(pair.lack);
+  std::string found = builder::release::name(pair.lack);
   if (!pair.shape) {
     found = pair.is_missing() ? found + ": " + why(served, pair.lack) : clbake::name(served.program->origin);
   } else if (served.program) {
     char us[32] = "-";
     if (served.expected_us) std::snprintf(us, sizeof us, "%.4g us", *served.expected_us);
-    found = served.program->name + ", " + clbake::name(served.program->origin) + ", " + builder::name(served.by) +
-            ", " + us + (pair.is_missing() ? ", " + found : "");
+    found = served.program->name + ", " + clbake::name(served.program->origin) + ", " +
+            builder::release::name(served.by) + ", " + us + (pair.is_missing() ? ", " + found : "");
   }
   std::printf("%s: %s: %s\n", printable(pair.device).c_str(), printable(pair.subject()).c_str(),
               printable(found).c_str());
@@ -162,7 +163,7 @@ std::string suite_of(const CheckOutcome& outcome, const CheckedDevice& device) {
       text += "/>\n";
       return;
     }
-    text += "><failure type=\"" + std::string(builder::name(pair.lack)) + "\" message=\"" +
+    text += "><failure type=\"" + std::string(builder::release::name(pair.lack)) + "\" message=\"" +
             escaped(why(pair.served, pair.lack)) + "\"/></testcase>\n";
   });
   return text + "  </testsuite>\n";

@@ -14,14 +14,14 @@ namespace clbake::tool {
 struct CheckOutcome {
   std::string file;
   std::vector<builder::Shape> shapes;
-  std::vector<builder::CheckedDevice> devices;
+  std::vector<builder::release::CheckedDevice> devices;
   std::vector<std::string> unknown;   // of --target: what names no target of the bundle
   std::vector<std::string> left_out;  // targets that were not named, and that nothing serves before they are proven
   builder::Unnamed filled_in;         // what lines took from the bundle under test
-  builder::Requirements requirements;
+  builder::release::Requirements requirements;
 
   std::size_t programs() const { return devices.empty() ? 0 : devices[0].own.size(); }  // the application's own
-  // Of a problem or a program, and a device.
+  // Pairs of a problem or a program, and a device.
   std::size_t pairs() const { return (shapes.size() + programs()) * devices.size(); }
   std::size_t missing() const;
   bool good() const { return unknown.empty() && !devices.empty() && missing() == 0; }

@@ -18,12 +18,13 @@ int compare(const Cli& cli) {
     outcome.files[side] = file;
     outcome.bytes[side] = bundles[side].size_bytes();
   }
-  outcome.diff = need(builder::diff_bundles(bundles[0], bundles[1]));
+  outcome.diff = need(builder::release::diff_bundles(bundles[0], bundles[1]));
   if (cli.has("shapes")) {
     outcome.shapes = shapes_asked_for(cli, bundles);
-    const std::vector<builder::ServedDevice> devices = need(builder::devices_of_both(bundles[0], bundles[1]));
-    outcome.before = need(builder::check(bundles[0], devices, outcome.shapes, cli.has("newer-driver")));
-    outcome.after = need(builder::check(bundles[1], devices, outcome.shapes, cli.has("newer-driver")));
+    const std::vector<builder::release::ServedDevice> devices =
+        need(builder::release::devices_of_both(bundles[0], bundles[1]));
+    outcome.before = need(builder::release::check(bundles[0], devices, outcome.shapes, cli.has("newer-driver")));
+    outcome.after = need(builder::release::check(bundles[1], devices, outcome.shapes, cli.has("newer-driver")));
   }
   if (cli.has("json")) {
     print(diff_json(outcome));

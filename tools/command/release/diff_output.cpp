@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMostLines = 20;  // of each list, for people
 
-using builder::EntryDiff;
-using builder::Served;
+using builder::release::EntryDiff;
+using builder::release::Served;
 
 // The changes of one device.
 struct DeviceChanges {
@@ -70,11 +70,11 @@ Json to_json(const std::vector<EntryDiff>& entries) {
   return list;
 }
 
-Json to_json(const builder::NameDiff& names) {
+Json to_json(const builder::release::NameDiff& names) {
   return {{"removed", names.removed}, {"added", names.added}, {"changed", names.changed}};
 }
 
-Json to_json(const builder::ProfileDiff& profile) {
+Json to_json(const builder::release::ProfileDiff& profile) {
   return {{"target", profile.target},
           {"exceptions", profile.exceptions},
           {"models", profile.models},
@@ -83,11 +83,11 @@ Json to_json(const builder::ProfileDiff& profile) {
 
 Json side_json(const Served& served) {
   if (!served.program) return {{"code", clbake::name(served.failure.code())}, {"why", served.failure.message()}};
-  const builder::ServedProgram& program = *served.program;
+  const builder::release::ServedProgram& program = *served.program;
   return {{"variant", program.name},
           {"origin", clbake::name(program.origin)},
           {"code", clbake::name(program.miss.code())},
-          {"chosen_by", builder::name(served.by)},
+          {"chosen_by", builder::release::name(served.by)},
           {"expected_us", served.expected_us ? Json(*served.expected_us) : Json()},
           {"proven", program.proven},
           {"jit_free", program.jit_free}};
@@ -136,7 +136,7 @@ void print_list(const std::string& title, const std::vector<T>& items, const Tex
   print_lines(items, "", text);
 }
 
-void print_names(const std::string& what, const builder::NameDiff& names) {
+void print_names(const std::string& what, const builder::release::NameDiff& names) {
   const auto itself = [](const std::string& name) { return name; };
   print_list(what + " removed", names.removed, itself);
   print_list(what + " added", names.added, itself);
@@ -161,8 +161,8 @@ void print_entries(const char* title, const std::vector<EntryDiff>& entries, con
   });
 }
 
-void print_profiles(const std::vector<builder::ProfileDiff>& profiles) {
-  print_list("profiles that differ", profiles, [](const builder::ProfileDiff& p) {
+void print_profiles(const std::vector<builder::release::ProfileDiff>& profiles) {
+  print_list("profiles that differ", profiles, [](const builder::release::ProfileDiff& p) {
     const auto change = [](const char* what, const std::size_t* counts) {
       return std::string(what) + " " + std::to_string(counts[0]) + " -> " + std::to_string(counts[1]);
     };
@@ -241,7 +241,7 @@ bool DiffOutcome::equal() const { return diff.empty(with_measured); }
 
 Json diff_json(const DiffOutcome& outcome) {
   Json profiles = Json::array();
-  for (const builder::ProfileDiff& profile : outcome.diff.profiles) profiles.push_back(to_json(profile));
+  for (const builder::release::ProfileDiff& profile : outcome.diff.profiles) profiles.push_back(to_json(profile));
   Json json = {{"before", {{"file", outcome.files[0]}, {"bytes", outcome.bytes[0]}}},
                {"after", {{"file", outcome.files[1]}, {"bytes", outcome.bytes[1]}}},
                {"equal", outcome.equal()},

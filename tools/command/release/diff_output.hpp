@@ -14,11 +14,11 @@ namespace clbake::tool {
 struct DiffOutcome {
   std::string files[2];  // before, after
   std::uint64_t bytes[2] = {0, 0};
-  builder::BundleDiff diff;
+  builder::release::BundleDiff diff;
   bool with_measured = true;  // differences in measured times alone count
   // With --shapes: what serves each problem on each device.
   std::vector<builder::Shape> shapes;
-  std::vector<builder::CheckedDevice> before, after;  // of the same devices
+  std::vector<builder::release::CheckedDevice> before, after;  // of the same devices
 
   bool equal() const;
 };

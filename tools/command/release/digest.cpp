@@ -19,7 +19,7 @@ int digest(const std::vector<std::string>& arguments) {
   for (const std::string& file : cli.files()) {
     const Result<Bundle> bundle = open_verified(file);
     const Result<std::string> identity =
-        bundle ? builder::identity_text(*bundle) : Result<std::string>(bundle.status());
+        bundle ? builder::release::identity_text(*bundle) : Result<std::string>(bundle.status());
     if (!bundle) exit_status = fail("digest", bundle.status());
     if (bundle && !identity) exit_status = fail("digest", identity.status().within(file));
     if (!cli.has("json") && identity) std::printf("%s  %s\n", identity->c_str(), file.c_str());

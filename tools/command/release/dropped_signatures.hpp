@@ -1,4 +1,4 @@
-// What verbs say that write a bundle in the place of, or from, signed ones: the signatures are of other contents.
+// A remark of verbs that write a bundle in the place of, or from, signed ones: the signatures are of other contents.
 #pragma once
 
 #include <clbake/cache/reader.hpp>

@@ -17,7 +17,7 @@ int keygen(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string path = cli.text("output");
-  const std::string public_key = need(builder::make_key(path));
+  const std::string public_key = need(builder::release::make_key(path));
   if (cli.has("json")) {
     print({{"secret_key_file", path}, {"public_key_file", path + ".pub"}, {"public_key", public_key}});
   } else {

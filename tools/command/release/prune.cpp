@@ -28,8 +28,8 @@ void declare_options(Cli& cli) {
   cli.add_json();
 }
 
-builder::PruneOptions options_from(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown) {
-  builder::PruneOptions options;
+builder::release::PruneOptions options_from(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown) {
+  builder::release::PruneOptions options;
   if (cli.has("max-bytes")) options.max_bytes = bytes_of(cli.text("max-bytes"));
   if (cli.has("target")) {
     options.targets = targets_asked_for(cli, bundle, unknown);
@@ -44,12 +44,12 @@ builder::PruneOptions options_from(const Cli& cli, const Bundle& bundle, std::ve
   return options;
 }
 
-Json to_json(const builder::PruneCounts& counts) {
+Json to_json(const builder::release::PruneCounts& counts) {
   return {
       {"targets", counts.targets}, {"variants", counts.variants}, {"entries", counts.entries}, {"bytes", counts.bytes}};
 }
 
-Json report_json(const builder::PrunedBundle& pruned, const std::string& output,
+Json report_json(const builder::release::PrunedBundle& pruned, const std::string& output,
                  const std::vector<std::string>& unknown, std::size_t dropped) {
   return {{"file", output},
           {"before", to_json(pruned.before)},
@@ -67,7 +67,7 @@ Json report_json(const builder::PrunedBundle& pruned, const std::string& output,
             {"worst_problem", pruned.loss.worst_problem}}}};
 }
 
-void print_loss(const builder::PruneLoss& loss) {
+void print_loss(const builder::release::PruneLoss& loss) {
   if (loss.forms > 0) {
     std::printf("to fit: %s left out beside machine code\n", counted(loss.forms, "portable program").c_str());
   }
@@ -79,9 +79,9 @@ void print_loss(const builder::PruneLoss& loss) {
   for (const std::string& variant : loss.variants) std::printf("  %s\n", printable(variant).c_str());
 }
 
-void print_report(const builder::PrunedBundle& pruned, const std::string& output) {
-  const builder::PruneCounts& a = pruned.before;
-  const builder::PruneCounts& b = pruned.after;
+void print_report(const builder::release::PrunedBundle& pruned, const std::string& output) {
+  const builder::release::PruneCounts& a = pruned.before;
+  const builder::release::PruneCounts& b = pruned.after;
   std::printf("%s: %s, before %s: %.1f %% smaller\n", output.c_str(), size_text(b.bytes).c_str(),
               size_text(a.bytes).c_str(), 100 * (1 - static_cast<double>(b.bytes) / static_cast<double>(a.bytes)));
   std::printf("%9s %9s %9s\n%9zu %9zu %9zu  kept\n%9zu %9zu %9zu  removed\n", "targets", "variants", "entries",
@@ -109,10 +109,10 @@ int prune(const std::vector<std::string>& arguments) {
   need(builder::check_output(output));
   const Bundle bundle = need(open_verified(cli.file()));
   std::vector<std::string> unknown;
-  const builder::PruneOptions options = options_from(cli, bundle, unknown);
+  const builder::release::PruneOptions options = options_from(cli, bundle, unknown);
   print_unknown("prune", cli.file(), bundle, unknown);
   const std::size_t dropped = signatures_in(bundle);
-  const builder::PrunedBundle pruned = need(builder::prune(bundle, options), cli.file());
+  const builder::release::PrunedBundle pruned = need(builder::release::prune(bundle, options), cli.file());
   need(cache::write_file(output, {pruned.bytes.data(), pruned.bytes.size()}));
   tell_of_dropped("prune", output, dropped);
   if (cli.has("json")) {

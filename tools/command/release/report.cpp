@@ -32,11 +32,11 @@ std::vector<ReleaseBundle> open_bundles(const std::vector<std::string>& files) {
   return bundles;
 }
 
-// Whether the bundles have programs of the application's own, and nothing for products.
+// True if the bundles have programs of the application's own, and nothing for products.
 bool have_programs_alone(const std::vector<Bundle>& bundles) {
   std::size_t programs = 0, products = 0;
   for (const Bundle& bundle : bundles) {
-    const builder::EntryCounts all = need(builder::summarize(bundle)).all;
+    const builder::release::EntryCounts all = need(builder::release::summarize(bundle)).all;
     programs += all.programs;
     products = std::accumulate(all.by_precision.begin(), all.by_precision.end(), products);
   }

@@ -14,13 +14,14 @@ namespace {
 
 constexpr std::size_t kFewTargets = 8;
 
-std::set<GemmKind> kinds_with_entries(const std::vector<Bundle>& bundles) {
+// Messages name the verb's first file: the only bundle that was not verified when it was opened.
+std::set<GemmKind> kinds_with_entries(const std::string& file, const std::vector<Bundle>& bundles) {
   std::set<GemmKind> kinds;
   for (const Bundle& bundle : bundles) {
     std::set<std::uint32_t> variants;
-    for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) variants.insert(need(bundle.entry(i)).variant);
+    for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) variants.insert(need(bundle.entry(i), file).variant);
     for (const std::uint32_t index : variants) {
-      const cache::Variant variant = need(bundle.variant(index));
+      const cache::Variant variant = need(bundle.variant(index), file);
       if (!variant.is_program()) kinds.insert(variant.kind());
     }
   }
@@ -35,7 +36,7 @@ void add_kinds(Cli& cli, const std::string& remark) {
 }
 
 std::vector<GemmKind> kinds_asked_for(const Cli& cli, const std::vector<Bundle>& bundles) {
-  const std::set<GemmKind> present = kinds_with_entries(bundles);
+  const std::set<GemmKind> present = kinds_with_entries(cli.file(), bundles);
   if (!present.empty() && !cli.has("precision") && !cli.has("trans")) return {present.begin(), present.end()};
   std::vector<Precision> precisions;
   std::string transposes = cli.text("trans", present.empty() ? "nn,nt,tn,tt" : "");
@@ -70,10 +71,10 @@ void add_targets(Cli& cli, const std::string& remark) {
 }
 
 std::vector<std::uint32_t> targets_asked_for(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown) {
-  if (!cli.has("target")) return need(builder::targets_with_entries(bundle), cli.file());
+  if (!cli.has("target")) return need(builder::release::targets_with_entries(bundle), cli.file());
   std::set<std::uint32_t> targets;
   for (const std::string& spec : cli.list("target")) {
-    const std::vector<std::uint32_t> named = need(builder::targets_named(bundle, spec), cli.file());
+    const std::vector<std::uint32_t> named = need(builder::release::targets_named(bundle, spec), cli.file());
     targets.insert(named.begin(), named.end());
     if (named.empty()) unknown.push_back(spec);
   }
@@ -84,10 +85,10 @@ void print_unknown(const char* verb, const std::string& file, const Bundle& bund
                    const std::vector<std::string>& unknown) {
   if (unknown.empty()) return;
   std::string present;
-  const std::vector<std::uint32_t> targets = need(builder::targets_with_entries(bundle), file);
+  const std::vector<std::uint32_t> targets = need(builder::release::targets_with_entries(bundle), file);
   for (std::size_t i = 0; targets.size() <= kFewTargets && i < targets.size(); ++i) {
     present += (i == 0 ? "; it has " : "; ") + std::to_string(targets[i]) + ": " +
-               builder::target_name(need(bundle.target(targets[i]), file));
+               builder::release::target_name(need(bundle.target(targets[i]), file));
   }
   for (const std::string& spec : unknown) {
     std::fprintf(stderr, "clbake %s: --target: %s has no target '%s'%s\n", verb, file.c_str(), spec.c_str(),

@@ -19,7 +19,7 @@ void add_kinds(Cli& cli, const std::string& remark);
 // the bundles has entries for; all of them when they have none.
 std::vector<GemmKind> kinds_asked_for(const Cli& cli, const std::vector<Bundle>& bundles);
 
-// Of the file of --shapes; lines that do not name a precision or transposes stand for those of kinds_asked_for().
+// The shapes of --shapes; lines that do not name a precision or transposes stand for those of kinds_asked_for().
 // Sets `filled_in`, if given: what such lines took from the bundles, because no option names it.
 std::vector<builder::Shape> shapes_asked_for(const Cli& cli, const std::vector<Bundle>& bundles,
                                              builder::Unnamed* filled_in = nullptr);

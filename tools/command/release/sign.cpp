@@ -27,7 +27,8 @@ int sign(const std::vector<std::string>& arguments) {
   need(builder::check_output(output));  // never a key
   const cache::Bytes bytes = need(read_verified(cli.file()));
   std::string public_key;
-  const Result<cache::Bytes> made = builder::sign({bytes.data(), bytes.size()}, cli.text("key"), release, public_key);
+  const Result<cache::Bytes> made =
+      builder::release::sign({bytes.data(), bytes.size()}, cli.text("key"), release, public_key);
   if (made.status().code() == Code::not_trusted) {
     throw Failure(cli.file() + ": has no digests; 'clbake merge " + cli.file() + " -o FILE' writes it anew, with them");
   }

@@ -22,9 +22,9 @@ void declare_options(Cli& cli) {
 std::shared_ptr<const Trust> trust_asked_for(const Cli& cli) {
   if (cli.has("public-key") && cli.has("digest")) throw UsageError("--public-key and --digest exclude each other");
   if (cli.has("minimum-release") && !cli.has("public-key")) throw UsageError("--minimum-release: needs --public-key");
-  if (cli.has("digest")) return need(builder::trusted_digest(cli.text("digest")));
+  if (cli.has("digest")) return need(builder::release::trusted_digest(cli.text("digest")));
   const std::uint64_t release = cli.size("minimum-release", 0);
-  if (cli.has("public-key")) return need(builder::trusted_keys(cli.list("public-key"), release));
+  if (cli.has("public-key")) return need(builder::release::trusted_keys(cli.list("public-key"), release));
   return nullptr;
 }
 
@@ -36,7 +36,7 @@ struct Verdict {
   const Status& status() const { return !trusted ? trusted : !bundle ? bundle.status() : intact; }
 };
 
-// Of a bundle that is not trusted only the index is parsed, and nothing is decompressed.
+// Parses only the index of a bundle that is not trusted, and decompresses nothing.
 Verdict judge(const std::string& file, const Trust* trust) {
   Verdict verdict{Bundle::open(file), {}, {}};
   if (verdict.bundle && trust) {

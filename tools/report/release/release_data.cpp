@@ -40,15 +40,15 @@ namespace clbake::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using builder::Served;
-using builder::Serving;
 using builder::Shape;
+using builder::release::Served;
+using builder::release::Serving;
 
 constexpr std::size_t kMostShown = 6;
 constexpr std::size_t kMostChanges = 100;
 constexpr std::size_t kMostExamples = 3;
 
-// Where the driver compiles the source, nothing says how fast the result is: the models were fitted to baked programs.
+// Nothing where the driver compiles the source: the models were fitted to baked programs.
 std::optional<double> expected_us(const Served& served) {
   const bool baked = source_of(served) < Source::source;
   return baked && served.expected_us && *served.expected_us > 0 ? served.expected_us : std::nullopt;
@@ -130,13 +130,13 @@ Row& row_of(const Target& target, std::vector<Row>& rows) {
 // A release's bundles with what they hold.
 struct Counted {
   const ReleaseBundle* named;
-  builder::BundleSummary counts;
+  builder::release::BundleSummary counts;
 };
 
 Result<std::vector<Counted>> summaries(const std::vector<ReleaseBundle>& bundles) {
   std::vector<Counted> all;
   for (const ReleaseBundle& named : bundles) {
-    Result<builder::BundleSummary> counts = builder::summarize(named.bundle);
+    Result<builder::release::BundleSummary> counts = builder::release::summarize(named.bundle);
     if (!counts) return counts.status().within(named.file);
     all.push_back({&named, std::move(*counts)});
   }
@@ -145,7 +145,7 @@ Result<std::vector<Counted>> summaries(const std::vector<ReleaseBundle>& bundles
 
 Status add_rows(const std::vector<Counted>& bundles, bool now, std::vector<Row>& rows) {
   for (const Counted& bundle : bundles) {
-    for (const builder::TargetCounts& counts : bundle.counts.targets) {
+    for (const builder::release::TargetCounts& counts : bundle.counts.targets) {
       const Result<Target> target = bundle.named->bundle.target(counts.target);
       if (!target) return target.status().within(bundle.named->file);
       Row& row = row_of(*target, rows);
@@ -215,7 +215,7 @@ struct Change {
 
 constexpr const char* kProgram = "program";  // the kind of a change
 
-// What all targets add to.
+// Sums over all targets.
 struct Totals {
   Figures now;
   std::vector<Change> changes;
@@ -225,14 +225,21 @@ struct Totals {
     if (before == after) return;
     const Status& why = served.program ? served.program->miss : served.failure;
     add_change(
-        {builder::target_name(row.target), builder::kind_name(shape.kind()), before, after, why.message(), 0, {}, 0},
+        {builder::release::target_name(row.target),
+         builder::kind_name(shape.kind()),
+         before,
+         after,
+         why.message(),
+         0,
+         {},
+         0},
         [&] { return builder::name(shape); }, shape.weight);
   }
 
   void add_change(const Row& row, const ReleasePrograms::Row& program) {
     if (!program.before || *program.before == program.now) return;
     add_change(
-        {builder::target_name(row.target), kProgram, *program.before, program.now, program.why, 0, {}, 0},
+        {builder::release::target_name(row.target), kProgram, *program.before, program.now, program.why, 0, {}, 0},
         [&] { return program.name; }, 1);
   }
 
@@ -312,7 +319,7 @@ Result<Json> own_json(const Row& row, Serving& now, std::optional<Serving>& last
 Result<Serving> serving_of(const std::vector<ReleaseBundle>& named, const Release& release, const Target& target) {
   std::vector<Bundle> bundles;
   for (const ReleaseBundle& bundle : named) bundles.push_back(bundle.bundle);
-  return Serving::create(bundles, builder::served_device(target), release.newer_driver);
+  return Serving::create(bundles, builder::release::served_device(target), release.newer_driver);
 }
 
 Result<Json> row_json(const Release& release, const Row& row, const std::vector<Column>& columns,
@@ -326,7 +333,7 @@ Result<Json> row_json(const Release& release, const Row& row, const std::vector<
     last = std::move(*serving);
   }
   const Target& t = row.target;
-  Json json{{"device", t.device_name.empty() ? builder::target_name(t) : t.device_name},
+  Json json{{"device", t.device_name.empty() ? builder::release::target_name(t) : t.device_name},
             {"offline", t.device_name.empty()},
             {"driver", t.driver_version},
             {"platform", t.platform_name},
@@ -381,7 +388,7 @@ Json change_json(const Change& change) {
           {"why", change.is_worse() ? Json(change.why) : Json()}};
 }
 
-// What got worse first, the heaviest first.
+// The changes for the worse first, of these the heaviest first.
 void add_changes(std::vector<Change> changes, Json& json) {
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) {
     return std::make_pair(!a.is_worse(), -a.weight) < std::make_pair(!b.is_worse(), -b.weight);

@@ -9,12 +9,12 @@ namespace clbake::tool {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using builder::Served;
+using builder::release::Served;
 
 std::string lack_text(const Served& served) {
   if (!served.program && served.failure.code() == Code::no_program) return "not in this release";
-  const builder::Requirements all{true, true, true, true, false};
-  return builder::why(served, builder::lack_of(served, all));
+  const builder::release::Requirements all{true, true, true, true, false};
+  return builder::release::why(served, builder::release::lack_of(served, all));
 }
 
 Status add_names(const std::vector<ReleaseBundle>& bundles, std::set<std::string>& names) {
@@ -46,8 +46,9 @@ Result<ReleasePrograms> ReleasePrograms::create(const Release& release) {
   return programs;
 }
 
-Result<std::vector<ReleasePrograms::Row>> ReleasePrograms::rows(builder::Serving& now,
-                                                                std::optional<builder::Serving>& last, bool counts) {
+Result<std::vector<ReleasePrograms::Row>> ReleasePrograms::rows(builder::release::Serving& now,
+                                                                std::optional<builder::release::Serving>& last,
+                                                                bool counts) {
   std::vector<Row> rows;
   for (const std::string& program : names_) {
     const Result<Served> served = now.find_program(program);

@@ -11,20 +11,20 @@
 
 namespace clbake::tool {
 
-// What serves a problem or a program: worse ones later.
+// The kind of program that serves: worse ones later.
 enum class Source { native, portable, source, none };
 inline constexpr const char* kSourceNames[] = {"native", "portable", "source", "none"};
 inline constexpr std::size_t kSources = std::size(kSourceNames);
 
 inline const char* name(Source source) { return kSourceNames[static_cast<std::size_t>(source)]; }
-Source source_of(const builder::Served& served);
+Source source_of(const builder::release::Served& served);
 
 class ReleasePrograms {
  public:
   // Fails with what is wrong with a record.
   static Result<ReleasePrograms> create(const Release& release);
 
-  // Of either release, in their order.
+  // Names of either release, in their order.
   const std::vector<std::string>& names() const { return names_; }
 
   // A program on a target, now and in the last release.
@@ -36,9 +36,10 @@ class ReleasePrograms {
     nlohmann::ordered_json json;
   };
   // By names(). `counts`: the target is one of this release. Fails with out_of_memory.
-  Result<std::vector<Row>> rows(builder::Serving& now, std::optional<builder::Serving>& last, bool counts);
+  Result<std::vector<Row>> rows(builder::release::Serving& now, std::optional<builder::release::Serving>& last,
+                                bool counts);
 
-  // Of the rows that count.
+  // Sums over the rows that count.
   nlohmann::ordered_json total() const;
 
  private:

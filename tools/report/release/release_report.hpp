@@ -33,7 +33,7 @@ Result<nlohmann::ordered_json> release_data(const Release& release);
 // The page of that JSON.
 std::string release_html(const nlohmann::ordered_json& data);
 
-// Whether the file begins as such a page does.
+// True if the file begins as such a page does.
 bool is_release_page(const std::string& path);
 
 }  // namespace clbake::tool

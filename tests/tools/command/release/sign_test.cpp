@@ -25,7 +25,7 @@ struct Release {
     return directory.path(name);
   }
   static cache::Bytes packed(const cache::Contents& contents) {
-    return required(cache::pack(contents, {0, nullptr, {}, builder::digest_function()}));
+    return required(cache::pack(contents, {0, nullptr, {}, builder::release::digest_function()}));
   }
   void sign(const std::string& with, const char* release) const {
     const Outcome outcome = clbake({"sign", bundle, "--key", with, "--release", release}, no_platform());

@@ -1,4 +1,4 @@
-// What a bundle holds, counted.
+// Counts of the entries in a bundle.
 #pragma once
 
 #include <clbake/clbake.hpp>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 // The entries of one target, or of all of them.
 struct EntryCounts {
@@ -35,4 +35,4 @@ struct BundleSummary {
 // Fails with what is wrong with a record.
 Result<BundleSummary> summarize(const Bundle& bundle);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -1,4 +1,4 @@
-// Whether a bundle serves all of some problems on all of some devices.
+// The check that a bundle serves all of some problems on all of some devices.
 #pragma once
 
 #include <clbake/builder/release/served.hpp>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
-// What each problem needs.
+// Requirements on the program of each problem.
 struct Requirements {
   bool baked = true;  // a program of the bundle; else compiling from its source is enough
   bool native = false;
@@ -59,4 +59,4 @@ struct MissingGroup {
 std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Shape>& shapes,
                                         const Requirements& requirements);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

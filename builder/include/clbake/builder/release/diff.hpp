@@ -1,4 +1,4 @@
-// What differs between two bundles, record by record. Indices do not matter: targets are equal by their fields,
+// Differences between two bundles, record by record. Indices do not matter: targets are equal by their fields,
 // variants by their names, entries by target, variant and form.
 #pragma once
 
@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
-// Of two lists of names.
+// Differences between two lists of names.
 struct NameDiff {
   std::vector<std::string> removed;  // only in the first
   std::vector<std::string> added;    // only in the second
@@ -55,7 +55,7 @@ Result<BundleDiff> diff_bundles(const Bundle& before, const Bundle& after);
 // The targets with entries of either bundle, each once: those of `before`, then what only `after` has.
 Result<std::vector<ServedDevice>> devices_of_both(const Bundle& before, const Bundle& after);
 
-// Whether a problem is served by another variant or form, for another reason, or with less or more proof.
+// True when a problem is served by another variant or form, for another reason, or with less or more proof.
 bool served_differently(const Served& before, const Served& after);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

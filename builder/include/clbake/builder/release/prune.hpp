@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 struct PruneOptions {
   std::vector<std::uint32_t> targets;  // that stay, by index
@@ -25,7 +25,7 @@ struct PruneCounts {
   std::uint64_t bytes = 0;  // of the bundle
 };
 
-// What max_bytes cost.
+// The cost of max_bytes.
 struct PruneLoss {
   std::vector<std::string> variants;  // left out: "VARIANT on TARGET"
   std::size_t forms = 0;              // portable entries left out beside native ones that serve
@@ -49,4 +49,4 @@ struct PrunedBundle {
 // than what serving the shapes takes; the message names the least size that was reached.
 Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -1,5 +1,5 @@
-// What serves a problem on a device, by the bytes of bundles alone: what `Library::explain` answers where the device is
-// here. `check`, `diff`, `prune` and reports go by it.
+// The program that serves a problem on a device, by the bytes of bundles alone: the answer of `Library::explain` where
+// the device is here. `check`, `diff`, `prune` and reports go by it.
 #pragma once
 
 #include <clbake/builder/devices.hpp>
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
 // A device to serve, of this machine or of a bundle's target.
 struct ServedDevice {
@@ -22,8 +22,8 @@ struct ServedDevice {
   std::uint32_t units = 0;  // compute units; 0: as many as the device of the bundle's profile has
 };
 
-// Whether programs for this target serve no device until `clbake prove` has made entries for one of them: those of an
-// offline compiler of Intel's, for what Intel's driver reports of a device is known only on the device.
+// True where programs for this target serve no device until `clbake prove` has made entries for one of them: those of
+// an offline compiler of Intel's, for what Intel's driver reports of a device is known only on the device.
 bool awaits_proof(const Target& target);
 
 // A device of this machine, as it identifies itself.
@@ -50,7 +50,7 @@ struct ServedProgram {
   bool proven = false;
   bool jit_free = false;
   std::optional<cache::EntryInfo> entry;  // the variant's; nothing where it is compiled
-  // What the machine code was made for that serves only with Options::newer_driver; nothing when there is none such.
+  // The target of machine code that serves only with Options::newer_driver; nothing when there is none.
   std::optional<Target> newer_driver_serves;
 };
 
@@ -69,7 +69,7 @@ class Serving {
   static Result<Serving> create(const std::vector<Bundle>& bundles, const ServedDevice& device,
                                 bool newer_driver = false);
 
-  // What `prepare` says of a problem and `Library::program` of an application's own program. Fail with out_of_memory;
+  // The answers of `prepare` to a problem and of `Library::program` to a program's name. Fail with out_of_memory;
   // that nothing serves is no failure.
   Result<Served> find(const Problem& problem);
   Result<Served> find(const Shape& shape) { return find(problem_of(shape)); }
@@ -102,4 +102,4 @@ class Serving {
   std::map<GemmKind, Status> failures_;   // of kinds without a variant: the same for all problems
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

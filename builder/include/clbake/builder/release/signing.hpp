@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
-// What to write bundles with; null without libsodium. The rest of the options is that of PackOptions.
+// The digest function for writing bundles; null without libsodium. The rest of the options is that of PackOptions.
 cache::DigestFunction digest_function();
 
 // Compares each blob of the bundle with its digest. Ok without digests, or without libsodium.
@@ -44,4 +44,4 @@ Result<cache::Bytes> sign(cache::ByteView bundle, const std::string& key_file, s
 Result<std::shared_ptr<const Trust>> trusted_keys(const std::vector<std::string>& keys, std::uint64_t minimum_release);
 Result<std::shared_ptr<const Trust>> trusted_digest(const std::string& digest);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

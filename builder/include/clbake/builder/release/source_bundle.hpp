@@ -3,11 +3,11 @@
 
 #include <clbake/cache/writer.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::release {
 
-// What every bundle holds for devices that it was not baked for, and nothing else: the default variants for every CPU
+// The part of every bundle for devices that it was not baked for, and nothing else: the default variants for every CPU
 // and every other device, for all precisions and transposes, and
 // the programs of complex products, as sources. Fails like cache::pack.
 Result<cache::Bytes> source_bundle();
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::release

@@ -24,7 +24,7 @@ struct Shape : GemmKind {
   std::size_t batch = 1;
   double weight = 1;  // of the time that is gained or lost on it, in the sums that a tuning goes by
 };
-// Whether they are the same problem, whatever their weights.
+// Equal as problems; weights do not matter.
 bool operator==(const Shape& a, const Shape& b);
 
 // "single nt": a precision and the transposes of A and B.

@@ -19,7 +19,7 @@ namespace clbake::builder {
 // The largest file that is read. Of recordings as well, for they become shapes files.
 constexpr std::uintmax_t kMostShapesBytes = std::uintmax_t{64} << 20;
 
-// What some lines do not name.
+// The parts of a kind that some lines leave out.
 struct Unnamed {
   bool precision = false;
   bool transposes = false;
@@ -37,7 +37,7 @@ Result<std::vector<Shape>> parse_shapes(const std::string& text, const std::stri
 Result<std::vector<Shape>> read_shapes(const std::string& path, const std::vector<GemmKind>& kinds,
                                        Unnamed* unnamed = nullptr);
 
-// What an application called, as the runtime's Library::write_recording writes it, one problem on each line:
+// Calls of an application, as the runtime's Library::write_recording writes them, one problem on each line:
 //
 //   single nt 1024x512x64 batch 16 calls 7
 struct Recording {
