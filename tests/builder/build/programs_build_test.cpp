@@ -54,7 +54,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAloneMakeABundleWithoutGemm, Programs) {
   BOOST_REQUIRE_EQUAL(contents.entries.size(), 2U);
   BOOST_TEST(contents.entries[0].proof.proven);
   BOOST_TEST(contents.variants[1].trial == options.programs[0].trial);
-  const BundleSummary summary = required(summarize(required(Bundle::open(options.output))));
+  const release::BundleSummary summary = required(release::summarize(required(Bundle::open(options.output))));
   BOOST_TEST(summary.all.programs == 2U);
   BOOST_TEST(summary.all.proven == 2U);
 }
@@ -210,12 +210,12 @@ BOOST_FIXTURE_TEST_CASE(PruningKeepsPrograms, Programs) {
   options.precisions = {Precision::single_precision, Precision::double_precision};
   required(build());
   const Bundle bundle = required(Bundle::open(options.output));
-  PruneOptions prune_options;
+  release::PruneOptions prune_options;
   prune_options.kinds = {GemmKind{}};
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) prune_options.targets.push_back(i);
-  const PrunedBundle pruned = required(prune(bundle, prune_options));
+  const release::PrunedBundle pruned = required(release::prune(bundle, prune_options));
   const Bundle small = required(Bundle::from_memory({pruned.bytes.data(), pruned.bytes.size()}));
-  const BundleSummary summary = required(summarize(small));
+  const release::BundleSummary summary = required(release::summarize(small));
   BOOST_TEST(summary.all.programs == 2U);
   BOOST_TEST(summary.all.native == 3U + 2U);
   BOOST_TEST(small.verify().message() == "");
