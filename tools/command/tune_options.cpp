@@ -151,9 +151,9 @@ void declare_tune_options(Cli& cli) {
                 "time to spend, such as 90s, 10m, 2h; default 10m; unlimited for --strategy exhaustive");
   cli.add_value(
       "shapes", "NAME",
-      "all, square, thin, small, batched, or a file with a problem on each line: [PRECISION] [TRANS] MxNxK "
-      "[batch N] [weight W], such as 'single nt 512x256x64 weight 3'. A line without PRECISION or TRANS stands "
-      "for those of --precision or --trans; W, usually 1, is what a gain there counts. Default all");
+      "all, square, thin, small, batched, or a file with a problem on each line: [PRECISION] [TRANS] MxNxK [lda N] "
+      "[ldb N] [batch N] [weight W], such as 'single nt 512x256x64 weight 3'. A line without PRECISION or TRANS "
+      "stands for those of --precision or --trans; W, usually 1, is what a gain there counts. Default all");
   cli.add_list("variant", "LIST",
                "do not search: time only these variants or presets, separated by commas, and the default ones");
   cli.add_value("strategy", "NAME", "staged, random or exhaustive; default staged");
