@@ -35,19 +35,19 @@ struct Library::State {
   }
   // Counts and logs every failure.
   Result<Handle> prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls = false);
-  Result<Handle> try_prepare(const Request& request, PreparedGemm::Parts parts);
+  Result<Handle> try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts);
   // With a variant other than the chosen one, whose workspace does not fit.
-  Result<Handle> prepare_with_less(const Request& request, PreparedGemm::Parts parts);
+  Result<Handle> prepare_with_less(Request request, const std::shared_ptr<PreparedGemm::Parts>& parts);
   // Gives up workspaces of earlier calls where that takes them.
-  Result<Handle> make(PreparedGemm::Parts parts);
+  Result<Handle> make(const std::shared_ptr<PreparedGemm::Parts>& parts);
   // Checks that the device can hold the candidate's workspace. Ok also where that cannot be told.
   Status fits(const Candidate& candidate, const Problem& stated) const;
   // The programs that serve the problem, loaded: the variant's and, of a complex problem, that of those kernels.
   Status find(const Request& request, PreparedGemm::Parts& parts);
   Status load(const Problem& problem);
   Result<Explanation> explain(const Problem& problem) const;
-  template <typename Enqueue>
-  Status with_plan(cl_command_queue queue, const Problem& problem, const Enqueue& enqueue);
+  Status gemm(cl_command_queue queue, const Problem& problem, const ScalarList& scalars, const Matrix& a,
+              const Matrix& b, const Matrix& c, const EpilogueBuffers& more, const Events& events);
   // With helpers, which the caller joins. The failure of the first problem that has one.
   Status load_side_by_side(const std::vector<Problem>& problems);
 };
@@ -93,7 +93,7 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   if (!target) return target.status();
   Setup setup{cl::Context(context, true), cl::Device(device, true), std::move(*target), options, {}, false};
   cl_device_type type = 0;
-  const cl_int error = setup.device.getInfo(CL_DEVICE_TYPE, &type);
+  const cl_int error = cl::info(setup.device, CL_DEVICE_TYPE, type);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   const Result<DeviceLimits> limits = limits_of(setup.device);
   if (!limits) return limits.status();
@@ -158,38 +158,38 @@ Status Library::State::fits(const Candidate& candidate, const Problem& stated) c
   return plan_launches(stated, *variant, limits).status();
 }
 
-Result<Handle> Library::State::make(PreparedGemm::Parts parts) {
+Result<Handle> Library::State::make(const std::shared_ptr<PreparedGemm::Parts>& parts) {
   Result<Handle> made = PreparedGemm::create(parts);
   if (made.status().code() != Code::out_of_memory || !plans.clear_workspaces()) return made;
-  return PreparedGemm::create(std::move(parts));
+  return PreparedGemm::create(parts);
 }
 
 Result<Handle> Library::State::prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls) {
   Result<Handle> made = exceptions_to_status([&]() -> Result<Handle> {
     const Result<Request> wanted = request(problem, options.variant);
     if (!wanted) return wanted.status();
-    PreparedGemm::Parts parts;
-    parts.context = setup.context;
-    parts.device = setup.device;
-    parts.limits = limits;
-    parts.problem = wanted->complex ? *wanted->complex : wanted->problem;
-    parts.layout = wanted->layout;
+    const auto parts = std::make_shared<PreparedGemm::Parts>();
+    parts->context = setup.context;
+    parts->device = setup.device;
+    parts->limits = limits;
+    parts->problem = wanted->complex ? *wanted->complex : wanted->problem;
+    parts->layout = wanted->layout;
     const bool is_nvidia = setup.target.platform_name == "NVIDIA CUDA";
-    parts.events = is_nvidia ? EventUse::out_of_order : EventUse::each_launch;
-    parts.marks_calls = marks_calls;
-    parts.caller_workspace = options.caller_workspace;
-    parts.epoch = policy.epoch();
-    if (setup.options.record) parts.calls = recorder.count_of(parts.problem);
-    return try_prepare(*wanted, std::move(parts));
+    parts->events = is_nvidia ? EventUse::out_of_order : EventUse::each_launch;
+    parts->marks_calls = marks_calls;
+    parts->caller_workspace = options.caller_workspace;
+    parts->epoch = policy.epoch();
+    if (setup.options.record) parts->calls = recorder.count_of(parts->problem);
+    return try_prepare(*wanted, parts);
   });
   if (!made) policy.count_failure(made.status());
   return made;
 }
 
-Result<Handle> Library::State::try_prepare(const Request& request, PreparedGemm::Parts parts) {
-  Status made = request.named ? Status() : fits(request.candidates.front(), parts.problem);
+Result<Handle> Library::State::try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts) {
+  Status made = request.named ? Status() : fits(request.candidates.front(), parts->problem);
   if (made) {  // else nothing is loaded or compiled that cannot serve
-    if (Status found = find(request, parts); !found) return found;
+    if (Status found = find(request, *parts); !found) return found;
     Result<Handle> handle = make(parts);
     if (handle.status().code() != Code::out_of_memory || request.named) return handle;
     made = handle.status();
@@ -199,24 +199,21 @@ Result<Handle> Library::State::try_prepare(const Request& request, PreparedGemm:
   return smaller ? std::move(smaller) : Result<Handle>(std::move(made));
 }
 
-Result<Handle> Library::State::prepare_with_less(const Request& request, PreparedGemm::Parts parts) {
-  const Candidate& chosen = request.candidates.front();
-  std::vector<Request> others;
-  std::vector<Request> compiled;  // last: a variant that nobody baked for this device may be slow on it, too
-  for (const std::uint32_t other : capable_variants(setup.bundles[chosen.bundle].bundle, request.problem)) {
-    if (other == chosen.variant || !fits({chosen.bundle, other}, parts.problem)) continue;
-    Request without = request;
-    without.candidates = {{chosen.bundle, other}};
-    without.named = true;
-    const Result<Explanation> source = policy.explain(without);
-    if (source) (source->origin == Origin::source ? compiled : others).push_back(std::move(without));
-  }
-  others.insert(others.end(), compiled.begin(), compiled.end());
-  for (const Request& other : others) {
-    if (!find(other, parts)) continue;
-    parts.found.explanation.reason = "the chosen variant needs more workspace than there is";
-    Result<Handle> made = make(parts);
-    if (made) return made;
+Result<Handle> Library::State::prepare_with_less(Request request, const std::shared_ptr<PreparedGemm::Parts>& parts) {
+  const Candidate chosen = request.candidates.front();
+  const std::vector<std::uint32_t> others = capable_variants(setup.bundles[chosen.bundle].bundle, request.problem);
+  request.named = true;
+  // Baked ones first: a variant that nobody baked for this device may be slow on it, too.
+  for (const bool compiles : {false, true}) {
+    for (const std::uint32_t other : others) {
+      request.candidates = {{chosen.bundle, other}};
+      if (other == chosen.variant || !fits(request.candidates.front(), parts->problem)) continue;
+      const Result<Explanation> source = policy.explain(request);
+      if (!source || (source->origin == Origin::source) != compiles || !find(request, *parts)) continue;
+      parts->found.explanation.reason = "the chosen variant needs more workspace than there is";
+      Result<Handle> made = make(parts);
+      if (made) return made;
+    }
   }
   return Status(Code::out_of_memory, "no variant of the bundle needs less workspace");
 }
@@ -268,9 +265,9 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, std::comple
   return gemm(queue, problem, alpha, a, b, beta, c, EpilogueBuffers(), wait_count, wait_list, event);
 }
 
-// Enqueues with the problem's plan, which is made if there is none.
-template <typename Enqueue>
-Status Library::State::with_plan(cl_command_queue queue, const Problem& problem, const Enqueue& enqueue) {
+// With the problem's plan, which is made if there is none.
+Status Library::State::gemm(cl_command_queue queue, const Problem& problem, const ScalarList& scalars, const Matrix& a,
+                            const Matrix& b, const Matrix& c, const EpilogueBuffers& more, const Events& events) {
   return exceptions_to_status([&]() -> Status {
     Handle plan = plans.take(problem, policy.epoch());
     if (plan && plan->runs_elsewhere(queue)) plan.reset();  // its workspace would make this call wait for that one
@@ -279,7 +276,7 @@ Status Library::State::with_plan(cl_command_queue queue, const Problem& problem,
       if (!prepared) return prepared.status();
       plan = std::move(*prepared);
     }
-    Status status = enqueue(*plan);
+    Status status = plan->enqueue(queue, scalars, a, b, c, more, events);
     static_cast<void>(exceptions_to_status([&] {  // failing to keep the plan does not fail the call
       plans.put_back(problem, std::move(plan));
       return Status();
@@ -292,17 +289,13 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, std::comple
                      std::complex<double> beta, Matrix c, const EpilogueBuffers& more, cl_uint wait_count,
                      const cl_event* wait_list, cl_event* event) const {
   const Scalars scalars{alpha, beta};
-  return state_->with_plan(queue, problem, [&](PreparedGemm& gemm) {
-    return gemm.enqueue(queue, ScalarList{&scalars, 1}, a, b, c, more, {wait_count, wait_list, event});
-  });
+  return state_->gemm(queue, problem, ScalarList(scalars), a, b, c, more, {wait_count, wait_list, event});
 }
 
 Status Library::gemm(cl_command_queue queue, const Problem& problem, const std::vector<Scalars>& each, Matrix a,
                      Matrix b, Matrix c, const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list,
                      cl_event* event) const {
-  return state_->with_plan(queue, problem, [&](PreparedGemm& gemm) {
-    return gemm.enqueue(queue, each, a, b, c, more, {wait_count, wait_list, event});
-  });
+  return state_->gemm(queue, problem, ScalarList(each), a, b, c, more, {wait_count, wait_list, event});
 }
 
 Status Library::warm(const std::vector<Problem>& problems, Progress progress, void* data) const {

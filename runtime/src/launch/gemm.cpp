@@ -51,7 +51,7 @@ Status Gemm::enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix 
   if (!prepared_) return moved_from();
   const Scalars scalars{alpha, beta};
   return exceptions_to_status([&] {
-    return prepared_->enqueue(queue, {&scalars, 1}, a, b, c, more, {wait_count, wait_list, event});
+    return prepared_->enqueue(queue, ScalarList(scalars), a, b, c, more, {wait_count, wait_list, event});
   });
 }
 
@@ -59,7 +59,7 @@ Status Gemm::enqueue(cl_command_queue queue, const std::vector<Scalars>& each, M
                      const EpilogueBuffers& more, cl_uint wait_count, const cl_event* wait_list, cl_event* event) {
   if (!prepared_) return moved_from();
   return exceptions_to_status([&] {
-    return prepared_->enqueue(queue, each, a, b, c, more, {wait_count, wait_list, event});
+    return prepared_->enqueue(queue, ScalarList(each), a, b, c, more, {wait_count, wait_list, event});
   });
 }
 

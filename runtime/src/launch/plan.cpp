@@ -261,6 +261,11 @@ void append_product(const LaunchPlan& plan, const Part& part, bool reads_operand
 
 }  // namespace
 
+LaunchPlan::LaunchPlan() = default;
+LaunchPlan::LaunchPlan(LaunchPlan&&) noexcept = default;
+LaunchPlan& LaunchPlan::operator=(LaunchPlan&&) noexcept = default;
+LaunchPlan::~LaunchPlan() = default;
+
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
                                  std::size_t complex_items) {
   LaunchPlan plan;

@@ -95,6 +95,11 @@ struct Step {
 };
 
 struct LaunchPlan {
+  LaunchPlan();
+  LaunchPlan(LaunchPlan&&) noexcept;
+  LaunchPlan& operator=(LaunchPlan&&) noexcept;
+  ~LaunchPlan();
+
   Problem stated;  // row-major
   Problem real;    // what the variant computes; the same unless that is complex
   const cache::Variant* variant = nullptr;

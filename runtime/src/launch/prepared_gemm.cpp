@@ -10,36 +10,40 @@ bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.
 
 }  // namespace
 
-Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(Parts parts) {
+PreparedGemm::Parts::Parts() = default;
+PreparedGemm::Parts::Parts(const Parts&) = default;
+PreparedGemm::Parts::~Parts() = default;
+
+Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const Parts> parts) {
   std::unique_ptr<PreparedGemm> made(new PreparedGemm(std::move(parts)));
   PreparedGemm& g = *made;
-  const Program* const complex = g.parts_.complex.get();
+  const Program* const complex = g.parts_->complex.get();
   const std::size_t items = complex && !complex->variant.launches.empty() ? complex->variant.launches[0].local[0] : 1;
-  Result<LaunchPlan> plan = plan_launches(g.parts_.problem, g.program().variant, g.parts_.limits, items);
+  Result<LaunchPlan> plan = plan_launches(g.parts_->problem, g.program().variant, g.parts_->limits, items);
   if (!plan) return plan.status();
   g.plan_ = std::move(*plan);
-  g.checks_ = OperandChecks(g.plan_.stated, g.parts_.layout);
+  g.checks_ = OperandChecks(g.plan_.stated, g.parts_->layout);
   Status status = g.create_kernels();
   if (status) status = g.create_offsets();
   if (!status) return status;
-  Result<Workspace> workspace = Workspace::create(g.parts_.context, g.plan_);
-  if (workspace && !g.parts_.caller_workspace) status = workspace->allocate(g.parts_.context, g.plan_);
+  Result<Workspace> workspace = Workspace::create(g.parts_->context, g.plan_);
+  if (workspace && !g.parts_->caller_workspace) status = workspace->allocate(g.parts_->context, g.plan_);
   if (!workspace || !status) return (workspace ? status : workspace.status()).within(g.program().variant.name);
   g.workspace_ = std::move(*workspace);
   return made;
 }
 
 Result<std::unique_ptr<PreparedGemm>> PreparedGemm::clone() const {
-  Parts parts = parts_;
-  parts.found.explanation.loaded = true;
-  parts.caller_workspace = false;
-  return create(std::move(parts));
+  const auto parts = std::make_shared<Parts>(*parts_);
+  parts->found.explanation.loaded = true;
+  parts->caller_workspace = false;
+  return create(parts);
 }
 
 Status PreparedGemm::create_kernels() {
   for (const PlannedKernel& planned : plan_.kernels) {
     const bool rearranges = kernels_.size() >= program().variant.launches.size();
-    const Program& from = rearranges ? *parts_.complex : program();
+    const Program& from = rearranges ? *parts_->complex : program();
     const auto& launches = from.variant.launches;
     const auto launch = std::find_if(launches.begin(), launches.end(), [&](const cache::Launch& l) {
       return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());
@@ -48,7 +52,7 @@ Status PreparedGemm::create_kernels() {
       return {Code::malformed, "program " + from.variant.name + " lacks kernel " + planned.name};
     }
     cl_int error = CL_SUCCESS;
-    kernels_.emplace_back(from.program, planned.name.c_str(), &error);
+    kernels_.emplace_back(clCreateKernel(from.program(), planned.name.c_str(), &error));
     if (Status made = opencl_status("clCreateKernel", error_of(kernels_.back(), error)); !made) return made;
   }
   held_.assign(kernels_.size(), HeldArguments());
@@ -67,8 +71,8 @@ Status PreparedGemm::create_offsets() {
       const std::array<cl_ulong, 3> of_product = place(i);
       numbers.insert(numbers.end(), of_product.begin(), of_product.end());
     }
-    cl::Buffer buffer(parts_.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, numbers.size() * sizeof numbers[0],
-                      numbers.data(), &error);
+    cl::Memory buffer(clCreateBuffer(parts_->context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
+                                     numbers.size() * sizeof numbers[0], numbers.data(), &error));
     error = error_of(buffer, error);
     return buffer;
   };
@@ -92,7 +96,7 @@ Status PreparedGemm::use_workspace(cl_mem buffer, std::size_t offset) {
     return {Argument::workspace, "the workspace's offset of " + std::to_string(offset) +
                                      " bytes is no multiple of the device's " + std::to_string(plan_.limits.alignment)};
   }
-  const Status fits = check_buffer(kWorkspace, {buffer, offset}, parts_.context, bytes, 1);
+  const Status fits = check_buffer(kWorkspace, {buffer, offset}, parts_->context, bytes, 1);
   return fits ? workspace_.place(buffer, offset, plan_) : fits;
 }
 
@@ -115,12 +119,12 @@ Status PreparedGemm::check_scalars(const ScalarList& scalars, Call& call) const 
 }
 
 Status PreparedGemm::check_call(cl_command_queue queue, const Call& call, const Events& events) {
-  Status status = check_queue(queue, parts_.context, parts_.device);
+  Status status = check_queue(queue, parts_->context, parts_->device);
   if (status && !workspace_.complete(plan_)) {
     status = {Argument::workspace, "no workspace: call use_workspace first"};
   }
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
-  return status ? checks_.check(parts_.context, call) : status;
+  return status ? checks_.check(parts_->context, call) : status;
 }
 
 // The plan's, or others, as products with different scalars share no launch, and alpha = 0 reads no operands.
@@ -209,28 +213,23 @@ Status PreparedGemm::walk(cl_command_queue queue, const std::vector<Step>& steps
   return status;
 }
 
-Status PreparedGemm::enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
-                             const EpilogueBuffers& more, const Events& events) {
-  if (each.size() != batch()) {
-    return {Argument::scalars,
-            "there are scalars for " + std::to_string(each.size()) + " products, batch is " + std::to_string(batch())};
-  }
-  return enqueue(queue, ScalarList{each.data(), each.size()}, a, b, c, more, events);
-}
-
 Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                              const EpilogueBuffers& more, Events events) {
   if (events.wait_count == 0) events.wait_list = nullptr;
-  if (parts_.layout == Layout::column_major) std::swap(a, b);
+  if (parts_->layout == Layout::column_major) std::swap(a, b);
   Call call;
   call.a = a;
   call.b = b;
   call.c = c;
   call.more = more;
+  if (scalars.is_list && scalars.count != batch()) {
+    return {Argument::scalars, "there are scalars for " + std::to_string(scalars.count) + " products, batch is " +
+                                   std::to_string(batch())};
+  }
   Status status = check_scalars(scalars, call);
   if (status) status = check_call(queue, call, events);
   if (status) status = walk(queue, steps_of(scalars, call), scalars, call, events);
-  if (status && parts_.calls) parts_.calls->fetch_add(1, std::memory_order_relaxed);
+  if (status && parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
   return status;
 }
 
@@ -238,14 +237,14 @@ Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context
                                                       std::shared_ptr<const Program> program, const Problem& problem) {
   const Result<DeviceLimits> limits = limits_of(device);
   if (!limits) return limits.status();
-  PreparedGemm::Parts parts;
-  parts.context = context;
-  parts.device = device;
-  parts.limits = *limits;
-  parts.found.explanation = program->explanation;
-  parts.found.program = std::move(program);
-  parts.problem = problem;
-  return PreparedGemm::create(std::move(parts));
+  const auto parts = std::make_shared<PreparedGemm::Parts>();
+  parts->context = context;
+  parts->device = device;
+  parts->limits = *limits;
+  parts->found.explanation = program->explanation;
+  parts->found.program = std::move(program);
+  parts->problem = problem;
+  return PreparedGemm::create(parts);
 }
 
 }  // namespace clbake

@@ -14,16 +14,24 @@
 
 namespace clbake {
 
-// The scalars of a call as the caller gave them: one pair for all products, or one for each.
+// The scalars of a call as the caller gave them: one pair for all products, or a list with one for each.
 struct ScalarList {
+  explicit ScalarList(const Scalars& all) : first(&all), count(1) {}
+  explicit ScalarList(const std::vector<Scalars>& each) : first(each.data()), count(each.size()), is_list(true) {}
+
   const Scalars* first;
   std::size_t count;
+  bool is_list = false;
 };
 
 class PreparedGemm {
  public:
   // Everything that a handle is made of.
   struct Parts {
+    Parts();
+    Parts(const Parts&);
+    ~Parts();
+
     cl::Context context;
     cl::Device device;
     DeviceLimits limits;
@@ -39,16 +47,16 @@ class PreparedGemm {
   };
 
   // Fails with opencl, out_of_memory, or malformed (a program for complex problems that lacks a kernel).
-  static Result<std::unique_ptr<PreparedGemm>> create(Parts parts);
+  static Result<std::unique_ptr<PreparedGemm>> create(std::shared_ptr<const Parts> parts);
   Result<std::unique_ptr<PreparedGemm>> clone() const;
 
-  const Explanation& explanation() const { return parts_.found.explanation; }
-  const Program& program() const { return *parts_.found.program; }
+  const Explanation& explanation() const { return parts_->found.explanation; }
+  const Program& program() const { return *parts_->found.program; }
   const LaunchPlan& plan() const { return plan_; }
   std::size_t batch() const { return plan_.stated.batch; }
 
   // True when a better program may be ready since it was prepared.
-  bool outdated(std::uint64_t epoch) const { return !explanation().waits_for.empty() && parts_.epoch != epoch; }
+  bool outdated(std::uint64_t epoch) const { return !explanation().waits_for.empty() && parts_->epoch != epoch; }
   // True when its workspace would make a call on this queue wait for one on another.
   bool runs_elsewhere(cl_command_queue queue) const { return chain_.runs_elsewhere(queue); }
 
@@ -56,13 +64,12 @@ class PreparedGemm {
   // As Gemm::enqueue.
   Status enqueue(cl_command_queue queue, const ScalarList& scalars, Matrix a, Matrix b, Matrix c,
                  const EpilogueBuffers& more, Events events);
-  Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
-                 const EpilogueBuffers& more, const Events& events);
   // A step with the arguments that its kernel has.
   cl_int launch(cl_command_queue queue, const Step& step, const Events& events);
 
  private:
-  explicit PreparedGemm(Parts parts) : parts_(std::move(parts)), chain_(parts_.events, parts_.marks_calls) {}
+  explicit PreparedGemm(std::shared_ptr<const Parts> parts)
+      : parts_(std::move(parts)), chain_(parts_->events, parts_->marks_calls) {}
   Status create_kernels();
   Status create_offsets();
   Status check_scalars(const ScalarList& scalars, Call& call) const;
@@ -75,14 +82,14 @@ class PreparedGemm {
   Status walk_chained(cl_command_queue queue, const std::vector<Step>& steps, const ScalarList& scalars, Call& call);
   cl_int set_arguments_of(const Step& step, const Call& call);
 
-  Parts parts_;
+  std::shared_ptr<const Parts> parts_;
   LaunchPlan plan_;
   std::vector<Step> other_steps_;    // of a call that needs other steps; a member so that later calls allocate nothing
   std::vector<cl::Kernel> kernels_;  // the plan's
   std::vector<HeldArguments> held_;  // of each kernel
   Workspace workspace_;
-  cl::Buffer offsets_;          // three for each product; null: strides
-  cl::Buffer complex_offsets_;  // the same of a complex problem as stated
+  cl::Memory offsets_;          // three for each product; null: strides
+  cl::Memory complex_offsets_;  // the same of a complex problem as stated
   OperandChecks checks_;
   EventChain chain_;
 };

@@ -111,16 +111,18 @@ Status check(const cl::Context& context, const cl::Device& device, PreparedGemm&
   std::vector<unsigned char> c(p.m * p.n * element_bytes(p.precision));
   cl_int errors[4] = {};
   const cl_mem_flags copied = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
-  const cl::CommandQueue queue(context, device, 0, &errors[0]);
-  const cl::Buffer in_a(context, copied, a.size(), a.data(), &errors[1]);
-  const cl::Buffer in_b(context, copied, b.size(), b.data(), &errors[2]);
-  const cl::Buffer out(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, c.size(), c.data(), &errors[3]);
+  const cl::CommandQueue queue(clCreateCommandQueue(context(), device(), 0, &errors[0]));
+  const cl::Memory in_a(clCreateBuffer(context(), copied, a.size(), a.data(), &errors[1]));
+  const cl::Memory in_b(clCreateBuffer(context(), copied, b.size(), b.data(), &errors[2]));
+  const cl::Memory out(
+      clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, c.size(), c.data(), &errors[3]));
   for (const cl_int error : errors) {
     if (error != CL_SUCCESS) return opencl_status("matrices for a check", error);
   }
   const Scalars scalars{1, 0};
-  Status status = gemm.enqueue(queue(), ScalarList{&scalars, 1}, {in_a()}, {in_b()}, {out()}, {}, {});
-  const cl_int error = status ? queue.enqueueReadBuffer(out, CL_TRUE, 0, c.size(), c.data()) : queue.finish();
+  Status status = gemm.enqueue(queue(), ScalarList(scalars), {in_a()}, {in_b()}, {out()}, {}, {});
+  const cl_int error = status ? clEnqueueReadBuffer(queue(), out(), CL_TRUE, 0, c.size(), c.data(), 0, nullptr, nullptr)
+                              : clFinish(queue());
   if (status) status = opencl_status("clEnqueueReadBuffer", error);
   return status ? compare(p, c) : status;
 }

@@ -72,7 +72,7 @@ class Launcher {
   using Then = std::function<Status(cl_command_queue queue)>;
 
   Launcher(const cl::Context& context, const cl::Device& device)
-      : context_(context), queue_(context_, device, 0, &error_) {}
+      : context_(context), queue_(clCreateCommandQueue(context_(), device(), 0, &error_)) {}
 
   Status run(const cache::Variant& variant, const std::vector<Problem>& problems, const Prepare& prepare,
              const Then& then) {
@@ -92,21 +92,24 @@ class Launcher {
     if (!gemm) return gemm.status();
     const Extents elements = extents(problem);
     const std::size_t bytes = element_bytes(problem.precision);
-    const cl::Buffer a = zeros(elements.a * bytes);
-    const cl::Buffer b = zeros(elements.b * bytes);
-    const cl::Buffer c = zeros(elements.c * bytes);
+    const cl::Memory a = zeros(elements.a * bytes);
+    const cl::Memory b = zeros(elements.b * bytes);
+    const cl::Memory c = zeros(elements.c * bytes);
     Status status = opencl_status("matrices of zeros for a first launch", error_);
     if (status) status = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
     if (status && then) status = then(queue_());
-    const cl_int error = queue_.finish();  // even after a failure: the buffers are released next
+    const cl_int error = clFinish(queue_());  // even after a failure: the buffers are released next
     return status ? opencl_status("clFinish", error) : status;
   }
 
-  cl::Buffer zeros(std::size_t matrix_bytes) {
+  cl::Memory zeros(std::size_t matrix_bytes) {
     const std::size_t bytes = matrix_bytes + kSlack;
     cl_int error = CL_SUCCESS;
-    cl::Buffer buffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, &error);
-    if (error == CL_SUCCESS) error = queue_.enqueueFillBuffer(buffer, cl_uchar{0}, 0, bytes);
+    cl::Memory buffer(clCreateBuffer(context_(), CL_MEM_READ_WRITE, bytes, nullptr, &error));
+    if (error == CL_SUCCESS) {
+      const cl_uchar zero = 0;
+      error = clEnqueueFillBuffer(queue_(), buffer(), &zero, 1, 0, bytes, 0, nullptr, nullptr);
+    }
     if (error_ == CL_SUCCESS) error_ = error;
     return buffer;
   }

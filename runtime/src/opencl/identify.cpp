@@ -48,23 +48,26 @@ Result<Target> identify_device(cl_device_id id) {
   if (!id) return {Argument::device, "device is null"};
   const cl::Device device(id, true);
   cl_int error = CL_SUCCESS;
-  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>(&error));
-  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
+  cl_platform_id platform = nullptr;
+  if (error = cl::info(device, CL_DEVICE_PLATFORM, platform); error != CL_SUCCESS) {
+    return opencl_status("clGetDeviceInfo", error);
+  }
 
   Target target;
-  target.platform_name = trimmed(platform.getInfo<CL_PLATFORM_NAME>(&error));
-  if (error == CL_SUCCESS) target.platform_version = trimmed(platform.getInfo<CL_PLATFORM_VERSION>(&error));
+  target.platform_name = trimmed(platform_text(platform, CL_PLATFORM_NAME, error));
+  if (error == CL_SUCCESS) target.platform_version = trimmed(platform_text(platform, CL_PLATFORM_VERSION, error));
   if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
   const auto text = [&](cl_device_info what) {
-    std::string value;
-    if (error == CL_SUCCESS) error = device.getInfo(what, &value);
-    return trimmed(std::move(value));
+    if (error != CL_SUCCESS) return std::string();
+    return trimmed(cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+      return clGetDeviceInfo(id, what, size, to, size_ret);
+    }));
   };
   target.vendor = text(CL_DEVICE_VENDOR);
   target.device_name = text(CL_DEVICE_NAME);
   target.device_version = text(CL_DEVICE_VERSION);
   target.driver_version = text(CL_DRIVER_VERSION);
-  if (error == CL_SUCCESS) error = device.getInfo(CL_DEVICE_ADDRESS_BITS, &target.address_bits);
+  if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_ADDRESS_BITS, target.address_bits);
   if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
   target.architecture = architecture(device, target);
   return target;

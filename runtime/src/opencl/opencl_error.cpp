@@ -51,6 +51,12 @@ bool is_allocation_failure(cl_int error) {
 
 }  // namespace
 
+std::string platform_text(cl_platform_id platform, cl_platform_info what, cl_int& error) {
+  return cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return clGetPlatformInfo(platform, what, size, to, size_ret);
+  });
+}
+
 std::string opencl_error(cl_int error) {
   const char* known = error_name(error);
   return known ? std::string(known) + " (" + std::to_string(error) + ")" : "OpenCL error " + std::to_string(error);

@@ -15,7 +15,7 @@ constexpr const char* kNvvm = "libnvidia-nvvm.so.4";
 Status preload_for(cl_platform_id id) {
   if (!id) return {Argument::platform, "platform is null"};
   cl_int error = CL_SUCCESS;
-  const std::string name = cl::Platform(id).getInfo<CL_PLATFORM_NAME>(&error);
+  const std::string name = platform_text(id, CL_PLATFORM_NAME, error);
   if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
   if (name.find("NVIDIA") == std::string::npos || dlopen(kNvvm, RTLD_NOW | RTLD_LOCAL)) return {};
   return {Code::not_found, std::string(kNvvm) + " is not in the search path of libraries"};

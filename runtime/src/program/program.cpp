@@ -56,10 +56,15 @@ std::size_t work_items(const cache::Launch& launch) {
 // on Mesa's rusticl 22.3, 256 on NVIDIA 580.
 std::size_t work_group_limit(const cl::Kernel& kernel, const cl::Device& device, const cache::Launch& launch,
                              cl_int& error) {
-  const auto compiled_for = kernel.getWorkGroupInfo<CL_KERNEL_COMPILE_WORK_GROUP_SIZE>(device, &error);
-  const bool fixed = error == CL_SUCCESS && std::equal(launch.local, launch.local + 3, compiled_for.begin());
-  return fixed ? device.getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>(&error)
-               : kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device, &error);
+  std::size_t compiled_for[3] = {};
+  std::size_t limit = 0;
+  error = clGetKernelWorkGroupInfo(kernel(), device(), CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof compiled_for,
+                                   compiled_for, nullptr);
+  const bool fixed = error == CL_SUCCESS && std::equal(launch.local, launch.local + 3, compiled_for);
+  error = fixed
+              ? cl::info(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, limit)
+              : clGetKernelWorkGroupInfo(kernel(), device(), CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit, nullptr);
+  return limit;
 }
 
 // Microseconds since the last call, or since it was made.
@@ -79,13 +84,15 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
                     const cache::Launch& launch, double& kernel_us) {
   cl_int error = CL_SUCCESS;
   Stopwatch watch;
-  const cl::Kernel kernel(program, launch.kernel_name.c_str(), &error);
+  const cl::Kernel kernel(clCreateKernel(program(), launch.kernel_name.c_str(), &error));
   kernel_us += watch.lap();
   error = error_of(kernel, error);
   const std::string name = variant.is_program() ? ", kernel " + launch.kernel_name : std::string();
   if (error == CL_INVALID_KERNEL_NAME) {
     cl_int unknown = CL_SUCCESS;
-    const std::string names = program.getInfo<CL_PROGRAM_KERNEL_NAMES>(&unknown);
+    const std::string names = cl::text(unknown, [&](std::size_t size, char* to, std::size_t* size_ret) {
+      return clGetProgramInfo(program(), CL_PROGRAM_KERNEL_NAMES, size, to, size_ret);
+    });
     const std::string of = unknown == CL_SUCCESS ? "; the program has " + std::string(names.c_str()) : "";
     return {Code::opencl, "clCreateKernel" + name + ": " + opencl_error(error) + of, error};
   }
@@ -151,7 +158,7 @@ Result<Program> load_entry(const cl::Context& context, const cl::Device& device,
   explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) return rejected(*variant, opencl_status("clBuildProgram", error));
   cl_build_status built = CL_BUILD_NONE;
-  error = program.getBuildInfo(device, CL_PROGRAM_BUILD_STATUS, &built);
+  error = clGetProgramBuildInfo(program(), id, CL_PROGRAM_BUILD_STATUS, sizeof built, &built, nullptr);
   if (error != CL_SUCCESS) return rejected(*variant, opencl_status("clGetProgramBuildInfo", error));
   if (built != CL_BUILD_SUCCESS) return rejected(*variant, {Code::opencl, "clBuildProgram left no executable"});
   const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
@@ -171,7 +178,9 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   cl_int error = CL_SUCCESS;
   Explanation explanation;
   Stopwatch watch;
-  cl::Program program(context, source->text, false, &error);
+  const char* text = source->text.data();
+  const std::size_t length = source->text.size();
+  cl::Program program(clCreateProgramWithSource(context(), 1, &text, &length, &error));
   explanation.create_us = watch.lap();
   error = error_of(program, error);
   if (error != CL_SUCCESS) return opencl_status("clCreateProgramWithSource", error);
@@ -187,7 +196,10 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
   }
   explanation.build_us = watch.lap();
   if (error != CL_SUCCESS) {
-    const std::string log = program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
+    cl_int ignored = CL_SUCCESS;
+    const std::string log = cl::text(ignored, [&](std::size_t size, char* to, std::size_t* size_ret) {
+      return clGetProgramBuildInfo(program(), id, CL_PROGRAM_BUILD_LOG, size, to, size_ret);
+    });
     return {Code::build_failed,
             source->name + " as " + variant->name + ": clBuildProgram: " + opencl_error(error) + ": " + one_line(log),
             error};
