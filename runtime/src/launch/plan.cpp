@@ -136,69 +136,65 @@ class Sizer {
   Status status_;          // the first failure
 };
 
-std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
+KernelArguments arguments_of(const LaunchPlan& plan, Role role) {
   const cache::Variant& v = *plan.variant;
   const Value a = plan.bytes_of(Value::copy_a) > 0 ? Value::copy_a : Value::a;
   const Value b = plan.bytes_of(Value::copy_b) > 0 ? Value::copy_b : Value::b;
   const bool cuts_tail = v.split_k == 0;
-  std::vector<KernelArgument> arguments;
-  const auto add = [&](std::initializer_list<Value> values) {
-    for (const Value value : values) arguments.push_back({value});
-  };
+  KernelArguments arguments;
   switch (role) {
-    case Role::pack_a: add({a, Value::packed_a}); break;
-    case Role::pack_b: add({b, Value::packed_b}); break;
+    case Role::pack_a: arguments.add({{a}, {Value::packed_a}}); break;
+    case Role::pack_b: arguments.add({{b}, {Value::packed_b}}); break;
     case Role::gemm:
-      add({has(v, Role::pack_a) ? Value::packed_a : a, has(v, Role::pack_b) ? Value::packed_b : b});
-      add({v.split_k > 1 ? Value::partials : Value::c});
-      if (cuts_tail) add({Value::partials, Value::tail});
+      arguments.add({{has(v, Role::pack_a) ? Value::packed_a : a}, {has(v, Role::pack_b) ? Value::packed_b : b}});
+      arguments.add({{v.split_k > 1 ? Value::partials : Value::c}});
+      if (cuts_tail) arguments.add({{Value::partials}, {Value::tail}});
       break;
     case Role::reduce:
-      add({Value::partials, Value::c});
-      if (cuts_tail) add({Value::tail});
+      arguments.add({{Value::partials}, {Value::c}});
+      if (cuts_tail) arguments.add({{Value::tail}});
       break;
     case Role::kernel: break;  // of an application's program, which is no product
   }
-  add({Value::offsets});
-  if (!is_pack(role)) add({Value::bias, Value::d});
-  add({Value::numbers});
-  if (!is_pack(role)) add({Value::scalars});
+  arguments.add({{Value::offsets}});
+  if (!is_pack(role)) arguments.add({{Value::bias}, {Value::d}});
+  arguments.add({{Value::numbers}});
+  if (!is_pack(role)) arguments.add({{Value::scalars}});
   return arguments;
 }
 
 // The arguments that the kernels of complex products (kernels/complex.cl) begin with.
-std::vector<KernelArgument> complex_source(const Operand& from, Value memory, Value offset) {
-  return {{Value::integer, from.rows},
-          {Value::integer, from.cols},
-          {memory},
-          {offset},
-          {Value::integer, from.ld},
-          {Value::distance, from.stride},
-          {Value::complex_offsets},
-          {Value::first_product}};
+PlannedKernel complex_kernel(const char* name, std::size_t items, const Operand& from, Value memory, Value offset) {
+  PlannedKernel kernel{name, {items, 1, 1}, {}};
+  kernel.arguments.add({{Value::integer, from.rows},
+                        {Value::integer, from.cols},
+                        {memory},
+                        {offset},
+                        {Value::integer, from.ld},
+                        {Value::distance, from.stride},
+                        {Value::complex_offsets},
+                        {Value::first_product}});
+  return kernel;
 }
 
 void add_complex_kernels(LaunchPlan& plan, std::size_t items) {
   const Problem& p = plan.stated;
-  std::vector<KernelArgument> a = complex_source(operand_a(p), Value::a, Value::a_offset);
-  a.insert(a.end(), {{Value::copy_a},
-                     {Value::distance, plan.real.a_stride},
-                     {Value::integer, plan.real.lda},
-                     {Value::integer, p.trans_a ? 1U : 0U},
-                     {Value::sign, p.conj_a ? 1U : 0U}});
-  std::vector<KernelArgument> b = complex_source(operand_b(p), Value::b, Value::b_offset);
-  b.insert(b.end(), {{Value::copy_b},
-                     {Value::distance, plan.real.b_stride},
-                     {Value::integer, plan.real.ldb},
-                     {Value::complex_alpha},
-                     {Value::sign, p.conj_b ? 1U : 0U},
-                     {Value::sign, p.trans_b ? 1U : 0U}});
-  std::vector<KernelArgument> c = complex_source(operand_c(p), Value::c, Value::c_offset);
-  c.push_back({Value::complex_beta});
-  const std::array<std::size_t, 3> local{items, 1, 1};
-  plan.kernels.push_back({"clbake_complex_a", local, std::move(a)});
-  plan.kernels.push_back({"clbake_complex_b", local, std::move(b)});
-  plan.kernels.push_back({"clbake_complex_c", local, std::move(c)});
+  PlannedKernel a = complex_kernel("clbake_complex_a", items, operand_a(p), Value::a, Value::a_offset);
+  a.arguments.add({{Value::copy_a},
+                   {Value::distance, plan.real.a_stride},
+                   {Value::integer, plan.real.lda},
+                   {Value::integer, p.trans_a ? 1U : 0U},
+                   {Value::sign, p.conj_a ? 1U : 0U}});
+  PlannedKernel b = complex_kernel("clbake_complex_b", items, operand_b(p), Value::b, Value::b_offset);
+  b.arguments.add({{Value::copy_b},
+                   {Value::distance, plan.real.b_stride},
+                   {Value::integer, plan.real.ldb},
+                   {Value::complex_alpha},
+                   {Value::sign, p.conj_b ? 1U : 0U},
+                   {Value::sign, p.trans_b ? 1U : 0U}});
+  PlannedKernel c = complex_kernel("clbake_complex_c", items, operand_c(p), Value::c, Value::c_offset);
+  c.arguments.add({{Value::complex_beta}});
+  for (const PlannedKernel& kernel : {a, b, c}) plan.kernels.push_back(kernel);
 }
 
 // One of the launches before a complex product: `which` is 0 for A, 1 for B, 2 for C.

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
+#include <string_view>
 #include <vector>
 
 namespace clbake {
@@ -60,14 +62,28 @@ inline constexpr std::size_t kWorkspaceParts = 5;
 inline constexpr std::size_t kMemoryObjects = 12;
 
 struct KernelArgument {
-  Value value;
+  Value value = Value::a;
   std::size_t number = 0;
 };
 
+class KernelArguments {
+ public:
+  // 14 in all, at most.
+  void add(std::initializer_list<KernelArgument> more) {
+    for (const KernelArgument& argument : more) all_[count_++] = argument;
+  }
+  const KernelArgument* begin() const { return all_.data(); }
+  const KernelArgument* end() const { return all_.data() + count_; }
+
+ private:
+  std::array<KernelArgument, 14> all_;
+  std::size_t count_ = 0;
+};
+
 struct PlannedKernel {
-  std::string name;
+  std::string_view name;  // the variant's, or a constant
   std::array<std::size_t, 3> local{};
-  std::vector<KernelArgument> arguments;
+  KernelArguments arguments;
 };
 
 // The products of a batch, and the rows of their C, that a step works on.

@@ -41,21 +41,22 @@ Result<std::unique_ptr<PreparedGemm>> PreparedGemm::clone() const {
 }
 
 Status PreparedGemm::create_kernels() {
-  for (const PlannedKernel& planned : plan_.kernels) {
-    const bool rearranges = kernels_.size() >= program().variant.launches.size();
-    const Program& from = rearranges ? *parts_->complex : program();
+  kernels_.resize(plan_.kernels.size());
+  for (std::size_t i = 0; i < kernels_.size(); ++i) {
+    const PlannedKernel& planned = plan_.kernels[i];
+    const Program& from = i < program().variant.launches.size() ? program() : *parts_->complex;
     const auto& launches = from.variant.launches;
     const auto launch = std::find_if(launches.begin(), launches.end(), [&](const cache::Launch& l) {
       return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());
     });
     if (launch == launches.end()) {
-      return {Code::malformed, "program " + from.variant.name + " lacks kernel " + planned.name};
+      return {Code::malformed, "program " + from.variant.name + " lacks kernel " + std::string(planned.name)};
     }
     cl_int error = CL_SUCCESS;
-    kernels_.emplace_back(clCreateKernel(from.program(), planned.name.c_str(), &error));
-    if (Status made = opencl_status("clCreateKernel", error_of(kernels_.back(), error)); !made) return made;
+    cl::Kernel& kernel = kernels_[i].object;
+    kernel = cl::Kernel(clCreateKernel(from.program(), launch->kernel_name.c_str(), &error));
+    if (Status made = opencl_status("clCreateKernel", error_of(kernel, error)); !made) return made;
   }
-  held_.assign(kernels_.size(), HeldArguments());
   return {};
 }
 
@@ -170,14 +171,15 @@ MemoryObjects PreparedGemm::memory_of(const Call& call) const {
 }
 
 cl_int PreparedGemm::set_arguments_of(const Step& step, const Call& call) {
-  return set_arguments(kernels_[step.kernel](), held_[step.kernel], plan_, step, call, memory_of(call));
+  Kernel& kernel = kernels_[step.kernel];
+  return set_arguments(kernel.object(), kernel.held, plan_, step, call, memory_of(call));
 }
 
 cl_int PreparedGemm::launch(cl_command_queue queue, const Step& step, const Events& events) {
   const std::array<std::size_t, 3>& local = plan_.kernels[step.kernel].local;
   const std::size_t global[3] = {step.groups[0] * local[0], step.groups[1] * local[1], step.groups[2] * local[2]};
   return with_event(queue, events.event,
-                    clEnqueueNDRangeKernel(queue, kernels_[step.kernel](), 3, nullptr, global, local.data(),
+                    clEnqueueNDRangeKernel(queue, kernels_[step.kernel].object(), 3, nullptr, global, local.data(),
                                            events.wait_count, events.wait_list, events.event));
 }
 

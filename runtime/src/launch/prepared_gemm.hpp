@@ -84,9 +84,12 @@ class PreparedGemm {
 
   std::shared_ptr<const Parts> parts_;
   LaunchPlan plan_;
-  std::vector<Step> other_steps_;    // of a call that needs other steps; a member so that later calls allocate nothing
-  std::vector<cl::Kernel> kernels_;  // the plan's
-  std::vector<HeldArguments> held_;  // of each kernel
+  std::vector<Step> other_steps_;  // of a call that needs other steps; a member so that later calls allocate nothing
+  struct Kernel {
+    cl::Kernel object;
+    HeldArguments held;
+  };
+  std::vector<Kernel> kernels_;  // the plan's
   Workspace workspace_;
   cl::Memory offsets_;          // three for each product; null: strides
   cl::Memory complex_offsets_;  // the same of a complex problem as stated
