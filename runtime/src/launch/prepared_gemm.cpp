@@ -142,9 +142,9 @@ const std::vector<Step>& PreparedGemm::steps_of(const ScalarList& scalars, const
   return other_steps_;
 }
 
-// Sets the scalars of the step's products.
+// Of a list, sets the scalars of the step's products; check_scalars has set a single pair.
 bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& call) const {
-  set_scalars(plan_, scalars.first[scalars.count == 1 ? 0 : step.part.first_product], call);
+  if (scalars.count > 1) set_scalars(plan_, scalars.first[step.part.first_product], call);
   switch (step.when) {
     case When::always: break;
     case When::beta_is_complex: return call.complex_beta != 1.0;
