@@ -203,8 +203,7 @@ class PreparedGemm;
 // A problem ready to run: the kernels of a loaded program, and a workspace if the variant needs one.
 // Move-only; may outlive its Library. One thread at a time may use a Gemm; clone it for each thread (the program is
 // shared). Calls that share a workspace wait for each other, on whatever queues they are. All functions of a moved-from
-// Gemm fail with invalid_argument or return nothing. Destroying a Gemm does not wait for its calls; on PoCL 3.1 keep it
-// until they have ended if an event that they wait for may fail.
+// Gemm fail with invalid_argument or return nothing. Destroying a Gemm does not wait for its calls.
 class Gemm {
  public:
   Gemm(Gemm&&) noexcept;
