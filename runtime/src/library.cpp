@@ -1,9 +1,9 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/platform.hpp>
 #include <clbake/trust.hpp>
 
-#include "finalize/finalize_pocl.hpp"
 #include "launch/call_checks.hpp"
 #include "launch/plan_cache.hpp"
 #include "launch/prepared_gemm.hpp"
@@ -174,8 +174,8 @@ Result<Handle> Library::State::prepare(const Problem& problem, const PrepareOpti
     parts->limits = limits;
     parts->problem = wanted->complex ? *wanted->complex : wanted->problem;
     parts->layout = wanted->layout;
-    const bool is_nvidia = setup.target.platform_name == "NVIDIA CUDA";
-    parts->events = is_nvidia ? EventUse::out_of_order : EventUse::each_launch;
+    const bool needs_events = platform_of(setup.target).needs_events;
+    parts->events = needs_events ? EventUse::each_launch : EventUse::out_of_order;
     parts->marks_calls = marks_calls;
     parts->caller_workspace = options.caller_workspace;
     parts->epoch = policy.epoch();
@@ -301,7 +301,7 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, const std::
 Status Library::warm(const std::vector<Problem>& problems, Progress progress, void* data) const {
   // PoCL unpacks a program into files and launches it, milliseconds for each; elsewhere a load takes less than a
   // thread.
-  if (!progress && problems.size() > 1 && is_pocl(state_->setup.target)) {
+  if (!progress && problems.size() > 1 && platform_of(state_->setup.target).unpacks_programs) {
     return exceptions_to_status([&] { return state_->load_side_by_side(problems); });
   }
   const auto start = std::chrono::steady_clock::now();

@@ -4,7 +4,7 @@
 #include "files.hpp"
 
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/builder/scratch.hpp>
 
 #include <atomic>

@@ -1,4 +1,5 @@
 #include "command.hpp"
+#include <clbake/builder/platforms.hpp>
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -2,6 +2,7 @@
 
 #include "cli/cli.hpp"
 
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/scratch.hpp>
 
 #include <cstdlib>

@@ -1,5 +1,6 @@
 #include "cli/worker_call.hpp"
 
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
 

@@ -5,7 +5,7 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/process.hpp>
-#include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/release/prove_bundle.hpp>
 
 #include <cstdio>
 

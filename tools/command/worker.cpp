@@ -8,7 +8,7 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
-#include <clbake/builder/prove.hpp>
+#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/builder/time_job.hpp>
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
 #include <clbake/builder/build.hpp>
+#include <clbake/builder/platforms.hpp>
 
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
@@ -48,7 +49,7 @@ BuildReport report_on(const Plan& plan) {
     report.not_proven += proof.proven ? 0 : 1;
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
     if (task.job.variant.is_program()) add_remarks(task, report);
-    if (const char* remark = remark_on(task.job.target)) report.remarks.insert(remark);
+    if (const char* remark = builder_platform_of(task.job.target).remark) report.remarks.insert(remark);
   }
   report.jobs.insert(report.jobs.end(), plan.unfit.begin(), plan.unfit.end());
   report.failed += plan.unfit.size();
@@ -108,7 +109,7 @@ Result<BuildReport> pack(const Plan& plan, const StageContext& context, const st
   if (options.strict && report.failed > 0) {
     return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
   }
-  const char* remark = plan.tasks.empty() ? nullptr : remark_on(plan.tasks[0].job.target);
+  const char* remark = plan.tasks.empty() ? nullptr : builder_platform_of(plan.tasks[0].job.target).remark;
   cache::Contents contents = contents_of(plan.tasks, bake_lists);
   if (contents.entries.empty()) {
     return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +

@@ -67,7 +67,7 @@ class CompileStage {
       const std::string cause = failure_of(exit, commands_[index], context_.options.timeout);
       const bool crashed = task.job.variant.is_program() && exit.signal != 0 && !exit.timed_out;
       task.fail("compile: " + cause + (crashed ? "; perhaps a kernel accesses memory outside of its buffers" : ""));
-      if (is_full_disk(exit)) disk_ = Status(Code::io, cause);
+      if (is_full_disk(exit, commands_[index])) disk_ = Status(Code::io, cause);
     } else if (task.offline()) {
       accept(task);
     }

@@ -1,5 +1,7 @@
 #include "compile/compile_program.hpp"
 
+#include <clbake/platform.hpp>
+
 #include "compile/entries_for_bundle.hpp"
 #include "process/forked.hpp"
 #include "program/source_build.hpp"
@@ -11,7 +13,7 @@
 namespace clbake::builder {
 namespace {
 
-bool is_pocl(const Target& target) { return target.platform_name == "Portable Computing Language"; }
+bool keeps_functions(const Target& target) { return platform_of(target).binaries == Binaries::functions; }
 
 // Whether the trials fit the kernels. By a build of its own: drivers tell what a kernel's arguments are only with an
 // option, which must not get into the bundle.
@@ -75,7 +77,7 @@ std::string large_shapes(const cache::Variant& variant) {
 }  // namespace
 
 Status specialise_program(const Job& job) {
-  if (!is_pocl(job.target)) return {};
+  if (!keeps_functions(job.target)) return {};
   const Status tried = run_forked([&] { return build_and_run(job); });
   if (tried) setenv("POCL_BINARY_SPECIALIZE_WG", large_shapes(job.variant).c_str(), 1);
   return tried;
@@ -86,11 +88,11 @@ Result<std::vector<cache::Entry>> compile_program(const Job& job, const Device& 
   const Result<LoadedProgram> program = build_from_source(job, device, session);
   if (!program) return program.status();
   if (plain) return entry_of_binary(program->get());
-  const Status fit = is_pocl(job.target) ? Status() : check_signatures(job, device, session);  // or before
+  const Status fit = keeps_functions(job.target) ? Status() : check_signatures(job, device, session);  // or before
   if (!fit) return fit;
   const auto launch = [&] { return run_trials(job, device, session, program->get()); };
   const auto launched_before = [] { return Status(); };
-  if (is_pocl(job.target))
+  if (keeps_functions(job.target))
     return entries_for_bundle({device.target, job.variant, program->get(), launched_before}, job.source);
   return entries_for_bundle({device.target, job.variant, program->get(), launch}, job.source);
 }

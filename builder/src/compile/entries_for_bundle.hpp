@@ -11,9 +11,6 @@ namespace clbake::builder {
 // Adds to what finalize() gives: NVIDIA's machine code.
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source);
 
-// Whether these entries hold other machine code than what the driver makes when it compiles the source.
-bool has_machine_code_of_its_own(const Target& target);
-
 // NVIDIA's part of it.
 Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, const cache::Source& source);
 
@@ -22,8 +19,5 @@ cache::Tool this_clbake();
 
 // Puts this version of clbake in front of the tools of every entry.
 void sign(std::vector<cache::Entry>& entries);
-
-// What a user has to know of every entry of this target; null where there is nothing to say.
-const char* remark_on(const Target& target);
 
 }  // namespace clbake::builder

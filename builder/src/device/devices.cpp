@@ -1,4 +1,5 @@
 #include <clbake/builder/devices.hpp>
+#include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
 
 #include "process/digest.hpp"
@@ -39,7 +40,7 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
 
 // 1, PTX of some version, for a device of NVIDIA whose driver does not report the architecture; 0 for other vendors.
 std::uint32_t ptx_of(const Target& target) {
-  if (target.platform_name.find("NVIDIA") == std::string::npos) return 0;
+  if (platform_of(target).architecture != Architecture::compute_capability) return 0;
   return std::max(1U, static_cast<std::uint32_t>(compute_capability(target.architecture)));
 }
 
@@ -50,9 +51,7 @@ bool is_number(const std::string& text) {
 bool matches(const Device& device, std::size_t index, const std::string& spec) {
   if (spec.size() == 16 && spec == identity(device.target)) return true;  // which may be all digits
   if (is_number(spec)) return spec == std::to_string(index);
-  const std::string& platform = device.target.platform_name;
-  const std::string alias = platform == "Portable Computing Language" ? "PoCL" : "";
-  return lower(platform + '\n' + alias + '\n' + device.target.device_name).find(lower(spec)) != std::string::npos;
+  return is_named(device.target, spec);
 }
 
 // "0 = NVIDIA CUDA: NVIDIA H200, 1 = ...", the devices of `all` that SPEC selects.
@@ -79,6 +78,11 @@ Status no_device(bool no_platform) {
 
 }  // namespace
 
+bool is_named(const Target& target, const std::string& part) {
+  const char* const alias = builder_platform_of(target).alias;
+  return lower(target.platform_name + '\n' + alias + '\n' + target.device_name).find(lower(part)) != std::string::npos;
+}
+
 std::string identity(const Target& t) {
   return digest({t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version, t.driver_version,
                  t.architecture, std::to_string(t.address_bits)});
@@ -102,9 +106,7 @@ Result<std::vector<Device>> list_devices() {
       d.type =
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
-      // PoCL 5 and 6 have the extension, but the last statements of a kernel that uses it run twice for some
-      // work-items.
-      if (d.target.platform_name == "Portable Computing Language") d.limits.shuffle = false;
+      d.limits.shuffle = d.limits.shuffle && builder_platform_of(d.target).shuffles;
       if (const std::uint32_t ptx = ptx_of(d.target)) kernels::set_nvidia_limits(d.limits, ptx);
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
@@ -166,7 +168,7 @@ Result<Session> Session::open(const Device& device) {
   if (error != CL_SUCCESS) {
     return {Code::opencl, "clCreateCommandQueue on " + device.target.device_name + ": error " + std::to_string(error)};
   }
-  state->finish_waits = device.target.platform_name != "rusticl";
+  state->finish_waits = builder_platform_of(device.target).finish_waits;
   Session session;
   session.state_ = std::move(state);
   return session;

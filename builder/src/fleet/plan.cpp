@@ -8,7 +8,6 @@
 #include "process/text_file.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -46,16 +45,6 @@ std::string joined(const std::vector<std::string>& parts) {
   return list;
 }
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-bool matches(const Target& target, const std::string& spec) {
-  const std::string alias = target.platform_name == "Portable Computing Language" ? "PoCL" : "";
-  return lower(target.platform_name + '\n' + alias + '\n' + target.device_name).find(lower(spec)) != std::string::npos;
-}
-
 class Planner {
  public:
   explicit Planner(const FleetOptions& options) : options_(options) {}
@@ -85,7 +74,7 @@ class Planner {
         return {Code::invalid_argument, "two machines have the name " + machine.name};
       }
       for (const Machine::Device& device : machine.devices) {
-        if (matches(device.target, options_.device)) add_device(machine, device);
+        if (is_named(device.target, options_.device)) add_device(machine, device);
       }
     }
     if (!destinations_.empty() || (options_.device.empty() && !options_.targets.empty())) return {};

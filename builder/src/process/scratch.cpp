@@ -29,21 +29,4 @@ ScratchDirectory::~ScratchDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-std::vector<std::pair<std::string, std::string>> driver_cache_environment(const std::string& directory) {
-  return {
-      {"POCL_CACHE_DIR", directory},         // PoCL
-      {"CUDA_CACHE_PATH", directory},        // NVIDIA
-      {"MESA_SHADER_CACHE_DIR", directory},  // rusticl, Clover
-      {"NEO_CACHE_DIR", directory},          // Intel GPUs
-      {"XDG_CACHE_HOME", directory},         // drivers that fall back to it, such as AMD's
-      // Overrides the user's settings that disable a cache: a measurement with a warm cache needs one.
-      {"POCL_KERNEL_CACHE", "1"},
-      {"CUDA_CACHE_DISABLE", "0"},
-      {"MESA_SHADER_CACHE_DISABLE", "false"},
-      {"NEO_CACHE_PERSISTENT", "1"},
-  };
-}
-
-std::vector<std::pair<std::string, std::string>> steady_environment() { return {{"POCL_AFFINITY", "1"}}; }
-
 }  // namespace clbake::builder

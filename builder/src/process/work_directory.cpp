@@ -9,12 +9,16 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <string>
 #include <utility>
 
 namespace clbake::builder {
 namespace {
 
 namespace fs = std::filesystem;
+
+// PoCL has 1,024 bytes for a file of its cache: this directory, a hash and the name of a kernel, twice.
+constexpr std::size_t kMaxPath = 700;
 
 // Files that builds, tunings and write_file create here, and leftover scratch directories.
 bool is_ours(const fs::path& path) {
@@ -29,6 +33,12 @@ bool is_ours(const fs::path& path) {
 }  // namespace
 
 Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
+  std::error_code ignored;
+  const std::size_t length = fs::absolute(path, ignored).string().size();
+  if (length > kMaxPath) {
+    return {Code::io, path + ": the path is too long for the caches of drivers: " + std::to_string(length) +
+                          " bytes, at most " + std::to_string(kMaxPath)};
+  }
   const bool is_new = ::mkdir(path.c_str(), 0700) == 0;
   if (!is_new && errno != EEXIST) {
     return {Code::io, path + ": cannot create: " + std::strerror(errno)};

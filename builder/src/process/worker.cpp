@@ -1,10 +1,23 @@
 #include "process/worker.hpp"
 
+#include <clbake/builder/platforms.hpp>
+
 #include <filesystem>
 #include <fstream>
 
 namespace clbake::builder {
 namespace {
+
+constexpr std::uintmax_t kLeastSpace = 1 << 20;  // less than a worker's files and a driver's cache need
+
+namespace fs = std::filesystem;
+
+// Whether the disk of the worker's files is full. A driver whose cache does not fit ends the process in its own ways.
+bool no_space(const Command& command) {
+  std::error_code error;
+  const fs::space_info space = fs::space(fs::path(command.log).parent_path(), error);
+  return !error && space.available < kLeastSpace;
+}
 
 bool exited_with(const Exit& exit, int code) { return exit.signal == 0 && !exit.timed_out && exit.code == code; }
 
@@ -13,7 +26,7 @@ bool exited_with(const Exit& exit, int code) { return exit.signal == 0 && !exit.
 Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
                        const ScratchDirectory& cache, const std::string& log) {
   std::error_code ignored;
-  std::filesystem::remove(arguments.back(), ignored);
+  fs::remove(arguments.back(), ignored);
   Command command;
   command.arguments = {worker, "worker"};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
@@ -24,6 +37,9 @@ Command worker_command(const std::string& worker, const std::vector<std::string>
 }
 
 std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
+  if (!exit.timed_out && exit.code != kWorkerIoExit && no_space(command)) {
+    return "no space left on the disk of " + fs::path(command.log).parent_path().string();
+  }
   std::string cause = describe(exit, command, timeout);
   if (exit.signal == 0 && !exit.timed_out) return cause;  // the last line of the log
   const std::string mark = kTriedMark;
@@ -35,7 +51,10 @@ std::string failure_of(const Exit& exit, const Command& command, std::chrono::se
   return tried.empty() ? cause : tried + ": " + cause;
 }
 
-bool is_full_disk(const Exit& exit) { return exited_with(exit, kWorkerIoExit); }
+bool is_full_disk(const Exit& exit, const Command& command) {
+  return exited_with(exit, kWorkerIoExit) ||
+         (!exit.ok() && !exit.timed_out && !is_near_miss(exit) && no_space(command));
+}
 bool is_wrong_result(const Exit& exit) { return exited_with(exit, kWorkerWrongExit); }
 bool is_near_miss(const Exit& exit) { return exited_with(exit, kWorkerNearMissExit); }
 

@@ -1,4 +1,5 @@
 #include <clbake/builder/shipped_profiles.hpp>
+#include <clbake/platform.hpp>
 
 namespace clbake::builder {
 
@@ -10,7 +11,7 @@ std::string device_class(const Device& device) {
   const auto made_by = [&](const char* vendor) { return device.target.vendor.find(vendor) != std::string::npos; };
   if (device.type == kernels::DeviceType::cpu) {
     // Intel's compiler makes other code of a kernel than LLVM alone does.
-    if (device.target.platform_name.find("Intel(R) OpenCL") != std::string::npos) return "intel-cpu";
+    if (platform_of(device.target).id == PlatformId::intel_cpu) return "intel-cpu";
     return device.vector_bytes >= 64 ? "cpu-avx512" : device.vector_bytes >= 32 ? "cpu-avx2" : "other";
   }
   if (device.limits.ptx || made_by("NVIDIA")) return "nvidia";

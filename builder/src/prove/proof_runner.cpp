@@ -1,5 +1,7 @@
 #include "prove/proof_runner.hpp"
 
+#include <clbake/builder/platforms.hpp>
+
 #include "compile/overhead_job.hpp"
 #include "process/worker.hpp"
 
@@ -13,6 +15,7 @@ bool all_proven(const Job& job) {
 }
 
 bool noise_possible(const Job& job) {
+  if (builder_platform_of(job.target).evidence == Evidence::files) return false;
   return std::any_of(job.entries.begin(), job.entries.end(), [](const cache::Entry& entry) {
     return !entry.proof.jit_free && entry.form == cache::Form::native;
   });
@@ -35,7 +38,7 @@ Result<Exit> ProofRunner::run(const std::vector<std::string>& arguments, const s
     if (!exit.ok()) cause = failure_of(exit, commands[0], timeout_);
   });
   if (!ran) return ran;
-  if (is_full_disk(result)) return {Code::io, cause};
+  if (is_full_disk(result, commands[0])) return {Code::io, cause};
   return result;
 }
 

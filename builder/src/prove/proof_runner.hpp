@@ -1,9 +1,9 @@
 // Proofs, each in a process of its own with empty driver caches: for a build and for prove_bundle alike.
 //
-// A proof is a measurement, and a busy machine disturbs it: a first launch that takes a millisecond longer looks like a
-// compilation. A compiler that really runs at load or first launch runs in every new process, while noise comes and
-// goes. So an entry that looks not JIT-free is measured again: a few times when it missed a limit by as much as a
-// compilation takes, more often when by less, which no compilation explains.
+// Where a proof compares times (compile_watch.hpp), noise can look like a compilation. A compiler that really runs at
+// load or first launch runs in every new process, while noise comes and goes. So an entry that looks not JIT-free is
+// measured again: a few times when it missed a limit by as much as a compilation takes, more often when by less, which
+// no compilation explains.
 #pragma once
 
 #include <clbake/builder/jobs.hpp>
@@ -19,7 +19,7 @@ struct ProofOutcome {
 
 bool all_proven(const Job& job);
 
-// Too slow a first launch of machine code may have been noise, which a new proof can clear.
+// Whether a new proof may find machine code JIT-free that this one did not: where times are compared.
 bool noise_possible(const Job& job);
 
 class ProofRunner {

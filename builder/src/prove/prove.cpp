@@ -1,14 +1,12 @@
 #include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/prove.hpp>
+#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/finalize.hpp>
 #include "compile/overhead_job.hpp"
-#include "program/proof_note.hpp"
-#include "prove/limits.hpp"
+#include "prove/conclude.hpp"
 #include "prove/prove_program.hpp"
 
 #include <algorithm>
 #include <iomanip>
-#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -26,6 +24,7 @@ struct ProofContext {
   const Device& device;
   const Session& session;
   const LaunchOverhead& overhead;
+  CompileWatch watch;
   Library library;  // serves this entry and nothing else
 };
 
@@ -70,21 +69,27 @@ Status check_once(GemmRun& gemm_run, const Problem& problem, cache::Proof& proof
   return {};
 }
 
-// First launch, check, steady launches. The program is loaded by then; the launch is the first of its grid class.
+// First launch, check, steady launches; times on the clock. The program is loaded by then; the launch is the first of
+// its grid class.
 Result<Timing> time_problem(ProofContext& context, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
-                            std::size_t runs, cache::Proof& proof) {
+                            const char* what, std::size_t runs, cache::Proof& proof) {
   Result<GemmRun> gemm_run = GemmRun::create(context.session, context.device, problem, options);
   if (!gemm_run) return gemm_run.status();
+  context.watch.begin_launch();
   const Result<double> first = gemm_run->run(gemm);
   if (!first) return first.status();
+  const double judged_first = context.watch.took_us(*first);
   const Status right = check_once(*gemm_run, problem, proof);
   if (!right) return right;
-  std::vector<double> times;
+  std::vector<double> times, judged;
   for (std::size_t i = 0; i < runs; ++i) {
+    context.watch.begin_launch();
     const Result<double> us = gemm_run->time(gemm);
     if (!us) return us.status();
     times.push_back(*us);
+    judged.push_back(context.watch.took_us(*us));
   }
+  context.watch.launched(what, {judged_first, median(judged)});
   return Timing{*first, median(times)};
 }
 
@@ -147,75 +152,47 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
   return {};
 }
 
-// The large grids: short launches, so that a compilation beside them stands out. Returns the one that is closest to its
-// limit or furthest above it.
-Result<Timing> time_large_grid(ProofContext& context, const Timing& small, cache::Proof& proof) {
+// The large grids: short launches, so that a compilation beside them stands out. Returns the one whose first launch
+// took longest.
+Result<Timing> time_large_grid(ProofContext& context, cache::Proof& proof) {
   const cache::Variant& v = context.variant;
-  std::optional<Timing> worst;
+  Timing longest;
   for (const Problem& large : large_grids(v)) {
     Result<Gemm> gemm = context.library.prepare(large, v.name);
     if (images_too_large(v, gemm.status())) continue;  // then there is no such grid
     if (!gemm) return gemm.status();
     GemmRunOptions options;
     options.beta = 0.5;
-    const Result<Timing> timing = time_problem(context, *gemm, large, options, kLargeRuns, proof);
+    const Result<Timing> timing =
+        time_problem(context, *gemm, large, options, "the first launch of a large grid", kLargeRuns, proof);
     if (!timing) return timing;
-    if (!worst || timing->overrun_us(context.overhead) > worst->overrun_us(context.overhead)) worst = *timing;
+    if (timing->first_us > longest.first_us) longest = *timing;
   }
-  return worst.value_or(small);
+  return longest;
 }
 
-std::string note(const ProofContext& context, const cache::Entry& entry, const Timing& large, const Limited& worst) {
-  std::ostringstream text;
-  if (!entry.proof.note.empty()) text << entry.proof.note << "; ";
-  text << std::fixed << std::setprecision(0) << "large grid: first " << large.first_us << " us, steady "
-       << large.steady_us << " us; a kernel that does nothing: load " << context.overhead.load_us
-       << " us, first launch " << context.overhead.first_us << " us";
-  if (entry.form == cache::Form::portable) {
-    text << "; the driver keeps an intermediate language, which it compiles at every load";
-  } else if (worst.overrun_us() > 0) {
-    text << "; " << kNotJitFree << worst.what << " took " << worst.us << " us, and " << worst.limit_us
-         << " us is the limit";
-  }
-  return text.str();
-}
-
-// True when a compilation would have taken longer than what is above the limits: it may have been noise.
+// True for a near miss: a time above a limit, but by less than any compilation takes.
 Result<bool> prove(ProofContext& context, cache::Entry& entry) {
   const cache::Variant& v = context.variant;
-  cache::Proof proof;
-  proof.tools = entry.proof.tools;
-  proof.specialisations = entry.proof.specialisations;
-  proof.device = context.device.target.device_name;
-  proof.driver = context.device.target.driver_version;
+  cache::Proof proof = new_proof(entry, context.device);
   const Problem timed = problem_of(v, kTimedSize, kTimedSize, kTimedSize);
+  context.watch.begin();
   Result<Gemm> gemm = context.library.prepare(timed, v.name);
   if (!gemm) return gemm.status();
-  const Result<Timing> small = time_problem(context, *gemm, timed, {}, kSteadyRuns, proof);
+  set_load_times(gemm->explanation(), proof);
+  context.watch.loaded(proof.load_us(), proof.specialisations.size());
+  const Result<Timing> small = time_problem(context, *gemm, timed, {}, "the first launch", kSteadyRuns, proof);
   if (!small) return small.status();
-  const Result<Timing> large = time_large_grid(context, *small, proof);
+  const Result<Timing> large = time_large_grid(context, proof);
   if (!large) return large.status();
   const Status edges = check_edges(context, proof);
   if (!edges) return edges;
-
-  const Explanation& e = gemm->explanation();
-  proof.create_us = static_cast<float>(e.create_us);
-  proof.build_us = static_cast<float>(e.build_us);
-  proof.kernel_us = static_cast<float>(e.kernel_us);
   proof.first_us = static_cast<float>(small->first_us);
   proof.steady_us = static_cast<float>(small->steady_us);
-  proof.proven = true;
-  const Limited limits[] = {{"loading", proof.load_us(), kLoadLimitUs},
-                            {"the first launch", small->first_us, small->limit_us(context.overhead)},
-                            {"the first launch of a large grid", large->first_us, large->limit_us(context.overhead)}};
-  const Limited& worst = *std::max_element(std::begin(limits), std::end(limits), [](const auto& a, const auto& b) {
-    return a.overrun_us() < b.overrun_us();
-  });
-  const bool native = entry.form == cache::Form::native;
-  proof.jit_free = native && worst.overrun_us() <= 0;
-  proof.note = note(context, entry, *large, worst);
-  entry.proof = std::move(proof);
-  return native && worst.overrun_us() > 0 && worst.overrun_us() < kCheapestCompilationUs;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << "large grid: first " << large->first_us << " us, steady "
+       << large->steady_us << " us";
+  return conclude(context.watch.verdict(), context.overhead, {text.str()}, std::move(proof), entry);
 }
 
 // The entry alone, so that no other form of it can serve in its place. The worker's own file serves when the entry is
@@ -237,7 +214,7 @@ Result<bool> prove_alone(const Job& job, const Bundle& file, cache::Entry& entry
   Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
   if (job.variant.is_program()) return prove_program(job, device, session, overhead, *library, entry);
-  ProofContext context{job.variant, device, session, overhead, std::move(*library)};
+  ProofContext context{job.variant, device, session, overhead, {device.target, overhead}, std::move(*library)};
   return prove(context, entry);
 }
 

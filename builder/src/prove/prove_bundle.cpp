@@ -1,4 +1,4 @@
-#include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/pack.hpp>

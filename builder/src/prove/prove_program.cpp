@@ -4,7 +4,7 @@
 #include "program/proof_note.hpp"
 #include "program/source_build.hpp"
 #include "program/trial_run.hpp"
-#include "prove/limits.hpp"
+#include "prove/conclude.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -126,23 +126,30 @@ Result<Results> keep(const TrialRun& run, const Trial& trial) {
 
 // First launch, its results, later launches.
 Result<Tried> try_case(const TrialCase& tried, const Device& device, const Session& session, cl_program program,
-                       cache::Proof& proof) {
+                       CompileWatch& watch, cache::Proof& proof) {
   announce(tried);
   Result<TrialRun> run = TrialRun::create(session, device, program, tried);
   if (!run) return run.status();
+  watch.begin_launch();
   const Result<double> first = run->run();
   if (!first) return first.status();
+  const double judged_first = watch.took_us(*first);
   Status right = run->check_guards();
   if (right) right = compare_stated(*run, tried.trial, proof);
   if (!right) return right;
   Result<Results> results = keep(*run, tried.trial);
   if (!results) return results.status();
-  std::vector<double> times;
+  std::vector<double> times, judged;
   for (std::size_t i = 0; i < kSteadyRuns; ++i) {
+    watch.begin_launch();
     const Result<double> us = run->run();
     if (!us) return us.status();
     times.push_back(*us);
+    judged.push_back(watch.took_us(*us));
   }
+  watch.launched("the first launch of " + tried.name() +
+                     (tried.is_listed() ? "" : ", a size that is missing from \"work_group_sizes\","),
+                 {judged_first, median(judged)});
   return Tried{tried, {*first, median(times)}, std::move(*results)};
 }
 
@@ -171,22 +178,30 @@ class ProgramProof {
   Result<bool> run(const Library& library, cache::Entry& entry) {
     const Result<std::vector<TriedKernel>> kernels = parse_trial(job_.variant.trial);
     if (!kernels) return kernels.status();
+    CompileWatch watch(device_.target, overhead_);
+    watch.begin();
     const Result<LoadedProgram> program = library.program(job_.variant.name);
     if (!program) return program.status();
+    cache::Proof proof = new_proof(entry, device_);
+    set_load_times(program->explanation(), proof);
+    watch.loaded(proof.load_us(), proof.specialisations.size());
     kernels_ = kernels_in(program->get());
-    cache::Proof proof;
     for (const TrialCase& tried : cases_of(*kernels)) {
-      Result<Tried> result = try_case(tried, device_, session_, program->get(), proof);
+      Result<Tried> result = try_case(tried, device_, session_, program->get(), watch, proof);
       if (!result) return result.status().within(tried.name());
       all_.push_back(std::move(*result));
     }
-    proof.tools = entry.proof.tools;
-    proof.specialisations = entry.proof.specialisations;
-    proof.device = device_.target.device_name;
-    proof.driver = device_.target.driver_version;
+    CompileWatch::Verdict verdict = watch.verdict();  // before the build from source
     const Status right = compare_with_source(proof);
     if (!right) return right;
-    return conclude(program->explanation(), std::move(proof), entry);
+    const std::string missing = missing_sizes(proof);
+    if (!missing.empty()) verdict = {true, false, missing};
+    proof.first_us = static_cast<float>(all_.front().timing.first_us);
+    proof.steady_us = static_cast<float>(all_.front().timing.steady_us);
+    std::vector<std::string> remarks;
+    const std::string unlisted = not_listed(kernels_, job_.variant);
+    if (!unlisted.empty()) remarks.push_back(unlisted);
+    return conclude(verdict, overhead_, remarks, std::move(proof), entry);
   }
 
  private:
@@ -246,45 +261,6 @@ class ProgramProof {
                                   ? ", which a trial launches: it is missing from \"work_group_sizes\""
                                   : ": trials launch them, and they are missing from \"work_group_sizes\"";
     return "there is no machine code for " + names + where;
-  }
-
-  bool conclude(const Explanation& loaded, cache::Proof proof, cache::Entry& entry) const {
-    proof.create_us = static_cast<float>(loaded.create_us);
-    proof.build_us = static_cast<float>(loaded.build_us);
-    proof.kernel_us = static_cast<float>(loaded.kernel_us);
-    const Timing& first = all_.front().timing;
-    proof.first_us = static_cast<float>(first.first_us);
-    proof.steady_us = static_cast<float>(first.steady_us);
-    proof.proven = true;
-    std::string what = "loading";
-    Limited worst{"", proof.load_us(), kLoadLimitUs};
-    for (const Tried& one : all_) {
-      const Limited launch{"", one.timing.first_us, one.timing.limit_us(overhead_)};
-      if (launch.overrun_us() <= worst.overrun_us()) continue;
-      worst = launch;
-      what = "the first launch of " + one.tried.name() +
-             (one.tried.is_listed() ? "" : ", a size that is missing from \"work_group_sizes\",");
-    }
-    const bool native = entry.form == cache::Form::native;
-    const std::string missing = missing_sizes(proof);
-    proof.jit_free = native && worst.overrun_us() <= 0 && missing.empty();
-    std::ostringstream note;
-    if (!entry.proof.note.empty()) note << entry.proof.note << "; ";
-    note << std::fixed << std::setprecision(0) << "a kernel that does nothing: load " << overhead_.load_us
-         << " us, first launch " << overhead_.first_us << " us";
-    if (!native) {
-      note << "; the driver keeps an intermediate language, which it compiles at every load";
-    } else if (!missing.empty()) {
-      note << "; " << kNotJitFree << missing;
-    } else if (worst.overrun_us() > 0) {
-      note << "; " << kNotJitFree << what << " took " << worst.us << " us, and " << worst.limit_us
-           << " us is the limit";
-    }
-    const std::string unlisted = not_listed(kernels_, job_.variant);
-    if (!unlisted.empty()) note << "; " << unlisted;
-    proof.note = note.str();
-    entry.proof = std::move(proof);
-    return native && missing.empty() && worst.overrun_us() > 0 && worst.overrun_us() < kCheapestCompilationUs;
   }
 
   const Job& job_;

@@ -1,3 +1,4 @@
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/release/served.hpp>
 
 #include <clbake/builder/programs.hpp>
@@ -16,9 +17,7 @@ bool names_no_device(const Target& target) { return target.device_name.empty() &
 bool probably_cpu(const Target& target) {
   if (compute_capability(target.architecture) != 0) return false;
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  return target == cache::any_device(true) || target.platform_name == "Portable Computing Language" ||
-         target.platform_name == "Intel(R) OpenCL" || target.platform_name == "Oclgrind" ||
-         has(target.device_name, "llvmpipe");
+  return target == cache::any_device(true) || builder_platform_of(target).is_cpu || has(target.device_name, "llvmpipe");
 }
 
 }  // namespace
@@ -46,7 +45,7 @@ std::string target_name(const Target& target) {
   return name + ":" + target.architecture;
 }
 
-bool awaits_proof(const Target& target) { return names_no_device(target) && target.platform_name != "NVIDIA CUDA"; }
+bool awaits_proof(const Target& target) { return names_no_device(target) && !platform_of(target).loads_older_code; }
 
 ServedDevice served_device(const Device& device) {
   return {target_name(device.target), device.target, device.type == kernels::DeviceType::cpu, device.compute_units};

@@ -1,5 +1,6 @@
 #include <clbake/exceptions_to_status.hpp>
 #include <clbake/finalize.hpp>
+#include <clbake/platform.hpp>
 
 #include "finalize/finalize_pocl.hpp"
 #include "opencl/cl.hpp"
@@ -44,13 +45,9 @@ Result<cache::Bytes> query_binary(cl_program program) {
 }
 
 Result<std::vector<cache::Entry>> finalize_here(const Compiled& compiled) {
-  if (is_pocl(compiled.target)) return finalize_pocl(compiled);
-  // NVIDIA's PTX and Mesa's SPIR-V are the same whatever was launched. Any other driver may compile when kernels are
-  // created, as Mali does, or at the first launch with a local size: a binary that is taken after all kernels were
-  // launched at their real local sizes holds whatever the driver can keep.
-  const std::string& platform = compiled.target.platform_name;
-  const bool same_after_launches = platform == "NVIDIA CUDA" || platform == "rusticl";
-  const Status launched = same_after_launches ? Status() : compiled.launch_every_shape();
+  const Binaries binaries = platform_of(compiled.target).binaries;
+  if (binaries == Binaries::functions) return finalize_pocl(compiled);
+  const Status launched = binaries == Binaries::intermediate ? Status() : compiled.launch_every_shape();
   if (!launched) return launched;
   return entry_of_binary(compiled.program);
 }

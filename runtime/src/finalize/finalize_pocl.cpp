@@ -15,6 +15,7 @@
 #include "finalize/poclbin.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace clbake {
 namespace {
@@ -26,6 +27,14 @@ bool one_item_groups(const cache::Variant& variant) {
   return std::all_of(variant.launches.begin(), variant.launches.end(), [](const cache::Launch& launch) {
     return launch.local[0] * launch.local[1] * launch.local[2] == 1;
   });
+}
+
+// With POCL_KERNEL_CACHE=0 PoCL compiles in a directory of this name, from which not every function gets into the
+// binary.
+bool made_without_cache(const cache::Bytes& program) {
+  constexpr std::string_view name = "_UNCACHED_";
+  const auto end = program.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(program.size(), 128));
+  return std::search(program.begin(), end, name.begin(), name.end()) != end;
 }
 
 // "gemm 1-1-1-goffs0" for each function, for a person.
@@ -41,8 +50,6 @@ std::vector<std::string> functions_in(const cache::Bytes& program) {
 
 }  // namespace
 
-bool is_pocl(const Target& target) { return target.platform_name == "Portable Computing Language"; }
-
 Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled) {
   if (!known_version(compiled.target) || !one_item_groups(compiled.variant)) {
     const Status launched = compiled.launch_every_shape();
@@ -51,6 +58,10 @@ Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled) {
   Result<std::vector<cache::Entry>> entries = entry_of_binary(compiled.program);
   if (!entries) return entries;
   cache::Entry& entry = entries->front();
+  if (made_without_cache(entry.program)) {
+    return Status(Code::driver_rejected,
+                  "PoCL's kernel cache is off (POCL_KERNEL_CACHE=0): its binary would be compiled again at each load");
+  }
   Result<cache::Bytes> slim = slim_poclbin({entry.program.data(), entry.program.size()},
                                            compiled.variant.is_program() ? &compiled.variant : nullptr);
   if (slim) entry.program = std::move(*slim);

@@ -5,8 +5,6 @@
 
 namespace clbake {
 
-bool is_pocl(const Target& target);
-
 Result<std::vector<cache::Entry>> finalize_pocl(const Compiled& compiled);
 
 }  // namespace clbake

@@ -1,9 +1,9 @@
 #include "load/overlay_programs.hpp"
 
 #include <clbake/finalize.hpp>
+#include <clbake/platform.hpp>
 #include <clbake/trust.hpp>
 
-#include "finalize/finalize_pocl.hpp"
 #include "launch/warm_up.hpp"
 
 #include <atomic>
@@ -89,7 +89,7 @@ Loaded OverlayPrograms::compile_again(const Candidate& candidate) const {
 Status OverlayPrograms::store(const Candidate& candidate, std::shared_ptr<const Program> program) const {
   Result<OverlayKey> key = key_of(candidate);
   if (!key) return key.status();
-  if (is_pocl(setup_.target)) {
+  if (platform_of(setup_.target).binaries == Binaries::functions) {
     const Loaded second = compile_again(candidate);
     if (!second) return second.status();
     program = *second;

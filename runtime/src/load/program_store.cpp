@@ -1,6 +1,7 @@
 #include "load/program_store.hpp"
 
-#include "finalize/finalize_pocl.hpp"
+#include <clbake/platform.hpp>
+
 #include "launch/warm_up.hpp"
 
 #include <vector>
@@ -88,7 +89,8 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
     }
   }
   // The arguments of an application's own kernels are not known here.
-  if (program && is_pocl(setup_.target) && !setup_.options.only_build && !program->variant.is_program()) {
+  if (program && platform_of(setup_.target).unpacks_programs && !setup_.options.only_build &&
+      !program->variant.is_program()) {
     // Best effort: the product itself may succeed where this launch failed.
     program->explanation.build_us += launch_usual_grids(setup_.context, setup_.device, *program);
   }

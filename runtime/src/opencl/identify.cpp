@@ -1,5 +1,6 @@
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/platform.hpp>
 
 #include "opencl/cl.hpp"
 
@@ -21,7 +22,7 @@ std::string trimmed(std::string text) {
   return text;
 }
 
-// NVIDIA: the compute capability, as its compilers name it.
+// The compute capability, as NVIDIA's compilers name it.
 std::string nvidia_architecture(const cl::Device& device) {
   cl_uint major = 0;
   cl_uint minor = 0;
@@ -30,17 +31,20 @@ std::string nvidia_architecture(const cl::Device& device) {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
-// PoCL: the device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
-std::string pocl_architecture(const std::string& device_version) {
+// Of PoCL, whose device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
+std::string llvm_cpu(const std::string& device_version) {
   const std::string system = "-gnu-";
   const std::size_t at = device_version.rfind(system);
   return at == std::string::npos ? std::string() : device_version.substr(at + system.size());
 }
 
 std::string architecture(const cl::Device& device, const Target& target) {
-  if (target.platform_name.find("NVIDIA") != std::string::npos) return nvidia_architecture(device);
-  if (target.device_version.find("PoCL") != std::string::npos) return pocl_architecture(target.device_version);
-  if (target.device_name.rfind("gfx", 0) == 0) return target.device_name;  // AMD names the device by its ISA
+  switch (platform_of(target).architecture) {
+    case Architecture::compute_capability: return nvidia_architecture(device);
+    case Architecture::llvm_cpu: return llvm_cpu(target.device_version);
+    case Architecture::gfx_name: return target.device_name.rfind("gfx", 0) == 0 ? target.device_name : std::string();
+    case Architecture::none: break;
+  }
   return {};
 }
 

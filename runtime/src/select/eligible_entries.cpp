@@ -1,6 +1,7 @@
 #include "select/eligible_entries.hpp"
 
 #include <clbake/compute_capability.hpp>
+#include <clbake/platform.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -32,11 +33,6 @@ bool same_maker(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
 }
 
-// True when the platform's drivers load older drivers' code, and say so when they cannot: "CUDA Compatibility". PoCL's
-// machine code calls functions of its own version's library; other drivers keep an intermediate language, or compile
-// without a word.
-bool keeps_machine_code(const Target& device) { return device.platform_name == "NVIDIA CUDA"; }
-
 void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, Status& none) {
   if (entry) {
     found.push_back(std::move(*entry));
@@ -50,7 +46,7 @@ bool serves(Tier tier, const Target& made_for, const Target& device) {
   if (tier == Tier::portable) return portable_serves(made_for, device);
   if (!newer_driver_serves(made_for, device)) return false;
   if (tier == Tier::newer_driver) return true;
-  if (!keeps_machine_code(device)) return false;
+  if (!platform_of(device).loads_older_code) return false;
   // One driver makes the same machine code for all devices of an architecture. An offline compiler is no driver.
   const bool same_driver = !made_for.device_name.empty() && made_for.driver_version == device.driver_version;
   return tier == Tier::stand_in || same_driver;

@@ -1,7 +1,10 @@
 // Child processes and the directories they work in.
 #include "build_fixture.hpp"
 
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
+#include "process/work_directory.hpp"
+#include "process/worker.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -251,6 +254,36 @@ BOOST_AUTO_TEST_CASE(EveryDriversCacheGoesToTheDirectory) {
     const std::pair<std::string, std::string> wanted(name, "/some/directory");
     BOOST_TEST((std::find(variables.begin(), variables.end(), wanted) != variables.end()), name);
   }
+}
+
+BOOST_AUTO_TEST_CASE(EveryPlatformHasARowOfTheBuilder) {
+  for (const char* name : {"Portable Computing Language", "NVIDIA CUDA", "AMD Accelerated Parallel Processing",
+                           "Intel(R) OpenCL HD Graphics", "Intel(R) OpenCL Graphics", "Intel(R) OpenCL", "rusticl",
+                           "Oclgrind", "Somebody's"}) {
+    Target target;
+    target.platform_name = name;
+    BOOST_TEST((builder_platform_of(target).id == platform_of(target).id), name);
+  }
+  BOOST_TEST((platform_named("Intel(R) OpenCL Graphics").id == PlatformId::intel_gpu));
+  BOOST_TEST((platform_named("Intel(R) OpenCL").id == PlatformId::intel_cpu));
+  BOOST_TEST((platform_named("").id == PlatformId::other));
+}
+
+// No file fits into /proc.
+BOOST_AUTO_TEST_CASE(AWorkerThatFailsOnAFullDiskSaysWhere) {
+  Command command;
+  command.log = "/proc/worker.log";
+  Exit crashed;
+  crashed.signal = SIGABRT;
+  BOOST_TEST(failure_of(crashed, command, kLong) == "no space left on the disk of /proc");
+  BOOST_TEST(is_full_disk(crashed, command));
+  BOOST_TEST(!is_full_disk(Exit(), command));
+}
+
+BOOST_AUTO_TEST_CASE(AWorkDirectoryWithAPathTooLongForDriversIsRefused) {
+  const Result<WorkDirectory> refused = WorkDirectory::open("/" + std::string(800, 'd'));
+  BOOST_TEST((refused.status().code() == Code::io));
+  BOOST_TEST(refused.status().message().find("801 bytes, at most 700") != std::string::npos);
 }
 
 }  // namespace clbake::builder::test

@@ -1,7 +1,7 @@
 // Proofs added to a bundle that was baked elsewhere, with the fake worker.
 #include "profile/tunings.hpp"
 
-#include <clbake/builder/prove_bundle.hpp>
+#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "test_device.hpp"
 
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/scratch.hpp>
 #include "process/line_channel.hpp"
 

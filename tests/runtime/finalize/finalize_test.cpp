@@ -78,6 +78,17 @@ BOOST_AUTO_TEST_CASE(APoclEntryHoldsEveryShape) {
   }
 }
 
+// In a process of its own (tests/runtime/CMakeLists.txt): PoCL reads the variable once.
+BOOST_AUTO_TEST_CASE(WithoutPoclsKernelCacheNothingIsFinalized, *boost::unit_test::label("cache_off")) {
+  if (!tests::on_pocl()) return;
+  const builder::Job job = tests::reference_job();
+  const Served served(job);
+  const Gemm gemm = served.prepare(kSmall);
+  const auto entries = finalize({device().target, job.variant, gemm.program(), [] { return Status(); }});
+  BOOST_TEST((entries.status().code() == Code::driver_rejected));
+  BOOST_TEST(entries.status().message().find("POCL_KERNEL_CACHE=0") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(TheGridOfTheReductionIsLargeToo) {
   cache::Variant variant;
   variant.split_k = 2;

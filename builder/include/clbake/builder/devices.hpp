@@ -29,6 +29,9 @@ std::vector<std::string> unloadable_drivers();
 // 16 hexadecimal digits that differ for other targets. Two drivers' versions of one device have different ones.
 std::string identity(const Target& target);
 
+// Whether `part` is part of the platform's name, its alias or the device's name; case is ignored.
+bool is_named(const Target& target, const std::string& part);
+
 // The devices of `all` that SPEC selects: an index, an identity, or a part of the platform's or the device's name (case
 // is ignored; PoCL's platform also goes by "PoCL"); empty selects all. Fails with no_device, listing the devices.
 Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const std::string& spec);

@@ -10,6 +10,7 @@
 #include "compile/offline/offline_compile.hpp"
 
 #include <clbake/builder/compile.hpp>
+#include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
 #include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
@@ -264,8 +265,9 @@ Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant
 }
 
 Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout) {
-  if (job.target.vendor.rfind("NVIDIA", 0) == 0) return compile_nvidia(job, timeout);
-  if (job.target.vendor.rfind("Intel", 0) == 0) return compile_intel(job, timeout);
+  const PlatformId platform = platform_of(job.target).id;
+  if (platform == PlatformId::nvidia) return compile_nvidia(job, timeout);
+  if (platform == PlatformId::intel_gpu) return compile_intel(job, timeout);
   return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
 }
 

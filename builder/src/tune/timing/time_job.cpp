@@ -1,5 +1,6 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/time_job.hpp>
 #include <clbake/finalize.hpp>
 
@@ -164,7 +165,7 @@ Result<LoadedVariant> load(const Bench& bench, const Job& job) {
 // timed has to be what is baked.
 Result<LoadedVariant> load_as_baked(const Bench& bench, Job job) {
   Result<LoadedVariant> compiled = load(bench, job);
-  if (!compiled || !has_machine_code_of_its_own(bench.device.target)) return compiled;
+  if (!compiled || !builder_platform_of(bench.device.target).assembles) return compiled;
   const Problem any = tight_problem(job.variant.precision, 1, 1, 1, job.variant.trans_a, job.variant.trans_b);
   const Result<Gemm> gemm = compiled->prepare(any);
   if (!gemm) return gemm.status();

@@ -1,6 +1,7 @@
 #include "tune/timing/timing_process.hpp"
 
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/platforms.hpp>
 
 #include "process/worker.hpp"
 

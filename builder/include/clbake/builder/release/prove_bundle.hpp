@@ -1,4 +1,5 @@
-// Proves the entries of a bundle that was baked where their devices were not.
+// Proofs that entries compute GEMM and leave nothing to compile: of one job, in a worker, and of the entries of a bundle
+// that was baked where their devices were not.
 #pragma once
 
 #include <clbake/builder/build.hpp>
@@ -30,5 +31,12 @@ struct ProveReport {
 // io or cancelled.
 Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<bool>& cancel,
                                  const std::function<void(const Progress&)>& progress);
+
+// Worker, in a process of its own with empty driver caches: loads each entry of the bundle `job` (one variant), watches
+// whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
+// and writes the same bundle with the proofs in it to `output`. `overhead` is a compiled job whose kernel does nothing,
+// of the same target. True when an entry is above a limit by less than any compilation takes: the proof should be
+// repeated. Fails with wrong_result, or the reason why an entry would not load.
+Result<bool> prove_job(const std::string& job, const std::string& overhead, const std::string& output);
 
 }  // namespace clbake::builder

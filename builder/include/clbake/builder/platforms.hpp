@@ -1,0 +1,44 @@
+// The builder's half of the table of platforms (clbake/platform.hpp): a row for each PlatformId.
+#pragma once
+
+#include <clbake/platform.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clbake::builder {
+
+// The sign by which a proof knows that the driver compiles.
+enum class Evidence {
+  files,      // every function that it compiles becomes a file in its cache directory
+  cpu_time,   // the compiler runs in the process: the processor time of the process, which others' work does not
+              // lengthen
+  wall_time,  // unknown: the time on the clock, which a busy machine lengthens
+};
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+struct BuilderPlatform {
+  PlatformId id;
+  const char* alias;   // another name for the platform in SPECs; "": none
+  bool is_cpu;         // a device that does not tell its type is a CPU
+  bool finish_waits;   // clFinish waits for commands without an event, too
+  bool shuffles;       // sub-group shuffles work where the driver has the extension
+  bool assembles;      // the builder makes machine code of the driver's intermediate language (finalize_nvidia.cpp)
+  Evidence evidence;   // of a compilation, in a proof
+  const char* remark;  // for the user, on every entry; null: none
+  Environment caches;  // variables that turn the driver's cache on, in the directory that stands for an empty value
+  Environment steady;  // variables that make times repeatable
+};
+
+const BuilderPlatform& builder_platform_of(const cache::Target& target);
+
+// The variables of all platforms. They make every known driver keep its compilation cache in `directory`: an empty one
+// is a cold cache, one used before is a warm cache.
+Environment driver_cache_environment(const std::string& directory);
+
+// For a process whose times are compared with each other.
+Environment steady_environment();
+
+}  // namespace clbake::builder
