@@ -58,7 +58,7 @@ std::uint32_t index_in(std::vector<std::string>& list, const std::string& text) 
   return index;
 }
 
-// What the profile says of the wanted precisions, and the variants that it names. Those that the device cannot run
+// The rules and models of the wanted precisions, and the variants that it names. Those that the device cannot run
 // become `unfit`. Returns the kinds that the profile has.
 std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std::vector<Precision>& precisions,
                                BakeList& bake_list) {
@@ -92,7 +92,8 @@ std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std
   return kinds;
 }
 
-// What a winner has to beat, and what serves where there is none: the default variants of what is asked for or tuned.
+// The default variants of all that is asked for or tuned: a winner has to beat them, and they serve where there is
+// none.
 void add_defaults(const Site& site, const std::vector<Precision>& wanted, const std::set<GemmKind>& kinds,
                   BakeList& bake_list) {
   for (const Precision precision : all_precisions) {

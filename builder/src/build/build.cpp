@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the author of a program can change.
+// Remarks on faults that the author of a program can mend.
 void add_remarks(const Task& task, BuildReport& report) {
   const cache::Proof& proof = task.report.proof;
   const std::string name = "program " + task.report.variant;

@@ -40,7 +40,7 @@ class CompileStage {
     }
   }
 
-  // Whether an interrupted build has compiled it. An offline target's task would not be pending then.
+  // True when an interrupted build has compiled it. An offline target's task would not be pending then.
   bool is_compiled(const Task& task) const {
     if (task.offline() || context_.options.fresh) return false;
     const Result<Job> compiled = read_job(task.compiled_file());

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether the name is that of an overlay's file: 32 hexadecimal digits.
+// The name of an overlay's file: 32 hexadecimal digits.
 bool is_of_overlay(const std::string& path) {
   const std::string name = fs::path(path).stem().string();
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -99,7 +99,7 @@ class Merger {
     return std::nullopt;
   }
 
-  // What a target's profile says of a kind of problem is that of the first bundle that says anything.
+  // The first bundle whose profile of the target says anything of a kind of problem decides it.
   void add_profile(cache::Profile profile) {
     const std::uint32_t target = targets_[profile.target];
     std::vector<cache::Profile>& profiles = merged_.contents.profiles;
@@ -136,7 +136,7 @@ class Merger {
   MergedBundle merged_;
   std::map<std::string, Known> by_name_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, cache::Form>, std::size_t> entries_;
-  // Of the bundle that is being added: where its targets and variants are in the merged one.
+  // Indices into the merged bundle, by those of the bundle that is being added.
   std::vector<std::uint32_t> targets_;
   std::vector<std::optional<std::uint32_t>> variants_;
 };

@@ -23,7 +23,7 @@ Result<cache::Contents> read_contents(const std::string& path) {
   return contents ? std::move(contents) : contents.status().within(path);
 }
 
-// Whether the job needs no second baking. Another version of clbake, or another offline compiler, may make something
+// True when the job needs no second baking. Another version of clbake, or another offline compiler, may make something
 // else; a driver is part of the target.
 bool is_finished(const Job& job, const Task& task) {
   const auto made_here = [](const cache::Entry& entry) {

@@ -22,7 +22,7 @@ struct Task {
   std::string compiled_file() const { return stem + ".compiled"; }
   std::string proven_file() const { return stem + ".proven"; }
   std::string log_file() const { return stem + ".log"; }
-  // What a later build takes over: nothing proves the programs of an offline target.
+  // The file that a later build takes over: nothing proves the programs of an offline target.
   std::string finished_file() const { return offline() ? compiled_file() : proven_file(); }
 
   void accept(std::vector<cache::Entry> entries, JobReport::Outcome outcome);

@@ -15,8 +15,8 @@ namespace {
 
 bool keeps_functions(const Target& target) { return platform_of(target).binaries == Binaries::functions; }
 
-// Whether the trials fit the kernels. By a build of its own: drivers tell what a kernel's arguments are only with an
-// option, which must not get into the bundle.
+// Checks that the trials fit the kernels, by a build of its own: drivers tell what a kernel's arguments are only with
+// an option, which must not get into the bundle.
 Status check_signatures(const Job& job, const Device& device, const Session& session) {
   const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
   if (!kernels) return kernels.status();

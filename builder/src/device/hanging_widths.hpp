@@ -1,4 +1,4 @@
-// What spares the other variants of a vector width on which the driver hangs.
+// Spares the other variants of a vector width on which the driver hangs.
 #pragma once
 
 #include <cstddef>

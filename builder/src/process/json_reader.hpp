@@ -44,7 +44,7 @@ class JsonReader {
  public:
   const std::string& failure() const { return failure_; }
   bool fail(const JsonValue& at, const std::string& cause);
-  // Of a part of `at` that need not exist.
+  // For a part of `at` that need not exist.
   bool fail(const JsonValue& at, const char* key, const std::string& cause) { return fail({at.json, &at, key}, cause); }
 
   bool read(const JsonValue& at, std::string& value);

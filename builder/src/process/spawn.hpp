@@ -11,7 +11,7 @@ namespace clbake::builder {
 // group of its own unless it is `with_caller`. Fails with io.
 Result<pid_t> spawn(const Command& command, int standard_input = -1);
 
-// What waitpid said.
+// The status from waitpid.
 Exit exit_of(int wait_status);
 
 }  // namespace clbake::builder

@@ -51,7 +51,7 @@ Result<WorkDirectory> WorkDirectory::open(const std::string& path) {
   if (!locked || fstat(directory.descriptor_, &state) != 0 || state.st_nlink == 0) {
     return {Code::io, path + ": another build or tuning is at work here"};
   }
-  // What is finished here goes into the bundle as it is.
+  // Finished programs in here go into the bundle as it is.
   if (!is_new && state.st_uid != ::geteuid()) return {Code::io, path + ": belongs to another user"};
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {

@@ -12,7 +12,7 @@ constexpr std::uintmax_t kLeastSpace = 1 << 20;  // less than a worker's files a
 
 namespace fs = std::filesystem;
 
-// Whether the disk of the worker's files is full. A driver whose cache does not fit ends the process in its own ways.
+// True when the disk of the worker's files is full. A driver whose cache does not fit ends the process in its own ways.
 bool no_space(const Command& command) {
   std::error_code error;
   const fs::space_info space = fs::space(fs::path(command.log).parent_path(), error);

@@ -17,10 +17,10 @@ inline constexpr const char* kTriedMark = "trying ";
 // Why a worker failed, for a person: describe(), with what it tried last when it was killed.
 std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout);
 
-// Whether a worker failed for want of space: it says so (kWorkerIoExit), or the disk of its log is full.
+// True when a worker failed for want of space: it says so (kWorkerIoExit), or the disk of its log is full.
 bool is_full_disk(const Exit& exit, const Command& command);
 
-// Whether a worker ended with kWorkerWrongExit, kWorkerNearMissExit.
+// True when a worker ended with kWorkerWrongExit; with kWorkerNearMissExit.
 bool is_wrong_result(const Exit& exit);
 bool is_near_miss(const Exit& exit);
 

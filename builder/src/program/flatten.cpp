@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostDeep = 200;                              // files that include each other
 constexpr std::size_t kMostBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
 
-// What the scanner has to know of the lines before.
+// The scanner's memory of the lines before.
 struct Position {
   bool in_comment = false;    // a block comment goes on
   bool is_continued = false;  // the line before ends in a backslash: this one is no directive

@@ -26,8 +26,8 @@ constexpr NumberType kTypes[] = {{"char", 1, false, 0},    {"uchar", 1, false, 0
                                  {"float", 4, true, 1e-5}, {"double", 8, true, 1e-12}};
 constexpr const char* kTypeNames = "char, uchar, short, ushort, int, uint, long, ulong, half, float or double";
 
-// Of a buffer that the manifest gives no numbers: small enough to be indices that stay in bounds after a glance, and
-// for sums that do not overflow.
+// The numbers of a buffer that the manifest gives none: small enough to be indices that stay in bounds after a glance,
+// and for sums that do not overflow.
 constexpr double kRandomFloat[2] = {-1, 1};
 constexpr double kRandomInteger[2] = {0, 100};
 
@@ -128,7 +128,7 @@ bool read_fill(JsonReader& reader, const JsonValue& at, TrialArgument& argument)
                        }));
 }
 
-// Whether an object has only fields of `known`.
+// Checks that an object has only fields of `known`.
 bool only_fields(JsonReader& reader, const JsonValue& at, std::initializer_list<const char*> known) {
   for (const auto& [key, value] : at.json.items()) {
     const std::string& name = key;

@@ -34,8 +34,8 @@ struct TrialArgument {
   const NumberType* type = nullptr;  // null for local memory
   std::uint32_t width = 1;           // of a scalar: components of a vector
   std::uint64_t count = 0;           // of a buffer: numbers; of local memory: bytes
-  // What a buffer begins with: these numbers, or one number everywhere, or none: random ones in [low, high]. The value
-  // of a scalar.
+  // The first content of a buffer: these numbers, or one number everywhere, or none: random ones in [low, high]. The
+  // value of a scalar.
   std::vector<double> values;
   double low = 0;
   double high = 0;
@@ -71,7 +71,7 @@ struct TrialCase {
   const Trial& trial;
   Extents3 size;
 
-  // Whether the size is one of the kernel's, which a program is finalized for.
+  // True when the size is one of the kernel's, which a program is finalized for.
   bool is_listed() const;
   std::string name() const;  // "kernel rows, work-group size 64x1x1"
 };

@@ -46,7 +46,7 @@ const char* kind_name(TrialArgument::Kind kind) {
   return "local memory";
 }
 
-// Of a scalar whose type is no number's, such as a typedef, the driver checks the size.
+// The driver checks the size of a scalar whose type is no number's, such as a typedef.
 Status check_argument(const cl::Kernel& kernel, std::size_t number, const TrialArgument& given) {
   const auto index = static_cast<cl_uint>(number);
   cl_int error = CL_SUCCESS;
@@ -155,7 +155,7 @@ std::uint64_t piece_of(const TrialArgument& argument) {
   return std::min<std::uint64_t>(argument.count, kPieceBytes / argument.type->bytes);
 }
 
-// What the buffer and its guards begin with.
+// The first content of the buffer and its guards.
 Status TrialRun::State::write(std::size_t number) {
   const TrialArgument& argument = trial.arguments[number];
   const std::uint64_t most = piece_of(argument);

@@ -27,7 +27,7 @@ double used_us(int who) {
   return us(usage.ru_utime) + us(usage.ru_stime);
 }
 
-// Of this process and of those that it started and waited for, as drivers do for a linker.
+// The time of this process and of those that it started and waited for, as drivers do for a linker.
 double processor_time_us() { return used_us(RUSAGE_SELF) + used_us(RUSAGE_CHILDREN); }
 
 std::string cache_directory(const Environment& caches) {

@@ -1,6 +1,6 @@
-// Whether the driver compiles while a program is loaded and launched for the first time.
+// Tells whether the driver compiles while a program is loaded and launched for the first time.
 //
-// Where every compiled function becomes a file (Evidence::files), files are counted: after the load, which unpacks the
+// With Evidence::files every compiled function becomes a file, and files are counted: after the load, which unpacks the
 // program's own, none may appear. Elsewhere times are compared: the cheapest compilation seen on any driver is longer
 // than all that the limits leave room for.
 #pragma once

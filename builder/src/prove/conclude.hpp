@@ -7,7 +7,7 @@
 
 namespace clbake::builder {
 
-// What does not depend on the measurements.
+// The parts that do not depend on the measurements.
 cache::Proof new_proof(const cache::Entry& entry, const Device& device);
 
 void set_load_times(const Explanation& loaded, cache::Proof& proof);

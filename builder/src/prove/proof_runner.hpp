@@ -1,6 +1,6 @@
 // Proofs, each in a process of its own with empty driver caches: for a build and for prove_bundle alike.
 //
-// Where a proof compares times (compile_watch.hpp), noise can look like a compilation. A compiler that really runs at
+// In a proof that compares times (compile_watch.hpp) noise can look like a compilation. A compiler that really runs at
 // load or first launch runs in every new process, while noise comes and goes. So an entry that looks not JIT-free is
 // measured again: a few times when it missed a limit by as much as a compilation takes, more often when by less, which
 // no compilation explains.
@@ -19,7 +19,7 @@ struct ProofOutcome {
 
 bool all_proven(const Job& job);
 
-// Whether a new proof may find machine code JIT-free that this one did not: where times are compared.
+// True when a new proof may find machine code JIT-free that this one did not, as times are compared.
 bool noise_possible(const Job& job);
 
 class ProofRunner {

@@ -18,7 +18,7 @@ constexpr std::size_t kLargeRuns = 5;
 // Large enough that a launch takes a good part of a millisecond, small enough for the slowest family.
 constexpr std::size_t kTimedSize = 320;
 
-// What the proof of one entry needs.
+// All that the proof of one entry needs.
 struct ProofContext {
   const cache::Variant& variant;
   const Device& device;

@@ -17,8 +17,8 @@
 namespace clbake::builder {
 namespace {
 
-// Whether a device that does not tell its architecture may be the one meant: the driver, in a process of its own, and
-// the proof decide.
+// True for a device that does not tell its architecture and may be the one meant: the driver, in a process of its own,
+// and the proof decide.
 bool possible(const Target& made_for, const Target& device) {
   return device.architecture.empty() && made_for.platform_name == device.platform_name &&
          made_for.vendor == device.vendor && made_for.address_bits == device.address_bits;
@@ -31,7 +31,7 @@ bool loadable(const cache::Entry& entry, const Target& made_for, const Target& d
   return for_this_driver && newer_driver_serves(made_for, device);
 }
 
-// What fits the device best comes first, so that it is what the device gets: programs that were made for exactly this
+// The best fit comes first, so that the device gets it: programs that were made for exactly this
 // device and driver, then those for its architecture, then those for later ones before those for earlier ones.
 bool fits_better(const Target& a, const Target& b, const Target& device) {
   const auto key = [&](const Target& made_for) {
@@ -48,7 +48,7 @@ struct Task {
   Job job;  // of the device's target
 };
 
-// Whether the device has a proven program of its own.
+// True when the device has a proven program of its own.
 bool is_proven(const std::vector<Job>& jobs, const std::string& variant, cache::Form form, const Target& device) {
   for (const Job& job : jobs) {
     if (job.target != device || job.variant.name != variant) continue;
@@ -178,7 +178,7 @@ void Proving::store(const Task& task, const Job& proven) {
     const std::uint32_t t = index_in(contents_.targets, target);
     for (const cache::Entry& entry : proven.entries) {
       cache::Entry& place = place_of(contents_, t, variant, entry.form);
-      // What was made for the device itself, or fits it better, stays.
+      // A program that was made for the device itself, or fits it better, stays.
       if (target != task.made_for && place.proof.proven && place.program != entry.program) continue;
       place.proof = entry.proof;
       place.program = entry.program;
@@ -200,8 +200,8 @@ void Proving::remove_wrong(const Task& task) {
   ++report_.taken_out;
 }
 
-// Where the choice for a kind of problem was measured: the device's own profile, or the one of the target that was
-// proven when the device's comes from there, by an earlier proof, or has nothing measured.
+// The profile in which the choice for a kind of problem was measured: the device's own profile, or the one of the
+// target that was proven when the device's comes from there, by an earlier proof, or has nothing measured.
 const cache::Profile& measured_profile(const cache::Profile& own, const cache::Profile& proven, const GemmKind& kind) {
   const std::set<std::uint32_t> there = measured_variants(proven, kind);
   if (there.empty()) return own;

@@ -20,7 +20,7 @@ constexpr std::size_t kSteadyRuns = 7;
 
 using Results = std::vector<std::vector<std::uint8_t>>;  // by argument; empty where none are needed
 
-// What one trial at one size gave.
+// The result of one trial at one size.
 struct Tried {
   TrialCase tried;
   Timing timing;
@@ -108,7 +108,7 @@ Status compare_built(const TrialRun& run, const TrialArgument& argument, std::si
   });
 }
 
-// What the proof compares with a build from source, which is made later.
+// The contents that are compared with those after a build from source, which is made later.
 Result<Results> keep(const TrialRun& run, const Trial& trial) {
   Results results(trial.arguments.size());
   for (std::size_t i = 0; i < trial.arguments.size(); ++i) {
@@ -237,7 +237,7 @@ class ProgramProof {
     return {};
   }
 
-  // Whether the program holds machine code for the launch, as far as the driver tells.
+  // True when the program holds machine code for the launch, as far as the driver tells.
   static bool has_code(const cache::Proof& proof, const TrialCase& tried) {
     const Extents3& size = tried.size;
     const std::string shape = tried.kernel.name + " " + std::to_string(size[0]) + "-" + std::to_string(size[1]) + "-" +

@@ -1,4 +1,4 @@
-// What a build makes of profiles: the winners and what backs them up, nothing else, for the device they were made for.
+// Builds by profiles bake the winners and what backs them up, nothing else, for the device they were made for.
 #include "profile/tunings.hpp"
 
 #include <clbake/builder/bake_list.hpp>
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
   BOOST_TEST(device_class(intel) == "intel-cpu");
 }
 
-// What is in builder/profiles/: readable, of a class that a device can have, and quick to bake.
+// The profiles in builder/profiles/ are readable, of a class that a device can have, and quick to bake.
 BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
   std::size_t files = 0;
   if (std::filesystem::exists(SHIPPED_PROFILES)) {

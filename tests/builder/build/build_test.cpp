@@ -1,4 +1,4 @@
-// What a build makes of workers that do their job and of workers that do not.
+// Builds with workers that do their job and with workers that do not.
 #include "build_fixture.hpp"
 #include "compile/entries_for_bundle.hpp"
 
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(HangWhileCompilingCostsOneVariant) {
   check_costs_one_variant("compile:hang", "compile: no end after 2 s", kShort);
 }
 
-// Of width 8 are the made-up device's variants in single precision, of width 4 those in double.
+// The made-up device's variants have width 8 in single precision, 4 in double.
 BOOST_AUTO_TEST_CASE(ADriverThatHangsOnAVectorWidthIsAskedForItThreeTimesOnly) {
   BuildFixture fixture;
   fixture.options.precisions = {Precision::single_precision, Precision::double_precision};

@@ -1,4 +1,4 @@
-// What a build takes over from the bundle that it brings up to date, and what it drops.
+// A build takes over some entries of the bundle that it brings up to date, and drops others.
 #include "build_fixture.hpp"
 
 #include <clbake/cache/writer.hpp>

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(TheChoiceForAKindIsThatOfTheFirstBundleThatHasAny) {
   const cache::Profile both = merged_profile(choice_of(plain, 1), choice_of(transposed, 2));
   BOOST_TEST((both.exceptions.size() == 2U && both.models.size() == 2U && both.defaults.size() == 2U));
   BOOST_TEST((both.models[0].call_us == 1 && both.models[1].call_us == 2));
-  // Where the first one only has defaults, its defaults are the choice.
+  // The first one only has defaults: they are the choice.
   Contents untuned = choice_of(plain, 1);
   untuned.profiles[0].exceptions.clear();
   untuned.profiles[0].models.clear();

@@ -1,4 +1,4 @@
-// Where a bundle may be written, and what happens when it may not.
+// Places where a bundle may be written, and failures where it may not.
 #include "build_fixture.hpp"
 
 #include <boost/test/unit_test.hpp>

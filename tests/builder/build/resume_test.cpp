@@ -50,7 +50,7 @@ void check_resumes(std::size_t stop_after, unsigned parallel) {
     for (const std::string& call : fixture.calls()) {
       BOOST_TEST((std::find(done.begin(), done.end(), call) == done.end()), call << " was done twice");
     }
-    // Of several children that are killed together, one may have been done already.
+    // One of several children that are killed together may have been done already.
     BOOST_TEST(fixture.calls().size() <= kSteps - done.size());
     if (parallel == 1) BOOST_TEST(fixture.calls().size() == kSteps - done.size());
     BOOST_TEST(report->baked + report->reused == kVariants);
@@ -59,7 +59,7 @@ void check_resumes(std::size_t stop_after, unsigned parallel) {
   }
 }
 
-// What the second build redoes after the first one's bundle was changed.
+// The jobs that a second build redoes after the first one's bundle was changed.
 std::vector<std::string> calls_after(const std::function<void(cache::Contents&)>& change) {
   BuildFixture fixture;
   BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");

@@ -1,4 +1,4 @@
-// What stands for NVIDIA's programs in tests without NVIDIA's hardware.
+// Stand-ins for NVIDIA's programs in tests without NVIDIA's hardware.
 #pragma once
 
 #include <clbake/cache/model.hpp>

@@ -22,7 +22,7 @@ std::size_t log_bytes = 0;
 clbake::cache::Bytes made;
 std::string linked;  // the text of the last link
 
-// Of the machine code that `linked` became: its bound, or as many as the variable says in its first word.
+// The registers of the machine code that `linked` became: its bound, or as many as the variable says in its first word.
 int registers() {
   const std::size_t bound = linked.find(".maxnreg ");
   if (bound != std::string::npos) return std::atoi(linked.c_str() + bound + std::strlen(".maxnreg "));

@@ -19,7 +19,7 @@ int ask_library(const char* function) {
   return answer();
 }
 
-// What the library was left with: contexts and links that nobody released.
+// Leftovers in the library: contexts and links that nobody released.
 int alive() { return ask_library("fake_libcuda_alive"); }
 
 Result<Cubin> assemble_told(const char* told, const std::string& architecture, const std::string& ptx = small_ptx()) {
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(TheDriversWordForSuccessIsNotEnough) {
   BOOST_TEST(failure("other") == "build failed: libcuda 13.2 made a cubin for sm_80" + wanted);
 }
 
-// What the driver refuses, no other tool is asked for: the driver would have to load it.
+// No other tool is asked for a program that the driver refuses: the driver would have to load it.
 BOOST_AUTO_TEST_CASE(ARefusalIsFinal) {
   setenv("FAKE_LIBCUDA", "refused", 1);
   BOOST_TEST(outcome(assemble(small_ptx(), "sm_90")) == "build failed");

@@ -45,7 +45,7 @@ Job job_for(const char* name, const char* variant = "direct-s-nn-16x16x1-1x1x4-v
   return make_job(target.device.target, kernels::generate(params), params);
 }
 
-// What compile_offline says of the default job.
+// The failure of compile_offline for the default job.
 std::string complaint(const char* target = "nvidia:sm_90", std::chrono::seconds timeout = kTimeout) {
   const Result<std::vector<cache::Entry>> entries = compile_offline(job_for(target), timeout);
   BOOST_REQUIRE(!entries);
@@ -209,7 +209,7 @@ BOOST_FIXTURE_TEST_CASE(ACompilerThatLiesAboutSuccessIsFound, Toolbox) {
   BOOST_TEST(contains(complaint("intel:dg2"), "ocloc reported success but left no machine code"));
 }
 
-// What the target says and what is compiled for it, with an old and a new ocloc.
+// A target and its program, with an old and a new ocloc.
 BOOST_FIXTURE_TEST_CASE(EveryOclocIsAskedForItsDevices, Toolbox) {
   const auto check = [&](const char* version, const char* platform, const Names& known, const Names& unknown) {
     for (const std::string& name : known) {

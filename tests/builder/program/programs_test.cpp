@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(AProgramBecomesAVariant) {
   BOOST_TEST(cases_of(kernels)[1].name() == "kernel scale, work-group size 8x2x1");
 }
 
-// What users copy.
+// The example that users copy.
 BOOST_AUTO_TEST_CASE(ThePagesManifestIsRead) {
   const std::string page = read_file(PAGE);
   const std::string begin = "```json\n";
@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(MalformedArgumentsAreNamed) {
   check_argument_refused(R"({"local": 0})", ".local: is not between 1 and 16777216 bytes");
 }
 
-// What is wrong with the files of one program costs that program.
+// A fault in the files of one program costs that program.
 BOOST_AUTO_TEST_CASE(MissingFilesAreFailuresOfTheirProgram) {
   const std::string text =
       R"({"version": 1, "programs": [

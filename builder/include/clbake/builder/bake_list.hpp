@@ -1,5 +1,5 @@
-// What is baked for a device, and which problem uses which of it: the winners of a profile and what backs them up, or
-// the default variants.
+// The variants that are baked for a device, and which problem uses which: the winners of a profile and what backs them
+// up, or the default variants.
 #pragma once
 
 #include <clbake/builder/build.hpp>
@@ -14,7 +14,7 @@ struct BakeList {
   std::vector<kernels::Params> variants;
   // The requested profile's winners that the device cannot run, by name, each with the constraint that it breaks.
   std::vector<std::pair<std::string, std::string>> unfit;
-  // What the profile says. Variants are indices into `named`; there are no defaults and no target.
+  // The profile's rules and models. Variants are indices into `named`; there are no defaults and no target.
   cache::Profile choice;
   std::vector<std::string> named;
   // For a person: "a.json (tuned on ...)", "shipped nvidia (tuned on ...)", "shipped amd (not tuned: ...)"; empty when
@@ -23,11 +23,11 @@ struct BakeList {
   std::vector<std::string> remarks;  // on a driver that is not the one that was tuned with
 };
 
-// Whether a profile's target is the device, whatever its driver: platform, vendor and device name agree; or, for a
+// True when a profile's target is the device, whatever its driver: platform, vendor and device name agree; or, for a
 // device without a name (an offline target), platform, vendor and architecture.
 bool made_for(const Target& tuned, const Target& device);
 
-// Of options.devices, then of options.targets.
+// Those of options.devices, then those of options.targets.
 //
 // Without options.gemm the lists are empty. Named variants are taken as they are. Otherwise for each precision and pair
 // of transposes that a profile has: the variants that its exceptions and cost models name, and the default ones; for

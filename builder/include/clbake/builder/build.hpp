@@ -96,8 +96,8 @@ Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& 
 Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                           const std::atomic<bool>& cancel, const std::function<void(const Progress&)>& progress);
 
-// Whether a bundle may be written there: a file that exists must be a bundle, so that a typo replaces no other file.
-// Fails with invalid_argument.
+// Checks that a bundle may be written there: a file that exists must be a bundle, so that a typo replaces no other
+// file. Fails with invalid_argument.
 Status check_output(const std::string& path);
 
 }  // namespace clbake::builder

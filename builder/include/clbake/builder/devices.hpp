@@ -29,7 +29,7 @@ std::vector<std::string> unloadable_drivers();
 // 16 hexadecimal digits that differ for other targets. Two drivers' versions of one device have different ones.
 std::string identity(const Target& target);
 
-// Whether `part` is part of the platform's name, its alias or the device's name; case is ignored.
+// Finds `part` in the platform's name, its alias or the device's name; case is ignored.
 bool is_named(const Target& target, const std::string& part);
 
 // The devices of `all` that SPEC selects: an index, an identity, or a part of the platform's or the device's name (case
@@ -49,7 +49,8 @@ class Session {
   static Result<Session> open(const Device& device);
   cl_context context() const;
   cl_command_queue queue() const;
-  // Whether clFinish waits for what was enqueued. On Mesa's rusticl 22.3 it returns at once: there an event is needed.
+  // True where clFinish waits for commands without an event. On Mesa's rusticl 22.3 it returns at once: there an event
+  // is needed.
   bool finish_waits() const;
 
  private:

@@ -17,7 +17,7 @@ struct NamedBundle {
 
 struct MergedBundle {
   cache::Contents contents;
-  // What could not be taken along, one line each: the file and the cause.
+  // A line for each thing that could not be taken along: the file and the cause.
   std::vector<std::string> left_out;
 };
 

@@ -36,8 +36,8 @@ inline constexpr int kWorkerWrongExit = 65;
 inline constexpr int kWorkerIoExit = 74;
 inline constexpr int kWorkerNearMissExit = 75;
 
-// What happened, for a person: "killed by signal 11 (Segmentation fault)", "no end after 120 s", or, after an exit
-// status, the last line of the log.
+// The end of a process, for a person: "killed by signal 11 (Segmentation fault)", "no end after 120 s", or, after an
+// exit status, the last line of the log.
 std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout);
 
 // Runs all commands, at most `parallel` at a time, and calls done(index, exit) on the calling thread as each ends.

@@ -35,7 +35,7 @@ std::string violation(const Program& program, const kernels::DeviceLimits& limit
 // Its variant on a device.
 Job make_job(const Target& target, const Program& program);
 
-// What the names of clbake's own programs begin with, and no name of an application's.
+// The names of clbake's own programs begin with this, and no name of an application's.
 inline constexpr const char* kOwnPrefix = "clbake-";
 
 // The kernels that make a complex product a real one (kernels/complex.cl), as a program for each complex precision of

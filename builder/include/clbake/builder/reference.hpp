@@ -27,7 +27,7 @@ double tolerance(Precision precision, std::size_t k);
 // as ULPs").
 double tolerance(const Problem& problem);
 
-// What the epilogue's activation makes of x.
+// The epilogue's activation of x.
 double activated(const Epilogue& epilogue, double x);
 
 template <typename T>
@@ -35,11 +35,11 @@ inline constexpr bool is_complex_type = false;
 template <typename T>
 inline constexpr bool is_complex_type<std::complex<T>> = true;
 
-// What alpha and beta are rounded to.
+// The type that alpha and beta are rounded to.
 template <typename T>
 using Scalar = std::conditional_t<std::is_same_v<T, double> || is_complex_type<T>, T, float>;
 
-// What the reference computes with.
+// The type that the reference computes with.
 template <typename T>
 using Wide = std::conditional_t<is_complex_type<T>, std::complex<double>, double>;
 

@@ -25,7 +25,7 @@ std::uint64_t number_at(const cache::Bytes& bytes, std::size_t at, std::size_t s
   return value;
 }
 
-// Whether a table of headers lies inside the file; cubins end with theirs.
+// True when a table of headers lies inside the file; cubins end with theirs.
 bool holds_table(const cache::Bytes& bytes, std::size_t offset_at, std::size_t sizes_at) {
   const std::uint64_t offset = number_at(bytes, offset_at, 8);
   const std::uint64_t size = number_at(bytes, sizes_at, 2) * number_at(bytes, sizes_at + 2, 2);

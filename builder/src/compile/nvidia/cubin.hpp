@@ -15,7 +15,7 @@ struct Cubin {
   cache::Tool tool;  // what made it: libcuda 13.0 (the newest CUDA that the driver knows), or ptxas 12.9.86
 };
 
-// Whether the bytes are a whole 64-bit ELF file for NVIDIA's GPUs: one that was cut off is none.
+// True when the bytes are a whole 64-bit ELF file for NVIDIA's GPUs: one that was cut off is none.
 bool is_cubin(const cache::Bytes& bytes);
 
 // "sm_90": the compute capability that the machine code is for, without the suffix (a, f) of code for this one only.

@@ -13,7 +13,7 @@
 namespace clbake::builder {
 namespace {
 
-// What is needed of the CUDA Driver API (https://docs.nvidia.com/cuda/cuda-driver-api), declared here, so that no
+// The needed part of the CUDA Driver API (https://docs.nvidia.com/cuda/cuda-driver-api), declared here, so that no
 // toolkit has to be installed to build clbake. The names are those that cuda.h maps the documented calls to; the
 // numbers are of CUresult, CUdevice_attribute, CUfunction_attribute, CUjit_option and CUjitInputType.
 using CUresult = int;
@@ -191,7 +191,8 @@ class Link {
   std::array<char, 4096> log_ = {};
 };
 
-// What a kernel of a cubin needs, and how many of its work-groups a multiprocessor runs at the same time for that.
+// The resources that a kernel of a cubin needs, and how many of its work-groups a multiprocessor runs at the same time
+// for that.
 struct Usage {
   int registers = 0;  // of a work-item
   int spilled = 0;    // bytes of a work-item
@@ -230,7 +231,7 @@ std::string bounded(std::string ptx, const std::vector<PtxKernel>& kernels, cons
   return ptx;
 }
 
-// Whether a kernel gained a resident work-group, and none lost one or spills more.
+// True when a kernel gained a resident work-group, and none lost one or spills more.
 bool is_better(const std::vector<Usage>& usages, const std::vector<Usage>& before) {
   if (usages.size() != before.size()) return false;
   bool gains = false;

@@ -1,4 +1,4 @@
-// What has to be known of a PTX text: its kernels, as far as their registers need it, and for which devices it is.
+// The known parts of a PTX text: its kernels, as far as their registers need it, and for which devices it is.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ struct PtxKernel {
 // Without those that do not say `.reqntid`.
 std::vector<PtxKernel> kernels_of(const std::string& ptx);
 
-// Whether the text is for an architecture with a suffix, such as sm_90a: later ones do not run it.
+// True when the text is for an architecture with a suffix, such as sm_90a: later ones do not run it.
 bool is_for_one_architecture(const std::string& ptx);
 
-// Whether machine code of the text for a device of this compute capability (90 for 9.0) is linked with the suffix "a".
-// On sm_90 always: no other device runs its machine code anyway, and the suffix lifts the assembler's limit of 48 KB of
-// local memory to what the device has.
+// True when machine code of the text for a device of this compute capability (90 for 9.0) is linked with the suffix
+// "a". On sm_90 always: no other device runs its machine code anyway, and the suffix lifts the assembler's limit of 48
+// KB of local memory to what the device has.
 bool is_linked_for_one_architecture(const std::string& ptx, int capability);
 
 }  // namespace clbake::builder

@@ -29,7 +29,7 @@ namespace {
 constexpr const char* kSource = "kernel.cl";
 constexpr const char* kPtx = "kernel.ptx";
 constexpr const char* kOutput = "kernel";
-// Of sm_90, kernels/warp_tile.cl.
+// For sm_90: kernels/warp_tile.cl.
 constexpr const char* kMatrixInstructions[] = {"mma.sync.aligned.m16n8k4.row.col.f64",
                                                "mma.sync.aligned.m16n8k8.row.col.f64"};
 constexpr const char* kTransposition = "movmatrix.sync.aligned";  // of PTX 7.8, kernels/thin_tile.cl

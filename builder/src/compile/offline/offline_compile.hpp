@@ -7,7 +7,7 @@
 
 namespace clbake::builder {
 
-// Whether the variant's front end is clang.
+// True when the variant's front end is clang.
 bool is_clangs(const cache::Variant& variant);
 
 struct Ptx {

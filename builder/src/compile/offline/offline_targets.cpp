@@ -49,7 +49,7 @@ std::string oldest_driver(const std::string& toolkit) {
   return {};
 }
 
-// What the tool printed, whatever its exit status: ocloc 22.43 prints its help and then fails with 212.
+// The tool's output, whatever its exit status: ocloc 22.43 prints its help and then fails with 212.
 std::string ask(const Tool& tool, const std::vector<std::string>& arguments, const ScratchDirectory& directory) {
   if (tool.path.empty()) return {};
   const Result<std::string> printed = run_tool(tool, arguments, directory, kPatience);
