@@ -21,14 +21,17 @@ Target target_of(const char* platform) {
 
 // PoCL's cache directory.
 struct Cache {
-  Cache() { setenv("POCL_CACHE_DIR", directory.path().c_str(), 1); }
+  static CompileWatch watch_of(const std::string& path) {
+    setenv("POCL_CACHE_DIR", path.c_str(), 1);
+    return {target_of("Portable Computing Language"), {}};
+  }
   void add(const std::string& kernel, const std::string& shape) const {
     const std::string folder = directory.path() + "/AB/CDE/" + kernel + "/" + shape;
     std::filesystem::create_directories(folder);
     std::ofstream(folder + "/" + kernel + ".so") << "code";
   }
   ScratchDirectory directory = std::move(*ScratchDirectory::create());
-  CompileWatch watch{target_of("Portable Computing Language"), {}};
+  CompileWatch watch = watch_of(directory.path());
 };
 
 CompileWatch::Verdict verdict_of(double first_us, double steady_us, double load_us = 0) {
