@@ -52,7 +52,7 @@ Status run_and_check(GemmRun& run, Gemm& gemm, const Shape& shape) {
 Status check_edges(const Bench& bench, const LoadedVariant& loaded) {
   const cache::Variant& variant = loaded.variant;
   const cache::Launch& launch = product_launch(variant);
-  Shape shape{variant.kind(), launch.tile_m + 1, launch.tile_n + 3, 133, 1};
+  Shape shape{variant.kind(), launch.tile_m + 1, launch.tile_n + 3, 133};
   Problem problem = problem_of(shape);
   problem.lda += 3;
   problem.ldb += 5;
