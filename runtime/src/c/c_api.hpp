@@ -62,8 +62,8 @@ inline Status null_output(const char* name) { return null(name, Argument::output
 inline Status null_library() { return null("library", Argument::library); }
 inline Status null_gemm() { return null("gemm", Argument::gemm); }
 
-// Checks the size of a caller's struct. `at_least`: for one that the library writes to; a larger one, of a newer header,
-// begins with the fields that this library knows.
+// Checks the size of a caller's struct. `at_least`: for one that the library writes to; a larger one, of a newer
+// header, begins with the fields that this library knows.
 inline Status check_size(std::size_t given, std::size_t known, const char* name, bool at_least = false) {
   if (given == known || (at_least && given > known)) return {};
   return {Argument::struct_size, std::string(name) + ".struct_size is " + std::to_string(given) + ", not " +

@@ -59,9 +59,11 @@ BOOST_AUTO_TEST_CASE(EachCallOfAProblemIsCounted) {
   BOOST_REQUIRE(clone.ok());
   BOOST_TEST(enqueue(*clone, scene.queue, operands).ok());
   for (int i = 0; i < 2; ++i) BOOST_TEST(call(library, scene, batch, batch_operands).ok());
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls 4\nsingle tn 9x13x11 lda 14 ldb 15 batch 2 calls 2\n");
+  BOOST_TEST(recorded(library) ==
+             "single nn 9x13x11 lda 14 ldb 15 calls 4\nsingle tn 9x13x11 lda 14 ldb 15 batch 2 calls 2\n");
   BOOST_TEST(call(library, scene, single, operands).ok());
-  BOOST_TEST(recorded(library) == "single nn 9x13x11 lda 14 ldb 15 calls 5\nsingle tn 9x13x11 lda 14 ldb 15 batch 2 calls 2\n");
+  BOOST_TEST(recorded(library) ==
+             "single nn 9x13x11 lda 14 ldb 15 calls 5\nsingle tn 9x13x11 lda 14 ldb 15 batch 2 calls 2\n");
 }
 
 BOOST_AUTO_TEST_CASE(OtherGapsBetweenTheRowsOfAAndBAreAnotherProblem) {

@@ -32,8 +32,8 @@ CLBAKE_SYMBOLS(double, "d", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
 CLBAKE_SYMBOLS(std::complex<float>, "St7complexIfE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 CLBAKE_SYMBOLS(std::complex<double>, "St7complexIdE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
 
-// Calls CLBlast, for a product that clbake cannot serve. CLBlast lets some exceptions through, which its API for C turns
-// into kUnexpectedError.
+// Calls CLBlast, for a product that clbake cannot serve. CLBlast lets some exceptions through, which its API for C
+// turns into kUnexpectedError.
 template <typename Function, typename... Arguments>
 StatusCode by_clblast(Function*, const char* symbol, Arguments... arguments) {
   auto* const function = reinterpret_cast<Function*>(door::original(symbol));

@@ -1,6 +1,6 @@
-// One function for each routine that goes to CLBlast. It jumps to the address in its slot and leaves all arguments where
-// the caller put them, so that no signature has to be known. The first address is code that looks up the routine and
-// stores its address in the slot, like the dynamic linker's lazy binding.
+// One function for each routine that goes to CLBlast. It jumps to the address in its slot and leaves all arguments
+// where the caller put them, so that no signature has to be known. The first address is code that looks up the routine
+// and stores its address in the slot, like the dynamic linker's lazy binding.
 #include <clblast.h>
 
 #include "forward/forward.hpp"

@@ -61,8 +61,8 @@ Result<Library> Libraries::create(cl_context context, cl_device_id device) {
   return Library::create(context, device, from, options);
 }
 
-// Another thread may have created one meanwhile, which is returned, or cleared all: then the new one, perhaps of earlier
-// bundles, serves this call only.
+// Another thread may have created one meanwhile, which is returned, or cleared all: then the new one, perhaps of
+// earlier bundles, serves this call only.
 Library Libraries::keep(cl_context context, cl_device_id device, const Library& created, std::uint64_t clears) {
   std::unique_ptr<Kept> oldest;  // released without the lock
   const std::unique_lock<std::shared_mutex> lock(mutex_);

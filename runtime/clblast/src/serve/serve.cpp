@@ -39,8 +39,8 @@ bool any(const std::vector<Scalars>& each, const Is& is) {
   return std::any_of(each.begin(), each.end(), is);
 }
 
-// CLBlast may serve the product after this failure. After a failed OpenCL call a part of the product may run already: to
-// multiply again is right if C is not read, once that part has ended. Other failures have enqueued nothing.
+// CLBlast may serve the product after this failure. After a failed OpenCL call a part of the product may run already:
+// to multiply again is right if C is not read, once that part has ended. Other failures have enqueued nothing.
 template <typename By>
 bool clblast_may_serve(const Status& failure, const Place& place, const By& by) {
   const bool of_opencl = failure.code() == Code::opencl || failure.code() == Code::out_of_memory;

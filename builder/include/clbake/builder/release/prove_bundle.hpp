@@ -1,5 +1,5 @@
-// Proofs that entries compute GEMM and leave nothing to compile: of one job, in a worker, and of the entries of a bundle
-// that was baked where their devices were not.
+// Proofs that entries compute GEMM and leave nothing to compile: of one job, in a worker, and of the entries of a
+// bundle that was baked where their devices were not.
 #pragma once
 
 #include <clbake/builder/build.hpp>
