@@ -27,7 +27,7 @@ enum class Architecture : std::uint8_t {
 };
 
 struct Platform {
-  const char* name;  // how CL_PLATFORM_NAME begins
+  const char* name;  // CL_PLATFORM_NAME
   PlatformId id;
   Binaries binaries;
   Architecture architecture;

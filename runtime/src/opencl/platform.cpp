@@ -7,7 +7,7 @@ using Id = PlatformId;
 using A = Architecture;
 using B = Binaries;
 
-// A name that begins like another one comes before it.
+// The last row stands for all other names.
 constexpr Platform kPlatforms[] = {
     // name, id, binaries, architecture, loads_older_code, needs_events, unpacks_programs, preloadable
     {"Portable Computing Language", Id::pocl, B::functions, A::llvm_cpu, false, true, true, nullptr},
@@ -25,7 +25,7 @@ constexpr Platform kPlatforms[] = {
 
 const Platform& platform_named(const std::string& name) {
   const Platform* row = kPlatforms;
-  while (name.rfind(row->name, 0) != 0) ++row;
+  while (row->id != Id::other && name != row->name) ++row;
   return *row;
 }
 
