@@ -47,7 +47,7 @@ bool is_finite(std::complex<double> x) { return std::isfinite(x.real()) && std::
 double with_epilogue(const Epilogue& e, double x) { return activated(e, x); }
 std::complex<double> with_epilogue(const Epilogue& /*e*/, std::complex<double> x) { return x; }
 
-// Whether neighbours in memory belong to one column of a matrix, as op() sees it.
+// True when neighbours in memory belong to one column of a matrix, as op() sees it.
 bool down_columns(const Problem& p, bool transposed) { return transposed != (p.layout == Layout::column_major); }
 
 // Where element (i, j) of C or D lies.

@@ -142,7 +142,7 @@ const std::vector<Step>& PreparedGemm::steps_of(const ScalarList& scalars, const
   return other_steps_;
 }
 
-// Of a list, sets the scalars of the step's products; check_scalars has set a single pair.
+// Sets the scalars of the step's products where there is a list; check_scalars has set a single pair.
 bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& call) const {
   if (scalars.count > 1) set_scalars(plan_, scalars.first[step.part.first_product], call);
   switch (step.when) {

@@ -31,7 +31,7 @@ std::string nvidia_architecture(const cl::Device& device) {
   return "sm_" + std::to_string(major) + std::to_string(minor);
 }
 
-// Of PoCL, whose device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
+// PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
 std::string llvm_cpu(const std::string& device_version) {
   const std::string system = "-gnu-";
   const std::size_t at = device_version.rfind(system);
