@@ -14,7 +14,7 @@ using format::SectionType;
 namespace header = format::header;
 
 // A half-open range of bytes of the file.
-struct Range {
+struct ByteRange {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
 };
@@ -66,7 +66,7 @@ Status check_file_size(ByteView bytes, std::uint64_t file_bytes) {
   return {Code::malformed, "more data after the end: " + message};
 }
 
-Result<Range> locate_table(ByteView bytes) {
+Result<ByteRange> locate_table(ByteView bytes) {
   const std::uint64_t offset = load64(bytes.data + header::kTableOffsetAt);
   const std::uint64_t count = load32(bytes.data + header::kSectionCountAt);
   if (count > format::kMaxSections) return Status(Code::malformed, "section table: too many sections");
@@ -77,7 +77,7 @@ Result<Range> locate_table(ByteView bytes) {
   if (load64(bytes.data + header::kTableChecksumAt) != xxh64(bytes.data + offset, size, 0)) {
     return Status(Code::checksum, "section table: checksum mismatch");
   }
-  return Range{offset, offset + size};
+  return ByteRange{offset, offset + size};
 }
 
 std::uint64_t max_count(SectionType type) {
@@ -109,7 +109,7 @@ Status check_known(SectionType type, const std::uint8_t* p) {
 }
 
 // Checks one record of the section table. `end` is the end of the section before it.
-Result<Section> read_section(const std::uint8_t* from, std::uint64_t file_bytes, std::uint64_t end, Range table) {
+Result<Section> read_section(const std::uint8_t* from, std::uint64_t file_bytes, std::uint64_t end, ByteRange table) {
   namespace at = format::section;
   std::uint8_t p[at::kBytes];  // a copy: whoever changes the file now changes nothing that was checked
   std::memcpy(p, from, sizeof p);
@@ -140,7 +140,7 @@ Result<Section> read_section(const std::uint8_t* from, std::uint64_t file_bytes,
   return section;
 }
 
-Status read_sections(ByteView bytes, std::uint64_t file_bytes, Range table, Layout& layout) {
+Status read_sections(ByteView bytes, std::uint64_t file_bytes, ByteRange table, Layout& layout) {
   std::uint64_t end = header::kBytes;
   for (std::uint64_t at = table.begin; at < table.end; at += format::section::kBytes) {
     Result<Section> section = read_section(bytes.data + at, file_bytes, end, table);
@@ -193,7 +193,7 @@ Status read_layout_in(ByteView index, std::uint64_t file_bytes, Layout& layout) 
   if (Status status = check_fixed_part(index); !status) return status;
   if (Status status = check_version(index.data); !status) return status;
   if (Status status = check_file_size(index, file_bytes); !status) return status;
-  const Result<Range> table = locate_table(index);
+  const Result<ByteRange> table = locate_table(index);
   if (!table) return table.status();
   layout.version = {load16(index.data + header::kMajorAt), load16(index.data + header::kMinorAt)};
   layout.table_offset = table->begin;

@@ -22,12 +22,6 @@ constexpr std::size_t kMostComplexGroupsInX = 64;
 constexpr std::size_t kMostComplexGroupsInY = 4096;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
-std::size_t round_up(std::size_t value, std::size_t factor) { return ceil_div(value, factor) * factor; }
-
-bool has(const cache::Variant& variant, Role role) {
-  return std::any_of(variant.launches.begin(), variant.launches.end(),
-                     [&](const cache::Launch& launch) { return launch.role == role; });
-}
 
 bool is_pack(Role role) { return role == Role::pack_a || role == Role::pack_b; }
 
@@ -256,6 +250,11 @@ void append_product(const LaunchPlan& plan, const Part& part, bool reads_operand
 }
 
 }  // namespace
+
+bool has(const cache::Variant& variant, Role role) {
+  return std::any_of(variant.launches.begin(), variant.launches.end(),
+                     [&](const cache::Launch& launch) { return launch.role == role; });
+}
 
 LaunchPlan::LaunchPlan() = default;
 LaunchPlan::LaunchPlan(LaunchPlan&&) noexcept = default;

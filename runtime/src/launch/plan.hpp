@@ -30,6 +30,11 @@ struct DeviceLimits {
 // Elements of a row that one texel of a packed operand holds.
 constexpr std::size_t texel_elements(Precision precision) { return precision == Precision::double_precision ? 2 : 4; }
 
+constexpr std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
+
+// True when one of the variant's launches has this role.
+bool has(const cache::Variant& variant, cache::Role role);
+
 // An argument of a kernel. The memory objects come first, and of these the workspace, in its order in a caller's
 // buffer.
 enum class Value : std::uint8_t {

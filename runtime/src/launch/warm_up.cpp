@@ -29,11 +29,6 @@ constexpr std::size_t kSlack = 4096;
 
 using Prepare = std::function<Result<Gemm>(const Problem&)>;
 
-bool has(const cache::Variant& variant, cache::Role role) {
-  return std::any_of(variant.launches.begin(), variant.launches.end(),
-                     [&](const cache::Launch& launch) { return launch.role == role; });
-}
-
 bool packs(const cache::Variant& variant) {
   return has(variant, cache::Role::pack_a) || has(variant, cache::Role::pack_b);
 }

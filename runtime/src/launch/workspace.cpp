@@ -5,8 +5,6 @@
 namespace clbake {
 namespace {
 
-std::size_t round_up(std::size_t value, std::size_t factor) { return (value + factor - 1) / factor * factor; }
-
 cl_image_format image_format(Precision precision) {
   switch (precision) {
     case Precision::half_precision: return {CL_RGBA, CL_HALF_FLOAT};
