@@ -1,9 +1,9 @@
 #include "log.hpp"
 
-#include "environment.hpp"
-
 #include <fcntl.h>
 #include <unistd.h>
+
+#include <cstdlib>
 
 namespace clbake::door {
 namespace {
@@ -14,6 +14,11 @@ int open_log() {
 }
 
 }  // namespace
+
+std::string environment(const char* name) {
+  const char* const value = secure_getenv(name);
+  return value ? value : "";
+}
 
 void log(const std::string& line) {
   static const int file = open_log();  // closed by the end of the process

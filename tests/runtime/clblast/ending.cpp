@@ -2,7 +2,6 @@
 // "right" after each right product. 77: no device.
 //   unload   releases everything, unloads the library, loads it again
 //   static   multiplies, and releases its context, in the destructor of a static object
-//   release  only releases its context there
 //   alone    uses neither the library nor a product: launches a kernel of its own in that destructor, to tell what the
 //            driver itself allows. Prints the driver once it has launched the kernel before
 //   exit     ends with exit() in another thread, at once after the first product
@@ -21,7 +20,7 @@ namespace {
 
 constexpr std::size_t kSize = 32;
 
-enum class AtEnd { nothing, release, multiply, launch };
+enum class AtEnd { nothing, multiply, launch };
 
 struct Application {
   void* library = nullptr;
@@ -107,7 +106,7 @@ struct Application {
   ~Application() {
     if (at_end == AtEnd::nothing) return;
     if (at_end == AtEnd::launch) std::_Exit(launch() ? 0 : 1);
-    if (at_end == AtEnd::multiply && !multiply()) std::_Exit(1);
+    if (!multiply()) std::_Exit(1);
     release();
   }
 };
@@ -126,7 +125,6 @@ int main(int argc, char** argv) {
     return application.open(argv[1]) && application.multiply() && dlclose(application.library) == 0 ? 0 : 1;
   }
   if (std::strcmp(argv[2], "static") == 0) application.at_end = AtEnd::multiply;
-  if (std::strcmp(argv[2], "release") == 0) application.at_end = AtEnd::release;
   if (std::strcmp(argv[2], "exit") == 0) std::thread([] { std::exit(0); }).join();
   return 0;
 }

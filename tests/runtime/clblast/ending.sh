@@ -10,7 +10,7 @@ if [ "$3" = static ] && ! "$1" "$2" alone > "$4/alone" && grep -q '^driver ' "$4
   echo "skipped: $(head -n 1 "$4/alone") does not launch kernels in destructors of static objects"
   exit 77
 fi
-case $3 in exit | release) wanted=1 ;; *) wanted=2 ;; esac
+[ "$3" = exit ] && wanted=1 || wanted=2
 for turn in 1 2; do
   "$1" "$2" "$3" > "$4/out"
   status=$?

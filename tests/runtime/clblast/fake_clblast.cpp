@@ -4,14 +4,16 @@
 
 #include "clblast/fake_clblast.hpp"
 
-#include <stdexcept>
-
 using namespace clbake::tests;
 
 namespace {
 
 clblast::StatusCode success_if(bool arrived) {
   return arrived ? clblast::StatusCode::kSuccess : clblast::StatusCode::kUnexpectedError;
+}
+
+CLBlastStatusCode served_if(bool arrived) {
+  return static_cast<CLBlastStatusCode>(arrived ? kServedByClblast : clblast::StatusCode::kUnexpectedError);
 }
 
 }  // namespace
@@ -38,59 +40,6 @@ StatusCode Gemv(const Layout layout, const Transpose a_transpose, const size_t m
                     *queue == handle<cl_command_queue>(14) && event == handle<cl_event*>(15));
 }
 
-// Products that clbake refuses come here, without the caller's temporary buffer. m = 3: arguments are checked.
-template <>
-StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
-                const size_t n, const size_t k, const float alpha, const cl_mem a, const size_t a_offset,
-                const size_t a_ld, const cl_mem b, const size_t b_offset, const size_t b_ld, const float beta, cl_mem c,
-                const size_t c_offset, const size_t c_ld, cl_command_queue*, cl_event*, cl_mem temp) {
-  return m != 3 || (layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes &&
-                    n == 2 && k == 4 && alpha == 0.5F && a == c && a != b && a_offset == 1 && a_ld == 5 &&
-                    b_offset == 2 && b_ld == 6 && beta == 2 && c_offset == 3 && c_ld == 7 && temp == nullptr)
-             ? kServedByClblast
-             : StatusCode::kUnexpectedError;
-}
-
-template <>
-StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
-                       const size_t n, const size_t k, const float* alphas, const cl_mem a, const size_t* a_offsets,
-                       const size_t a_ld, const cl_mem b, const size_t* b_offsets, const size_t b_ld,
-                       const float* betas, cl_mem c, const size_t* c_offsets, const size_t c_ld,
-                       const size_t batch_count, cl_command_queue*, cl_event*) {
-  if (batch_count == 1) throw std::length_error("as a CLBlast that is used by many threads at once");
-  return m != 3 ||
-                 (layout == Layout::kRowMajor && a_transpose == Transpose::kNo && b_transpose == Transpose::kYes &&
-                  n == 2 && k == 4 && alphas[1] == 3 && a != b && a_offsets[1] == 5 && a_ld == 1 && b_offsets[1] == 7 &&
-                  b_ld == 2 && betas[1] == 9 && b != c && c_offsets[1] == 11 && c_ld == 2 && batch_count == 2)
-             ? kServedByClblast
-             : StatusCode::kUnexpectedError;
-}
-
-template <>
-StatusCode GemmStridedBatched(const Layout layout, const Transpose, const Transpose b_transpose, const size_t m,
-                              const size_t, const size_t k, const float alpha, const cl_mem, const size_t a_offset,
-                              const size_t a_ld, const size_t a_stride, const cl_mem, const size_t b_offset,
-                              const size_t b_ld, const size_t b_stride, const float beta, cl_mem, const size_t c_offset,
-                              const size_t c_ld, const size_t c_stride, const size_t batch_count, cl_command_queue*,
-                              cl_event*) {
-  return m != 3 || (layout == Layout::kRowMajor && b_transpose == Transpose::kYes && k == 4 && alpha == 3 &&
-                    a_offset == 1 && a_ld == 5 && a_stride == 15 && b_offset == 2 && b_ld == 6 && b_stride == 12 &&
-                    beta == 9 && c_offset == 4 && c_ld == 2 && c_stride == 5 && batch_count == 2)
-             ? kServedByClblast
-             : StatusCode::kUnexpectedError;
-}
-
-template <>
-StatusCode Gemm(const Layout, const Transpose, const Transpose, const size_t, const size_t, const size_t,
-                const std::complex<float>, const cl_mem, const size_t, const size_t, const cl_mem, const size_t,
-                const size_t, const std::complex<float>, cl_mem, const size_t, const size_t, cl_command_queue*,
-                cl_event*, cl_mem) {
-  return kServedByClblast;
-}
-
-StatusCode ClearCache() { return kServedByClblast; }
-StatusCode FillCache(const cl_device_id) { return kServedByClblast; }
-
 StatusCode RetrieveParameters(const cl_device_id device, const std::string& kernel_name, const Precision precision,
                               std::unordered_map<std::string, size_t>& parameters) {
   parameters["MWG"] = 64;
@@ -98,6 +47,54 @@ StatusCode RetrieveParameters(const cl_device_id device, const std::string& kern
 }
 
 }  // namespace clblast
+
+// Products that clbake refuses come here, without the caller's temporary buffer. k = 4: arguments are checked.
+CLBlastStatusCode CLBlastSgemm(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
+                               const CLBlastTranspose b_transpose, const size_t m, const size_t n, const size_t k,
+                               const float alpha, const cl_mem a, const size_t a_offset, const size_t a_ld,
+                               const cl_mem b, const size_t b_offset, const size_t b_ld, const float beta, cl_mem c,
+                               const size_t c_offset, const size_t c_ld, cl_command_queue*, cl_event*) {
+  return served_if(k != 4 || (layout == CLBlastLayoutRowMajor && a_transpose == CLBlastTransposeNo &&
+                              b_transpose == CLBlastTransposeYes && m == 3 && n == 2 && alpha == 0.5F && a == c &&
+                              a != b && a_offset == 1 && a_ld == 5 && b_offset == 2 && b_ld == 6 && beta == 2 &&
+                              c_offset == 3 && c_ld == 7));
+}
+
+CLBlastStatusCode CLBlastSgemmBatched(const CLBlastLayout layout, const CLBlastTranspose a_transpose,
+                                      const CLBlastTranspose b_transpose, const size_t m, const size_t n,
+                                      const size_t k, const float* alphas, const cl_mem a, const size_t* a_offsets,
+                                      const size_t a_ld, const cl_mem b, const size_t* b_offsets, const size_t b_ld,
+                                      const float* betas, cl_mem c, const size_t* c_offsets, const size_t c_ld,
+                                      const size_t batch_count, cl_command_queue*, cl_event*) {
+  return served_if(k != 4 || (layout == CLBlastLayoutRowMajor && a_transpose == CLBlastTransposeNo &&
+                              b_transpose == CLBlastTransposeYes && m == 3 && n == 2 && alphas[1] == 3 && a != b &&
+                              a_offsets[1] == 5 && a_ld == 1 && b_offsets[1] == 7 && b_ld == 2 && betas[1] == 9 &&
+                              b != c && c_offsets[1] == 11 && c_ld == 2 && batch_count == 2));
+}
+
+CLBlastStatusCode CLBlastSgemmStridedBatched(const CLBlastLayout layout, const CLBlastTranspose,
+                                             const CLBlastTranspose b_transpose, const size_t m, const size_t,
+                                             const size_t k, const float alpha, const cl_mem, const size_t a_offset,
+                                             const size_t a_ld, const size_t a_stride, const cl_mem,
+                                             const size_t b_offset, const size_t b_ld, const size_t b_stride,
+                                             const float beta, cl_mem, const size_t c_offset, const size_t c_ld,
+                                             const size_t c_stride, const size_t batch_count, cl_command_queue*,
+                                             cl_event*) {
+  return served_if(k != 4 ||
+                   (layout == CLBlastLayoutRowMajor && b_transpose == CLBlastTransposeYes && m == 1 && alpha == 3 &&
+                    a_offset == 1 && a_ld == kHugeLd && a_stride == 15 && b_offset == 2 && b_ld == 6 &&
+                    b_stride == 12 && beta == 9 && c_offset == 4 && c_ld == 2 && c_stride == 5 && batch_count == 2));
+}
+
+CLBlastStatusCode CLBlastCgemm(const CLBlastLayout, const CLBlastTranspose, const CLBlastTranspose, const size_t,
+                               const size_t, const size_t, const cl_float2 alpha, const cl_mem, const size_t,
+                               const size_t, const cl_mem, const size_t, const size_t, const cl_float2 beta, cl_mem,
+                               const size_t, const size_t, cl_command_queue*, cl_event*) {
+  return served_if(alpha.s[0] == 1 && alpha.s[1] == 2 && beta.s[0] == 3 && beta.s[1] == 4);
+}
+
+CLBlastStatusCode CLBlastClearCache() { return served_if(true); }
+CLBlastStatusCode CLBlastFillCache(const cl_device_id) { return served_if(true); }
 
 CLBlastStatusCode CLBlastSrotg(cl_mem a, const size_t a_offset, cl_mem b, const size_t b_offset, cl_mem c,
                                const size_t c_offset, cl_mem s, const size_t s_offset, cl_command_queue* queue,

@@ -24,6 +24,9 @@ struct Large {
 Large every_register(long, long, long, long, long, long, long, long, Vector, Vector, Vector, Vector, Vector, Vector,
                      Vector, Vector, long, Vector) asm("CLBlastSrotm");
 
+// A leading dimension that clbake refuses.
+constexpr std::size_t kHugeLd = std::size_t{1} << 31;
+
 // A status that nothing else returns.
 constexpr auto kServedByClblast = static_cast<clblast::StatusCode>(4711);
 

@@ -42,34 +42,6 @@ StatusCode one_product(cl_mem a, cl_mem b, cl_mem c, std::size_t lda, float beta
                               c, 0, 1, &q);
 }
 
-// The fake checks these arguments of m = 3.
-StatusCode batch_of_two(std::size_t lda, std::size_t ldb, std::size_t first_c, std::size_t second_c,
-                        std::size_t count = 2) {
-  const Matrices<float> on{Shape()};
-  cl_command_queue q = queue();
-  const float alphas[] = {1, 3}, betas[] = {0, 9};
-  const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {first_c, second_c};
-  return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer,
-                                     as, lda, on.b.buffer, bs, ldb, betas, on.c.buffer, cs, 2, count, &q);
-}
-
-// Two products of 5 x 2 x 4 with their Cs at these offsets.
-StatusCode batched(std::size_t ldc, std::size_t first_c, std::size_t second_c) {
-  const Matrices<float> on{Shape()};
-  cl_command_queue q = queue();
-  const float alphas[] = {1, 1}, betas[] = {0, 0};
-  const std::size_t as[] = {0, 0}, cs[] = {first_c, second_c};
-  return clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, 5, 2, 4, alphas, on.a.buffer,
-                                     as, 4, on.b.buffer, as, 2, betas, on.c.buffer, cs, ldc, 2, &q);
-}
-
-StatusCode strided(std::size_t m, std::size_t ldc, std::size_t c_stride) {
-  const Matrices<float> on{Shape()};
-  cl_command_queue q = queue();
-  return clblast::GemmStridedBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, m, 2, 4, 3, on.a.buffer,
-                                            1, 5, 15, on.b.buffer, 2, 6, 12, 9, on.c.buffer, 4, ldc, c_stride, 2, &q);
-}
-
 bool clblast_is_in_the_process() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -90,14 +62,8 @@ BOOST_AUTO_TEST_CASE(AProgramThatOnlyMultipliesNeverOpensClblast) {
 }
 
 BOOST_AUTO_TEST_CASE(AllArgumentsArrive) {
-  for (int i = 0; i < 2; ++i) {  // by way of the lookup, and directly
-    BOOST_TEST(every_register_arrives());
-    BOOST_TEST(clblast_is_in_the_process());
-    BOOST_TEST(real_routine_arrives());
-    BOOST_TEST(complex_routine_arrives());
-    BOOST_TEST(routine_of_c_arrives());
-    BOOST_TEST(references_arrive());
-  }
+  BOOST_TEST(calls_that_lost_arguments() == "");
+  BOOST_TEST(clblast_is_in_the_process());
 }
 
 BOOST_AUTO_TEST_CASE(ARoutineThatThisClblastLacksIsNotImplemented) {
@@ -119,36 +85,23 @@ BOOST_AUTO_TEST_CASE(AReadOnlyCGoesThere) {
   clReleaseMemObject(c);
 }
 
-BOOST_AUTO_TEST_CASE(ALeadingDimensionPastThirtyOneBitsGoesThere) {
+BOOST_AUTO_TEST_CASE(ABatchWithALeadingDimensionPastThirtyOneBitsGoesThere) {
   const Matrices<float> on{Shape()};
-  const auto huge = std::size_t{1} << 31;
-  BOOST_TEST((one_product(on.a.buffer, on.b.buffer, on.c.buffer, huge, 0) == kServedByClblast));
+  cl_command_queue q = queue();
+  BOOST_TEST((clblast::GemmStridedBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 1, 2, 4, 3,
+                                                 on.a.buffer, 1, kHugeLd, 15, on.b.buffer, 2, 6, 12, 9, on.c.buffer, 4,
+                                                 2, 5, 2, &q) == kServedByClblast));
 }
 
 // CLBlast does not look at the leading dimensions of A and B there: lines may overlap.
 BOOST_AUTO_TEST_CASE(ABatchWhoseLinesOverlapGoesThere) {
-  BOOST_TEST((batch_of_two(1, 2, 0, 11) == kServedByClblast));
-  BOOST_TEST((batch_of_two(1, 2, 0, 11, 1) == StatusCode::kUnexpectedError));  // it throws
-}
-
-BOOST_AUTO_TEST_CASE(ABatchWhoseProductsShareElementsOfCGoesThere) {
-  constexpr std::size_t kLdc = 6;  // C is 5 x 2: elements 0, 1, 6, 7 ... 24, 25
-  for (const std::size_t apart : {0, 1, 5, 6, 7, 24, 25}) {
-    BOOST_TEST((batched(kLdc, 3, 3 + apart) == kServedByClblast), apart << " elements apart");
-    BOOST_TEST((batched(kLdc, 3 + apart, 3) == kServedByClblast), apart << " elements before");
-  }
-  for (const std::size_t stride : {1, 5, 12, 25}) {
-    BOOST_TEST((strided(5, kLdc, stride) == kServedByClblast), "stride " << stride);
-  }
-  BOOST_TEST((strided(3, 2, 5) == kServedByClblast));  // with its arguments
-}
-
-BOOST_AUTO_TEST_CASE(ABatchWhoseCsInterleaveStaysHere) {
-  for (const std::size_t apart : {2, 3, 4, 8, 10, 22, 26, 30}) {
-    BOOST_TEST((batched(6, 3, 3 + apart) == StatusCode::kSuccess), apart << " elements apart");
-    BOOST_TEST((strided(5, 6, apart) == StatusCode::kSuccess), "stride " << apart);
-  }
-  clFinish(queue());
+  const Matrices<float> on{Shape()};
+  cl_command_queue q = queue();
+  const float alphas[] = {1, 3}, betas[] = {0, 9};
+  const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {0, 11};
+  BOOST_TEST(
+      (clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer, as,
+                                   1, on.b.buffer, bs, 2, betas, on.c.buffer, cs, 2, 2, &q) == kServedByClblast));
 }
 
 // The copy of a complex B is the whole of twice its size.
@@ -161,8 +114,8 @@ BOOST_AUTO_TEST_CASE(AProductWhoseWorkspaceDoesNotFitGoesThere) {
   };
   cl_mem a = buffer(m * k), b = buffer(k * n), c = buffer(m * n);
   cl_command_queue q = queue();
-  BOOST_TEST((clblast::Gemm<std::complex<float>>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, m, n, k, 1, a, 0, k,
-                                                 b, 0, n, 1, c, 0, n, &q) == kServedByClblast));
+  BOOST_TEST((clblast::Gemm<std::complex<float>>(Layout::kRowMajor, Transpose::kNo, Transpose::kNo, m, n, k, {1, 2}, a,
+                                                 0, k, b, 0, n, {3, 4}, c, 0, n, &q) == kServedByClblast));
   for (cl_mem each : {a, b, c}) clReleaseMemObject(each);
 }
 

@@ -1,10 +1,12 @@
-// Calls of routines that the door forwards to fake_clblast.cpp. Each says whether all arguments have arrived. Without a
-// device and without Boost, so that they run on other processors, too.
+// Calls of routines that the door forwards to fake_clblast.cpp. Without a device and without Boost, so that they run on
+// other processors, too.
 #pragma once
 
 #include "clblast/fake_clblast.hpp"
 
 #include <clblast_c.h>
+
+#include <string>
 
 namespace clbake::tests {
 
@@ -46,6 +48,19 @@ inline bool every_register_arrives() {
     for (int j = 0; j < 4; ++j) right = right && result.vectors[i][j] == static_cast<float>(10 * (i + 1) + j);
   }
   return right;
+}
+
+// The calls of which arguments were lost, by way of the lookup and directly.
+inline std::string calls_that_lost_arguments() {
+  std::string lost;
+  for (int turn = 0; turn < 2; ++turn) {
+    if (!every_register_arrives()) lost += "every register ";
+    if (!real_routine_arrives()) lost += "real ";
+    if (!complex_routine_arrives()) lost += "complex ";
+    if (!routine_of_c_arrives()) lost += "C ";
+    if (!references_arrive()) lost += "references ";
+  }
+  return lost;
 }
 
 }  // namespace clbake::tests

@@ -93,18 +93,10 @@ class Scene {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(ManyContextsInTurnAreServed) {
-  for (int i = 0; i < 40; ++i) {
-    Scene scene;
-    BOOST_TEST(scene.multiply());
-  }
-}
-
 BOOST_AUTO_TEST_CASE(ClearCacheReleasesAContext) {
   Scene scene;
   const cl_uint before = scene.references();
   BOOST_TEST(scene.multiply());
-  BOOST_TEST(scene.references() > before);
   BOOST_TEST((clblast::ClearCache() == StatusCode::kSuccess));
   BOOST_TEST(scene.comes_to(before));
   BOOST_TEST(scene.multiply());
@@ -154,17 +146,6 @@ BOOST_AUTO_TEST_CASE(ThreadsThatStartAtOnceAreAllServed) {
   for (std::thread& thread : threads) thread.join();
   BOOST_TEST(right == 40);
   BOOST_TEST((scenes[0].multiply() && scenes[1].multiply()));
-}
-
-BOOST_AUTO_TEST_CASE(AQueueThatIsGoneLeavesTheContextServed) {
-  Scene scene;
-  BOOST_TEST(scene.multiply());
-  const auto no = clblast::Transpose::kNo;
-  cl_command_queue other = clCreateCommandQueue(scene.context, device().id, 0, nullptr);
-  BOOST_TEST((clblast::Gemm<float>(clblast::Layout::kRowMajor, no, no, 1, 1, 1, 1, nullptr, 0, 1, nullptr, 0, 1, 0,
-                                   nullptr, 0, 1, &other) == StatusCode::kInvalidMatrixA));
-  clReleaseCommandQueue(other);
-  BOOST_TEST(scene.multiply());
 }
 
 BOOST_AUTO_TEST_CASE(TheBundleCanBeNamedByACall) {

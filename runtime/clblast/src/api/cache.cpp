@@ -1,4 +1,4 @@
-// Functions of CLBlast's API for its cache, and the door's own function.
+// Functions of CLBlast's APIs for its cache, and the door's own function.
 #include <clblast.h>
 #include <clblast_c.h>
 
@@ -6,30 +6,34 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "forward/forward.hpp"
-#include "serve/bundles.hpp"
 #include "serve/libraries.hpp"
+
+using namespace clbake;
+using clblast::StatusCode;
+
+namespace {
+
+// CLBlast's function for its own cache, once CLBlast was opened.
+template <typename... Arguments>
+StatusCode by_clblast(const char* name, Arguments... arguments) {
+  void* const function = door::original_is_open() ? door::original(name) : nullptr;
+  return function ? reinterpret_cast<StatusCode (*)(Arguments...)>(function)(arguments...) : StatusCode::kSuccess;
+}
+
+}  // namespace
 
 namespace clblast {
 
-// Clears CLBlast's own cache, too, once CLBlast was opened.
 StatusCode ClearCache() {
-  const clbake::Status cleared =
-      clbake::exceptions_to_status([] { return clbake::door::Libraries::instance().clear(), clbake::Status(); });
-  if (!cleared) return StatusCode::kOpenCLOutOfHostMemory;
-  if (!clbake::door::original_is_open()) return StatusCode::kSuccess;
-  auto* const clear = reinterpret_cast<StatusCode (*)()>(clbake::door::original("_ZN7clblast10ClearCacheEv"));
-  return clear ? clear() : StatusCode::kSuccess;
+  const Status cleared = exceptions_to_status([] { return door::clear_libraries(), Status(); });
+  return cleared ? by_clblast("CLBlastClearCache") : StatusCode::kOpenCLOutOfHostMemory;
 }
 
-// The door has nothing to fill; CLBlast does, once it was opened.
+// The door has nothing to fill; CLBlast does.
 StatusCode FillCache(const cl_device_id device) {
   cl_device_type type = 0;
   const cl_int error = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-  if (error != CL_SUCCESS) return static_cast<StatusCode>(error);
-  if (!clbake::door::original_is_open()) return StatusCode::kSuccess;
-  auto* const fill =
-      reinterpret_cast<StatusCode (*)(cl_device_id)>(clbake::door::original("_ZN7clblast9FillCacheEP13_cl_device_id"));
-  return fill ? fill(device) : StatusCode::kSuccess;
+  return error == CL_SUCCESS ? by_clblast("CLBlastFillCache", device) : static_cast<StatusCode>(error);
 }
 
 }  // namespace clblast
@@ -43,12 +47,8 @@ CLBlastStatusCode CLBlastFillCache(const cl_device_id device) {
 }
 
 __attribute__((visibility("default"))) int clbake_clblast_use_bundle(const char* path) {
-  const clbake::Status status = clbake::exceptions_to_status([&]() -> clbake::Status {
-    if (!path) return {clbake::Argument::bundle, "the path is null"};
-    clbake::Status used = clbake::door::use_bundle(path);
-    if (used) clbake::door::Libraries::instance().clear();
-    return used;
-  });
+  const Status status = exceptions_to_status(
+      [&]() -> Status { return path ? door::use_bundle(path) : Status(Argument::bundle, "the path is null"); });
   return static_cast<int>(status.code());
 }
 }

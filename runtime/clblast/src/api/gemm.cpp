@@ -1,154 +1,241 @@
-// GEMM of CLBlast's API for C++: templates with a symbol for each precision.
-#include "api/convert.hpp"
+// GEMM of CLBlast's API for C++: templates with a symbol for each precision; and for C, by that for C++.
 #include "forward/forward.hpp"
+#include "serve/serve.hpp"
 
-#include <clbake/exceptions_to_status.hpp>
+#include <CL/cl_half.h>
+#include <clblast_c.h>
+
+#include <complex>
+#include <vector>
+
+using namespace clbake;
 
 namespace {
 
-using namespace clbake;
+using clblast::Layout;
 using clblast::StatusCode;
+using clblast::Transpose;
 
-// The same functions' symbols in CLBlast. A mangled name refers to its earlier parts by numbers: here those of the
-// transposes, of alpha and of the buffers; in a batch those of alphas, buffers and offsets.
+// The API for C of an element's type.
 template <typename T>
-struct Symbols;
-#define CLBAKE_SYMBOLS(type, name, trans, alpha, buffer, alphas, buffers, offsets)                               \
-  template <>                                                                                                    \
-  struct Symbols<type> {                                                                                         \
-    static constexpr const char* gemm =                                                                          \
-        "_ZN7clblast4GemmI" name "EENS_10StatusCodeENS_6LayoutENS_9TransposeE" trans "mmmT_P7_cl_memmm" buffer   \
-        "mm" alpha buffer "mmPP17_cl_command_queuePP9_cl_event" buffer;                                          \
-    static constexpr const char* batched =                                                                       \
-        "_ZN7clblast11GemmBatchedI" name "EENS_10StatusCodeENS_6LayoutENS_9TransposeE" trans                     \
-        "mmmPKT_P7_cl_memPKmm" buffers offsets "m" alphas buffers offsets "mmPP17_cl_command_queuePP9_cl_event"; \
-    static constexpr const char* strided =                                                                       \
-        "_ZN7clblast18GemmStridedBatchedI" name "EENS_10StatusCodeENS_6LayoutENS_9TransposeE" trans              \
-        "mmmT_P7_cl_memmmm" buffer "mmm" alpha buffer "mmmmPP17_cl_command_queuePP9_cl_event";                   \
+struct InC;
+#define CLBAKE_IN_C(element, letter, precision)                                     \
+  template <>                                                                       \
+  struct InC<element> {                                                             \
+    static constexpr Precision kPrecision = Precision::precision;                   \
+    static constexpr const char* kGemm = "CLBlast" #letter "gemm";                  \
+    static constexpr const char* kBatched = "CLBlast" #letter "gemmBatched";        \
+    static constexpr const char* kStrided = "CLBlast" #letter "gemmStridedBatched"; \
+    using Gemm = decltype(CLBlast##letter##gemm);                                   \
+    using Batched = decltype(CLBlast##letter##gemmBatched);                         \
+    using Strided = decltype(CLBlast##letter##gemmStridedBatched);                  \
   };
-CLBAKE_SYMBOLS(cl_half, "t", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
-CLBAKE_SYMBOLS(float, "f", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
-CLBAKE_SYMBOLS(double, "d", "S3_", "S4_", "S6_", "S6_", "S8_", "SA_")
-CLBAKE_SYMBOLS(std::complex<float>, "St7complexIfE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
-CLBAKE_SYMBOLS(std::complex<double>, "St7complexIdE", "S5_", "S6_", "S8_", "S8_", "SA_", "SC_")
+CLBAKE_IN_C(cl_half, H, half_precision)
+CLBAKE_IN_C(float, S, single_precision)
+CLBAKE_IN_C(double, D, double_precision)
+CLBAKE_IN_C(std::complex<float>, C, complex_single)
+CLBAKE_IN_C(std::complex<double>, Z, complex_double)
 
-// Calls CLBlast, for a product that clbake cannot serve. CLBlast lets some exceptions through, which its API for C
-// turns into kUnexpectedError.
-template <typename Function, typename... Arguments>
-StatusCode by_clblast(Function*, const char* symbol, Arguments... arguments) {
-  auto* const function = reinterpret_cast<Function*>(door::original(symbol));
-  try {
-    return function ? function(arguments...) : StatusCode::kNotImplemented;
-  } catch (...) {
-    return StatusCode::kUnexpectedError;
-  }
-}
-
+// Arguments of one API as those of the other.
 template <typename T>
-std::vector<Scalars> scalars_of(const T* alphas, const T* betas, std::size_t count) {
-  std::vector<Scalars> each;
-  each.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) each.push_back({door::number(alphas[i]), door::number(betas[i])});
-  return each;
+T& convert(T& same) {
+  return same;
+}
+Layout convert(CLBlastLayout layout) { return static_cast<Layout>(layout); }
+CLBlastLayout convert(Layout layout) { return static_cast<CLBlastLayout>(layout); }
+Transpose convert(CLBlastTranspose transpose) { return static_cast<Transpose>(transpose); }
+CLBlastTranspose convert(Transpose transpose) { return static_cast<CLBlastTranspose>(transpose); }
+std::complex<float> convert(cl_float2 x) { return {x.s[0], x.s[1]}; }
+cl_float2 convert(std::complex<float> x) { return {{x.real(), x.imag()}}; }
+std::complex<double> convert(cl_double2 x) { return {x.s[0], x.s[1]}; }
+cl_double2 convert(std::complex<double> x) { return {{x.real(), x.imag()}}; }
+const std::complex<float>* convert(const cl_float2* x) { return reinterpret_cast<const std::complex<float>*>(x); }
+const cl_float2* convert(const std::complex<float>* x) { return reinterpret_cast<const cl_float2*>(x); }
+const std::complex<double>* convert(const cl_double2* x) { return reinterpret_cast<const std::complex<double>*>(x); }
+const cl_double2* convert(const std::complex<double>* x) { return reinterpret_cast<const cl_double2*>(x); }
+
+// Calls CLBlast, by its API for C, for a product that clbake cannot serve.
+template <typename Function, typename... Arguments>
+StatusCode by_clblast(const char* name, Arguments... arguments) {
+  auto* const function = reinterpret_cast<Function*>(door::original(name));
+  return function ? static_cast<StatusCode>(function(convert(arguments)...)) : StatusCode::kNotImplemented;
 }
 
-std::vector<BatchOffsets> offsets_of(const std::size_t* a, const std::size_t* b, const std::size_t* c,
-                                     std::size_t count) {
-  std::vector<BatchOffsets> offsets;
-  offsets.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) offsets.push_back({a[i], b[i], c[i]});
-  return offsets;
+// The product that CLBlast's arguments describe. The conjugate transpose of real numbers is their transpose.
+template <typename T>
+Problem problem_of(Layout layout, Transpose a_transpose, Transpose b_transpose, std::size_t m, std::size_t n,
+                   std::size_t k, std::size_t a_ld, std::size_t b_ld, std::size_t c_ld) {
+  Problem p;
+  p.precision = InC<T>::kPrecision;
+  p.trans_a = a_transpose != Transpose::kNo;
+  p.trans_b = b_transpose != Transpose::kNo;
+  p.conj_a = is_complex(p.precision) && a_transpose == Transpose::kConjugate;
+  p.conj_b = is_complex(p.precision) && b_transpose == Transpose::kConjugate;
+  p.layout = layout == Layout::kRowMajor ? clbake::Layout::row_major : clbake::Layout::column_major;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.lda = a_ld;
+  p.ldb = b_ld;
+  p.ldc = c_ld;
+  return p;
+}
+
+std::complex<double> number(cl_half bits) { return cl_half_to_float(bits); }
+template <typename T>
+std::complex<double> number(T value) {
+  return value;
 }
 
 }  // namespace
 
+// Exported although the functions of C below may have them inline.
+#define CLBAKE_EXPORTED __attribute__((used))
+
 namespace clblast {
 
 template <typename T>
-StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
-                const size_t n, const size_t k, const T alpha, const cl_mem a_buffer, const size_t a_offset,
-                const size_t a_ld, const cl_mem b_buffer, const size_t b_offset, const size_t b_ld, const T beta,
-                cl_mem c_buffer, const size_t c_offset, const size_t c_ld, cl_command_queue* queue, cl_event* event,
-                cl_mem) {  // clbake keeps the memory that it needs, and GemmTempBufferSize says 0
-  const door::Answer answer = door::serve(door::problem<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld),
-                                          {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}},
-                                          {door::number(alpha), door::number(beta)}, queue, event);
+CLBAKE_EXPORTED StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpose b_transpose,
+                                const size_t m, const size_t n, const size_t k, const T alpha, const cl_mem a_buffer,
+                                const size_t a_offset, const size_t a_ld, const cl_mem b_buffer, const size_t b_offset,
+                                const size_t b_ld, const T beta, cl_mem c_buffer, const size_t c_offset,
+                                const size_t c_ld, cl_command_queue* queue, cl_event* event,
+                                cl_mem) {  // clbake keeps the memory that it needs, and GemmTempBufferSize says 0
+  const door::Answer answer = door::without_exceptions([&] {
+    const Scalars scalars = {number(alpha), number(beta)};
+    return door::serve(problem_of<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld),
+                       {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}}, &scalars, 1, queue, event);
+  });
   if (answer) return *answer;
-  return by_clblast(&Gemm<T>, Symbols<T>::gemm, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer, a_offset,
-                    a_ld, b_buffer, b_offset, b_ld, beta, c_buffer, c_offset, c_ld, queue, event, cl_mem{nullptr});
+  return by_clblast<typename InC<T>::Gemm>(InC<T>::kGemm, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer,
+                                           a_offset, a_ld, b_buffer, b_offset, b_ld, beta, c_buffer, c_offset, c_ld,
+                                           queue, event);
 }
 
 template <typename T>
-StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
-                       const size_t n, const size_t k, const T* alphas, const cl_mem a_buffer, const size_t* a_offsets,
-                       const size_t a_ld, const cl_mem b_buffer, const size_t* b_offsets, const size_t b_ld,
-                       const T* betas, cl_mem c_buffer, const size_t* c_offsets, const size_t c_ld,
-                       const size_t batch_count, cl_command_queue* queue, cl_event* event) {
+CLBAKE_EXPORTED StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose,
+                                       const size_t m, const size_t n, const size_t k, const T* alphas,
+                                       const cl_mem a_buffer, const size_t* a_offsets, const size_t a_ld,
+                                       const cl_mem b_buffer, const size_t* b_offsets, const size_t b_ld,
+                                       const T* betas, cl_mem c_buffer, const size_t* c_offsets, const size_t c_ld,
+                                       const size_t batch_count, cl_command_queue* queue, cl_event* event) {
   if (batch_count < 1) return door::check_queue(queue, StatusCode::kInvalidBatchCount);
   if (!alphas || !betas || !a_offsets || !b_offsets || !c_offsets) return StatusCode::kInvalidValue;
-  door::Answer answer;
-  const clbake::Status status = clbake::exceptions_to_status([&] {
-    Problem problem = door::problem<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld);
+  const door::Answer answer = door::without_exceptions([&] {
+    Problem problem = problem_of<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld);
     problem.batch = batch_count;
-    problem.offsets = offsets_of(a_offsets, b_offsets, c_offsets, batch_count);
-    answer = door::serve(problem, {{a_buffer}, {b_buffer}, {c_buffer}}, scalars_of(alphas, betas, batch_count), queue,
-                         event);
-    return clbake::Status();
+    std::vector<Scalars> scalars;
+    for (std::size_t i = 0; i < batch_count; ++i) {
+      problem.offsets.push_back({a_offsets[i], b_offsets[i], c_offsets[i]});
+      scalars.push_back({number(alphas[i]), number(betas[i])});
+    }
+    return door::serve(problem, {{a_buffer}, {b_buffer}, {c_buffer}}, scalars.data(), batch_count, queue, event);
   });
-  if (!status) return StatusCode::kOpenCLOutOfHostMemory;
   if (answer) return *answer;
-  return by_clblast(&GemmBatched<T>, Symbols<T>::batched, layout, a_transpose, b_transpose, m, n, k, alphas, a_buffer,
-                    a_offsets, a_ld, b_buffer, b_offsets, b_ld, betas, c_buffer, c_offsets, c_ld, batch_count, queue,
-                    event);
+  return by_clblast<typename InC<T>::Batched>(InC<T>::kBatched, layout, a_transpose, b_transpose, m, n, k, alphas,
+                                              a_buffer, a_offsets, a_ld, b_buffer, b_offsets, b_ld, betas, c_buffer,
+                                              c_offsets, c_ld, batch_count, queue, event);
 }
 
 template <typename T>
-StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose,
-                              const size_t m, const size_t n, const size_t k, const T alpha, const cl_mem a_buffer,
-                              const size_t a_offset, const size_t a_ld, const size_t a_stride, const cl_mem b_buffer,
-                              const size_t b_offset, const size_t b_ld, const size_t b_stride, const T beta,
-                              cl_mem c_buffer, const size_t c_offset, const size_t c_ld, const size_t c_stride,
-                              const size_t batch_count, cl_command_queue* queue, cl_event* event) {
+CLBAKE_EXPORTED StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose,
+                                              const Transpose b_transpose, const size_t m, const size_t n,
+                                              const size_t k, const T alpha, const cl_mem a_buffer,
+                                              const size_t a_offset, const size_t a_ld, const size_t a_stride,
+                                              const cl_mem b_buffer, const size_t b_offset, const size_t b_ld,
+                                              const size_t b_stride, const T beta, cl_mem c_buffer,
+                                              const size_t c_offset, const size_t c_ld, const size_t c_stride,
+                                              const size_t batch_count, cl_command_queue* queue, cl_event* event) {
   if (batch_count < 1) return door::check_queue(queue, StatusCode::kInvalidBatchCount);
   if (c_stride == 0) return door::check_queue(queue, StatusCode::kInvalidDimension);
-  Problem problem = door::problem<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld);
-  problem.batch = batch_count;
-  problem.a_stride = a_stride;
-  problem.b_stride = b_stride;
-  problem.c_stride = c_stride;
-  const door::Answer answer = door::serve(problem, {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}},
-                                          Scalars{door::number(alpha), door::number(beta)}, queue, event);
+  const door::Answer answer = door::without_exceptions([&] {
+    Problem problem = problem_of<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld);
+    problem.batch = batch_count;
+    problem.a_stride = a_stride;
+    problem.b_stride = b_stride;
+    problem.c_stride = c_stride;
+    const Scalars scalars = {number(alpha), number(beta)};
+    return door::serve(problem, {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}}, &scalars, 1, queue,
+                       event);
+  });
   if (answer) return *answer;
-  return by_clblast(&GemmStridedBatched<T>, Symbols<T>::strided, layout, a_transpose, b_transpose, m, n, k, alpha,
-                    a_buffer, a_offset, a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride, beta, c_buffer, c_offset,
-                    c_ld, c_stride, batch_count, queue, event);
+  return by_clblast<typename InC<T>::Strided>(InC<T>::kStrided, layout, a_transpose, b_transpose, m, n, k, alpha,
+                                              a_buffer, a_offset, a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride,
+                                              beta, c_buffer, c_offset, c_ld, c_stride, batch_count, queue, event);
 }
 
 template <typename T>
-StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, const size_t, const size_t, const size_t,
-                              const size_t, const size_t, const size_t, const size_t, const size_t, const size_t,
-                              cl_command_queue* queue, size_t& temp_buffer_size) {
+CLBAKE_EXPORTED StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, const size_t,
+                                              const size_t, const size_t, const size_t, const size_t, const size_t,
+                                              const size_t, const size_t, const size_t, cl_command_queue* queue,
+                                              size_t& temp_buffer_size) {
   const StatusCode status = door::check_queue(queue, StatusCode::kSuccess);
   if (status == StatusCode::kSuccess) temp_buffer_size = 0;
   return status;
 }
 
-#define CLBAKE_INSTANTIATE(type)                                                                                     \
-  template StatusCode Gemm<type>(Layout, Transpose, Transpose, size_t, size_t, size_t, type, cl_mem, size_t, size_t, \
-                                 cl_mem, size_t, size_t, type, cl_mem, size_t, size_t, cl_command_queue*, cl_event*, \
-                                 cl_mem);                                                                            \
-  template StatusCode GemmBatched<type>(Layout, Transpose, Transpose, size_t, size_t, size_t, const type*, cl_mem,   \
-                                        const size_t*, size_t, cl_mem, const size_t*, size_t, const type*, cl_mem,   \
-                                        const size_t*, size_t, size_t, cl_command_queue*, cl_event*);                \
-  template StatusCode GemmStridedBatched<type>(Layout, Transpose, Transpose, size_t, size_t, size_t, type, cl_mem,   \
-                                               size_t, size_t, size_t, cl_mem, size_t, size_t, size_t, type, cl_mem, \
-                                               size_t, size_t, size_t, size_t, cl_command_queue*, cl_event*);        \
-  template StatusCode GemmTempBufferSize<type>(Layout, Transpose, Transpose, size_t, size_t, size_t, size_t, size_t, \
-                                               size_t, size_t, size_t, size_t, cl_command_queue*, size_t&);
-CLBAKE_INSTANTIATE(cl_half)
-CLBAKE_INSTANTIATE(float)
-CLBAKE_INSTANTIATE(double)
-CLBAKE_INSTANTIATE(std::complex<float>)
-CLBAKE_INSTANTIATE(std::complex<double>)
-
 }  // namespace clblast
+
+namespace {
+
+// Calls a function of C++ for one of C, which instantiates it.
+template <typename... Parameters, typename... Arguments>
+CLBlastStatusCode by_cpp(StatusCode (*function)(Parameters...), Arguments&&... arguments) {
+  return static_cast<CLBlastStatusCode>(function(convert(arguments)...));
+}
+
+}  // namespace
+
+// `type` is what C calls the element, `element` what C++ does.
+#define CLBAKE_C_API(letter, type, element)                                                                            \
+  CLBlastStatusCode CLBlast##letter##gemmWithTempBuffer(                                                               \
+      const CLBlastLayout layout, const CLBlastTranspose a_transpose, const CLBlastTranspose b_transpose,              \
+      const size_t m, const size_t n, const size_t k, const type alpha, const cl_mem a, const size_t a_offset,         \
+      const size_t a_ld, const cl_mem b, const size_t b_offset, const size_t b_ld, const type beta, cl_mem c,          \
+      const size_t c_offset, const size_t c_ld, cl_command_queue* queue, cl_event* event, cl_mem temp_buffer) {        \
+    return by_cpp(&clblast::Gemm<element>, layout, a_transpose, b_transpose, m, n, k, alpha, a, a_offset, a_ld, b,     \
+                  b_offset, b_ld, beta, c, c_offset, c_ld, queue, event, temp_buffer);                                 \
+  }                                                                                                                    \
+  CLBlastStatusCode CLBlast##letter##gemm(                                                                             \
+      const CLBlastLayout layout, const CLBlastTranspose a_transpose, const CLBlastTranspose b_transpose,              \
+      const size_t m, const size_t n, const size_t k, const type alpha, const cl_mem a, const size_t a_offset,         \
+      const size_t a_ld, const cl_mem b, const size_t b_offset, const size_t b_ld, const type beta, cl_mem c,          \
+      const size_t c_offset, const size_t c_ld, cl_command_queue* queue, cl_event* event) {                            \
+    return CLBlast##letter##gemmWithTempBuffer(layout, a_transpose, b_transpose, m, n, k, alpha, a, a_offset, a_ld, b, \
+                                               b_offset, b_ld, beta, c, c_offset, c_ld, queue, event, nullptr);        \
+  }                                                                                                                    \
+  CLBlastStatusCode CLBlast##letter##gemmBatched(                                                                      \
+      const CLBlastLayout layout, const CLBlastTranspose a_transpose, const CLBlastTranspose b_transpose,              \
+      const size_t m, const size_t n, const size_t k, const type* alphas, const cl_mem a, const size_t* a_offsets,     \
+      const size_t a_ld, const cl_mem b, const size_t* b_offsets, const size_t b_ld, const type* betas, cl_mem c,      \
+      const size_t* c_offsets, const size_t c_ld, const size_t count, cl_command_queue* queue, cl_event* event) {      \
+    return by_cpp(&clblast::GemmBatched<element>, layout, a_transpose, b_transpose, m, n, k, alphas, a, a_offsets,     \
+                  a_ld, b, b_offsets, b_ld, betas, c, c_offsets, c_ld, count, queue, event);                           \
+  }                                                                                                                    \
+  CLBlastStatusCode CLBlast##letter##gemmStridedBatched(                                                               \
+      const CLBlastLayout layout, const CLBlastTranspose a_transpose, const CLBlastTranspose b_transpose,              \
+      const size_t m, const size_t n, const size_t k, const type alpha, const cl_mem a, const size_t a_offset,         \
+      const size_t a_ld, const size_t a_stride, const cl_mem b, const size_t b_offset, const size_t b_ld,              \
+      const size_t b_stride, const type beta, cl_mem c, const size_t c_offset, const size_t c_ld,                      \
+      const size_t c_stride, const size_t count, cl_command_queue* queue, cl_event* event) {                           \
+    return by_cpp(&clblast::GemmStridedBatched<element>, layout, a_transpose, b_transpose, m, n, k, alpha, a,          \
+                  a_offset, a_ld, a_stride, b, b_offset, b_ld, b_stride, beta, c, c_offset, c_ld, c_stride, count,     \
+                  queue, event);                                                                                       \
+  }                                                                                                                    \
+  CLBlastStatusCode CLBlast##letter##GemmTempBufferSize(                                                               \
+      const CLBlastLayout layout, const CLBlastTranspose a_transpose, const CLBlastTranspose b_transpose,              \
+      const size_t m, const size_t n, const size_t k, const size_t a_offset, const size_t a_ld, const size_t b_offset, \
+      const size_t b_ld, const size_t c_offset, const size_t c_ld, cl_command_queue* queue,                            \
+      size_t* temp_buffer_size) {                                                                                      \
+    if (!temp_buffer_size) return CLBlastInvalidValue;                                                                 \
+    return by_cpp(&clblast::GemmTempBufferSize<element>, layout, a_transpose, b_transpose, m, n, k, a_offset, a_ld,    \
+                  b_offset, b_ld, c_offset, c_ld, queue, *temp_buffer_size);                                           \
+  }
+
+extern "C" {
+CLBAKE_C_API(H, cl_half, cl_half)
+CLBAKE_C_API(S, float, float)
+CLBAKE_C_API(D, double, double)
+CLBAKE_C_API(C, cl_float2, std::complex<float>)
+CLBAKE_C_API(Z, cl_double2, std::complex<double>)
+}

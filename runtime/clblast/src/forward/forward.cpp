@@ -1,6 +1,5 @@
 #include "forward/forward.hpp"
 
-#include "environment.hpp"
 #include "log.hpp"
 
 #include <dlfcn.h>

@@ -1,57 +1,108 @@
 #include "serve/libraries.hpp"
 
 #include "log.hpp"
-#include "serve/bundles.hpp"
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#ifdef CLBAKE_DOOR_HAS_SOURCES
+#include "sources_clbake.h"
+#endif
 
 namespace clbake::door {
 namespace {
 
-// Also tells the call that is being served on this thread.
-void write_log(LogLevel, const char* message, void*) {
-  told_of_miss() = true;
-  log(message);
-}
+constexpr std::size_t kMost = 16;
 
-}  // namespace
+struct Kept {
+  cl_context context;
+  cl_device_id device;
+  Library library;
+};
 
-bool& told_of_miss() {
-  thread_local bool told = false;
-  return told;
-}
+struct State {
+  std::mutex mutex;
+  std::vector<Kept> kept;  // the latest first
+  std::uint64_t clears = 0;
+  std::optional<Bundle> named;  // by use_bundle
+};
 
-Libraries& Libraries::instance() {
-  static Libraries& only = *new Libraries;
+// Never destroyed: static objects of a program may multiply in their destructors.
+State& state() {
+  static State& only = *new State;
   return only;
 }
 
-const Libraries::Kept* Libraries::find(cl_context context, cl_device_id device) {
-  for (const auto& kept : kept_) {
-    if (kept->context != context || kept->device != device) continue;
-    kept->used.store(clock_.fetch_add(1, std::memory_order_relaxed), std::memory_order_relaxed);
-    return kept.get();
+thread_local bool told_of_miss = false;
+
+const pid_t process = getpid();
+
+void add(std::vector<Bundle>& list, const Result<Bundle>& bundle, const std::string& name) {
+  log("bundle: " + (bundle ? name : bundle.status().message()));
+  if (bundle) list.push_back(*bundle);
+}
+
+std::string beside_library() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&use_bundle), &info) == 0) return {};
+  char* const real = realpath(info.dli_fname, nullptr);
+  if (!real) return {};
+  std::string path(real);
+  std::free(real);
+  return path.substr(0, path.rfind('/')) + "/clbake/clblast.clbake";
+}
+
+// Set when this library is loaded: its name may be relative, and the program may go to another folder later.
+const std::string& installed = *new std::string(beside_library());
+
+std::vector<Bundle> open_bundles() {
+  std::vector<Bundle> list;
+  const std::string named = environment("CLBAKE_CLBLAST_BUNDLE");
+  for (std::size_t at = 0; at < named.size();) {
+    const std::size_t end = std::min(named.find(':', at), named.size());
+    if (end > at) add(list, Bundle::open(named.substr(at, end - at)), named.substr(at, end - at));
+    at = end + 1;
   }
+  if (access(installed.c_str(), F_OK) == 0) add(list, Bundle::open(installed), installed);
+#ifdef CLBAKE_DOOR_HAS_SOURCES
+  add(list, Bundle::from_memory({sources_clbake, sources_clbake_size}), "sources of the kernels");
+#endif
+  if (list.empty()) log("no bundle: GEMM goes to CLBlast");
+  return list;
+}
+
+std::vector<Bundle> bundles() {
+  static const std::vector<Bundle>& opened = *new std::vector<Bundle>(open_bundles());
+  std::vector<Bundle> list = opened;
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  if (state().named) list.insert(list.begin(), *state().named);
+  return list;
+}
+
+// The programs that earlier processes compiled.
+std::shared_ptr<OverlayStore> overlay() {
+  if (environment("CLBAKE_CLBLAST_OVERLAY") == "off") return nullptr;
+  const Result<std::string> directory = user_cache_directory("clblast");
+  const auto opened = directory ? open_overlay({*directory, OverlayMode::read_write})
+                                : Result<std::shared_ptr<OverlayStore>>(directory.status());
+  if (opened) return *opened;
+  log("overlay: " + opened.status().message());
   return nullptr;
 }
 
-Result<Library> Libraries::get(cl_context context, cl_device_id device) {
-  std::uint64_t clears = 0;
-  {
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    if (const Kept* const kept = find(context, device)) return kept->library;
-    clears = clears_;
-  }
-  const Result<Library> created = create(context, device);
-  if (!created) return created;
-  return keep(context, device, *created, clears);
+void write_log(LogLevel, const char* message, void*) {
+  told_of_miss = true;
+  log(message);
 }
 
-Result<Library> Libraries::create(cl_context context, cl_device_id device) {
+Result<Library> create(cl_context context, cl_device_id device) {
   const std::vector<Bundle> from = bundles();
   if (from.empty()) return {Code::no_program, "there is no bundle"};
   Options options;
@@ -61,54 +112,84 @@ Result<Library> Libraries::create(cl_context context, cl_device_id device) {
   return Library::create(context, device, from, options);
 }
 
-// Another thread may have created one meanwhile, which is returned, or cleared all: then the new one, perhaps of
-// earlier bundles, serves this call only.
-Library Libraries::keep(cl_context context, cl_device_id device, const Library& created, std::uint64_t clears) {
-  std::unique_ptr<Kept> oldest;  // released without the lock
-  const std::unique_lock<std::shared_mutex> lock(mutex_);
-  if (const Kept* const kept = find(context, device)) return kept->library;
-  if (clears != clears_) return created;
-  if (kept_.size() == kMost) {
-    const auto at = std::min_element(kept_.begin(), kept_.end(),
-                                     [](const auto& a, const auto& b) { return a->used.load() < b->used.load(); });
-    oldest = std::move(*at);
-    kept_.erase(at);
+// The kept library, which becomes the latest. The caller holds the lock.
+std::optional<Library> find(cl_context context, cl_device_id device) {
+  std::vector<Kept>& kept = state().kept;
+  const auto at =
+      std::find_if(kept.begin(), kept.end(), [&](const Kept& k) { return k.context == context && k.device == device; });
+  if (at == kept.end()) return std::nullopt;
+  std::rotate(kept.begin(), at, at + 1);
+  return kept.front().library;
+}
+
+// Releases nothing, as drivers may be gone. A forked child has no threads to wait for.
+void finish() {
+  if (getpid() != process) return;
+  std::vector<Kept> all;
+  {
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    all = state().kept;
   }
-  kept_.push_back(std::make_unique<Kept>(context, device, created, clock_.fetch_add(1)));
+  for (const Kept& kept : all) kept.library.finish();
+}
+
+}  // namespace
+
+Result<Library> library_for(cl_context context, cl_device_id device) {
+  std::uint64_t clears = 0;
+  {
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    if (const std::optional<Library> kept = find(context, device)) return *kept;
+    clears = state().clears;
+  }
+  Result<Library> created = create(context, device);
+  if (!created) return created;
+  std::vector<Kept> dropped;  // released without the lock
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  // Another thread may have made one meanwhile, or cleared all: then the new one, perhaps of earlier bundles, serves
+  // this call only.
+  if (const std::optional<Library> kept = find(context, device)) return *kept;
+  if (clears != state().clears) return created;
+  std::vector<Kept>& kept = state().kept;
+  kept.insert(kept.begin(), {context, device, *created});
+  if (kept.size() > kMost) {
+    dropped.push_back(std::move(kept.back()));
+    kept.pop_back();
+  }
   return created;
 }
 
-void Libraries::clear() {
-  std::vector<std::unique_ptr<Kept>> dropped;
-  {
-    const std::unique_lock<std::shared_mutex> lock(mutex_);
-    dropped.swap(kept_);
-    ++clears_;
-  }
+void clear_libraries() {
+  std::vector<Kept> dropped;  // released without the lock
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  dropped.swap(state().kept);
+  ++state().clears;
 }
 
-// A forked child has no such threads.
-void Libraries::finish() {
-  if (getpid() != process_) return;
-  std::vector<Library> all;
+Status use_bundle(const std::string& path) {
+  const Result<Bundle> bundle = Bundle::open(path);
+  log("use_bundle: " + (bundle ? path : bundle.status().message()));
+  if (!bundle) return bundle.status();
   {
-    const std::shared_lock<std::shared_mutex> lock(mutex_);
-    for (const auto& kept : kept_) all.push_back(kept->library);
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    state().named = *bundle;
   }
-  for (const Library& library : all) library.finish();
+  clear_libraries();
+  return {};
 }
 
 // The end of the main thread precedes all exit handlers. A program that ends in another thread runs the latest handlers
 // first: this one before those of the compiler, which has begun to work.
-void Libraries::wait_at_exit() {
+void wait_at_exit_after_a_miss() {
+  if (!std::exchange(told_of_miss, false)) return;
   struct AtEndOfThread {
-    ~AtEndOfThread() { instance().finish(); }
+    ~AtEndOfThread() { finish(); }
   };
   if (gettid() == getpid()) {
     thread_local const AtEndOfThread at_end;
     static_cast<void>(&at_end);
   }
-  static_cast<void>(std::atexit([] { instance().finish(); }));
+  static_cast<void>(std::atexit(finish));
 }
 
 }  // namespace clbake::door
