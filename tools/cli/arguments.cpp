@@ -3,6 +3,7 @@
 #include "cli/cli.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 namespace clbake::tool {
@@ -26,19 +27,6 @@ std::size_t whole_number(const std::string& text, const std::string& size) {
     throw UsageError("--sizes: '" + size + "' is neither N nor MxNxK");
   }
   return std::stoul(text);
-}
-
-// "2.5MB" times what the unit stands for; 0 for what is no number or has another unit.
-double with_unit(const std::string& text, const std::map<std::string, double>& units) {
-  std::size_t used = 0;
-  double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    return 0;
-  }
-  const auto unit = units.find(text.substr(used));
-  return unit == units.end() ? 0 : value * unit->second;
 }
 
 }  // namespace
@@ -87,16 +75,12 @@ std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const s
   return kinds;
 }
 
-std::uint64_t bytes_of(const std::string& text) {
-  const double bytes = with_unit(text, {{"", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}});
-  if (!(bytes >= 1) || !(bytes <= 1e15)) {
-    throw UsageError("--max-bytes: '" + text + "' is not a size such as 500000, 500KB or 2MB");
-  }
-  return static_cast<std::uint64_t>(bytes);
-}
-
 double seconds_of(const std::string& text) {
-  const double seconds = with_unit(text, {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}});
+  const std::map<std::string, double> units = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const auto unit = units.find(end);
+  const double seconds = unit == units.end() ? 0 : value * unit->second;
   if (!(seconds >= 1) || !(seconds <= 1e7)) {
     throw UsageError("--budget: '" + text + "' is not a time of at least one second, such as 90s, 10m or 2h");
   }

@@ -28,9 +28,6 @@ Problem problem_of(const GemmKind& kind, const Size& size, std::size_t batch);
 // "90", "90s", "10m" or "1.5h" in seconds; from 1 to 10,000,000.
 double seconds_of(const std::string& text);
 
-// "500000", "500KB", "1.5MB" or "2GB" in bytes, at least 1; 1 KB is 1,000 bytes.
-std::uint64_t bytes_of(const std::string& text);
-
 // "native,proven": what a problem needs to count as served; an empty text: a program of the bundle.
 builder::release::Requirements requirements_of(const std::string& text);
 

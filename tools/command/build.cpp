@@ -191,9 +191,9 @@ int build(const std::vector<std::string>& arguments) {
   const std::vector<builder::BakeList> bake_lists = need(builder::bake_lists_for(options));
   print_remarks(bake_lists);
 
-  const DroppedSignatures signatures("build", options.output);
+  const std::size_t signatures = signatures_in(options.output);
   const Result<builder::BuildReport> report = bake(options, bake_lists);
-  if (report) signatures.tell();
+  if (report) tell_of_dropped("build", options.output, signatures);
   if (report.status().code() == Code::cancelled) {
     fail("clbake build: interrupted; finished work is kept, and the same command continues from there");
     return kInterrupted;

@@ -71,8 +71,8 @@ int merge(const std::vector<std::string>& arguments) {
   for (const std::string& path : cli.files()) need(builder::read_bundles(path, bundles, left_out));
   if (bundles.empty()) throw Failure("no bundle in " + cli.files().front());
   const std::size_t parts = bundles.size();
-  std::size_t dropped = 0;
-  for (const builder::NamedBundle& part : bundles) dropped += part.signatures;
+  std::size_t signatures = 0;
+  for (const builder::NamedBundle& part : bundles) signatures += part.signatures;
   builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
@@ -81,7 +81,7 @@ int merge(const std::vector<std::string>& arguments) {
   for (const std::string& line : merged.left_out) {
     std::fprintf(stderr, "clbake merge: left out: %s\n", printable(line).c_str());
   }
-  tell_of_dropped("merge", output, dropped);
+  const std::size_t dropped = tell_of_dropped("merge", output, signatures);
   print_report(merged, parts, dropped, output, cli.has("json"));
   return merged.left_out.empty() ? kSuccess : kLeftOut;
 }

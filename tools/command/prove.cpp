@@ -55,7 +55,7 @@ int prove(const std::vector<std::string>& arguments) {
   options.timeout = cli.timeout(180);
   options.devices = need(selected_devices(cli.text("device")));
 
-  const DroppedSignatures signatures("prove", options.file);
+  const std::size_t signatures = signatures_in(options.file);
   ProgressBar bar;
   const Result<builder::ProveReport> report =
       builder::prove_bundle(options, interrupted(), [&](const builder::Progress& progress) {
@@ -63,7 +63,7 @@ int prove(const std::vector<std::string>& arguments) {
         bar.show(progress.steps_done, progress.steps, progress.last);
       });
   bar.clear();
-  const std::size_t dropped = signatures.tell();
+  const std::size_t dropped = tell_of_dropped("prove", options.file, signatures);
   if (report.status().code() == Code::cancelled) {
     bar.message("clbake prove: interrupted; the proofs so far are in the bundle" +
                 std::string(options.again ? "" : ", and the same command continues from there"));

@@ -1,13 +1,206 @@
 #include <clbake/builder/release/prune.hpp>
 
+#include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/pack.hpp>
-#include "release/prune_plan.hpp"
+#include "profile/kind_choice.hpp"
+#include "release/keep_used.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace clbake::builder::release {
 namespace {
+
+using Variants = std::set<std::uint32_t>;  // indices into the contents' variants
+
+// The part of a profile that stays: all that is about some kinds, and what names some variants.
+struct KeptProfile {
+  std::set<GemmKind> kinds;
+  Variants variants;
+  std::vector<std::pair<Problem, std::uint32_t>> needs;  // real and row-major problems, with the variants that serve
+};
+
+// A target that stays, and a device that it stands for.
+struct KeptDevice {
+  std::uint32_t target = 0;
+  Serving exact;      // without ...
+  Serving newer;      // ... and with Options::newer_driver
+  Variants variants;  // whose programs stay
+
+  // The target whose profile the device goes by.
+  std::optional<std::uint32_t> profile() const { return exact.lookup().profile_target(); }
+};
+
+// A profile that names some of its variants only; it chooses as the runtime does.
+Choices choices_among(cache::Profile profile, const Variants& variants) {
+  keep_if(profile, [&](const GemmKind&, std::uint32_t variant) { return variants.count(variant) > 0; });
+  return Choices(std::move(profile));
+}
+
+// The variants between which the profile decides where no exception does: the first default's, and the one that is
+// expected to be the fastest.
+void add_rivals(const cache::Profile& profile, const Problem& problem, Variants& variants) {
+  const auto serves = [&](const cache::Rule& rule) { return rule.kind() == problem.kind() && fits(rule, problem); };
+  const auto first = std::find_if(profile.defaults.begin(), profile.defaults.end(), serves);
+  if (first != profile.defaults.end()) variants.insert(first->variant);
+  const Choices::Choice fastest = Choices(profile).runner_up(problem, UINT32_MAX);
+  if (fastest.named) variants.insert(fastest.named->variant);
+}
+
+// Adds to the kept variants until each need is met by its variant.
+Status add_deciding(const cache::Profile& profile, KeptProfile& kept) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::size_t size = kept.variants.size();
+    const Choices choices = choices_among(profile, kept.variants);
+    for (const auto& [problem, variant] : kept.needs) {
+      const Choices::Choice choice = choices.find(problem);
+      if (choice.named && choice.named->variant == variant) continue;
+      add_rivals(profile, problem, kept.variants);
+      changed = true;
+    }
+    if (changed && kept.variants.size() == size) return {Code::malformed, "does not choose the same variant twice"};
+  }
+  return {};
+}
+
+class Pruner {
+ public:
+  Pruner(const Bundle& bundle, const cache::Contents& all, const PruneOptions& options)
+      : bundle_(bundle), all_(all), options_(options) {}
+
+  // A target without a device's name stands for itself, as what its programs were made for, and for the devices that
+  // use them: the two may choose by different profiles.
+  Status add(std::uint32_t target) {
+    const Target& named = all_.targets[target];
+    ServedDevice device = served_device(named);
+    const Status added = add_device(target, device);
+    if (!added || device.target == named) return added;
+    device.target = named;
+    return add_device(target, device);
+  }
+
+  // After all targets: keeps the variants without which a choice would change, and returns how many.
+  Result<std::size_t> add_deciding() {
+    std::size_t count = 0;
+    for (auto& [target, kept] : profiles_) {
+      const cache::Profile* profile = profile_of(target);
+      if (!profile || kept.needs.empty()) continue;
+      const std::size_t before = kept.variants.size();
+      const Status status = release::add_deciding(*profile, kept);
+      if (!status) return status.within("the profile of " + all_.targets[target].device_name);
+      if (kept.variants.size() == before) continue;
+      count += kept.variants.size() - before;
+      for (KeptDevice& user : devices_) {
+        if (user.profile() == target) user.variants.insert(kept.variants.begin(), kept.variants.end());
+      }
+    }
+    return count;
+  }
+
+  // The records that stay; among them are all targets, sources and variants.
+  Result<cache::Contents> kept() {
+    std::set<Key> keys;
+    for (KeptDevice& device : devices_) {
+      const Status added = add_entries(device, keys);
+      if (!added) return added;
+    }
+    cache::Contents kept{all_.targets, all_.sources, all_.variants, {}, {}};
+    for (const cache::Profile& profile : all_.profiles) {
+      const auto wanted = profiles_.find(profile.target);
+      if (wanted == profiles_.end()) continue;
+      kept.profiles.push_back(profile);
+      keep_if(kept.profiles.back(), [&](const GemmKind& kind, std::uint32_t variant) {
+        return wanted->second.kinds.count(kind) > 0 || wanted->second.variants.count(variant) > 0;
+      });
+    }
+    for (const cache::Entry& entry : all_.entries) {
+      if (keys.count({entry.target, entry.variant, entry.form}) > 0) kept.entries.push_back(entry);
+    }
+    return kept;
+  }
+
+ private:
+  using Key = std::tuple<std::uint32_t, std::uint32_t, cache::Form>;  // target, variant and form of an entry
+
+  const cache::Profile* profile_of(std::uint32_t target) const {
+    const auto is_it = [&](const cache::Profile& profile) { return profile.target == target; };
+    const auto found = std::find_if(all_.profiles.begin(), all_.profiles.end(), is_it);
+    return found == all_.profiles.end() ? nullptr : &*found;
+  }
+
+  Status add_device(std::uint32_t target, const ServedDevice& device) {
+    Result<Serving> exact = Serving::create({bundle_}, device, false);
+    Result<Serving> newer = Serving::create({bundle_}, device, true);
+    if (!exact || !newer) return (exact ? newer : exact).status();
+    KeptDevice& kept = devices_.emplace_back(KeptDevice{target, std::move(*exact), std::move(*newer), {}});
+    for (std::uint32_t v = 0; v < all_.variants.size(); ++v) {
+      if (all_.variants[v].is_program()) kept.variants.insert(v);  // the application asks for its own by name
+    }
+    // The source that serves what nothing was baked for.
+    const Result<std::uint32_t> found = bundle_.find_target(cache::any_device(device.is_cpu));
+    const std::uint32_t defaults = found ? *found : UINT32_MAX;  // no profile is that one's
+    profiles_[defaults].kinds.insert(options_.kinds.begin(), options_.kinds.end());
+    if (!options_.shapes.empty()) return add_shapes(kept, defaults);
+    add_kinds(kept);
+    return {};
+  }
+
+  Status add_shapes(KeptDevice& device, std::uint32_t defaults) {
+    for (const Shape& shape : options_.shapes) {
+      const Problem problem = problem_of(shape);
+      const Result<Served> served = device.newer.find(problem);
+      if (!served) return served.status();
+      if (!served->program) continue;
+      const std::uint32_t variant = served->program->variant;
+      KeptProfile& profile = profiles_[served->by == ChosenBy::device_type ? defaults : *device.profile()];
+      profile.needs.emplace_back(real_product(problem), variant);
+      profile.variants.insert(variant);
+      device.variants.insert(variant);
+    }
+    return {};
+  }
+
+  void add_kinds(KeptDevice& device) {
+    const std::set<GemmKind> wanted(options_.kinds.begin(), options_.kinds.end());
+    const std::optional<std::uint32_t> used = device.profile();
+    if (const cache::Profile* profile = used ? profile_of(*used) : nullptr) {
+      profiles_[*used].kinds.insert(wanted.begin(), wanted.end());
+      cache::Profile part = *profile;
+      keep_if(part, [&](const GemmKind& kind, std::uint32_t) { return wanted.count(kind) > 0; });
+      for_each_variant(part, [&](std::uint32_t variant) { device.variants.insert(variant); });
+    }
+    for (const cache::Entry& entry : all_.entries) {
+      const bool is_wanted = wanted.count(all_.variants[entry.variant].kind()) > 0;
+      if (entry.target == device.target && is_wanted) device.variants.insert(entry.variant);
+    }
+  }
+
+  // The entries of the device's variants: both forms that the target itself has, and those that the device loads.
+  static Status add_entries(KeptDevice& device, std::set<Key>& keys) {
+    for (const std::uint32_t variant : device.variants) {
+      keys.insert({device.target, variant, cache::Form::native});
+      keys.insert({device.target, variant, cache::Form::portable});
+      for (Serving* serving : {&device.exact, &device.newer}) {
+        const Result<const ServedProgram*> program = serving->program(variant);
+        if (!program) return program.status();
+        const std::optional<cache::EntryInfo>& entry = (*program)->entry;
+        if (entry) keys.insert({entry->target, entry->variant, entry->form});
+      }
+    }
+    return {};
+  }
+
+  const Bundle& bundle_;
+  const cache::Contents& all_;
+  const PruneOptions& options_;
+  std::vector<KeptDevice> devices_;
+  std::map<std::uint32_t, KeptProfile> profiles_;  // by target
+};
 
 PruneCounts counts_of(const cache::Contents& contents, std::uint64_t bytes) {
   return {contents.targets.size(), contents.variants.size(), contents.entries.size(), bytes};
@@ -27,30 +220,24 @@ std::vector<std::string> removed_targets(const cache::Contents& before, const ca
 Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options) {
   const Result<cache::Contents> contents = bundle.decode();
   if (!contents) return contents.status();
-  PrunePlan plan{bundle, *contents, {}, {}, false, 0};
+  Pruner pruner(bundle, *contents, options);
   for (const std::uint32_t target : options.targets) {
-    const Status added = add_target(plan, target, options);
+    const Status added = pruner.add(target);
     if (!added) return added;
   }
-  const Result<std::size_t> deciding = add_deciding(plan);
+  const Result<std::size_t> deciding = pruner.add_deciding();
   if (!deciding) return deciding.status();
-  PrunedBundle pruned;
-  pruned.deciding = *deciding;
-  pruned.unserved = plan.unserved;
-  Result<cache::Contents> kept = kept_contents(plan);
+  Result<cache::Contents> kept = pruner.kept();
   if (!kept) return kept.status();
+  keep_used(*kept, true);
   if (kept->entries.empty()) {
     return {Code::invalid_argument, "no program of the bundle would be left: none is for what is asked for"};
   }
-  Result<cache::Bytes> bytes = options.max_bytes > 0 ? fit_size(plan, options.max_bytes, pruned.loss)
-                                                     : cache::pack(*kept, {0, nullptr, {}, digest_function()});
-  if (bytes && options.max_bytes > 0) kept = kept_contents(plan);
-  if (!bytes || !kept) return bytes ? kept.status() : bytes.status();
-  pruned.before = counts_of(*contents, bundle.size_bytes());
-  pruned.after = counts_of(*kept, bytes->size());
-  pruned.removed_targets = removed_targets(*contents, *kept);
-  pruned.bytes = std::move(*bytes);
-  return pruned;
+  Result<cache::Bytes> bytes = cache::pack(*kept, {0, nullptr, {}, digest_function()});
+  if (!bytes) return bytes.status();
+  const PruneCounts after = counts_of(*kept, bytes->size());
+  return PrunedBundle{std::move(*bytes), counts_of(*contents, bundle.size_bytes()), after,
+                      removed_targets(*contents, *kept), *deciding};
 }
 
 }  // namespace clbake::builder::release

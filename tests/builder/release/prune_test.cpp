@@ -155,43 +155,6 @@ BOOST_AUTO_TEST_CASE(EverythingStaysWhenEverythingIsAskedFor) {
   BOOST_TEST((pruned.bytes == required(cache::pack(scene.contents, {0, nullptr, {}, digest_function()}))));
 }
 
-// A problem that had a program, or a variant, still has one.
-void check_still_served(const Scene& scene, const Bundle& pruned) {
-  for (const std::uint32_t target : scene.options.targets) {
-    for (const Shape& shape : scene.options.shapes) {
-      const Target& device = scene.contents.targets[target];
-      const std::string before = served_by(*scene.bundle, device, shape, true);
-      const std::string after = served_by(pruned, device, shape, true);
-      BOOST_TEST((contains(before, " source ") || !contains(after, " source ")), before + " became " + after);
-      BOOST_TEST((before == "nothing") == (after == "nothing"));
-    }
-  }
-}
-
-BOOST_AUTO_TEST_CASE(ASizeIsReachedAtALossThatIsNamed) {
-  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
-    Scene scene(seed);
-    scene.options.shapes = tests::synthetic_shapes(scene.settings, 40);
-    const PrunedBundle whole = required(prune(*scene.bundle, scene.options));
-    BOOST_TEST(whole.loss.mean == 0);
-    scene.options.max_bytes = whole.after.bytes * 17 / 20;
-    const PrunedBundle small = required(prune(*scene.bundle, scene.options));
-    BOOST_TEST(small.bytes.size() <= scene.options.max_bytes);
-    BOOST_TEST(small.loss.variants.size() + small.loss.forms > 0U);
-    BOOST_TEST(small.loss.worst >= small.loss.mean);
-    check_still_served(scene, bundle_of(small.bytes));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(ASizeThatIsTooSmallIsRefused) {
-  Scene scene(5);
-  scene.options.shapes = tests::synthetic_shapes(scene.settings, 20);
-  scene.options.max_bytes = 1000;
-  const Result<PrunedBundle> refused = prune(*scene.bundle, scene.options);
-  BOOST_TEST((refused.status().code() == Code::invalid_argument));
-  BOOST_TEST(contains(refused.status().message(), "cannot be served within 1000 bytes"), refused.status().message());
-}
-
 // Adds a profile for any CPU and one for any other device, with a variant of a kind that nothing was baked for.
 GemmKind add_defaults(Scene& scene) {
   const GemmKind kind = {Precision::double_precision, true, true};

@@ -16,21 +16,8 @@
 namespace clbake::tool {
 namespace {
 
-void declare_options(Cli& cli) {
-  cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced, which may be FILE");
-  cli.add_value("shapes", "FILE", "keep what serves these problems: see 'clbake check'");
-  add_kinds(cli,
-            "; what is kept; with --shapes for lines that name none, and of what the source is kept; default: all");
-  add_targets(cli, "; default: all");
-  cli.add_value("max-bytes", "N",
-                "leave out, until the bundle fits in N bytes (500000, 500KB, 2MB), variants whose loss costs the least "
-                "expected time on the problems, as long as each still has a program; needs --shapes");
-  cli.add_json();
-}
-
 builder::release::PruneOptions options_from(const Cli& cli, const Bundle& bundle, std::vector<std::string>& unknown) {
   builder::release::PruneOptions options;
-  if (cli.has("max-bytes")) options.max_bytes = bytes_of(cli.text("max-bytes"));
   if (cli.has("target")) {
     options.targets = targets_asked_for(cli, bundle, unknown);
   } else {
@@ -49,36 +36,6 @@ Json to_json(const builder::release::PruneCounts& counts) {
       {"targets", counts.targets}, {"variants", counts.variants}, {"entries", counts.entries}, {"bytes", counts.bytes}};
 }
 
-Json report_json(const builder::release::PrunedBundle& pruned, const std::string& output,
-                 const std::vector<std::string>& unknown, std::size_t dropped) {
-  return {{"file", output},
-          {"before", to_json(pruned.before)},
-          {"after", to_json(pruned.after)},
-          {"removed_targets", pruned.removed_targets},
-          {"unknown_targets", unknown},
-          {"deciding_variants", pruned.deciding},
-          {"unserved", pruned.unserved},
-          {"dropped_signatures", dropped},
-          {"loss",
-           {{"variants", pruned.loss.variants},
-            {"portable_programs", pruned.loss.forms},
-            {"mean", pruned.loss.mean},
-            {"worst", pruned.loss.worst},
-            {"worst_problem", pruned.loss.worst_problem}}}};
-}
-
-void print_loss(const builder::release::PruneLoss& loss) {
-  if (loss.forms > 0) {
-    std::printf("to fit: %s left out beside machine code\n", counted(loss.forms, "portable program").c_str());
-  }
-  if (loss.variants.empty()) return;
-  std::printf("to fit: %s left out; the problems are expected to take %.2g %% longer",
-              counted(loss.variants.size(), "variant").c_str(), 100 * loss.mean);
-  if (loss.worst > 0) std::printf(", at most %.2g %%: %s", 100 * loss.worst, loss.worst_problem.c_str());
-  std::printf("\n");
-  for (const std::string& variant : loss.variants) std::printf("  %s\n", printable(variant).c_str());
-}
-
 void print_report(const builder::release::PrunedBundle& pruned, const std::string& output) {
   const builder::release::PruneCounts& a = pruned.before;
   const builder::release::PruneCounts& b = pruned.after;
@@ -91,7 +48,6 @@ void print_report(const builder::release::PrunedBundle& pruned, const std::strin
     std::printf("%s kept because other variants would be chosen without %s\n",
                 counted(pruned.deciding, "variant").c_str(), pruned.deciding == 1 ? "it" : "them");
   }
-  print_loss(pruned.loss);
 }
 
 }  // namespace
@@ -102,29 +58,35 @@ int prune(const std::vector<std::string>& arguments) {
       "Writes a bundle that keeps only what is asked for: the programs that serve some problems on some targets, and "
       "of the rules and cost models those by which the same variants are chosen for these problems as before. Needs "
       "no OpenCL device. Signatures do not hold for what is left, which has none.");
-  declare_options(cli);
+  cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced, which may be FILE");
+  cli.add_value("shapes", "FILE", "keep what serves these problems: see 'clbake check'");
+  add_kinds(cli,
+            "; what is kept; with --shapes for lines that name none, and of what the source is kept; default: all");
+  add_targets(cli, "; default: all");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  if (cli.has("max-bytes") && !cli.has("shapes")) throw UsageError("--max-bytes: needs --shapes");
   const std::string output = behind_links(cli.text("output"));
   need(builder::check_output(output));
   const Bundle bundle = need(open_verified(cli.file()));
   std::vector<std::string> unknown;
   const builder::release::PruneOptions options = options_from(cli, bundle, unknown);
   print_unknown("prune", cli.file(), bundle, unknown);
-  const std::size_t dropped = signatures_in(bundle);
+  const std::size_t signatures = signatures_in(cli.file());
   const builder::release::PrunedBundle pruned = need(builder::release::prune(bundle, options), cli.file());
   need(cache::write_file(output, {pruned.bytes.data(), pruned.bytes.size()}));
-  tell_of_dropped("prune", output, dropped);
+  const std::size_t dropped = tell_of_dropped("prune", output, signatures);
   if (cli.has("json")) {
-    print(report_json(pruned, output, unknown, dropped));
+    print({{"file", output},
+           {"before", to_json(pruned.before)},
+           {"after", to_json(pruned.after)},
+           {"removed_targets", pruned.removed_targets},
+           {"unknown_targets", unknown},
+           {"deciding_variants", pruned.deciding},
+           {"dropped_signatures", dropped}});
   } else {
     print_report(pruned, output);
   }
-  if (pruned.unserved > 0) {
-    std::fprintf(stderr, "clbake prune: %s had no program before: 'clbake check' says which and why\n",
-                 counted(pruned.unserved, "problem").c_str());
-  }
-  return unknown.empty() && pruned.unserved == 0 ? kSuccess : kLeftOut;
+  return unknown.empty() ? kSuccess : kLeftOut;
 }
 
 }  // namespace clbake::tool
