@@ -51,19 +51,14 @@ class Header:
         """The type of ctypes for "const clbake_problem*", say."""
         stars = kind.count("*")
         name = re.sub(r"const|\*", "", kind).strip()
-        if stars == 0 and name in NUMBERS:
-            return NUMBERS[name]
-        if stars == 0 and name in [callback for _, callback, _ in self.callbacks]:
+        if stars:
+            if stars == 1 and name in self.struct_names:
+                return f"POINTER({camel(name)}Struct)"
+            return "c_char_p" if name == "char" else "c_void_p"
+        if name in [callback for _, callback, _ in self.callbacks]:
             return camel(name)
-        if stars == 0:
-            return "c_void_p" if name.startswith("cl_") else "c_int"  # an object of OpenCL; an enumeration
-        if name == "char" and stars == 1:
-            return "c_char_p"
-        if stars == 1 and name in self.struct_names:
-            return f"POINTER({camel(name)}Struct)"
-        if stars == 1 and name == "size_t":
-            return "POINTER(c_size_t)"
-        return "POINTER(c_void_p)" if stars == 2 or name.startswith("cl_") else "c_void_p"
+        # Other names are objects of OpenCL and enumerations.
+        return NUMBERS.get(name, "c_void_p" if name.startswith("cl_") else "c_int")
 
     def ctypes(self, parameters: str) -> str:
         return ", ".join(self.ctype(split(each)[0]) for each in parameters.split(",") if each != "void")

@@ -24,25 +24,20 @@ sys.path.insert(0, str(here))
 from generate_header import generate  # noqa: E402
 
 
-def build_library(folder: Path) -> Path:
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCLBAKE_BUILD_TOOLS=OFF", "-DCLBAKE_BUILD_TESTS=OFF"]
-    subprocess.run(["cmake", "-S", root, "-B", folder, *options], check=True)
-    subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "--parallel", str(os.cpu_count() or 1)],
-                   check=True)
-    return folder / "runtime/libclbake.so"
-
-
 class BuildWithLibrary(build_py):
     def run(self) -> None:
         super().run()
-        editable = getattr(self, "editable_mode", False)
-        generate(root / "runtime/include", Path(here if editable else self.build_lib, "clbake/_header.py"))
-        if editable:
-            return  # clbake.load names a library, or it is installed
-        built = os.environ.get("CLBAKE_LIBRARY")
-        folder = Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
-        library = Path(built) if built else build_library(folder)
-        shutil.copy(library, Path(self.build_lib, "clbake", "libclbake.so"))
+        package = Path(self.build_lib, "clbake")
+        generate(root / "runtime/include", package / "_header.py")
+        library = os.environ.get("CLBAKE_LIBRARY")
+        if not library:
+            folder = Path(self.get_finalized_command("build").build_temp).resolve() / "cmake"
+            library = folder / "runtime/libclbake.so"
+            options = ["-DCMAKE_BUILD_TYPE=Release", "-DCLBAKE_BUILD_TOOLS=OFF", "-DCLBAKE_BUILD_TESTS=OFF"]
+            subprocess.run(["cmake", "-S", root, "-B", folder, *options], check=True)
+            subprocess.run(["cmake", "--build", folder, "--target", "clbake_shared", "--parallel",
+                            str(os.cpu_count() or 1)], check=True)
+        shutil.copy(library, package / "libclbake.so")
 
 
 class WithLibrary(Distribution):

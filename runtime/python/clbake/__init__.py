@@ -1,17 +1,8 @@
 """clbake: GEMM from a bundle of device binaries, on pyopencl's contexts, queues, buffers and arrays.
 
-    import clbake
-    import pyopencl as cl
-    import pyopencl.array
-
-    context = cl.create_some_context()
-    queue = cl.CommandQueue(context)
     library = clbake.Library(context, context.devices[0], clbake.Bundle("gemm.clbake"))
-    c = cl.array.empty(queue, (a.shape[0], b.shape[1]), a.dtype)
     library.matmul(a, b, c)                                        # arrays; returns a pyopencl.Event
-
-    problem = clbake.Problem(512, 512, 512, trans_b=True)          # buffers: row-major, single precision
-    gemm = library.prepare(problem)                                # loads the program
+    gemm = library.prepare(clbake.Problem(512, 512, 512))          # buffers: row-major, single precision
     gemm.enqueue(queue, a_buffer, b_buffer, c_buffer, alpha=2.0)
 
 clbake/clbake.hpp says more about each call. Every failure raises clbake.Error. Nothing waits for the device, unless its
@@ -28,7 +19,7 @@ import ctypes.util
 import os
 import threading
 import weakref
-from dataclasses import dataclass
+from collections import namedtuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, Union
 
@@ -71,18 +62,16 @@ def _open_library(path: str | None) -> ctypes.CDLL:
 
 
 _loaded: ctypes.CDLL | None = None
-_loading = threading.Lock()
 
 
 def load(path: str | os.PathLike[str] | None = None) -> None:
     """Loads libclbake.so: the file at `path`; or else the one beside this module, as wheels have it; or else the
     installed one. Needed only to name a path, before anything else is called. Raises OSError."""
     global _loaded
-    with _loading:
-        if _loaded is None:
-            _loaded = _open_library(None if path is None else os.fspath(path))
-        elif path is not None:
-            raise OSError(f"libclbake is loaded already: {_loaded._name}")
+    if _loaded is None:
+        _loaded = _open_library(None if path is None else os.fspath(path))
+    elif path is not None:
+        raise OSError(f"libclbake is loaded already: {_loaded._name}")
 
 
 def _function(name: str) -> Callable[..., Any]:
@@ -185,55 +174,24 @@ def preload(platform: cl.Platform) -> None:
     _call("clbake_preload", platform.int_ptr)
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """The program that serves, and why; times are the driver's, in microseconds, when the program was first loaded."""
-
-    origin: Origin
-    miss: Code  # why no machine code made for this device and driver serves; OK when it does
-    loaded: bool  # before this call
-    bundle: int  # an index into the bundles of the library
-    variant: str
-    waits_for: str  # OnMiss.FALLBACK: the variant that is being compiled for later calls
-    baked_for: str  # the driver that the program was made for, if not this one
-    reason: str
-    miss_message: str
-    create_us: float
-    build_us: float
-    kernel_us: float
+# The fields of clbake.h's structs, texts as str.
+Explanation = namedtuple("Explanation", [name for name, *_ in h.ExplanationStruct._fields_[1:]])
+Counters = namedtuple("Counters", [name for name, *_ in h.CountersStruct._fields_[1:]])
 
 
-@dataclass(frozen=True)
-class Counters:
-    """Events since the library was created: calls that had to prepare, by what served them; misses by reason;
-    microseconds that the driver took."""
-
-    loaded: int
-    native: int
-    portable: int
-    overlay: int
-    source: int
-    fallback: int
-    failed: int
-    cached: int
-    waits: int
-    misses: dict[Code, int]
-    create_us: int
-    build_us: int
-    kernel_us: int
-
-
-def _explanation(struct: h.ExplanationStruct) -> Explanation:
-    values = {name: getattr(struct, name) for name, *_ in struct._fields_[1:]}
-    texts = {name: value.decode(errors="replace") for name, value in values.items() if isinstance(value, bytes)}
-    return Explanation(**{**values, **texts, "origin": Origin(struct.origin), "miss": Code(struct.miss),
-                          "loaded": bool(struct.loaded)})
+def _explanation(name: str, *arguments: Any) -> Explanation:
+    """Calls a function that fills in an explanation."""
+    struct = h.ExplanationStruct()
+    _call(name, *arguments, ctypes.byref(struct))
+    values = [getattr(struct, field) for field in Explanation._fields]
+    texts = [value.decode(errors="replace") if isinstance(value, bytes) else value for value in values]
+    return Explanation(*texts)._replace(origin=Origin(struct.origin), miss=Code(struct.miss), loaded=bool(struct.loaded))
 
 
 class Gemm(_Handle):
     """A problem ready to run: made by Library.prepare. May outlive its library. One thread at a time."""
 
-    def __init__(self, handle: ctypes.c_void_p, precision: Precision) -> None:
+    def __init__(self, handle: ctypes.c_void_p, precision: int) -> None:
         super().__init__("gemm", handle)
         self._precision = precision
 
@@ -252,15 +210,13 @@ class Gemm(_Handle):
         Arrays must have the problem's sizes, which are not compared. Their events are waited for, and c gets the new
         one.
         """
-        operands = _Operands(self._precision, a, b, c, bias, d, wait_for)
-        return operands.enqueue("clbake_gemm_enqueue_scaled", (self._pointer, queue.int_ptr), alpha, beta)
+        return _enqueue("clbake_gemm_enqueue_scaled", (self._pointer, queue.int_ptr), self._precision, alpha, beta, a,
+                        b, c, bias, d, wait_for)
 
     @property
     def explanation(self) -> Explanation:
         """The program that serves, and why."""
-        struct = h.ExplanationStruct()
-        _call("clbake_gemm_explanation", self._pointer, ctypes.byref(struct))
-        return _explanation(struct)
+        return _explanation("clbake_gemm_explanation", self._pointer)
 
 
 class Library(_Handle):
@@ -295,19 +251,17 @@ class Library(_Handle):
 
     def prepare(self, problem: Problem, *, variant: str | None = None) -> Gemm:
         """Chooses the variant, or takes the named one, and loads its program."""
-        struct, handle = problem.to_c(), ctypes.c_void_p()
+        handle = ctypes.c_void_p()
         name = None if variant is None else _encoded(variant)
-        _call("clbake_gemm_prepare", self._pointer, ctypes.byref(struct), name, 0, ctypes.byref(handle))
-        return Gemm(handle, Precision(struct.precision))
+        _call("clbake_gemm_prepare", self._pointer, ctypes.byref(problem), name, 0, ctypes.byref(handle))
+        return Gemm(handle, problem.precision)
 
     def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
              beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
              wait_for: Iterable[cl.Event] | None = None) -> cl.Event:
         """prepare and Gemm.enqueue in one call; keeps what it prepared."""
-        struct = problem.to_c()
-        operands = _Operands(problem.precision, a, b, c, bias, d, wait_for)
-        arguments = (self._pointer, queue.int_ptr, ctypes.byref(struct))
-        return operands.enqueue("clbake_library_gemm_scaled", arguments, alpha, beta)
+        first = (self._pointer, queue.int_ptr, ctypes.byref(problem))
+        return _enqueue("clbake_library_gemm_scaled", first, problem.precision, alpha, beta, a, b, c, bias, d, wait_for)
 
     def matmul(self, a: cl.array.Array, b: cl.array.Array, c: cl.array.Array, *, alpha: Scalar = 1.0, beta: Scalar = 0.0,
                bias: cl.array.Array | None = None, activation: Activation = Activation.NONE, low: float = 0.0,
@@ -340,7 +294,7 @@ class Library(_Handle):
         progress(done, total, seconds_left) comes before the first problem and after each one; False stops, and raises
         Error with Code.CANCELLED, as does an exception, which is raised then.
         """
-        structs = [problem.to_c() for problem in problems]
+        listed = list(problems)
         raised: list[BaseException] = []
 
         def report(done: int, total: int, seconds_left: float, _data: object) -> int:
@@ -352,7 +306,7 @@ class Library(_Handle):
 
         callback = h.Progress(report) if progress is not None else h.Progress()
         try:
-            _call("clbake_library_warm", self._pointer, (h.ProblemStruct * len(structs))(*structs), len(structs),
+            _call("clbake_library_warm", self._pointer, (h.ProblemStruct * len(listed))(*listed), len(listed),
                   callback, None)
         except Error:
             if not raised:
@@ -362,24 +316,19 @@ class Library(_Handle):
 
     def explain(self, problem: Problem) -> Explanation:
         """Tells what prepare would do now, without loading or counting anything."""
-        problem_struct, struct = problem.to_c(), h.ExplanationStruct()
-        _call("clbake_library_explain", self._pointer, ctypes.byref(problem_struct), ctypes.byref(struct))
-        return _explanation(struct)
+        return _explanation("clbake_library_explain", self._pointer, ctypes.byref(problem))
 
     def explain_program(self, name: str) -> Explanation:
         """Tells what program would do now, without loading or counting anything."""
-        struct = h.ExplanationStruct()
-        _call("clbake_library_explain_program", self._pointer, _encoded(name), ctypes.byref(struct))
-        return _explanation(struct)
+        return _explanation("clbake_library_explain_program", self._pointer, _encoded(name))
 
     @property
     def counters(self) -> Counters:
-        """The library's events so far."""
+        """The library's events so far; `misses` by Code."""
         struct = h.CountersStruct()
         _call("clbake_library_counters", self._pointer, ctypes.byref(struct))
-        values = {name: getattr(struct, name) for name, *_ in struct._fields_[1:]}
-        known = [code for code in Code if code < len(struct.misses)]
-        return Counters(**{**values, "misses": {code: struct.misses[code] for code in known if struct.misses[code]}})
+        misses = {code: struct.misses[code] for code in Code if code < len(struct.misses) and struct.misses[code]}
+        return Counters(*(getattr(struct, field) for field in Counters._fields))._replace(misses=misses)
 
     def write_recording(self, path: str | os.PathLike[str]) -> None:
         """Writes which problems were called so far, for `clbake capture`. Needs record=True."""
@@ -402,51 +351,39 @@ def _log_function(log: Callable[[LogLevel, str], None]) -> Callable[[int, bytes,
     return receive
 
 
-class _Operands:
-    """Pointers and offsets of a call's matrices, and its events."""
+def _place(matrix: Any, argument: Argument, precision: int, events: list[cl.Event]) -> tuple[int | None, int]:
+    """The cl_mem, and the elements before the matrix. Adds an array's events."""
+    if matrix is None:
+        return None, 0
+    if isinstance(matrix, tuple):
+        buffer, offset = matrix
+        return buffer.int_ptr, checked_size(offset, argument)
+    if not hasattr(matrix, "base_data"):
+        return matrix.int_ptr, 0
+    name, dtype = argument.name.lower(), matrix.dtype.name
+    if dtype != DTYPES.get(precision) and (dtype, precision) != ("uint16", Precision.BFLOAT16):
+        raise refused(argument, f"{name} has {dtype}, the problem {DTYPES.get(precision)}")
+    if not hasattr(matrix.base_data, "int_ptr"):
+        raise refused(argument, f"{name} is not in a buffer")
+    if matrix.offset % matrix.dtype.itemsize != 0:
+        raise refused(argument, f"{name} begins between two elements of its buffer")
+    events += matrix.events
+    return matrix.base_data.int_ptr, matrix.offset // matrix.dtype.itemsize
 
-    def __init__(self, precision: Precision, a: Matrix, b: Matrix, c: Matrix, bias: Matrix, d: Matrix,
-                 wait_for: Iterable[cl.Event] | None) -> None:
-        self.precision = precision
-        self.events = list(wait_for or ())
-        self.c: Any = c
-        self.a_b_c = [self.place(x, argument) for x, argument in ((a, Argument.A), (b, Argument.B), (c, Argument.C))]
-        self.more = None
-        if bias is not None or d is not None:
-            self.more = h.EpilogueBuffersStruct(*self.place(bias, Argument.BIAS_VECTOR), *self.place(d, Argument.D))
 
-    def place(self, matrix: Any, argument: Argument) -> tuple[int | None, int]:
-        """The cl_mem, and the elements before the matrix."""
-        if matrix is None:
-            return None, 0
-        if isinstance(matrix, tuple):
-            buffer, offset = matrix
-            return buffer.int_ptr, checked_size(offset, argument)
-        if not hasattr(matrix, "base_data"):
-            return matrix.int_ptr, 0
-        name = argument.name.lower()
-        dtype = matrix.dtype.name
-        if dtype != DTYPES[self.precision] and (dtype, self.precision) != ("uint16", Precision.BFLOAT16):
-            raise refused(argument, f"{name} has {dtype}, the problem {DTYPES[self.precision]}")
-        if not hasattr(matrix.base_data, "int_ptr"):
-            raise refused(argument, f"{name} is not in a buffer")
-        if matrix.offset % matrix.dtype.itemsize != 0:
-            raise refused(argument, f"{name} begins between two elements of its buffer")
-        self.events += matrix.events
-        return matrix.base_data.int_ptr, matrix.offset // matrix.dtype.itemsize
+def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, beta: Scalar, a: Matrix, b: Matrix,
+             c: Any, bias: Matrix, d: Matrix, wait_for: Iterable[cl.Event] | None) -> cl.Event:
+    from pyopencl import Event
 
-    def enqueue(self, name: str, before: tuple[Any, ...], alpha: Scalar, beta: Scalar) -> cl.Event:
-        from pyopencl import Event
-
-        (a, a_offset), (b, b_offset), (c, c_offset) = self.a_b_c
-        count = len(self.events)
-        waits = (ctypes.c_void_p * count)(*[event.int_ptr for event in self.events]) if count else None
-        event = ctypes.c_void_p()
-        more = None if self.more is None else ctypes.byref(self.more)
-        scalars = scalars_to_c(alpha, beta)
-        _call(name, *before, scalars, len(scalars), a, a_offset, b, b_offset, c, c_offset, more, count, waits,
-              ctypes.byref(event))
-        enqueued = Event.from_int_ptr(event.value or 0, retain=False)
-        if hasattr(self.c, "add_event"):
-            self.c.add_event(enqueued)
-        return enqueued
+    events = list(wait_for or ())
+    matrices = (a, Argument.A), (b, Argument.B), (c, Argument.C), (bias, Argument.BIAS_VECTOR), (d, Argument.D)
+    *places, bias_place, d_place = [_place(*each, precision, events) for each in matrices]
+    a_b_c = [number for place in places for number in place]
+    more = None if bias is None and d is None else ctypes.byref(h.EpilogueBuffersStruct(*bias_place, *d_place))
+    waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
+    scalars, event = scalars_to_c(alpha, beta), ctypes.c_void_p()
+    _call(name, *first, scalars, len(scalars), *a_b_c, more, len(events), waits, ctypes.byref(event))
+    enqueued = Event.from_int_ptr(event.value or 0, retain=False)
+    if hasattr(c, "add_event"):
+        c.add_event(enqueued)
+    return enqueued
