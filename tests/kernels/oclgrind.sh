@@ -1,11 +1,13 @@
 #!/bin/sh
-# oclgrind.sh CLBAKE DIRECTORY BAKED: runs the variants of points.txt in Oclgrind, which interprets the kernels and
-# reports data races and accesses outside buffers, at sizes with incomplete tiles. 77 (skipped) without Oclgrind. The
-# bundle is built in DIRECTORY; Oclgrind compiles from its sources. BAKED has the kernels of complex products.
+# oclgrind.sh CLBAKE DIRECTORY BAKED [all]: runs the variants of points.txt in Oclgrind, which interprets the kernels and
+# reports data races and accesses outside buffers, at sizes with incomplete tiles: each single- and double-precision
+# point with one pair of transposes; with `all` each point with both. 77 (skipped) without Oclgrind. The bundle is built
+# in DIRECTORY; Oclgrind compiles from its sources. BAKED has the kernels of complex products.
 set -u
 clbake=$1
-bundle=$2/oclgrind.clbake
 baked=$3
+all=${4:-}
+bundle=$2/oclgrind$all.clbake
 command -v oclgrind > /dev/null || { echo "oclgrind is not installed"; exit 77; }
 
 here=$(dirname "$0")
@@ -13,13 +15,19 @@ variants=
 while read -r point; do
   case "$point" in *-mapmma* | *-exchange* | warpgroup_tile* | thin_tile*) continue ;; esac  # PTX and sub-groups, which Oclgrind lacks
   case "$point" in *-h-*) continue ;; esac
-  for transposes in nn tt; do
+  if [ -n "$all" ]; then
+    pairs="nn tt"
+  else
+    case "$point" in *-b-*) continue ;; esac
+    [ "${pairs:-tt}" = tt ] && pairs=nn || pairs=tt
+  fi
+  for transposes in $pairs; do
     variants="$variants,$(echo "$point" | sed "s/TT/$transposes/")"
   done
 done < "$here/points.txt"
-"$clbake" build -o "$bundle" --variant "${variants#,}" > "$2/oclgrind.build" 2>&1
+"$clbake" build -o "$bundle" --variant "${variants#,}" > "$bundle.build" 2>&1
 status=$?
-[ $status -eq 0 ] || [ $status -eq 3 ] || { cat "$2/oclgrind.build"; exit 1; }
+[ $status -eq 0 ] || [ $status -eq 3 ] || { cat "$bundle.build"; exit 1; }
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -42,7 +50,7 @@ run_in_oclgrind() {
 }
 for variant in $(echo "$variants" | tr , ' '); do
   case "$variant" in *-d-[nt][nt]-*) options="--precision double" ;; *-b-*) options="--precision bfloat16" ;; *) options="--precision single" ;; esac
-  # Each point runs twice: an interpreter is too slow for all sizes with all transposes.
+  # One size for each pair of transposes: an interpreter is slow.
   case "$variant" in
     *-tt-*) options="$options --trans-a --trans-b" sizes="33 3 17 0.5" ;;
     *) sizes="37 41 19 0" ;;
@@ -60,7 +68,7 @@ for variant in $(echo "$variants" | tr , ' '); do
   run_in_oclgrind "$variant with B aligned" "$bundle" --variant "$variant" $options --m 37 --n 41 --k 19 --beta 0
   leading="--lda 50 --ldb 51"
 done
-for options in "--trans-a --conj-a --beta 0.5,2" "--trans-b --conj-b --beta 1" "--conj-a --beta 0"; do
+for options in "--trans-a --conj-a --beta 0.5,2" "--trans-b --conj-b --beta 0"; do
   run_in_oclgrind "complex-single $options" "$baked" --precision complex-single $options \
     --m 13 --n 11 --k 19 --alpha 2,-1
 done

@@ -1,16 +1,11 @@
 // The C header on the driver in memory: every function does what its C++ counterpart does, and passes on every field.
 #include "api/c_scene.hpp"
 
-#include <clbake/cache/writer.hpp>
-
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 using namespace clbake;
 using namespace clbake::test;
-
-extern "C" int multiply_in_c(cl_context context, cl_device_id device, cl_command_queue queue, const char* path);
 
 namespace {
 
@@ -24,17 +19,6 @@ void check_right(const Scene& scene, const Operands& operands) {
 }
 
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(AProgramInCMultiplies) {
-  {
-    const Scene scene;
-    const Directory directory;
-    const std::string path = directory.path + "/gemm.clbake";
-    BOOST_REQUIRE(cache::write_file(path, {bundle_bytes().data(), bundle_bytes().size()}).ok());
-    BOOST_TEST(multiply_in_c(scene.context, scene.device, scene.queue, path.c_str()) == 0);
-  }
-  check_nothing_is_left();
-}
 
 BOOST_AUTO_TEST_CASE(EveryCallMultiplies) {
   {
@@ -146,42 +130,6 @@ BOOST_AUTO_TEST_CASE(AnEpilogueIsPassedOn) {
     }
   }
   for (cl_mem made : {more.bias, more.d, to}) clReleaseMemObject(made);
-}
-
-// C = act(bias), with alpha = beta = 0: nothing else is read.
-BOOST_AUTO_TEST_CASE(EveryActivationIsPassedOn) {
-  CScene scene;
-  const CLibrary library(scene);
-  const std::vector<float> x = {-2, -0.5F, 0.25F, 3};
-  const std::size_t bytes = x.size() * sizeof x[0];
-  cl_mem bias = clCreateBuffer(scene.context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
-  cl_mem c = clCreateBuffer(scene.context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
-  clEnqueueWriteBuffer(scene.queue, bias, CL_TRUE, 0, bytes, x.data(), 0, nullptr, nullptr);
-  const clbake_epilogue_buffers more = {bias, 0, nullptr, 0};
-  const auto check = [&](clbake_activation activation, double (*expected)(double)) {
-    clbake_problem problem;
-    clbake_problem_init(&problem, CLBAKE_SINGLE, x.size(), 1, 3);
-    problem.bias = CLBAKE_BIAS_PER_ROW;
-    problem.activation = activation;
-    BOOST_TEST(clbake_library_gemm(library, scene.queue, &problem, 0, nullptr, 0, nullptr, 0, 0, c, 0, &more, 0,
-                                   nullptr, nullptr, &scene.error) == CLBAKE_OK);
-    std::vector<float> found(x.size());
-    clEnqueueReadBuffer(scene.queue, c, CL_TRUE, 0, bytes, found.data(), 0, nullptr, nullptr);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const double wanted = expected(static_cast<double>(x[i]));
-      BOOST_TEST(std::fabs(static_cast<double>(found[i]) - wanted) < 1e-6,
-                 "activation " << activation << " of " << x[i]);
-    }
-  };
-  check(CLBAKE_ACTIVATION_NONE, [](double v) { return v; });
-  check(CLBAKE_RELU, [](double v) { return std::max(v, 0.0); });
-  check(CLBAKE_SIGMOID, [](double v) { return 1 / (1 + std::exp(-v)); });
-  check(CLBAKE_SILU, [](double v) { return v / (1 + std::exp(-v)); });
-  check(CLBAKE_GELU, [](double v) { return v / 2 * (1 + std::erf(v / std::sqrt(2.0))); });
-  check(CLBAKE_GELU_TANH,
-        [](double v) { return v / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (v + 0.044715 * v * v * v))); });
-  clReleaseMemObject(bias);
-  clReleaseMemObject(c);
 }
 
 BOOST_AUTO_TEST_CASE(AWorkspaceOfTheCallersIsUsed) {

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <cstring>
-#include <fstream>
 #include <vector>
 
 using namespace clbake;
@@ -110,35 +109,6 @@ BOOST_AUTO_TEST_CASE(TheUsersCacheDirectoryNeedsRoom) {
   BOOST_TEST(path.back() == '#');
 }
 
-BOOST_AUTO_TEST_CASE(CallsAreRecorded) {
-  CScene scene;
-  clbake_error& error = scene.error;
-  const Directory directory;
-  const std::string path = directory.path + "/calls";
-  const clbake_problem problem = c_problem_of(Case::native);
-  const Operands o(scene, problem_of(Case::native));
-  clbake_options options = with(CLBAKE_COMPILE);
-  const CLibrary forgetful(scene, &options);
-  check_refused(clbake_library_write_recording(forgetful, path.c_str(), &error), error, CLBAKE_ARGUMENT_OPTIONS,
-                "Options::record");
-  BOOST_TEST(std::filesystem::is_empty(directory.path));
-  options.record = 1;
-  const CLibrary library(scene, &options);
-  for (int i = 0; i < 2; ++i) {
-    BOOST_TEST(clbake_library_gemm(library, scene.queue, &problem, 1, o.a.buffer, 0, o.b.buffer, 0, 0, o.c.buffer, 0,
-                                   nullptr, 0, nullptr, nullptr, &error) == CLBAKE_OK);
-  }
-  BOOST_TEST(clbake_library_write_recording(library, path.c_str(), &error) == CLBAKE_OK);
-  std::ifstream in(path);
-  std::string last;
-  for (std::string line; std::getline(in, line);) last = line;
-  BOOST_TEST(last == "single nn 9x13x11 lda 14 ldb 15 calls 2");
-  const std::string nowhere = directory.path + "/nowhere/calls";
-  BOOST_TEST(clbake_library_write_recording(library, nowhere.c_str(), &error) == CLBAKE_IO);
-  BOOST_TEST(error.argument == CLBAKE_ARGUMENT_NONE);
-  BOOST_TEST(std::string(error.message).find(nowhere) != std::string::npos, error.message);
-}
-
 BOOST_AUTO_TEST_CASE(WarmTellsHowFarItIsAndStops) {
   CScene scene;
   clbake_error& error = scene.error;
@@ -166,6 +136,14 @@ BOOST_AUTO_TEST_CASE(WarmTellsHowFarItIsAndStops) {
   BOOST_TEST(told.done == 2U);
   BOOST_TEST(told.total == 2U);
   BOOST_TEST(counters_of(library).source == 1U);
+  // A failure counts more than the stop; at the end there is nothing left to stop.
+  clbake_problem impossible = problems[0];
+  impossible.lda = 1;
+  told = {0, 0, 0, 2};
+  const clbake_problem after_failure[2] = {impossible, problems[1]};
+  BOOST_TEST(clbake_library_warm(library, after_failure, 2, progress, &told, &error) == CLBAKE_INVALID_ARGUMENT);
+  told = {0, 0, 0, 2};
+  BOOST_TEST(clbake_library_warm(library, problems, 1, progress, &told, &error) == CLBAKE_OK);
 }
 
 BOOST_AUTO_TEST_CASE(ALibraryIsFreedWithItsLastReference) {

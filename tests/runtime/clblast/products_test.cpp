@@ -31,11 +31,19 @@ bool can_compute() {
   return can;
 }
 
+void wait_for(cl_event event) {
+  BOOST_REQUIRE(event);
+  BOOST_TEST(clWaitForEvents(1, &event) == CL_SUCCESS);
+  clReleaseEvent(event);
+}
+
 template <typename T>
 std::string failure_of(const Shape& shape) {
   const Matrices<T> matrices(shape);
-  const StatusCode status = gemm(matrices, queue());
+  cl_event event = nullptr;
+  const StatusCode status = gemm(matrices, queue(), &event);
   if (status != StatusCode::kSuccess) return "status " + std::to_string(static_cast<int>(status));
+  wait_for(event);
   return matrices.failure();
 }
 
@@ -48,7 +56,7 @@ std::string describe(const Shape& s) {
 using Numbers = std::vector<std::complex<double>>;
 
 template <typename T>
-StatusCode batched(const Matrices<T>& on, const Numbers& alphas, const Numbers& betas, cl_event* event = nullptr) {
+StatusCode batched(const Matrices<T>& on, const Numbers& alphas, const Numbers& betas, cl_event* event) {
   const Shape& s = on.shape;
   std::vector<T> alpha, beta;
   for (const std::complex<double> x : alphas) alpha.push_back(scalar<T>(x));
@@ -57,12 +65,6 @@ StatusCode batched(const Matrices<T>& on, const Numbers& alphas, const Numbers& 
   return clblast::GemmBatched<T>(s.layout, s.trans_a, s.trans_b, s.m, s.n, s.k, alpha.data(), on.a.buffer,
                                  on.a_starts.data(), s.lda(), on.b.buffer, on.b_starts.data(), s.ldb(), beta.data(),
                                  on.c.buffer, on.c_starts.data(), s.ldc(), alphas.size(), &q, event);
-}
-
-// Starts of four products in one buffer, out of order, with gaps.
-Matrices<float> four_products(const Shape& s) {
-  const std::size_t a = a_extent(s) + 3, b = b_extent(s) + 5, c = c_extent(s) + 9;
-  return {s, {2 * a, 0, 0, a}, {b, 3 * b, 0, 2 * b}, {c + 4, 0, 3 * c, 2 * c}};
 }
 
 }  // namespace
@@ -98,23 +100,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(ABatchWithOffsetsHasItsOwnScalars, T, Types) {
   const std::size_t c = c_extent(shape) + 9;
   const Matrices<T> on(shape, {0, 3, 100, 7}, {1, 0, 50, 2}, {2 * c, 0, 3 * c, c});
   const Numbers alphas = {1, 1, {-0.5, 1}, {2, 3}}, betas = {1, 1, {0.25, 0.5}, 0};
-  BOOST_TEST((batched(on, alphas, betas) == StatusCode::kSuccess));
-  clFinish(queue());
-  const std::string failure = on.failure(alphas, betas);
-  BOOST_TEST(failure.empty(), failure);
-}
-
-BOOST_AUTO_TEST_CASE(TheEventOfABatchIsThatOfAllItsProducts) {
-  Shape shape;
-  shape.m = shape.n = shape.k = 96;
-  shape.beta = 1;
-  const Matrices<float> on = four_products(shape);
-  const Numbers alphas = {1, 2, 3, 4}, betas = {1, 1, 1, 1};
   cl_event event = nullptr;
   BOOST_REQUIRE((batched(on, alphas, betas, &event) == StatusCode::kSuccess));
-  BOOST_REQUIRE(event);
-  BOOST_TEST(clWaitForEvents(1, &event) == CL_SUCCESS);
-  clReleaseEvent(event);
+  wait_for(event);
   const std::string failure = on.failure(alphas, betas);
   BOOST_TEST(failure.empty(), failure);
 }
@@ -144,16 +132,6 @@ BOOST_AUTO_TEST_CASE(HalfNeedsNoExtensionOfTheDevice) {
   shape.beta = -0.5;
   const std::string failure = failure_of<cl_half>(shape);
   BOOST_TEST(failure.empty(), failure);
-}
-
-BOOST_AUTO_TEST_CASE(TheEventOfAProductCompletes) {
-  const Matrices<float> on{Shape()};
-  cl_event event = nullptr;
-  BOOST_REQUIRE((gemm(on, queue(), &event) == StatusCode::kSuccess));
-  BOOST_REQUIRE(event);
-  BOOST_TEST(clWaitForEvents(1, &event) == CL_SUCCESS);
-  clReleaseEvent(event);
-  BOOST_TEST(on.failure().empty());
 }
 
 // CLBlast refuses it; clbake scales C.

@@ -204,16 +204,9 @@ BOOST_AUTO_TEST_CASE(NoTemporaryBufferIsAskedFor) {
   BOOST_TEST(on.failure().empty());
 }
 
-BOOST_AUTO_TEST_CASE(TheCacheCanBeFilledAndCleared) {
-  const Matrices<float> on(exact());
-  BOOST_TEST((clblast::FillCache(device().id) == StatusCode::kSuccess));
+BOOST_AUTO_TEST_CASE(TheCacheIsFilledForADevice) {
   BOOST_TEST(CLBlastFillCache(device().id) == CLBlastSuccess);
   BOOST_TEST(static_cast<int>(clblast::FillCache(nullptr)) == CL_INVALID_DEVICE);
-  for (int i = 0; i < 3; ++i) {
-    BOOST_TEST((gemm(on, queue()) == StatusCode::kSuccess));
-    BOOST_TEST((i == 1 ? static_cast<int>(CLBlastClearCache()) : static_cast<int>(clblast::ClearCache())) == 0);
-  }
-  BOOST_TEST(on.failure().empty());
 }
 
 int main(int argc, char** argv) {

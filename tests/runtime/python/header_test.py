@@ -56,6 +56,23 @@ class Header(unittest.TestCase):
         self.assertEqual(set(re.findall(r"\b(CLBAKE_\w+) = \d", header)), set(expected))
         self.agree(expected)
 
+    def test_enumerations_have_the_numbers_of_cpp(self):
+        files = [root / "runtime/include/clbake", root / "cache/include/clbake"]
+        text = "".join(path.read_text() for folder in files for path in sorted(folder.rglob("*.hpp")))
+        compared = 0
+        for name, body in re.findall(r"enum class (\w+)[^{;]*\{(.*?)\}", re.sub("//.*", "", text), flags=re.S):
+            if not hasattr(h, name):
+                continue
+            numbers, number = {}, 0
+            for member, value in re.findall(r"(\w+)(?: = (\d+))?", body):
+                number = int(value) if value else number
+                numbers[re.sub("_precision$", "", member).upper()] = number
+                number += 1
+            for member in getattr(h, name):
+                self.assertEqual(numbers.get(member.name), member, f"{name}.{member.name}")
+            compared += 1
+        self.assertEqual(compared, 10)
+
     def test_version(self):
         names = ["CLBAKE_VERSION_MAJOR", "CLBAKE_VERSION_MINOR", "CLBAKE_VERSION_PATCH"]
         self.assertEqual(tuple(of_c_program(names)), h.VERSION)
