@@ -325,6 +325,8 @@ Result<double> GemmRun::time(Gemm& gemm) {
       [&] { return finish_timed(state_->session, [&](cl_event* event) { return state_->enqueue(gemm, event); }); });
 }
 
+std::array<cl_mem, 3> GemmRun::buffers() const { return {state_->a(), state_->b(), state_->c()}; }
+
 Status GemmRun::reset() {
   State& s = *state_;
   const cl_int error = std::visit(

@@ -1,7 +1,6 @@
 // Calls that clbake does not serve go to CLBlast, with all arguments as they were; CLBlast is opened when first needed.
 // fake_clblast.cpp is in its place.
 #include "clblast/door_scene.hpp"
-#include "clblast/fake_clblast.hpp"
 #include "clblast/forwarded_calls.hpp"
 
 #include "test_device.hpp"
@@ -54,8 +53,8 @@ bool clblast_is_in_the_process() {
 
 // The first test of all.
 BOOST_AUTO_TEST_CASE(AProgramThatOnlyMultipliesNeverOpensClblast) {
-  const Matrices<float> on{Shape()};
-  BOOST_TEST((gemm(on, queue()) == StatusCode::kSuccess));
+  const Buffers on(1, 1, 1);
+  BOOST_TEST((one_product(on.a, on.b, on.c, 1, 0) == StatusCode::kSuccess));
   BOOST_TEST((clblast::ClearCache() == StatusCode::kSuccess));
   BOOST_TEST((clblast::FillCache(device().id) == StatusCode::kSuccess));
   BOOST_TEST(!clblast_is_in_the_process());
@@ -71,37 +70,35 @@ BOOST_AUTO_TEST_CASE(ARoutineThatThisClblastLacksIsNotImplemented) {
 }
 
 BOOST_AUTO_TEST_CASE(AProductIntoItsOwnOperandGoesThere) {
-  const Matrices<float> on{Shape()};
+  const Buffers on(1600, 1800, 1600);
   cl_command_queue q = queue();
-  BOOST_TEST(
-      (clblast::Gemm<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, 0.5F, on.a.buffer, 1, 5,
-                            on.b.buffer, 2, 6, 2, on.a.buffer, 3, 7, &q, nullptr, on.c.buffer) == kServedByClblast));
+  BOOST_TEST((clblast::Gemm<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, 0.5F, on.a, 1, 5, on.b,
+                                   2, 6, 2, on.a, 3, 7, &q, nullptr, on.c) == kServedByClblast));
 }
 
 BOOST_AUTO_TEST_CASE(AReadOnlyCGoesThere) {
-  const Matrices<float> on{Shape()};
+  const Buffers on(1600, 1800, 1600);
   cl_mem c = clCreateBuffer(session().context(), CL_MEM_READ_ONLY, 4, nullptr, nullptr);
-  BOOST_TEST(static_cast<int>(one_product(on.a.buffer, on.b.buffer, c, 1, 0)) == static_cast<int>(kServedByClblast));
+  BOOST_TEST(static_cast<int>(one_product(on.a, on.b, c, 1, 0)) == static_cast<int>(kServedByClblast));
   clReleaseMemObject(c);
 }
 
 BOOST_AUTO_TEST_CASE(ABatchWithALeadingDimensionPastThirtyOneBitsGoesThere) {
-  const Matrices<float> on{Shape()};
+  const Buffers on(1600, 1800, 1600);
   cl_command_queue q = queue();
-  BOOST_TEST((clblast::GemmStridedBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 1, 2, 4, 3,
-                                                 on.a.buffer, 1, kHugeLd, 15, on.b.buffer, 2, 6, 12, 9, on.c.buffer, 4,
-                                                 2, 5, 2, &q) == kServedByClblast));
+  BOOST_TEST(
+      (clblast::GemmStridedBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 1, 2, 4, 3, on.a, 1,
+                                          kHugeLd, 15, on.b, 2, 6, 12, 9, on.c, 4, 2, 5, 2, &q) == kServedByClblast));
 }
 
 // CLBlast does not look at the leading dimensions of A and B there: lines may overlap.
 BOOST_AUTO_TEST_CASE(ABatchWhoseLinesOverlapGoesThere) {
-  const Matrices<float> on{Shape()};
+  const Buffers on(1600, 1800, 1600);
   cl_command_queue q = queue();
   const float alphas[] = {1, 3}, betas[] = {0, 9};
   const std::size_t as[] = {0, 5}, bs[] = {0, 7}, cs[] = {0, 11};
-  BOOST_TEST(
-      (clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a.buffer, as,
-                                   1, on.b.buffer, bs, 2, betas, on.c.buffer, cs, 2, 2, &q) == kServedByClblast));
+  BOOST_TEST((clblast::GemmBatched<float>(Layout::kRowMajor, Transpose::kNo, Transpose::kYes, 3, 2, 4, alphas, on.a, as,
+                                          1, on.b, bs, 2, betas, on.c, cs, 2, 2, &q) == kServedByClblast));
 }
 
 // The copy of a complex B is the whole of twice its size.
@@ -120,12 +117,12 @@ BOOST_AUTO_TEST_CASE(AProductWhoseWorkspaceDoesNotFitGoesThere) {
 }
 
 BOOST_AUTO_TEST_CASE(ALaunchThatFailsGoesThereUnlessCMayBeHalfDone) {
-  const Matrices<float> on{Shape()};
+  const Buffers on(1600, 1800, 1600);
   failing_launch = CL_OUT_OF_RESOURCES;
-  BOOST_TEST((one_product(on.a.buffer, on.b.buffer, on.c.buffer, 1, 0) == kServedByClblast));
-  BOOST_TEST(static_cast<int>(one_product(on.a.buffer, on.b.buffer, on.c.buffer, 1, 1)) == CL_OUT_OF_RESOURCES);
+  BOOST_TEST((one_product(on.a, on.b, on.c, 1, 0) == kServedByClblast));
+  BOOST_TEST(static_cast<int>(one_product(on.a, on.b, on.c, 1, 1)) == CL_OUT_OF_RESOURCES);
   failing_launch = CL_SUCCESS;
-  BOOST_TEST((one_product(on.a.buffer, on.b.buffer, on.c.buffer, 1, 0) == StatusCode::kSuccess));
+  BOOST_TEST((one_product(on.a, on.b, on.c, 1, 0) == StatusCode::kSuccess));
   clFinish(queue());
 }
 

@@ -28,7 +28,7 @@ struct Call {
   cl_command_queue queue = tests_queue();
   cl_command_queue* queue_pointer = &queue;
 
-  Call(const Matrices<float>& on) : a(on.a.buffer), b(on.b.buffer), c(on.c.buffer) {}
+  explicit Call(const Buffers& on) : a(on.a), b(on.b), c(on.c) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   static cl_command_queue tests_queue() { return clbake::tests::queue(); }
@@ -56,18 +56,15 @@ struct Call {
   }
 };
 
-Shape exact() {
-  Shape shape;
-  shape.m = 4;
-  shape.n = 5;
-  shape.k = 6;
-  return shape;
-}
+// Those of a call, and 7 elements behind C.
+struct Exact : Buffers {
+  Exact() : Buffers(24, 30, 27) {}
+};
 
 // Every way to call refuses with `code` what `change` makes of a call, and writes nothing. Batches with offsets may
 // have each leading dimension of A and B.
 void refused(StatusCode code, const std::function<void(Call&)>& change) {
-  const Matrices<float> on(exact());
+  const Exact on;
   Call call(on);
   change(call);
   BOOST_TEST(static_cast<int>(call.product()) == static_cast<int>(code));
@@ -80,7 +77,7 @@ void refused(StatusCode code, const std::function<void(Call&)>& change) {
     BOOST_TEST(static_cast<int>(call.batched()) == static_cast<int>(code));
   }
   clFinish(queue());
-  const std::vector<float> c = on.c.read();
+  const std::vector<float> c = on.read_c();
   for (const float x : c) BOOST_TEST(x != x);  // NaN, as before
 }
 
@@ -100,7 +97,7 @@ BOOST_AUTO_TEST_CASE(ALeadingDimensionIsChecked) {
 }
 
 BOOST_AUTO_TEST_CASE(ALeadingDimensionIsThatOfTheMatrixAsStored) {
-  const Matrices<float> on(exact());
+  const Exact on;
   Call call(on);
   call.layout = clblast::Layout::kColMajor;
   call.lda = 4, call.ldb = 6, call.ldc = 4;
@@ -135,7 +132,7 @@ BOOST_AUTO_TEST_CASE(TheFirstMatrixThatIsWrongIsNamed) {
 }
 
 BOOST_AUTO_TEST_CASE(AnOffsetPastTheEndIsRefused) {
-  const Matrices<float> on(exact());
+  const Exact on;
   for (const std::size_t offset : {std::size_t{1}, kHuge, SIZE_MAX}) {
     Call call(on);
     call.a_offset = offset;
@@ -148,11 +145,11 @@ BOOST_AUTO_TEST_CASE(AnOffsetPastTheEndIsRefused) {
 }
 
 BOOST_AUTO_TEST_CASE(SizesAreCountedInComplexElements) {
-  const Matrices<std::complex<float>> on(exact());
+  const Buffers on(48, 60, 54);
   cl_command_queue q = queue();
   const auto call = [&](std::size_t c_offset, std::size_t ldc) {
-    return CLBlastCgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, 4, 5, 6, {{1, 0}}, on.a.buffer,
-                        0, 6, on.b.buffer, 0, 5, {{0, 0}}, on.c.buffer, c_offset, ldc, &q, nullptr);
+    return CLBlastCgemm(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, 4, 5, 6, {{1, 0}}, on.a, 0, 6,
+                        on.b, 0, 5, {{0, 0}}, on.c, c_offset, ldc, &q, nullptr);
   };
   BOOST_TEST(call(0, 4) == CLBlastInvalidLeadDimC);
   BOOST_TEST(call(8, 5) == CLBlastInsufficientMemoryC);  // 7 elements lie behind C
@@ -161,7 +158,7 @@ BOOST_AUTO_TEST_CASE(SizesAreCountedInComplexElements) {
 }
 
 BOOST_AUTO_TEST_CASE(ABatchIsChecked) {
-  const Matrices<float> on(exact());
+  const Exact on;
   Call call(on);
   call.batch = 0;
   call.lda = 1;
@@ -197,11 +194,10 @@ BOOST_AUTO_TEST_CASE(NoTemporaryBufferIsAskedFor) {
                                                   bytes) == StatusCode::kInvalidCommandQueue));
   BOOST_TEST(CLBlastSGemmTempBufferSize(CLBlastLayoutColMajor, CLBlastTransposeNo, CLBlastTransposeNo, 7, 7, 7, 0, 7, 0,
                                         7, 0, 7, &q, nullptr) == CLBlastInvalidValue);
-  const Matrices<float> on(exact());
+  const Exact on;
   BOOST_TEST(CLBlastSgemmWithTempBuffer(CLBlastLayoutRowMajor, CLBlastTransposeNo, CLBlastTransposeNo, 4, 5, 6, 1.5F,
-                                        on.a.buffer, 0, 6, on.b.buffer, 0, 5, 0, on.c.buffer, 0, 5, &q, nullptr,
-                                        on.c.buffer) == CLBlastSuccess);
-  BOOST_TEST(on.failure().empty());
+                                        on.a, 0, 6, on.b, 0, 5, 0, on.c, 0, 5, &q, nullptr, on.c) == CLBlastSuccess);
+  BOOST_TEST(on.read_c()[19] == 9);  // 1.5 * 6
 }
 
 BOOST_AUTO_TEST_CASE(TheCacheIsFilledForADevice) {

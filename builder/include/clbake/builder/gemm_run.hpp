@@ -4,6 +4,7 @@
 
 #include <clbake/builder/devices.hpp>
 
+#include <array>
 #include <complex>
 #include <cstdint>
 #include <functional>
@@ -56,6 +57,9 @@ class GemmRun {
 
   // As run, in the shortest time: see finish_timed. A failure that only an event tells is not seen: run it first.
   Result<double> time(Gemm& gemm);
+
+  // Buffers of A, B and C, which stay this object's, for a run by other means than a Gemm.
+  std::array<cl_mem, 3> buffers() const;
 
   // C as it was before the first run.
   Status reset();
