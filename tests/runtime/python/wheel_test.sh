@@ -1,7 +1,7 @@
 #!/bin/sh
-# wheel_test.sh ROOT WORK PYTHON LIBRARY: makes a wheel, installs it into a fresh environment and runs the module's test
-# on that. LIBRARY: a built libclbake.so to pack; empty: CMake builds it. Needs no network. Exit status 77: a package of
-# Python's is missing.
+# wheel_test.sh ROOT WORK PYTHON LIBRARY: makes a wheel, installs it into a fresh environment and runs some of the
+# module's tests on that. LIBRARY: a built libclbake.so to pack; empty: CMake builds it. Needs no network. Exit status
+# 77: a package of Python's is missing.
 set -eu
 root=$1 work=$2 python=$3
 for module in ensurepip pip pyopencl setuptools wheel; do
@@ -23,4 +23,4 @@ export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INDEX=1
 # Away from the sources, and nothing says where the library is.
 cd "$work"
 unset PYTHONPATH CLBAKE_TEST_LIBRARY
-exec "$work/venv/bin/python" "$root/tests/runtime/python/module_test.py"
+exec "$work/venv/bin/python" "$root/tests/runtime/python/module_test.py" Page Bundles Products
