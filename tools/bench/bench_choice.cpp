@@ -1,7 +1,6 @@
 // `clbake bench choice`: how good the runtime's choice is for problems that were not timed for the profile.
 #include "bench/alternate.hpp"
 #include "bench/choice/choice_timing.hpp"
-#include "bench/choice/choice_tuning.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
@@ -9,14 +8,17 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/tuning_file.hpp>
+#include <clbake/builder/shape/shapes_file.hpp>
+#include <clbake/builder/times.hpp>
+#include <clbake/choice.hpp>
 
 #include <algorithm>
 #include <climits>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
+#include <fstream>
 #include <random>
+#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -29,6 +31,7 @@ struct DrawOptions {
   std::size_t max = 0;
   std::size_t limit = 0;    // of m * n * k
   std::vector<Size> sizes;  // instead of random ones
+  std::string file;         // of problems, instead of random ones
   std::size_t batch = 1;
   std::uint32_t seed = 1;
 };
@@ -76,20 +79,30 @@ DrawOptions draw_options(const Cli& cli) {
   if (o.min > o.max) throw UsageError("--min: " + std::to_string(o.min) + " is more than --max");
   o.limit = cli.size("limit", SIZE_MAX, 1);
   if (cli.has("sizes")) o.sizes = sizes_of(cli.text("sizes"));
+  o.file = cli.text("problems");
   o.batch = cli.size("batch", 1, 1, INT32_MAX);
   o.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
   return o;
 }
 
-// The given sizes in every kind.
-std::vector<Problem> problems_of(const DrawOptions& o) {
-  if (o.sizes.empty()) return draw(o);
-  std::vector<Problem> problems;
+// Those of the file, or the given sizes in every kind, or random ones.
+Result<std::vector<Problem>> problems_of(const DrawOptions& o) {
+  if (o.file.empty() && o.sizes.empty()) return draw(o);
+  std::vector<GemmKind> kinds;
   for (const Precision precision : o.precisions) {
-    for (const GemmKind& t : o.transposes) {
-      for (const Size& size : o.sizes) problems.push_back(problem_of(o, precision, t, size));
+    for (GemmKind kind : o.transposes) {
+      kind.precision = precision;
+      kinds.push_back(kind);
     }
   }
+  std::vector<Problem> problems;
+  for (const GemmKind& kind : kinds) {
+    for (const Size& size : o.sizes) problems.push_back(problem_of(kind, size, o.batch));
+  }
+  if (o.file.empty()) return problems;
+  const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(o.file, kinds);
+  if (!shapes) return shapes.status();
+  for (const builder::Shape& shape : *shapes) problems.push_back(builder::problem_of(shape));
   return problems;
 }
 
@@ -106,16 +119,14 @@ Summary summary_of(const std::vector<ChoiceTiming>& rows) {
 
 Json to_json(const ChoiceTiming& row) {
   const Problem& p = row.problem;
-  Json timed = Json::object();
-  for (const auto& [variant, us] : row.timed) timed[variant] = builder::median(us);
   return {{"precision", clbake::name(p.precision)},
           {"trans", trans_name(p)},
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
           {"batch", p.batch},
-          {"variants", row.timed.size()},
-          {"timed", timed},
+          {"variants", row.us.size()},
+          {"timed", row.us},
           {"choice", row.choice},
           {"choice_us", row.choice_us},
           {"best", row.best},
@@ -125,9 +136,8 @@ Json to_json(const ChoiceTiming& row) {
 
 void print_table(const std::vector<ChoiceTiming>& rows, const Target& target, std::size_t rounds) {
   std::printf(
-      "%s; driver %s; medians over %zu rounds. ratio: the best variant's time over the choice's in the same round,\n"
-      "median of all rounds; 1: no variant of the bundle is faster\n\n",
-      target.device_name.c_str(), target.driver_version.c_str(), 2 * rounds);
+      "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
+      target.device_name.c_str(), target.driver_version.c_str(), rounds);
   int width = 6;
   for (const ChoiceTiming& row : rows) width = std::max(width, static_cast<int>(row.choice.size()));
   std::printf("| precision | op | %-18s | %-*s | %12s | %12s | %5s | best\n", "m x n x k", width, "choice", "median us",
@@ -156,8 +166,10 @@ void declare_options(Cli& cli) {
   cli.add_value("batch", "N", "products of each call, one behind the other in memory (a strided batch); default 1");
   cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
   cli.add_value("seed", "N", "seed of the problems; default 1");
-  cli.add_value("rounds", "N", "turns of each variant; the fastest get twice as many afterwards; default 5");
-  cli.add_value("profile", "FILE", "also write the times as a profile, for 'clbake tune --merge'");
+  cli.add_value("rounds", "N", "turns of each variant; default 5");
+  cli.add_value("problems", "FILE", "the problems of this file instead of random ones: MxNxK [batch N] on each line");
+  cli.add_value("times", "FILE",
+                "also write the times of one precision and pair of transposes, for 'clbake tune --fit'");
   cli.add_json();
 }
 
@@ -183,16 +195,43 @@ Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choo
           {"rows", list}};
 }
 
-// Whether a profile can be written, before anything is timed.
-Status check_profile(const std::string& file, std::size_t rounds) {
-  if (rounds < 2) throw UsageError("--profile: needs at least two rounds, as a single time cannot win");
-  const std::filesystem::path directory = std::filesystem::path(file).parent_path();
-  std::error_code ignored;
-  if (!directory.empty() && !std::filesystem::is_directory(directory, ignored)) {
-    return {Code::not_found, file + ": no such directory"};
+// The file of --times, row by row, so that an interrupted run leaves what it has timed.
+class TimesWriter {
+ public:
+  // Nothing is written for an empty path.
+  TimesWriter(const std::string& path, const BenchDevice& on, const std::vector<Contenders>& contenders,
+              const GemmKind& kind, const std::string& command)
+      : path_(path) {
+    if (path.empty()) return;
+    std::set<std::string> variants;
+    for (const Contenders& from : contenders) {
+      for (const std::uint32_t i : capable_variants(from.bundle, kind)) variants.insert(from.bundle.variant(i)->name);
+    }
+    file_ = {on.device.target,
+             on.device.compute_units,
+             {{"tool", "clbake " CLBAKE_VERSION}, {"date", builder::utc_now()}, {"command", command}},
+             kind,
+             {variants.begin(), variants.end()}};
+    stream_.open(path);
+    stream_ << builder::times_header(file_) << std::flush;
   }
-  return check_profile_path(file);
-}
+
+  Status add(const ChoiceTiming& row) {
+    if (path_.empty()) return {};
+    std::vector<double> us;
+    for (const std::string& variant : file_.variants) {
+      const auto at = row.us.find(variant);
+      us.push_back(at == row.us.end() ? 0 : at->second);
+    }
+    stream_ << builder::times_row(builder::shape_of(row.problem), us) << std::flush;
+    return stream_ ? Status() : Status(Code::io, path_ + ": cannot be written");
+  }
+
+ private:
+  std::string path_;
+  builder::TimesFile file_;
+  std::ofstream stream_;
+};
 
 // The bundle, and the one of --candidates, if any: what is baked in them.
 Result<std::vector<Contenders>> contenders_of(const BenchBundle& bundle, const std::string& candidates) {
@@ -225,11 +264,13 @@ int bench_choice(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const DrawOptions options = draw_options(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
-  const std::vector<Problem> problems = problems_of(options);
-  const std::string profile = behind_links(cli.text("profile"));
-  if (cli.has("profile") && profile.empty()) throw UsageError("--profile: names no file");
-  const Status writable = profile.empty() ? Status() : check_profile(profile, rounds);
-  if (!writable) return fail("bench choice", writable.within("--profile"));
+  const std::string times = behind_links(cli.text("times"));
+  if (cli.has("times") && (times.empty() || options.precisions.size() * options.transposes.size() != 1)) {
+    throw UsageError("--times: needs a file, one --precision and one pair of --trans");
+  }
+  const Result<std::vector<Problem>> drawn = problems_of(options);
+  if (!drawn) return fail("bench choice", drawn.status().within("--problems"));
+  const std::vector<Problem>& problems = *drawn;
 
   const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
   if (!bundle) return fail("bench choice", bundle.status());
@@ -238,12 +279,17 @@ int bench_choice(const std::vector<std::string>& arguments) {
   const Target& target = bundle->on.device.target;
   const Result<ChoosingCost> choosing = time_choosing(bundle->bundle, target, problems);
   if (!choosing) return fail("bench choice", choosing.status().within(cli.file()));
+  std::string command = "clbake bench choice";
+  for (const std::string& argument : arguments) command += " " + argument;
+  TimesWriter writer(times, bundle->on, *contenders, problems.front().kind(), command);
   ProgressBar bar;
   std::vector<ChoiceTiming> rows;
   for (const Problem& problem : problems) {
     const Result<ChoiceTiming> row = time_choice(bundle->on, *contenders, problem, rounds);
     if (!row) return fail("bench choice", row.status().within(cli.file()));
     rows.push_back(*row);
+    const Status written = writer.add(*row);
+    if (!written) return fail("bench choice", written);
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   bar.clear();
@@ -252,12 +298,7 @@ int bench_choice(const std::vector<std::string>& arguments) {
   } else {
     print_report(rows, *choosing, target, rounds);
   }
-  if (profile.empty()) return kSuccess;
-  std::string command = "clbake bench choice";
-  for (const std::string& argument : arguments) command += " " + argument;
-  const builder::Tuning tuning = tuning_of(rows, bundle->on.device, options.seed, command);
-  const Status written = builder::write_tuning(profile, tuning);
-  return written ? kSuccess : fail("bench choice", written);
+  return kSuccess;
 }
 
 }  // namespace clbake::tool

@@ -95,17 +95,18 @@ cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector
   return best;
 }
 
-cache::CostModel scaled_cost_model(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units,
-                                   double trust) {
-  std::vector<double> logarithms;
-  for (const TimedShape& shape : shapes) logarithms.push_back(logarithm_of_error(model, shape, units));
-  std::sort(logarithms.begin(), logarithms.end());
-  const double scale = std::exp(trust * logarithms[logarithms.size() / 2]);
+std::vector<double> errors_of(const cache::CostModel& model, const std::vector<TimedShape>& shapes,
+                              std::uint32_t units) {
+  std::vector<double> errors;
+  for (const TimedShape& shape : shapes) errors.push_back(logarithm_of_error(model, shape, units));
+  return errors;
+}
+
+cache::CostModel scaled_cost_model(cache::CostModel model, double factor) {
   for (std::size_t i = 0; i < kFeatures; ++i) {
     float& time = time_of(model, i);
-    time = static_cast<float>(static_cast<double>(time) * scale);
+    time = static_cast<float>(static_cast<double>(time) * factor);
   }
-  model.error = static_cast<float>(error_of(model, shapes, units));
   return model;
 }
 

@@ -23,9 +23,11 @@ cache::CostModel geometry_of(const kernels::Params& params);
 cache::CostModel fit_cost_model(const kernels::Params& params, const std::vector<TimedShape>& shapes,
                                 std::uint32_t units);
 
-// The model with all times multiplied so that the median of measured over expected time is 1, or by this factor to the
-// power of `trust` (0 to 1), and its error on these shapes. At least one shape.
-cache::CostModel scaled_cost_model(cache::CostModel model, const std::vector<TimedShape>& shapes, std::uint32_t units,
-                                   double trust = 1);
+// Logarithm of the measured time over the expected one, for each shape.
+std::vector<double> errors_of(const cache::CostModel& model, const std::vector<TimedShape>& shapes,
+                              std::uint32_t units);
+
+// The model with all times multiplied by the factor.
+cache::CostModel scaled_cost_model(cache::CostModel model, double factor);
 
 }  // namespace clbake::builder

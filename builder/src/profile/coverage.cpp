@@ -12,20 +12,13 @@ namespace {
 constexpr double kMostNoise = 0.1;
 // The slowdown that is assumed where a variant was stopped early or not timed.
 constexpr double kUnknown = 1.5;
-
-// Shapes of up to 8 and of up to 64 rows or columns want other tiles than thicker ones, so each is a class of its own.
-std::string fine_class(const Shape& shape) {
-  const std::size_t thickness = std::min({shape.m, shape.n, shape.k});
-  return shape_class(shape) + (thickness <= 8 ? " to 8" : thickness <= 64 ? " to 64" : "");
-}
+// What a further variant has to gain, in logarithms of time, as an average weighted by the shapes' weights.
+constexpr double kLeastGain = 0.0005;
 
 }  // namespace
 
 Times::Times(const Tuning& tuning) : of_shape_(tuning.shapes.size()), winners_(tuning.shapes.size(), nullptr) {
-  for (const Shape& shape : tuning.shapes) {
-    classes_.push_back(fine_class(shape));
-    weights_.push_back(shape.weight);
-  }
+  for (const Shape& shape : tuning.shapes) weights_.push_back(shape.weight);
   for (const Measurement& m : tuning.measurements) of_shape_[m.shape].push_back(&m);
   for (std::size_t s = 0; s < of_shape_.size(); ++s) {
     auto& list = of_shape_[s];
@@ -78,30 +71,17 @@ std::vector<std::uint32_t> Times::candidates(const std::vector<std::uint32_t>& s
 }
 
 // `now`: slowdown of the shapes without the variant.
-Gains Times::gains_of(std::uint32_t variant, const std::vector<std::uint32_t>& shapes,
+double Times::gain_of(std::uint32_t variant, const std::vector<std::uint32_t>& shapes,
                       const std::vector<double>& now) const {
-  struct Sum {
-    double gain = 0;
-    double weight = 0;
-    void add(double shape_gain, double shape_weight) {
-      gain += shape_gain * shape_weight;
-      weight += shape_weight;
-    }
-    double average() const { return weight > 0 ? gain / weight : 0; }
-  };
-  std::map<std::string, Sum> classes;
-  Sum all;
+  double gain = 0, weight = 0;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const double gain = std::max(0.0, now[i] - slowdown(variant, shapes[i]));
-    all.add(gain, weights_[shapes[i]]);
-    classes[classes_[shapes[i]]].add(gain, weights_[shapes[i]]);
+    gain += weights_[shapes[i]] * std::max(0.0, now[i] - slowdown(variant, shapes[i]));
+    weight += weights_[shapes[i]];
   }
-  Gains gains{all.average(), 0};
-  for (const auto& [name, sum] : classes) gains.of_a_class = std::max(gains.of_a_class, sum.average());
-  return gains;
+  return weight > 0 ? gain / weight : 0;
 }
 
-std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, std::size_t most, const Gains& enough,
+std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes, std::size_t most,
                                         const std::vector<std::uint32_t>& first) const {
   std::vector<std::uint32_t> chosen;
   std::vector<double> now(shapes.size(), std::log(8.0));  // before the first one everything is slow
@@ -118,12 +98,11 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
     std::optional<std::uint32_t> best;
     double best_gain = 0;
     for (const std::uint32_t v : all) {
-      const Gains gains = gains_of(v, shapes, now);
-      const bool gains_enough =
-          chosen.empty() || gains.on_average >= enough.on_average || gains.of_a_class >= enough.of_a_class;
-      if (!gains_enough || gains.on_average <= best_gain) continue;
+      const double gain = gain_of(v, shapes, now);
+      const bool gains_enough = chosen.empty() || gain >= kLeastGain;
+      if (!gains_enough || gain <= best_gain) continue;
       best = v;
-      best_gain = gains.on_average;
+      best_gain = gain;
     }
     if (!best) break;
     take(*best);

@@ -7,13 +7,6 @@
 
 namespace clbake::builder {
 
-// What a further variant has to gain, in logarithms of time, as an average weighted by the shapes' weights: one of the
-// two.
-struct Gains {
-  double on_average = 0;  // of all shapes
-  double of_a_class = 0;  // of the shapes of one class
-};
-
 class Times {
  public:
   // `tuning` must outlive it and keep its measurements where they are.
@@ -34,16 +27,15 @@ class Times {
   double slowdown(std::uint32_t variant, std::uint32_t shape) const;
 
   // Few variants of which one is good on each of the shapes (greedy cover): again and again the one that gains most
-  // over those before, as long as it gains enough, at most `most`; at least one, if any was timed. Those of `first`
-  // that were timed come before them, whatever they gain, and do not count towards `most`.
-  std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most, const Gains& enough,
+  // over those before, as long as it gains 0.05 % on average, at most `most`; at least one, if any was timed. Those of
+  // `first` that were timed come before them, whatever they gain, and do not count towards `most`.
+  std::vector<std::uint32_t> cover(const std::vector<std::uint32_t>& shapes, std::size_t most,
                                    const std::vector<std::uint32_t>& first) const;
 
  private:
-  Gains gains_of(std::uint32_t variant, const std::vector<std::uint32_t>& shapes, const std::vector<double>& now) const;
+  double gain_of(std::uint32_t variant, const std::vector<std::uint32_t>& shapes, const std::vector<double>& now) const;
   bool counts(const Measurement& measurement) const;
   std::vector<std::uint32_t> candidates(const std::vector<std::uint32_t>& shapes) const;
-  std::vector<std::string> classes_;                       // [shape]
   std::vector<double> weights_;                            // [shape]
   std::vector<std::vector<const Measurement*>> of_shape_;  // [shape], by variant
   std::vector<const Measurement*> winners_;                // [shape]

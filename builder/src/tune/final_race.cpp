@@ -12,9 +12,8 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::size_t kRacers = 12;      // besides the default variants, the specialists and the prior's
-constexpr Gains kGains = {0.002, 0.01};  // a racer has to gain less than a winner (profile/fit.cpp)
-constexpr unsigned kFirstRounds = 3;     // of pass 0
+constexpr std::size_t kRacers = 12;   // besides the default variants, the specialists and the prior's
+constexpr unsigned kFirstRounds = 3;  // of pass 0
 constexpr unsigned kRounds = 5;
 constexpr unsigned kLongRounds = 2;  // of shapes on which a call is long enough to be measured well in few rounds
 constexpr double kLongUs = 10000;
@@ -192,7 +191,7 @@ std::vector<std::uint32_t> FinalRaces::choose_racers(const KindShapes& shapes) c
     }
     for (const kernels::Params& p : proposals_.known(shapes.kind)) add(p);
   }
-  for (const std::uint32_t v : Times(table.tuning).cover(shapes.list, kRacers, kGains, list)) {
+  for (const std::uint32_t v : Times(table.tuning).cover(shapes.list, kRacers, list)) {
     if (std::find(list.begin(), list.end(), v) == list.end()) list.push_back(v);
   }
   return list;

@@ -13,7 +13,6 @@ constexpr std::size_t kCarried = 24;  // variants from one pair of transposes to
 constexpr double kNeighbours = 0.65;  // part of the explored variants that are neighbours
 constexpr std::size_t kCompared = 3;  // neighbours of which the one of least guessed cost is tried
 constexpr std::size_t kRefined = 3;   // variants of a shape whose neighbours are tried
-constexpr Gains kCarryGains = {0.001, 0.01};  // of what is carried over: coverage.hpp
 
 constexpr EarlyStops kStopExploring = {3, 1.6, 2.5};
 constexpr EarlyStops kStopRanging = {1.6, 1.6};
@@ -113,7 +112,7 @@ Status Stages::carry_over(const KindShapes& from, const KindShapes& to, double u
   for (const kernels::Params& p : proposals_.specialists(to.kind)) {
     if (context_.results.tried(kernels::name(with_kind(p, from.kind)))) list.push_back(p);
   }
-  for (const std::uint32_t v : Times(table_.tuning).cover(from.list, kCarried, kCarryGains, {})) {
+  for (const std::uint32_t v : Times(table_.tuning).cover(from.list, kCarried, {})) {
     const kernels::Params p = with_kind(table_.params(v), to.kind);
     if (kernels::admits(context_.device().limits, p) && !contains(list, p)) list.push_back(p);
   }

@@ -1,7 +1,6 @@
 #include <clbake/builder/tune.hpp>
 
 #include "process/work_directory.hpp"
-#include "tune/prior_exceptions.hpp"
 #include "tune/search.hpp"
 
 #include <nlohmann/json.hpp>
@@ -91,8 +90,7 @@ Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
   Result<Tuning> tuning = Search(options, *journal, cancel, progress).run();
   if (!tuning) return tuning;
   sign(options, *tuning);
-  fit(*tuning, &options.devices.front().limits);
-  keep_exceptions(options.prior, *tuning);
+  fit(*tuning);
   return tuning;
 }
 

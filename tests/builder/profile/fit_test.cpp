@@ -117,22 +117,6 @@ BOOST_AUTO_TEST_CASE(AFewShapesAreEnoughForModels) {
   BOOST_TEST(against_untuned(device, Chooser(tuning), shapes).worst < 2);
 }
 
-// 12 tiles of 128 x 128 on 20 units leave 8 idle, 48 of 64 x 64 few.
-BOOST_AUTO_TEST_CASE(TheChoiceSeesWavesBetweenTheSizesOfATable) {
-  const Device device = imagined_gpu();
-  const Chooser chooser(fitted(measured(device, table(), 0.01)));
-  std::vector<Shape> squares;
-  for (std::size_t size = 64; size <= 4096; size += 64) {
-    Shape shape;
-    shape.m = shape.n = shape.k = size;
-    squares.push_back(shape);
-  }
-  BOOST_TEST(against_best(device, chooser, squares).worst <= 1.1);
-  std::set<std::string> chosen;
-  for (const Shape& shape : squares) chosen.insert(chooser.of(shape));
-  BOOST_TEST(chosen.size() >= 3U);
-}
-
 BOOST_AUTO_TEST_CASE(WhatIsSlowerThanTheDefaultVariantsIsNeverChosenHoweverNoisyTheDevice) {
   const Device defaults = default_variants_only();
   Device device = imagined_gpu();
@@ -150,58 +134,40 @@ BOOST_AUTO_TEST_CASE(WhatIsSlowerThanTheDefaultVariantsIsNeverChosenHoweverNoisy
   }
 }
 
-// On one shape all but the variant of an untuned bundle are far slower than their models say.
-BOOST_AUTO_TEST_CASE(AHeavyShapeDecidesWhetherTheModelsServe) {
-  Tuning tuning = measured(imagined_gpu(), table(), 0);
-  const Shape odd = *parse_shape("single nn 512x512x512");
-  const std::string untuned = Chooser(measured(default_variants_only(), {}, 0)).of(odd);
-  for (Measurement& m : tuning.measurements) {
-    if (tuning.shapes[m.shape] == odd && tuning.variants[m.variant] != untuned) m.median_us *= 4;
-  }
-  const auto chosen = [&](double weight) {
-    std::find(tuning.shapes.begin(), tuning.shapes.end(), odd)->weight = weight;
-    Tuning result = fitted(tuning);
-    result.exceptions.clear();  // one corrects the shape itself
-    return Chooser(result).of(odd);
-  };
-  BOOST_TEST(chosen(1) != untuned);
-  BOOST_TEST(chosen(1e6) == untuned);
-}
-
-BOOST_AUTO_TEST_CASE(ANoisyTuningStillGainsOnAverage) {
-  const Device device = imagined_gpu();
-  for (const double noise : {0.1, 0.3}) {
-    for (unsigned seed = 1; seed <= 3; ++seed) {
-      const Chooser chooser(fitted(measured(device, table(), noise, seed)));
-      BOOST_TEST(against_untuned(device, chooser, shapes_never_timed()).mean <= 1.0, noise << ", " << seed);
-    }
-  }
-}
-
 // ---- The prior ----
 
-BOOST_AUTO_TEST_CASE(APriorThatNothingBeatsStays) {
+BOOST_AUTO_TEST_CASE(APriorOfTheSameDeviceStaysAsItIs) {
   const Device device = imagined_gpu();
-  for (const std::size_t shapes : {1U, 20U, 100U}) {
+  for (const std::size_t shapes : {1U, 20U}) {
     const Tuning before = with_prior(device, device, shapes, 0);
     const Tuning tuning = fitted(before);
     BOOST_REQUIRE_EQUAL(tuning.models.size(), before.prior.size());
     for (std::size_t i = 0; i < before.prior.size(); ++i) {
       BOOST_TEST(tuning.models[i].variant == before.prior[i].variant);
-      BOOST_TEST(tuning.models[i].step_us == before.prior[i].step_us);
+      BOOST_TEST(tuning.models[i].step_us == before.prior[i].step_us, boost::test_tools::tolerance(1e-3F));
     }
   }
 }
 
-// A fit is no prior of the next one: it was made of the same measurements, and would be hard to beat on them.
-BOOST_AUTO_TEST_CASE(FittingAgainForgetsTheEarlierFit) {
-  const Device device = imagined_gpu();
-  Tuning tuning = fitted(with_prior(device, device, 100, 0.02));
-  const std::vector<cache::CostModel> once = tuning.models;
-  for (cache::CostModel& model : tuning.models) model.call_us = 1000;
-  fit(tuning);
-  BOOST_REQUIRE_EQUAL(tuning.models.size(), once.size());
-  for (std::size_t i = 0; i < once.size(); ++i) BOOST_TEST(tuning.models[i].call_us == once[i].call_us);
+// The device does everything in half of the prior's time.
+BOOST_AUTO_TEST_CASE(FewShapesScaleAPrior) {
+  Device fast = imagined_gpu();
+  for (auto& [name, model] : fast) {
+    for (const auto& [key, number] : cache::kCostModelNumbers) model.*number /= 2;
+  }
+  const Tuning before = with_prior(fast, imagined_gpu(), 5, 0.01);
+  const Tuning tuning = fitted(before);
+  BOOST_REQUIRE_EQUAL(tuning.models.size(), before.prior.size());
+  for (std::size_t i = 0; i < before.prior.size(); ++i) {
+    BOOST_TEST(tuning.models[i].step_us == before.prior[i].step_us / 2, boost::test_tools::tolerance(0.05F));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ManyShapesReplaceAPrior) {
+  Device wrong = imagined_gpu();
+  for (auto& [name, model] : wrong) model.c_us *= 50;
+  const Tuning tuning = fitted(with_prior(imagined_gpu(), wrong, 100, 0));
+  BOOST_TEST(against_best(imagined_gpu(), Chooser(tuning), shapes_never_timed()).mean < 1.01);
 }
 
 // On this device one variant is slower than on the prior's.
@@ -233,67 +199,34 @@ BOOST_AUTO_TEST_CASE(VariantsThatFailedLeaveThePrior) {
   for (const cache::CostModel& model : tuning.models) BOOST_TEST(model.variant != failed);
 }
 
+// A fit is no prior of the next one.
+BOOST_AUTO_TEST_CASE(FittingAgainForgetsTheEarlierFit) {
+  Tuning tuning = fitted(with_prior(imagined_gpu(), imagined_gpu(), 20, 0.02));
+  const std::string once = text_of(tuning);
+  for (cache::CostModel& model : tuning.models) model.call_us = 1000;
+  BOOST_TEST(text_of(fitted(tuning)) == once);
+}
+
 // ---- Exceptions ----
 
-// The same times twice over: with one shape on which a variant is as no model expects, and some spread there.
-BOOST_AUTO_TEST_CASE(AnExceptionNeedsAGainBeyondTheSpread) {
-  const Device device = imagined_gpu();
-  const std::string favourite = device.rbegin()->first;
-  Shape odd;
-  odd.m = odd.n = odd.k = 512;
-  for (const double spread : {0.01, 0.5}) {
-    Tuning tuning = measured(device, table(), 0);
-    double best = INFINITY;
-    for (const Measurement& m : tuning.measurements) {
-      if (tuning.shapes[m.shape] == odd) best = std::min(best, m.median_us);
-    }
-    for (Measurement& m : tuning.measurements) {
-      if (!(tuning.shapes[m.shape] == odd)) continue;
-      m.spread = spread;
-      if (tuning.variants[m.variant] == favourite) m.median_us = best / 1.3;
-    }
-    fit(tuning);
-    BOOST_REQUIRE_EQUAL(tuning.exceptions.size(), spread < 0.1 ? 1U : 0U);
-    const Chooser chooser(tuning);
-    BOOST_TEST((chooser.of(odd) == favourite) == (spread < 0.1));
-    if (spread > 0.1) continue;
-    const cache::Rule& rule = tuning.exceptions[0];
-    BOOST_TEST((rule.m_min == 484U && rule.m_max == 542U));
-    BOOST_TEST((rule.k_min == 484U && rule.k_max == 542U));
-    BOOST_TEST((rule.batch_min == 1U && rule.batch_max == 1U));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(AnExceptionReachesNoOtherShapeThatWasTimed) {
-  Notes notes;
-  notes.time("a", "single nn 1000x64x64", 100).time(kDefault, "single nn 1000x64x64", 200);
-  notes.time("a", "single nn 1024x64x64", 200).time(kDefault, "single nn 1024x64x64", 100);
-  notes.time("a", "single nn 2000x64x64", 100).time(kDefault, "single nn 2000x64x64", 200);
-  notes.fitted();
-  BOOST_TEST(exception(notes.tuning, "single nn 1000x64x64") == "a");
-  BOOST_TEST(exception(notes.tuning, "single nn 1001x64x64").empty());
-  BOOST_TEST(exception(notes.tuning, "single nn 1024x64x64").empty());
-  BOOST_TEST(exception(notes.tuning, "single nn 2010x66x61") == "a");
-}
-
-BOOST_AUTO_TEST_CASE(FewShapesGiveExceptionsOnly) {
-  Notes notes;
-  for (const char* shape : {"single nn 512x512x512", "single nn 16x1024x1024", "single nn 64x64x64"}) {
-    notes.time(kDefault, shape, 100).time("other", shape, shape[10] == '5' ? 80 : 105);
-  }
-  const Tuning& tuning = notes.fitted();
-  BOOST_TEST(tuning.winners.size() == 3U);
-  BOOST_TEST(tuning.models.empty());
-  BOOST_TEST(tuning.exceptions.size() == 1U);
-  BOOST_TEST(exception(tuning, "single nn 512x512x512") == "other");
-  BOOST_TEST((wanted_variants(tuning) == std::vector<std::string>{"other"}));
-}
-
-BOOST_AUTO_TEST_CASE(WhatTheDefaultVariantWinsNeedsNoException) {
-  for (const double other_us : {98.0, 80.0}) {
+// Two shapes give no models: a rule for the exact shape needs 3 % beyond twice a tie.
+BOOST_AUTO_TEST_CASE(AnExceptionNeedsAGainBeyondTheNoise) {
+  struct Case {
+    double other_us, spread;
+    bool wins;
+  };
+  for (const Case& c : {Case{98, 0.01, false}, Case{80, 0.01, true}, Case{80, 0.3, false}}) {
     Notes notes;
-    notes.time("other", "single nn 512x512x512", other_us).time(kDefault, "single nn 512x512x512", 100);
-    BOOST_TEST(notes.fitted().exceptions.size() == (other_us < 90 ? 1U : 0U), other_us);
+    notes.time("other", "single nn 512x512x512", c.other_us, kRuns, c.spread);
+    notes.time(kDefault, "single nn 512x512x512", 100, kRuns, c.spread);
+    notes.time(kDefault, "single nn 513x512x512", 100).time("other", "single nn 513x512x512", 105);
+    const Tuning& tuning = notes.fitted();
+    BOOST_TEST_CONTEXT(c.other_us << " us, spread " << c.spread) {
+      BOOST_TEST(tuning.models.empty());
+      BOOST_TEST(exception(tuning, "single nn 512x512x512") == (c.wins ? "other" : ""));
+      BOOST_TEST(exception(tuning, "single nn 513x512x512").empty());
+      BOOST_TEST(wanted_variants(tuning).size() == (c.wins ? 1U : 0U));
+    }
   }
 }
 
@@ -389,14 +322,6 @@ BOOST_AUTO_TEST_CASE(WhereThereWasARaceOnlyRacersCompete) {
   BOOST_TEST(tuning.winners.at(0).figures.final);
 }
 
-BOOST_AUTO_TEST_CASE(FittingAgainReplacesTheEarlierResult) {
-  Notes notes;
-  notes.time(kDefault, "single nn 512x512x512", 200).time("other", "single nn 512x512x512", 100);
-  const std::string once = text_of(notes.fitted());
-  BOOST_TEST(text_of(notes.fitted()) == once);
-  BOOST_TEST(notes.tuning.exceptions.size() == 1U);
-}
-
 BOOST_AUTO_TEST_CASE(TheOrderOfMeasurementsDoesNotMatter) {
   Tuning tuning = measured(imagined_gpu(), table(), 0.1);
   const std::string once = text_of(fitted(tuning));
@@ -404,34 +329,6 @@ BOOST_AUTO_TEST_CASE(TheOrderOfMeasurementsDoesNotMatter) {
   for (int i = 0; i < 3; ++i) {
     std::shuffle(tuning.measurements.begin(), tuning.measurements.end(), random);
     BOOST_TEST(text_of(fitted(tuning)) == once);
-  }
-}
-
-// ---- Shapes ----
-
-BOOST_AUTO_TEST_CASE(ClassesAreAsUsersSpeakOfThem) {
-  const std::pair<const char*, const char*> wanted[] = {
-      {"128x128x128", "small"},          {"1x1x1", "small"},          {"129x129x129", "square"},
-      {"1024x256x512", "square"},        {"1024x255x512", "oblong"},  {"128x1024x1024", "thin-m"},
-      {"1024x128x1024", "thin-n"},       {"1024x1024x128", "thin-k"}, {"16x16x1024", "thin-mn"},
-      {"1024x16x16", "thin-nk"},         {"16x1024x16", "thin-mk"},   {"129x1024x1024", "oblong"},
-      {"512x512x512 batch 2", "batched"}};
-  for (const auto& [shape, wanted_class] : wanted) {
-    BOOST_TEST(shape_class(*parse_shape(std::string("single nn ") + shape)) == wanted_class, shape);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(ShapesAreReadAsTheyAreWritten) {
-  for (const char* text :
-       {"single nn 1x2x3", "double tt 512x512x512", "half nt 2147483647x1x1", "single tn 4x5x6 batch 7",
-        "single nn 1x2x3 weight 2.5", "single nn 1x2x3 batch 4 weight 0.30000000000000004"}) {
-    const Shape shape = required(parse_shape(text));
-    BOOST_TEST(weighted_name(shape) == text);
-    BOOST_TEST(name(shape) == std::string(text).substr(0, std::string(text).find(" weight")));
-  }
-  for (const char* text : {"", "single", "single nn", "float nn 1x2x3", "single n 1x2x3", "single nnn 1x2x3",
-                           "single NN 1x2x3", "single nn 1x2", "single nn 1x2x3 batch", "single nn 1x2x3 batch 4 5"}) {
-    BOOST_TEST(outcome(parse_shape(text)) == "malformed", text);
   }
 }
 

@@ -239,4 +239,30 @@ BOOST_AUTO_TEST_CASE(MoreCallsThanAWeightCanBeKeepTheirRatios) {
              "single nn 1x1x1 weight 9e+08\nsingle nn 2x1x1 weight 1e-06\n");
 }
 
+BOOST_AUTO_TEST_CASE(ClassesAreAsUsersSpeakOfThem) {
+  const std::pair<const char*, const char*> wanted[] = {
+      {"128x128x128", "small"},          {"1x1x1", "small"},          {"129x129x129", "square"},
+      {"1024x256x512", "square"},        {"1024x255x512", "oblong"},  {"128x1024x1024", "thin-m"},
+      {"1024x128x1024", "thin-n"},       {"1024x1024x128", "thin-k"}, {"16x16x1024", "thin-mn"},
+      {"1024x16x16", "thin-nk"},         {"16x1024x16", "thin-mk"},   {"129x1024x1024", "oblong"},
+      {"512x512x512 batch 2", "batched"}};
+  for (const auto& [shape, wanted_class] : wanted) {
+    BOOST_TEST(shape_class(*parse_shape(std::string("single nn ") + shape)) == wanted_class, shape);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(ShapesAreReadAsTheyAreWritten) {
+  for (const char* text :
+       {"single nn 1x2x3", "double tt 512x512x512", "half nt 2147483647x1x1", "single tn 4x5x6 batch 7",
+        "single nn 1x2x3 weight 2.5", "single nn 1x2x3 batch 4 weight 0.30000000000000004"}) {
+    const Shape shape = required(parse_shape(text));
+    BOOST_TEST(weighted_name(shape) == text);
+    BOOST_TEST(name(shape) == std::string(text).substr(0, std::string(text).find(" weight")));
+  }
+  for (const char* text : {"", "single", "single nn", "float nn 1x2x3", "single n 1x2x3", "single nnn 1x2x3",
+                           "single NN 1x2x3", "single nn 1x2", "single nn 1x2x3 batch", "single nn 1x2x3 batch 4 5"}) {
+    BOOST_TEST(outcome(parse_shape(text)) == "malformed", text);
+  }
+}
+
 }  // namespace clbake::builder::test

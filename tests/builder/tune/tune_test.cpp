@@ -224,30 +224,6 @@ BOOST_AUTO_TEST_CASE(NamedVariantsAreTimedInTurnsOnAllShapesAndNoOthers) {
   BOOST_TEST(required(bench.tune()).variants.size() == wanted.size() - 1);
 }
 
-// The device has no room for its matrices; a variant that was not even tried with its transposes serves, too.
-BOOST_AUTO_TEST_CASE(AKindWithoutMeasurementsIsServedByThoseOfAnotherOne) {
-  Bench bench;
-  bench.options.strategy = Strategy::variants;
-  bench.options.variants = {std::get<kernels::Params>(kernels::parse(bench.best(bench.square())))};
-  for (const char* shape : {"96x96x96", "300x300x300", "9x900x90", "700x700x70", "1000x20x500", "200x300x400",
-                            "1500x1500x1500", "40x40x3000", "120x800x60", "900x33x900", "60x60x60", "2000x90x90"}) {
-    bench.options.shapes.grid.push_back(*parse_shape(std::string("single nn ") + shape));
-  }
-  const GemmKind nt = bench.options.kinds.emplace_back(GemmKind{Precision::single_precision, false, true});
-  bench.options.shapes.probes.push_back(bench.options.shapes.list.size());
-  bench.options.shapes.list.push_back(*parse_shape("single nt 100x100x100"));
-  bench.shop.misbehave("time:unable@nt:-nt-");
-  const Tuning tuning = required(bench.tune());
-  std::map<GemmKind, std::set<std::string>> served;
-  for (const cache::CostModel& model : tuning.models) {
-    auto params = std::get<kernels::Params>(kernels::parse(tuning.variants[model.variant]));
-    params.kind() = GemmKind{};
-    served[model.kind()].insert(kernels::name(params));
-  }
-  BOOST_TEST(served[nt].count(bench.best(bench.square())) == 1U);
-  BOOST_TEST((served[nt] == served[GemmKind{}]));
-}
-
 BOOST_AUTO_TEST_CASE(CompilingDoesNotCountTowardsTheTimeOfACalibration) {
   Bench bench;
   bench.options.strategy = Strategy::calibrate;

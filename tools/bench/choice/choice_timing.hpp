@@ -12,13 +12,12 @@ namespace clbake::tool {
 
 struct ChoiceTiming {
   Problem problem;
-  std::map<std::string, std::vector<double>> timed;  // all variants that were timed, and each of their turns in us;
-                                                     // those of the later rounds as if at the earlier ones' speed
-  std::string choice;                                // the runtime's
-  std::string best;                                  // the fastest found; the choice itself when none is faster
-  double choice_us = 0;                              // medians of one call, to its end
+  std::map<std::string, double> us;  // of one call of each variant that was timed: the median of its turns
+  std::string choice;                // the runtime's
+  std::string best;                  // the fastest; the choice itself when none is faster
+  double choice_us = 0;
   double best_us = 0;
-  double ratio = 1;  // the best one's time over the choice's, median over the rounds; at most 1
+  double ratio = 1;  // the best one's time over the choice's
 };
 
 // Variants that may be faster than the choice.
@@ -27,11 +26,10 @@ struct Contenders {
   Library library;
 };
 
-// Times every variant of the contenders that their library loads for the row-major problem, in turns, and then the
-// fastest three and the choice again, in twice the rounds. Only these later rounds count: the fastest of many is also
-// the luckiest. Times are compared within a round, so that a slow moment of the machine meets all of it. A variant that
-// is more than three times slower than the fastest drops out after its first turn. Results are not checked: the build
-// did. The first of the contenders choose.
+// Times every variant of the contenders that their library loads for the row-major problem, in turns: a slow moment of
+// the machine meets all of them. A variant that is more than three times slower than the fastest drops out after its
+// first turn. The fastest of many is also the luckiest, so that the ratio is a little less than it should be; more
+// rounds help. The results of small products are checked. The first of the contenders choose.
 Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Contenders>& contenders,
                                  const Problem& problem, std::size_t rounds);
 

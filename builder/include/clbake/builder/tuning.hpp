@@ -79,19 +79,16 @@ struct Tuning {
   // into `variants`.
   std::vector<Winner> winners;          // one for each shape
   std::vector<cache::Rule> exceptions;  // where measurements contradict the cost models
-  // One for each variant that serves; none where no variant gains over the default ones, nor for a kind with too few
-  // shapes if no other kind of its precision has models.
+  // One for each variant that serves; none for a kind with few shapes and no prior.
   std::vector<cache::CostModel> models;
 };
 
 // The time now, as Tuning::date.
 std::string utc_now();
 
-// Fills in winners, exceptions and cost models from the prior and the measurements. A kind of `shapes` of which too few
-// were raced takes the models of another kind; variants that it was not timed with are added to `variants` where
-// `limits`, those of the device, admit them. Null: the device is not known, and none is added.
-// Measurements with one run cannot win. Equal measurements give equal results, in whatever order they are.
-void fit(Tuning& tuning, const kernels::DeviceLimits* limits = nullptr);
+// Fills in winners, exceptions and cost models from the prior and the measurements. Measurements with one run cannot
+// win. Equal measurements give equal results, in whatever order they are.
+void fit(Tuning& tuning);
 
 // Logarithm of one variant's time over another one's from which on the difference is more than noise: twice the root of
 // the sum of the squared standard errors of the two medians, and at least the tuning's noise.
