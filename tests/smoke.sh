@@ -12,7 +12,7 @@ echo "single nn 40x50x60" > shapes.txt
 "$clbake" space --device 0 > space.txt
 "$clbake" build --device 0 --variant direct-s-nn-6x8x1-6x8x1-v8 -o one.clbake
 "$clbake" verify one.clbake
-"$clbake" inspect one.clbake --summary
+"$clbake" inspect one.clbake
 "$clbake" run one.clbake --device 0 --m 40 --n 50 --k 60 --no-compile
 "$clbake" check one.clbake --shapes shapes.txt --device 0
 "$clbake" diff one.clbake one.clbake

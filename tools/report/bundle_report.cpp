@@ -1,17 +1,73 @@
 #include "report/bundle_report.hpp"
 
+#include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
 
 #include "bench/alternate.hpp"
+#include "cli/cli.hpp"
+#include "cli/printable.hpp"
+#include "cli/table.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <map>
 #include <set>
 
 namespace clbake::tool {
 namespace {
 
-struct Totals {
-  std::uint64_t program_bytes = 0;  // uncompressed
-  std::uint64_t stored_bytes = 0;   // in the file; equal programs are stored, and count, once
+// The parts of a note without figures, which differ from entry to entry; the whole note when all parts have some.
+std::string reason_of(const std::string& note) {
+  std::string reason;
+  std::size_t begin = 0;
+  while (begin < note.size()) {
+    const std::size_t end = std::min(note.find("; ", begin), note.size());
+    const std::string part = note.substr(begin, end - begin);
+    const bool has_figure = part.find_first_of("0123456789") != std::string::npos;
+    if (!has_figure) reason += (reason.empty() ? "" : "; ") + part;
+    begin = end + 2;
+  }
+  return reason.empty() ? note : reason;
+}
+
+// The counts of one target.
+struct TargetCounts {
+  std::string name;
+  std::size_t native = 0, portable = 0, proven = 0;
+  std::size_t jit_free = 0;  // of those proven
+  std::uint64_t bytes = 0;
+  std::map<std::string, std::string> kinds;  // "single" -> "single nn nt"
+  std::set<std::string> programs;            // the application's own
+  std::map<std::string, std::size_t> notes;  // why native entries are proven, but not JIT-free
+
+  void add(const cache::EntryInfo& entry, const cache::Variant& variant) {
+    const bool is_native = entry.form == cache::Form::native;
+    ++(is_native ? native : portable);
+    bytes += entry.program.raw_bytes;
+    if (variant.is_program()) {
+      programs.insert(variant.name);
+    } else {
+      std::string& kind =
+          kinds.try_emplace(clbake::name(variant.precision), clbake::name(variant.precision)).first->second;
+      const std::string trans = " " + trans_name(variant);
+      if (kind.find(trans) == std::string::npos) kind += trans;
+    }
+    if (!entry.proof.proven) return;
+    ++proven;
+    jit_free += entry.proof.jit_free ? 1 : 0;
+    if (!is_native || entry.proof.jit_free) return;  // a portable program is compiled at every load
+    ++notes[variant.is_program() ? variant.name + ": " + entry.proof.note : reason_of(entry.proof.note)];
+  }
+
+  Json json(std::size_t target) const {
+    Json kinds_json = Json::array(), notes_json = Json::array();
+    for (const auto& [precision, kind] : kinds) kinds_json.push_back(kind);
+    if (!programs.empty()) kinds_json.push_back(counted(programs.size(), "own program"));
+    for (const auto& [note, count] : notes) notes_json.push_back({{"entries", count}, {"note", note}});
+    return {{"target", target},     {"name", name},         {"kinds", kinds_json},
+            {"native", native},     {"portable", portable}, {"proven", proven},
+            {"jit_free", jit_free}, {"bytes", bytes},       {"not_jit_free", notes_json}};
+  }
 };
 
 // [{"name": "rows", "work_group_size": [64, 1, 1]}, ...]
@@ -23,20 +79,21 @@ Json kernels_json(const cache::Variant& program) {
   return kernels;
 }
 
-Result<Json> entry_json(const Bundle& bundle, const cache::EntryInfo& entry) {
-  const Result<cache::Variant> variant = bundle.variant(entry.variant);
-  if (!variant) return variant.status();
+Json entry_json(const cache::EntryInfo& entry, const cache::Variant& variant) {
+  char checksum[32];
+  std::snprintf(checksum, sizeof checksum, "%016llx", static_cast<unsigned long long>(entry.program.raw_checksum));
   Json json{{"target", entry.target},
-            {"variant", variant->name},
-            {"family", variant->family},
-            {"precision", variant->is_program() ? "none" : clbake::name(variant->precision)},
-            {"trans", variant->is_program() ? "" : trans_name(*variant)},
+            {"variant", variant.name},
+            {"family", variant.family},
+            {"precision", variant.is_program() ? "none" : clbake::name(variant.precision)},
+            {"trans", variant.is_program() ? "" : trans_name(variant)},
             {"form", entry.form == cache::Form::native ? "native" : "portable"},
             {"newer_driver", entry.newer_driver},
             {"bytes", entry.program.raw_bytes},
-            {"stored_bytes", entry.program.stored_bytes}};
+            {"stored_bytes", entry.program.stored_bytes},
+            {"checksum", checksum}};
   json.update(to_json(entry.proof));
-  if (variant->is_program()) json["kernels"] = kernels_json(*variant);
+  if (variant.is_program()) json["kernels"] = kernels_json(variant);
   return json;
 }
 
@@ -46,56 +103,27 @@ Json range_json(std::uint32_t min, std::uint32_t max) {
   return {min, max == UINT32_MAX ? Json() : Json(max)};
 }
 
-Result<std::string> variant_name(const Bundle& bundle, std::uint32_t index) {
-  const Result<cache::Variant> variant = bundle.variant(index);
-  if (!variant) return variant.status();
-  return variant->name;
-}
-
-Json kind_json(const GemmKind& kind, const std::string& variant) {
-  return {{"precision", clbake::name(kind.precision)}, {"trans", trans_name(kind)}, {"variant", variant}};
-}
-
-Result<Json> to_json(const Bundle& bundle, const cache::Rule& rule) {
-  const Result<std::string> variant = variant_name(bundle, rule.variant);
-  if (!variant) return variant.status();
-  Json json = kind_json(rule, *variant);
+void add_fields(const cache::Rule& rule, Json& json) {
   json["m"] = range_json(rule.m_min, rule.m_max);
   json["n"] = range_json(rule.n_min, rule.n_max);
   json["k"] = range_json(rule.k_min, rule.k_max);
   json["batch"] = range_json(rule.batch_min, rule.batch_max);
-  return json;
 }
 
-Result<Json> to_json(const Bundle& bundle, const cache::CostModel& model) {
-  const Result<std::string> variant = variant_name(bundle, model.variant);
-  if (!variant) return variant.status();
-  Json json = kind_json(model, *variant);
-  json.update({{"tile", {model.tile_m, model.tile_n}},
-               {"item", {model.item_m, model.item_n}},
-               {"step_k", model.step_k},
-               {"slices", model.slices},
-               {"resident", model.resident},
-               {"call_us", model.call_us},
-               {"wave_us", model.wave_us},
-               {"latency_us", model.latency_us},
-               {"step_us", model.step_us},
-               {"unaligned_us", model.unaligned_us},
-               {"a_us", model.a_us},
-               {"b_us", model.b_us},
-               {"c_us", model.c_us},
-               {"error", model.error},
-               {"margin", model.margin}});
-  return json;
+void add_fields(const cache::CostModel& model, Json& json) {
+  for (const auto& [name, field] : cache::kCostModelExtents) json[name] = model.*field;
+  for (const auto& [name, field] : cache::kCostModelNumbers) json[name] = model.*field;
 }
 
 template <typename T>
 Status add_list(const Bundle& bundle, const char* key, const std::vector<T>& items, Json& profile) {
   Json& list = profile[key] = Json::array();
   for (const T& item : items) {
-    Result<Json> json = to_json(bundle, item);
-    if (!json) return json.status();
-    list.push_back(std::move(*json));
+    const Result<cache::Variant> variant = bundle.variant(item.variant);
+    if (!variant) return variant.status();
+    Json& json = list.emplace_back();
+    json = {{"precision", clbake::name(item.precision)}, {"trans", trans_name(item)}, {"variant", variant->name}};
+    add_fields(item, json);
   }
   return {};
 }
@@ -129,41 +157,156 @@ Json signatures_json(const Bundle& bundle) {
 }  // namespace
 
 Result<Json> bundle_report(const Bundle& bundle) {
-  Json targets = Json::array();
+  Json targets = Json::array(), summary = Json::array(), entries = Json::array();
+  std::vector<TargetCounts> counts(bundle.target_count());
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
     const Result<Target> target = bundle.target(i);
     if (!target) return target.status();
     targets.push_back(to_json(*target));
+    counts[i].name = builder::release::target_name(*target);
   }
-  Json entries = Json::array();
-  Totals totals;
-  std::set<std::uint64_t> counted;
+  std::uint64_t bytes = 0, stored = 0;
+  std::set<std::uint64_t> seen;  // equal programs are stored, and count, once
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
     const Result<cache::EntryInfo> entry = bundle.entry(i);
     if (!entry) return entry.status();
-    Result<Json> json = entry_json(bundle, *entry);
-    if (!json) return json;
-    entries.push_back(std::move(*json));
-    totals.program_bytes += entry->program.raw_bytes;
-    if (counted.insert(entry->program.offset).second) totals.stored_bytes += entry->program.stored_bytes;
+    const Result<cache::Variant> variant = bundle.variant(entry->variant);
+    if (!variant) return variant.status();
+    counts[entry->target].add(*entry, *variant);
+    entries.push_back(entry_json(*entry, *variant));
+    bytes += entry->program.raw_bytes;
+    if (seen.insert(entry->program.offset).second) stored += entry->program.stored_bytes;
   }
+  for (std::size_t i = 0; i < counts.size(); ++i) summary.push_back(counts[i].json(i));
   Result<Json> profiles = profiles_json(bundle);
   if (!profiles) return profiles;
-  const double ratio =
-      totals.stored_bytes ? static_cast<double>(totals.program_bytes) / static_cast<double>(totals.stored_bytes) : 1.0;
   const Version version = bundle.version();
   const Result<std::string> identity = builder::release::identity_text(bundle);
   return Json{{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
               {"file_bytes", bundle.size_bytes()},
               {"digest", identity ? Json(*identity) : Json()},
               {"signatures", signatures_json(bundle)},
-              {"bytes", totals.program_bytes},
-              {"stored_bytes", totals.stored_bytes},
-              {"ratio", ratio},
+              {"bytes", bytes},
+              {"stored_bytes", stored},
+              {"ratio", stored > 0 ? static_cast<double>(bytes) / static_cast<double>(stored) : 1.0},
               {"variants", bundle.variant_count()},
-              {"targets", targets},
+              {"targets", std::move(targets)},
+              {"summary", std::move(summary)},
               {"profiles", std::move(*profiles)},
-              {"entries", entries}};
+              {"entries", std::move(entries)}};
+}
+
+namespace {
+
+// "scale 64, 16x16; add 64"
+std::string kernels_text(const Json& kernels) {
+  std::string text, last;
+  for (const Json& kernel : kernels) {
+    const std::string name = kernel["name"];
+    const Json& size = kernel["work_group_size"];
+    text += name == last ? ", " : (text.empty() ? "" : "; ") + name + " ";
+    text += size[0].dump();
+    if (size[1] != 1 || size[2] != 1) text += "x" + size[1].dump();
+    if (size[2] != 1) text += "x" + size[2].dump();
+    last = name;
+  }
+  return text;
+}
+
+// Whose signatures there are; whether a key is to be trusted only its reader knows.
+void print_trust(const Json& report) {
+  if (report["digest"].is_null()) return;
+  std::printf("digest %s\n", cell_text(report["digest"]).c_str());
+  const Json& signatures = report["signatures"];
+  if (signatures.empty()) {
+    std::printf("not signed: nothing tells who made it, nor who made the bundles that it was joined from\n");
+  }
+  for (const Json& signature : signatures) {
+    std::printf("%s by %s, release %s\n", signature["valid"].get<bool>() ? "signed" : "WRONG SIGNATURE, as if",
+                cell_text(signature["public_key"]).c_str(), signature["release"].dump().c_str());
+  }
+}
+
+// "2 to 64", ">= 5", "any".
+std::string range_cell(const Json& range) {
+  if (range.is_null()) return "any";
+  return range[1].is_null() ? ">= " + range[0].dump() : range[0].dump() + " to " + range[1].dump();
+}
+
+void print_list(const char* title, const Json& rows, std::vector<Column> fields) {
+  if (rows.empty()) return;
+  std::printf("%s:\n", title);
+  fields.insert(fields.begin(), {{"precision", "precision"}, {"op", "trans"}, {"variant", "variant"}});
+  print_table(fields, rows);
+}
+
+}  // namespace
+
+std::string profile_text(const Json& profile) {
+  return counted(profile["models"].size(), "cost model") + ", " + counted(profile["exceptions"].size(), "exception") +
+         ", " + counted(profile["defaults"].size(), "default");
+}
+
+void print_summary(const Json& report, const std::string& file) {
+  std::printf("%s: %s, %s, %s; every byte is intact\n", file.c_str(),
+              counted(report["targets"].size(), "target").c_str(),
+              counted(report["variants"].get<std::size_t>(), "variant").c_str(),
+              counted(report["entries"].size(), "entry").c_str());
+  std::printf("format %s; %s; programs of %s, stored in %s (%.2f x)\n", cell_text(report["format"]).c_str(),
+              size_cell(report["file_bytes"]).c_str(), size_cell(report["bytes"]).c_str(),
+              size_cell(report["stored_bytes"]).c_str(), report["ratio"].get<double>());
+  print_trust(report);
+  std::printf("\n");
+  print_table({{"target", "target"},
+               {"device", "name"},
+               {"kinds", "kinds"},
+               {"native", "native"},
+               {"portable", "portable"},
+               {"proven", "proven"},
+               {"JIT-free", "jit_free"},
+               {"programs", "bytes", size_cell}},
+              report["summary"]);
+  for (const Json& target : report["summary"]) {
+    for (const Json& row : target["not_jit_free"]) {
+      const std::string note = row["note"];
+      std::printf("target %s: %s not JIT-free: %s\n", target["target"].dump().c_str(), row["entries"].dump().c_str(),
+                  note.empty() ? "no reason is recorded" : printable(note).c_str());
+    }
+  }
+  std::set<std::string> shown;
+  for (const Json& entry : report["entries"]) {
+    if (!entry.contains("kernels") || !shown.insert(entry["variant"]).second) continue;
+    std::printf("own program %s: kernels and work-group sizes %s\n", cell_text(entry["variant"]).c_str(),
+                printable(kernels_text(entry["kernels"])).c_str());
+  }
+}
+
+void print_entries(const Json& report) {
+  std::printf("\n");
+  print_table({{"target", "target"},
+               {"variant", "variant"},
+               {"form", "form"},
+               {"proven", "proven"},
+               {"JIT-free", "jit_free"},
+               {"first us", "first_us"},
+               {"steady us", "steady_us"},
+               {"error", "max_error"},
+               {"bytes", "bytes"},
+               {"stored", "stored_bytes"}},
+              report["entries"]);
+}
+
+void print_profiles(const Json& report) {
+  const std::vector<Column> ranges = {
+      {"m", "m", range_cell}, {"n", "n", range_cell}, {"k", "k", range_cell}, {"batch", "batch", range_cell}};
+  std::vector<Column> fields;
+  for (const auto& [name, field] : cache::kCostModelNumbers) fields.push_back({name, name});
+  for (const Json& profile : report["profiles"]) {
+    std::printf("\nprofile of target %s: %s\n", profile["target"].dump().c_str(), profile_text(profile).c_str());
+    print_list("exceptions, the first that matches decides", profile["exceptions"], ranges);
+    print_list("cost models, the least expected time decides", profile["models"], fields);
+    print_list("defaults, which the cost models have to beat", profile["defaults"], ranges);
+  }
 }
 
 }  // namespace clbake::tool

@@ -1,11 +1,45 @@
 #include <clbake/builder/release/check.hpp>
 
+#include <clbake/builder/release/bundle_targets.hpp>
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 namespace clbake::builder::release {
+
+Result<std::vector<Subject>> subjects_of(const std::vector<Shape>& shapes, const std::vector<Bundle>& bundles) {
+  std::vector<Subject> subjects;
+  for (const Shape& shape : shapes) subjects.push_back({name(shape), kind_name(shape.kind()), shape.weight, shape});
+  std::set<std::string> programs;
+  for (const Bundle& bundle : bundles) {
+    for (std::uint32_t v = 0; v < bundle.variant_count(); ++v) {
+      const Result<cache::Variant> variant = bundle.variant(v);
+      if (!variant) return variant.status();
+      if (variant->is_program()) programs.insert(variant->name);
+    }
+  }
+  for (const std::string& program : programs) subjects.push_back({program, "program", 1, std::nullopt});
+  return subjects;
+}
+
+Result<std::vector<ServedDevice>> devices_of(const std::vector<Bundle>& bundles) {
+  std::vector<ServedDevice> devices;
+  std::vector<Target> seen;
+  for (const Bundle& bundle : bundles) {
+    const Result<std::vector<std::uint32_t>> targets = targets_with_entries(bundle);
+    if (!targets) return targets.status();
+    for (const std::uint32_t index : *targets) {
+      const Result<Target> target = bundle.target(index);
+      if (!target) return target.status();
+      if (std::find(seen.begin(), seen.end(), *target) != seen.end()) continue;
+      seen.push_back(*target);
+      devices.push_back(served_device(*target));
+    }
+  }
+  return devices;
+}
 
 const char* name(Lack lack) {
   switch (lack) {
@@ -61,67 +95,46 @@ std::string why(const Served& served, Lack lack) {
   }
 }
 
-namespace {
-
-Status add_programs(const Bundle& bundle, CheckedDevice& checked) {
-  for (std::uint32_t v = 0; v < bundle.variant_count(); ++v) {
-    const Result<cache::Variant> variant = bundle.variant(v);
-    if (!variant) return variant.status();
-    if (!variant->is_program()) continue;
-    const Result<const ServedProgram*> program = checked.serving.program(v);
-    if (!program) return program.status();
-    Served served;
-    served.program = *program;
-    checked.own.push_back(std::move(served));
-  }
-  return {};
-}
-
-}  // namespace
-
-Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector<ServedDevice>& devices,
-                                         const std::vector<Shape>& shapes, bool newer_driver) {
-  std::vector<Problem> problems;
-  for (const Shape& shape : shapes) problems.push_back(problem_of(shape));
+Result<std::vector<CheckedDevice>> check(const std::vector<Bundle>& bundles, const std::vector<ServedDevice>& devices,
+                                         const std::vector<Subject>& subjects, bool newer_driver) {
   std::vector<CheckedDevice> checked;
   checked.reserve(devices.size());
   for (const ServedDevice& device : devices) {
-    Result<Serving> serving = Serving::create({bundle}, device, newer_driver);
+    Result<Serving> serving = Serving::create(bundles, device, newer_driver);
     if (!serving) return serving.status();
-    checked.push_back({device, std::move(*serving), {}, {}});
-    const Status own = add_programs(bundle, checked.back());
-    if (!own) return own;
-    for (const Problem& problem : problems) {
-      Result<Served> served = checked.back().serving.find(problem);
+    CheckedDevice& added = checked.emplace_back(CheckedDevice{device, std::move(*serving), {}});
+    for (const Subject& subject : subjects) {
+      Result<Served> served =
+          subject.shape ? added.serving.find(*subject.shape) : added.serving.find_program(subject.name);
       if (!served) return served.status();
-      checked.back().served.push_back(std::move(*served));
+      added.served.push_back(std::move(*served));
     }
   }
   return checked;
 }
 
-std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Shape>& shapes,
+std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Subject>& subjects,
                                         const Requirements& requirements) {
   std::map<std::pair<Lack, Code>, MissingGroup> groups;
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    for (std::size_t s = 0; s < shapes.size(); ++s) {
+    for (std::size_t s = 0; s < subjects.size(); ++s) {
       const Served& served = devices[d].served[s];
       const Lack lack = lack_of(served, requirements);
       if (lack == Lack::none) continue;
       MissingGroup& group = groups[{lack, code_of(served)}];
       if (group.count == 0) group = {lack, code_of(served), release::why(served, lack), 0, {}, {}, {}};
       ++group.count;
-      group.kinds.insert(shapes[s].kind());
+      group.kinds.insert(subjects[s].kind);
       if (group.devices.empty() || group.devices.back() != d) group.devices.push_back(d);
-      group.shapes.push_back(s);
+      group.subjects.push_back(s);
     }
   }
   std::vector<MissingGroup> sorted;
   for (auto& [key, group] : groups) {
-    std::set<std::size_t> once(group.shapes.begin(), group.shapes.end());
-    group.shapes.assign(once.begin(), once.end());
-    std::stable_sort(group.shapes.begin(), group.shapes.end(),
-                     [&](std::size_t a, std::size_t b) { return shapes[a].weight > shapes[b].weight; });
+    std::set<std::size_t> once(group.subjects.begin(), group.subjects.end());
+    group.subjects.assign(once.begin(), once.end());
+    std::stable_sort(group.subjects.begin(), group.subjects.end(),
+                     [&](std::size_t a, std::size_t b) { return subjects[a].weight > subjects[b].weight; });
     sorted.push_back(std::move(group));
   }
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.count > b.count; });

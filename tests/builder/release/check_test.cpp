@@ -35,7 +35,7 @@ Lack lack_with(const ServedProgram& program, const char* required) {
 struct Checked {
   tests::SyntheticSettings settings;
   Bundle bundle;
-  std::vector<Shape> shapes;
+  std::vector<Subject> subjects;
   std::vector<CheckedDevice> devices;
 };
 
@@ -45,11 +45,9 @@ Checked checked_synthetic(std::size_t shapes) {
   const cache::Contents contents = tests::synthetic_bundle(settings);
   const cache::Bytes bytes = encoded(contents);
   Bundle bundle = required(Bundle::copy_of({bytes.data(), bytes.size()}));
-  std::vector<ServedDevice> devices;
-  for (const Target& target : contents.targets) devices.push_back(served_device(target));
-  std::vector<Shape> problems = tests::synthetic_shapes(settings, shapes);
-  std::vector<CheckedDevice> checked = required(check(bundle, devices, problems, false));
-  return {settings, bundle, problems, std::move(checked)};
+  std::vector<Subject> subjects = required(subjects_of(tests::synthetic_shapes(settings, shapes), {bundle}));
+  std::vector<CheckedDevice> checked = required(check({bundle}, required(devices_of({bundle})), subjects, false));
+  return {settings, bundle, subjects, std::move(checked)};
 }
 
 }  // namespace
@@ -96,27 +94,40 @@ BOOST_AUTO_TEST_CASE(GroupsHoldEveryMissingPairOnce) {
   requirements.native = requirements.proven = requirements.jit_free = true;
   std::size_t missing = 0, grouped = 0;
   for (const CheckedDevice& device : all.devices) {
-    BOOST_TEST(device.served.size() == all.shapes.size());
+    BOOST_TEST(device.served.size() == all.subjects.size());
     for (const Served& served : device.served) missing += lack_of(served, requirements) != Lack::none ? 1 : 0;
   }
-  const std::vector<MissingGroup> groups = group_missing(all.devices, all.shapes, requirements);
+  const std::vector<MissingGroup> groups = group_missing(all.devices, all.subjects, requirements);
   BOOST_TEST(groups.size() > 2U);
   for (const MissingGroup& group : groups) {
     grouped += group.count;
     BOOST_TEST(!group.devices.empty());
     BOOST_TEST(!group.why.empty());
-    for (std::size_t i = 0; i < group.shapes.size(); ++i) {
-      BOOST_TEST(group.kinds.count(all.shapes[group.shapes[i]].kind()) == 1U);
-      if (i > 0) BOOST_TEST(all.shapes[group.shapes[i - 1]].weight >= all.shapes[group.shapes[i]].weight);
+    for (std::size_t i = 0; i < group.subjects.size(); ++i) {
+      BOOST_TEST(group.kinds.count(all.subjects[group.subjects[i]].kind) == 1U);
+      if (i > 0) BOOST_TEST(all.subjects[group.subjects[i - 1]].weight >= all.subjects[group.subjects[i]].weight);
     }
   }
   BOOST_TEST(missing > 100U);
   BOOST_TEST(grouped == missing);
   requirements = {};
   requirements.baked = false;
-  for (const MissingGroup& group : group_missing(all.devices, all.shapes, requirements)) {
+  for (const MissingGroup& group : group_missing(all.devices, all.subjects, requirements)) {
     BOOST_TEST((group.lack == Lack::any_variant));
   }
+}
+
+BOOST_AUTO_TEST_CASE(DevicesOfSeveralBundlesAreEachNamedOnce) {
+  const auto bundle_of = [](const cache::Contents& contents) {
+    const cache::Bytes bytes = encoded(contents);
+    return required(Bundle::copy_of({bytes.data(), bytes.size()}));
+  };
+  cache::Contents other = tests::synthetic_bundle({});
+  const Bundle first = bundle_of(other);
+  other.targets[0].driver_version = "other";
+  const std::vector<ServedDevice> devices = required(devices_of({first, bundle_of(other)}));
+  BOOST_REQUIRE(devices.size() == 4U);
+  BOOST_TEST(contains(devices.back().name, "other"));
 }
 
 }  // namespace clbake::builder::test

@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(InspectSummarisesAndListsOnRequest) {
   const std::string& variant = contents.variants.at(contents.entries.at(0).variant).name;
   BOOST_TEST(!contains(summary, variant), summary);
   BOOST_TEST(contains(inspect({"--entries"}), variant));
-  BOOST_TEST(!contains(inspect({"--entries"}), "any size"));
-  BOOST_TEST(contains(inspect({"--profile"}), "any size"));
+  BOOST_TEST(!contains(inspect({"--entries"}), "defaults"));
+  BOOST_TEST(contains(inspect({"--profile"}), "defaults"));
 
   contents.entries.resize(1);
   contents.entries[0].form = cache::Form::native;
@@ -106,8 +106,7 @@ BOOST_AUTO_TEST_CASE(InspectSummarisesAndListsOnRequest) {
   directory.write("some.clbake", encoded(contents));
   const std::string one = inspect({});
   BOOST_TEST(contains(one, ", 1 entry;"), one);
-  BOOST_TEST(contains(one, "1 proven, 0 of them JIT-free"), one);
-  BOOST_TEST(contains(one, "1 not JIT-free: compiled at the first launch"), one);
+  BOOST_TEST(contains(one, ": 1 not JIT-free: compiled at the first launch"), one);
 }
 
 BOOST_AUTO_TEST_CASE(ARunFromTheBundleReportsAllItsFigures) {

@@ -66,6 +66,17 @@ cache::Contents release_contents() {
   return all;
 }
 
+cache::Variant own_program(const std::string& name) {
+  cache::Variant program;
+  program.name = name;
+  program.family = "program";
+  program.precision = no_precision;
+  program.contract = 1;
+  program.trial = "{}";
+  program.launches = {{cache::Role::kernel, "mine", {64, 1, 1}, 1, 1}};
+  return program;
+}
+
 ReleaseBundle named(const std::string& file, const cache::Contents& contents) {
   const cache::Bytes bytes = encoded(contents);
   return {file, required(Bundle::copy_of({bytes.data(), bytes.size()}))};

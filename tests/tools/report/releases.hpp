@@ -12,6 +12,9 @@ namespace clbake::tool::test {
 // without a cost model. Driver 2 has portable programs only; Device B has none of "large".
 cache::Contents release_contents();
 
+// A program of the application's own, as a variant.
+cache::Variant own_program(const std::string& name);
+
 // The bundle as it is when a user gives it.
 ReleaseBundle named(const std::string& file, const cache::Contents& contents);
 

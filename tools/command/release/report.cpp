@@ -1,17 +1,13 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/printable.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
-#include "report/page.hpp"
 #include "report/release/release_report.hpp"
 
-#include <clbake/builder/release/bundle_summary.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
 
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 
 namespace clbake::tool {
 namespace {
@@ -32,17 +28,6 @@ std::vector<ReleaseBundle> open_bundles(const std::vector<std::string>& files) {
   return bundles;
 }
 
-// True if the bundles have programs of the application's own, and nothing for products.
-bool have_programs_alone(const std::vector<Bundle>& bundles) {
-  std::size_t programs = 0, products = 0;
-  for (const Bundle& bundle : bundles) {
-    const builder::release::EntryCounts all = need(builder::release::summarize(bundle)).all;
-    programs += all.programs;
-    products = std::accumulate(all.by_precision.begin(), all.by_precision.end(), products);
-  }
-  return programs > 0 && products == 0;
-}
-
 Json data_of(const Cli& cli) {
   Release release;
   release.newer_driver = cli.has("newer-driver");
@@ -52,44 +37,11 @@ Json data_of(const Cli& cli) {
   std::vector<Bundle> bundles;
   for (const ReleaseBundle& named : release.bundles) bundles.push_back(named.bundle);
   for (const ReleaseBundle& named : release.against) bundles.push_back(named.bundle);
-  if (cli.has("shapes")) {
-    release.shapes = shapes_asked_for(cli, bundles);
-  } else if (cli.has("precision") || cli.has("trans") || !have_programs_alone(bundles)) {
-    release.shapes = standard_shapes(kinds_asked_for(cli, bundles));
-  }
+  const std::vector<GemmKind> present = kinds_with_entries(cli.file(), bundles);
+  const bool asks = cli.has("precision") || cli.has("trans");
+  release.shapes = cli.has("shapes") ? shapes_asked_for(cli, bundles)
+                                     : standard_shapes(asks ? kinds_asked_for(cli, bundles) : present);
   return need(release_data(release));
-}
-
-// Programs of the application's own that are no machine code, or whose proof lacks something, one line each.
-void print_programs(const Json& data) {
-  const Json& own = data["own"];
-  std::printf("programs of its own: %s on all targets, %zu machine code, %zu proven, %zu JIT-free\n",
-              std::to_string(own["programs"].get<std::size_t>()).c_str(), own["native"].get<std::size_t>(),
-              own["proven"].get<std::size_t>(), own["jit_free"].get<std::size_t>());
-  for (const Json& target : data["targets"]) {
-    if (target["status"] == "lost") continue;
-    for (std::size_t i = 0; i < target["own"].size(); ++i) {
-      const Json& program = target["own"][i];
-      if (program["why"].is_null()) continue;
-      const std::string driver = target["driver"].get<std::string>();
-      const std::string device = target["device"].get<std::string>() + (driver.empty() ? "" : ", driver " + driver);
-      std::printf("%s: program %s: %s\n", printable(device).c_str(),
-                  printable(data["programs"][i].get<std::string>()).c_str(),
-                  printable(program["why"].get<std::string>()).c_str());
-    }
-  }
-}
-
-void print_served(const Json& data, const std::string& output) {
-  const Json& total = data["total"];
-  std::printf("%s: %s", output.c_str(), counted(data["targets"].size(), "target").c_str());
-  if (!data["precisions"].empty()) {
-    std::printf(", %s; %.1f %% served by machine code",
-                counted(total["problems"].get<std::size_t>(), "problem").c_str(),
-                100 * total["native_share"].get<double>());
-  }
-  std::printf("\n");
-  if (!data["programs"].empty()) print_programs(data);
 }
 
 }  // namespace
@@ -97,9 +49,9 @@ void print_served(const Json& data, const std::string& output) {
 int report(const std::vector<std::string>& arguments) {
   Cli cli("report FILE... [OPTIONS]",
           "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision and "
-          "which programs of the application's own, what is proven and JIT-free, the expected speed, sizes, and what "
-          "changed since the last release. Several bundles count as one, as in an application that opens them all. "
-          "Needs no OpenCL device.");
+          "of the application's own programs, what is proven and JIT-free, the expected speed, sizes, and what changed "
+          "since the last release. Several bundles count as one, as in an application that opens them all. Needs no "
+          "OpenCL device.");
   cli.add_value("output,o", "FILE", "the page to write; needed without --json");
   cli.add_value("shapes", "FILE",
                 "the problems that count, one on each line: see 'clbake check'; default: squares from 64 to 4096");
@@ -112,11 +64,14 @@ int report(const std::vector<std::string>& arguments) {
   const std::string output = behind_links(cli.text("output"));
   if (!output.empty()) need(check_page_path(output));
   const Json data = data_of(cli);
-  if (!output.empty()) need(write_page(output, release_html(data)));
+  if (!output.empty()) need(write_text(output, release_html(data)));
   if (cli.has("json")) {
     print(data);
   } else {
-    print_served(data, output);
+    const Json& total = data["total"];
+    std::printf("%s: %s; of %zu problems and programs on them %.1f %% are served by machine code\n", output.c_str(),
+                counted(data["targets"].size(), "target").c_str(), total["count"].get<std::size_t>(),
+                100 * total["native_share"].get<double>());
   }
   return kSuccess;
 }

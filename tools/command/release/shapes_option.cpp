@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::size_t kFewTargets = 8;
 
+}  // namespace
+
 // Messages name the verb's first file: the only bundle that was not verified when it was opened.
-std::set<GemmKind> kinds_with_entries(const std::string& file, const std::vector<Bundle>& bundles) {
+std::vector<GemmKind> kinds_with_entries(const std::string& file, const std::vector<Bundle>& bundles) {
   std::set<GemmKind> kinds;
   for (const Bundle& bundle : bundles) {
     std::set<std::uint32_t> variants;
@@ -25,10 +27,8 @@ std::set<GemmKind> kinds_with_entries(const std::string& file, const std::vector
       if (!variant.is_program()) kinds.insert(variant.kind());
     }
   }
-  return kinds;
+  return {kinds.begin(), kinds.end()};
 }
-
-}  // namespace
 
 void add_kinds(Cli& cli, const std::string& remark) {
   cli.add_value("precision", "LIST", (precision_names + (", separated by commas" + remark)).c_str());
@@ -36,8 +36,8 @@ void add_kinds(Cli& cli, const std::string& remark) {
 }
 
 std::vector<GemmKind> kinds_asked_for(const Cli& cli, const std::vector<Bundle>& bundles) {
-  const std::set<GemmKind> present = kinds_with_entries(cli.file(), bundles);
-  if (!present.empty() && !cli.has("precision") && !cli.has("trans")) return {present.begin(), present.end()};
+  const std::vector<GemmKind> present = kinds_with_entries(cli.file(), bundles);
+  if (!present.empty() && !cli.has("precision") && !cli.has("trans")) return present;
   std::vector<Precision> precisions;
   std::string transposes = cli.text("trans", present.empty() ? "nn,nt,tn,tt" : "");
   if (cli.has("precision")) {

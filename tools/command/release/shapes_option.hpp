@@ -15,8 +15,11 @@ namespace clbake::tool {
 // --precision and --trans; `remark` ends the help of both.
 void add_kinds(Cli& cli, const std::string& remark);
 
-// The kinds of --precision and --trans; where an option is not given, of any precision, or any transposes, that one of
-// the bundles has entries for; all of them when they have none.
+// The kinds that one of the bundles has entries for.
+std::vector<GemmKind> kinds_with_entries(const std::string& file, const std::vector<Bundle>& bundles);
+
+// The kinds of --precision and --trans; where an option is not given, of any precision, or any transposes, among
+// kinds_with_entries(); all of them when there are none.
 std::vector<GemmKind> kinds_asked_for(const Cli& cli, const std::vector<Bundle>& bundles);
 
 // The shapes of --shapes; lines that do not name a precision or transposes stand for those of kinds_asked_for().

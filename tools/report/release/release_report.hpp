@@ -1,5 +1,5 @@
 // A release for people: what its bundles serve on each device and driver, how fast, and what changed since the last
-// one.
+// one. A page is one HTML file that needs neither network nor anything beside it.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -18,7 +18,7 @@ struct ReleaseBundle {
 struct Release {
   std::vector<ReleaseBundle> bundles;  // at least one, in the order in which the application opens them
   std::vector<ReleaseBundle> against;  // of the release before; empty: none to compare with
-  std::vector<builder::Shape> shapes;  // what is asked for; none: the application's own programs alone
+  std::vector<builder::Shape> shapes;  // what is asked for beside the application's own programs
   std::string shapes_file;             // where they are from; empty: standard_shapes()
   bool newer_driver = false;           // as Options::newer_driver
 };
@@ -30,7 +30,7 @@ std::vector<builder::Shape> standard_shapes(const std::vector<GemmKind>& kinds);
 // on that of shapes and entries. Fails with what is wrong with a record, and with out_of_memory.
 Result<nlohmann::ordered_json> release_data(const Release& release);
 
-// The page of that JSON.
+// The page of that JSON. Text of drivers in it cannot end up as markup.
 std::string release_html(const nlohmann::ordered_json& data);
 
 // True if the file begins as such a page does.

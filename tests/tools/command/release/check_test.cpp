@@ -28,9 +28,9 @@ BOOST_AUTO_TEST_CASE(WhatIsMissingIsCountedGroupedAndNamed) {
       clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "native,proven,jit-free", "--json"}).out);
   BOOST_TEST(json["problems"] == 20);
   BOOST_TEST(json["served"].get<int>() + json["missing"].get<int>() == 60);
-  BOOST_TEST(json["missing_problems"].size() == json["missing"].get<std::size_t>());
+  BOOST_TEST(json["rows"].size() == json["missing"].get<std::size_t>());
   BOOST_TEST(contains(text.out, std::to_string(json["served"].get<int>()) + " of 60 are served"), text.out);
-  for (const nlohmann::json& missing : json["missing_problems"]) {
+  for (const nlohmann::json& missing : json["rows"]) {
     BOOST_TEST(!missing["why"].get<std::string>().empty());
     BOOST_TEST(!missing["missing"].get<std::string>().empty());
   }
@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(AllThatIsAskedForIsServed) {
       {"check", files.bundle, "--shapes", files.shapes, "--require", "any", "--target", "pocl", "--json", "--all"}));
   BOOST_TEST(json["missing"] == 0);
   BOOST_TEST(json["targets"].size() == 1U);
-  BOOST_REQUIRE(json["served_problems"].size() == 20U);
-  const bool timed = std::any_of(json["served_problems"].begin(), json["served_problems"].end(),
+  BOOST_REQUIRE(json["rows"].size() == 20U);
+  const bool timed = std::any_of(json["rows"].begin(), json["rows"].end(),
                                  [](const auto& row) { return row["expected_us"].is_number(); });
   BOOST_TEST(timed);
   const Outcome text = clbake({"check", files.bundle, "--shapes", files.shapes, "--require", "any", "--target", "0"});

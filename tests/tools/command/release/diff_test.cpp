@@ -1,6 +1,12 @@
 // `clbake diff`, with the exit status of diff(1).
 #include "command/release/release_files.hpp"
 
+#include <clbake/builder/release/served.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
 namespace clbake::tool::test {
 namespace {
 
@@ -18,12 +24,14 @@ struct TwoBundles : ReleaseFiles {
 
 BOOST_AUTO_TEST_CASE(EqualBundles) {
   TwoBundles files;
-  const std::string same = files.other([](cache::Contents&) {});
+  const std::string same = files.other([](cache::Contents& c) { std::reverse(c.entries.begin(), c.entries.end()); });
   const Outcome outcome = clbake({"diff", files.bundle, same, "--shapes", files.shapes}, no_platform());
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(contains(outcome.out, "nothing differs\n"), outcome.out);
-  BOOST_TEST(contains(outcome.out, "3 targets serve every problem as before"), outcome.out);
-  BOOST_TEST(json_of(clbake({"diff", files.bundle, same, "--json"}))["equal"] == true);
+  const nlohmann::json json = json_of(clbake({"diff", files.bundle, same, "--shapes", files.shapes, "--json"}));
+  BOOST_TEST(json["equal"] == true);
+  BOOST_TEST(json["served"].size() == 3U);
+  BOOST_TEST(json["changed"].empty());
 }
 
 BOOST_AUTO_TEST_CASE(ProgramsThatAreGone) {
@@ -34,12 +42,12 @@ BOOST_AUTO_TEST_CASE(ProgramsThatAreGone) {
   const Outcome text = clbake({"diff", files.bundle, fewer, "--shapes", files.shapes});
   BOOST_TEST(text.status == 1);
   BOOST_TEST(contains(text.out, "programs that differ: 10\n"), text.out);
-  BOOST_TEST(contains(text.out, "-> absent"), text.out);
   const Outcome outcome = clbake({"diff", files.bundle, fewer, "--shapes", files.shapes, "--json"});
   BOOST_TEST(outcome.status == 1);
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
-  BOOST_TEST(json["programs"].size() == 10U);
-  BOOST_TEST(json["programs"][0]["after"].is_null());
+  BOOST_TEST(json["differences"].size() == 10U);
+  BOOST_TEST(json["differences"][0]["record"] == "program");
+  BOOST_TEST(json["differences"][0]["after"].is_null());
   int lost = 0;
   for (const nlohmann::json& target : json["served"]) lost += target["lost"].get<int>();
   BOOST_TEST(lost > 0);
@@ -79,13 +87,13 @@ BOOST_AUTO_TEST_CASE(AnotherChoiceIsShownWithItsTimes) {
   const Outcome outcome = clbake({"diff", files.bundle, slower, "--shapes", files.shapes, "--json"});
   BOOST_TEST(outcome.status == 1);
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
-  BOOST_TEST(json["profiles"].size() == 1U);
+  BOOST_TEST(json["differences"].size() == 1U);
   double before = 0, after = 0;
   for (const nlohmann::json& target : json["served"]) {
-    BOOST_TEST(target["expected_us"].is_null() == (target["timed"] == 0));
+    BOOST_TEST(target["before_us"].is_null() == (target["timed"] == 0));
     if (target["timed"] == 0) continue;
-    before += target["expected_us"][0].get<double>();
-    after += target["expected_us"][1].get<double>();
+    before += target["before_us"].get<double>();
+    after += target["after_us"].get<double>();
   }
   BOOST_TEST(after > before + 1000);
 }
@@ -95,7 +103,7 @@ BOOST_AUTO_TEST_CASE(WithoutModelsNoTimeIsShown) {
   for (cache::Profile& profile : files.contents.profiles) profile.models.clear();
   const std::string untimed = files.directory.write("untimed.clbake", encoded(files.contents));
   const Arguments arguments = {"diff", untimed, files.bundle, "--shapes", files.shapes};
-  BOOST_TEST(contains(clbake(arguments).out, "-            -        -  pthread-cpu0"));
+  BOOST_TEST(contains(clbake(arguments).out, "-         -  pthread-cpu0"));
 }
 
 BOOST_AUTO_TEST_CASE(MeasuredTimesCountUnlessTheyAreIgnored) {
@@ -105,6 +113,58 @@ BOOST_AUTO_TEST_CASE(MeasuredTimesCountUnlessTheyAreIgnored) {
   const Outcome ignored = clbake({"diff", files.bundle, later, "--ignore-measured"});
   BOOST_TEST(ignored.status == 0);
   BOOST_TEST(contains(ignored.out, "nothing differs but these times"), ignored.out);
+}
+
+// "RECORD NAME" of each difference from the first bundle, with a minus for what is gone and a plus for what is new.
+std::set<std::string> differences(TwoBundles& files, const std::function<void(cache::Contents&)>& change) {
+  const nlohmann::json json = nlohmann::json::parse(clbake({"diff", files.bundle, files.other(change), "--json"}).out);
+  std::set<std::string> all;
+  for (const nlohmann::json& d : json["differences"]) {
+    const char* sign = d["before"].is_null() ? "+" : d["after"].is_null() ? "-" : "";
+    all.insert(sign + d["record"].get<std::string>() + " " + d["name"].get<std::string>());
+  }
+  return all;
+}
+
+BOOST_AUTO_TEST_CASE(EachRecordThatDiffersIsNamed) {
+  TwoBundles files;
+  const cache::Contents& c = files.contents;
+  const std::string variant = c.variants[3].name;
+  const cache::Entry& entry = c.entries[5];
+  const std::string device = builder::release::target_name(c.targets[entry.target]);
+  const std::string entry_name = device + ": " + c.variants[entry.variant].name;
+  const std::string profile = "profile " + builder::release::target_name(c.targets[c.profiles[1].target]);
+  using Names = std::set<std::string>;
+  using Change = std::function<void(cache::Contents&)>;
+  const std::pair<Change, Names> cases[] = {
+      {[](cache::Contents& o) { o.targets[0].platform_version = "later"; }, {}},
+      {[](cache::Contents& o) { o.variants[3].build_options = "-DX"; }, {"variant " + variant}},
+      {[](cache::Contents& o) { o.variants[3].launches[0].tile_n = 2; }, {"variant " + variant}},
+      {[](cache::Contents& o) { o.entries[5].program.push_back(1); }, {"program " + entry_name}},
+      {[](cache::Contents& o) {
+         o.entries[5].proof.tools.push_back({"clang", "15"});
+       },
+       {"proof " + entry_name}},
+      {[](cache::Contents& o) { o.entries[5].proof.jit_free = !o.entries[5].proof.jit_free; }, {"proof " + entry_name}},
+      {[](cache::Contents& o) { o.profiles[1].models.front().step_us *= 2; }, {profile}},
+      {[](cache::Contents& o) { o.profiles[1].models.front().tile_m *= 2; }, {profile}},
+      {[](cache::Contents& o) { o.profiles[1].defaults.front().k_max = 7; }, {profile}},
+      {[](cache::Contents& o) { o.profiles[1].defaults.pop_back(); }, {profile}},
+      {[](cache::Contents& o) { ++o.profiles[1].units; }, {profile}},
+  };
+  for (const auto& [change, expected] : cases) {
+    const Names found = differences(files, change);
+    if (!expected.empty()) BOOST_TEST(found == expected, boost::test_tools::per_element());
+    BOOST_TEST(!found.empty());
+  }
+  const Names moved = differences(files, cases[0].first);  // the first target, with all that is its
+  const std::string first = builder::release::target_name(c.targets[0]);
+  for (const char* sign : {"+", "-"}) {
+    BOOST_TEST(moved.count(sign + ("target " + first)) == 1U);
+    BOOST_TEST(moved.count(sign + ("profile " + first)) == 1U);
+  }
+  const Names source = differences(files, [](cache::Contents& o) { o.sources[0].text += " "; });
+  BOOST_TEST(source.size() == c.variants.size());
 }
 
 BOOST_AUTO_TEST_CASE(AFailureIsNotADifference) {

@@ -1,15 +1,30 @@
-// The check that a bundle serves all of some problems on all of some devices.
+// The check that bundles serve all of some problems, and of the application's own programs, on all of some devices.
 #pragma once
 
 #include <clbake/builder/release/served.hpp>
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace clbake::builder::release {
 
-// Requirements on the program of each problem.
+// A problem, or a program of the application's own.
+struct Subject {
+  std::string name;  // "single nn 64x64x64", or the program's
+  std::string kind;  // "single nn", or "program"
+  double weight = 1;
+  std::optional<Shape> shape;  // nothing for a program
+};
+
+// The problems, then the programs of the bundles by name. Fails with what is wrong with a record.
+Result<std::vector<Subject>> subjects_of(const std::vector<Shape>& shapes, const std::vector<Bundle>& bundles);
+
+// The devices of the targets with entries in one of the bundles, each once. Fails with what is wrong with a record.
+Result<std::vector<ServedDevice>> devices_of(const std::vector<Bundle>& bundles);
+
+// Requirements on the program of each subject.
 struct Requirements {
   bool baked = true;  // a program of the bundle; else compiling from its source is enough
   bool native = false;
@@ -35,28 +50,26 @@ std::string why(const Served& served, Lack lack);
 struct CheckedDevice {
   ServedDevice device;
   Serving serving;             // owns what `served` points to
-  std::vector<Served> served;  // by shape
-  std::vector<Served> own;     // the application's own programs, in the bundle's order
+  std::vector<Served> served;  // by subject
 };
 
-// In the order of `devices` and `shapes`; with the application's own programs of the bundle. Fails with out_of_memory,
-// or with what is wrong with a program's record.
-Result<std::vector<CheckedDevice>> check(const Bundle& bundle, const std::vector<ServedDevice>& devices,
-                                         const std::vector<Shape>& shapes, bool newer_driver);
+// The answers of a library with these bundles, in the order of `devices`. Fails with out_of_memory.
+Result<std::vector<CheckedDevice>> check(const std::vector<Bundle>& bundles, const std::vector<ServedDevice>& devices,
+                                         const std::vector<Subject>& subjects, bool newer_driver);
 
-// Problems that lack the same for the same reason.
+// Subjects that lack the same for the same reason.
 struct MissingGroup {
   Lack lack = Lack::none;
   Code code = Code::ok;
-  std::string why;                   // of the first one
-  std::size_t count = 0;             // pairs of a problem and a device
-  std::set<GemmKind> kinds;          // of the problems
-  std::vector<std::size_t> devices;  // indices, ascending
-  std::vector<std::size_t> shapes;   // indices, those with the largest weights first
+  std::string why;                    // of the first one
+  std::size_t count = 0;              // pairs of a subject and a device
+  std::set<std::string> kinds;        // of the subjects
+  std::vector<std::size_t> devices;   // indices, ascending
+  std::vector<std::size_t> subjects;  // indices, those with the largest weights first
 };
 
 // The largest first; none when nothing is missing.
-std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Shape>& shapes,
+std::vector<MissingGroup> group_missing(const std::vector<CheckedDevice>& devices, const std::vector<Subject>& subjects,
                                         const Requirements& requirements);
 
 }  // namespace clbake::builder::release

@@ -1,6 +1,4 @@
-#include "report/page.hpp"
-
-#include <clbake/cache/writer.hpp>
+#include "report/release/release_report.hpp"
 
 #include <fstream>
 
@@ -21,11 +19,7 @@ namespace {
 std::string script_text(const nlohmann::ordered_json& json) {
   std::string text;
   for (const char c : json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace)) {
-    if (c == '<') {
-      text += "\\u003c";
-    } else {
-      text += c;
-    }
+    text += c == '<' ? std::string("\\u003c") : std::string(1, c);
   }
   return text;
 }
@@ -37,30 +31,19 @@ void fill(std::string& page, const std::string& place, const std::string& text) 
 
 }  // namespace
 
-std::string page_begin(const std::string& title) {
-  std::string page = embedded::page_html;
-  fill(page, "<!-- title -->", title);
-  return page.substr(0, page.find('\n', page.find("<title>")));
-}
-
-bool begins_with(const std::string& path, const std::string& begin) {
-  std::string found(begin.size(), '\0');
-  std::ifstream in(path, std::ios::binary);
-  return in.read(found.data(), static_cast<std::streamsize>(found.size())) && found == begin;
-}
-
-std::string html_of(const Page& page, const nlohmann::ordered_json& data) {
+std::string release_html(const nlohmann::ordered_json& data) {
   std::string html = embedded::page_html;
-  fill(html, "<!-- title -->", page.title);
-  fill(html, "/* style */", embedded::page_css + page.style);
-  fill(html, "<!-- body -->", page.body);
-  fill(html, "/* script */", embedded::page_js + page.script);
+  fill(html, "/* style */", embedded::page_css);
+  fill(html, "/* script */", embedded::page_js);
   fill(html, "/* data */", script_text(data));  // last: text of others may contain a mark
   return html;
 }
 
-Status write_page(const std::string& path, const std::string& text) {
-  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+bool is_release_page(const std::string& path) {
+  const std::string html = embedded::page_html, begin = html.substr(0, html.find('\n', html.find("<title>")));
+  std::string found(begin.size(), '\0');
+  std::ifstream in(path, std::ios::binary);
+  return in.read(found.data(), static_cast<std::streamsize>(found.size())) && found == begin;
 }
 
 }  // namespace clbake::tool
