@@ -17,7 +17,7 @@ struct Size {
 // around unrolling and k blocks.
 std::vector<Size> edge_sizes(const cache::Launch& launch);
 
-// Where the programs under test come from and run.
+// Device, session and library of the programs under test.
 struct Surroundings {
   builder::Device device;
   builder::Session session;

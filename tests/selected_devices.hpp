@@ -14,7 +14,7 @@ inline Result<std::vector<builder::Device>> selected_devices() {
   return all && spec ? builder::select_devices(*all, spec) : all;
 }
 
-// Whether the binaries of the device's driver hold machine code. Mesa's rusticl gives SPIR-V.
+// True when the binaries of the device's driver hold machine code. Mesa's rusticl gives SPIR-V.
 inline bool gives_machine_code(const builder::Device& device) { return device.target.platform_name != "rusticl"; }
 
 }  // namespace clbake::tests

@@ -89,18 +89,14 @@ std::complex<double> number(T value) {
 
 }  // namespace
 
-// Exported although the functions of C below may have them inline.
-#define CLBAKE_EXPORTED __attribute__((used))
-
 namespace clblast {
 
 template <typename T>
-CLBAKE_EXPORTED StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpose b_transpose,
-                                const size_t m, const size_t n, const size_t k, const T alpha, const cl_mem a_buffer,
-                                const size_t a_offset, const size_t a_ld, const cl_mem b_buffer, const size_t b_offset,
-                                const size_t b_ld, const T beta, cl_mem c_buffer, const size_t c_offset,
-                                const size_t c_ld, cl_command_queue* queue, cl_event* event,
-                                cl_mem) {  // clbake keeps the memory that it needs, and GemmTempBufferSize says 0
+StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
+                const size_t n, const size_t k, const T alpha, const cl_mem a_buffer, const size_t a_offset,
+                const size_t a_ld, const cl_mem b_buffer, const size_t b_offset, const size_t b_ld, const T beta,
+                cl_mem c_buffer, const size_t c_offset, const size_t c_ld, cl_command_queue* queue, cl_event* event,
+                cl_mem) {  // clbake keeps the memory that it needs, and GemmTempBufferSize says 0
   const door::Answer answer = door::without_exceptions([&] {
     const Scalars scalars = {number(alpha), number(beta)};
     return door::serve(problem_of<T>(layout, a_transpose, b_transpose, m, n, k, a_ld, b_ld, c_ld),
@@ -113,12 +109,11 @@ CLBAKE_EXPORTED StatusCode Gemm(const Layout layout, const Transpose a_transpose
 }
 
 template <typename T>
-CLBAKE_EXPORTED StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose,
-                                       const size_t m, const size_t n, const size_t k, const T* alphas,
-                                       const cl_mem a_buffer, const size_t* a_offsets, const size_t a_ld,
-                                       const cl_mem b_buffer, const size_t* b_offsets, const size_t b_ld,
-                                       const T* betas, cl_mem c_buffer, const size_t* c_offsets, const size_t c_ld,
-                                       const size_t batch_count, cl_command_queue* queue, cl_event* event) {
+StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose, const size_t m,
+                       const size_t n, const size_t k, const T* alphas, const cl_mem a_buffer, const size_t* a_offsets,
+                       const size_t a_ld, const cl_mem b_buffer, const size_t* b_offsets, const size_t b_ld,
+                       const T* betas, cl_mem c_buffer, const size_t* c_offsets, const size_t c_ld,
+                       const size_t batch_count, cl_command_queue* queue, cl_event* event) {
   if (batch_count < 1) return door::check_queue(queue, StatusCode::kInvalidBatchCount);
   if (!alphas || !betas || !a_offsets || !b_offsets || !c_offsets) return StatusCode::kInvalidValue;
   const door::Answer answer = door::without_exceptions([&] {
@@ -138,14 +133,12 @@ CLBAKE_EXPORTED StatusCode GemmBatched(const Layout layout, const Transpose a_tr
 }
 
 template <typename T>
-CLBAKE_EXPORTED StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose,
-                                              const Transpose b_transpose, const size_t m, const size_t n,
-                                              const size_t k, const T alpha, const cl_mem a_buffer,
-                                              const size_t a_offset, const size_t a_ld, const size_t a_stride,
-                                              const cl_mem b_buffer, const size_t b_offset, const size_t b_ld,
-                                              const size_t b_stride, const T beta, cl_mem c_buffer,
-                                              const size_t c_offset, const size_t c_ld, const size_t c_stride,
-                                              const size_t batch_count, cl_command_queue* queue, cl_event* event) {
+StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose, const Transpose b_transpose,
+                              const size_t m, const size_t n, const size_t k, const T alpha, const cl_mem a_buffer,
+                              const size_t a_offset, const size_t a_ld, const size_t a_stride, const cl_mem b_buffer,
+                              const size_t b_offset, const size_t b_ld, const size_t b_stride, const T beta,
+                              cl_mem c_buffer, const size_t c_offset, const size_t c_ld, const size_t c_stride,
+                              const size_t batch_count, cl_command_queue* queue, cl_event* event) {
   if (batch_count < 1) return door::check_queue(queue, StatusCode::kInvalidBatchCount);
   if (c_stride == 0) return door::check_queue(queue, StatusCode::kInvalidDimension);
   const door::Answer answer = door::without_exceptions([&] {
@@ -165,20 +158,30 @@ CLBAKE_EXPORTED StatusCode GemmStridedBatched(const Layout layout, const Transpo
 }
 
 template <typename T>
-CLBAKE_EXPORTED StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, const size_t,
-                                              const size_t, const size_t, const size_t, const size_t, const size_t,
-                                              const size_t, const size_t, const size_t, cl_command_queue* queue,
-                                              size_t& temp_buffer_size) {
+StatusCode GemmTempBufferSize(const Layout, const Transpose, const Transpose, const size_t, const size_t, const size_t,
+                              const size_t, const size_t, const size_t, const size_t, const size_t, const size_t,
+                              cl_command_queue* queue, size_t& temp_buffer_size) {
   const StatusCode status = door::check_queue(queue, StatusCode::kSuccess);
   if (status == StatusCode::kSuccess) temp_buffer_size = 0;
   return status;
 }
 
+#define CLBAKE_INSTANTIATE(T)                                     \
+  template decltype(Gemm<T>) Gemm<T>;                             \
+  template decltype(GemmBatched<T>) GemmBatched<T>;               \
+  template decltype(GemmStridedBatched<T>) GemmStridedBatched<T>; \
+  template decltype(GemmTempBufferSize<T>) GemmTempBufferSize<T>;
+CLBAKE_INSTANTIATE(cl_half)
+CLBAKE_INSTANTIATE(float)
+CLBAKE_INSTANTIATE(double)
+CLBAKE_INSTANTIATE(std::complex<float>)
+CLBAKE_INSTANTIATE(std::complex<double>)
+
 }  // namespace clblast
 
 namespace {
 
-// Calls a function of C++ for one of C, which instantiates it.
+// Calls a function of C++ for one of C.
 template <typename... Parameters, typename... Arguments>
 CLBlastStatusCode by_cpp(StatusCode (*function)(Parameters...), Arguments&&... arguments) {
   return static_cast<CLBlastStatusCode>(function(convert(arguments)...));

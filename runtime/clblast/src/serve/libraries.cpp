@@ -125,11 +125,9 @@ std::optional<Library> find(cl_context context, cl_device_id device) {
 // Releases nothing, as drivers may be gone. A forked child has no threads to wait for.
 void finish() {
   if (getpid() != process) return;
-  std::vector<Kept> all;
-  {
-    const std::lock_guard<std::mutex> lock(state().mutex);
-    all = state().kept;
-  }
+  std::unique_lock<std::mutex> lock(state().mutex);
+  const std::vector<Kept> all = state().kept;
+  lock.unlock();
   for (const Kept& kept : all) kept.library.finish();
 }
 
@@ -170,10 +168,9 @@ Status use_bundle(const std::string& path) {
   const Result<Bundle> bundle = Bundle::open(path);
   log("use_bundle: " + (bundle ? path : bundle.status().message()));
   if (!bundle) return bundle.status();
-  {
-    const std::lock_guard<std::mutex> lock(state().mutex);
-    state().named = *bundle;
-  }
+  std::unique_lock<std::mutex> lock(state().mutex);
+  state().named = *bundle;
+  lock.unlock();
   clear_libraries();
   return {};
 }
