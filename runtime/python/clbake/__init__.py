@@ -49,15 +49,12 @@ def _open_library(path: str | None) -> ctypes.CDLL:
     if not found:
         raise OSError("libclbake.so is neither beside the module nor installed: clbake.load(path) loads it from a path")
     library = ctypes.CDLL(found)
+    version = library.clbake_version() // 100 if hasattr(library, "clbake_version") else None
+    if version != h.VERSION[0] * 100 + h.VERSION[1]:
+        raise OSError(f"{found} is no libclbake of this module's version {h.VERSION[0]}.{h.VERSION[1]}")
     for name, (result, arguments) in h.FUNCTIONS.items():
-        function = getattr(library, name, None)
-        if function is None:
-            raise OSError(f"{found} has no function {name}: it is no libclbake of version {h.VERSION[0]}.{h.VERSION[1]}")
+        function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    version = library.clbake_version()
-    if version // 100 != h.VERSION[0] * 100 + h.VERSION[1]:
-        raise OSError(f"{found} has version {version // 10000}.{version // 100 % 100}, "
-                      f"the Python module {h.VERSION[0]}.{h.VERSION[1]}")
     return library
 
 
@@ -86,6 +83,13 @@ def _call(name: str, *arguments: Any) -> None:
     code = _function(name)(*arguments, ctypes.byref(error))
     if code != Code.OK:
         raise Error(Code(code), error.message.decode(errors="replace"), Argument(error.argument), error.opencl_code)
+
+
+def _made(name: str, *arguments: Any) -> ctypes.c_void_p:
+    """Calls a function that makes an object; returns its handle."""
+    handle = ctypes.c_void_p()
+    _call(name, *arguments, ctypes.byref(handle))
+    return handle
 
 
 def _encoded(text: str | os.PathLike[str], argument: Argument = Argument.OTHER) -> bytes:
@@ -140,13 +144,11 @@ class Bundle(_Handle):
     """A bundle: the path of a file, or its bytes, which are copied. Libraries keep what they need of it."""
 
     def __init__(self, source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> None:
-        handle = ctypes.c_void_p()
         if isinstance(source, (bytes, bytearray, memoryview)):
             content = bytes(source)
-            _call("clbake_bundle_copy_memory", content, len(content), ctypes.byref(handle))
+            super().__init__("bundle", _made("clbake_bundle_copy_memory", content, len(content)))
         else:
-            _call("clbake_bundle_open", _encoded(source), ctypes.byref(handle))
-        super().__init__("bundle", handle)
+            super().__init__("bundle", _made("clbake_bundle_open", _encoded(source)))
 
 
 class Overlay(_Handle):
@@ -154,11 +156,9 @@ class Overlay(_Handle):
     user: programs in it are run. max_bytes: 0 for 256 MiB."""
 
     def __init__(self, directory: str | os.PathLike[str], *, read_only: bool = False, max_bytes: int = 0) -> None:
-        handle = ctypes.c_void_p()
         mode = h.OverlayMode.READ_ONLY if read_only else h.OverlayMode.READ_WRITE
-        _call("clbake_overlay_open", _encoded(directory, Argument.DIRECTORY), mode,
-              checked_size(max_bytes, Argument.OPTIONS), ctypes.byref(handle))
-        super().__init__("overlay", handle)
+        super().__init__("overlay", _made("clbake_overlay_open", _encoded(directory, Argument.DIRECTORY), mode,
+                                          checked_size(max_bytes, Argument.OPTIONS)))
 
 
 def user_cache_directory(application: str) -> str:
@@ -197,9 +197,7 @@ class Gemm(_Handle):
 
     def clone(self) -> Gemm:
         """The same problem and program with its own kernels and workspace, for another thread."""
-        handle = ctypes.c_void_p()
-        _call("clbake_gemm_clone", self._pointer, ctypes.byref(handle))
-        return Gemm(handle, self._precision)
+        return Gemm(_made("clbake_gemm_clone", self._pointer), self._precision)
 
     def enqueue(self, queue: cl.CommandQueue, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
                 beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
@@ -244,17 +242,14 @@ class Library(_Handle):
         if not all(isinstance(each, Bundle) for each in listed):
             raise TypeError("bundles: expected Bundle objects, such as Bundle(path)")
         pointers = [each._pointer for each in listed]
-        handle = ctypes.c_void_p()
-        _call("clbake_library_create", context.int_ptr, device.int_ptr, (ctypes.c_void_p * len(pointers))(*pointers),
-              len(pointers), ctypes.byref(options), ctypes.byref(handle))
+        handle = _made("clbake_library_create", context.int_ptr, device.int_ptr,
+                       (ctypes.c_void_p * len(pointers))(*pointers), len(pointers), ctypes.byref(options))
         super().__init__("library", handle, keep=options)
 
     def prepare(self, problem: Problem, *, variant: str | None = None) -> Gemm:
         """Chooses the variant, or takes the named one, and loads its program."""
-        handle = ctypes.c_void_p()
         name = None if variant is None else _encoded(variant)
-        _call("clbake_gemm_prepare", self._pointer, ctypes.byref(problem), name, 0, ctypes.byref(handle))
-        return Gemm(handle, problem.precision)
+        return Gemm(_made("clbake_gemm_prepare", self._pointer, ctypes.byref(problem), name, 0), problem.precision)
 
     def gemm(self, queue: cl.CommandQueue, problem: Problem, a: Matrix, b: Matrix, c: Matrix, *, alpha: Scalar = 1.0,
              beta: Scalar = 0.0, bias: Matrix = None, d: Matrix = None,
@@ -280,8 +275,7 @@ class Library(_Handle):
         it as from any other: pyopencl.Kernel(program, "softmax")."""
         from pyopencl import Program
 
-        handle = ctypes.c_void_p()
-        _call("clbake_library_program", self._pointer, _encoded(name), ctypes.byref(handle))
+        handle = _made("clbake_library_program", self._pointer, _encoded(name))
         try:
             return Program.from_int_ptr(_function("clbake_program_get")(handle), retain=True)
         finally:
@@ -381,8 +375,8 @@ def _enqueue(name: str, first: tuple[Any, ...], precision: int, alpha: Scalar, b
     a_b_c = [number for place in places for number in place]
     more = None if bias is None and d is None else ctypes.byref(h.EpilogueBuffersStruct(*bias_place, *d_place))
     waits = (ctypes.c_void_p * len(events))(*[event.int_ptr for event in events]) if events else None
-    scalars, event = scalars_to_c(alpha, beta), ctypes.c_void_p()
-    _call(name, *first, scalars, len(scalars), *a_b_c, more, len(events), waits, ctypes.byref(event))
+    scalars = scalars_to_c(alpha, beta)
+    event = _made(name, *first, scalars, len(scalars), *a_b_c, more, len(events), waits)
     enqueued = Event.from_int_ptr(event.value or 0, retain=False)
     if hasattr(c, "add_event"):
         c.add_event(enqueued)

@@ -32,6 +32,7 @@ struct State {
   std::vector<Kept> kept;  // the latest first
   std::uint64_t clears = 0;
   std::optional<Bundle> named;  // by use_bundle
+  const pid_t process = getpid();
 };
 
 // Never destroyed: static objects of a program may multiply in their destructors.
@@ -41,8 +42,6 @@ State& state() {
 }
 
 thread_local bool told_of_miss = false;
-
-const pid_t process = getpid();
 
 void add(std::vector<Bundle>& list, const Result<Bundle>& bundle, const std::string& name) {
   log("bundle: " + (bundle ? name : bundle.status().message()));
@@ -59,8 +58,13 @@ std::string beside_library() {
   return path.substr(0, path.rfind('/')) + "/clbake/clblast.clbake";
 }
 
-// Set when this library is loaded: its name may be relative, and the program may go to another folder later.
-const std::string& installed = *new std::string(beside_library());
+const std::string& installed_bundle() {
+  static const std::string& path = *new std::string(beside_library());
+  return path;
+}
+
+// Found when this library is loaded: its name may be relative, and the program may go to another folder later.
+[[maybe_unused]] const std::string& found_at_load = installed_bundle();
 
 std::vector<Bundle> open_bundles() {
   std::vector<Bundle> list;
@@ -70,6 +74,7 @@ std::vector<Bundle> open_bundles() {
     if (end > at) add(list, Bundle::open(named.substr(at, end - at)), named.substr(at, end - at));
     at = end + 1;
   }
+  const std::string& installed = installed_bundle();
   if (access(installed.c_str(), F_OK) == 0) add(list, Bundle::open(installed), installed);
 #ifdef CLBAKE_DOOR_HAS_SOURCES
   add(list, Bundle::from_memory({sources_clbake, sources_clbake_size}), "sources of the kernels");
@@ -124,7 +129,7 @@ std::optional<Library> find(cl_context context, cl_device_id device) {
 
 // Releases nothing, as drivers may be gone. A forked child has no threads to wait for.
 void finish() {
-  if (getpid() != process) return;
+  if (getpid() != state().process) return;
   std::unique_lock<std::mutex> lock(state().mutex);
   const std::vector<Kept> all = state().kept;
   lock.unlock();
