@@ -1,18 +1,17 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 #include <clbake/platform.hpp>
 #include <clbake/trust.hpp>
 
 #include "launch/call_checks.hpp"
 #include "launch/plan_cache.hpp"
 #include "launch/prepared_gemm.hpp"
+#include "launch/recorder.hpp"
 #include "load/policy.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 namespace clbake {
@@ -48,8 +47,6 @@ struct Library::State {
   Result<Explanation> explain(const Problem& problem) const;
   Status gemm(cl_command_queue queue, const Problem& problem, const ScalarList& scalars, const Matrix& a,
               const Matrix& b, const Matrix& c, const EpilogueBuffers& more, const Events& events);
-  // With helpers, which the caller joins. The failure of the first problem that has one.
-  Status load_side_by_side(const std::vector<Problem>& problems);
 };
 
 namespace {
@@ -109,7 +106,7 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
       if (code == Code::out_of_memory) return {Code::out_of_memory, {}};
     }
     if (refused) continue;
-    made.refused = refused.within("bundle " + std::to_string(i));
+    made.refused = refused.within(joined({"bundle ", i}));
     setup.log(LogLevel::warning, made.refused.message());
   }
   return Library(std::make_shared<State>(std::move(setup), *limits));
@@ -228,25 +225,6 @@ Status Library::State::load(const Problem& problem) {
   return status;
 }
 
-Status Library::State::load_side_by_side(const std::vector<Problem>& problems) {
-  constexpr std::size_t kMostHelpers = 3;
-  std::vector<Status> statuses(problems.size());
-  std::vector<std::thread> helpers;
-  helpers.reserve(kMostHelpers);
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < problems.size(); i = next++) statuses[i] = load(problems[i]);
-  };
-  static_cast<void>(exceptions_to_status([&] {  // as many threads as there are
-    while (helpers.size() < std::min(kMostHelpers, problems.size() - 1)) helpers.emplace_back(work);
-    return Status();
-  }));
-  work();
-  for (std::thread& helper : helpers) helper.join();
-  const auto failed = std::find_if(statuses.begin(), statuses.end(), [](const Status& status) { return !status.ok(); });
-  return failed == statuses.end() ? Status() : std::move(*failed);
-}
-
 const Target& Library::target() const { return state_->setup.target; }
 
 Result<Gemm> Library::prepare(const Problem& problem, const PrepareOptions& options) const {
@@ -299,11 +277,6 @@ Status Library::gemm(cl_command_queue queue, const Problem& problem, const std::
 }
 
 Status Library::warm(const std::vector<Problem>& problems, Progress progress, void* data) const {
-  // PoCL unpacks a program into files and launches it, milliseconds for each; elsewhere a load takes less than a
-  // thread.
-  if (!progress && problems.size() > 1 && platform_of(state_->setup.target).unpacks_programs) {
-    return exceptions_to_status([&] { return state_->load_side_by_side(problems); });
-  }
   const auto start = std::chrono::steady_clock::now();
   const std::size_t total = problems.size();
   Status first;
@@ -315,8 +288,7 @@ Status Library::warm(const std::vector<Problem>& problems, Progress progress, vo
     if (done == total) return first;
     if (stopped && !first.ok()) return first;
     if (stopped) {
-      return {Code::cancelled,
-              "warm was stopped after " + std::to_string(done) + " of " + std::to_string(total) + " problems"};
+      return {Code::cancelled, joined({"warm was stopped after ", done, " of ", total, " problems"})};
     }
     Status status = state_->load(problems[done]);
     if (first.ok()) first = std::move(status);
@@ -375,7 +347,7 @@ Result<std::size_t> Library::workspace_bytes(const Problem& problem) const {
 }
 
 Counters Library::counters() const {
-  Counters counters = state_->policy.counters().read();
+  Counters counters = state_->policy.counters();
   state_->plans.add_to(counters);
   return counters;
 }

@@ -19,8 +19,7 @@ Result<std::vector<cache::Entry>> compile_variant(const Job& job, const Bundle& 
   const Result<Gemm> gemm = library->prepare(any, job.variant.name);
   if (!gemm) return gemm.status();
   if (plain) return entry_of_binary(gemm->program());
-  const auto prepare = [&](const Problem& problem) { return library->prepare(problem, job.variant.name); };
-  const auto launch = [&] { return launch_every_shape(session.context(), device.id, job.variant, prepare); };
+  const auto launch = [&] { return launch_every_shape(*gemm); };
   return entries_for_bundle({device.target, job.variant, gemm->program(), launch}, job.source);
 }
 

@@ -85,6 +85,13 @@ double expected_us(const cache::CostModel& model, const Problem& problem, std::u
 // a batch begin is for the launches to say. Of a real problem: itself.
 Problem real_product(const Problem& problem);
 
+// True when the real_product of a complex row-major problem reads a copy of A.
+bool copies_a(const Problem& complex);
+
+// The same problem in row-major order. A column-major matrix is the transpose of the row-major one in the same bytes,
+// and C^T = op(B)^T * op(A)^T: so A and B, and m and n, are exchanged. The caller has to exchange the matrices, too.
+Problem row_major(const Problem& problem);
+
 // Checks that this runtime can launch the variant. Fails with unsupported_version (another kernel contract) or
 // malformed (launches that are not the contract's).
 Status check_launchable(const cache::Variant& variant);

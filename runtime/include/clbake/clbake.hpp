@@ -158,8 +158,7 @@ enum class LogLevel { info, warning };
 
 // Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm`, `warm` and
 // `program`, background compilations that fail. `message` is one line and valid during the call only. Called by the
-// thread that does the work, with no lock held: several threads at once where `warm` loads side by side. Must not
-// throw. May call the library, but must not destroy its last copy.
+// thread that does the work, with no lock held. Must not throw. May call the library, but must not destroy its last copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
 // Receives how far `warm` has come: before the first problem, and after each one. seconds_left is an estimate from
@@ -264,6 +263,7 @@ class Gemm {
   explicit Gemm(std::unique_ptr<PreparedGemm> prepared);
 
  private:
+  friend Status launch_every_shape(const Gemm& gemm);
   std::unique_ptr<PreparedGemm> prepared_;
 };
 
@@ -363,10 +363,9 @@ class Library {
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
-  // Loads, or compiles, the programs for these problems ahead of time. Continues after a failure; returns the first. On
-  // PoCL, without `progress`, up to four at a time, in threads of its own that end before it returns.
-  // `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that failure or,
-  // without one, `cancelled`; what was loaded stays.
+  // Loads, or compiles, the programs for these problems ahead of time, one after another. Continues after a failure;
+  // returns the first. `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that
+  // failure or, without one, `cancelled`; what was loaded stays.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
 
   // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for this

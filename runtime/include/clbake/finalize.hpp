@@ -54,10 +54,9 @@ const cache::Launch& product_launch(const cache::Variant& variant);
 // another work-group function for 65,535 work-items or more in x or y (its "smallgrid"; 3.1 and 5.0 never count z).
 std::vector<Problem> large_grids(const cache::Variant& variant);
 
-// Launches the variant's kernels at every shape that a user's launch can have: small grid and large grid, at the
-// variant's local size, offset zero; on a queue of its own and on some MB of zeros, and waits for the end.
-// `prepare` makes a Gemm of the program for any problem. Fails like it, with opencl or with out_of_memory.
-Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
-                          const std::function<Result<Gemm>(const Problem&)>& prepare);
+// Launches the kernels of the prepared problem's program at every shape that a user's launch can have: small grid and
+// large grid, at the variant's local size, offset zero; on some MB of zeros, and waits for the end. Fails with opencl
+// or out_of_memory.
+Status launch_every_shape(const Gemm& gemm);
 
 }  // namespace clbake

@@ -1,13 +1,49 @@
 #include "launch/call_checks.hpp"
 
-#include "launch/aliasing.hpp"
+#include <clbake/joined.hpp>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace clbake {
-
 namespace {
+
+using Span = std::pair<std::size_t, std::size_t>;  // first element, one past the last
+
+// All rows, in the order of the buffer; rows without a gap are one.
+std::vector<Span> spans(const Operand& x) {
+  std::vector<Span> all;
+  if (x.ld == x.cols) {
+    for (std::size_t i = 0; i < x.batch; ++i) all.emplace_back(x.start(i), x.start(i) + x.length());
+  } else {
+    x.for_each_row([&](std::size_t first) { all.emplace_back(first, first + x.cols); });
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+// Rows up to which all are compared, at 16 bytes each.
+constexpr std::size_t kMostRows = std::size_t{1} << 22;
+
+bool meet(const Span& x, const Span& y) { return x.first < y.second && y.first < x.second; }
+
+bool rows_meet(const std::vector<Span>& x, const std::vector<Span>& y) {
+  for (std::size_t i = 0, j = 0; i < x.size() && j < y.size();) {
+    if (meet(x[i], y[j])) return true;
+    ++(x[i].second <= y[j].first ? i : j);
+  }
+  return false;
+}
+
+// From the first element to the last.
+Span hull(const Operand& x) { return {x.first_start(), x.extent()}; }
+
+// Blocks of one larger matrix whose rows do not cross its edge.
+bool same_grid(const Operand& x, const Operand& y) {
+  const auto is_block = [](const Operand& o) { return o.batch == 1 && !o.offsets && o.offset % o.ld + o.cols <= o.ld; };
+  return x.ld == y.ld && is_block(x) && is_block(y);
+}
 
 // Null for a device that is no sub-device.
 cl_device_id parent_of(cl_device_id device) {
@@ -22,6 +58,16 @@ bool is_within(cl_device_id device, cl_device_id whole) {
 }
 
 }  // namespace
+
+bool overlap(const Operand& x, const Operand& y) {
+  if (x.empty() || y.empty() || !meet(hull(x), hull(y))) return false;
+  if (!same_grid(x, y)) {
+    return x.rows > kMostRows / x.batch || y.rows > kMostRows / y.batch || rows_meet(spans(x), spans(y));
+  }
+  const auto columns = [](const Operand& o) { return Span(o.offset % o.ld, o.offset % o.ld + o.cols); };
+  const auto rows = [](const Operand& o) { return Span(o.offset / o.ld, o.offset / o.ld + o.rows); };
+  return meet(columns(x), columns(y)) && meet(rows(x), rows(y));
+}
 
 Result<cl_device_id> device_of_context(cl_context context, cl_device_id device) {
   std::size_t bytes = 0;
@@ -52,16 +98,16 @@ Status check_queue(cl_command_queue queue, const cl::Context& context, const cl:
 }
 
 Status check_wait_list(cl_uint count, const cl_event* list) {
-  if (count > 0 && !list) return {Argument::wait_list, "wait_list is null, wait_count is " + std::to_string(count)};
+  if (count > 0 && !list) return {Argument::wait_list, joined({"wait_list is null, wait_count is ", count})};
   for (cl_uint i = 0; i < count; ++i) {
-    if (!list[i]) return {Argument::wait_list, "wait_list[" + std::to_string(i) + "] is null"};
+    if (!list[i]) return {Argument::wait_list, joined({"wait_list[", i, "] is null"})};
   }
   return {};
 }
 
 Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Context& context, std::size_t extent,
                     std::size_t bytes_per_element) {
-  const auto refused = [&](const char* why) { return Status(as.argument, std::string(as.name) + ": " + why); };
+  const auto refused = [&](const char* why) { return Status(as.argument, joined({as.name, ": ", why})); };
   if (!matrix.buffer) return refused("the buffer is null");
   std::size_t bytes = 0;
   cl_context owner = nullptr;
@@ -73,19 +119,17 @@ Status check_buffer(const BufferArgument& as, const Matrix& matrix, const cl::Co
   if (error == CL_SUCCESS && as.written) {
     error = clGetMemObjectInfo(matrix.buffer, CL_MEM_FLAGS, sizeof flags, &flags, nullptr);
   }
-  if (error == CL_INVALID_MEM_OBJECT) {
-    return {as.argument, std::string(as.name) + ": " + opencl_error(error), error};
-  }
+  if (error == CL_INVALID_MEM_OBJECT) return {as.argument, joined({as.name, ": ", opencl_error(error)}), error};
   if (error != CL_SUCCESS) return opencl_status("clGetMemObjectInfo", error);
   if (owner != context()) return refused("the buffer belongs to another context");
   if (type != CL_MEM_OBJECT_BUFFER) return refused("an image or a pipe, not a buffer");
   if (flags & CL_MEM_READ_ONLY) {
-    return {Argument::c_read_only, std::string(as.name) + ": kernels may not write to its buffer (CL_MEM_READ_ONLY)"};
+    return {Argument::c_read_only, joined({as.name, ": kernels may not write to its buffer (CL_MEM_READ_ONLY)"})};
   }
   const std::size_t elements = bytes / bytes_per_element;
   if (extent <= elements && matrix.offset <= elements - extent) return {};
-  return {as.size, std::string(as.name) + " needs " + std::to_string(extent) + " elements from offset " +
-                       std::to_string(matrix.offset) + ", its buffer has " + std::to_string(elements)};
+  return {as.size,
+          joined({as.name, " needs ", extent, " elements from offset ", matrix.offset, ", its buffer has ", elements})};
 }
 
 Status OperandChecks::check(const cl::Context& context, const Call& call) {
@@ -120,7 +164,7 @@ Status OperandChecks::check_apart(const Call& call) {
   const Operand c = operand_c(p, call.c.offset);
   const auto refused = [](const char* name) {
     return Status(Argument::c_alias,
-                  std::string("C and ") + name + " share elements of one buffer, or interleave over millions of rows");
+                  joined({"C and ", name, " share elements of one buffer, or interleave over millions of rows"}));
   };
   if (call.reads_operands) {
     if (shares(a_, call.a, call.c, [&] { return overlap(operand_a(p, call.a.offset), c); })) {

@@ -1,11 +1,19 @@
 // Checks of the arguments of a call, before anything is enqueued.
 #pragma once
 
+#include <clbake/operand.hpp>
+
 #include "launch/arguments.hpp"
 
 namespace clbake {
 
-// All fail with invalid_argument, naming the argument; or with opencl or out_of_memory.
+// True when two operands of one buffer share elements. Exact: blocks of one matrix, as in a blocked factorisation, may
+// lie between each other's rows. Constant time where both have one leading dimension, and there is no batch; otherwise
+// sorts the rows of both. Also true when they interleave and are too many to compare (4 million). May throw
+// std::bad_alloc.
+bool overlap(const Operand& x, const Operand& y);
+
+// The checks below fail with invalid_argument, naming the argument; or with opencl or out_of_memory.
 
 // That the queue is of the context, and of the device or a sub-device of it.
 Status check_queue(cl_command_queue queue, const cl::Context& context, const cl::Device& device);

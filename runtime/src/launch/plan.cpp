@@ -1,9 +1,9 @@
 #include "launch/plan.hpp"
 
+#include <clbake/choice.hpp>
 #include <clbake/finalize.hpp>
+#include <clbake/joined.hpp>
 #include <clbake/operand.hpp>
-
-#include "select/problem.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -32,8 +32,7 @@ std::size_t tiles_of(const cache::Variant& variant, std::size_t m, std::size_t n
 }
 
 Status too_large(const char* what, std::size_t value, std::size_t limit) {
-  return {Code::out_of_memory, std::string(what) + " would be " + std::to_string(value) + ", the device's limit is " +
-                                   std::to_string(limit)};
+  return {Code::out_of_memory, joined({what, " would be ", value, ", the device's limit is ", limit})};
 }
 
 // Sizes of the workspace, and how much of the product is computed at a time.

@@ -1,5 +1,7 @@
 #include "launch/prepared_gemm.hpp"
 
+#include <clbake/joined.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -50,7 +52,7 @@ Status PreparedGemm::create_kernels() {
       return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());
     });
     if (launch == launches.end()) {
-      return {Code::malformed, "program " + from.variant.name + " lacks kernel " + std::string(planned.name)};
+      return {Code::malformed, joined({"program ", from.variant.name, " lacks kernel ", planned.name})};
     }
     cl_int error = CL_SUCCESS;
     cl::Kernel& kernel = kernels_[i].object;
@@ -94,8 +96,8 @@ Status PreparedGemm::use_workspace(cl_mem buffer, std::size_t offset) {
   const std::size_t bytes = plan_.workspace_bytes();
   if (bytes == 0) return {};
   if (offset % plan_.limits.alignment != 0) {
-    return {Argument::workspace, "the workspace's offset of " + std::to_string(offset) +
-                                     " bytes is no multiple of the device's " + std::to_string(plan_.limits.alignment)};
+    return {Argument::workspace, joined({"the workspace's offset of ", offset, " bytes is no multiple of the device's ",
+                                         plan_.limits.alignment})};
   }
   const Status fits = check_buffer(kWorkspace, {buffer, offset}, parts_->context, bytes, 1);
   return fits ? workspace_.place(buffer, offset, plan_) : fits;
@@ -225,8 +227,7 @@ Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, 
   call.c = c;
   call.more = more;
   if (scalars.is_list && scalars.count != batch()) {
-    return {Argument::scalars, "there are scalars for " + std::to_string(scalars.count) + " products, batch is " +
-                                   std::to_string(batch())};
+    return {Argument::scalars, joined({"there are scalars for ", scalars.count, " products, batch is ", batch()})};
   }
   Status status = check_scalars(scalars, call);
   if (status) status = check_call(queue, call, events);
@@ -236,15 +237,15 @@ Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, 
 }
 
 Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
-                                                      std::shared_ptr<const Program> program, const Problem& problem) {
+                                                      const Program& program, const Problem& problem) {
   const Result<DeviceLimits> limits = limits_of(device);
   if (!limits) return limits.status();
   const auto parts = std::make_shared<PreparedGemm::Parts>();
   parts->context = context;
   parts->device = device;
   parts->limits = *limits;
-  parts->found.explanation = program->explanation;
-  parts->found.program = std::move(program);
+  parts->found.explanation = program.explanation;
+  parts->found.program = {std::shared_ptr<void>(), &program};  // the caller's
   parts->problem = problem;
   return PreparedGemm::create(parts);
 }

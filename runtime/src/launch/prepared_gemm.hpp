@@ -52,6 +52,8 @@ class PreparedGemm {
 
   const Explanation& explanation() const { return parts_->found.explanation; }
   const Program& program() const { return *parts_->found.program; }
+  const cl::Context& context() const { return parts_->context; }
+  const cl::Device& device() const { return parts_->device; }
   const LaunchPlan& plan() const { return plan_; }
   std::size_t batch() const { return plan_.stated.batch; }
 
@@ -97,11 +99,8 @@ class PreparedGemm {
   EventChain chain_;
 };
 
-// For launches of the library's own, before a program serves. `problem` is row-major.
+// For launches of the library's own. `problem` is row-major; the program must outlive the result.
 Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
-                                                      std::shared_ptr<const Program> program, const Problem& problem);
-
-// A program that the caller keeps meanwhile.
-inline std::shared_ptr<const Program> borrowed(const Program& program) { return {std::shared_ptr<void>(), &program}; }
+                                                      const Program& program, const Problem& problem);
 
 }  // namespace clbake

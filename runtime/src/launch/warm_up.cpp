@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <mutex>
-#include <set>
 #include <string>
 
 namespace clbake {
@@ -26,8 +26,6 @@ constexpr std::size_t kUsualReduced = std::size_t{1} << 22;
 // Bytes after each matrix, so that a kernel that writes past its C does not overwrite host memory. To detect that is
 // the proof's job.
 constexpr std::size_t kSlack = 4096;
-
-using Prepare = std::function<Result<Gemm>(const Problem&)>;
 
 bool packs(const cache::Variant& variant) {
   return has(variant, cache::Role::pack_a) || has(variant, cache::Role::pack_b);
@@ -60,56 +58,68 @@ std::vector<Problem> usual_grids(const cache::Variant& v) {
   return {more_in_x ? flat : tall};
 }
 
-// Launches products of zeros, one after another, and waits for each.
+// Matrices without gaps, on the host.
+struct Matrices {
+  explicit Matrices(const Problem& p) {
+    const Extents elements = extents(p);
+    const std::size_t bytes = element_bytes(p.precision);
+    a.resize(elements.a * bytes + kSlack);
+    b.resize(elements.b * bytes + kSlack);
+    c.resize(elements.c * bytes + kSlack);
+  }
+  std::vector<unsigned char> a, b, c;
+};
+
+// Computes products, one after another, and waits for each.
 class Launcher {
  public:
-  // Enqueues more after the product that was prepared last.
-  using Then = std::function<Status(cl_command_queue queue)>;
-
   Launcher(const cl::Context& context, const cl::Device& device)
-      : context_(context), queue_(clCreateCommandQueue(context_(), device(), 0, &error_)) {}
+      : context_(context), device_(device), queue_(clCreateCommandQueue(context(), device(), 0, &error_)) {}
 
-  Status run(const cache::Variant& variant, const std::vector<Problem>& problems, const Prepare& prepare,
-             const Then& then) {
-    Status status = opencl_status("clCreateCommandQueue", error_);
-    for (const Problem& problem : problems) {
-      if (status) status = run_one(variant, problem, prepare, then);
+  // Adds op(A) * op(B) to C. `reduced`: then launches the reduction once more, for so many elements; 0: does not.
+  Status run(PreparedGemm& gemm, Matrices& matrices, std::size_t reduced = 0) {
+    Status status = opencl_status("clCreateCommandQueue", error_of(queue_, error_));
+    if (!status) return status;
+    const cl::Memory a = buffer_of(matrices.a), b = buffer_of(matrices.b), c = buffer_of(matrices.c);
+    status = opencl_status("matrices for a first launch", error_);
+    const Scalars ones{1, 1};
+    if (status) status = gemm.enqueue(queue_(), ScalarList(ones), {a()}, {b()}, {c()}, {}, {});
+    const Step wider = reduced > 0 ? widened_reduction(gemm.plan(), reduced) : Step();
+    if (status && wider.groups[0] > 0) {
+      status = opencl_status("clEnqueueNDRangeKernel", gemm.launch(queue_(), wider, {}));
     }
-    return status;
+    cl_int error = clFinish(queue_());  // even after a failure: the buffers are released next
+    if (status) status = opencl_status("clFinish", error);
+    if (!status) return status;
+    error = clEnqueueReadBuffer(queue_(), c(), CL_TRUE, 0, matrices.c.size(), matrices.c.data(), 0, nullptr, nullptr);
+    return opencl_status("clEnqueueReadBuffer", error);
+  }
+
+  // On zeros.
+  Status run(const Program& program, const std::vector<Problem>& problems, std::size_t reduced = 0) {
+    const bool images = program.variant.image_a || program.variant.image_b;
+    for (const Problem& problem : problems) {
+      const Result<std::unique_ptr<PreparedGemm>> gemm = prepare_program(context_, device_, program, problem);
+      // The device does not allow an image of this size: no user can launch this grid.
+      if (images && gemm.status().code() == Code::out_of_memory) continue;
+      if (!gemm) return gemm.status();
+      Matrices zeros(problem);
+      if (const Status status = run(**gemm, zeros, reduced); !status) return status;
+    }
+    return {};
   }
 
  private:
-  Status run_one(const cache::Variant& variant, const Problem& problem, const Prepare& prepare, const Then& then) {
-    Result<Gemm> gemm = prepare(problem);
-    // The device does not allow an image of this size: no user can launch this grid.
-    const bool images = variant.image_a || variant.image_b;
-    if (images && gemm.status().code() == Code::out_of_memory) return {};
-    if (!gemm) return gemm.status();
-    const Extents elements = extents(problem);
-    const std::size_t bytes = element_bytes(problem.precision);
-    const cl::Memory a = zeros(elements.a * bytes);
-    const cl::Memory b = zeros(elements.b * bytes);
-    const cl::Memory c = zeros(elements.c * bytes);
-    Status status = opencl_status("matrices of zeros for a first launch", error_);
-    if (status) status = gemm->enqueue(queue_(), 1, {a()}, {b()}, 1, {c()});
-    if (status && then) status = then(queue_());
-    const cl_int error = clFinish(queue_());  // even after a failure: the buffers are released next
-    return status ? opencl_status("clFinish", error) : status;
-  }
-
-  cl::Memory zeros(std::size_t matrix_bytes) {
-    const std::size_t bytes = matrix_bytes + kSlack;
+  cl::Memory buffer_of(std::vector<unsigned char>& bytes) {
     cl_int error = CL_SUCCESS;
-    cl::Memory buffer(clCreateBuffer(context_(), CL_MEM_READ_WRITE, bytes, nullptr, &error));
-    if (error == CL_SUCCESS) {
-      const cl_uchar zero = 0;
-      error = clEnqueueFillBuffer(queue_(), buffer(), &zero, 1, 0, bytes, 0, nullptr, nullptr);
-    }
-    if (error_ == CL_SUCCESS) error_ = error;
+    cl::Memory buffer(
+        clCreateBuffer(context_(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.size(), bytes.data(), &error));
+    if (error_ == CL_SUCCESS) error_ = error_of(buffer, error);
     return buffer;
   }
 
-  cl::Context context_;
+  const cl::Context& context_;
+  const cl::Device& device_;
   cl_int error_ = CL_SUCCESS;
   cl::CommandQueue queue_;
 };
@@ -121,17 +131,64 @@ void one_at_a_time(const std::string& name, const Work& work) {
   struct Gate {
     std::mutex mutex;
     std::condition_variable changed;
-    std::set<std::string> busy;
+    std::vector<std::string> busy;
   };
   static Gate& gate = *new Gate;  // never destroyed: threads may come here until the process has ended
+  const auto at = [&] { return std::find(gate.busy.begin(), gate.busy.end(), name); };
   std::unique_lock<std::mutex> lock(gate.mutex);
-  gate.changed.wait(lock, [&] { return gate.busy.count(name) == 0; });
-  gate.busy.insert(name);
+  gate.changed.wait(lock, [&] { return at() == gate.busy.end(); });
+  gate.busy.push_back(name);
   lock.unlock();
   work();
   lock.lock();
-  gate.busy.erase(name);
+  gate.busy.erase(at());
   gate.changed.notify_all();
+}
+
+// The product with a known result: A(i, l) = f(i) * s(l) and B(l, j) = s(l) * g(j), so that C(i, j) is f(i) * g(j)
+// times the sum of s(l)^2, which is 16 for seven steps. So C has at most six significant bits, which every precision
+// holds.
+unsigned row_factor(std::size_t i) { return 1 + static_cast<unsigned>(i % 3); }
+unsigned column_factor(std::size_t j) { return 1 + static_cast<unsigned>(j % 5); }
+unsigned step_factor(std::size_t l) { return l % 7 == 1 || l % 7 == 2 || l % 7 == 4 ? 2 : 1; }
+
+// Kernels have other ways for rows that do not begin at multiples of 16 bytes, so there is a product of either kind.
+// Both have several tiles and steps of k, the last ones partial; the second is deep enough to fill all buffers of the
+// longest pipeline, 8 of 64 steps, and one of them again.
+struct Sizes {
+  std::size_t multiple;  // of m and n: the least one above a tile
+  std::size_t depth;     // a multiple of seven
+};
+constexpr Sizes kSizes[] = {{1, 70}, {8, 672}};
+
+std::size_t above(std::size_t tile, std::size_t multiple) { return (tile / multiple + 1) * multiple; }
+
+// A whole number of at most six significant bits as an element.
+void store(Precision precision, unsigned value, unsigned char* to) {
+  const auto number = static_cast<double>(value);
+  const auto single = static_cast<float>(value);
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &single, sizeof bits);
+  const auto bfloat16 = static_cast<std::uint16_t>(bits >> 16);
+  const auto half = static_cast<std::uint16_t>((bits >> 13) - ((127 - 15) << 10));  // another bias of the exponent
+  switch (precision) {
+    case Precision::double_precision: std::memcpy(to, &number, sizeof number); break;
+    case Precision::bfloat16: std::memcpy(to, &bfloat16, sizeof bfloat16); break;
+    case Precision::half_precision: std::memcpy(to, &half, sizeof half); break;
+    default: std::memcpy(to, &single, sizeof single);
+  }
+}
+
+// A stored matrix of `rows` x `columns` (as op() sees it), element (i, j) being of(i, j).
+template <typename Of>
+void fill(std::vector<unsigned char>& all, Precision precision, std::size_t rows, std::size_t columns, bool transposed,
+          const Of& of) {
+  const std::size_t bytes = element_bytes(precision);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) {
+      store(precision, of(i, j), &all[(transposed ? j * rows + i : i * columns + j) * bytes]);
+    }
+  }
 }
 
 }  // namespace
@@ -155,43 +212,49 @@ std::vector<Problem> large_grids(const cache::Variant& v) {
 
 double launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program) {
   const auto start = std::chrono::steady_clock::now();
-  PreparedGemm* latest = nullptr;
-  const auto prepared = [&](const Problem& problem) -> Result<Gemm> {
-    Result<std::unique_ptr<PreparedGemm>> made = prepare_program(context, device, borrowed(program), problem);
-    if (!made) return made.status();
-    latest = made->get();
-    return Gemm(std::move(*made));
-  };
-  const auto widen = [&](cl_command_queue queue) {
-    const Step step = widened_reduction(latest->plan(), kUsualReduced);
-    if (step.groups[0] == 0) return Status();
-    return opencl_status("clEnqueueNDRangeKernel", latest->launch(queue, step, {}));
-  };
   Status launched;
   one_at_a_time(program.variant.build_options, [&] {
     launched = exceptions_to_status(
-        [&] { return Launcher(context, device).run(program.variant, usual_grids(program.variant), prepared, widen); });
+        [&] { return Launcher(context, device).run(program, usual_grids(program.variant), kUsualReduced); });
   });
   const std::chrono::duration<double, std::micro> us = std::chrono::steady_clock::now() - start;
   return launched ? us.count() : 0;
 }
 
-Status launch_every_shape(const cl::Context& context, const cl::Device& device,
-                          const std::shared_ptr<const Program>& program) {
-  return launch_every_shape(context(), device(), program->variant, [&](const Problem& problem) -> Result<Gemm> {
-    Result<std::unique_ptr<PreparedGemm>> made = prepare_program(context, device, program, problem);
-    if (!made) return made.status();
-    return Gemm(std::move(*made));
+Status launch_every_shape(const cl::Context& context, const cl::Device& device, const Program& program) {
+  std::vector<Problem> problems = large_grids(program.variant);
+  problems.push_back(thin_product(program.variant, 1, 1));
+  return Launcher(context, device).run(program, problems);
+}
+
+Status launch_every_shape(const Gemm& gemm) {
+  return exceptions_to_status([&] {
+    const PreparedGemm& like = *gemm.prepared_;
+    return launch_every_shape(like.context(), like.device(), like.program());
   });
 }
 
-Status launch_every_shape(cl_context context, cl_device_id device, const cache::Variant& variant,
-                          const Prepare& prepare) {
-  return exceptions_to_status([&] {
-    Launcher launcher(cl::Context(context, true), cl::Device(device, true));
-    const Status status = launcher.run(variant, {thin_product(variant, 1, 1)}, prepare, nullptr);
-    return status ? launcher.run(variant, large_grids(variant), prepare, nullptr) : status;
-  });
+Status check_product(const cl::Context& context, const cl::Device& device, const Program& program) {
+  const cache::Launch& launch = product_launch(program.variant);
+  for (const Sizes& sizes : kSizes) {
+    const Problem p = make_problem(program.variant.kind(), above(launch.tile_m, sizes.multiple),
+                                   above(launch.tile_n, sizes.multiple), sizes.depth);
+    const Result<std::unique_ptr<PreparedGemm>> gemm = prepare_program(context, device, program, p);
+    if (!gemm) return gemm.status();
+    Matrices found(p);
+    fill(found.a, p.precision, p.m, p.k, p.trans_a,
+         [](std::size_t i, std::size_t l) { return row_factor(i) * step_factor(l); });
+    fill(found.b, p.precision, p.k, p.n, p.trans_b,
+         [](std::size_t l, std::size_t j) { return step_factor(l) * column_factor(j); });
+    const Status computed = Launcher(context, device).run(**gemm, found);
+    if (!computed) return computed;
+    Matrices expected(p);
+    const auto squares = static_cast<unsigned>(p.k / 7 * 16);
+    fill(expected.c, p.precision, p.m, p.n, false,
+         [&](std::size_t i, std::size_t j) { return row_factor(i) * column_factor(j) * squares; });
+    if (found.c != expected.c) return {Code::driver_rejected, "computed a wrong result in a product of whole numbers"};
+  }
+  return {};
 }
 
 }  // namespace clbake

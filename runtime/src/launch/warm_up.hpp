@@ -1,4 +1,5 @@
-// Launches on matrices of zeros before a user's first product, so that no driver compiles, or fails, inside that.
+// Launches of the library's own: on zeros before a user's first product, so that no driver compiles, or fails, inside
+// that; and of a product whose result is known.
 //
 // PoCL compiles a work-group function at the first launch of each shape: local size, and whether the grid has 65,535
 // work-items or more in x or y. Loading a program is not enough; only a launch leaves nothing to compile. And PoCL 3.1
@@ -20,12 +21,12 @@ namespace clbake {
 // one program; others wait. Returns the microseconds it took, 0 when it failed.
 double launch_usual_grids(const cl::Context& context, const cl::Device& device, const Program& program);
 
-// launch_every_shape() of clbake/finalize.hpp for a loaded program.
-Status launch_every_shape(const cl::Context& context, const cl::Device& device,
-                          const std::shared_ptr<const Program>& program);
+// Launches all kernels at every shape that a user's launch can have: small grid and large grid, at the variant's local
+// size, offset zero; on some MB of zeros, and waits for the end.
+Status launch_every_shape(const cl::Context& context, const cl::Device& device, const Program& program);
 
-// Computes a product of whole numbers, a little larger than a tile, and compares each element with what is known. Waits
-// for it. Fails with driver_rejected when one is wrong, or with the failure of the product.
+// Computes products of whole numbers, a little larger than a tile, and compares each element with what is known. Fails
+// with driver_rejected when one is wrong, or with the failure of the product.
 Status check_product(const cl::Context& context, const cl::Device& device, const Program& program);
 
 }  // namespace clbake

@@ -33,7 +33,7 @@ void Background::run() {
     changed_.wait(lock, [&] { return stop_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     Task task = std::move(waiting_.front());
-    waiting_.pop_front();
+    waiting_.erase(waiting_.begin());
     if (stop_ && task.policy == AtShutdown::discard) continue;
     busy_ = true;
     lock.unlock();

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace clbake {
 
@@ -35,7 +35,7 @@ class Background {
     AtShutdown policy;
     std::function<void()> run;
   };
-  std::deque<Task> waiting_;
+  std::vector<Task> waiting_;  // in their order
   bool busy_ = false;
   bool stop_ = false;
   std::thread thread_;

@@ -1,17 +1,45 @@
 #include "load/policy.hpp"
 
+#include <clbake/joined.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
 
 namespace clbake {
+namespace {
+
+std::string reason_of_stand_in(const Explanation& e) {
+  if (e.baked_for.empty()) return "made for any device of this architecture, and checked on this one";
+  return joined({"made for driver ", e.baked_for, ", and checked on this one"});
+}
+
+void count_miss(Counters& counters, Code reason) {
+  const auto index = static_cast<std::size_t>(reason);
+  if (index >= 20 && index < 50) ++counters.misses[index];  // other codes are no reasons (clbake/status.hpp)
+}
+
+void count_served(Counters& c, const Explanation& e) {
+  if (!e.waits_for.empty()) {
+    ++c.fallback;
+  } else if (e.loaded) {
+    ++c.loaded;
+  } else {
+    ++(e.origin == Origin::native     ? c.native
+       : e.origin == Origin::portable ? c.portable
+       : e.origin == Origin::overlay  ? c.overlay
+                                      : c.source);
+  }
+}
+
+}  // namespace
 
 Policy::Policy(const Setup& setup)
     : setup_(setup),
       tiers_(tiers_of({setup.options.newer_driver, setup.options.on_miss == OnMiss::fallback,
                        setup.options.overlay != nullptr, setup.options.on_miss != OnMiss::fail})),
-      store_(setup, background_, counters_) {}
+      store_(setup, background_, tally_) {}
 
 Result<Found> Policy::load(const Request& request, Tier tier) {
   return first_of(request.candidates, [&](const Candidate& candidate) { return store_.get(candidate, tier); });
@@ -78,11 +106,21 @@ Result<Found> Policy::any_baked(const Request& request) {
   return {Code::no_entry, "no variant that can compute the problem is baked for this driver, or for an older one"};
 }
 
+bool Policy::start_compiling(const Candidate& candidate) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (std::find(compiling_.begin(), compiling_.end(), candidate) != compiling_.end()) return false;
+  compiling_.push_back(candidate);
+  return true;
+}
+
+// The next call tries again.
+void Policy::forget_compiling(const Candidate& candidate) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  compiling_.erase(std::find(compiling_.begin(), compiling_.end(), candidate));
+}
+
 void Policy::prepare_async(const Request& request) {
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!compiling_.insert(request.candidates.front()).second) return;
-  }
+  if (!start_compiling(request.candidates.front())) return;
   const Status added = exceptions_to_status([&] {
     background_.add(Background::AtShutdown::discard, [this, request] {
       const Status done = exceptions_to_status([&] {
@@ -98,15 +136,9 @@ void Policy::prepare_async(const Request& request) {
   if (!added) forget_compiling(request.candidates.front());  // no thread could be started
 }
 
-// The next call tries again.
-void Policy::forget_compiling(const Candidate& candidate) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  compiling_.erase(candidate);
-}
-
-std::string Policy::reason_of_stand_in(const Explanation& e) {
-  const std::string made_for = e.baked_for.empty() ? "any device of this architecture" : "driver " + e.baked_for;
-  return "made for " + made_for + ", and checked on this one";
+std::string Policy::name_of(const Candidate& candidate) const {
+  const Result<cache::Variant> variant = setup_.bundles[candidate.bundle].bundle.variant(candidate.variant);
+  return variant ? variant->name : "an unknown variant";
 }
 
 // The wanted variant, then any of another bundle's choice, that is loaded, that is baked. The first is as fast as what
@@ -123,13 +155,11 @@ Result<Found> Policy::serve_fallback(const Request& request) {
   if (!other) other = store_.any_ready(request.problem);
   if (!other) other = any_baked(request);
   if (!other) return other;
-  const Candidate& wanted = request.candidates.front();
-  const Result<cache::Variant> variant = setup_.bundles[wanted.bundle].bundle.variant(wanted.variant);
   prepare_async(request);
   Explanation& e = other->explanation;
-  e.waits_for = variant ? variant->name : "unknown";
-  e.reason = "until " + e.waits_for + " is compiled";
-  if (!e.baked_for.empty()) e.reason = "made for driver " + e.baked_for + "; " + e.reason + " for this one";
+  e.waits_for = name_of(request.candidates.front());
+  e.reason = joined({"until ", e.waits_for, " is compiled"});
+  if (!e.baked_for.empty()) e.reason = joined({"made for driver ", e.baked_for, "; ", e.reason, " for this one"});
   return other;
 }
 
@@ -138,40 +168,92 @@ void Policy::tell_of_waiting(const Request& request, const Status& miss) const {
   const Candidate& first = request.candidates.front();
   if (setup_.options.on_miss != OnMiss::fallback) return;
   if (store_.ready(first, Tier::source) || !store_.failure(first, Tier::source).ok()) return;
-  const Result<cache::Variant> variant = setup_.bundles[first.bundle].bundle.variant(first.variant);
-  if (!variant) return;
-  setup_.log(LogLevel::info,
-             "the call waits until " + variant->name + " is compiled, as nothing else can serve: " + miss.message());
+  setup_.log(LogLevel::info, joined({"the call waits until ", name_of(first),
+                                     " is compiled, as nothing else can serve: ", miss.message()}));
 }
 
 Result<Found> Policy::find(const Request& request) {
   Status miss = request.refused;
   Result<Found> program = serve(request, Tier::exact, miss);
   if (!program) {
-    if (program.status().code() != miss.code()) counters_.add_miss(miss.code());  // else count_failure does
+    // Where the codes are the same, count_failure counts it.
+    if (program.status().code() != miss.code()) tally_.count([&](Counters& c) { count_miss(c, miss.code()); });
     return program;
   }
   Explanation& e = program->explanation;
   e.miss = miss.code();
   e.miss_message = miss.message();
   if (e.reason.empty()) e.reason = reason_for(request, setup_.bundles[e.bundle]);
-  counters_.add_served(e);
-  if (e.miss != Code::ok && (!e.loaded || !e.waits_for.empty())) {
-    counters_.add_miss(e.miss);
-    const bool is_new = e.origin == Origin::source && !e.loaded;
-    const std::string took = is_new ? ", compiled in " + std::to_string(std::lround(e.build_us / 1000)) + " ms" : "";
-    setup_.log(is_new ? LogLevel::warning : LogLevel::info,
-               e.variant + " is served from " + name(e.origin) + took + ": " + e.miss_message + " (" + e.reason + ")");
-  }
+  const bool is_miss = e.miss != Code::ok && (!e.loaded || !e.waits_for.empty());
+  tally_.count([&](Counters& c) {
+    count_served(c, e);
+    if (is_miss) count_miss(c, e.miss);
+  });
+  if (!is_miss) return program;
+  const bool is_new = e.origin == Origin::source && !e.loaded;
+  const std::string took = is_new ? joined({", compiled in ", std::lround(e.build_us / 1000), " ms"}) : std::string();
+  setup_.log(is_new ? LogLevel::warning : LogLevel::info,
+             joined({e.variant, " is served from ", name(e.origin), took, ": ", e.miss_message, " (", e.reason, ")"}));
   return program;
 }
 
 void Policy::count_failure(const Status& failure) {
-  AtomicCounters::add(counters_.failed);
-  counters_.add_miss(failure.code());
+  tally_.count([&](Counters& c) {
+    ++c.failed;
+    count_miss(c, failure.code());
+  });
   // An allocation failure has no message: that would need memory, as would a copy of one.
   if (!failure.message().empty()) return setup_.log(LogLevel::warning, failure.message());
   setup_.log(LogLevel::warning, std::string(name(failure.code())));
+}
+
+// Library::explain: the tiers of `find`, without loading anything.
+
+// Explains the tier's program of one candidate. Fails where there is none.
+Result<Explanation> Policy::explain(const Request& request, const Candidate& candidate, Tier tier) const {
+  const DeviceBundle& bundle = setup_.bundles[candidate.bundle];
+  Explanation e;
+  if (tier == Tier::overlay && !store_.in_overlay(candidate)) return {Code::no_entry, "not in the overlay"};
+  if (tier == Tier::overlay || tier == Tier::source) {
+    e.origin = tier == Tier::overlay ? Origin::overlay : Origin::source;
+  } else {
+    const Status failed_before = store_.failure(candidate, tier);
+    if (!failed_before) return failed_before;
+    Status none;
+    const std::vector<cache::EntryInfo> entries =
+        eligible_entries(bundle, setup_.target, candidate.variant, tier, none);
+    if (entries.empty()) return none;
+    e.origin = tier == Tier::portable ? Origin::portable : Origin::native;
+    e.baked_for = other_driver(setup_, bundle.bundle, entries.front());
+  }
+  const Result<cache::Variant> variant = bundle.bundle.variant(candidate.variant);
+  if (!variant) return variant.status();
+  e.variant = variant->name;
+  e.bundle = candidate.bundle;
+  e.reason = tier == Tier::stand_in ? reason_of_stand_in(e) : reason_for(request, bundle);
+  const std::shared_ptr<const Program> program = store_.ready(candidate, tier);
+  if (!program) return e;
+  e.loaded = true;
+  e.create_us = program->explanation.create_us;
+  e.build_us = program->explanation.build_us;
+  e.kernel_us = program->explanation.kernel_us;
+  return e;
+}
+
+Result<Explanation> Policy::explain(const Request& request, Tier tier) const {
+  const Candidate& wanted = request.candidates.front();
+  if (tier == Tier::stand_in && !may_fall_back(request)) return {Code::no_entry, "nothing has to stand in"};
+  if (tier == Tier::stand_in || tier == Tier::source) return explain(request, wanted, tier);
+  return first_of(request.candidates, [&](const Candidate& candidate) { return explain(request, candidate, tier); });
+}
+
+Result<Explanation> Policy::explain(const Request& request) const {
+  Status miss = request.refused;
+  Result<Explanation> e = first_that_serves(tiers_, miss, [&](Tier tier) { return explain(request, tier); });
+  if (!e) return tiers_.back() == Tier::source ? std::move(e) : miss;
+  e->miss = miss.code();
+  e->miss_message = miss.message();
+  return e;
 }
 
 }  // namespace clbake

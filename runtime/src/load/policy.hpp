@@ -5,7 +5,7 @@
 
 #include "load/program_store.hpp"
 
-#include <set>
+#include <atomic>
 #include <vector>
 
 namespace clbake {
@@ -25,7 +25,7 @@ class Policy {
   // Counts and logs a call that failed, for whatever reason.
   void count_failure(const Status& failure);
 
-  AtomicCounters& counters() { return counters_; }
+  Counters counters() const { return tally_.read(); }
 
   // Grows whenever a program is ready that an earlier `find` had to do without.
   std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
@@ -42,20 +42,21 @@ class Policy {
   Result<Found> serve_fallback(const Request& request);
   Result<Found> any_baked(const Request& request);
   bool may_fall_back(const Request& request) const;
-  static std::string reason_of_stand_in(const Explanation& e);
   void tell_of_waiting(const Request& request, const Status& miss) const;
   void prepare_async(const Request& request);
+  bool start_compiling(const Candidate& candidate);
   void forget_compiling(const Candidate& candidate);
-  // explain.cpp
+
   Result<Explanation> explain(const Request& request, Tier tier) const;
   Result<Explanation> explain(const Request& request, const Candidate& candidate, Tier tier) const;
+  std::string name_of(const Candidate& candidate) const;  // the variant's
 
   const Setup& setup_;
   std::vector<Tier> tiers_;  // that the library's options allow
-  AtomicCounters counters_;
+  Tally tally_;
   std::atomic<std::uint64_t> epoch_{0};
-  std::mutex mutex_;               // guards compiling_
-  std::set<Candidate> compiling_;  // queued for the background, running there, or done
+  std::mutex mutex_;                  // guards compiling_
+  std::vector<Candidate> compiling_;  // queued for the background, running there, or done
   ProgramStore store_;
   Background background_;  // last, so that it stops first: its work uses all of the above
 };

@@ -1,5 +1,6 @@
 #include "load/program_store.hpp"
 
+#include <clbake/joined.hpp>
 #include <clbake/platform.hpp>
 
 #include "launch/warm_up.hpp"
@@ -18,6 +19,12 @@ Found found(std::shared_ptr<const Program> program, const Candidate& candidate, 
 }
 
 }  // namespace
+
+std::string other_driver(const Setup& setup, const Bundle& bundle, const cache::EntryInfo& entry) {
+  const Result<Target> made_for = bundle.target(entry.target);
+  const bool other = made_for && made_for->driver_version != setup.target.driver_version;
+  return other ? made_for->driver_version : std::string();
+}
 
 std::shared_ptr<LoadOnce> ProgramStore::slot(const Key& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
@@ -57,8 +64,9 @@ Result<Found> ProgramStore::any_ready(const GemmKind& kind) const {
 }
 
 bool ProgramStore::in_overlay(const Candidate& candidate) const {
+  if (!setup_.options.overlay) return false;
   if (ready(candidate, Tier::overlay)) return true;
-  return failure(candidate, Tier::overlay).ok() && overlay_.has(candidate);
+  return failure(candidate, Tier::overlay).ok() && setup_.options.overlay->has(setup_, candidate);
 }
 
 Result<Found> ProgramStore::get(const Candidate& candidate, Tier tier) {
@@ -68,14 +76,36 @@ Result<Found> ProgramStore::get(const Candidate& candidate, Tier tier) {
     return load(candidate, tier);
   });
   if (!program) return program.status();
-  if (!loaded) counters_.add_times((*program)->explanation);
-  if (!loaded && tier == Tier::source) overlay_.store_async(candidate, *program);
+  if (!loaded) {
+    tally_.count([&](Counters& c) {
+      const Explanation& e = (*program)->explanation;
+      c.create_us += static_cast<std::uint64_t>(e.create_us);
+      c.build_us += static_cast<std::uint64_t>(e.build_us);
+      c.kernel_us += static_cast<std::uint64_t>(e.kernel_us);
+    });
+    if (tier == Tier::source) store_async(candidate, *program);
+  }
   return found(*program, candidate, loaded);
+}
+
+// Stores the compiled program in the overlay, if there is one, after the caller has it.
+void ProgramStore::store_async(const Candidate& candidate, std::shared_ptr<const Program> program) const {
+  if (!setup_.options.overlay || !setup_.options.overlay->writable()) return;
+  constexpr const char* kFailed = "could not store the program in the overlay: ";
+  const Status added = exceptions_to_status([&] {
+    background_.add(Background::AtShutdown::complete, [this, candidate, program = std::move(program)] {
+      const Status stored =
+          exceptions_to_status([&] { return setup_.options.overlay->store(setup_, candidate, program); });
+      if (!stored) setup_.log(LogLevel::warning, kFailed + stored.message());
+    });
+    return Status();
+  });
+  if (!added) setup_.log(LogLevel::warning, joined({kFailed, "no thread could be started"}));
 }
 
 Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const {
   const auto loaded = [&] {
-    if (tier == Tier::overlay) return overlay_.load(candidate);
+    if (tier == Tier::overlay) return setup_.options.overlay->load(setup_, candidate);
     if (tier != Tier::source) return load_baked(candidate, tier);
     return compile_source(setup_.context, setup_.device, setup_.bundles[candidate.bundle].bundle, candidate.variant);
   };
@@ -84,8 +114,8 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
     const Status right = check_product(setup_.context, setup_.device, *program);
     if (right.code() == Code::out_of_memory || right.code() == Code::opencl) return right;  // of the machine
     if (!right) {
-      return Status(Code::driver_rejected, "program " + program->variant.name + ", made for driver " +
-                                               program->explanation.baked_for + ": " + right.message());
+      return Status(Code::driver_rejected, joined({"program ", program->variant.name, ", made for driver ",
+                                                   program->explanation.baked_for, ": ", right.message()}));
     }
   }
   // The arguments of an application's own kernels are not known here.
@@ -99,15 +129,14 @@ Result<Program> ProgramStore::load(const Candidate& candidate, Tier tier) const 
 
 Result<Program> ProgramStore::load_baked(const Candidate& candidate, Tier tier) const {
   const DeviceBundle& bundle = setup_.bundles[candidate.bundle];
+  const OverlayStore* const overlay = setup_.options.overlay.get();
   Status reason;
   for (const cache::EntryInfo& entry : eligible_entries(bundle, setup_.target, candidate.variant, tier, reason)) {
-    Result<Program> program = overlay_.load_unless_rejected(candidate, bundle.bundle, entry);
+    Result<Program> program = overlay ? overlay->load_unless_rejected(setup_, candidate, bundle.bundle, entry)
+                                      : load_entry(setup_.context, setup_.device, bundle.bundle, entry);
+    if (program) program->explanation.baked_for = other_driver(setup_, bundle.bundle, entry);
+    if (program) return program;
     reason = program.status();
-    if (!program) continue;
-    const Result<Target> made_for = bundle.bundle.target(entry.target);
-    const bool other_driver = made_for && made_for->driver_version != setup_.target.driver_version;
-    if (other_driver) program->explanation.baked_for = made_for->driver_version;
-    return program;
   }
   return reason;
 }

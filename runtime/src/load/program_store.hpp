@@ -2,12 +2,9 @@
 #pragma once
 
 #include "load/background.hpp"
-#include "load/counters.hpp"
 #include "load/load_once.hpp"
-#include "load/overlay_programs.hpp"
-#include "load/setup.hpp"
-#include "select/eligible_entries.hpp"
-#include "select/request.hpp"
+#include "load/overlay_store.hpp"
+#include "select/tiers.hpp"
 
 #include <map>
 #include <memory>
@@ -16,13 +13,16 @@
 
 namespace clbake {
 
+// The driver for which an entry was made, if it is not this one; else empty.
+std::string other_driver(const Setup& setup, const Bundle& bundle, const cache::EntryInfo& entry);
+
 // Knows how to load a program from each tier; which tier to try is the policy's business. All members may be called by
 // any number of threads at once. No lock is held across a call of a driver, the log or a bundle.
 class ProgramStore {
  public:
   // All three must outlive the store.
-  ProgramStore(const Setup& setup, Background& background, AtomicCounters& counters)
-      : setup_(setup), counters_(counters), overlay_(setup, background) {}
+  ProgramStore(const Setup& setup, Background& background, Tally& tally)
+      : setup_(setup), background_(background), tally_(tally) {}
 
   // The program, from memory or loaded now. Adds the driver's time to the counters, and stores what was compiled
   // in the overlay. A permanent failure is remembered; after one of the machine the next call tries again.
@@ -45,10 +45,11 @@ class ProgramStore {
   std::shared_ptr<LoadOnce> slot_if_any(const Key& key) const;
   Result<Program> load(const Candidate& candidate, Tier tier) const;
   Result<Program> load_baked(const Candidate& candidate, Tier tier) const;
+  void store_async(const Candidate& candidate, std::shared_ptr<const Program> program) const;
 
   const Setup& setup_;
-  AtomicCounters& counters_;
-  OverlayPrograms overlay_;
+  Background& background_;
+  Tally& tally_;
   mutable std::mutex mutex_;  // guards slots_
   std::map<Key, std::shared_ptr<LoadOnce>> slots_;
 };

@@ -1,9 +1,10 @@
-// Setup of a library, made with it. It never changes; every class of this folder reads it.
+// What every class of this folder shares: how the library was set up, which never changes, and its counters.
 #pragma once
 
 #include "opencl/cl.hpp"
 #include "select/choose.hpp"
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,25 @@ struct Setup {
   void log(LogLevel level, const std::string& message) const {
     if (options.log) options.log(level, message.c_str(), options.log_data);
   }
+};
+
+// Counters behind a lock, as only calls that prepare change them. Any number of threads at once.
+class Tally {
+ public:
+  template <typename Change>
+  void count(const Change& change) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    change(counters_);
+  }
+
+  Counters read() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return counters_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Counters counters_;
 };
 
 }  // namespace clbake

@@ -1,3 +1,5 @@
+#include <clbake/joined.hpp>
+
 #include "opencl/cl.hpp"
 
 namespace clbake {
@@ -59,13 +61,14 @@ std::string platform_text(cl_platform_id platform, cl_platform_info what, cl_int
 
 std::string opencl_error(cl_int error) {
   const char* known = error_name(error);
-  return known ? std::string(known) + " (" + std::to_string(error) + ")" : "OpenCL error " + std::to_string(error);
+  const std::string number = std::to_string(error);
+  return known ? joined({known, " (", number, ")"}) : "OpenCL error " + number;
 }
 
 Status opencl_status(const char* call, cl_int error) {
   if (error == CL_SUCCESS) return {};
-  return {is_allocation_failure(error) ? Code::out_of_memory : Code::opencl,
-          std::string(call) + ": " + opencl_error(error), error};
+  return {is_allocation_failure(error) ? Code::out_of_memory : Code::opencl, joined({call, ": ", opencl_error(error)}),
+          error};
 }
 
 }  // namespace clbake

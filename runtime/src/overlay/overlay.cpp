@@ -1,8 +1,12 @@
 #include "overlay/overlay.hpp"
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 namespace clbake {
@@ -10,18 +14,62 @@ namespace {
 
 constexpr std::int64_t kTouchSeconds = 3600;
 
+// 16 digits, lower case.
+std::string hexadecimal(std::uint64_t number) {
+  std::string digits(16, '0');
+  for (std::size_t i = digits.size(); number != 0; number >>= 4U) digits[--i] = "0123456789abcdef"[number & 0xfU];
+  return digits;
+}
+
+// The fields in their order, each text after its length, so that no two keys give the same text.
+class Fields {
+ public:
+  Fields& add(std::uint64_t number) {
+    text_ += std::to_string(number) + ' ';
+    return *this;
+  }
+  Fields& add(const std::string& text) {
+    add(std::uint64_t{text.size()});
+    text_ += text;
+    return *this;
+  }
+
+  std::string digits(std::uint64_t seed) const {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text_.data());
+    return hexadecimal(cache::xxh64(bytes, text_.size(), seed));
+  }
+
+ private:
+  std::string text_;
+};
+
+void add(Fields& fields, const cache::Target& target) {
+  fields.add(target.platform_name).add(target.platform_version).add(target.vendor).add(target.device_name);
+  fields.add(target.device_version).add(target.driver_version).add(target.architecture).add(target.address_bits);
+}
+
+void add(Fields& fields, const cache::Variant& v) {
+  fields.add(v.name).add(v.family).add(static_cast<std::uint64_t>(v.precision)).add(v.contract).add(v.build_options);
+  fields.add(v.trial);
+  for (const bool flag : {v.trans_a, v.trans_b, v.image_a, v.image_b}) fields.add(std::uint64_t{flag});
+  for (const std::uint64_t factor : {v.block_m, v.block_n, v.block_k, v.split_k}) fields.add(factor);
+  for (const cache::Launch& launch : v.launches) {
+    fields.add(static_cast<std::uint64_t>(launch.role)).add(launch.kernel_name);
+    for (const std::uint64_t extent : launch.local) fields.add(extent);
+    fields.add(launch.tile_m).add(launch.tile_n);
+  }
+}
+
 std::string entry_name(const OverlayKey& key) { return key.hash + ".clbake"; }
 
 std::string mark_name(const OverlayKey& key, std::uint64_t program_checksum) {
   return key.hash + "-" + hexadecimal(program_checksum) + ".rejected";
 }
 
-Status malformed(const char* cause) { return {Code::malformed, cause}; }
-
 // Two keys may have one hash, and files can be renamed.
 Status check_content(const Bundle& bundle, const OverlayKey& key) {
   const bool one = bundle.target_count() == 1 && bundle.source_count() == 1 && bundle.variant_count() == 1;
-  if (!one || bundle.entry_count() == 0) return malformed("is not the bundle of one variant");
+  if (!one || bundle.entry_count() == 0) return {Code::malformed, "is not the bundle of one variant"};
   const Result<cache::Target> target = bundle.target(0);
   if (!target) return target.status();
   const Result<cache::Variant> variant = bundle.variant(0);
@@ -29,7 +77,7 @@ Status check_content(const Bundle& bundle, const OverlayKey& key) {
   const Result<cache::Source> source = bundle.source(0);
   if (!source) return source.status();
   const bool same = *target == key.target && *source == key.source && same_but_source(*variant, key.variant);
-  return same ? Status() : malformed("holds something else than its name says");
+  return same ? Status() : Status(Code::malformed, "holds something else than its name says");
 }
 
 // True when no process can use the file. Lack of memory or permissions may be this process's own; files of a newer
@@ -38,7 +86,29 @@ bool is_useless(Code code) {
   return code == Code::not_a_bundle || code == Code::truncated || code == Code::checksum || code == Code::malformed;
 }
 
+// The variable's value when it is an absolute path, else an empty string. Also empty when the process has more rights
+// than its user (setuid, setgid, capabilities): whoever starts it would choose what it runs.
+std::string absolute_path(const char* variable) {
+  const char* value = ::secure_getenv(variable);
+  return value && value[0] == '/' ? value : std::string();
+}
+
+bool names_a_directory(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\0", 2)) == name.npos;
+}
+
 }  // namespace
+
+OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant, const std::string& scope) {
+  Fields fields;
+  fields.add("clbake overlay 1");  // change the number when the content of the files changes
+  add(fields, target);
+  fields.add(source.name).add(source.text);
+  add(fields, variant);
+  if (!scope.empty()) fields.add(scope);
+  std::string hash = fields.digits(0) + fields.digits(1);
+  return {std::move(target), std::move(source), std::move(variant), std::move(hash)};
+}
 
 Result<Overlay> Overlay::open(const OverlayOptions& options) {
   return exceptions_to_status([&]() -> Result<Overlay> {
@@ -101,8 +171,8 @@ Status Overlay::store(const OverlayKey& key, std::vector<cache::Entry> entries) 
 
 Status Overlay::write(const std::string& name, cache::ByteView bytes) const {
   if (bytes.size > max_bytes_) {
-    return {Code::invalid_argument, directory_.path() + ": " + std::to_string(bytes.size) +
-                                        " bytes are more than the overlay may take, " + std::to_string(max_bytes_)};
+    return {Code::invalid_argument,
+            joined({directory_.path(), ": ", bytes.size, " bytes are more than the overlay may take, ", max_bytes_})};
   }
   const Status written = cache::write_private_file(directory_.descriptor(), name, bytes);
   if (!written) return within_directory(written);
@@ -122,6 +192,24 @@ bool Overlay::is_rejected(const OverlayKey& key, std::uint64_t program_checksum)
     return {};
   });
   return found.ok();
+}
+
+Result<std::string> user_cache_directory(const std::string& application) {
+  return exceptions_to_status([&]() -> Result<std::string> {
+    if (!names_a_directory(application)) {
+      return {Argument::other, "application: \"" + application + "\" cannot name a directory"};
+    }
+    std::string caches = absolute_path("XDG_CACHE_HOME");
+    if (caches.empty()) {
+      caches = absolute_path("HOME");
+      if (caches.empty()) {
+        return {Code::not_found,
+                "neither XDG_CACHE_HOME nor HOME is an absolute path, or the process has more rights than its user"};
+      }
+      caches += "/.cache";
+    }
+    return caches + "/" + application + "/clbake";
+  });
 }
 
 }  // namespace clbake

@@ -1,7 +1,7 @@
 // The overlay: a directory of compiled programs that processes share without locks. No OpenCL here.
 //
 // Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant
-// (overlay_key.hpp). So a reader opens one file without an index, a changed source or driver has another name, and
+//. So a reader opens one file without an index, a changed source or driver has another name, and
 // `clbake merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of
 // it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
 // later processes do not offer it again.
@@ -14,14 +14,26 @@
 #include <clbake/cache/reader.hpp>
 #include <clbake/overlay.hpp>
 
-#include "overlay/overlay_key.hpp"
 #include "overlay/private_directory.hpp"
 
+#include <string>
 #include <vector>
 
 namespace clbake {
 
 using cache::Bundle;
+
+// A variant of one source on one device with one driver.
+struct OverlayKey {
+  cache::Target target;
+  cache::Source source;
+  cache::Variant variant;  // its `source` is ignored
+  std::string hash;        // of all of these, 32 hexadecimal digits: its file names begin with it
+};
+
+// `scope`: of Trust, so that libraries of different policies have different files; empty without trust.
+OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant,
+                       const std::string& scope = {});
 
 // An open overlay. Move-only; all const members may be called from any number of threads at once, and any number of
 // processes may use the same directory meanwhile. A failure leaves no file behind and must not fail a product: the

@@ -1,10 +1,13 @@
 #include "program/program.hpp"
+
 #include <clbake/choice.hpp>
-#include "program/accelerated.hpp"
+#include <clbake/finalize.hpp>
+#include <clbake/joined.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace clbake {
@@ -21,20 +24,17 @@ std::string one_line(std::string log) {
 // The launches of the contract, in their order: copies of A and of B, the product, and a reduction if k is split.
 bool roles_fit(const cache::Variant& variant) {
   using cache::Role;
-  bool pack_a = false;
-  bool pack_b = false;
-  std::vector<Role> expected;
-  for (const cache::Launch& launch : variant.launches) {
-    pack_a = pack_a || launch.role == Role::pack_a;
-    pack_b = pack_b || launch.role == Role::pack_b;
-  }
-  if (pack_a) expected.push_back(Role::pack_a);
-  if (pack_b) expected.push_back(Role::pack_b);
-  expected.push_back(Role::gemm);
-  if (variant.split_k != 1) expected.push_back(Role::reduce);
-  const bool in_order = std::equal(expected.begin(), expected.end(), variant.launches.begin(), variant.launches.end(),
-                                   [](Role role, const cache::Launch& launch) { return role == launch.role; });
-  return in_order && (pack_a || !variant.image_a) && (pack_b || !variant.image_b) && variant.split_k <= kMaxSplit;
+  auto launch = variant.launches.begin();
+  const auto next_is = [&](Role role) {
+    const bool is = launch != variant.launches.end() && launch->role == role;
+    if (is) ++launch;
+    return is;
+  };
+  const bool pack_a = next_is(Role::pack_a);
+  const bool pack_b = next_is(Role::pack_b);
+  const bool in_order = next_is(Role::gemm) && next_is(Role::reduce) == (variant.split_k != 1);
+  return in_order && launch == variant.launches.end() && (pack_a || !variant.image_a) && (pack_b || !variant.image_b) &&
+         variant.split_k <= kMaxSplit;
 }
 
 Result<cache::Variant> launchable_variant(const Bundle& bundle, std::uint32_t index) {
@@ -67,6 +67,29 @@ std::size_t work_group_limit(const cl::Kernel& kernel, const cl::Device& device,
   return limit;
 }
 
+// True when a source, or its PTX, has an instruction that only sm_90a has, NVIDIA's sm_90 with a suffix.
+bool needs_sm_90a(const std::string& source) { return source.find("wgmma.") != std::string::npos; }
+
+// The driver compiles a source for the plain architecture, whose assembler refuses wgmma; but it has made PTX by then.
+// Of a program that could not be built for this reason: one of the same PTX for sm_90a, not built yet. Without such PTX
+// no program.
+cl::Program for_sm_90a(const cl::Context& context, const cl::Device& device, const cl::Program& refused) {
+  constexpr std::string_view plain = ".target sm_90,";
+  const Result<cache::Bytes> binary = program_binary(refused());
+  if (!binary) return {};
+  std::string ptx(binary->begin(), binary->end());
+  const std::size_t target = ptx.find(plain);
+  if (target == std::string::npos || !needs_sm_90a(ptx)) return {};
+  ptx.insert(target + plain.size() - 1, "a");
+
+  const cl_device_id id = device();
+  const auto* bytes = reinterpret_cast<const unsigned char*>(ptx.data());
+  const std::size_t size = ptx.size();
+  cl_int error = CL_SUCCESS;
+  const cl::Program program(clCreateProgramWithBinary(context(), 1, &id, &size, &bytes, nullptr, &error));
+  return error == CL_SUCCESS ? program : cl::Program();
+}
+
 // Microseconds since the last call, or since it was made.
 class Stopwatch {
  public:
@@ -80,6 +103,15 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+// "; the program has clbake_gemm;clbake_pack".
+std::string kernels_in(const cl::Program& program) {
+  cl_int error = CL_SUCCESS;
+  const std::string names = cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+    return clGetProgramInfo(program(), CL_PROGRAM_KERNEL_NAMES, size, to, size_ret);
+  });
+  return error == CL_SUCCESS ? "; the program has " + std::string(names.c_str()) : std::string();
+}
+
 Status check_kernel(const cl::Program& program, const cl::Device& device, const cache::Variant& variant,
                     const cache::Launch& launch, double& kernel_us) {
   cl_int error = CL_SUCCESS;
@@ -88,20 +120,15 @@ Status check_kernel(const cl::Program& program, const cl::Device& device, const 
   kernel_us += watch.lap();
   error = error_of(kernel, error);
   const std::string name = variant.is_program() ? ", kernel " + launch.kernel_name : std::string();
-  if (error == CL_INVALID_KERNEL_NAME) {
-    cl_int unknown = CL_SUCCESS;
-    const std::string names = cl::text(unknown, [&](std::size_t size, char* to, std::size_t* size_ret) {
-      return clGetProgramInfo(program(), CL_PROGRAM_KERNEL_NAMES, size, to, size_ret);
-    });
-    const std::string of = unknown == CL_SUCCESS ? "; the program has " + std::string(names.c_str()) : "";
-    return {Code::opencl, "clCreateKernel" + name + ": " + opencl_error(error) + of, error};
+  if (error != CL_SUCCESS) {
+    const Status status = opencl_status(("clCreateKernel" + name).c_str(), error);
+    return error == CL_INVALID_KERNEL_NAME ? status.with_message(status.message() + kernels_in(program)) : status;
   }
-  if (error != CL_SUCCESS) return opencl_status(("clCreateKernel" + name).c_str(), error);
   const std::size_t wanted = work_items(launch);
   const std::size_t limit = work_group_limit(kernel, device, launch, error);
   if (error != CL_SUCCESS || wanted <= limit) return {};
-  return {Code::invalid_argument, "variant " + variant.name + name + " needs " + std::to_string(wanted) +
-                                      " work-items in a work-group; the device allows " + std::to_string(limit)};
+  return {Code::invalid_argument, joined({"variant ", variant.name, name, " needs ", wanted,
+                                          " work-items in a work-group; the device allows ", limit})};
 }
 
 // Some drivers report success for a build that produced nothing: only creating the kernels proves it.
@@ -116,7 +143,7 @@ Status check_kernels(const cl::Program& program, const cl::Device& device, const
 
 Status rejected(const cache::Variant& variant, const Status& why) {
   if (why.code() == Code::out_of_memory) return why;  // says nothing of the program
-  return {Code::driver_rejected, "program " + variant.name + ": " + why.message(), why.opencl_code()};
+  return {Code::driver_rejected, joined({"program ", variant.name, ": ", why.message()}), why.opencl_code()};
 }
 
 }  // namespace
@@ -124,13 +151,12 @@ Status rejected(const cache::Variant& variant, const Status& why) {
 Status check_launchable(const cache::Variant& variant) {
   const std::uint32_t known = variant.is_program() ? kProgramContract : kContract;
   if (variant.contract != known) {
-    return {Code::unsupported_version, "variant " + variant.name + " follows kernel contract " +
-                                           std::to_string(variant.contract) + "; this runtime knows " +
-                                           std::to_string(known)};
+    return {Code::unsupported_version, joined({"variant ", variant.name, " follows kernel contract ", variant.contract,
+                                               "; this runtime knows ", known})};
   }
   if (variant.is_program() || roles_fit(variant)) return {};
   return {Code::malformed,
-          "variant " + variant.name + " has a sequence of launches that the kernel contract does not allow"};
+          joined({"variant ", variant.name, " has a sequence of launches that the kernel contract does not allow"})};
 }
 
 Result<Program> load_entry(const cl::Context& context, const cl::Device& device, const Bundle& bundle,
@@ -200,9 +226,10 @@ Result<Program> compile_source(const cl::Context& context, const cl::Device& dev
     const std::string log = cl::text(ignored, [&](std::size_t size, char* to, std::size_t* size_ret) {
       return clGetProgramBuildInfo(program(), id, CL_PROGRAM_BUILD_LOG, size, to, size_ret);
     });
-    return {Code::build_failed,
-            source->name + " as " + variant->name + ": clBuildProgram: " + opencl_error(error) + ": " + one_line(log),
-            error};
+    return {
+        Code::build_failed,
+        joined({source->name, " as ", variant->name, ": clBuildProgram: ", opencl_error(error), ": ", one_line(log)}),
+        error};
   }
   const Status usable = check_kernels(program, device, *variant, explanation.kernel_us);
   if (!usable) return usable;

@@ -1,11 +1,14 @@
 #include "select/choose.hpp"
 
-#include "select/search_variant.hpp"
+#include <clbake/joined.hpp>
 
 #include <cstdio>
+#include <tuple>
 
 namespace clbake {
 namespace {
+
+constexpr const char* kOwnPrefix = "clbake-";  // of the kernels of complex problems
 
 // How much another target's profile can say about this device: the same device before the same architecture before the
 // same platform before any.
@@ -26,44 +29,11 @@ Result<cache::Profile> most_similar_profile(const Bundle& bundle, const Target& 
     const Result<Target> target = bundle.target(profile->target);
     if (!target) return target.status();
     const int similar = similarity(*target, device);
-    if (similar > best_similarity) {
-      best_similarity = similar;
-      best = std::move(profile);
-    }
+    if (similar <= best_similarity) continue;
+    best_similarity = similar;
+    best = std::move(profile);
   }
   return best;
-}
-
-std::string describe(const Problem& p) {
-  std::string text = name(p.precision);
-  text += p.trans_a ? " t" : " n";
-  text += p.trans_b ? "t" : "n";
-  const char* separator = " ";
-  for (const std::size_t size : {p.m, p.n, p.k}) {
-    text += separator;
-    text += std::to_string(size);
-    separator = " x ";
-  }
-  return text;
-}
-
-Result<std::uint32_t> find_by_name(const Bundle& bundle, const Problem& problem, const std::string& name) {
-  // One by one only where a damaged neighbour ended the search.
-  for (std::uint32_t i = search_variant(bundle, name).value_or(0); i < bundle.variant_count(); ++i) {
-    const Result<cache::Variant> variant = bundle.variant(i);
-    if (!variant || variant->name != name) continue;  // a damaged neighbour is no reason to fail
-    if (variant->kind() == problem.kind()) return i;
-    return {Code::no_variant, "variant " + name + " does not compute " + describe(problem)};
-  }
-  return {Code::no_variant, "the bundle has no variant named " + name};
-}
-
-// Checks that a profile may name the variant for this kind of problem.
-Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
-  const Result<cache::Variant> variant = bundle.variant(index);
-  if (!variant) return variant.status();
-  if (variant->kind() == problem.kind()) return {};
-  return {Code::malformed, "the profile names " + variant->name + " for " + describe(problem)};
 }
 
 Result<cache::Profile> profile_of(const Bundle& bundle, const Result<std::uint32_t>& target) {
@@ -76,7 +46,55 @@ Result<Choices> choices_of(Result<cache::Profile> profile, std::uint32_t units) 
   return Choices(std::move(*profile), units);
 }
 
-Result<std::uint32_t> checked(const Bundle& bundle, const Choices::Choice& choice, const Problem& problem) {
+// "single nt".
+std::string describe(const GemmKind& kind) {
+  return joined({name(kind.precision), kind.trans_a ? " t" : " n", kind.trans_b ? "t" : "n"});
+}
+
+std::string describe(const Problem& p) { return joined({describe(p.kind()), " ", p.m, " x ", p.n, " x ", p.k}); }
+
+// The index of the variant of this name. Variants are in the order of their names, so it is searched for; one by one
+// only where a damaged record ended the search. Fails with no_entry, or with what is wrong with that record.
+Result<std::uint32_t> find_named(const Bundle& bundle, const std::string& name) {
+  Status failure(Code::no_entry, {});
+  for (std::uint32_t begin = 0, end = bundle.variant_count(); begin < end;) {
+    const std::uint32_t middle = begin + (end - begin) / 2;
+    const Result<cache::Variant> variant = bundle.variant(middle);
+    if (variant && variant->name == name) return middle;
+    if (!variant) failure = variant.status();
+    if (!variant) break;
+    (variant->name < name ? begin : end) = variant->name < name ? middle + 1 : middle;
+  }
+  for (std::uint32_t i = 0; failure.code() != Code::no_entry && i < bundle.variant_count(); ++i) {
+    const Result<cache::Variant> variant = bundle.variant(i);
+    if (variant && variant->name == name) return i;
+  }
+  return failure;
+}
+
+Result<std::uint32_t> choose_named(const Bundle& bundle, const Problem& problem, const std::string& name) {
+  const Result<std::uint32_t> found = find_named(bundle, name);
+  if (found.status().code() == Code::out_of_memory) return found;
+  if (!found) return {Code::no_variant, "the bundle has no variant named " + name};
+  const Result<cache::Variant> variant = bundle.variant(*found);
+  if (!variant) return variant.status();
+  if (variant->kind() == problem.kind()) return found;
+  return {Code::no_variant, joined({"variant ", name, " does not compute ", describe(problem)})};
+}
+
+// Checks that a profile may name the variant for this kind of problem.
+Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
+  const Result<cache::Variant> variant = bundle.variant(index);
+  if (!variant) return variant.status();
+  if (variant->kind() == problem.kind()) return {};
+  return {Code::malformed, joined({"the profile names ", variant->name, " for ", describe(problem)})};
+}
+
+// The profile's choice. Fails with no_variant, without a message, where it says nothing; or with what is wrong with the
+// record.
+Result<std::uint32_t> choose(const Bundle& bundle, const Result<Choices>& choices, const Problem& problem) {
+  if (!choices) return choices.status();
+  const Choices::Choice choice = choices->find(problem);
   if (!choice.named) return {Code::no_variant, {}};
   if (!choice.named->checked.load(std::memory_order_relaxed)) {
     const Status valid = check_variant(bundle, choice.named->variant, problem);
@@ -84,6 +102,50 @@ Result<std::uint32_t> checked(const Bundle& bundle, const Choices::Choice& choic
     choice.named->checked.store(true, std::memory_order_relaxed);
   }
   return choice.named->variant;
+}
+
+// Why no variant of the bundle is chosen. Searches all variants.
+Status nothing_fits(const Bundle& bundle, const Problem& problem) {
+  if (capable_variants(bundle, problem).empty()) {
+    return {Code::no_variant, "the bundle has no variant for " + describe(problem.kind())};
+  }
+  return {Code::no_variant, "nothing in the profile fits " + describe(problem)};
+}
+
+Status refusal_among(const std::vector<DeviceBundle>& bundles) {
+  for (const DeviceBundle& bundle : bundles) {
+    if (!bundle.refused) return bundle.refused;
+  }
+  return {};
+}
+
+// The index of the program of this name; or no_program, or what is wrong with a record that may be the program's.
+Result<std::uint32_t> find_program(const Bundle& bundle, const std::string& name) {
+  const Result<std::uint32_t> found = find_named(bundle, name);
+  if (!found) return found.status().code() == Code::no_entry ? Status(Code::no_program, {}) : found.status();
+  const Result<cache::Variant> variant = bundle.variant(*found);
+  if (!variant) return variant.status();
+  return variant->is_program() ? found : Status(Code::no_program, {});
+}
+
+// "there are: softmax, transpose".
+std::string programs_in(const std::vector<DeviceBundle>& bundles) {
+  std::string names;
+  for (const DeviceBundle& bundle : bundles) {
+    for (std::uint32_t i = 0; i < bundle.bundle.variant_count(); ++i) {
+      const Result<cache::Variant> variant = bundle.bundle.variant(i);
+      if (!variant || !variant->is_program() || variant->name.rfind(kOwnPrefix, 0) == 0) continue;
+      names += (names.empty() ? "there are: " : ", ") + variant->name;
+    }
+  }
+  return names.empty() ? "they have none" : names;
+}
+
+bool same_program(const Bundle& a, std::uint32_t of_a, const Bundle& b, std::uint32_t of_b) {
+  const Result<cache::Variant> first = a.variant(of_a), second = b.variant(of_b);
+  if (!first || !second || !same_but_source(*first, *second)) return false;
+  const Result<cache::Source> source = a.source(first->source), other = b.source(second->source);
+  return source && other && *source == *other;
 }
 
 // "61.2 us", "1.5 ms", "2 s": three digits.
@@ -99,15 +161,6 @@ std::string duration(double us) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g %s", us, unit);
   return text;
-}
-
-// ", expected 61.2 us; next NAME, 65 us".
-std::string expectation(const DeviceBundle& bundle, const Problem& problem, const Choices::Choice& choice) {
-  std::string text = ", expected " + duration(choice.expected_us);
-  const Choices::Choice next = bundle.choices->runner_up(problem, choice.named->variant);
-  if (!next.named) return text;
-  const Result<cache::Variant> variant = bundle.bundle.variant(next.named->variant);
-  return text + "; next " + (variant ? variant->name : "an unknown variant") + ", " + duration(next.expected_us);
 }
 
 }  // namespace
@@ -133,38 +186,93 @@ DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu,
           Status()};
 }
 
-Status nothing_fits(const Bundle& bundle, const Problem& problem) {
-  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
-    const Result<cache::Variant> variant = bundle.variant(i);
-    if (variant && variant->kind() == problem.kind()) {
-      return {Code::no_variant, "nothing in the profile fits " + describe(problem)};
+bool operator==(const Candidate& a, const Candidate& b) { return a.bundle == b.bundle && a.variant == b.variant; }
+
+bool operator<(const Candidate& a, const Candidate& b) {
+  return std::tie(a.bundle, a.variant) < std::tie(b.bundle, b.variant);
+}
+
+Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Problem& problem,
+                             const std::string& name) {
+  const Status possible = check(problem);
+  if (!possible) return possible;
+  Request request;
+  request.problem = row_major(problem);
+  request.layout = problem.layout;
+  request.named = !name.empty();
+  request.refused = refusal_among(bundles);
+  if (is_complex(problem.precision)) {
+    request.complex = std::move(request.problem);
+    request.problem = real_product(*request.complex);
+  }
+  const Problem& p = request.problem;
+  Status first_failure(Code::no_variant, "the library has no bundle");
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    const DeviceBundle& of = bundles[i];
+    const Result<std::uint32_t> variant =
+        request.named ? choose_named(of.bundle, p, name) : choose(of.bundle, of.choices, p);
+    if (variant) request.candidates.push_back({i, *variant});
+    if (!variant && i == 0) first_failure = variant.status();
+  }
+  // Only when no profile says anything: a default has no program, but another bundle's choice may have one.
+  request.by_device_type = !request.named && request.candidates.empty();
+  for (std::size_t i = 0; request.by_device_type && request.candidates.empty() && i < bundles.size(); ++i) {
+    const Result<std::uint32_t> variant = choose(bundles[i].bundle, bundles[i].defaults, p);
+    if (variant) request.candidates.push_back({i, *variant});
+  }
+  if (!request.candidates.empty()) return request;
+  if (!request.refused) return request.refused;
+  const bool fits_nowhere = first_failure.code() == Code::no_variant && first_failure.message().empty();
+  return fits_nowhere ? nothing_fits(bundles.front().bundle, p) : first_failure;
+}
+
+Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const std::string& name) {
+  Request request;
+  request.problem.precision = no_precision;
+  request.named = true;
+  request.refused = refusal_among(bundles);
+  Status failure(Code::no_program, {});
+  for (std::size_t i = 0; i < bundles.size(); ++i) {
+    const Bundle& bundle = bundles[i].bundle;
+    const Result<std::uint32_t> variant = find_program(bundle, name);
+    if (!variant && failure.code() == Code::no_program) failure = variant.status();
+    if (!variant) continue;
+    if (!request.candidates.empty()) {
+      const Candidate& first = request.candidates.front();
+      if (!same_program(bundles[first.bundle].bundle, first.variant, bundle, *variant)) continue;
     }
+    request.candidates.push_back({i, *variant});
   }
-  const std::string transposes = std::string(problem.trans_a ? "t" : "n") + (problem.trans_b ? "t" : "n");
-  return {Code::no_variant, "the bundle has no variant for " + std::string(name(problem.precision)) + " " + transposes};
+  if (!request.candidates.empty()) return request;
+  if (!request.refused) return request.refused;
+  if (failure.code() != Code::no_program) return failure;
+  return failure.with_message(joined({"no bundle has a program named '", name, "'; ", programs_in(bundles)}));
 }
 
-std::string why(const DeviceBundle& bundle, const Problem& problem) {
-  const Choices::Choice choice = bundle.choices ? bundle.choices->find(problem) : Choices::Choice();
+Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles, Precision precision, bool is_cpu) {
+  Status failure(Code::no_program, {});
+  for (const bool cpu : {is_cpu, !is_cpu}) {  // any device runs either form
+    Result<Request> request = program_request(bundles, joined({kOwnPrefix, name(precision), cpu ? "-cpu" : "-gpu"}));
+    if (request) return request;
+    if (cpu == is_cpu) failure = request.status();
+  }
+  if (failure.code() != Code::no_program) return failure;
+  return {Code::no_variant, joined({"no bundle has the kernels of ", name(precision), "; 'clbake build --precision ",
+                                    name(precision), "' bakes them"})};
+}
+
+std::string reason_for(const Request& request, const DeviceBundle& bundle) {
+  if (request.named) return "asked for by name";
+  const Choices::Choice choice = bundle.choices ? bundle.choices->find(request.problem) : Choices::Choice();
   if (!choice.named) return "the default for this type of device";
-  const std::string& device = bundle.profile_of;
-  switch (choice.by) {
-    case ChosenBy::exception: return "measured on " + device;
-    case ChosenBy::default_rule: return "the default of " + device;
-    default: break;
-  }
-  return "the cost model of " + device + expectation(bundle, problem, choice);
-}
-
-Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name) {
-  if (!name.empty()) return find_by_name(bundle.bundle, problem, name);
-  if (!bundle.choices) return bundle.choices.status();
-  return checked(bundle.bundle, bundle.choices->find(problem), problem);
-}
-
-Result<std::uint32_t> choose_default(const DeviceBundle& bundle, const Problem& problem) {
-  if (!bundle.defaults) return bundle.defaults.status();
-  return checked(bundle.bundle, bundle.defaults->find(problem), problem);
+  if (choice.by == ChosenBy::exception) return "measured on " + bundle.profile_of;
+  if (choice.by == ChosenBy::default_rule) return "the default of " + bundle.profile_of;
+  const std::string text =
+      joined({"the cost model of ", bundle.profile_of, ", expected ", duration(choice.expected_us)});
+  const Choices::Choice next = bundle.choices->runner_up(request.problem, choice.named->variant);
+  if (!next.named) return text;
+  const Result<cache::Variant> variant = bundle.bundle.variant(next.named->variant);
+  return joined({text, "; next ", variant ? variant->name : "an unknown variant", ", ", duration(next.expected_us)});
 }
 
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind) {

@@ -1,4 +1,4 @@
-// Which variant of a bundle serves a problem. Looks into bundles only; calls no driver.
+// Which variant of each bundle serves a problem, or a program's name. Looks into bundles only; calls no driver.
 //
 // A bundle's profile has exceptions, cost models and defaults, which the builder fitted to measurements
 // (builder/TUNING.md); FORMAT.md, "The cost model", has the order in which they decide. A device without a profile of
@@ -8,7 +8,9 @@
 
 #include <clbake/choice.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,18 +30,40 @@ struct DeviceBundle {
 // appears as a failed target, or failed choices or defaults.
 DeviceBundle bundle_for(const Bundle& bundle, const Target& device, bool is_cpu, std::uint32_t units);
 
-// The bundle's variant for a row-major problem: the one of this name or, when `name` is empty, the profile's choice.
-// Fails with no_variant, without a message where the profile says nothing (nothing_fits); or with what is wrong with
-// the record.
-Result<std::uint32_t> choose(const DeviceBundle& bundle, const Problem& problem, const std::string& name);
+// A variant of one of the library's bundles.
+struct Candidate {
+  std::size_t bundle = 0;
+  std::uint32_t variant = 0;
+};
+bool operator==(const Candidate& a, const Candidate& b);
+bool operator<(const Candidate& a, const Candidate& b);
 
-// The default of the device's type for the problem, which the bundle holds as source. Fails like `choose`.
-Result<std::uint32_t> choose_default(const DeviceBundle& bundle, const Problem& problem);
+// A request for a program: the variants that would serve it, at most one of each bundle.
+struct Request {
+  Problem problem;                    // row-major, what the variant computes; of no precision for a program
+  std::optional<Problem> complex;     // row-major, of which the one above is the real_product
+  Layout layout = Layout::row_major;  // the caller's
+  std::vector<Candidate> candidates;  // in the order of the bundles; not empty
+  bool named = false;                 // asked for by name: no other variant will do
+  bool by_device_type = false;        // no profile says anything: defaults for all devices of the type
+  Status refused;                     // of the first bundle that is not trusted; ok if all are
+};
 
-// Why no variant of the bundle is chosen. Searches all variants.
-Status nothing_fits(const Bundle& bundle, const Problem& problem);
+// The candidates for the caller's problem: the variants of that name or, when `name` is empty, the profiles' choices.
+// Fails with invalid_argument (an impossible problem) or, when no bundle has a variant, with not_trusted if one is not
+// trusted, else with the first bundle's reason.
+Result<Request> make_request(const std::vector<DeviceBundle>& bundles, const Problem& problem, const std::string& name);
 
-// Why the bundle chooses what `choose` or `choose_default` returned, for a person.
-std::string why(const DeviceBundle& bundle, const Problem& problem);
+// The candidates for an application's own program: that of the first bundle with one of this name and, of the others,
+// those of the same source and options. What an older source made is no candidate. Fails with no_program, or with what
+// is wrong with a record that may be the program's.
+Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const std::string& name);
+
+// The same for the kernels that a complex problem needs beside its variant. Fails with no_variant where no bundle has
+// them.
+Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles, Precision precision, bool is_cpu);
+
+// Why the request's variant of this bundle was chosen, for a person.
+std::string reason_for(const Request& request, const DeviceBundle& bundle);
 
 }  // namespace clbake

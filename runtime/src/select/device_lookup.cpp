@@ -1,8 +1,7 @@
 #include <clbake/device_lookup.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
-#include "select/eligible_entries.hpp"
-#include "select/request.hpp"
+#include "select/tiers.hpp"
 
 namespace clbake {
 namespace {

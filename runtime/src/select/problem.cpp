@@ -1,66 +1,57 @@
-#include "select/problem.hpp"
-
+#include <clbake/choice.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 #include <clbake/operand.hpp>
 
 #include <algorithm>
 #include <climits>
-#include <cstdint>
-#include <string>
 
 namespace clbake {
 namespace {
 
-Status too_large(Argument argument, const char* field, std::size_t value) {
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than " + std::to_string(INT_MAX) +
-                        ", the largest size that a kernel can handle"};
+Status at_most(Argument argument, const char* field, std::size_t value, std::size_t most, const char* meaning) {
+  if (value <= most) return {};
+  return {argument, joined({field, " = ", value, " is more than ", most, meaning})};
 }
 
 // Kernels count sizes in an int; in a complex problem they count both reals of an element.
 Status check_size(Argument argument, const char* field, std::size_t value, const Problem& p) {
-  constexpr std::size_t most_complex = INT_MAX / 2;
-  if (value > INT_MAX) return too_large(argument, field, value);
-  if (!is_complex(p.precision) || value <= most_complex) return {};
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than " +
-                        std::to_string(most_complex) + ", the largest size of complex problems"};
+  const Status any = at_most(argument, field, value, INT_MAX, ", the largest size that a kernel can handle");
+  if (!any || !is_complex(p.precision)) return any;
+  return at_most(argument, field, value, INT_MAX / 2, ", the largest size of complex problems");
 }
 
 Status check_leading_dimension(Argument argument, const char* field, std::size_t value, std::size_t least,
                                const Problem& p) {
   if (Status possible = check_size(argument, field, value, p); !possible) return possible;
   if (value >= least) return {};
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is less than " + std::to_string(least) +
-                        ", the length of a stored row or column"};
+  return {argument, joined({field, " = ", value, " is less than ", least, ", the length of a stored row or column"})};
 }
 
 // Distances of matrices are limited so that sums of them with a matrix's extent do not overflow.
 constexpr std::size_t kMaxDistance = std::size_t{1} << 62;
 
 Status check_distance(Argument argument, const char* field, std::size_t value, std::size_t most = kMaxDistance) {
-  if (value <= most) return {};
-  return {argument, std::string(field) + " = " + std::to_string(value) + " is more than " + std::to_string(most) +
-                        " elements, the largest distance that can be addressed"};
+  return at_most(argument, field, value, most, " elements, the largest distance that can be addressed");
 }
 
 Status check_batch(const Problem& p) {
-  if (p.batch > INT_MAX) return too_large(Argument::batch, "batch", p.batch);
+  Status status = at_most(Argument::batch, "batch", p.batch, INT_MAX, ", the largest size that a kernel can handle");
+  if (!status) return status;
   if (p.offsets.empty()) {
     if (p.batch <= 1) return {};
     if (p.c_stride == 0) return {Argument::c_stride, "c_stride = 0: all products would write to the same C"};
     const std::size_t most = kMaxDistance / p.batch;
-    Status status = check_distance(Argument::a_stride, "a_stride", p.a_stride, most);
+    status = check_distance(Argument::a_stride, "a_stride", p.a_stride, most);
     if (status) status = check_distance(Argument::b_stride, "b_stride", p.b_stride, most);
     return status ? check_distance(Argument::c_stride, "c_stride", p.c_stride, most) : status;
   }
   if (p.offsets.size() != p.batch) {
-    return {Argument::offsets,
-            "offsets has " + std::to_string(p.offsets.size()) + " members, batch is " + std::to_string(p.batch)};
+    return {Argument::offsets, joined({"offsets has ", p.offsets.size(), " members, batch is ", p.batch})};
   }
-  Status status;
   for (const BatchOffsets& product : p.offsets) {
-    if (status) status = check_distance(Argument::offsets, "an offset of A", product.a);
-    if (status) status = check_distance(Argument::offsets, "an offset of B", product.b);
-    if (status) status = check_distance(Argument::offsets, "an offset of C", product.c);
+    status = check_distance(Argument::offsets, "an offset", std::max({product.a, product.b, product.c}));
+    if (!status) break;
   }
   return status;
 }
@@ -78,7 +69,7 @@ Status check_epilogue(const Problem& p) {
   }
   if (e.activation == Activation::clamp && !(e.low <= e.high)) {
     return {Argument::bounds,
-            "clamp: low = " + std::to_string(e.low) + " is not at most high = " + std::to_string(e.high)};
+            joined({"clamp: low = ", std::to_string(e.low), " is not at most high = ", std::to_string(e.high)})};
   }
   if (!e.has_d) return {};
   const Problem tight = make_problem(p.kind(), p.m, p.n, p.k, p.layout);
@@ -102,7 +93,7 @@ Status check_problem(const Problem& p) {
     return std::find(std::begin(list), std::end(list), p.precision) != std::end(list);
   };
   if (!known(all_precisions) && !known(complex_precisions)) {
-    return {Argument::precision, std::string("precision is none of ") + precision_names};
+    return {Argument::precision, joined({"precision is none of ", precision_names})};
   }
   if (p.layout != Layout::row_major && p.layout != Layout::column_major) {
     return {Argument::layout, "layout is neither row-major nor column-major"};

@@ -1,9 +1,8 @@
-// The ways to a program and their order, which `prepare`, `explain` and the builder's DeviceLookup share.
+// The ways to a program and their order, which `prepare`, `explain` and the builder's DeviceLookup share; and which
+// entries of a bundle each of them may load. Looks into bundles only; calls no driver.
 #pragma once
 
-#include <clbake/clbake.hpp>
-
-#include <vector>
+#include "select/choose.hpp"
 
 namespace clbake {
 
@@ -45,6 +44,11 @@ constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier =
 constexpr cache::Form form_of(Tier tier) {
   return tier == Tier::portable ? cache::Form::portable : cache::Form::native;
 }
+
+// The entries that a device may load for a variant by one tier, best first. Empty, with the reason in `none`, when
+// there is none. Damaged records of other targets are left out.
+std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const Target& device, std::uint32_t variant,
+                                               Tier tier, Status& none);
 
 // The result of the first tier that serves, or of the last one where none does. `attempt`: Tier -> Result<T>. Sets
 // `miss`, unless the caller did, to why the first tier had nothing; ok when an exact one served.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "faults/fake_scene.hpp"
-#include "faults/leaks.hpp"
 #include "system/temporary_directory.hpp"
 
 #include <clbake/clbake.h>

@@ -114,8 +114,7 @@ std::string kernel_names(const std::string& build_options) {
 cl_kernel clCreateKernel(cl_program id, const char* wanted, cl_int* error) {
   const Call call(Function::clCreateKernel);
   auto* program = object<Program>(id);
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(program)) result = CL_INVALID_PROGRAM;
+  cl_int result = call.refusal(program);
   if (result == CL_SUCCESS && !wanted) result = CL_INVALID_VALUE;
   const Program::Build* build = result == CL_SUCCESS ? executable(*program) : nullptr;
   if (result == CL_SUCCESS && !build) result = CL_INVALID_PROGRAM_EXECUTABLE;
@@ -131,21 +130,12 @@ cl_kernel clCreateKernel(cl_program id, const char* wanted, cl_int* error) {
   });
 }
 
-cl_int clRetainKernel(cl_kernel id) {
-  const Call call(Function::clRetainKernel);
-  return call.retain(object<Kernel>(id), CL_INVALID_KERNEL);
-}
-
-cl_int clReleaseKernel(cl_kernel id) {
-  const Call call(Function::clReleaseKernel);
-  return call.release(object<Kernel>(id), CL_INVALID_KERNEL);
-}
+FAKE_OPENCL_REFERENCES(Kernel, clRetainKernel, clReleaseKernel)
 
 cl_int clSetKernelArg(cl_kernel id, cl_uint index, size_t size, const void* value) {
   const Call call(Function::clSetKernelArg);
-  if (call.error != CL_SUCCESS) return call.error;
   auto* kernel = object<Kernel>(id);
-  if (!call.valid(kernel)) return CL_INVALID_KERNEL;
+  if (const cl_int refused = call.refusal(kernel)) return refused;
   const char* const kinds = signature(kernel->role);
   if (index >= std::strlen(kinds)) return CL_INVALID_ARG_INDEX;
   const char kind = kinds[index];
@@ -166,36 +156,12 @@ cl_int clSetKernelArg(cl_kernel id, cl_uint index, size_t size, const void* valu
 cl_int clGetKernelWorkGroupInfo(cl_kernel id, cl_device_id /*device*/, cl_kernel_work_group_info what, size_t size,
                                 void* value, size_t* size_ret) {
   const Call call(Function::clGetKernelWorkGroupInfo);
-  if (call.error != CL_SUCCESS) return call.error;
-  if (!call.valid(object<Kernel>(id))) return CL_INVALID_KERNEL;
+  if (const cl_int refused = call.refusal(object<Kernel>(id))) return refused;
   const Answer answer{size, value, size_ret};
   const std::size_t none[3] = {0, 0, 0};
   switch (what) {
     case CL_KERNEL_WORK_GROUP_SIZE: return answer.number<std::size_t>(256);
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return answer.bytes(none, sizeof none);
-    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return answer.number<std::size_t>(16);
-    case CL_KERNEL_LOCAL_MEM_SIZE:
-    case CL_KERNEL_PRIVATE_MEM_SIZE: return answer.number<cl_ulong>(0);
-    default: return CL_INVALID_VALUE;
-  }
-}
-
-cl_int clGetKernelInfo(cl_kernel id, cl_kernel_info what, size_t size, void* value, size_t* size_ret) {
-  const Call call(Function::clGetKernelInfo);
-  if (call.error != CL_SUCCESS) return call.error;
-  const auto* kernel = object<Kernel>(id);
-  if (!call.valid(kernel)) return CL_INVALID_KERNEL;
-  const Answer answer{size, value, size_ret};
-  switch (what) {
-    case CL_KERNEL_FUNCTION_NAME:
-      for (const Named& named : kKernels) {
-        if (named.role == kernel->role) return answer.text(named.name);
-      }
-      return CL_INVALID_VALUE;
-    case CL_KERNEL_NUM_ARGS: return answer.number(static_cast<cl_uint>(std::strlen(signature(kernel->role))));
-    case CL_KERNEL_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(kernel->references));
-    case CL_KERNEL_CONTEXT: return answer.number(handle(kernel->program->context));
-    case CL_KERNEL_PROGRAM: return answer.number(handle(kernel->program));
     default: return CL_INVALID_VALUE;
   }
 }

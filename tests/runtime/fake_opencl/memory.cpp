@@ -33,8 +33,7 @@ cl_mem clCreateBuffer(cl_context id, cl_mem_flags flags, size_t bytes, void* hos
   const Call call(Function::clCreateBuffer);
   auto* context = object<Context>(id);
   const bool wants_host = (flags & (CL_MEM_COPY_HOST_PTR | CL_MEM_USE_HOST_PTR)) != 0;
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(context)) result = CL_INVALID_CONTEXT;
+  cl_int result = call.refusal(context);
   if (result == CL_SUCCESS && bytes == 0) result = CL_INVALID_BUFFER_SIZE;
   if (result == CL_SUCCESS && wants_host != (host != nullptr)) result = CL_INVALID_HOST_PTR;
   return create(error, result, [&] {
@@ -50,8 +49,7 @@ cl_mem clCreateSubBuffer(cl_mem id, cl_mem_flags /*flags*/, cl_buffer_create_typ
   const Call call(Function::clCreateSubBuffer);
   auto* buffer = object<Memory>(id);
   const auto* region = static_cast<const cl_buffer_region*>(info);
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(buffer)) result = CL_INVALID_MEM_OBJECT;
+  cl_int result = call.refusal(buffer);
   if (result == CL_SUCCESS && (type != CL_BUFFER_CREATE_TYPE_REGION || !region)) result = CL_INVALID_VALUE;
   if (result == CL_SUCCESS && region->size == 0) result = CL_INVALID_BUFFER_SIZE;
   if (result == CL_SUCCESS && (region->size > buffer->bytes || region->origin > buffer->bytes - region->size)) {
@@ -69,8 +67,7 @@ cl_mem clCreateImage(cl_context id, cl_mem_flags /*flags*/, const cl_image_forma
                      const cl_image_desc* description, void* /*host*/, cl_int* error) {
   const Call call(Function::clCreateImage);
   auto* context = object<Context>(id);
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(context)) result = CL_INVALID_CONTEXT;
+  cl_int result = call.refusal(context);
   if (result == CL_SUCCESS && (!format || texel_bytes(*format) == 0)) result = CL_IMAGE_FORMAT_NOT_SUPPORTED;
   if (result == CL_SUCCESS && (!description || description->image_type != CL_MEM_OBJECT_IMAGE2D ||
                                description->image_width == 0 || description->image_height == 0)) {
@@ -83,33 +80,18 @@ cl_mem clCreateImage(cl_context id, cl_mem_flags /*flags*/, const cl_image_forma
   });
 }
 
-cl_int clRetainMemObject(cl_mem id) {
-  const Call call(Function::clRetainMemObject);
-  return call.retain(object<Memory>(id), CL_INVALID_MEM_OBJECT);
-}
-
-cl_int clReleaseMemObject(cl_mem id) {
-  const Call call(Function::clReleaseMemObject);
-  return call.release(object<Memory>(id), CL_INVALID_MEM_OBJECT);
-}
+FAKE_OPENCL_REFERENCES(Memory, clRetainMemObject, clReleaseMemObject)
 
 cl_int clGetMemObjectInfo(cl_mem id, cl_mem_info what, size_t size, void* value, size_t* size_ret) {
   const Call call(Function::clGetMemObjectInfo);
-  if (call.error != CL_SUCCESS) return call.error;
   const auto* memory = object<Memory>(id);
-  if (!call.valid(memory)) return CL_INVALID_MEM_OBJECT;
+  if (const cl_int refused = call.refusal(memory)) return refused;
   const Answer answer{size, value, size_ret};
-  const bool part = memory->parent && memory->parent->kind == Kind::memory;
-  const auto* whole = part ? static_cast<const Memory*>(memory->parent) : nullptr;
   switch (what) {
     case CL_MEM_TYPE: return answer.number(memory->type);
     case CL_MEM_SIZE: return answer.number(memory->bytes);
     case CL_MEM_CONTEXT: return answer.number(handle(memory->context));
     case CL_MEM_FLAGS: return answer.number<cl_mem_flags>(CL_MEM_READ_WRITE);
-    case CL_MEM_ASSOCIATED_MEMOBJECT: return answer.number(part ? reinterpret_cast<cl_mem>(memory->parent) : nullptr);
-    case CL_MEM_OFFSET:
-      return answer.number<std::size_t>(part ? static_cast<std::size_t>(memory->data - whole->data) : 0);
-    case CL_MEM_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(memory->references));
     default: return CL_INVALID_VALUE;
   }
 }

@@ -1,9 +1,6 @@
 // The driver's internals: the objects behind its handles, and what every call begins with.
 #pragma once
 
-#undef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 200  // clCreateCommandQueueWithProperties
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "fake_opencl/fake_opencl.hpp"
 
 #include <atomic>
@@ -34,6 +31,7 @@ struct Object {
 struct Device : Object {
   using Handle = cl_device_id;
   static constexpr Kind kKind = Kind::device;
+  static constexpr cl_int kInvalid = CL_INVALID_DEVICE;
   Device(const char* its_name, int its_index) : Object(kKind), name(its_name), index(its_index) {}
   const char* name;
   int index;
@@ -44,6 +42,7 @@ Device& device(int index);
 struct Context : Object {
   using Handle = cl_context;
   static constexpr Kind kKind = Kind::context;
+  static constexpr cl_int kInvalid = CL_INVALID_CONTEXT;
   Context() : Object(kKind) {}
   std::vector<cl_device_id> devices;
 };
@@ -51,6 +50,7 @@ struct Context : Object {
 struct Memory : Object {
   using Handle = cl_mem;
   static constexpr Kind kKind = Kind::memory;
+  static constexpr cl_int kInvalid = CL_INVALID_MEM_OBJECT;
   Memory(Object* of_parent, Context* of_context, std::size_t size)
       : Object(kKind, of_parent), context(of_context), bytes(size) {}
   ~Memory() override { std::free(owned); }
@@ -70,6 +70,7 @@ struct Macros {
 struct Program : Object {
   using Handle = cl_program;
   static constexpr Kind kKind = Kind::program;
+  static constexpr cl_int kInvalid = CL_INVALID_PROGRAM;
   explicit Program(Context* of_context) : Object(kKind, of_context), context(of_context) {}
   // One thread at a time builds a program; no other uses it meanwhile.
   struct Build {
@@ -107,6 +108,7 @@ struct Arguments {
 struct Kernel : Object {
   using Handle = cl_kernel;
   static constexpr Kind kKind = Kind::kernel;
+  static constexpr cl_int kInvalid = CL_INVALID_KERNEL;
   Kernel(Program* of_program, Role its_role) : Object(kKind, of_program), program(of_program), role(its_role) {}
   Program* program;
   Role role;
@@ -117,6 +119,7 @@ struct Kernel : Object {
 struct Queue : Object {
   using Handle = cl_command_queue;
   static constexpr Kind kKind = Kind::queue;
+  static constexpr cl_int kInvalid = CL_INVALID_COMMAND_QUEUE;
   Queue(Context* of_context, cl_device_id of_device, cl_command_queue_properties with)
       : Object(kKind, of_context), context(of_context), on(of_device), properties(with) {}
   Context* context;
@@ -130,17 +133,12 @@ struct Queue : Object {
 struct Event : Object {
   using Handle = cl_event;
   static constexpr Kind kKind = Kind::event;
+  static constexpr cl_int kInvalid = CL_INVALID_EVENT;
   Event(Object* of_parent, Queue* of_queue, cl_command_type its_type)
       : Object(kKind, of_parent), queue(of_queue), type(its_type) {}
   Queue* queue;  // null: a user event
   cl_command_type type;
   std::atomic<cl_int> status{CL_QUEUED};
-  std::mutex mutex;  // guards `callbacks`
-  struct Callback {
-    void(CL_CALLBACK* function)(cl_event, cl_int, void*);
-    void* data;
-  };
-  std::vector<Callback> callbacks;
 };
 
 template <typename T>
@@ -174,21 +172,37 @@ class Call {
   bool valid(T* object) const {
     return check(object, T::kKind);
   }
+  // Stands against using the object: an error on demand, or that it is not alive.
   template <typename T>
-  cl_int retain(T* object, cl_int invalid) const {
-    if (!valid(object)) return invalid;
+  cl_int refusal(T* object) const {
+    return error != CL_SUCCESS ? error : valid(object) ? CL_SUCCESS : T::kInvalid;
+  }
+  template <typename T>
+  cl_int retain(T* object) const {
+    if (!valid(object)) return T::kInvalid;
     fake::retain(object);
     return error;
   }
   template <typename T>
-  cl_int release(T* object, cl_int invalid) const {
-    return valid(object) && drop(object) ? error : invalid;
+  cl_int release(T* object) const {
+    return valid(object) && drop(object) ? error : T::kInvalid;
   }
 
  private:
   bool check(const Object* object, Kind kind) const;
   Function function_;
 };
+
+// The functions that count references to the objects of one kind.
+#define FAKE_OPENCL_REFERENCES(Type, retaining, releasing) \
+  cl_int retaining(Type::Handle id) {                      \
+    const Call call(Function::retaining);                  \
+    return call.retain(object<Type>(id));                  \
+  }                                                        \
+  cl_int releasing(Type::Handle id) {                      \
+    const Call call(Function::releasing);                  \
+    return call.release(object<Type>(id));                 \
+  }
 
 // A new object's handle, or the failure.
 template <typename Make>

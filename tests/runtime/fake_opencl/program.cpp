@@ -65,15 +65,6 @@ void build(Program& program, const Device& device, Program::Build& build, const 
   build.refused = is_ptx ? refused_ptx(device, build.options) : "";
 }
 
-// The indices of the devices that have an executable.
-std::vector<int> built_for(const Program& program) {
-  std::vector<int> indices;
-  for (int i = 0; i < kDevices; ++i) {
-    if (program.builds[i].status == CL_BUILD_SUCCESS) indices.push_back(i);
-  }
-  return indices;
-}
-
 cl_int binaries(const Program& program, cl_program_info what, const Answer& answer) {
   std::vector<std::string> texts;
   std::vector<std::size_t> sizes;
@@ -111,8 +102,7 @@ cl_program clCreateProgramWithSource(cl_context id, cl_uint count, const char** 
                                      cl_int* error) {
   const Call call(Function::clCreateProgramWithSource);
   auto* context = object<Context>(id);
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(context)) result = CL_INVALID_CONTEXT;
+  cl_int result = call.refusal(context);
   if (result == CL_SUCCESS && (count == 0 || !strings)) result = CL_INVALID_VALUE;
   return create(error, result, [&] {
     auto* program = new Program(context);
@@ -129,8 +119,7 @@ cl_program clCreateProgramWithBinary(cl_context id, cl_uint count, const cl_devi
                                      const unsigned char** bytes, cl_int* statuses, cl_int* error) {
   const Call call(Function::clCreateProgramWithBinary);
   auto* context = object<Context>(id);
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(context)) result = CL_INVALID_CONTEXT;
+  cl_int result = call.refusal(context);
   if (result == CL_SUCCESS && (count == 0 || !devices || !sizes || !bytes)) result = CL_INVALID_VALUE;
   std::string options[kDevices];
   for (cl_uint i = 0; result == CL_SUCCESS && i < count; ++i) {
@@ -175,39 +164,22 @@ cl_int clBuildProgram(cl_program id, cl_uint count, const cl_device_id* devices,
   return result;
 }
 
-cl_int clRetainProgram(cl_program id) {
-  const Call call(Function::clRetainProgram);
-  return call.retain(object<Program>(id), CL_INVALID_PROGRAM);
-}
-
-cl_int clReleaseProgram(cl_program id) {
-  const Call call(Function::clReleaseProgram);
-  return call.release(object<Program>(id), CL_INVALID_PROGRAM);
-}
+FAKE_OPENCL_REFERENCES(Program, clRetainProgram, clReleaseProgram)
 
 cl_int clGetProgramInfo(cl_program id, cl_program_info what, size_t size, void* value, size_t* size_ret) {
   const Call call(Function::clGetProgramInfo);
-  if (call.error != CL_SUCCESS) return call.error;
   const auto* program = object<Program>(id);
-  if (!call.valid(program)) return CL_INVALID_PROGRAM;
+  if (const cl_int refused = call.refusal(program)) return refused;
   const Answer answer{size, value, size_ret};
-  const std::vector<cl_device_id>& devices = program->context->devices;
   switch (what) {
-    case CL_PROGRAM_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(program->references));
-    case CL_PROGRAM_CONTEXT: return answer.number(handle(program->context));
-    case CL_PROGRAM_NUM_DEVICES: return answer.number(static_cast<cl_uint>(devices.size()));
-    case CL_PROGRAM_DEVICES: return answer.bytes(devices.data(), devices.size() * sizeof(cl_device_id));
-    case CL_PROGRAM_SOURCE: return answer.text(program->source);
+    case CL_PROGRAM_NUM_DEVICES: return answer.number(static_cast<cl_uint>(program->context->devices.size()));
     case CL_PROGRAM_BINARY_SIZES:
     case CL_PROGRAM_BINARIES: return binaries(*program, what, answer);
-    case CL_PROGRAM_NUM_KERNELS:
-      if (built_for(*program).empty()) return CL_INVALID_PROGRAM_EXECUTABLE;
-      return answer.number<std::size_t>(4);
-    case CL_PROGRAM_KERNEL_NAMES: {
-      const std::vector<int> indices = built_for(*program);
-      if (indices.empty()) return CL_INVALID_PROGRAM_EXECUTABLE;
-      return answer.text(kernel_names(program->builds[indices[0]].options));
-    }
+    case CL_PROGRAM_KERNEL_NAMES:
+      for (const Program::Build& build : program->builds) {
+        if (build.status == CL_BUILD_SUCCESS) return answer.text(kernel_names(build.options));
+      }
+      return CL_INVALID_PROGRAM_EXECUTABLE;
     default: return CL_INVALID_VALUE;
   }
 }
@@ -215,15 +187,13 @@ cl_int clGetProgramInfo(cl_program id, cl_program_info what, size_t size, void* 
 cl_int clGetProgramBuildInfo(cl_program id, cl_device_id device, cl_program_build_info what, size_t size, void* value,
                              size_t* size_ret) {
   const Call call(Function::clGetProgramBuildInfo);
-  if (call.error != CL_SUCCESS) return call.error;
   const auto* program = object<Program>(id);
-  if (!call.valid(program)) return CL_INVALID_PROGRAM;
+  if (const cl_int refused = call.refusal(program)) return refused;
   if (!in_context(*program->context, device)) return CL_INVALID_DEVICE;
   const Program::Build& build = program->builds[object<Device>(device)->index];
   const Answer answer{size, value, size_ret};
   switch (what) {
     case CL_PROGRAM_BUILD_STATUS: return answer.number(build.status);
-    case CL_PROGRAM_BUILD_OPTIONS: return answer.text(build.options);
     case CL_PROGRAM_BUILD_LOG: return answer.text(build.log);
     default: return CL_INVALID_VALUE;
   }

@@ -7,19 +7,6 @@ using namespace fake;
 
 namespace {
 
-cl_command_queue create_queue(const Call& call, cl_context id, cl_device_id device,
-                              cl_command_queue_properties properties, cl_int* error) {
-  auto* context = object<Context>(id);
-  cl_int result = call.error;
-  if (result == CL_SUCCESS && !call.valid(context)) result = CL_INVALID_CONTEXT;
-  bool found = false;
-  for (std::size_t i = 0; result == CL_SUCCESS && i < context->devices.size(); ++i) {
-    found = found || context->devices[i] == device;
-  }
-  if (result == CL_SUCCESS && !found) result = CL_INVALID_DEVICE;
-  return create(error, result, [&] { return new Queue(context, device, properties); });
-}
-
 // Checks that a launch is possible; writes the number of work-groups.
 cl_int check_launch(const Kernel& kernel, cl_uint dimensions, const std::size_t* global, const std::size_t* local,
                     std::size_t* groups) {
@@ -62,61 +49,45 @@ cl_int transfer(const Call& call, const Submission& submission, cl_mem id, cl_bo
 
 }  // namespace
 
-cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+cl_command_queue clCreateCommandQueue(cl_context id, cl_device_id device, cl_command_queue_properties properties,
                                       cl_int* error) {
   const Call call(Function::clCreateCommandQueue);
-  return create_queue(call, context, device, properties, error);
-}
-
-cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
-                                                    const cl_queue_properties* properties, cl_int* error) {
-  const Call call(Function::clCreateCommandQueueWithProperties);
-  cl_command_queue_properties wanted = 0;
-  for (; properties && *properties != 0; properties += 2) {
-    if (*properties == CL_QUEUE_PROPERTIES) wanted = properties[1];
+  auto* context = object<Context>(id);
+  cl_int result = call.refusal(context);
+  bool found = false;
+  for (std::size_t i = 0; result == CL_SUCCESS && i < context->devices.size(); ++i) {
+    found = found || context->devices[i] == device;
   }
-  return create_queue(call, context, device, wanted, error);
+  if (result == CL_SUCCESS && !found) result = CL_INVALID_DEVICE;
+  return create(error, result, [&] { return new Queue(context, device, properties); });
 }
 
-cl_int clRetainCommandQueue(cl_command_queue id) {
-  const Call call(Function::clRetainCommandQueue);
-  return call.retain(object<Queue>(id), CL_INVALID_COMMAND_QUEUE);
-}
-
-cl_int clReleaseCommandQueue(cl_command_queue id) {
-  const Call call(Function::clReleaseCommandQueue);
-  if (call.valid(object<Queue>(id))) flush(object<Queue>(id));
-  return call.release(object<Queue>(id), CL_INVALID_COMMAND_QUEUE);
-}
+FAKE_OPENCL_REFERENCES(Queue, clRetainCommandQueue, clReleaseCommandQueue)
 
 cl_int clGetCommandQueueInfo(cl_command_queue id, cl_command_queue_info what, size_t size, void* value,
                              size_t* size_ret) {
   const Call call(Function::clGetCommandQueueInfo);
-  if (call.error != CL_SUCCESS) return call.error;
   const auto* queue = object<Queue>(id);
-  if (!call.valid(queue)) return CL_INVALID_COMMAND_QUEUE;
+  if (const cl_int refused = call.refusal(queue)) return refused;
   const Answer answer{size, value, size_ret};
   switch (what) {
     case CL_QUEUE_CONTEXT: return answer.number(handle(queue->context));
     case CL_QUEUE_DEVICE: return answer.number(queue->on);
     case CL_QUEUE_PROPERTIES: return answer.number(queue->properties);
-    case CL_QUEUE_REFERENCE_COUNT: return answer.number(static_cast<cl_uint>(queue->references));
     default: return CL_INVALID_VALUE;
   }
 }
 
 cl_int clFlush(cl_command_queue id) {
   const Call call(Function::clFlush);
-  if (call.error != CL_SUCCESS) return call.error;
-  if (!call.valid(object<Queue>(id))) return CL_INVALID_COMMAND_QUEUE;
+  if (const cl_int refused = call.refusal(object<Queue>(id))) return refused;
   flush(object<Queue>(id));
   return CL_SUCCESS;
 }
 
 cl_int clFinish(cl_command_queue id) {
   const Call call(Function::clFinish);
-  if (call.error != CL_SUCCESS) return call.error;
-  if (!call.valid(object<Queue>(id))) return CL_INVALID_COMMAND_QUEUE;
+  if (const cl_int refused = call.refusal(object<Queue>(id))) return refused;
   finish(object<Queue>(id));
   return CL_SUCCESS;
 }
@@ -158,19 +129,6 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
   const Call call(Function::clEnqueueWriteBuffer);
   return transfer(call, {queue, CL_COMMAND_WRITE_BUFFER, wait_count, waits, its_event(call, event), false}, buffer,
                   blocking, offset, bytes, host, [=](unsigned char* at) { std::memcpy(at, host, bytes); });
-}
-
-cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem buffer, const void* pattern, size_t pattern_bytes,
-                           size_t offset, size_t bytes, cl_uint wait_count, const cl_event* waits, cl_event* event) {
-  const Call call(Function::clEnqueueFillBuffer);
-  if (pattern_bytes == 0 || pattern_bytes > 128 || bytes % pattern_bytes != 0) return CL_INVALID_VALUE;
-  const auto* from = static_cast<const unsigned char*>(pattern);
-  const std::vector<unsigned char> copy(from,
-                                        from + pattern_bytes);  // the caller's may be freed before the command runs
-  return transfer(call, {queue, CL_COMMAND_FILL_BUFFER, wait_count, waits, its_event(call, event), false}, buffer,
-                  CL_FALSE, offset, bytes, pattern, [=](unsigned char* at) {
-                    for (size_t i = 0; i < bytes; ++i) at[i] = copy[i % copy.size()];
-                  });
 }
 
 cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint wait_count, const cl_event* waits, cl_event* event) {

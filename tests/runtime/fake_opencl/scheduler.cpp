@@ -145,13 +145,7 @@ void Ticket::defer(std::function<void()> work) {
 }
 
 void complete(Event* event, cl_int status) {
-  std::vector<Event::Callback> callbacks;
-  {
-    const std::lock_guard<std::mutex> lock(event->mutex);
-    event->status = status;
-    callbacks.swap(event->callbacks);
-  }
-  for (const Event::Callback& callback : callbacks) callback.function(handle(event), status, callback.data);
+  event->status = status;
   if (waiting_threads == 0) return;
   const std::lock_guard<std::mutex> lock(mutex);
   changed.notify_all();

@@ -1,110 +1,17 @@
-// Complex products on the driver in memory: the kernels beside the variant, offsets, complex scalars.
+// Complex products on the driver in memory: the kernels beside the variant, what lacks them.
 #include "faults/fake_scene.hpp"
-#include "faults/leaks.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
-#include <random>
 
 using namespace clbake;
 using namespace clbake::test;
 
 namespace {
 
-using Complex = std::complex<double>;
-
 constexpr std::size_t kKernels = static_cast<std::size_t>(Case::complex);  // the variant of these
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Library library_of(const Scene& scene, const cache::Contents& contents, const Options& options = {}) {
-  const Result<Library> library = open_library(scene, contents, options);
-  BOOST_REQUIRE_EQUAL(library.status().message(), "");
-  return *library;
-}
-
-// A buffer of random complex numbers in single precision.
-class Numbers {
- public:
-  Numbers(const Scene& scene, std::size_t count, unsigned seed) : queue_(scene.queue), data_(count) {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<float> any(-0.5F, 0.5F);
-    for (std::complex<float>& number : data_) number = {any(random), any(random)};
-    buffer = clCreateBuffer(scene.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, count * sizeof data_[0],
-                            data_.data(), nullptr);
-  }
-  ~Numbers() { clReleaseMemObject(buffer); }
-  Numbers(const Numbers&) = delete;
-  Numbers& operator=(const Numbers&) = delete;
-
-  Complex at(std::size_t i) const { return {data_[i].real(), data_[i].imag()}; }  // as they were made
-  std::vector<std::complex<float>> read() const {
-    std::vector<std::complex<float>> now(data_.size());
-    clEnqueueReadBuffer(queue_, buffer, CL_TRUE, 0, now.size() * sizeof now[0], now.data(), 0, nullptr, nullptr);
-    return now;
-  }
-  cl_mem buffer = nullptr;
-
- private:
-  cl_command_queue queue_;
-  std::vector<std::complex<float>> data_;
-};
-
-// Two products of 3 x 4 x 5, at places that no strides have.
-Problem scattered(bool conj_a) {
-  Problem problem = make_problem({Precision::complex_single}, 3, 4, 5);
-  problem.conj_a = conj_a;
-  problem.batch = 2;
-  problem.offsets = {{17, 1, 0}, {0, 30, 13}};
-  return problem;
-}
-
-// The largest difference of C from what alpha * op(A) * B + beta * C leaves there, elements between the products
-// included.
-double error_of(const Problem& p, Complex alpha, const Numbers& a, const Numbers& b, Complex beta, const Numbers& c) {
-  const std::vector<std::complex<float>> found = c.read();
-  std::vector<Complex> expected(found.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = c.at(i);
-  for (const BatchOffsets& start : p.offsets) {
-    for (std::size_t e = 0; e < p.m * p.n; ++e) {
-      Complex sum = 0;
-      for (std::size_t l = 0; l < p.k; ++l) {
-        const Complex left = a.at(start.a + e / p.n * p.lda + l);
-        sum += (p.conj_a ? std::conj(left) : left) * b.at(start.b + l * p.ldb + e % p.n);
-      }
-      Complex& to = expected[start.c + e / p.n * p.ldc + e % p.n];
-      to = alpha * sum + beta * to;
-    }
-  }
-  double worst = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    worst = std::max(worst, std::abs(expected[i] - Complex(found[i].real(), found[i].imag())));
-  }
-  return worst;
-}
-
 }  // namespace
-
-BOOST_AUTO_TEST_CASE(ProductsAtOffsetsWithComplexScalars) {
-  {
-    const Scene scene;
-    const Library library = library_of(scene, bundle_contents());
-    for (const bool conj_a : {false, true}) {
-      const Problem problem = scattered(conj_a);
-      for (const Complex beta : {Complex(0.5, -1), Complex(2, 0), Complex(0, 0)}) {
-        const Numbers a(scene, 40, 1), b(scene, 60, 2), c(scene, 30, 3);
-        const Complex alpha(1, 0.25);
-        Result<Gemm> gemm = library.prepare(problem);
-        BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
-        const Status status = gemm->enqueue(scene.queue, alpha, {a.buffer}, {b.buffer}, beta, {c.buffer});
-        BOOST_TEST(status.message() == "");
-        BOOST_TEST(error_of(problem, alpha, a, b, beta, c) < 1e-5);  // some ten roundings of numbers below 4
-      }
-    }
-  }
-  check_nothing_is_left();
-}
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutTheKernelsSaysWhatBakesThem) {
   const Scene scene;

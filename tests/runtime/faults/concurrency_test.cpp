@@ -1,9 +1,6 @@
 // One library, many threads: each program is loaded once, and no thread holds a lock while the driver works.
 // A deadlock shows as a test that does not end; run with the preset tsan, races show too.
 #include "faults/fake_scene.hpp"
-#include "faults/leaks.hpp"
-
-#include <boost/test/unit_test.hpp>
 
 #include <stdlib.h>
 #include <atomic>
@@ -229,7 +226,6 @@ BOOST_AUTO_TEST_CASE(CallsOfManyThreadsDoNotMeetAtALock) {
   check_nothing_is_left();
 }
 
-// A cached plan's workspace is busy until its product is done; a product on another queue must not wait for that.
 BOOST_AUTO_TEST_CASE(WarmLoadsEachProgramOnceAndReturnsTheFirstFailure) {
   {
     const Scene scene;
@@ -254,6 +250,7 @@ BOOST_AUTO_TEST_CASE(WarmLoadsEachProgramOnceAndReturnsTheFirstFailure) {
   BOOST_TEST(fake::leaks() == "");
 }
 
+// A cached plan's workspace is busy until its product is done; a product on another queue must not wait for that.
 BOOST_AUTO_TEST_CASE(CallsOnTwoQueuesDoNotWaitForEachOther) {
   bundle_bytes();
   {

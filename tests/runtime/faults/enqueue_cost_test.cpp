@@ -3,8 +3,6 @@
 #include "allocation_watch.hpp"
 #include "faults/fake_scene.hpp"
 
-#include <boost/test/unit_test.hpp>
-
 using namespace clbake;
 using namespace clbake::test;
 

@@ -4,10 +4,15 @@
 
 #include "fake_opencl/fake_opencl.hpp"
 
+#include <clbake/cache/writer.hpp>
 #include <clbake/clbake.hpp>
 
+#include <boost/test/unit_test.hpp>
+
+#include <stdlib.h>
 #include <complex>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,6 +35,53 @@ Problem problem_of(Case which, std::size_t batch = 1);
 // The bundle's bytes, and what they hold: the variants in the order of the cases.
 const cache::Bytes& bundle_bytes();
 cache::Contents bundle_contents();
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// A test on the fake driver must leave nothing behind.
+inline void check_nothing_is_left() {
+  BOOST_TEST(fake::leaks() == "");
+  for (const std::string& complaint : fake::complaints()) BOOST_TEST_ERROR(complaint);
+}
+
+// Gives the driver's platform a name, as long as this lives.
+struct PlatformName {
+  explicit PlatformName(const char* name) { setenv("FAKE_OPENCL_PLATFORM", name, 1); }
+  ~PlatformName() { unsetenv("FAKE_OPENCL_PLATFORM"); }
+  PlatformName(const PlatformName&) = delete;
+  PlatformName& operator=(const PlatformName&) = delete;
+};
+
+// The lines of a library's log, of any thread.
+class LogLines {
+ public:
+  explicit LogLines(LogLevel least = LogLevel::info) : least_(least) {}
+
+  // With this as their log.
+  Options in(Options options) {
+    options.log_data = this;
+    options.log = [](LogLevel level, const char* message, void* data) {
+      auto& self = *static_cast<LogLines*>(data);
+      const std::lock_guard<std::mutex> lock(self.mutex_);
+      if (level >= self.least_) self.lines_.emplace_back(message);
+    };
+    return options;
+  }
+  std::vector<std::string> lines() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return lines_;
+  }
+  std::string text() {
+    std::string all;
+    for (const std::string& line : lines()) all += line + "\n";
+    return all;
+  }
+
+ private:
+  LogLevel least_;
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
 
 // Handles of the driver, as an application has them. Resets the driver first.
 struct Scene {
@@ -76,6 +128,11 @@ inline constexpr double kTolerance = 1e-4;
 
 Result<Library> open_library(const Scene& scene, const Options& options = {});
 Result<Library> open_library(const Scene& scene, const cache::Contents& contents, const Options& options = {});
+inline Library library_of(const Scene& scene, const cache::Contents& contents, const Options& options = {}) {
+  const Result<Library> library = open_library(scene, contents, options);
+  BOOST_REQUIRE_EQUAL(library.status().message(), "");
+  return *library;
+}
 inline Result<Gemm> prepare(const Library& library, const Problem& problem) { return library.prepare(problem); }
 inline Status enqueue(Gemm& gemm, cl_command_queue queue, const Operands& operands, cl_uint wait_count = 0,
                       const cl_event* waits = nullptr, cl_event* event = nullptr) {

@@ -1,14 +1,8 @@
 // OnMiss::fallback after a driver update, on the driver in memory: what serves without a compiler, and for how long.
 #include "faults/fake_scene.hpp"
 
-#include <clbake/cache/writer.hpp>
-
-#include <boost/test/unit_test.hpp>
-
-#include <stdlib.h>
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -21,10 +15,8 @@ constexpr const char* kNvidia = "NVIDIA CUDA";
 
 // The driver under the name of a platform, a bundle made with another version of it, and what the library does.
 struct Update {
-  explicit Update(const char* platform = kNvidia, const char* driver = "0.9") {
-    setenv("FAKE_OPENCL_PLATFORM", platform, 1);
-    contents = Bundle::from_memory({bundle_bytes().data(), bundle_bytes().size()})->decode().value();
-    contents.targets = {*identify(scene.device)};
+  explicit Update(const char* platform = kNvidia, const char* driver = "0.9") : as(platform) {
+    contents = bundle_contents();
     contents.targets[0].driver_version = driver;
     fake::forget_calls();
     fake::set_hook([this, caller = std::this_thread::get_id()](fake::Function function) {
@@ -32,10 +24,7 @@ struct Update {
       if (compiles && std::this_thread::get_id() == caller) ++compiled_by_caller;
     });
   }
-  ~Update() {
-    fake::set_hook(nullptr);
-    unsetenv("FAKE_OPENCL_PLATFORM");
-  }
+  ~Update() { fake::set_hook(nullptr); }
   Update(const Update&) = delete;
   Update& operator=(const Update&) = delete;
 
@@ -45,28 +34,12 @@ struct Update {
     }
     throw std::out_of_range("no such entry");
   }
-  std::uint32_t variant(Case which) const {
-    const char* const names[] = {"native", "source", "launches", "rejected"};
-    std::uint32_t index = 0;
-    while (contents.variants.at(index).name != names[static_cast<int>(which)]) ++index;
-    return index;
-  }
+  static std::uint32_t variant(Case which) { return static_cast<std::uint32_t>(which); }
 
   Library library() {
-    const Result<cache::Bytes> bytes = cache::encode(contents);
-    BOOST_REQUIRE_EQUAL(bytes.status().message(), "");
     Options options;
     options.on_miss = OnMiss::fallback;
-    options.log_data = this;
-    options.log = [](LogLevel, const char* message, void* data) {
-      auto& self = *static_cast<Update*>(data);
-      const std::lock_guard<std::mutex> lock(self.mutex);
-      self.log += std::string(message) + "\n";
-    };
-    const Result<Library> library =
-        Library::create(scene.context, scene.device, {*Bundle::copy_of({bytes->data(), bytes->size()})}, options);
-    BOOST_REQUIRE_EQUAL(library.status().message(), "");
-    return *library;
+    return library_of(scene, contents, log.in(options));
   }
 
   // Prepares, multiplies, and checks the product.
@@ -80,19 +53,12 @@ struct Update {
     return gemm->explanation();
   }
 
-  std::string lines() {
-    const std::lock_guard<std::mutex> lock(mutex);
-    return log;
-  }
-
+  const PlatformName as;
   const Scene scene;
   cache::Contents contents;
   std::atomic<int> compiled_by_caller{0};
-  std::mutex mutex;
-  std::string log;
+  LogLines log;
 };
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Nothing could stand in: the call compiled, and said before that it waits.
 void check_waited(Update& update, const Explanation& e, const std::string& variant) {
@@ -100,8 +66,8 @@ void check_waited(Update& update, const Explanation& e, const std::string& varia
   BOOST_TEST(name(e.miss) == "other driver");
   BOOST_TEST(e.waits_for == "");
   BOOST_TEST(update.compiled_by_caller == 1);
-  BOOST_TEST(has(update.lines(), "the call waits until " + variant + " is compiled, as nothing else can serve: "),
-             update.lines());
+  BOOST_TEST(has(update.log.text(), "the call waits until " + variant + " is compiled, as nothing else can serve: "),
+             update.log.text());
 }
 
 }  // namespace
@@ -119,8 +85,8 @@ BOOST_AUTO_TEST_CASE(MachineCodeForAnOlderDriverServesAndNothingIsCompiled) {
       BOOST_TEST(first.waits_for == "");
       const std::string reason = "made for driver 0.9, and checked on this one";
       BOOST_TEST(first.reason == reason);
-      BOOST_TEST(has(update.lines(), variant + " is served from native: "), update.lines());
-      BOOST_TEST(has(update.lines(), "(" + reason + ")"), update.lines());
+      BOOST_TEST(has(update.log.text(), variant + " is served from native: "), update.log.text());
+      BOOST_TEST(has(update.log.text(), "(" + reason + ")"), update.log.text());
       library.finish();
       const Explanation later = update.serve(library, which);
       BOOST_TEST(name(later.origin) == "native");
@@ -243,8 +209,8 @@ BOOST_AUTO_TEST_CASE(ACompilationInTheBackgroundThatLacksMemoryIsTriedAgain) {
   library.finish();
   BOOST_TEST((fake::failed() == fake::Function::clCreateProgramWithSource));
   fake::fail_nothing();
-  BOOST_TEST(has(update.lines(), "compiling in the background failed: "), update.lines());
-  BOOST_TEST(has(update.lines(), "CL_OUT_OF_HOST_MEMORY"), update.lines());
+  BOOST_TEST(has(update.log.text(), "compiling in the background failed: "), update.log.text());
+  BOOST_TEST(has(update.log.text(), "CL_OUT_OF_HOST_MEMORY"), update.log.text());
   BOOST_TEST(update.serve(library, Case::native).variant == "another");
   library.finish();
   BOOST_TEST(update.serve(library, Case::native).variant == "native");

@@ -1,9 +1,6 @@
 // Every call that the library makes to the driver fails once, with several errors: the library reports it or
 // works without that call, leaks nothing, and recovers when the error has passed.
 #include "faults/fake_scene.hpp"
-#include "faults/leaks.hpp"
-
-#include <boost/test/unit_test.hpp>
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -263,15 +260,6 @@ BOOST_AUTO_TEST_CASE(ADriverFunctionMayAlwaysFail) {
     BOOST_TEST(fake::leaks() == "");
     BOOST_TEST(fake::complaints().empty());
   }
-}
-
-BOOST_AUTO_TEST_CASE(ASourceThatDoesNotBuildSaysWhatTheDriverSaid) {
-  const Scene scene;
-  const Result<Library> library = open_library(scene);
-  fake::fail(fake::Function::clBuildProgram, 0, CL_BUILD_PROGRAM_FAILURE);
-  const Result<Gemm> gemm = prepare(*library, problem_of(Case::source));
-  BOOST_TEST(name(gemm.status().code()) == name(Code::build_failed));
-  BOOST_TEST(gemm.status().message().find("CL_BUILD_PROGRAM_FAILURE") != std::string::npos);
 }
 
 // Else a call on another queue, which waits for what was launched before the failure, would wait for ever.

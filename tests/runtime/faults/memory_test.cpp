@@ -4,8 +4,6 @@
 #include "system/faulty_memory.hpp"
 #include "system/temporary_directory.hpp"
 
-#include <boost/test/unit_test.hpp>
-
 #include <optional>
 
 using namespace clbake;

@@ -1,32 +1,14 @@
 // How the launches of a call on NVIDIA's platform hang together: by events on a queue out of order, else by the queue.
 #include "faults/fake_scene.hpp"
 
-#include <clbake/cache/writer.hpp>
-
-#include <boost/test/unit_test.hpp>
-
-#include <stdlib.h>
-
 using namespace clbake;
 using namespace clbake::test;
 
 namespace {
 
 struct OnNvidia {
-  OnNvidia() {
-    setenv("FAKE_OPENCL_PLATFORM", "NVIDIA CUDA", 1);
-    cache::Contents contents = Bundle::from_memory({bundle_bytes().data(), bundle_bytes().size()})->decode().value();
-    contents.targets = {*identify(scene.device)};
-    bytes = cache::encode(contents).value();
-    bundle = Bundle::from_memory({bytes.data(), bytes.size()}).value();
-    library = Library::create(scene.context, scene.device, {*bundle}).value();
-  }
-  ~OnNvidia() { unsetenv("FAKE_OPENCL_PLATFORM"); }
-  OnNvidia(const OnNvidia&) = delete;
-  OnNvidia& operator=(const OnNvidia&) = delete;
-
   Gemm prepared() const {
-    Result<Gemm> gemm = prepare(*library, problem);
+    Result<Gemm> gemm = prepare(library, problem);
     BOOST_REQUIRE_EQUAL(gemm.status().message(), "");
     return std::move(*gemm);
   }
@@ -43,11 +25,10 @@ struct OnNvidia {
     return fake::alive(fake::Kind::event) - before;
   }
 
+  const PlatformName as{"NVIDIA CUDA"};
   const Problem problem = problem_of(Case::launches);
-  Scene scene;
-  cache::Bytes bytes;
-  std::optional<Bundle> bundle;
-  std::optional<Library> library;
+  const Scene scene;
+  const Library library = library_of(scene, bundle_contents());
 };
 
 }  // namespace

@@ -1,13 +1,8 @@
 // The application's own programs on the driver in memory: tiers, misses, policies, overlay, threads, the C header.
 #include "faults/fake_scene.hpp"
-#include "faults/leaks.hpp"
 #include "system/temporary_directory.hpp"
 
 #include <clbake/clbake.h>
-#include <clbake/cache/writer.hpp>
-
-#include <boost/test/unit_test.hpp>
-
 #include <optional>
 #include <thread>
 

@@ -2,7 +2,6 @@
 #include "faults/fake_scene.hpp"
 
 #include <atomic>
-#include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>

@@ -1,9 +1,6 @@
 // Variants that cannot serve: too little memory, a source that does not build, what the contract or the device does not
 // allow. Another one serves, or the failure says why.
 #include "faults/fake_scene.hpp"
-#include "faults/leaks.hpp"
-
-#include <clbake/cache/writer.hpp>
 
 #include <functional>
 
@@ -13,14 +10,6 @@ using namespace clbake::test;
 namespace {
 
 constexpr auto index_of(Case which) { return static_cast<std::uint32_t>(which); }
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-Library library_of(const Scene& scene, const cache::Contents& contents, const Options& options = {}) {
-  const Result<Library> library = open_library(scene, contents, options);
-  BOOST_REQUIRE_EQUAL(library.status().message(), "");
-  return *library;
-}
-
 // Adds a variant that computes what `like` does, from source only; its index.
 std::uint32_t add_variant(cache::Contents& contents, Case like, const char* name) {
   cache::Variant variant = contents.variants[index_of(Case::source)];

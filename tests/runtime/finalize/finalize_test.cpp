@@ -51,8 +51,7 @@ std::vector<cache::Entry> finalized(const builder::Job& job, int* launches = nul
   BOOST_REQUIRE((gemm.explanation().origin == Origin::source));
   const auto launch = [&] {
     if (launches) ++*launches;
-    return launch_every_shape(served.session.context(), device().id, job.variant,
-                              [&](const Problem& problem) { return served.library.prepare(problem, "reference"); });
+    return launch_every_shape(gemm);
   };
   return required(finalize({device().target, job.variant, gemm.program(), launch}));
 }
@@ -163,15 +162,6 @@ BOOST_AUTO_TEST_CASE(AFailedLaunchIsTheResult) {
   const auto fail = [] { return Status(Code::opencl, "no launch today"); };
   if (!tests::on_pocl()) return;  // others need not launch
   BOOST_TEST(finalize({device().target, variant, gemm.program(), fail}).status().message() == "no launch today");
-}
-
-BOOST_AUTO_TEST_CASE(ALaunchThatCannotBePreparedIsTheResult) {
-  const Served served(tests::reference_job());
-  const Status status = launch_every_shape(served.session.context(), device().id, tests::reference_job().variant,
-                                           [](const Problem&) -> Result<Gemm> {
-                                             return {Code::no_variant, "nothing to prepare"};
-                                           });
-  BOOST_TEST(status.message() == "nothing to prepare");
 }
 
 BOOST_AUTO_TEST_CASE(TheNextProcessIsServedFromTheOverlay) {

@@ -1,5 +1,5 @@
 // Two matrices in one buffer that share elements or not, against painting them.
-#include "launch/aliasing.hpp"
+#include "launch/call_checks.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

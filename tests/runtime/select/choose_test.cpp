@@ -36,18 +36,28 @@ cache::Bytes bundle_bytes() {
 }
 
 Problem problem(std::size_t m, std::size_t batch = 1) {
-  Problem p;
-  p.m = m;
-  p.n = p.k = 10;
+  Problem p = make_problem({}, m, 10, 10);
   p.batch = batch;
+  p.c_stride = 10 * m;
   return p;
 }
 
-// The name of the chosen variant, or the failure's.
-std::string chosen(const DeviceBundle& bundle, const Problem& p) {
-  const Result<std::uint32_t> index = choose(bundle, p, {});
-  if (!index) return std::string(name(index.status().code()));
-  return bundle.bundle.variant(*index)->name;
+using Bundles = std::vector<DeviceBundle>;
+
+// The name of the chosen variant, with " by type" if no profile says anything; or the failure's.
+std::string chosen(const Bundles& bundles, const Problem& p) {
+  const Result<Request> found = make_request(bundles, p, "");
+  if (!found) return std::string(name(found.status().code()));
+  const std::string variant = bundles[0].bundle.variant(found->candidates.at(0).variant)->name;
+  return variant + (found->by_device_type ? " by type" : "");
+}
+
+std::string why(const Bundles& bundles, const Problem& p) {
+  return reason_for(*make_request(bundles, p, ""), bundles[0]);
+}
+
+std::string refusal(const Bundles& bundles, const Problem& p) {
+  return make_request(bundles, p, "").status().message();
 }
 
 cache::CostModel wave_model(std::uint32_t variant, std::uint32_t tile_m, float wave_us) {
@@ -96,16 +106,10 @@ cache::Bytes bundle_with_defaults() {
   return *cache::encode(contents);
 }
 
-DeviceBundle bundle_for_cpu(const Bundle& bundle, const Target& device = {}) {
-  return bundle_for(bundle, device, true, 0);
-}
-
-// The choice of the bundle's profiles, or else the default: its name, or the failure's.
-std::string chosen_or_default(const DeviceBundle& bundle, const Problem& p) {
-  Result<std::uint32_t> index = choose(bundle, p, {});
-  if (!index) index = choose_default(bundle, p);
-  if (!index) return std::string(name(index.status().code()));
-  return bundle.bundle.variant(*index)->name;
+Bundles seen_by(const Bundle& bundle, const Target& device = {}, bool is_cpu = true) {
+  Bundles one;
+  one.push_back(bundle_for(bundle, device, is_cpu, 0));
+  return one;
 }
 
 }  // namespace
@@ -119,20 +123,19 @@ BOOST_AUTO_TEST_CASE(ADeviceWithoutAProfileGetsTheDefaultOfItsType) {
   half.precision = Precision::half_precision;
   Target other;
   other.platform_name = "Portable Computing Language";
-  const DeviceBundle cpu = bundle_for_cpu(bundle, other);
-  BOOST_TEST(chosen(cpu, problem(10)) == "no variant");  // not what an H200 was tuned to
-  BOOST_TEST(chosen_or_default(cpu, problem(10)) == "cpu");
-  BOOST_TEST(chosen_or_default(cpu, in_double) == "cpu-d");
-  BOOST_TEST(chosen_or_default(cpu, half) == "no variant");
+  const Bundles cpu = seen_by(bundle, other);
+  BOOST_TEST(chosen(cpu, problem(10)) == "cpu by type");  // not what an H200 was tuned to
+  BOOST_TEST(chosen(cpu, in_double) == "cpu-d by type");
+  BOOST_TEST(chosen(cpu, half) == "no variant");
   BOOST_TEST(why(cpu, problem(10)) == "the default for this type of device");
-  BOOST_TEST(chosen_or_default(bundle_for(bundle, other, false, 0), problem(10)) == "gpu");
+  BOOST_TEST(chosen(seen_by(bundle, other, false), problem(10)) == "gpu by type");
 
   other.platform_name = "NVIDIA CUDA";
   other.device_name = "NVIDIA L4";
-  const DeviceBundle relative = bundle_for(bundle, other, false, 0);
-  BOOST_TEST(chosen_or_default(relative, problem(10)) == "tuned");
+  const Bundles relative = seen_by(bundle, other, false);
+  BOOST_TEST(chosen(relative, problem(10)) == "tuned");
   BOOST_TEST(why(relative, problem(10)) == "measured on NVIDIA H200, the most similar device");
-  BOOST_TEST(chosen_or_default(relative, in_double) == "gpu-d");
+  BOOST_TEST(chosen(relative, in_double) == "gpu-d by type");
   BOOST_TEST(why(relative, in_double) == "the default for this type of device");
 }
 
@@ -141,7 +144,7 @@ BOOST_AUTO_TEST_CASE(TheReasonIsAMeasurementAnExpectedTimeOrTheDefault) {
   const Bundle opened = *Bundle::from_memory({bytes.data(), bytes.size()});
   Target device;
   device.device_name = "D";
-  const DeviceBundle bundle = bundle_for_cpu(opened, device);
+  const Bundles bundle = seen_by(opened, device);
   BOOST_TEST(why(bundle, problem(10)) == "measured on D");
   BOOST_TEST(chosen(bundle, problem(20)) == "a");
   BOOST_TEST(why(bundle, problem(20)) == "the cost model of D, expected 61.2 us; next b, 100 us");
@@ -155,14 +158,14 @@ BOOST_AUTO_TEST_CASE(TheReasonIsAMeasurementAnExpectedTimeOrTheDefault) {
 
   for (const char* similar : {"E", "F"}) {  // not in the bundle; there, but without a profile
     device.device_name = similar;
-    BOOST_TEST(why(bundle_for_cpu(opened, device), problem(20)) ==
+    BOOST_TEST(why(seen_by(opened, device), problem(20)) ==
                "the cost model of D, the most similar device, expected 61.2 us; next b, 100 us");
   }
 }
 
 BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
+  const Bundles bundle = seen_by(*Bundle::from_memory({bytes.data(), bytes.size()}));
   BOOST_TEST(chosen(bundle, problem(100)) == "a");
   BOOST_TEST(chosen(bundle, problem(100, 2)) == "b");
   BOOST_TEST(chosen(bundle, problem(101, 2)) == "a");
@@ -172,20 +175,19 @@ BOOST_AUTO_TEST_CASE(TheRuleForSizesAndBatchIsFollowed) {
 
 BOOST_AUTO_TEST_CASE(ABundleWithoutThePrecisionSaysSo) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
+  const Bundles bundle = seen_by(*Bundle::from_memory({bytes.data(), bytes.size()}));
   Problem half = problem(10);
   half.precision = Precision::half_precision;
-  BOOST_TEST(nothing_fits(bundle.bundle, half).message() == "the bundle has no variant for half nn");
-  BOOST_TEST(nothing_fits(bundle.bundle, problem(2001)).message() ==
-             "nothing in the profile fits single nn 2001 x 10 x 10");
+  BOOST_TEST(refusal(bundle, half) == "the bundle has no variant for half nn");
+  BOOST_TEST(refusal(bundle, problem(2001)) == "nothing in the profile fits single nn 2001 x 10 x 10");
   Problem transposed = problem(10);
   transposed.trans_b = true;
-  BOOST_TEST(nothing_fits(bundle.bundle, transposed).message() == "the bundle has no variant for single nt");
+  BOOST_TEST(refusal(bundle, transposed) == "the bundle has no variant for single nt");
 }
 
 BOOST_AUTO_TEST_CASE(AVariantOfAnotherKindIsMalformedEachTimeAndCostsNoOther) {
   const cache::Bytes bytes = bundle_bytes();
-  const DeviceBundle bundle = bundle_for_cpu(*Bundle::from_memory({bytes.data(), bytes.size()}));
+  const Bundles bundle = seen_by(*Bundle::from_memory({bytes.data(), bytes.size()}));
   BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
   BOOST_TEST(chosen(bundle, problem(2000)) == "malformed");
   BOOST_TEST(chosen(bundle, problem(1000)) == "a");
@@ -194,14 +196,14 @@ BOOST_AUTO_TEST_CASE(AVariantOfAnotherKindIsMalformedEachTimeAndCostsNoOther) {
 BOOST_AUTO_TEST_CASE(ADamagedVariantFailsWhereItIsChosen) {
   cache::Bytes bytes = bundle_bytes();
   const Bundle opened = *Bundle::from_memory({bytes.data(), bytes.size()});
-  const DeviceBundle bundle = bundle_for_cpu(opened);
+  const Bundles bundle = seen_by(opened);
   std::size_t damaged = 0;
   for (std::size_t i = 0; i < bytes.size(); ++i) {  // until the variant "a" can no longer be read
     bytes[i] ^= 1;
     if (opened.variant(0).status().code() == Code::checksum && opened.variant(1)) {
       ++damaged;
-      BOOST_TEST(chosen(bundle_for_cpu(opened), problem(1000)) == "checksum");
-      BOOST_TEST(chosen(bundle_for_cpu(opened), problem(100, 2)) == "b");
+      BOOST_TEST(chosen(seen_by(opened), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(seen_by(opened), problem(100, 2)) == "b");
     }
     bytes[i] ^= 1;
   }
@@ -217,7 +219,7 @@ BOOST_AUTO_TEST_CASE(ADamagedProfileFailsWithItsReason) {
     bytes[i] ^= 1;
     if (bundle.profile(0).status().code() == Code::checksum) {
       ++damaged;
-      BOOST_TEST(chosen(bundle_for_cpu(bundle), problem(1000)) == "checksum");
+      BOOST_TEST(chosen(seen_by(bundle), problem(1000)) == "checksum");
     }
     bytes[i] ^= 1;
   }

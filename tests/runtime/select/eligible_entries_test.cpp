@@ -1,5 +1,5 @@
 // Which programs may be handed to which device.
-#include "select/eligible_entries.hpp"
+#include "select/tiers.hpp"
 
 #include <clbake/cache/writer.hpp>
 

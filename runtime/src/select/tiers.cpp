@@ -1,4 +1,4 @@
-#include "select/eligible_entries.hpp"
+#include "select/tiers.hpp"
 
 #include <clbake/compute_capability.hpp>
 #include <clbake/platform.hpp>
@@ -33,14 +33,6 @@ bool same_maker(const Target& a, const Target& b) {
   return a.platform_name == b.platform_name && a.vendor == b.vendor && a.address_bits == b.address_bits;
 }
 
-void add(std::vector<cache::EntryInfo>& found, Result<cache::EntryInfo> entry, Status& none) {
-  if (entry) {
-    found.push_back(std::move(*entry));
-  } else if (none.ok() || none.code() == Code::no_entry) {
-    none = entry.status();
-  }
-}
-
 // True when the tier may hand the device code that was made for another target.
 bool serves(Tier tier, const Target& made_for, const Target& device) {
   if (tier == Tier::portable) return portable_serves(made_for, device);
@@ -52,34 +44,50 @@ bool serves(Tier tier, const Target& made_for, const Target& device) {
   return tier == Tier::stand_in || same_driver;
 }
 
-// Entries of the other targets that serve the device: those of the newest driver first, of one driver the proven ones.
-void add_relatives(std::vector<cache::EntryInfo>& found, const DeviceBundle& bundle, const Target& device,
-                   std::uint32_t variant, Tier tier) {
-  const cache::Form form = form_of(tier);
-  struct Rank {
-    std::string version;
-    bool proven = false;
-  };
-  std::vector<Rank> ranks;  // of the entries from `first` on
-  const std::size_t first = found.size();
+// An entry of another target, made by this version of the driver.
+struct Relative {
+  std::string driver;
+  cache::EntryInfo entry;
+};
+
+// The newest driver's first, of one driver the proven ones.
+bool better(const Relative& a, const Relative& b) {
+  if (older(b.driver, a.driver)) return true;
+  return !older(a.driver, b.driver) && a.entry.proof.proven && !b.entry.proof.proven;
+}
+
+// Entries of the other targets that serve the device.
+std::vector<Relative> relatives(const DeviceBundle& bundle, const Target& device, std::uint32_t variant, Tier tier) {
+  std::vector<Relative> found;
   for (std::uint32_t i = 0; i < bundle.bundle.target_count(); ++i) {
     if (bundle.target && i == *bundle.target) continue;
-    const Result<Target> target = bundle.bundle.target(i);
+    Result<Target> target = bundle.bundle.target(i);
     if (!target || !serves(tier, *target, device)) continue;
-    Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form);
+    Result<cache::EntryInfo> entry = bundle.bundle.find_entry(i, variant, form_of(tier));
     if (!entry || (tier == Tier::newer_driver && !entry->newer_driver)) continue;
-    const Rank rank = {target->driver_version, entry->proof.proven};
-    const auto next = std::find_if(ranks.begin(), ranks.end(), [&](const Rank& other) {
-      return older(other.version, rank.version) ||
-             (!older(rank.version, other.version) && rank.proven && !other.proven);
-    });
-    const auto position = next - ranks.begin();
-    ranks.insert(next, rank);
-    found.insert(found.begin() + static_cast<std::ptrdiff_t>(first) + position, std::move(*entry));
+    Relative one{std::move(target->driver_version), std::move(*entry)};
+    found.insert(std::upper_bound(found.begin(), found.end(), one, better), std::move(one));
   }
+  return found;
 }
 
 }  // namespace
+
+int compute_capability(std::string_view architecture, bool with_suffix) {
+  constexpr std::string_view prefix = "sm_";
+  if (architecture.substr(0, prefix.size()) != prefix) return 0;
+  std::string_view digits = architecture.substr(prefix.size());
+  const bool has_suffix = !digits.empty() && (digits.back() == 'a' || digits.back() == 'f');
+  if (has_suffix && !with_suffix) return 0;
+  if (has_suffix) digits.remove_suffix(1);
+  if (digits.empty() || digits.size() > 3 || digits.front() == '0') return 0;
+  int capability = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return 0;
+    capability = 10 * capability + (digit - '0');
+  }
+  return capability;
+}
 
 bool newer_driver_serves(const Target& made_for, const Target& device) {
   return same_maker(made_for, device) && !device.architecture.empty() && made_for.architecture == device.architecture &&
@@ -96,9 +104,14 @@ std::vector<cache::EntryInfo> eligible_entries(const DeviceBundle& bundle, const
                                                Tier tier, Status& none) {
   std::vector<cache::EntryInfo> found;
   none = bundle.target.status();
-  if (bundle.target && (tier == Tier::exact || tier == Tier::portable))
-    add(found, bundle.bundle.find_entry(*bundle.target, variant, form_of(tier)), none);
-  if (tier != Tier::exact) add_relatives(found, bundle, device, variant, tier);
+  if (bundle.target && (tier == Tier::exact || tier == Tier::portable)) {
+    Result<cache::EntryInfo> own = bundle.bundle.find_entry(*bundle.target, variant, form_of(tier));
+    none = own.status();
+    if (own) found.push_back(std::move(*own));
+  }
+  if (tier != Tier::exact) {
+    for (Relative& one : relatives(bundle, device, variant, tier)) found.push_back(std::move(one.entry));
+  }
   if (found.empty() && none.ok()) none = Status(Code::no_entry, "no program of another target serves this device");
   return found;
 }
