@@ -40,12 +40,23 @@ struct clbake_program {
 
 namespace {
 
-// Gives the result to the caller in a new object.
-template <typename Object, typename T>
-Status hand_over(Result<T> result, Object** to) {
-  if (!result) return result.status();
-  *to = new Object{std::move(*result)};
-  return {};
+clbake::Library& library_of(clbake_library* library) { return given(library, "library", Argument::library)->library; }
+template <typename Handle>
+auto& gemm_of(Handle* gemm) {
+  return given(gemm, "gemm", Argument::gemm)->gemm;
+}
+
+// A place for the caller's new object or result.
+template <typename T>
+T* output(T* to, const char* name) {
+  return given(to, name, Argument::output);
+}
+
+// A struct of the caller's that the library fills in.
+template <typename Struct>
+Struct& sized_output(Struct* to, const char* name) {
+  check_size(output(to, name)->struct_size, sizeof *to, name, true);
+  return *to;
 }
 
 clbake::Epilogue epilogue_of(const clbake_problem& from) {
@@ -73,7 +84,7 @@ clbake::Scalars scalars_of(const clbake_scalars& from) {
 // Calls one(alpha and beta of all products), or each(a list with one for each product).
 template <typename One, typename Each>
 Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One& one, const Each& each) {
-  if (!scalars && count > 0) return null("scalars", Argument::scalars);
+  if (count > 0) given(scalars, "scalars", Argument::scalars);
   if (count == 1) return one(scalars_of(*scalars));
   std::vector<clbake::Scalars> list;
   list.reserve(count);
@@ -81,7 +92,25 @@ Status with_scalars(const clbake_scalars* scalars, std::size_t count, const One&
   return each(list);
 }
 
-clbake::Problem problem_of(const clbake_problem& from) {
+// Throws Refused unless the value is from `first` to `last`: in C an enumerator may be any number.
+template <typename Enum>
+void check_enumerator(Enum value, int first, int last, Argument argument, const std::string& message) {
+  const int n = number(value);
+  if (n < first || n > last) throw Refused{{argument, message}};
+}
+
+clbake::Problem problem_of(const clbake_problem* problem) {
+  const clbake_problem& from = *given(problem, "problem");
+  check_size(from.struct_size, sizeof from, "problem");
+  check_enumerator(from.precision, CLBAKE_SINGLE, CLBAKE_COMPLEX_DOUBLE, Argument::precision,
+                   std::string("precision is none of ") + clbake::precision_names);
+  check_enumerator(from.layout, CLBAKE_ROW_MAJOR, CLBAKE_COLUMN_MAJOR, Argument::layout,
+                   "layout is neither row-major nor column-major");
+  check_enumerator(from.bias, CLBAKE_BIAS_NONE, CLBAKE_BIAS_PER_COLUMN, Argument::bias,
+                   "bias is neither none, per row nor per column");
+  check_enumerator(from.activation, CLBAKE_ACTIVATION_NONE, CLBAKE_GELU_TANH, Argument::activation,
+                   "activation is none that is known");
+  if (from.offsets && from.batch > INT32_MAX) throw Refused{{Argument::batch, "batch is more than 2^31 - 1"}};
   clbake::Problem p;
   p.precision = static_cast<clbake::Precision>(from.precision);
   p.layout = from.layout == CLBAKE_ROW_MAJOR ? clbake::Layout::row_major : clbake::Layout::column_major;
@@ -107,36 +136,6 @@ clbake::Problem problem_of(const clbake_problem& from) {
   return p;
 }
 
-// Checks a struct that the library fills in.
-template <typename Struct>
-Status check_output(const Struct* to, const char* name) {
-  return to ? check_size(to->struct_size, sizeof *to, name, true) : null_output(name);
-}
-
-// Checks values that the C++ types rule out.
-Status check(const clbake_problem* p) {
-  if (!p) return null("problem");
-  if (Status bad = check_size(p->struct_size, sizeof *p, "problem"); !bad) return bad;
-  const int precision = number(p->precision);
-  if (precision < CLBAKE_SINGLE || precision > CLBAKE_COMPLEX_DOUBLE) {
-    return {Argument::precision, std::string("precision is none of ") + clbake::precision_names};
-  }
-  const int layout = number(p->layout);
-  if (layout != CLBAKE_ROW_MAJOR && layout != CLBAKE_COLUMN_MAJOR) {
-    return {Argument::layout, "layout is neither row-major nor column-major"};
-  }
-  const int bias = number(p->bias);
-  if (bias < CLBAKE_BIAS_NONE || bias > CLBAKE_BIAS_PER_COLUMN) {
-    return {Argument::bias, "bias is neither none, per row nor per column"};
-  }
-  const int activation = number(p->activation);
-  if (activation < CLBAKE_ACTIVATION_NONE || activation > CLBAKE_GELU_TANH) {
-    return {Argument::activation, "activation is none that is known"};
-  }
-  if (p->offsets && p->batch > INT32_MAX) return {Argument::batch, "batch is more than 2^31 - 1"};
-  return {};
-}
-
 // Calls the C log for the C++ library.
 void pass_on(clbake::LogLevel level, const char* message, void* data) {
   const auto& c = *static_cast<const CLog*>(data);
@@ -146,7 +145,7 @@ void pass_on(clbake::LogLevel level, const char* message, void* data) {
 Result<clbake::Options> options_of(const clbake_options* from) {
   clbake::Options options;
   if (!from) return options;
-  if (Status bad = check_size(from->struct_size, sizeof *from, "options"); !bad) return bad;
+  check_size(from->struct_size, sizeof *from, "options");
   switch (number(from->on_miss)) {
     case CLBAKE_COMPILE: options.on_miss = clbake::OnMiss::compile; break;
     case CLBAKE_FAIL: options.on_miss = clbake::OnMiss::fail; break;
@@ -161,7 +160,9 @@ Result<clbake::Options> options_of(const clbake_options* from) {
   return options;
 }
 
-void copy_explanation(const clbake::Explanation& from, clbake_explanation& to) {
+Status copy_explanation(const Result<clbake::Explanation>& result, clbake_explanation& to) {
+  if (!result) return result.status();
+  const clbake::Explanation& from = *result;
   to.origin = static_cast<clbake_origin>(from.origin);
   to.miss = static_cast<clbake_code>(from.miss);
   to.loaded = from.loaded ? 1 : 0;
@@ -174,33 +175,31 @@ void copy_explanation(const clbake::Explanation& from, clbake_explanation& to) {
   to.create_us = from.create_us;
   to.build_us = from.build_us;
   to.kernel_us = from.kernel_us;
+  return {};
 }
 
 }  // namespace
 
 clbake_code clbake_bundle_open(const char* path, clbake_bundle** bundle, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!path) return null("path");
-    if (!bundle) return null_output("bundle");
-    return hand_over(clbake::Bundle::open(path), bundle);
+  return run(error, [&] {
+    clbake_bundle** const to = output(bundle, "bundle");
+    return hand_over(clbake::Bundle::open(given(path, "path")), to);
   });
 }
 
 clbake_code clbake_bundle_from_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
                                       clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!bytes) return null("bytes");
-    if (!bundle) return null_output("bundle");
-    return hand_over(clbake::Bundle::from_memory({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+  return run(error, [&] {
+    clbake_bundle** const to = output(bundle, "bundle");
+    return hand_over(clbake::Bundle::from_memory({given(static_cast<const std::uint8_t*>(bytes), "bytes"), size}), to);
   });
 }
 
 clbake_code clbake_bundle_copy_memory(const void* bytes, std::size_t size, clbake_bundle** bundle,
                                       clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!bytes) return null("bytes");
-    if (!bundle) return null_output("bundle");
-    return hand_over(clbake::Bundle::copy_of({static_cast<const std::uint8_t*>(bytes), size}), bundle);
+  return run(error, [&] {
+    clbake_bundle** const to = output(bundle, "bundle");
+    return hand_over(clbake::Bundle::copy_of({given(static_cast<const std::uint8_t*>(bytes), "bytes"), size}), to);
   });
 }
 
@@ -210,12 +209,11 @@ clbake_code clbake_library_create(cl_context context, cl_device_id device, clbak
                                   std::size_t count, const clbake_options* from, clbake_library** library,
                                   clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null_output("library");
-    if (count > 0 && !bundles) return null("bundles", Argument::bundle);
+    clbake_library** const to = output(library, "library");
+    if (count > 0) given(bundles, "bundles", Argument::bundle);
     std::vector<clbake::Bundle> list;
     for (std::size_t i = 0; i < count; ++i) {
-      if (!bundles[i]) return null("a bundle of the list", Argument::bundle);
-      list.push_back(bundles[i]->bundle);
+      list.push_back(given(bundles[i], "a bundle of the list", Argument::bundle)->bundle);
     }
     Result<clbake::Options> options = options_of(from);
     if (!options) return options.status();
@@ -227,7 +225,7 @@ clbake_code clbake_library_create(cl_context context, cl_device_id device, clbak
     }
     Result<clbake::Library> made = clbake::Library::create(context, device, list, *options);
     if (!made) return made.status();
-    *library = new clbake_library{std::move(log), std::move(*made)};
+    *to = new clbake_library{std::move(log), std::move(*made)};
     return {};
   });
 }
@@ -255,51 +253,44 @@ clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue
                                        cl_mem b, std::size_t b_offset, cl_mem c, std::size_t c_offset,
                                        const clbake_epilogue_buffers* more, cl_uint wait_count,
                                        const cl_event* wait_list, cl_event* event, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (Status bad = check(problem); !bad) return bad;
-    const clbake::Problem p = problem_of(*problem);
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    const clbake::Problem p = problem_of(problem);
     return with_scalars(
         scalars, count,
         [&](const clbake::Scalars& s) {
-          return library->library.gemm(queue, p, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset},
-                                       buffers_of(more), wait_count, wait_list, event);
+          return from.gemm(queue, p, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
+                           wait_count, wait_list, event);
         },
         [&](const std::vector<clbake::Scalars>& list) {
-          return library->library.gemm(queue, p, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more),
-                                       wait_count, wait_list, event);
+          return from.gemm(queue, p, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
+                           wait_list, event);
         });
   });
 }
 
 clbake_code clbake_library_warm(clbake_library* library, const clbake_problem* problems, std::size_t count,
                                 clbake_progress progress, void* data, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (count > 0 && !problems) return null("problems");
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    if (count > 0) given(problems, "problems");
     std::vector<clbake::Problem> list;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (Status bad = check(&problems[i]); !bad) return bad;
-      list.push_back(problem_of(problems[i]));
-    }
+    for (std::size_t i = 0; i < count; ++i) list.push_back(problem_of(&problems[i]));
     std::pair<clbake_progress, void*> receiver = {progress, data};
     const auto forward = [](std::size_t done, std::size_t total, double seconds_left, void* to) {
       const auto& [call, caller_data] = *static_cast<const decltype(receiver)*>(to);
       return call(done, total, seconds_left, caller_data) != 0;
     };
-    return library->library.warm(list, progress ? static_cast<clbake::Progress>(forward) : nullptr, &receiver);
+    return from.warm(list, progress ? static_cast<clbake::Progress>(forward) : nullptr, &receiver);
   });
 }
 
 clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
                                    clbake_explanation* explanation, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
-    if (Status bad = check(problem); !bad) return bad;
-    const Result<clbake::Explanation> e = library->library.explain(problem_of(*problem));
-    if (e) copy_explanation(*e, *explanation);
-    return e.status();
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    clbake_explanation& to = sized_output(explanation, "explanation");
+    return copy_explanation(from.explain(problem_of(problem)), to);
   });
 }
 
@@ -312,43 +303,38 @@ int clbake_library_contains(clbake_library* library, const clbake_problem* probl
 
 clbake_code clbake_library_workspace_bytes(clbake_library* library, const clbake_problem* problem, std::size_t* bytes,
                                            clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (!bytes) return null_output("bytes");
-    if (Status bad = check(problem); !bad) return bad;
-    const Result<std::size_t> size = library->library.workspace_bytes(problem_of(*problem));
-    if (size) *bytes = *size;
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    std::size_t* const to = output(bytes, "bytes");
+    const Result<std::size_t> size = from.workspace_bytes(problem_of(problem));
+    if (size) *to = *size;
     return size.status();
   });
 }
 
 clbake_code clbake_library_counters(clbake_library* library, clbake_counters* counters, clbake_error* error) {
   return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (Status bad = check_output(counters, "counters"); !bad) return bad;
-    const clbake::Counters c = library->library.counters();
-    counters->loaded = c.loaded;
-    counters->native = c.native;
-    counters->portable = c.portable;
-    counters->overlay = c.overlay;
-    counters->source = c.source;
-    counters->fallback = c.fallback;
-    counters->failed = c.failed;
-    counters->cached = c.cached;
-    counters->waits = c.waits;
-    counters->create_us = c.create_us;
-    counters->build_us = c.build_us;
-    counters->kernel_us = c.kernel_us;
-    std::copy(c.misses.begin(), c.misses.end(), counters->misses);
+    const clbake::Counters c = library_of(library).counters();
+    clbake_counters& to = sized_output(counters, "counters");
+    to.loaded = c.loaded;
+    to.native = c.native;
+    to.portable = c.portable;
+    to.overlay = c.overlay;
+    to.source = c.source;
+    to.fallback = c.fallback;
+    to.failed = c.failed;
+    to.cached = c.cached;
+    to.waits = c.waits;
+    to.create_us = c.create_us;
+    to.build_us = c.build_us;
+    to.kernel_us = c.kernel_us;
+    std::copy(c.misses.begin(), c.misses.end(), to.misses);
     return {};
   });
 }
 
 clbake_code clbake_library_write_recording(clbake_library* library, const char* path, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    return path ? library->library.write_recording(path) : null("path");
-  });
+  return run(error, [&] { return library_of(library).write_recording(given(path, "path")); });
 }
 
 void clbake_library_finish(clbake_library* library) {
@@ -357,22 +343,20 @@ void clbake_library_finish(clbake_library* library) {
 
 clbake_code clbake_gemm_prepare(clbake_library* library, const clbake_problem* problem, const char* variant,
                                 int caller_workspace, clbake_gemm** gemm, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (!gemm) return null_output("gemm");
-    if (Status bad = check(problem); !bad) return bad;
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    clbake_gemm** const to = output(gemm, "gemm");
     clbake::PrepareOptions options;
     if (variant) options.variant = variant;
     options.caller_workspace = caller_workspace != 0;
-    return hand_over(library->library.prepare(problem_of(*problem), options), gemm);
+    return hand_over(from.prepare(problem_of(problem), options), to);
   });
 }
 
 clbake_code clbake_gemm_clone(const clbake_gemm* gemm, clbake_gemm** clone, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!gemm) return null_gemm();
-    if (!clone) return null_output("clone");
-    return hand_over(gemm->gemm.clone(), clone);
+  return run(error, [&] {
+    clbake_gemm** const to = output(clone, "clone");
+    return hand_over(gemm_of(gemm).clone(), to);
   });
 }
 
@@ -381,16 +365,12 @@ void clbake_gemm_release(clbake_gemm* gemm) { delete gemm; }
 std::size_t clbake_gemm_workspace_bytes(const clbake_gemm* gemm) { return gemm ? gemm->gemm.workspace_bytes() : 0; }
 
 clbake_code clbake_gemm_use_workspace(clbake_gemm* gemm, cl_mem buffer, std::size_t offset_bytes, clbake_error* error) {
-  return run(error, [&] { return gemm ? gemm->gemm.use_workspace(buffer, offset_bytes) : null_gemm(); });
+  return run(error, [&] { return gemm_of(gemm).use_workspace(buffer, offset_bytes); });
 }
 
 clbake_code clbake_gemm_explanation(const clbake_gemm* gemm, clbake_explanation* explanation, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!gemm) return null_gemm();
-    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
-    copy_explanation(gemm->gemm.explanation(), *explanation);
-    return {};
-  });
+  return run(error,
+             [&] { return copy_explanation(gemm_of(gemm).explanation(), sized_output(explanation, "explanation")); });
 }
 
 clbake_code clbake_gemm_enqueue(clbake_gemm* gemm, cl_command_queue queue, double alpha, cl_mem a, std::size_t a_offset,
@@ -407,40 +387,36 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
                                        std::size_t b_offset, cl_mem c, std::size_t c_offset,
                                        const clbake_epilogue_buffers* more, cl_uint wait_count,
                                        const cl_event* wait_list, cl_event* event, clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!gemm) return null_gemm();
+  return run(error, [&] {
+    clbake::Gemm& by = gemm_of(gemm);
     return with_scalars(
         scalars, count,
         [&](const clbake::Scalars& s) {
-          return gemm->gemm.enqueue(queue, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset},
-                                    buffers_of(more), wait_count, wait_list, event);
+          return by.enqueue(queue, s.alpha, {a, a_offset}, {b, b_offset}, s.beta, {c, c_offset}, buffers_of(more),
+                            wait_count, wait_list, event);
         },
         [&](const std::vector<clbake::Scalars>& list) {
-          return gemm->gemm.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more),
-                                    wait_count, wait_list, event);
+          return by.enqueue(queue, list, {a, a_offset}, {b, b_offset}, {c, c_offset}, buffers_of(more), wait_count,
+                            wait_list, event);
         });
   });
 }
 
 clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
                                    clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (!name) return null("name");
-    if (!program) return null_output("program");
-    return hand_over(library->library.program(name), program);
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    clbake_program** const to = output(program, "program");
+    return hand_over(from.program(given(name, "name")), to);
   });
 }
 
 clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
                                            clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!library) return null_library();
-    if (!name) return null("name");
-    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
-    const Result<clbake::Explanation> e = library->library.explain_program(name);
-    if (e) copy_explanation(*e, *explanation);
-    return e.status();
+  return run(error, [&] {
+    const clbake::Library& from = library_of(library);
+    clbake_explanation& to = sized_output(explanation, "explanation");
+    return copy_explanation(from.explain_program(given(name, "name")), to);
   });
 }
 
@@ -450,11 +426,9 @@ cl_program clbake_program_get(const clbake_program* program) { return program ? 
 
 clbake_code clbake_program_explanation(const clbake_program* program, clbake_explanation* explanation,
                                        clbake_error* error) {
-  return run(error, [&]() -> Status {
-    if (!program) return null("program");
-    if (Status bad = check_output(explanation, "explanation"); !bad) return bad;
-    copy_explanation(program->program.explanation(), *explanation);
-    return {};
+  return run(error, [&] {
+    const clbake::Explanation& e = given(program, "program")->program.explanation();
+    return copy_explanation(e, sized_output(explanation, "explanation"));
   });
 }
 

@@ -39,10 +39,37 @@ inline clbake_code report(const Status& status, clbake_error* error) {
   return code;
 }
 
+// Thrown by the checks below and caught by `run`.
+struct Refused {
+  Status status;
+};
+
 // Runs `work` (-> Status) and catches its exceptions.
 template <typename Work>
 clbake_code run(clbake_error* error, const Work& work) {
-  return report(exceptions_to_status(work), error);
+  const auto checked = [&]() -> Status {
+    try {
+      return work();
+    } catch (const Refused& refused) {
+      return refused.status;
+    }
+  };
+  return report(exceptions_to_status(checked), error);
+}
+
+// Returns a pointer of the caller's; throws Refused for null.
+template <typename T>
+T* given(T* pointer, const char* name, Argument argument = Argument::other) {
+  if (!pointer) throw Refused{{argument, std::string(name) + " is null"}};
+  return pointer;
+}
+
+// Gives the result to the caller in a new object, or returns its failure.
+template <typename Object, typename T>
+Status hand_over(Result<T> result, Object** to) {
+  if (!result) return result.status();
+  *to = new Object{std::move(*result)};
+  return {};
 }
 
 // The number in an enum of a caller in C, who may have written any; C++ does not define reading an unlisted one as the
@@ -55,19 +82,13 @@ int number(const Enum& value) {
   return n;
 }
 
-inline Status null(const char* name, Argument argument = Argument::other) {
-  return {argument, std::string(name) + " is null"};
-}
-inline Status null_output(const char* name) { return null(name, Argument::output); }
-inline Status null_library() { return null("library", Argument::library); }
-inline Status null_gemm() { return null("gemm", Argument::gemm); }
-
-// Checks the size of a caller's struct. `at_least`: for one that the library writes to; a larger one, of a newer
-// header, begins with the fields that this library knows.
-inline Status check_size(std::size_t given, std::size_t known, const char* name, bool at_least = false) {
-  if (given == known || (at_least && given > known)) return {};
-  return {Argument::struct_size, std::string(name) + ".struct_size is " + std::to_string(given) + ", not " +
-                                     std::to_string(known) + ": call its _init function, with headers of this version"};
+// Throws Refused for another size of a caller's struct. `at_least`: for one that the library writes to; a larger one,
+// of a newer header, begins with the fields that this library knows.
+inline void check_size(std::size_t size, std::size_t known, const char* name, bool at_least = false) {
+  if (size == known || (at_least && size > known)) return;
+  throw Refused{{Argument::struct_size, std::string(name) + ".struct_size is " + std::to_string(size) + ", not " +
+                                            std::to_string(known) +
+                                            ": call its _init function, with headers of this version"}};
 }
 
 }  // namespace clbake::c
