@@ -13,12 +13,11 @@ struct Served {
   bool right = false;
 };
 
-Result<Served> serve(const cache::Bytes& bytes, OnMiss on_miss, bool newer_driver = false) {
+Result<Served> serve(const cache::Bytes& bytes, OnMiss on_miss) {
   const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});
   if (!bundle) return bundle.status();
   Options options;
   options.on_miss = on_miss;
-  options.newer_driver = newer_driver;
   const Result<Library> library = Library::create(here().session.context(), here().device.id, {*bundle}, options);
   if (!library) return library.status();
   const Problem problem = tight_problem(Precision::single_precision, 37, 41, 43);
@@ -75,34 +74,6 @@ BOOST_AUTO_TEST_CASE(AMissIsCompiled) {
                           Code::driver_rejected);
 }
 
-// The bundle as an older driver of the same architecture would have left it.
-cache::Bytes older_bundle(bool for_newer_drivers) {
-  return changed_bundle([&](cache::Contents& c) {
-    for (Target& t : c.targets) t.driver_version = "0.9";
-    for (cache::Entry& e : c.entries) e.newer_driver = for_newer_drivers;
-  });
-}
-
-BOOST_AUTO_TEST_CASE(AnOlderDriversMachineCodeServesOnlyWhereEntryAndOptionsAllowIt) {
-  if (here().device.target.architecture.empty()) return;  // then no rule is wide enough
-  const Result<Served> served = serve(older_bundle(true), OnMiss::fail, true);
-  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
-  BOOST_TEST((served->explanation.origin == Origin::native));
-  BOOST_TEST(name(served->explanation.miss) == name(Code::other_driver));
-  BOOST_TEST(served->explanation.baked_for == "0.9");
-  BOOST_TEST(served->right);
-  require_miss_then_right(older_bundle(true), Code::other_driver);
-  BOOST_TEST(name(serve(older_bundle(false), OnMiss::fail, true).status().code()) == name(Code::other_driver));
-}
-
-BOOST_AUTO_TEST_CASE(MachineCodeOfAnotherArchitectureNeverServes) {
-  const cache::Bytes bytes = changed_bundle([](cache::Contents& c) {
-    for (Target& t : c.targets) t.architecture += "x";
-    for (cache::Entry& e : c.entries) e.newer_driver = true;
-  });
-  BOOST_TEST(name(serve(bytes, OnMiss::fail, true).status().code()) == name(Code::no_target));
-}
-
 BOOST_AUTO_TEST_CASE(APortableProgramServesAndSaysSo) {
   const Result<Served> served = serve(changed_bundle([](cache::Contents& c) {
                                         for (cache::Entry& e : c.entries) e.form = cache::Form::portable;
@@ -115,20 +86,6 @@ BOOST_AUTO_TEST_CASE(APortableProgramServesAndSaysSo) {
   BOOST_TEST(served->right);
 }
 
-BOOST_AUTO_TEST_CASE(APortableProgramServesWhereMachineCodeIsRefused) {
-  const Result<Served> served = serve(changed_bundle([](cache::Contents& c) {
-                                        std::vector<cache::Entry> refused = c.entries;
-                                        for (cache::Entry& e : refused) e.program.assign(64, 'x');
-                                        for (cache::Entry& e : c.entries) e.form = cache::Form::portable;
-                                        c.entries.insert(c.entries.end(), refused.begin(), refused.end());
-                                      }),
-                                      OnMiss::fail);
-  BOOST_REQUIRE_MESSAGE(served.ok(), served.status().message());
-  BOOST_TEST((served->explanation.origin == Origin::portable));
-  BOOST_TEST(name(served->explanation.miss) == name(Code::driver_rejected));
-  BOOST_TEST(served->right);
-}
-
 BOOST_AUTO_TEST_CASE(ABundleThatCannotServeIsRefused) {
   const auto code = [](const std::function<void(cache::Contents&)>& change) {
     return name(serve(changed_bundle(change), OnMiss::compile).status().code());
@@ -137,14 +94,6 @@ BOOST_AUTO_TEST_CASE(ABundleThatCannotServeIsRefused) {
   BOOST_TEST(code([](cache::Contents& c) {  // an unknown kernel contract
                for (cache::Variant& v : c.variants) v.contract = 99;
              }) == name(Code::unsupported_version));
-  BOOST_TEST(code([](cache::Contents& c) {  // profiles that name another precision's variant
-               for (std::uint32_t v = 0; v < c.variants.size(); ++v) {
-                 if (c.variants[v].precision != Precision::double_precision) continue;
-                 for (cache::Profile& profile : c.profiles) {
-                   for_each_choice(profile, [&](auto& choice) { choice.variant = v; });
-                 }
-               }
-             }) == name(Code::malformed));
 }
 
 BOOST_AUTO_TEST_CASE(ABrokenSourceGivesTheBuildLog) {
