@@ -49,15 +49,9 @@ class Scene {
   Scene(const Scene&) = delete;
   Scene& operator=(const Scene&) = delete;
   ~Scene() {
-    release_all_but_the_context();
+    for (cl_mem matrix : matrices_) clReleaseMemObject(matrix);
+    clReleaseCommandQueue(queue_);
     clReleaseContext(context);
-  }
-
-  void release_all_but_the_context() {
-    for (cl_mem& matrix : matrices_) {
-      if (matrix) clReleaseMemObject(std::exchange(matrix, nullptr));
-    }
-    if (queue_) clReleaseCommandQueue(std::exchange(queue_, nullptr));
   }
 
   // True when the product is right.
