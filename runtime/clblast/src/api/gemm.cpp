@@ -61,6 +61,12 @@ StatusCode by_clblast(const char* name, Arguments... arguments) {
   return function ? static_cast<StatusCode>(function(convert(arguments)...)) : StatusCode::kNotImplemented;
 }
 
+// Calls a function of C++ for one of C.
+template <typename... Parameters, typename... Arguments>
+CLBlastStatusCode by_cpp(StatusCode (*function)(Parameters...), Arguments&&... arguments) {
+  return static_cast<CLBlastStatusCode>(function(convert(arguments)...));
+}
+
 // The product that CLBlast's arguments describe. The conjugate transpose of real numbers is their transpose.
 template <typename T>
 Problem problem_of(Layout layout, Transpose a_transpose, Transpose b_transpose, std::size_t m, std::size_t n,
@@ -178,16 +184,6 @@ CLBAKE_INSTANTIATE(std::complex<float>)
 CLBAKE_INSTANTIATE(std::complex<double>)
 
 }  // namespace clblast
-
-namespace {
-
-// Calls a function of C++ for one of C.
-template <typename... Parameters, typename... Arguments>
-CLBlastStatusCode by_cpp(StatusCode (*function)(Parameters...), Arguments&&... arguments) {
-  return static_cast<CLBlastStatusCode>(function(convert(arguments)...));
-}
-
-}  // namespace
 
 // `type` is what C calls the element, `element` what C++ does.
 #define CLBAKE_C_API(letter, type, element)                                                                            \

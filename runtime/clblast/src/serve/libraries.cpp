@@ -83,14 +83,6 @@ std::vector<Bundle> open_bundles() {
   return list;
 }
 
-std::vector<Bundle> bundles() {
-  static const std::vector<Bundle>& opened = *new std::vector<Bundle>(open_bundles());
-  std::vector<Bundle> list = opened;
-  const std::lock_guard<std::mutex> lock(state().mutex);
-  if (state().named) list.insert(list.begin(), *state().named);
-  return list;
-}
-
 // The programs that earlier processes compiled.
 std::shared_ptr<OverlayStore> overlay() {
   if (environment("CLBAKE_CLBLAST_OVERLAY") == "off") return nullptr;
@@ -108,7 +100,12 @@ void write_log(LogLevel, const char* message, void*) {
 }
 
 Result<Library> create(cl_context context, cl_device_id device) {
-  const std::vector<Bundle> from = bundles();
+  static const std::vector<Bundle>& opened = *new std::vector<Bundle>(open_bundles());
+  std::vector<Bundle> from = opened;
+  {
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    if (state().named) from.insert(from.begin(), *state().named);
+  }
   if (from.empty()) return {Code::no_program, "there is no bundle"};
   Options options;
   options.on_miss = OnMiss::fallback;
