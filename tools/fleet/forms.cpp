@@ -24,7 +24,11 @@ using builder::fleet::Stage;
 
 constexpr std::size_t kMaxMatrix = 256;  // jobs that GitHub allows in a matrix
 
-// ---- The graph: what forms can say about the pieces.
+void append(std::string& list, const char* separator, const std::string& item) {
+  list += (list.empty() ? "" : separator) + item;
+}
+
+// ---- The graph, of which all forms are made.
 
 // From where the manifest's path starts.
 std::string path_of(const Manifest& manifest, const std::string& file) {
@@ -39,132 +43,116 @@ std::string number_of(const Manifest& manifest, const Piece& piece) {
 Json piece_json(const Manifest& manifest, const Piece& piece, std::size_t turn) {
   std::string title = printable(piece.title);
   std::replace(title.begin(), title.end(), '$', '?');  // CI systems expand variables in it
-  const bool is_check = piece.stage == Stage::check;
   return {{"id", piece.id},
           {"title", title},
           {"label", number_of(manifest, piece) + ": " + title},
           {"machine", piece.machines.empty() ? "clbake" : piece.machines[turn % piece.machines.size()]},
           {"output", path_of(manifest, output_of(piece))},
           {"log", path_of(manifest, "pieces/" + piece.id + ".log")},
-          {"junit", is_check ? Json::array({Json::object()}) : Json::array()}};
+          {"junit", Json::array()}};
 }
 
-// The stages that have pieces, each with `earlier`, the names of those before it.
+// The stages that have pieces, each with `after`: one element, with the names of those before it, or none.
 Json stages_json(const Manifest& manifest, std::string& names) {
   Json stages = Json::array();
   for (const Stage stage : builder::fleet::all_stages) {
     Json pieces = Json::array();
     for (const Piece& piece : manifest.pieces) {
       if (piece.stage == stage) pieces.push_back(piece_json(manifest, piece, pieces.size()));
+      if (piece.stage == stage && stage == Stage::check) pieces.back()["junit"].push_back(Json::object());
     }
     if (pieces.empty()) continue;
-    const Json after = names.empty() ? Json::array() : Json::array({Json{{"earlier", names}}});
+    Json after = Json::array();
+    if (!names.empty()) after.push_back({{"earlier", names}});
     stages.push_back({{"stage", name(stage)}, {"after", after}, {"pieces", pieces}});
-    names += (names.empty() ? "" : ", ") + std::string(name(stage));
+    append(names, ", ", name(stage));
   }
   return stages;
 }
 
-// Slurm's job arrays: the pieces of one stage that are not done and that run on the same machines.
+// Slurm's job arrays: the pieces of one stage that are not done and that run on the same machines, after the arrays
+// with what they need.
 Json arrays_json(const Manifest& manifest) {
-  struct Array {
-    std::string stage, mode, machines, numbers;
-    std::set<std::size_t> after;  // arrays that it needs
-  };
-  std::vector<Array> arrays;
-  std::map<std::string, std::size_t> array_of;  // by a piece's id
-  std::vector<const Piece*> pieces;
-  for (const Piece& piece : manifest.pieces) pieces.push_back(&piece);
-  const auto is_before = [](const Piece* a, const Piece* b) { return a->stage < b->stage; };
-  std::stable_sort(pieces.begin(), pieces.end(), is_before);  // an array needs only those before it
-  for (const Piece* p : pieces) {
-    const Piece& piece = *p;
-    if (look_at(manifest, piece).state == PieceState::done) continue;
-    std::string machines;
-    for (const std::string& machine : piece.machines) machines += (machines.empty() ? "" : " ") + machine;
-    const std::string mode = piece.device.empty() ? "SHARED" : "EXCLUSIVE";  // with a device, it measures
-    const auto same = [&](const Array& a) {
-      return a.stage == name(piece.stage) && a.machines == machines && a.mode == mode;
-    };
-    auto array = std::find_if(arrays.begin(), arrays.end(), same);
-    if (array == arrays.end()) array = arrays.insert(array, Array{name(piece.stage), mode, machines, {}, {}});
-    array->numbers += (array->numbers.empty() ? "" : ",") + number_of(manifest, piece);
-    array_of[piece.id] = static_cast<std::size_t>(array - arrays.begin());
-    for (const std::string& need : piece.needs) {
-      if (array_of.count(need) > 0) array->after.insert(array_of[need]);  // else it is done
+  Json arrays = Json::array();
+  std::map<std::string, std::string> array_of;  // by a piece's id: "$job0"
+  std::vector<std::set<std::string>> after;
+  for (const Stage stage : builder::fleet::all_stages) {
+    const std::size_t first = arrays.size();
+    for (const Piece& piece : manifest.pieces) {
+      if (piece.stage != stage || look_at(manifest, piece).state == PieceState::done) continue;
+      std::string machines;
+      for (const std::string& machine : piece.machines) append(machines, " ", machine);
+      const char* const mode = piece.device.empty() ? "SHARED" : "EXCLUSIVE";  // with a device, it measures
+      std::size_t i = first;
+      while (i < arrays.size() && (arrays[i]["machines"] != machines || arrays[i]["mode"] != mode)) ++i;
+      if (i == arrays.size()) {
+        arrays.push_back({{"index", std::to_string(i)},
+                          {"stage", name(stage)},
+                          {"machines", machines},
+                          {"mode", mode},
+                          {"numbers", ""}});
+        after.emplace_back();
+      }
+      append(arrays[i]["numbers"].get_ref<std::string&>(), ",", number_of(manifest, piece));
+      array_of[piece.id] = "$job" + std::to_string(i);
+      for (const std::string& need : piece.needs) {
+        if (array_of.count(need) > 0) after[i].insert(array_of[need]);  // else it is done
+      }
     }
   }
-  Json list = Json::array();
-  for (const Array& a : arrays) {
-    std::string after;
-    for (const std::size_t other : a.after) after += (after.empty() ? "$job" : ":$job") + std::to_string(other);
-    list.push_back({{"index", std::to_string(list.size())},
-                    {"stage", a.stage},
-                    {"numbers", a.numbers},
-                    {"mode", a.mode},
-                    {"machines", a.machines},
-                    {"after", after}});
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    std::string jobs;
+    for (const std::string& job : after[i]) append(jobs, ":", job);
+    arrays[i]["after"] = jobs;
   }
-  return list;
+  return arrays;
 }
 
 // ---- Filling a form in.
 
-std::string quoted_for_shell(const std::string& text) {
+std::string quoted(const std::string& text, const std::string& filter) {
+  if (filter == ":yaml") return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);  // JSON's are YAML's
+  if (filter != ":sh") return text;
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
 }
 
-std::string quoted_for_yaml(const std::string& text) {
-  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);  // JSON's texts are YAML's
-}
-
-// The value in the innermost object that has it; null when none has.
-const Json* find(const std::vector<const Json*>& scopes, const std::string& name) {
-  for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) {
-    if ((*scope)->contains(name)) return &(**scope)[name];
-  }
-  return nullptr;
-}
-
 // "@title@" is the text of that name; "@title:yaml@" and "@title:sh@" are quoted.
-std::string filled(const std::string& line, const std::vector<const Json*>& scopes) {
+std::string filled(const std::string& line, const Json& names) {
   std::string out;
   std::size_t done = 0;
   for (std::size_t at = line.find('@'); at != std::string::npos; at = line.find('@', at + 1)) {
     const std::size_t end = line.find('@', at + 1);
     if (end == std::string::npos) break;
     const std::string inner = line.substr(at + 1, end - at - 1);
-    const std::string filter = inner.substr(std::min(inner.find(':'), inner.size()));
-    const Json* value = find(scopes, inner.substr(0, inner.size() - filter.size()));
-    if (!value) continue;
-    const auto text = value->get<std::string>();
-    out += line.substr(done, at - done);
-    out += filter == ":sh" ? quoted_for_shell(text) : filter == ":yaml" ? quoted_for_yaml(text) : text;
+    const std::size_t colon = std::min(inner.find(':'), inner.size());
+    const auto value = names.find(inner.substr(0, colon));
+    if (value == names.end()) continue;
+    out += line.substr(done, at - done) + quoted(value->get<std::string>(), inner.substr(colon));
     done = end + 1;
     at = end;
   }
   return out + line.substr(done);
 }
 
-// Fills in `lines` from `at` to the "%end" that closes them. The lines from "%each NAME" to its "%end" are written once
-// for each object of that list. Returns the index of the closing line.
-std::size_t fill(const std::vector<std::string>& lines, std::size_t at, const std::vector<const Json*>& scopes,
-                 std::string* out) {
+// Fills in `lines` from `at` to the "%end" that closes them, whose index it returns. The lines from "%each NAME" to its
+// "%end" are written once for each object of that list, with the texts of `names` as well.
+std::size_t fill(const std::vector<std::string>& lines, std::size_t at, const Json& names, std::string* out) {
   for (; at < lines.size() && lines[at] != "%end"; ++at) {
-    const bool repeats = lines[at].rfind("%each ", 0) == 0;
-    if (!repeats && out) *out += filled(lines[at], scopes) + "\n";
-    if (!repeats) continue;
-    const Json* list = find(scopes, lines[at].substr(std::strlen("%each ")));
-    if (out && list) {
-      for (const Json& object : *list) {
-        std::vector<const Json*> inner = scopes;
-        inner.push_back(&object);
+    if (lines[at].rfind("%each ", 0) != 0) {
+      if (out) *out += filled(lines[at], names) + "\n";
+      continue;
+    }
+    if (out) {
+      for (Json inner : names[lines[at].substr(std::strlen("%each "))]) {
+        for (const auto& [name, value] : names.items()) {
+          if (value.is_string() && !inner.contains(name)) inner[name] = value;
+        }
         fill(lines, at + 1, inner, out);
       }
     }
-    at = fill(lines, at + 1, scopes, nullptr);
+    at = fill(lines, at + 1, names, nullptr);
   }
   return at;
 }
@@ -189,11 +177,10 @@ Status check_for_ci(const std::string& format, const Manifest& manifest, const J
 Result<std::string> form(const std::string& name, const Manifest& manifest) {
   const auto* file = form_files::files;
   while ((*file)[0] && std::string((*file)[0]).rfind(name + ".", 0) != 0) ++file;
-  if (!(*file)[0]) return {Code::not_found, "'" + name + "' is none of shell, slurm, github, gitlab"};
+  if (!(*file)[0]) return {Code::not_found, "'" + name + "' is none of slurm, github, gitlab"};
   std::string stage_names;
   const Json stages = stages_json(manifest, stage_names);
-  const bool for_ci = name == "github" || name == "gitlab";
-  const Status possible = for_ci ? check_for_ci(name, manifest, stages) : Status();
+  const Status possible = name == "slurm" ? Status() : check_for_ci(name, manifest, stages);
   if (!possible) return possible;
   const Json graph = {{"manifest", manifest.path},
                       {"directory", path_of(manifest, "pieces")},
@@ -204,7 +191,7 @@ Result<std::string> form(const std::string& name, const Manifest& manifest) {
   std::istringstream text((*file)[1]);
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   std::string out;
-  fill(lines, 0, {&graph}, &out);
+  fill(lines, 0, graph, &out);
   return out;
 }
 

@@ -8,7 +8,6 @@
 namespace clbake::tool {
 
 // The text of forms/NAME.*.in, filled in from the manifest:
-//   shell   a script for sh that does what it can on one machine, a piece on each line
 //   slurm   a script for bash that submits what is not done yet: a job array for each stage and group of machines
 //   github  a workflow of GitHub Actions: a matrix for each stage
 //   gitlab  a pipeline of GitLab: a job for each piece

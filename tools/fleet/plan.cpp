@@ -1,7 +1,7 @@
 // `clbake plan`: the pieces of work of a fleet, and the scripts that schedule them.
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/printable.hpp"
+#include "cli/table.hpp"
 #include "cli/variants.hpp"
 #include "command/verbs.hpp"
 #include "fleet/forms.hpp"
@@ -28,28 +28,26 @@ void declare_options(Cli& cli) {
   cli.add_value("shapes", "FILE", "problems to tune for and to check the bundle with, as for 'clbake tune'");
   cli.add_list("profile", "LIST", "profiles of 'clbake tune', for the devices that they were made for");
   cli.add_precision("single,double");
-  cli.add_value("trans", "LIST", "with --budget: nn, nt, tn, tt, separated by commas; default: all");
   cli.add_list("variant", "LIST", "bake exactly these variants or presets, separated by commas");
   cli.add_value(
       "programs", "FILE",
       "bake the application's own kernels that this manifest names, as 'clbake build --programs' does; alone, "
       "no GEMM beside them");
   cli.add_flag("split", "bake each precision, or with --variant each variant, and the programs, as a piece of its own");
-  cli.add_flag("untuned", "bake the default variants instead of a shipped profile's");
   cli.add_flag("strict", "a variant that fails fails its piece, instead of being left out");
   cli.add_flag("reproducible", "leave measured times out of the bundles");
   cli.add_value("require", "LIST", "with --shapes or --programs: what 'clbake check' has to find");
   cli.add_flag("newer-driver", "check and report as for applications that set Options::newer_driver");
   cli.add_value("against", "BUNDLE", "the last release, which the report compares with");
   cli.add_value("from", "MANIFEST", "with --format: of these pieces instead of planning");
-  cli.add_value("format", "NAME", "with --from: print shell, slurm, github or gitlab");
+  cli.add_value("format", "NAME", "with --from: print slurm, github or gitlab");
 }
 
 // As for `clbake build`: with a manifest of programs, only what asks for GEMM gets it.
 bool bakes_gemm(const Cli& cli) {
   if (!cli.has("programs")) return true;
   const auto given = [&](const char* option) { return cli.has(option); };
-  const char* const options[] = {"precision", "variant", "profile", "untuned", "budget"};
+  const char* const options[] = {"precision", "variant", "profile", "budget"};
   return std::any_of(std::begin(options), std::end(options), given);
 }
 
@@ -57,14 +55,12 @@ void check_options(const Cli& cli) {
   if (cli.has("format") != cli.has("from")) throw UsageError("--format and --from: only together");
   if (!cli.has("from") && !cli.has("output")) throw UsageError("the option '--output' is required but missing");
   if (cli.has("from") && !cli.files().empty()) throw UsageError("--from: takes no FILE of a machine");
-  for (const char* option : {"precision", "profile", "budget", "untuned"}) {
+  for (const char* option : {"precision", "profile", "budget"}) {
     if (cli.has("variant") && cli.has(option))
       throw UsageError(std::string("--") + option + ": --variant says what is baked");
   }
   if (cli.has("budget")) seconds_of(cli.text("budget"));
-  for (const char* option : {"shards", "trans"}) {
-    if (cli.has(option) && !cli.has("budget")) throw UsageError(std::string("--") + option + ": needs --budget");
-  }
+  if (cli.has("shards") && !cli.has("budget")) throw UsageError("--shards: needs --budget");
   if (cli.has("require") && !cli.has("shapes") && !cli.has("programs")) {
     throw UsageError("--require: needs --shapes or --programs");
   }
@@ -93,9 +89,7 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
   options.gemm = bakes_gemm(cli);
   options.split = cli.has("split");
   options.against = cli.text("against");
-  pass(cli, "trans", options.tune);
   for (const char* flag : {"strict", "reproducible"}) pass(cli, flag, options.bake);
-  pass(cli, "untuned", options.bake_gemm);
   for (const char* option : {"require", "newer-driver"}) pass(cli, option, options.check);
   pass(cli, "newer-driver", options.report);
   options.directory = std::filesystem::path(behind_links(cli.text("output"))).parent_path().string();
@@ -103,7 +97,7 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
   const std::vector<Precision> precisions = cli.precisions("precision");
   options.precisions.clear();
   for (const Precision precision : precisions) options.precisions.emplace_back(name(precision));
-  const std::vector<GemmKind> kinds = kinds_of(precisions, cli.text("trans", "nn,nt,tn,tt"));
+  const std::vector<GemmKind> kinds = kinds_of(precisions, "nn,nt,tn,tt");
   for (const kernels::Params& params : variants_named(cli.list("variant"))) {
     options.variants.push_back(kernels::name(params));
   }
@@ -126,12 +120,11 @@ void write_plan(const Cli& cli) {
   need(fleet::write_manifest(output, pieces));
   std::printf("%s: %s of work for %s\n", output.c_str(), counted(pieces.size(), "piece").c_str(),
               counted(options.machines.size(), "machine").c_str());
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const fleet::Piece& piece = pieces[i];
-    std::string where;
-    for (const std::string& machine : piece.machines) where += (where.empty() ? " (" : ", ") + machine;
-    std::printf("%4zu  %s%s\n", i + 1, printable(piece.title).c_str(), where.empty() ? "" : (where + ")").c_str());
+  Json rows = Json::array();
+  for (const fleet::Piece& piece : pieces) {
+    rows.push_back({{"number", rows.size() + 1}, {"title", piece.title}, {"machines", piece.machines}});
   }
+  print_table({{"piece", "number"}, {"title", "title"}, {"machines", "machines"}}, rows);
 }
 
 void write_form(const Cli& cli) {
@@ -152,9 +145,8 @@ void write_form(const Cli& cli) {
 int plan(const std::vector<std::string>& arguments) {
   Cli cli("plan [FILE...] [OPTIONS] -o FILE",
           "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work' does. A "
-          "FILE "
-          "is what 'clbake devices --json' printed on a machine; without one, this machine does all. --format prints a "
-          "script that has a scheduler do the pieces of a manifest.");
+          "FILE is what 'clbake devices --json' printed on a machine; without one, this machine does all. --format "
+          "prints a script that has a scheduler do the pieces of a manifest.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_options(cli);

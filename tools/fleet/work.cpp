@@ -1,8 +1,7 @@
 // `clbake work`: does pieces of a manifest on this machine, or shows which are done.
 #include "cli/cli.hpp"
-#include "cli/json.hpp"
-#include "cli/printable.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/table.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/fleet/work.hpp>
@@ -47,48 +46,46 @@ class Display {
   ProgressBar bar_;
 };
 
-// A piece that was looked at or done, with its number.
-struct Row {
-  std::size_t number;
-  const Piece& piece;
-  PieceResult result;
-};
-
 std::string path_of(const Manifest& manifest, const Piece& piece) {
   return (std::filesystem::path(manifest.directory) / output_of(piece)).lexically_normal().string();
 }
 
-void print_json(const Manifest& manifest, const std::vector<Row>& rows) {
-  Json list = Json::array();
+Json json_of(const Manifest& manifest, const std::vector<std::size_t>& pieces,
+             const std::vector<PieceResult>& results) {
+  Json rows = Json::array();
   std::size_t done = 0;
-  for (const Row& row : rows) {
-    done += row.result.state == PieceState::done ? 1 : 0;
-    list.push_back({{"number", row.number},
-                    {"piece", row.piece.id},
-                    {"title", row.piece.title},
-                    {"state", name(row.result.state)},
-                    {"made", row.result.made},
-                    {"cause", row.result.cause},
-                    {"output", path_of(manifest, row.piece)}});
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const Piece& piece = manifest.pieces[pieces[i]];
+    const PieceResult& result = results[i];
+    done += result.state == PieceState::done ? 1 : 0;
+    rows.push_back({{"number", pieces[i] + 1},
+                    {"piece", piece.id},
+                    {"title", piece.title},
+                    {"state", name(result.state)},
+                    {"made", result.made},
+                    {"cause", result.cause},
+                    {"output", path_of(manifest, piece)}});
   }
-  print({{"manifest", manifest.path}, {"pieces", list}, {"done", done}});
+  return {{"manifest", manifest.path}, {"pieces", std::move(rows)}, {"done", done}};
 }
 
-void print_text(const Manifest& manifest, const std::vector<Row>& rows, bool all) {
-  std::size_t done = 0, made = 0;
-  for (const Row& row : rows) {
-    const bool is_done = row.result.state == PieceState::done;
-    done += is_done ? 1 : 0;
-    made += row.result.made ? 1 : 0;
-    if (!all && is_done) continue;
-    const std::string cause = row.result.cause.empty() || is_done ? "" : ": " + row.result.cause;
-    std::printf("%4zu  %-9s  %s\n", row.number, name(row.result.state), printable(row.piece.title + cause).c_str());
+// All rows, or those that are not done; and where the results are.
+void print_text(const Manifest& manifest, const Json& json, bool all) {
+  Json rows = Json::array();
+  std::size_t made = 0;
+  for (const Json& row : json["pieces"]) {
+    made += row["made"] == true ? 1 : 0;
+    if (all || row["state"] != "done") rows.push_back(row);
   }
-  std::printf("%s: %zu of %s done, %zu of them now\n", manifest.path.c_str(), done,
-              counted(rows.size(), "piece").c_str(), made);
-  for (const Row& row : rows) {
-    if (row.result.state != PieceState::done || row.piece.stage < Stage::merge) continue;
-    std::printf("%s: %s\n", name(row.piece.stage), path_of(manifest, row.piece).c_str());
+  if (!rows.empty()) {
+    print_table({{"piece", "number"}, {"state", "state"}, {"title", "title"}, {"cause", "cause"}}, rows);
+  }
+  std::printf("%s: %s of %s done, %zu of them now\n", manifest.path.c_str(), json["done"].dump().c_str(),
+              counted(json["pieces"].size(), "piece").c_str(), made);
+  for (const Json& row : json["pieces"]) {
+    const Stage stage = manifest.pieces[row["number"].get<std::size_t>() - 1].stage;
+    if (row["state"] != "done" || stage < Stage::merge) continue;
+    std::printf("%s: %s\n", name(stage), row["output"].get<std::string>().c_str());
   }
 }
 
@@ -150,13 +147,9 @@ int work(const std::vector<std::string>& arguments) {
       return kInterrupted;
     }
   }
-  std::vector<Row> rows;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    rows.push_back({pieces[i] + 1, manifest.pieces[pieces[i]], std::move(results[i])});
-  }
-  cli.has("json") ? print_json(manifest, rows) : print_text(manifest, rows, cli.has("list"));
-  const auto is_done = [](const Row& row) { return row.result.state == PieceState::done; };
-  const bool complete = std::all_of(rows.begin(), rows.end(), is_done);
+  const Json json = json_of(manifest, pieces, results);
+  cli.has("json") ? print(json) : print_text(manifest, json, cli.has("list"));
+  const bool complete = json["done"] == pieces.size();
   if (complete && cli.has("output")) {
     copy_bundle(manifest, behind_links(cli.text("output")));
   } else if (cli.has("output")) {

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
-"""Draws the tables and pictures of tools/BENCHMARKS.md from the measurements in tools/report/data.
+"""Draws the tables and the picture of tools/BENCHMARKS.md from the measurements in tools/report/data.
 
-    python3 tools/report/benchmarks.py            # writes the page's tables and the pictures
+    python3 tools/report/benchmarks.py            # writes the page's tables and the picture
     python3 tools/report/benchmarks.py --check    # writes nothing; fails where one differs from the data
+    python3 tools/report/benchmarks.py --add gemm.json --machine H100 --commit 1a2b3c4 --command 'clbake bench gemm ...'
 
-`clbake bench gemm` and `bench cold` append to the data with `--csv tools/report/data`. The tables stand in the page
-between `<!--NAME-->` and `<!--end-->`. Each line of the data begins with the number of its run in runs.csv.
+--add appends what `clbake bench gemm --json` or `bench cold --json` printed to the data, and then writes. The tables
+stand in the page between `<!--NAME-->` and `<!--end-->`. Each line of the data begins with the number of its run in
+runs.csv.
 """
 import argparse
 import csv
+import datetime
+import json
 import math
 import sys
 from html import escape
@@ -40,16 +44,10 @@ PATHS = {
 }
 PEERS = {"openblas": "OpenBLAS", "clblast": "CLBlast", "cublas": "cuBLAS", "cublaslt": "cuBLASLt",
          "separate": "a kernel of its own"}
-SHAPES = {
-    "small squares": "16 to 384",
-    "squares": "512 to 8192",
-    "unaligned squares": "rows not, or not well, aligned",
-    "few rows or columns": "1 to 32",
-    "small C, long k": "64 to 256, k from 8192",
-    "batches": "64 to 4096 small products",
-    "other shapes": "random ones",
-}
-
+SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns", "small C, long k", "batches",
+          "other shapes"]
+# Columns of cold.csv that have another name in the JSON.
+IN_JSON = {"min_ms": "first_result_ms_min", "max_ms": "first_result_ms_max"}
 
 # The first column of a table of figures.csv.
 HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "program"}
@@ -94,6 +92,26 @@ def read_data(folder):
             row["at"] = runs[row["run"]]
         data[name] = [row for _, row in lines]
     return data
+
+
+def add(folder, path, run):
+    """Appends a measurement; `run` has machine, commit and command."""
+    try:
+        report = json.loads(path.read_text(encoding="utf-8"))
+        name = "cold" if "path" in report["rows"][0] else "gemm"
+        run = {**run, "device": report["device"], "driver": report["driver"]}
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise DataError(f"{path}: is not what 'clbake bench gemm' or 'bench cold' printed: {error!r}") from None
+    runs = read_table(folder, "runs")[1]
+    read_table(folder, name)  # fails where the file has other columns
+    run.update({"run": len(runs) + 1, "date": datetime.date.today().isoformat()})
+    rows = [{**row, "run": run["run"], "size": report.get("m")} for row in report["rows"]]
+    for table, lines in ((name, rows), ("runs", [run])):
+        with open(folder / (table + ".csv"), "a", newline="", encoding="utf-8") as file:
+            for line in lines:
+                values = [line[IN_JSON.get(column, column)] for column in COLUMNS[table]]
+                csv.writer(file, lineterminator="\n").writerow(
+                    [f"{value:.4g}" if isinstance(value, float) else value for value in values])
 
 
 def shapes_of(row):
@@ -236,9 +254,9 @@ def figures_table(data, name):
     return table([HEADS.get(name, "")] + columns, lines) + "\n\n" + sources(rows)
 
 
-# ---- Pictures: dots on logarithmic axes. Lengths in user units, of which a picture is 760 wide ----
+# ---- The picture: dots on a logarithmic axis. Lengths in user units ----
 
-WIDTH, TOP, BELOW = 760, 84, 62
+WIDTH, TOP, BELOW, LEFT, RIGHT, ROW = 760, 84, 62, 190, 670, 42
 
 STYLE = """<style>
   text { font-family: system-ui, -apple-system, "Segoe UI", "DejaVu Sans", Arial, sans-serif; fill: #1f2328; }
@@ -248,11 +266,8 @@ STYLE = """<style>
   .middle { text-anchor: middle; }
   .page { fill: #ffffff; stroke: #d1d9e0; }
   .grid { stroke: #d1d9e0; }
-  .one { stroke: #59636e; stroke-width: 1.5; }
   .band { stroke-width: 8; stroke-linecap: round; stroke-opacity: 0.35; }
   .a { fill: #0969da; stroke: #0969da; }
-  .b { fill: #bc4c00; stroke: #bc4c00; }
-  .c { fill: #1a7f37; stroke: #1a7f37; }
   .other { fill: #6e7781; stroke: #6e7781; }
   .value { paint-order: stroke; stroke: #ffffff; stroke-width: 6px; }
   .bold { font-weight: 700; }
@@ -262,10 +277,7 @@ STYLE = """<style>
     .value { stroke: #0d1117; }
     .page { fill: #0d1117; stroke: #3d444d; }
     .grid { stroke: #30363d; }
-    .one { stroke: #9198a1; }
     .a { fill: #4493f8; stroke: #4493f8; }
-    .b { fill: #f0883e; stroke: #f0883e; }
-    .c { fill: #3fb950; stroke: #3fb950; }
     .other { fill: #8b949e; stroke: #8b949e; }
   }
 </style>
@@ -280,49 +292,6 @@ def line(x1, y1, x2, y2, classes):
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{classes}"/>\n'
 
 
-class Axis:
-    """Logarithmic, from the user unit `left` to `right`."""
-
-    def __init__(self, left, right, least, most):
-        self.left, self.right, self.least, self.most = left, right, least, most
-
-    def x(self, value):
-        return self.left + math.log(value / self.least) / math.log(self.most / self.least) * (self.right - self.left)
-
-    def draw(self, ticks, bottom):
-        """`ticks`: {value: its label}."""
-        svg = ""
-        for value, text in ticks.items():
-            svg += line(self.x(value), TOP - 6, self.x(value), bottom, "grid")
-            svg += label(self.x(value), bottom + 18, "small middle", text)
-        return svg
-
-    def mark(self, y, low, value, high, classes, radius=7):
-        """A band from low to high, and a dot at the value."""
-        svg = line(self.x(low), y, self.x(high), y, f"band {classes}") if low < high else ""
-        return svg + f'<circle cx="{self.x(value):.1f}" cy="{y:.1f}" r="{radius}" class="{classes}"/>\n'
-
-
-def row_names(names, height):
-    """`names`: pairs of a row's name and its detail."""
-    svg = ""
-    for i, (name, detail) in enumerate(names):
-        middle = TOP + height * (i + 0.5)
-        svg += label(20, middle - 2 if detail else middle + 5, "name", name)
-        svg += label(20, middle + 14, "small", detail) if detail else ""
-    return svg
-
-
-def picture(title, subtitle, described, bottom, body, foot):
-    height = bottom + BELOW
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title text" width="{WIDTH}" '
-            f'height="{height:.0f}" viewBox="0 0 {WIDTH} {height:.0f}">\n<title id="title">{escape(title)}</title>\n'
-            f'<desc id="text">{escape(described)}</desc>\n{STYLE}'
-            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1:.0f}" rx="8" class="page"/>\n'
-            + label(20, 34, "title", title) + label(20, 56, "small", subtitle) + body
-            + label(20, bottom + 46, "small", foot) + "</svg>\n")
-
-
 def duration(ms):
     if ms < 999.5:
         return f"{ms:.{1 if ms < 9.95 else 0}f} ms"
@@ -333,56 +302,37 @@ def first_result_picture(data):
     machine = data["cold"][0]["at"]["machine"]
     rows = newest([row for row in data["cold"] if row["at"]["machine"] == machine], lambda row: row["path"])
     rows.sort(key=lambda row: row["first_result_ms"])
-    names = [PATHS.get(row["path"], (row["path"], "")) for row in rows]
-    height = 42
-    bottom = TOP + height * len(rows)
-    least = 10 ** math.floor(math.log10(min(row["min_ms"] for row in rows)))
-    most = 10 ** math.ceil(math.log10(max(row["max_ms"] for row in rows)))
-    axis = Axis(190, 670, least, most)
-    ticks = {10.0 ** e: f"{10 ** e} ms" if e < 3 else f"{10 ** (e - 3)} s"
-             for e in range(round(math.log10(least)), round(math.log10(most)) + 1)}
-    body = axis.draw(ticks, bottom) + row_names(names, height)
-    described = ""
+    bottom = TOP + ROW * len(rows)
+    least = math.floor(math.log10(min(row["min_ms"] for row in rows)))
+    most = math.ceil(math.log10(max(row["max_ms"] for row in rows)))
+    x_of = lambda ms: LEFT + (math.log10(ms) - least) / (most - least) * (RIGHT - LEFT)
+    body = described = ""
+    for power in range(least, most + 1):
+        x = x_of(10.0 ** power)
+        body += line(x, TOP - 6, x, bottom, "grid")
+        body += label(x, bottom + 18, "small middle", f"{10 ** power} ms" if power < 3 else f"{10 ** (power - 3)} s")
     for i, row in enumerate(rows):
-        y = TOP + height * (i + 0.5)
+        name, detail = PATHS.get(row["path"], (row["path"], ""))
+        y, x = TOP + ROW * (i + 0.5), x_of(row["first_result_ms"])
         ours = row["path"] == "bundle"
-        body += axis.mark(y, row["min_ms"], row["first_result_ms"], row["max_ms"], "a" if ours else "other")
-        x = max(axis.x(row["first_result_ms"]) + 7, axis.x(row["max_ms"])) + 10
-        body += label(x, y + 5, "value bold" if ours else "value", duration(row["first_result_ms"]))
-        described += f" {names[i][0]} ({names[i][1]}): {duration(row['first_result_ms'])}."
-    size = f"{rows[0]['size']:.0f}"
+        body += label(20, y - 2 if detail else y + 5, "name", name)
+        body += label(20, y + 14, "small", detail) if detail else ""
+        body += line(x_of(row["min_ms"]), y, x_of(row["max_ms"]), y, "band a" if ours else "band other")
+        body += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" class="{"a" if ours else "other"}"/>\n'
+        body += label(max(x + 7, x_of(row["max_ms"])) + 10, y + 5, "value bold" if ours else "value",
+                      duration(row["first_result_ms"]))
+        described += f" {name} ({detail}): {duration(row['first_result_ms'])}."
+    size, height = f"{rows[0]['size']:.0f}", bottom + BELOW
+    title = "Time to the first correct matrix product"
     subtitle = f"{size} x {size} x {size} in single precision on {rows[0]['at']['device']}, {rows[0]['at']['driver']}"
     foot = (f"Median of {rows[0]['trials']:.0f} new processes, from an existing OpenCL context; band: fastest to "
             "slowest; logarithmic scale")
-    return picture("Time to the first correct matrix product", subtitle, subtitle + "." + described, bottom, body, foot)
-
-
-def speed_picture(data):
-    result = ratios_by_shapes(data)
-    panels = [("H100", "cublas"), ("H100", "cublaslt"), ("CPU", "openblas")]
-    precisions = {"half": "b", "single": "a", "double": "c"}
-    height, left, width, gap = 48, 230, 150, 30
-    bottom = TOP + height * len(SHAPES)
-    body, described = row_names(SHAPES.items(), height), ""
-    for i, (precision, color) in enumerate(precisions.items()):
-        body += f'<circle cx="{540 + 70 * i}" cy="29" r="5" class="{color}"/>\n'
-        body += label(550 + 70 * i, 34, "small", precision)
-    for p, (machine, peer) in enumerate(panels):
-        axis = Axis(left + p * (width + gap), left + p * (width + gap) + width, 0.65, 1.6)
-        title = f"{machine}, {PEERS[peer]}"
-        body += label(axis.left, TOP - 12, "small", title) + axis.draw({0.7: "0.7", 1: "1", 1.4: "1.4"}, bottom)
-        body += line(axis.x(1), TOP - 6, axis.x(1), bottom, "one")
-        for s, shapes in enumerate(SHAPES):
-            for i, (precision, color) in enumerate(precisions.items()):
-                mean, least = result.get((machine, peer, precision), {}).get(shapes, (None, None))
-                if least is None:
-                    continue
-                y = TOP + height * s + 12 * (i + 1)
-                body += axis.mark(y, least, mean or least, mean or least, color, 5 if mean else 3)
-                described += f" {title}, {precision}, {shapes}: {text_of(mean)}/{text_of(least)}."
-    subtitle = "clbake's speed divided by the peer's; right of 1 clbake is faster"
-    foot = "Dot: geometric mean; band: down to the slowest product; small dot: only the slowest is known; logarithmic scale"
-    return picture("Speed beside other libraries", subtitle, subtitle + "." + described, bottom, body, foot)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title text" width="{WIDTH}" '
+            f'height="{height:.0f}" viewBox="0 0 {WIDTH} {height:.0f}">\n<title id="title">{escape(title)}</title>\n'
+            f'<desc id="text">{escape(subtitle + "." + described)}</desc>\n{STYLE}'
+            f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1:.0f}" rx="8" class="page"/>\n'
+            + label(20, 34, "title", title) + label(20, 56, "small", subtitle) + body
+            + label(20, bottom + 46, "small", foot) + "</svg>\n")
 
 
 # ---- The page ----
@@ -399,7 +349,7 @@ def filled(page, tables):
 
 
 def drawn(tools):
-    """{path: text} of the page and the pictures, from the folder `tools`."""
+    """{path: text} of the page and the picture, from the folder `tools`."""
     data = read_data(tools / "report/data")
     tables = {"first-result": first_result_table(data), "speed": speed_table(data), "slower": slower_table(data),
               "epilogue": epilogue_table(data)}
@@ -407,17 +357,22 @@ def drawn(tools):
         tables[name] = figures_table(data, name)
     page = tools / "BENCHMARKS.md"
     return {page: filled(page.read_text(encoding="utf-8"), tables),
-            tools / "report/first-result.svg": first_result_picture(data),
-            tools / "report/speed.svg": speed_picture(data)}
+            tools / "report/first-result.svg": first_result_picture(data)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a file differs from the data")
+    parser.add_argument("--add", type=Path, metavar="JSON", help="first append this measurement to the data")
+    for name in ("machine", "commit", "command"):
+        parser.add_argument("--" + name, default="", help="of the measurement, as runs.csv has it")
     parser.add_argument("tools", nargs="?", type=Path, default=Path(__file__).resolve().parents[1],
                         help="the folder of BENCHMARKS.md; default: this script's")
     arguments = parser.parse_args()
     try:
+        if arguments.add:
+            add(arguments.tools / "report/data", arguments.add,
+                {name: getattr(arguments, name) for name in ("machine", "commit", "command")})
         files = drawn(arguments.tools)
     except (DataError, OSError) as error:
         return f"benchmarks.py: {error}"

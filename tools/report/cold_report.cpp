@@ -85,7 +85,13 @@ Json to_json(const ColdReport& report, const Target& target) {
     json["device"] = target.device_name;
     list.push_back(std::move(json));
   }
-  return {{"m", report.size}, {"n", report.size}, {"k", report.size}, {"precision", "single"}, {"rows", list}};
+  return {{"device", target.device_name},
+          {"driver", target.driver_version},
+          {"m", report.size},
+          {"n", report.size},
+          {"k", report.size},
+          {"precision", "single"},
+          {"rows", list}};
 }
 
 void print_text(const ColdReport& report, const Target& target) {

@@ -95,6 +95,7 @@ Json to_json(const GemmReport& report) {
     means.push_back({{"peer", mean.peer}, {"ratio", geometric_mean(mean.ratios)}, {"rows", mean.ratios.size()}});
   }
   return {{"device", report.target.device_name},
+          {"driver", report.target.driver_version},
           {"rounds", report.rounds},
           {"rows", rows},
           {"geometric_means", means},

@@ -13,56 +13,34 @@ namespace {
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{16} << 20;
 constexpr std::size_t kMaxDepth = 8;
 
-class MachineParser {
- public:
-  explicit MachineParser(Machine& machine) : machine_(machine) {}
-  const std::string& failure() const { return in_.failure(); }
+bool read_target(JsonReader& in, const JsonValue& at, Target& t) {
+  return in.object(at, in.field("platform_name", t.platform_name), in.field("platform_version", t.platform_version),
+                   in.field("vendor", t.vendor), in.field("device_name", t.device_name),
+                   in.field("device_version", t.device_version), in.field("driver_version", t.driver_version),
+                   in.field("architecture", t.architecture), in.field("address_bits", t.address_bits));
+}
 
-  bool parse(const JsonValue& root) {
-    if (!root.json.is_object()) return in_.fail(root, "is not an object");
-    const auto device = [this](const JsonValue& at) { return this->device(at); };
-    const auto offline = [this](const JsonValue& at) { return this->offline(at); };
-    const auto devices = [&](const JsonValue& at) { return in_.list(at, device); };
-    const auto targets = [&](const JsonValue& at) { return in_.list(at, offline); };
-    return in_.member(root, in_.field("machine", machine_.name)) && in_.member(root, json_field("devices", devices)) &&
-           in_.optional_member(root, json_field("targets", targets)) && named(root);
+bool read_machine(JsonReader& in, const JsonValue& root, Machine& machine) {
+  const auto device = [&](const JsonValue& at) {
+    Machine::Device& d = machine.devices.emplace_back();
+    const auto target = [&](const JsonValue& t) { return read_target(in, t, d.target); };
+    return in.member(at, json_field("target", target)) && in.member(at, in.field("compute_units", d.compute_units)) &&
+           in.member(at, in.field("fp64", d.fp64));
+  };
+  const auto offline = [&](const JsonValue& at) {
+    Machine::Offline& t = machine.targets.emplace_back();
+    return in.member(at, in.field("name", t.name)) && in.member(at, in.field("identity", t.identity)) &&
+           in.member(at, in.field("fp64", t.fp64));
+  };
+  const auto devices = [&](const JsonValue& at) { return in.list(at, device); };
+  const auto targets = [&](const JsonValue& at) { return in.list(at, offline); };
+  if (!root.json.is_object()) return in.fail(root, "is not an object");
+  if (!in.member(root, in.field("machine", machine.name))) return false;
+  if (!is_machine_name(machine.name)) {
+    return in.fail(root, "machine", "is no name of letters, digits, dots, dashes and underscores");
   }
-
- private:
-  bool named(const JsonValue& root) {
-    if (is_machine_name(machine_.name)) return true;
-    return in_.fail(root, "machine", "is no name of letters, digits, dots, dashes and underscores");
-  }
-
-  bool device(const JsonValue& at) {
-    Machine::Device d;
-    Target& t = d.target;
-    const auto target = [&](const JsonValue& in) {
-      return in_.object(in, in_.field("platform_name", t.platform_name),
-                        in_.field("platform_version", t.platform_version), in_.field("vendor", t.vendor),
-                        in_.field("device_name", t.device_name), in_.field("device_version", t.device_version),
-                        in_.field("driver_version", t.driver_version), in_.field("architecture", t.architecture),
-                        in_.field("address_bits", t.address_bits));
-    };
-    if (!in_.member(at, json_field("target", target))) return false;
-    if (!in_.optional_member(at, in_.field("compute_units", d.compute_units))) return false;
-    if (!in_.optional_member(at, in_.field("fp64", d.fp64))) return false;
-    machine_.devices.push_back(std::move(d));
-    return true;
-  }
-
-  bool offline(const JsonValue& at) {
-    Machine::Offline target;
-    if (!in_.member(at, in_.field("name", target.name))) return false;
-    if (!in_.optional_member(at, in_.field("identity", target.identity))) return false;
-    if (!in_.optional_member(at, in_.field("fp64", target.fp64))) return false;
-    machine_.targets.push_back(std::move(target));
-    return true;
-  }
-
-  JsonReader in_;
-  Machine& machine_;
-};
+  return in.member(root, json_field("devices", devices)) && in.member(root, json_field("targets", targets));
+}
 
 std::string host_name() {
   char name[256] = {};
@@ -112,8 +90,8 @@ Result<Machine> read_machine(const std::string& path) {
     const Result<Json> json = parse_json(*text, kMaxDepth);
     if (!json) return json.status().within(input_name(path));
     Machine machine;
-    MachineParser parser(machine);
-    if (!parser.parse({*json})) return {Code::malformed, input_name(path) + ": " + parser.failure()};
+    JsonReader in;
+    if (!read_machine(in, {*json}, machine)) return {Code::malformed, input_name(path) + ": " + in.failure()};
     return machine;
   });
 }

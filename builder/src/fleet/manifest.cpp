@@ -79,54 +79,54 @@ std::string fault_of(const Piece& piece, const std::set<std::string>& before) {
   return {};
 }
 
-Result<std::uint64_t> piece_count(const std::string& header) {
-  const Result<Json> json = parse_json(header, kMaxDepth);
-  JsonReader in;
-  std::string format;
-  if (!json || !in.member({*json}, in.field("format", format)) || format != kFormat) {
-    return {Code::malformed, "is no manifest of 'clbake plan'"};
-  }
-  std::uint32_t version = 0;
-  std::string clbake;
-  std::uint64_t pieces = 0;
-  if (!in.member({*json}, in.field("version", version)) || !in.member({*json}, in.field("clbake", clbake)) ||
-      !in.member({*json}, in.field("pieces", pieces))) {
-    return {Code::malformed, in.failure()};
-  }
-  if (version == kVersion && clbake == CLBAKE_VERSION) return pieces;
-  return {Code::unsupported_version, "made by clbake " + clbake + " (manifest version " + std::to_string(version) +
-                                         "), this is clbake " CLBAKE_VERSION " (version " + std::to_string(kVersion) +
-                                         "): make it again with 'clbake plan'"};
+Json header(std::size_t pieces) {
+  return {{"format", kFormat}, {"version", kVersion}, {"clbake", CLBAKE_VERSION}, {"pieces", pieces}};
 }
 
-Status read_pieces(std::istream& lines, Manifest& manifest) {
-  std::set<std::string> ids;
-  for (std::string text; std::getline(lines, text);) {
-    const std::string where = "line " + std::to_string(manifest.pieces.size() + 2);
-    const Result<Json> json = parse_json(text, kMaxDepth);
-    if (!json) return json.status().within(where);
-    try {
-      manifest.pieces.push_back(piece_of(*json));
-    } catch (const Json::exception& error) {
-      return {Code::malformed, where + ": is no piece of work: " + error.what()};
-    }
-    const std::string fault = fault_of(manifest.pieces.back(), ids);
-    if (!fault.empty()) return {Code::malformed, where + ": " + fault};
-    ids.insert(manifest.pieces.back().id);
+// Fails with malformed for what no version of clbake wrote.
+Status check_header(const std::string& text, std::size_t pieces) {
+  const Result<Json> found = parse_json(text, kMaxDepth);
+  if (!found || !found->is_object() || found->value("format", Json()) != kFormat) {
+    return {Code::malformed, "is no manifest of 'clbake plan'"};
   }
+  for (const char* field : {"version", "clbake"}) {
+    const Json theirs = found->value(field, Json()), ours = header(pieces)[field];
+    if (theirs == ours) continue;
+    return {Code::unsupported_version, std::string(field) + " " + theirs.dump() + ", this is " + ours.dump() +
+                                           ": make it again with 'clbake plan'"};
+  }
+  if (*found == header(pieces)) return {};
+  return {Code::malformed, "the first line says pieces: " + found->value("pieces", Json()).dump() + ", and " +
+                               std::to_string(pieces) + " lines follow"};
+}
+
+Status read_piece(const std::string& text, std::set<std::string>& ids, Manifest& manifest) {
+  const Result<Json> json = parse_json(text, kMaxDepth);
+  if (!json) return json.status();
+  try {
+    manifest.pieces.push_back(piece_of(*json));
+  } catch (const Json::exception& error) {
+    return {Code::malformed, std::string("is no piece of work: ") + error.what()};
+  }
+  const std::string fault = fault_of(manifest.pieces.back(), ids);
+  if (!fault.empty()) return {Code::malformed, fault};
+  ids.insert(manifest.pieces.back().id);
   return {};
 }
 
 Status read(const std::string& text, Manifest& manifest) {
   std::istringstream lines(text);
-  std::string header;
-  std::getline(lines, header);
-  const Result<std::uint64_t> count = piece_count(header);
-  if (!count) return count.status();
-  const Status status = read_pieces(lines, manifest);
-  if (!status || manifest.pieces.size() == *count) return status;
-  return {Code::malformed, "the first line says pieces: " + std::to_string(*count) + ", and " +
-                               std::to_string(manifest.pieces.size()) + " lines follow"};
+  std::string first;
+  std::getline(lines, first);
+  const auto pieces = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  const Status known = check_header(first, pieces > 0 ? pieces - 1 : 0);
+  if (!known) return known;
+  std::set<std::string> ids;
+  for (std::string piece; std::getline(lines, piece);) {
+    const Status read = read_piece(piece, ids, manifest);
+    if (!read) return read.within("line " + std::to_string(manifest.pieces.size() + 1));
+  }
+  return {};
 }
 
 }  // namespace
@@ -153,8 +153,7 @@ const Piece* Manifest::find(const std::string& id) const {
 }
 
 std::string manifest_text(const std::vector<Piece>& pieces) {
-  std::string text =
-      line({{"format", kFormat}, {"version", kVersion}, {"clbake", CLBAKE_VERSION}, {"pieces", pieces.size()}});
+  std::string text = line(header(pieces.size()));
   for (const Piece& piece : pieces) text += line(piece_json(piece));
   return text;
 }
@@ -175,8 +174,8 @@ Result<Manifest> read_manifest(const std::string& path) {
 
 Status write_manifest(const std::string& path, const std::vector<Piece>& pieces) {
   const Result<std::string> old = read_text_file(path, kMaxBytes);
-  const Status header = old ? piece_count(old->substr(0, old->find('\n'))).status() : old.status();
-  if (header.code() == Code::malformed) {
+  const std::string begin = std::string("{\"format\":\"") + kFormat + '"';
+  if (old && old->rfind(begin, 0) != 0) {
     return {Code::invalid_argument, path + ": exists and is no manifest; it stays as it is"};
   }
   const std::string text = manifest_text(pieces);

@@ -116,17 +116,12 @@ class Planner {
     return {};
   }
 
-  // The first machine's compilers bake, and those of machines that do not say which they have. If the first does not
-  // say it, any compilers do, and the target's name is the destination's identity.
-  void add_compiler(const Machine& machine, Destination& to) {
+  // The first machine's compilers bake, and those of machines that have the same.
+  static void add_compiler(const Machine& machine, Destination& to) {
     for (const Machine::Offline& target : machine.targets) {
       if (target.name != to.offline) continue;
-      if (to.machines.empty()) {
-        to.identity = target.identity.empty() ? target.name : target.identity;
-        to.fp64 = target.fp64;
-      }
-      const bool takes_any = to.identity == target.name || target.identity.empty();
-      if (takes_any || target.identity == to.identity) to.machines.push_back(machine.name);
+      if (to.machines.empty()) to.identity = target.identity, to.fp64 = target.fp64;
+      if (target.identity == to.identity) to.machines.push_back(machine.name);
     }
   }
 
@@ -230,7 +225,6 @@ class Planner {
       piece.command = {"tune", "--device", to.identity, "--budget", options_.budget};
       option(piece, "--precision", joined(options_.precisions));
       option(piece, "--shapes", shapes_);
-      options(piece, options_.tune);
       if (options_.shards > 1) option(piece, "--shard", part);
       need(profile, add(std::move(piece)));
     }
@@ -266,7 +260,6 @@ class Planner {
       option(piece, "--precision", joined(portion.precisions));
       add_profile(to, piece);
     }
-    if (portion.gemm) options(piece, options_.bake_gemm);
     options(piece, options_.bake);
     bakes_.push_back(add(std::move(piece)));
   }

@@ -1,12 +1,17 @@
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/builder/fleet/work.hpp>
 #include <clbake/builder/process.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
-#include "fleet/outputs.hpp"
-#include "fleet/piece_lock.hpp"
 #include "process/digest.hpp"
 #include "process/text_file.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -20,7 +25,81 @@ namespace fs = std::filesystem;
 constexpr std::chrono::hours kNoTimeout{24 * 365};  // the commands have their own
 constexpr std::chrono::milliseconds kBusyInterval{100};
 constexpr std::uintmax_t kMaxInputBytes = std::uintmax_t{1} << 30;
+constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{256} << 20;
 constexpr int kLeftOutExit = 3;  // of a command that did the rest
+
+// ---- Outputs
+
+PieceResult judged(const Status& status) {
+  return {status ? PieceState::done : PieceState::damaged, false, status.message()};
+}
+
+PieceResult look_at_bundle(const std::string& path) {
+  const Result<Bundle> bundle = Bundle::open(path);
+  return judged(bundle ? bundle->verify().within(path) : bundle.status());
+}
+
+PieceResult look_at_profile(const std::string& path) {
+  const Result<Tuning> tuning = read_tuning(path);
+  if (!tuning || tuning->complete) return judged(tuning.status());
+  return {PieceState::damaged, false, path + ": the tuning is not complete"};
+}
+
+// A page, or a report of tests in JUnit's form, which may name what failed.
+PieceResult look_at_text(const std::string& path, const char* end) {
+  const Result<std::string> text = read_text_file(path, kMaxTextBytes);
+  if (!text) return judged(text.status());
+  const auto has = [&](const char* part) { return text->find(part) != std::string::npos; };
+  if (!has(end)) return {PieceState::damaged, false, path + ": is not complete"};
+  if (!has("<failure")) return judged({});
+  return {PieceState::failed, false, path + ": names problems that the bundle does not serve"};
+}
+
+// True when the unfinished output of a tuning or a bake is intact: its command continues from it. Commands of other
+// stages refuse a file that they did not write.
+bool can_continue_from(Stage stage, const std::string& path) {
+  if (stage == Stage::bake) return look_at_bundle(path).state == PieceState::done;
+  return stage == Stage::tune && read_tuning(path);
+}
+
+// ---- One process at a time on a piece, also across machines where the file system has flock
+
+// Held as long as the object lives. The kernel releases the lock of a process that is killed.
+class PieceLock {
+ public:
+  // Null when another process holds it. Fails with io when the file cannot be created or locked.
+  static Result<std::unique_ptr<PieceLock>> try_lock(const std::string& path) {
+    while (true) {
+      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      if (descriptor < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
+      if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+        struct stat state {};
+        if (fstat(descriptor, &state) == 0 && state.st_nlink > 0) {
+          return std::unique_ptr<PieceLock>(new PieceLock(path, descriptor));
+        }
+        close(descriptor);  // its holder has just removed the file: open the next one
+        continue;
+      }
+      const int error = errno;
+      close(descriptor);
+      if (error == EWOULDBLOCK) return std::unique_ptr<PieceLock>();
+      if (error != ESTALE) return {Code::io, path + ": cannot lock: " + std::strerror(error)};  // ESTALE: just removed
+    }
+  }
+  PieceLock(const PieceLock&) = delete;
+  PieceLock& operator=(const PieceLock&) = delete;
+  ~PieceLock() {
+    unlink(path_.c_str());  // before the lock goes, so that nobody removes the next one's file
+    close(descriptor_);
+  }
+
+ private:
+  PieceLock(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_;
+};
+
+// ---- Work
 
 // The devices and compilers of this machine.
 class Here {
@@ -29,7 +108,7 @@ class Here {
     const Result<Machine> machine = this_machine();  // without any, merging is left
     if (!machine) return;
     for (const Machine::Device& device : machine->devices) units_[identity(device.target)].insert(device.compute_units);
-    for (const Machine::Offline& target : machine->targets) compilers_.insert({target.identity, target.name});
+    for (const Machine::Offline& target : machine->targets) compilers_.insert(target.identity);
   }
 
   // Why the piece cannot be done here; empty when it can.
@@ -43,7 +122,7 @@ class Here {
 
  private:
   std::map<std::string, std::set<std::uint32_t>> units_;  // by the device's identity
-  std::set<std::string> compilers_;                       // identities, and names for pieces that take any compilers
+  std::set<std::string> compilers_;                       // identities of offline targets
 };
 
 class Worker {
@@ -130,6 +209,21 @@ bool has_ended(const PieceResult& result) {
 }
 
 }  // namespace
+
+PieceResult look_at(const Manifest& manifest, const Piece& piece) {
+  const std::string path = manifest.directory + "/" + output_of(piece);
+  std::error_code error;
+  if (!fs::exists(path, error)) return {PieceState::missing, false, path + ": is not there"};
+  switch (piece.stage) {
+    case Stage::tune:
+    case Stage::profile: return look_at_profile(path);
+    case Stage::bake:
+    case Stage::merge: return look_at_bundle(path);
+    case Stage::check: return look_at_text(path, "</testsuite");
+    case Stage::report: break;
+  }
+  return look_at_text(path, "</html>");
+}
 
 const char* name(PieceState state) {
   constexpr const char* kNames[] = {"done", "missing", "damaged", "failed", "busy", "waiting", "elsewhere"};

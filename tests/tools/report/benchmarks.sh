@@ -1,5 +1,5 @@
 #!/bin/bash
-# benchmarks.sh TOOLS: BENCHMARKS.md and its pictures are what the measurements give, and wrong data is named.
+# benchmarks.sh TOOLS: BENCHMARKS.md and its picture are what the measurements give, and wrong data is named.
 set -euo pipefail
 tools=$1
 script=$tools/report/benchmarks.py
@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/report"
 cp "$tools/BENCHMARKS.md" "$scratch"
-cp -r "$tools/report/data" "$tools"/report/*.svg "$scratch/report"
+cp -r "$tools/report/data" "$tools/report/first-result.svg" "$scratch/report"
 data=$scratch/report/data
 
 # refused TEXT...: the check fails and says all of this.
@@ -23,12 +23,12 @@ refused() {
   done
 }
 
-# A newer run takes the place of the old one, in the page and in both pictures.
+# A newer run takes the place of the old one, in the page and in the picture.
 echo '900,2099-01-01,H100,,,,' >> "$data/runs.csv"
 echo '901,2099-01-01,CPU,,,,' >> "$data/runs.csv"
 echo '900,single,nn,1024,1024,1024,1,,,cublas,,1.5' >> "$data/gemm.csv"
 echo '901,512,bundle,1,1,2,1,3,7,1' >> "$data/cold.csv"
-refused BENCHMARKS.md first-result.svg speed.svg
+refused BENCHMARKS.md first-result.svg
 "$script" "$scratch"
 "$script" --check "$scratch"
 grep -q "| clbake bundle, nothing left to compile | 2.00 (1.00-3.00) |" "$scratch/BENCHMARKS.md"
@@ -41,3 +41,16 @@ refused "gemm.csv: line" "m: 'x' is not a number"
 sed -i '$d' "$data/gemm.csv"
 sed -i '/<!--speed-->/d' "$scratch/BENCHMARKS.md"
 refused "'<!--speed-->' must stand in it once"
+
+# What a benchmark printed becomes a run.
+cp "$tools/BENCHMARKS.md" "$scratch"
+cat > "$scratch/gemm.json" <<JSON
+{"device": "A, B", "driver": "1.0", "rows": [{"precision": "single", "trans": "nn", "m": 64, "n": 64, "k": 64,
+ "batch": 1, "activation": null, "gflops": 123.456, "peer": null, "peer_gflops": null, "ratio": null}]}
+JSON
+"$script" --add "$scratch/gemm.json" --machine CPU --commit abc --command 'clbake bench gemm' "$scratch"
+echo '{}' > "$scratch/none.json"
+if "$script" --add "$scratch/none.json" "$scratch" > "$scratch/said" 2>&1; then exit 1; fi
+grep -q "none.json: is not what" "$scratch/said"
+grep -q ',CPU,"A, B",1.0,abc,clbake bench gemm$' "$data/runs.csv"
+grep -q ',single,nn,64,64,64,1,,123.5,,,$' "$data/gemm.csv"

@@ -33,8 +33,8 @@ struct Piece {
   // The verb and its arguments. It runs in the manifest's directory; its last argument is output_of().
   std::vector<std::string> command;
   std::vector<InputFile> files;
-  std::vector<std::string> needs;  // ids of the pieces before it whose outputs it reads
-  std::string device;  // identity of the device or offline target, or its name: any compilers; empty: any machine
+  std::vector<std::string> needs;     // ids of the pieces before it whose outputs it reads
+  std::string device;                 // identity of the device or offline target; empty: any machine
   std::uint32_t compute_units = 0;    // that the device must have; 0: any number
   std::vector<std::string> machines;  // names of those that have the device; empty: any
 };

@@ -6,16 +6,16 @@
 
 namespace clbake::builder::fleet {
 
-// A machine and what it bakes for: `clbake devices --json`, or a file written by hand.
+// A machine and what it bakes for, as `clbake devices --json` prints it.
 struct Machine {
   struct Device {
     Target target;
-    std::uint32_t compute_units = 0;  // 0: not known
+    std::uint32_t compute_units = 0;
     bool fp64 = true;
   };
   struct Offline {
     std::string name;      // of `clbake targets`
-    std::string identity;  // of its compilers; empty: not known
+    std::string identity;  // of its compilers
     bool fp64 = true;
   };
   std::string name;  // what the scheduler calls it
@@ -29,9 +29,9 @@ bool is_machine_name(const std::string& name);
 // This machine under its host name. Fails with no_device when it has neither a device nor a compiler for a target.
 Result<Machine> this_machine();
 
-// Reads {"machine": NAME, "devices": [{"target": {...}}, ...], "targets": [{"name": NAME}, ...]}. Other fields are
-// ignored; "targets", and in its elements all but the name, and beside a device's target everything, may be missing.
-// Fails with not_found, io, or malformed; messages begin with the path and name the field.
+// Reads {"machine": NAME, "devices": [{"target": {...}, "compute_units": N, "fp64": B}, ...], "targets": [{"name":
+// NAME, "identity": TEXT, "fp64": B}, ...]}; other fields are ignored. Fails with not_found, io, or malformed; messages
+// begin with the path and name the field.
 Result<Machine> read_machine(const std::string& path);
 
 struct FleetOptions {
@@ -49,8 +49,7 @@ struct FleetOptions {
   bool split = false;                 // a piece for each variant, or else for each precision, and one for `programs`
   std::string against;                // bundle of the last release, for the report; empty: none
   std::string directory;              // of the manifest; all file names above are relative to the caller's
-  // Further options of each stage's command, as they are; `bake_gemm` where GEMM is baked.
-  std::vector<std::string> tune, bake, bake_gemm, check, report;
+  std::vector<std::string> bake, check, report;  // further options of these commands, as they are
 };
 
 // Pieces in an order in which each comes after those that it needs. A device that several machines have is tuned and
