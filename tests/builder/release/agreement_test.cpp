@@ -6,7 +6,7 @@
 #include "driver_main.hpp"
 #include "files.hpp"
 #include "release/synthetic_bundle.hpp"
-#include "runtime/api/baked_bundle.hpp"
+#include "runtime/api/library_scene.hpp"
 
 #include <algorithm>
 #include <map>
@@ -21,7 +21,7 @@ namespace {
 
 Bundle bundle_of(const cache::Bytes& bytes) { return required(Bundle::copy_of({bytes.data(), bytes.size()})); }
 
-Library library_of(const Bundle& bundle, bool newer_driver = false) {
+Library library_for(const Bundle& bundle, bool newer_driver = false) {
   Options options;
   options.newer_driver = newer_driver;
   return required(Library::create(here().session.context(), here().device.id, {bundle}, options));
@@ -55,7 +55,7 @@ std::vector<Problem> problems() {
 }
 
 void check_agreement(const Bundle& bundle, bool newer_driver = false) {
-  const Library library = library_of(bundle, newer_driver);
+  const Library library = library_for(bundle, newer_driver);
   Serving serving = required(Serving::create({bundle}, served_device(here().device), newer_driver));
   for (const Problem& problem : problems()) check_equal(required(serving.find(problem)), library.explain(problem));
 }
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(ADamagedProgram) {
     Serving serving = required(Serving::create({intact}, served_device(here().device)));
     const Served served = required(serving.find(problem));
     BOOST_REQUIRE(served.program);
-    check_equal(served, required(library_of(intact).prepare(problem)).explanation());
+    check_equal(served, required(library_for(intact).prepare(problem)).explanation());
     bytes[served.program->entry->program.offset + 20] ^= 1;
   }
   const Bundle damaged = bundle_of(bytes);
@@ -231,5 +231,5 @@ BOOST_AUTO_TEST_CASE(ADamagedProgram) {
   BOOST_REQUIRE(served.program);
   BOOST_TEST(name(served.program->origin) == "source");
   BOOST_TEST(name(served.program->miss.code()) == name(Code::checksum));
-  check_equal(served, required(library_of(damaged).prepare(problem)).explanation());
+  check_equal(served, required(library_for(damaged).prepare(problem)).explanation());
 }

@@ -1,6 +1,6 @@
 // The examples of clbake.hpp, clbake.h and the README, compiled as users copy them (examples.sh) and run with this
 // machine's bundle.
-#include "api/baked_bundle.hpp"
+#include "api/library_scene.hpp"
 #include "driver_main.hpp"
 #include "readme_example.hpp"
 
@@ -20,14 +20,12 @@ namespace {
 // The example multiplies two matrices of 512 x 512.
 template <typename Example>
 void check_example(const Example& example) {
-  using namespace clbake::builder;
-  const Result<GemmRun> run =
-      GemmRun::create(here().session, here().device, tight_problem(Precision::single_precision, 512, 512, 512));
-  BOOST_REQUIRE(run.ok());
-  const auto [a, b, c] = run->buffers();
-  example(here().session.context(), here().device.id, here().session.queue(), a, b, c);
-  const Result<Check> check = run->check();
-  BOOST_TEST((check.ok() && check->ok()));
+  const Problem problem = builder::tight_problem(Precision::single_precision, 512, 512, 512);
+  BOOST_TEST(failure_of(problem, [&](const Matrix& a, const Matrix& b, const Matrix& c) {
+               example(here().session.context(), here().device.id, here().session.queue(), a.buffer, b.buffer,
+                       c.buffer);
+               return Status();
+             }) == "");
 }
 
 }  // namespace
