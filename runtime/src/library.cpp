@@ -29,9 +29,7 @@ struct Library::State {
 
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options);
-  Result<Request> request(const Problem& problem, const std::string& variant) const {
-    return make_request(setup.bundles, problem, variant);
-  }
+  Result<Request> request(const Problem& problem, const std::string& variant) const;
   // Counts and logs every failure.
   Result<Handle> prepare(const Problem& problem, const PrepareOptions& options, bool marks_calls = false);
   Result<Handle> try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts);
@@ -41,10 +39,7 @@ struct Library::State {
   Result<Handle> make(const std::shared_ptr<PreparedGemm::Parts>& parts);
   // Checks that the device can hold the candidate's workspace. Ok also where that cannot be told.
   Status fits(const Candidate& candidate, const Problem& stated) const;
-  // The programs that serve the problem, loaded: the variant's and, of a complex problem, that of those kernels.
-  Status find(const Request& request, PreparedGemm::Parts& parts);
   Status load(const Problem& problem);
-  Result<Explanation> explain(const Problem& problem) const;
   Status gemm(cl_command_queue queue, const Problem& problem, const ScalarList& scalars, const Matrix& a,
               const Matrix& b, const Matrix& c, const EpilogueBuffers& more, const Events& events);
 };
@@ -112,41 +107,13 @@ Result<Library> Library::State::create(cl_context context, cl_device_id device, 
   return Library(std::make_shared<State>(std::move(setup), *limits));
 }
 
-namespace {
-
-// Combines two programs that serve one problem: the worst origin, the first miss, summed times.
-void add_complex(Explanation& e, const Explanation& of_kernels) {
-  if (of_kernels.origin > e.origin) {
-    e.origin = of_kernels.origin;
-    e.baked_for = of_kernels.baked_for;
-  }
-  if (e.miss == Code::ok) {
-    e.miss = of_kernels.miss;
-    e.miss_message = of_kernels.miss_message;
-  }
-  e.loaded = e.loaded && of_kernels.loaded;
-  e.create_us += of_kernels.create_us;
-  e.build_us += of_kernels.build_us;
-  e.kernel_us += of_kernels.kernel_us;
-}
-
-}  // namespace
-
-Status Library::State::find(const Request& request, PreparedGemm::Parts& parts) {
-  Explanation of_complex;
-  if (request.complex) {
-    const Result<Request> wanted = complex_kernels_request(setup.bundles, request.complex->precision, setup.is_cpu);
-    if (!wanted) return wanted.status();
-    Result<Found> complex = policy.find(*wanted);
-    if (!complex) return complex.status();
-    parts.complex = std::move(complex->program);
-    of_complex = std::move(complex->explanation);
-  }
-  Result<Found> found = policy.find(request);
-  if (!found) return found.status();
-  parts.found = std::move(*found);
-  if (request.complex) add_complex(parts.found.explanation, of_complex);
-  return {};
+Result<Request> Library::State::request(const Problem& problem, const std::string& variant) const {
+  Result<Request> made = make_request(setup.bundles, problem, variant);
+  if (!made || !made->complex) return made;
+  Result<Request> kernels = complex_kernels_request(setup.bundles, problem.precision, setup.is_cpu);
+  if (!kernels) return kernels;
+  made->kernels.push_back(std::move(*kernels));
+  return made;
 }
 
 Status Library::State::fits(const Candidate& candidate, const Problem& stated) const {
@@ -186,7 +153,9 @@ Result<Handle> Library::State::prepare(const Problem& problem, const PrepareOpti
 Result<Handle> Library::State::try_prepare(const Request& request, const std::shared_ptr<PreparedGemm::Parts>& parts) {
   Status made = request.named ? Status() : fits(request.candidates.front(), parts->problem);
   if (made) {  // else nothing is loaded or compiled that cannot serve
-    if (Status found = find(request, *parts); !found) return found;
+    Result<Found> found = policy.find(request);
+    if (!found) return found.status();
+    parts->found = std::move(*found);
     Result<Handle> handle = make(parts);
     if (handle.status().code() != Code::out_of_memory || request.named) return handle;
     made = handle.status();
@@ -206,7 +175,10 @@ Result<Handle> Library::State::prepare_with_less(Request request, const std::sha
       request.candidates = {{chosen.bundle, other}};
       if (other == chosen.variant || !fits(request.candidates.front(), parts->problem)) continue;
       const Result<Explanation> source = policy.explain(request);
-      if (!source || (source->origin == Origin::source) != compiles || !find(request, *parts)) continue;
+      if (!source || (source->origin == Origin::source) != compiles) continue;
+      Result<Found> found = policy.find(request);
+      if (!found) continue;
+      parts->found = std::move(*found);
       parts->found.explanation.reason = "the chosen variant needs more workspace than there is";
       Result<Handle> made = make(parts);
       if (made) return made;
@@ -218,8 +190,7 @@ Result<Handle> Library::State::prepare_with_less(Request request, const std::sha
 Status Library::State::load(const Problem& problem) {
   const Status status = exceptions_to_status([&] {
     const Result<Request> wanted = request(problem, {});
-    PreparedGemm::Parts parts;
-    return wanted ? find(*wanted, parts) : wanted.status();
+    return wanted ? policy.find(*wanted).status() : wanted.status();
   });
   if (!status) policy.count_failure(status);
   return status;
@@ -295,21 +266,12 @@ Status Library::warm(const std::vector<Problem>& problems, Progress progress, vo
   }
 }
 
-Result<Explanation> Library::State::explain(const Problem& problem) const {
-  const Result<Request> wanted = request(problem, {});
-  if (!wanted) return wanted.status();
-  if (!wanted->complex) return policy.explain(*wanted);
-  const Result<Request> kernels = complex_kernels_request(setup.bundles, wanted->complex->precision, setup.is_cpu);
-  if (!kernels) return kernels.status();
-  const Result<Explanation> of_kernels = policy.explain(*kernels);
-  if (!of_kernels) return of_kernels;
-  Result<Explanation> explanation = policy.explain(*wanted);
-  if (explanation) add_complex(*explanation, *of_kernels);
-  return explanation;
-}
-
 Result<Explanation> Library::explain(const Problem& problem) const {
-  return exceptions_to_status([&] { return state_->explain(problem); });
+  return exceptions_to_status([&]() -> Result<Explanation> {
+    const Result<Request> wanted = state_->request(problem, {});
+    if (!wanted) return wanted.status();
+    return state_->policy.explain(*wanted);
+  });
 }
 
 Result<LoadedProgram> Library::program(const std::string& name) const {

@@ -19,7 +19,7 @@ PreparedGemm::Parts::~Parts() = default;
 Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const Parts> parts) {
   std::unique_ptr<PreparedGemm> made(new PreparedGemm(std::move(parts)));
   PreparedGemm& g = *made;
-  const Program* const complex = g.parts_->complex.get();
+  const Program* const complex = g.parts_->found.complex.get();
   const std::size_t items = complex && !complex->variant.launches.empty() ? complex->variant.launches[0].local[0] : 1;
   Result<LaunchPlan> plan = plan_launches(g.parts_->problem, g.program().variant, g.parts_->limits, items);
   if (!plan) return plan.status();
@@ -46,7 +46,7 @@ Status PreparedGemm::create_kernels() {
   kernels_.resize(plan_.kernels.size());
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     const PlannedKernel& planned = plan_.kernels[i];
-    const Program& from = i < program().variant.launches.size() ? program() : *parts_->complex;
+    const Program& from = i < program().variant.launches.size() ? program() : *parts_->found.complex;
     const auto& launches = from.variant.launches;
     const auto launch = std::find_if(launches.begin(), launches.end(), [&](const cache::Launch& l) {
       return l.kernel_name == planned.name && std::equal(l.local, l.local + 3, planned.local.begin());

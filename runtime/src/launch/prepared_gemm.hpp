@@ -35,10 +35,9 @@ class PreparedGemm {
     cl::Context context;
     cl::Device device;
     DeviceLimits limits;
-    Found found;                             // the variant's program
-    std::shared_ptr<const Program> complex;  // of a complex problem: the program that rearranges its operands
-    Problem problem;                         // row-major; as stated, so that it may be complex
-    Layout layout = Layout::row_major;       // the caller's: column-major exchanges A and B
+    Found found;
+    Problem problem;                    // row-major; as stated, so that it may be complex
+    Layout layout = Layout::row_major;  // the caller's: column-major exchanges A and B
     EventUse events = EventUse::each_launch;
     bool marks_calls = false;          // see EventChain
     bool caller_workspace = false;     // use_workspace comes before the first call

@@ -33,6 +33,22 @@ void count_served(Counters& c, const Explanation& e) {
   }
 }
 
+// Combines two programs that serve one problem: the worst origin, the first miss, summed times.
+void add_complex(Explanation& e, const Explanation& of_kernels) {
+  if (of_kernels.origin > e.origin) {
+    e.origin = of_kernels.origin;
+    e.baked_for = of_kernels.baked_for;
+  }
+  if (e.miss == Code::ok) {
+    e.miss = of_kernels.miss;
+    e.miss_message = of_kernels.miss_message;
+  }
+  e.loaded = e.loaded && of_kernels.loaded;
+  e.create_us += of_kernels.create_us;
+  e.build_us += of_kernels.build_us;
+  e.kernel_us += of_kernels.kernel_us;
+}
+
 }  // namespace
 
 Policy::Policy(const Setup& setup)
@@ -173,6 +189,17 @@ void Policy::tell_of_waiting(const Request& request, const Status& miss) const {
 }
 
 Result<Found> Policy::find(const Request& request) {
+  if (request.kernels.empty()) return find_one(request);
+  Result<Found> kernels = find_one(request.kernels.front());
+  if (!kernels) return kernels;
+  Result<Found> found = find_one(request);
+  if (!found) return found;
+  found->complex = std::move(kernels->program);
+  add_complex(found->explanation, kernels->explanation);
+  return found;
+}
+
+Result<Found> Policy::find_one(const Request& request) {
   Status miss = request.refused;
   Result<Found> program = serve(request, Tier::exact, miss);
   if (!program) {
@@ -248,6 +275,15 @@ Result<Explanation> Policy::explain(const Request& request, Tier tier) const {
 }
 
 Result<Explanation> Policy::explain(const Request& request) const {
+  if (request.kernels.empty()) return explain_one(request);
+  const Result<Explanation> kernels = explain_one(request.kernels.front());
+  if (!kernels) return kernels;
+  Result<Explanation> explanation = explain_one(request);
+  if (explanation) add_complex(*explanation, *kernels);
+  return explanation;
+}
+
+Result<Explanation> Policy::explain_one(const Request& request) const {
   Status miss = request.refused;
   Result<Explanation> e = first_that_serves(tiers_, miss, [&](Tier tier) { return explain(request, tier); });
   if (!e) return tiers_.back() == Tier::source ? std::move(e) : miss;

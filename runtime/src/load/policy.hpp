@@ -47,6 +47,8 @@ class Policy {
   bool start_compiling(const Candidate& candidate);
   void forget_compiling(const Candidate& candidate);
 
+  Result<Found> find_one(const Request& request);
+  Result<Explanation> explain_one(const Request& request) const;
   Result<Explanation> explain(const Request& request, Tier tier) const;
   Result<Explanation> explain(const Request& request, const Candidate& candidate, Tier tier) const;
   std::string name_of(const Candidate& candidate) const;  // the variant's

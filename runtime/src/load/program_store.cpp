@@ -11,7 +11,7 @@ namespace clbake {
 namespace {
 
 Found found(std::shared_ptr<const Program> program, const Candidate& candidate, bool loaded) {
-  Found f{std::move(program), {}};
+  Found f{std::move(program), {}, nullptr};
   f.explanation = f.program->explanation;
   f.explanation.bundle = candidate.bundle;
   f.explanation.loaded = loaded;

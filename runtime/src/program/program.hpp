@@ -28,6 +28,7 @@ struct Program {
 struct Found {
   std::shared_ptr<const Program> program;
   Explanation explanation;
+  std::shared_ptr<const Program> complex;  // of a complex problem: the program that rearranges its operands
 };
 
 // Hands the entry's verified bytes to the driver. Fails with checksum and the like (the driver saw nothing), or with

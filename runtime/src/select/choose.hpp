@@ -47,6 +47,7 @@ struct Request {
   bool named = false;                 // asked for by name: no other variant will do
   bool by_device_type = false;        // no profile says anything: defaults for all devices of the type
   Status refused;                     // of the first bundle that is not trusted; ok if all are
+  std::vector<Request> kernels;       // one, of a complex problem: for the kernels that it needs beside its variant
 };
 
 // The candidates for the caller's problem: the variants of that name or, when `name` is empty, the profiles' choices.

@@ -1,10 +1,12 @@
 #include <clbake/trust.hpp>
 
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/joined.hpp>
 #include <clbake/seal.hpp>
 
 #include <sodium.h>
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace clbake {
@@ -23,17 +25,21 @@ Status refused(const Status& status) {
 // Enough of a key to tell it from others.
 std::string short_name(const Digest& key) { return hexadecimal(key).substr(0, 16) + "..."; }
 
-// Common to both policies: the bundle comes under a guard first, so that the judged bytes are the ones read later.
-class GuardedTrust : public Trust {
+// Says what is wrong with a bundle of this identity; ok if it is trusted.
+using Judge = std::function<Status(const Bundle& bundle, const Digest& identity)>;
+
+// The bundle comes under a guard first, so that the judged bytes are the ones read later.
+class GuardedTrust final : public Trust {
  public:
-  explicit GuardedTrust(std::string scope) : scope_(std::move(scope)), guard_(digest_guard()) {}
+  GuardedTrust(std::string scope, Judge judge)
+      : scope_(std::move(scope)), judge_(std::move(judge)), guard_(digest_guard()) {}
 
   Result<Bundle> admit(const Bundle& bundle) const override {
     return exceptions_to_status([&]() -> Result<Bundle> {
       Result<Bundle> guarded = bundle.guarded_by(guard_);
       if (!guarded) return refused(guarded.status());
       const Result<Digest> identity = identity_of(*guarded);
-      const Status trusted = identity ? judge(*guarded, *identity) : identity.status();
+      const Status trusted = identity ? judge_(*guarded, *identity) : identity.status();
       if (!trusted) return refused(trusted);
       return guarded;
     });
@@ -42,73 +48,47 @@ class GuardedTrust : public Trust {
   const std::string& scope() const override { return scope_; }
 
  private:
-  virtual Status judge(const Bundle& bundle, const Digest& identity) const = 0;
-
   std::string scope_;
+  Judge judge_;
   std::shared_ptr<const cache::Guard> guard_;
 };
 
-class Pinned : public GuardedTrust {
- public:
-  explicit Pinned(const Digest& digest) : GuardedTrust("digest " + hexadecimal(digest)), digest_(digest) {}
+std::shared_ptr<const Trust> guarded(std::string scope, Judge judge) {
+  return std::make_shared<const GuardedTrust>(std::move(scope), std::move(judge));
+}
 
- private:
-  Status judge(const Bundle& /*bundle*/, const Digest& identity) const override {
-    if (identity == digest_) return {};
-    return not_trusted("the bundle's digest is " + hexadecimal(identity) + ", not " + hexadecimal(digest_));
+Status judge_signature(const cache::Signature& signature, std::uint64_t minimum_release, const Bundle& bundle,
+                       const Digest& identity) {
+  if (!is_valid(signature, bundle, identity)) {
+    return not_trusted("the signature of key " + short_name(signature.public_key) + " is wrong");
   }
+  if (signature.release >= minimum_release) return {};
+  return not_trusted(joined({"release ", signature.release, " is older than ", minimum_release}));
+}
 
-  Digest digest_;
-};
-
-class Signed : public GuardedTrust {
- public:
-  // `keys`: sorted.
-  Signed(std::vector<Digest> keys, std::uint64_t minimum_release)
-      : GuardedTrust(scope_of(keys)), keys_(std::move(keys)), minimum_release_(minimum_release) {}
-
- private:
-  static std::string scope_of(const std::vector<Digest>& keys) {
-    std::string scope = "keys";
-    for (const Digest& key : keys) scope += " " + hexadecimal(key);
-    return scope;
+// `keys`: sorted. One good signature is enough.
+Status judge_signatures(const std::vector<Digest>& keys, std::uint64_t minimum_release, const Bundle& bundle,
+                        const Digest& identity) {
+  const Result<std::vector<cache::Signature>> signatures = bundle.signatures();
+  if (!signatures) return signatures.status();
+  Status why = not_trusted(signatures->empty() ? "it is not signed" : "signed by no known key");
+  for (const cache::Signature& signature : *signatures) {
+    if (!std::binary_search(keys.begin(), keys.end(), signature.public_key)) continue;
+    why = judge_signature(signature, minimum_release, bundle, identity);
+    if (why) break;
   }
-
-  Status judge(const Bundle& bundle, const Digest& identity) const override {
-    const Result<std::vector<cache::Signature>> signatures = bundle.signatures();
-    if (!signatures) return signatures.status();
-    Status why = not_trusted(signatures->empty() ? "it is not signed" : "signed by no known key");
-    for (const cache::Signature& signature : *signatures) {
-      if (!std::binary_search(keys_.begin(), keys_.end(), signature.public_key)) continue;
-      const Status trusted = judge(signature, bundle, identity);
-      if (trusted) return trusted;
-      why = trusted;
-    }
-    return why;
-  }
-
-  Status judge(const cache::Signature& signature, const Bundle& bundle, const Digest& identity) const {
-    if (!is_valid(signature, bundle, identity)) {
-      return not_trusted("the signature of key " + short_name(signature.public_key) + " is wrong");
-    }
-    if (signature.release >= minimum_release_) return {};
-    return not_trusted("release " + std::to_string(signature.release) + " is older than " +
-                       std::to_string(minimum_release_));
-  }
-
-  std::vector<Digest> keys_;
-  std::uint64_t minimum_release_;
-};
+  return why;
+}
 
 Result<std::vector<Digest>> read_keys(const std::vector<std::string>& texts) {
   if (texts.empty()) return Status(Argument::options, "trust: no public key is given");
   std::vector<Digest> keys(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (!read_hexadecimal(texts[i], keys[i])) {
-      return Status(Argument::options, "trust: public key " + std::to_string(i) + " is not 64 hexadecimal digits");
+      return Status(Argument::options, joined({"trust: public key ", i, " is not 64 hexadecimal digits"}));
     }
     if (crypto_core_ed25519_is_valid_point(keys[i].data()) != 1) {
-      return Status(Argument::options, "trust: public key " + std::to_string(i) + " is no key of Ed25519");
+      return Status(Argument::options, joined({"trust: public key ", i, " is no key of Ed25519"}));
     }
   }
   std::sort(keys.begin(), keys.end());
@@ -121,7 +101,10 @@ Result<std::shared_ptr<const Trust>> trust_digest(const std::string& digest) {
   return exceptions_to_status([&]() -> Result<std::shared_ptr<const Trust>> {
     Digest bytes;
     if (!read_hexadecimal(digest, bytes)) return {Argument::options, "trust: the digest is not 64 hexadecimal digits"};
-    return std::shared_ptr<const Trust>(std::make_shared<const Pinned>(bytes));
+    return guarded("digest " + hexadecimal(bytes), [bytes](const Bundle&, const Digest& identity) {
+      if (identity == bytes) return Status();
+      return not_trusted(joined({"the bundle's digest is ", hexadecimal(identity), ", not ", hexadecimal(bytes)}));
+    });
   });
 }
 
@@ -130,7 +113,11 @@ Result<std::shared_ptr<const Trust>> trust_keys(const std::vector<std::string>& 
   return exceptions_to_status([&]() -> Result<std::shared_ptr<const Trust>> {
     Result<std::vector<Digest>> keys = read_keys(public_keys);
     if (!keys) return keys.status();
-    return std::shared_ptr<const Trust>(std::make_shared<const Signed>(std::move(*keys), minimum_release));
+    std::string scope = "keys";
+    for (const Digest& key : *keys) scope += " " + hexadecimal(key);
+    return guarded(std::move(scope), [keys = *keys, minimum_release](const Bundle& bundle, const Digest& identity) {
+      return judge_signatures(keys, minimum_release, bundle, identity);
+    });
   });
 }
 

@@ -187,40 +187,26 @@ Operands::~Operands() {
   clReleaseCommandQueue(own_queue_);
 }
 
-// The expected `c` after one call, all reals of its buffer.
+// The expected `c` after one call, all reals of its buffer. A real element is a complex one without imaginary part.
 std::vector<double> Operands::expected() const {
   const Problem& p = problem_;
+  const std::size_t reals = is_complex(p.precision) ? 2 : 1;
+  const auto element = [&](const std::vector<double>& from, std::size_t at) {
+    return std::complex<double>(from[reals * at], reals == 2 ? from[2 * at + 1] : 0);
+  };
   std::vector<double> expected = c_;
-  if (is_complex(p.precision)) {
-    const auto element = [](const std::vector<double>& reals, std::size_t at) {
-      return std::complex<double>(reals[2 * at], reals[2 * at + 1]);
-    };
-    for (std::size_t e = 0; e < p.batch * p.m * p.n; ++e) {
-      const std::size_t product = e / (p.m * p.n), i = e / p.n % p.m, j = e % p.n;
-      std::complex<double> sum = 0;
-      for (std::size_t l = 0; l < p.k; ++l) {
-        sum += std::conj(element(a_, kOffset + product * p.a_stride + i * p.lda + l)) *
-               element(b_, kOffset + product * p.b_stride + l * p.ldb + j);
-      }
-      const std::size_t at = kOffset + product * p.c_stride + i * p.ldc + j;
-      sum = alpha() * sum + kBeta * element(c_, at);
-      expected[2 * at] = sum.real();
-      expected[2 * at + 1] = sum.imag();
+  for (std::size_t e = 0; e < p.batch * p.m * p.n; ++e) {
+    const std::size_t product = e / (p.m * p.n), i = e / p.n % p.m, j = e % p.n;
+    std::complex<double> sum = 0;
+    for (std::size_t l = 0; l < p.k; ++l) {
+      const auto x = element(a_, kOffset + product * p.a_stride + place(i, l, p.trans_a, p.lda));
+      sum +=
+          (p.conj_a ? std::conj(x) : x) * element(b_, kOffset + product * p.b_stride + place(l, j, p.trans_b, p.ldb));
     }
-    return expected;
-  }
-  for (std::size_t product = 0; product < p.batch; ++product) {
-    const double* a_at = &a_[kOffset + product * p.a_stride];
-    const double* b_at = &b_[kOffset + product * p.b_stride];
-    for (std::size_t i = 0; i < p.m; ++i) {
-      for (std::size_t j = 0; j < p.n; ++j) {
-        double sum = 0;
-        for (std::size_t l = 0; l < p.k; ++l)
-          sum += a_at[place(i, l, p.trans_a, p.lda)] * b_at[place(l, j, p.trans_b, p.ldb)];
-        double& element = expected[kOffset + product * p.c_stride + i * p.ldc + j];
-        element = kAlpha * sum + kBeta * element;
-      }
-    }
+    const std::size_t at = kOffset + product * p.c_stride + i * p.ldc + j;
+    sum = alpha() * sum + kBeta * element(c_, at);
+    expected[reals * at] = sum.real();
+    if (reals == 2) expected[2 * at + 1] = sum.imag();
   }
   return expected;
 }

@@ -28,6 +28,9 @@ class Place {
   std::string path(const std::string& name = "overlay") const { return root_.file(name); }
   OverlayOptions options(OverlayMode mode = OverlayMode::read_write) const { return {path(), mode, 1U << 20U}; }
   Overlay open(OverlayMode mode = OverlayMode::read_write) const { return required(Overlay::open(options(mode))); }
+  Overlay open_of_blocks(std::uint64_t blocks) const {  // of 4 KiB
+    return required(Overlay::open({path(), OverlayMode::read_write, 4096 * blocks}));
+  }
   std::string entry(const OverlayKey& key) const { return path() + "/" + key.hash + ".clbake"; }
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(path()), fs::directory_iterator()));
@@ -340,9 +343,7 @@ BOOST_AUTO_TEST_CASE(FilesThatOthersCouldWriteAreNotUsed) {
 
 BOOST_AUTO_TEST_CASE(TheLeastRecentlyUsedEntryIsEvictedFirst) {
   const Place place;
-  OverlayOptions options = place.options();
-  options.max_bytes = std::uint64_t{3} * 4096;  // three files: each is of less than a block
-  const Overlay overlay = Place::required(Overlay::open(options));
+  const Overlay overlay = place.open_of_blocks(3);  // three files: each is of less than a block
   for (const int number : {1, 2, 3}) {
     store(overlay, static_cast<std::uint64_t>(number), 100);
     make_hours_old(place.entry(sample_key(static_cast<std::uint64_t>(number))), 10 - number);
@@ -376,9 +377,7 @@ BOOST_AUTO_TEST_CASE(FilesAreTouchedAtMostOncePerHour) {
 
 BOOST_AUTO_TEST_CASE(AbandonedTemporaryFilesAreRemovedAndOthersStay) {
   const Place place;
-  OverlayOptions options = place.options();
-  options.max_bytes = 4096;
-  const Overlay overlay = Place::required(Overlay::open(options));
+  const Overlay overlay = place.open_of_blocks(1);
   const std::string abandoned = place.entry(sample_key(1)) + ".tmp.1.0";
   const std::string being_written = place.entry(sample_key(2)) + ".tmp.1.0";
   write(abandoned, "x");
@@ -414,9 +413,7 @@ BOOST_AUTO_TEST_CASE(ARejectedProgramIsRememberedForItsDriver) {
 
 BOOST_AUTO_TEST_CASE(RejectionMarksCountAndAreEvictedLikeEntries) {
   const Place place;
-  OverlayOptions options = place.options();
-  options.max_bytes = std::uint64_t{2} * 4096;
-  const Overlay overlay = Place::required(Overlay::open(options));
+  const Overlay overlay = place.open_of_blocks(2);
   const OverlayKey key = sample_key(1);
   for (const std::uint64_t checksum : {1U, 2U, 3U}) BOOST_REQUIRE(overlay.mark_rejected(key, checksum).ok());
   BOOST_TEST(place.files() == 2U);

@@ -149,14 +149,6 @@ BOOST_AUTO_TEST_CASE(AnUnrelatedDeviceHasNoProfile) {
   BOOST_TEST(program(opened, lookup, "modelled", true) == "none, no target");
 }
 
-BOOST_AUTO_TEST_CASE(AProfileThatNamesAVariantOfAnotherKindIsMalformed) {
-  cache::Contents wrong = contents();
-  wrong.profiles[1].exceptions[0].variant = in_double;
-  const Opened opened(wrong);
-  BOOST_TEST(chosen(opened, opened.on(gpu("2.0")), problem(10)) == "malformed");
-  BOOST_TEST(chosen(opened, opened.on(gpu("2.0")), problem(11)) == "modelled by model");
-}
-
 BOOST_AUTO_TEST_CASE(TheLookupSaysWhichProgramServes) {
   const Opened opened(contents());
   const DeviceLookup lookup = opened.on(gpu("2.0"));

@@ -32,10 +32,6 @@ std::string served(const cache::Bytes& bytes, const Options& options) {
   return served(library_of(scene, {opened(bytes)}, options));
 }
 
-void log_to(LogLevel level, const char* message, void* data) {
-  if (level == LogLevel::warning) static_cast<std::vector<std::string>*>(data)->push_back(message);
-}
-
 const Key kOurs(1), kNext(2), kForeign(3);
 
 }  // namespace
@@ -123,19 +119,16 @@ BOOST_AUTO_TEST_CASE(ASignatureOfAnotherBundleOrReleaseIsWrong) {
 
 BOOST_AUTO_TEST_CASE(AMissIsLoggedCountedAndExplained) {
   const Scene scene;
-  std::vector<std::string> said;
-  Options options = trusting({kOurs});
-  options.log = log_to;
-  options.log_data = &said;
+  LogLines said(LogLevel::warning);
   const std::string reason = "bundle 0: not trusted: signed by no known key";
-  const Library library = library_of(scene, {opened(signed_by({kForeign}, 1))}, options);
-  BOOST_REQUIRE_EQUAL(said.size(), 1U);
-  BOOST_TEST(said[0] == reason);
+  const Library library = library_of(scene, {opened(signed_by({kForeign}, 1))}, said.in(trusting({kOurs})));
+  BOOST_REQUIRE_EQUAL(said.lines().size(), 1U);
+  BOOST_TEST(said.lines()[0] == reason);
   for (const Case which : kAllCases) {
     const Result<Gemm> gemm = library.prepare(problem_of(which));
     BOOST_TEST(name(gemm.status().code()) == "not trusted");
     BOOST_TEST(gemm.status().message() == reason);
-    BOOST_TEST(said.back() == reason);
+    BOOST_TEST(said.lines().back() == reason);
     BOOST_TEST(library.explain(problem_of(which)).status().message() == reason);
     BOOST_TEST(!library.contains(problem_of(which)));
   }

@@ -1,7 +1,8 @@
-// Which programs may be handed to which device.
+// Programs that may be handed to a device, and NVIDIA's names of architectures.
 #include "select/tiers.hpp"
 
 #include <clbake/cache/writer.hpp>
+#include <clbake/compute_capability.hpp>
 
 #include <boost/test/unit_test.hpp>
 
@@ -55,6 +56,7 @@ std::vector<std::string> offered(const Bundle& bundle, const Target& device, Tie
 }
 
 using Drivers = std::vector<std::string>;
+using boost::test_tools::per_element;
 
 }  // namespace
 
@@ -99,15 +101,13 @@ BOOST_AUTO_TEST_CASE(EachTierOffersItsOwn) {
                           entry(2, Form::native, true), entry(3, Form::native, true), entry(3, Form::portable, false),
                           entry(4, Form::native, false), entry(5, Form::native, true)});
   const Target here = h200("580.1");
-  BOOST_TEST(offered(bundle, here, Tier::exact) == Drivers(), boost::test_tools::per_element());
+  BOOST_TEST(offered(bundle, here, Tier::exact) == Drivers(), per_element());
   // Not 575.1, whose entry is for that driver only, not 580.1 of another architecture, not the later 590.1.
-  BOOST_TEST(offered(bundle, here, Tier::newer_driver) == (Drivers{"560.10", "560.2", "550.1"}),
-             boost::test_tools::per_element());
-  BOOST_TEST(offered(bundle, here, Tier::portable) == (Drivers{"580.1", "550.1"}), boost::test_tools::per_element());
-  BOOST_TEST(offered(bundle, h200("550.1"), Tier::exact) == Drivers{"550.1"}, boost::test_tools::per_element());
-  BOOST_TEST(offered(bundle, h200("550.1"), Tier::portable) == Drivers{"550.1"}, boost::test_tools::per_element());
-  BOOST_TEST(offered(bundle, h200("580.1", "sm_75"), Tier::newer_driver) == Drivers(),
-             boost::test_tools::per_element());
+  BOOST_TEST(offered(bundle, here, Tier::newer_driver) == (Drivers{"560.10", "560.2", "550.1"}), per_element());
+  BOOST_TEST(offered(bundle, here, Tier::portable) == (Drivers{"580.1", "550.1"}), per_element());
+  BOOST_TEST(offered(bundle, h200("550.1"), Tier::exact) == Drivers{"550.1"}, per_element());
+  BOOST_TEST(offered(bundle, h200("550.1"), Tier::portable) == Drivers{"550.1"}, per_element());
+  BOOST_TEST(offered(bundle, h200("580.1", "sm_75"), Tier::newer_driver) == Drivers(), per_element());
 }
 
 BOOST_AUTO_TEST_CASE(OneDriversMachineCodeServesAllDevicesOfAnArchitecture) {
@@ -154,6 +154,23 @@ BOOST_AUTO_TEST_CASE(TheReasonIsThatOfTheDevicesOwnTarget) {
   BOOST_TEST(name(none.code()) == name(Code::other_driver));
   offered(bundle, h200("560.1"), Tier::newer_driver, none);
   BOOST_TEST(name(none.code()) == name(Code::no_entry));
+}
+
+BOOST_AUTO_TEST_CASE(TheCapabilityIsTheNumberInTheName) {
+  BOOST_TEST(compute_capability("sm_50") == 50);
+  BOOST_TEST(compute_capability("sm_121") == 121);
+  for (const char* name : {"sm_90a", "sm_100f"}) BOOST_TEST(compute_capability(name) == 0, name);
+  BOOST_TEST(compute_capability("sm_90a", true) == 90);
+  BOOST_TEST(compute_capability("sm_100f", true) == 100);
+  BOOST_TEST(compute_capability("sm_90", true) == 90);
+}
+
+BOOST_AUTO_TEST_CASE(AnyOtherTextIsZero) {
+  for (const char* name : {"", "sm_", "sm_a", "sm_0", "sm_09", "sm_9x", "sm_90b", "sm_90aa", "sm_1000", "sm_-9", "90",
+                           "compute_90", "gfx90a", " sm_90", "sm_90 "}) {
+    BOOST_TEST(compute_capability(name) == 0, name);
+    BOOST_TEST(compute_capability(name, true) == 0, name);
+  }
 }
 
 }  // namespace clbake
