@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
+#include <fstream>
 #include <string>
-
-#include <unistd.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -23,38 +21,11 @@ inline void expect(bool holds, const char* claim) {
   std::abort();
 }
 
-// An empty directory of this process, for the code that reads files.
-class Directory {
- public:
-  explicit Directory(const char* target)
-      : path_((std::filesystem::temp_directory_path() / "clbake-fuzz-").string() + target + "-" +
-              std::to_string(::getpid())) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directory(path_);
-    std::filesystem::permissions(path_, std::filesystem::perms::owner_all);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  ~Directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  const std::string& path() const { return path_; }
-
-  // Replaces the file; returns its path.
-  std::string write(const std::string& name, const void* data, std::size_t size) const {
-    const std::string path = path_ + "/" + name;
-    std::FILE* file = std::fopen(path.c_str(), "wb");
-    // fwrite wants a pointer even for no bytes; an empty input may have none.
-    const bool written = file != nullptr && (size == 0 || std::fwrite(data, 1, size, file) == size);
-    expect(written, "the input can be written to a file");
-    std::fclose(file);
-    return path;
-  }
-
- private:
-  std::string path_;
-};
+// Replaces the file.
+inline void write_file(const std::string& path, const void* data, std::size_t size) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+  expect(file.flush().good(), "the input can be written to a file");
+}
 
 }  // namespace clbake::fuzz

@@ -1,13 +1,15 @@
 // A tuning goes on from its journal, which a crash may have cut off and an editor may have changed. Whatever the file
 // holds, opening it ends with a journal or a Status; an open journal takes further records and opens again with them.
 #include "fuzz.hpp"
+#include "system/temporary_directory.hpp"
 #include "tune/journal.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace clbake;
   using namespace clbake::builder;
-  static const fuzz::Directory directory("journal");
-  const std::string path = directory.write("journal", data, size);
+  static const tests::TemporaryDirectory directory;
+  const std::string path = directory.file("journal");
+  fuzz::write_file(path, data, size);
   const JournalRecord record{"explore single nn 17", "direct", "cause", 12.5, {{1.5}, {}}};
   {
     Result<Journal> journal = Journal::open(path, "{}");

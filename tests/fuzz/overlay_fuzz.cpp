@@ -6,6 +6,7 @@
 #include "fuzz.hpp"
 #include "overlay/overlay.hpp"
 #include "seal.hpp"
+#include "system/temporary_directory.hpp"
 
 namespace {
 
@@ -35,15 +36,16 @@ void look_up(const Overlay& overlay, const OverlayKey& key) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fuzz::Directory directory("overlay");
+  static const tests::TemporaryDirectory directory;
   static const OverlayKey key = wanted();
-  static const Result<Overlay> overlay = Overlay::open({directory.path(), OverlayMode::read_write});
+  static const Result<Overlay> overlay = Overlay::open({directory.path, OverlayMode::read_write});
   expect(overlay.ok(), "the overlay opens");
-  directory.write(key.hash + ".clbake", data, size);
+  const std::string path = directory.file(key.hash + ".clbake");
+  fuzz::write_file(path, data, size);
   look_up(*overlay, key);
   cache::Bytes sealed(data, data + size);
   fuzz::seal(sealed);
-  directory.write(key.hash + ".clbake", sealed.data(), sealed.size());
+  fuzz::write_file(path, sealed.data(), sealed.size());
   look_up(*overlay, key);
   return 0;
 }

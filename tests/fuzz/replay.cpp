@@ -3,7 +3,7 @@
 #include "fuzz.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <iterator>
 #include <vector>
 
