@@ -30,9 +30,10 @@
 namespace clbake::builder {
 namespace {
 
+using namespace tune;
+
 // Far longer than any timeout of the tests; ends even when nobody kills it.
 constexpr std::chrono::seconds kHang{120};
-constexpr std::chrono::milliseconds kSlow{700};
 constexpr std::size_t kProgramBytes = 20000;  // random, so that it does not shrink when stored
 
 std::string environment(const char* name) {
@@ -168,7 +169,6 @@ std::string times_of(const TimingOrder& order, const kernels::Params& params) {
 int time(std::string variant) {
   ParentChannel caller;
   if (misbehaviour("time", variant) == "garbage") caller.send("a driver's greeting");
-  if (misbehaviour("time", variant) == "slow-compile") std::this_thread::sleep_for(kSlow);
   caller.send("ready");
   auto params = std::get<kernels::Params>(kernels::parse(variant));
   while (const std::optional<std::string> line = caller.receive()) {

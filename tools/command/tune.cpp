@@ -17,7 +17,7 @@ class Display {
  public:
   explicit Display(double budget) : budget_(budget) {}
 
-  void show(const builder::TuneProgress& p) {
+  void show(const builder::tune::TuneProgress& p) {
     if (!p.failure.empty()) {
       ++failures_;
       if (failures_ <= kShownFailures) bar_.message("clbake tune: left out: " + p.failure);
@@ -47,10 +47,10 @@ int stopped(Display& display, const std::string& state) {
   return kInterrupted;
 }
 
-int search(const builder::TuneOptions& options, const std::string& output) {
+int search(const builder::tune::TuneOptions& options, const std::string& output) {
   Display display(options.budget.count());
-  const auto show = [&](const builder::TuneProgress& progress) { display.show(progress); };
-  const Result<builder::Tuning> tuning = builder::tune(options, interrupted(), show);
+  const auto show = [&](const builder::tune::TuneProgress& progress) { display.show(progress); };
+  const Result<builder::Tuning> tuning = builder::tune::run(options, interrupted(), show);
   display.clear();
   if (!tuning && tuning.status().code() == Code::cancelled) return stopped(display, "finished work is kept");
   need(tuning.status());
@@ -61,7 +61,7 @@ int search(const builder::TuneOptions& options, const std::string& output) {
   }
   need(builder::write_tuning(output, *tuning));
   if (!tuning->complete) return stopped(display, output + " holds what is known so far");
-  builder::forget_tuning(options.work);
+  builder::tune::forget(options.work);
   print_winners(*tuning, output);
   return kSuccess;
 }
@@ -81,7 +81,7 @@ int tune(const std::vector<std::string>& arguments) {
   if (cli.has("merge")) return tune_merge(cli.list("merge"), cli.has("force"), cli.has("brief"), output);
   if (cli.has("force") || cli.has("brief")) throw UsageError("--force and --brief: only with --merge");
 
-  const builder::TuneOptions options = tune_options(cli, arguments, output);
+  const builder::tune::TuneOptions options = tune_options(cli, arguments, output);
   if (!options.fresh && is_complete(output, options)) {
     std::printf("%s: this tuning is complete already; --fresh repeats it\n", output.c_str());
     return kSuccess;

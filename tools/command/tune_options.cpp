@@ -16,12 +16,11 @@
 namespace clbake::tool {
 namespace {
 
-builder::Strategy strategy_of(const std::string& text) {
-  for (const builder::Strategy s :
-       {builder::Strategy::staged, builder::Strategy::random, builder::Strategy::exhaustive}) {
-    if (text == builder::name(s)) return s;
+builder::tune::Strategy strategy_of(const std::string& text) {
+  for (const auto s : {builder::tune::Strategy::staged, builder::tune::Strategy::exhaustive}) {
+    if (text == builder::tune::name(s)) return s;
   }
-  throw UsageError("--strategy: '" + text + "' is none of staged, random, exhaustive");
+  throw UsageError("--strategy: '" + text + "' is none of staged, exhaustive");
 }
 
 std::vector<kernels::Family> families_of(const std::vector<std::string>& names) {
@@ -43,7 +42,7 @@ std::string joined(const std::vector<GemmKind>& kinds) {
 
 // Takes the shapes of the selected kinds, and leaves the kinds that have some. `asked`: the user selected the kinds.
 void take_shapes(const std::string& file, const std::vector<builder::Shape>& shapes, bool asked,
-                 builder::TuneOptions& options) {
+                 builder::tune::TuneOptions& options) {
   const std::vector<GemmKind> selected = std::exchange(options.kinds, {});
   std::vector<GemmKind> missing;
   for (const GemmKind& kind : selected) {
@@ -53,7 +52,7 @@ void take_shapes(const std::string& file, const std::vector<builder::Shape>& sha
   if (options.kinds.empty()) {
     throw Failure("--shapes: " + file + ": no shape of what is to be tuned: " + joined(selected));
   }
-  options.shapes = builder::shapes_to_tune(shapes, options.kinds);
+  options.shapes = builder::tune::shapes_to_tune(shapes, options.kinds);
   const std::size_t left_out = shapes.size() - options.shapes.list.size();
   if (left_out > 0) {
     std::fprintf(stderr, "clbake tune: %s: leaves out %s of other kinds than those to be tuned: %s\n", file.c_str(),
@@ -65,9 +64,10 @@ void take_shapes(const std::string& file, const std::vector<builder::Shape>& sha
 }
 
 // Those of a preset, or else of a file.
-void set_shapes(const Cli& cli, builder::TuneOptions& options) {
+void set_shapes(const Cli& cli, builder::tune::TuneOptions& options) {
   const std::string name = cli.text("shapes", "all");
-  std::optional<builder::TuneShapes> preset = builder::preset_shapes(name, options.devices.front().type, options.kinds);
+  std::optional<builder::tune::TuneShapes> preset =
+      builder::tune::preset_shapes(name, options.devices.front().type, options.kinds);
   if (preset) {
     options.shapes = std::move(*preset);
     return;
@@ -78,7 +78,7 @@ void set_shapes(const Cli& cli, builder::TuneOptions& options) {
 }
 
 // The first selected device and those identical to it.
-void set_devices(const std::string& spec, builder::TuneOptions& options) {
+void set_devices(const std::string& spec, builder::tune::TuneOptions& options) {
   const std::vector<builder::Device> all = need(builder::list_devices());
   options.devices = need(builder::select_one_target(all, spec), "--device");
   const Target& tuned = options.devices.front().target;
@@ -90,7 +90,7 @@ void set_devices(const std::string& spec, builder::TuneOptions& options) {
 }
 
 // The profile of that file, or else the one that is shipped.
-void set_prior(const std::string& file, builder::TuneOptions& options) {
+void set_prior(const std::string& file, builder::tune::TuneOptions& options) {
   if (file == "none") return;
   if (!file.empty()) {
     options.prior = need(builder::read_tuning(file), "--prior");
@@ -103,11 +103,11 @@ void set_prior(const std::string& file, builder::TuneOptions& options) {
 }
 
 // The kinds of the variants alone are left.
-void set_variants(const Cli& cli, builder::TuneOptions& options) {
-  for (const char* other : {"calibrate", "strategy", "family", "shard"}) {
+void set_variants(const Cli& cli, builder::tune::TuneOptions& options) {
+  for (const char* other : {"strategy", "family", "shard"}) {
     if (cli.has(other)) throw UsageError("--" + std::string(other) + ": --variant says what is timed");
   }
-  options.strategy = builder::Strategy::variants;
+  options.strategy = builder::tune::Strategy::variants;
   options.variants = variants_named(cli.list("variant"));
   if (options.variants.empty()) throw UsageError("--variant: no variant given");
   const std::vector<GemmKind> selected = std::exchange(options.kinds, {});
@@ -123,7 +123,7 @@ void set_variants(const Cli& cli, builder::TuneOptions& options) {
 }
 
 // A named variant that cannot be timed is an error, not left out.
-void check_variants(const builder::TuneOptions& options) {
+void check_variants(const builder::tune::TuneOptions& options) {
   for (const kernels::Params& params : options.variants) {
     const std::string broken = violation(params, options.devices.front());
     if (!broken.empty()) throw UsageError("--variant: " + kernels::name(params) + ": " + broken);
@@ -134,10 +134,9 @@ void check_variants(const builder::TuneOptions& options) {
 }
 
 // Exhaustive search has no budget unless one is given.
-std::chrono::duration<double> budget_of(const Cli& cli, builder::Strategy strategy) {
-  if (!cli.has("budget") && strategy == builder::Strategy::exhaustive) return std::chrono::duration<double>(0);
-  const char* usual = strategy == builder::Strategy::calibrate ? "10s" : "10m";
-  return std::chrono::duration<double>(seconds_of(cli.text("budget", usual)));
+std::chrono::duration<double> budget_of(const Cli& cli, builder::tune::Strategy strategy) {
+  if (!cli.has("budget") && strategy == builder::tune::Strategy::exhaustive) return std::chrono::duration<double>(0);
+  return std::chrono::duration<double>(seconds_of(cli.text("budget", "10m")));
 }
 
 }  // namespace
@@ -156,13 +155,10 @@ void declare_tune_options(Cli& cli) {
       "stands for those of --precision or --trans; W, usually 1, is what a gain there counts. Default all");
   cli.add_list("variant", "LIST",
                "do not search: time only these variants or presets, separated by commas, and the default ones");
-  cli.add_value("strategy", "NAME", "staged, random or exhaustive; default staged");
+  cli.add_value("strategy", "NAME", "staged or exhaustive; default staged");
   cli.add_value(
       "prior", "FILE",
       "start from this profile; default: the one that clbake ships for the device's class; none: from nothing");
-  cli.add_flag("calibrate",
-               "do not search: correct the profile to start from for this device; default budget 10s, not "
-               "counting what compiling takes");
   cli.add_list("family", "LIST", "kernel families to search, separated by commas; default: all");
   cli.add_value("seed", "N", "seed of the order in which variants are tried; default 1");
   cli.add_value("shard", "I/N", "search only the I-th of N parts of the space; --merge joins the parts");
@@ -176,14 +172,11 @@ void declare_tune_options(Cli& cli) {
       "with --merge: keep only the cost models, exceptions and few winners, as in the profiles that clbake ships");
 }
 
-builder::TuneOptions tune_options(const Cli& cli, const std::vector<std::string>& arguments,
-                                  const std::string& output) {
-  builder::TuneOptions options;
+builder::tune::TuneOptions tune_options(const Cli& cli, const std::vector<std::string>& arguments,
+                                        const std::string& output) {
+  builder::tune::TuneOptions options;
   options.kinds = kinds_of(cli.real_precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
   if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
-  if (cli.has("calibrate") && cli.has("strategy"))
-    throw UsageError("--calibrate: does not search, so --strategy says nothing");
-  if (cli.has("calibrate")) options.strategy = builder::Strategy::calibrate;
   if (cli.has("variant")) set_variants(cli, options);
   options.budget = budget_of(cli, options.strategy);
   if (cli.has("family")) options.families = families_of(cli.list("family"));

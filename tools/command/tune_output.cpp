@@ -45,7 +45,7 @@ std::string tuned_kinds(const builder::Tuning& tuning) {
 }
 
 // True when all wanted shapes were tuned, with these weights: a file of shapes may have changed.
-bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted) {
+bool has_shapes(const builder::Tuning& tuning, const builder::tune::TuneShapes& wanted) {
   std::set<std::string> tuned;
   for (const builder::Shape& shape : tuning.shapes) tuned.insert(builder::weighted_name(shape));
   return std::all_of(wanted.list.begin(), wanted.list.end(),
@@ -54,7 +54,7 @@ bool has_shapes(const builder::Tuning& tuning, const builder::TuneShapes& wanted
 
 }  // namespace
 
-bool is_complete(const std::string& output, const builder::TuneOptions& options) {
+bool is_complete(const std::string& output, const builder::tune::TuneOptions& options) {
   const Result<builder::Tuning> tuning = builder::read_tuning(output);
   return tuning && tuning->complete && tuning->command == options.command &&
          tuning->target == options.devices.front().target && tuning->tool == "clbake " CLBAKE_VERSION &&

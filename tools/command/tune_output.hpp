@@ -8,7 +8,7 @@
 namespace clbake::tool {
 
 // True when `output` is the finished profile of the same command by this version of clbake on the same device.
-bool is_complete(const std::string& output, const builder::TuneOptions& options);
+bool is_complete(const std::string& output, const builder::tune::TuneOptions& options);
 
 // A table of the winners on large shapes, and how to bake them.
 void print_winners(const builder::Tuning& tuning, const std::string& file);

@@ -22,7 +22,7 @@ Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
-  if (a.size() == 3 && a[0] == "time") return builder::time_job(a[1], std::stoul(a[2]));
+  if (a.size() == 3 && a[0] == "time") return builder::tune::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 7 && a[0] == "cold") return cold_worker({a[1], a[2], a[3], a[4], a[5]}, a[6]);
   if (a.size() == 8 && a[0] == "cold-peer") return cold_peer_worker({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
   return {Code::invalid_argument, "the worker does not know this job"};

@@ -140,11 +140,11 @@ Result<std::vector<Device>> select_one_target(const std::vector<Device>& all, co
   return selected;
 }
 
-Result<Device> device_of(const Target& target) {
+Result<Device> device_of(const Target& target, std::size_t unit) {
   Result<std::vector<Device>> devices = list_devices();
   if (!devices) return devices.status();
   for (Device& device : *devices) {
-    if (device.target == target) return device;
+    if (device.target == target && unit-- == 0) return device;
   }
   return {Code::no_device, "this machine lacks the job's device: " + target.device_name};
 }

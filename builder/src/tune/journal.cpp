@@ -10,7 +10,7 @@
 #include <fstream>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 namespace {
 
 constexpr double kMaxS = 1e9;          // thirty years
@@ -18,8 +18,8 @@ constexpr std::size_t kMaxShown = 60;  // characters of a setting in a message
 constexpr std::size_t kMaxDepth = 8;
 
 Json to_json(const JournalRecord& record) {
-  return {{"key", record.key}, {"variants", record.variants}, {"failure", record.failure}, {"at", record.at_s},
-          {"us", record.us},   {"late", record.late}};
+  return {{"key", record.key}, {"variants", record.variants}, {"at", record.at_s},
+          {"us", record.us},   {"failures", record.failures}, {"late", record.late}};
 }
 
 // False when the line is not a record.
@@ -30,19 +30,21 @@ bool from_line(const std::string& line, JournalRecord& record) {
     const Json& json = *parsed;
     json.at("key").get_to(record.key);
     json.at("variants").get_to(record.variants);
-    json.at("failure").get_to(record.failure);
     json.at("at").get_to(record.at_s);
     json.at("us").get_to(record.us);
-    if (json.contains("late")) json.at("late").get_to(record.late);
+    json.at("failures").get_to(record.failures);
+    json.at("late").get_to(record.late);
   } catch (const Json::exception&) {
     return false;
   }
-  bool valid = record.at_s >= 0 && record.at_s <= kMaxS;
+  const auto racers = std::count(record.variants.begin(), record.variants.end(), ' ') + 1;
+  const auto is_racer = [&](std::size_t racer) { return racer < record.us.size(); };
+  bool valid = record.at_s >= 0 && record.at_s <= kMaxS && record.us.size() == static_cast<std::size_t>(racers);
   for (const std::vector<double>& calls : record.us) {
-    for (const double us : calls) valid = valid && us > 0;
+    valid = valid && std::all_of(calls.begin(), calls.end(), [](double us) { return us > 0; });
   }
-  for (const std::size_t shape : record.late) valid = valid && shape < record.us.size();
-  return valid;
+  for (const auto& [racer, cause] : record.failures) valid = valid && is_racer(racer);
+  return valid && std::all_of(record.late.begin(), record.late.end(), is_racer);
 }
 
 // "seed was 1, is 2; shapes differ".
@@ -79,31 +81,7 @@ Result<std::string> read_regular_file(const std::string& path) {
   return all.str();
 }
 
-const char* word(Stage stage) {
-  switch (stage) {
-    case Stage::explore: return "explore";
-    case Stage::range: return "range";
-    case Stage::refine: return "refine";
-    case Stage::final_race: break;
-  }
-  return "finals";
-}
-
 }  // namespace
-
-std::string progress_name(const StageId& stage) { return word(stage.stage) + (' ' + kind_name(stage.kind)); }
-
-std::string request_key(const StageId& stage, std::size_t number) {
-  return progress_name(stage) + ' ' + std::to_string(number);
-}
-
-std::string race_key(std::size_t pass, const Shape& shape) {
-  return word(Stage::final_race) + (' ' + std::to_string(pass)) + ' ' + name(shape);
-}
-
-std::string race_failure_key(std::size_t pass, const std::string& variant) {
-  return "out " + std::to_string(pass) + ' ' + variant;
-}
 
 Result<Journal> Journal::open(const std::string& path, const std::string& settings) {
   Result<std::string> text = read_regular_file(path);
@@ -145,8 +123,11 @@ Status Journal::start_writing(std::size_t known_bytes, const std::string& settin
   if (ftruncate(fileno(file_.get()), static_cast<off_t>(known_bytes)) != 0) {
     return {Code::io, path_ + ": cannot truncate: " + std::strerror(errno)};
   }
-  if (known_bytes > 0) return {};
-  if (std::fputs((settings + "\n").c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) {
+  return known_bytes > 0 ? Status() : write(settings);
+}
+
+Status Journal::write(const std::string& line) {
+  if (std::fputs((line + "\n").c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) {
     return {Code::io, path_ + ": cannot write: " + std::strerror(errno)};
   }
   return {};
@@ -157,15 +138,10 @@ const JournalRecord* Journal::find(const std::string& key, const std::string& va
   return at != records_.end() && at->second.variants == variants ? &at->second : nullptr;
 }
 
-Status Journal::add(JournalRecord record) {
-  // Failures quote drivers, whose text is not always UTF-8.
-  const std::string line = to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (std::fputs(line.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0) {
-    return {Code::io, path_ + ": cannot write: " + std::strerror(errno)};
-  }
+Status Journal::add(const JournalRecord& record) {
   last_s_ = std::max(last_s_, record.at_s);
-  records_[record.key] = std::move(record);
-  return {};
+  // Failures quote drivers, whose text is not always UTF-8.
+  return write(to_json(record).dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

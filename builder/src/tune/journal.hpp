@@ -1,42 +1,25 @@
-// The journal of a tuning: every result, one line of JSON each, so that the same command goes on where it was stopped.
+// The journal of a tuning: every step of its races, one line of JSON each, so that the same command goes on where it
+// was stopped.
 #pragma once
 
-#include <clbake/builder/tuning.hpp>
+#include <clbake/status.hpp>
 
 #include <cstdio>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 
-enum class Stage { explore, range, refine, final_race };
-
-// A stage for one precision and pair of transposes.
-struct StageId {
-  Stage stage = Stage::explore;
-  GemmKind kind;
-};
-
-// For people: "explore single nn".
-std::string progress_name(const StageId& stage);
-
-// Keys of the journal: "explore single nn 17"; of the final race, with the number of its pass, "finals 1 single nn
-// 64x64x64" for a shape and "out 1 direct-s-nn-..." for a variant that failed.
-std::string request_key(const StageId& stage, std::size_t number);
-std::string race_key(std::size_t pass, const Shape& shape);
-std::string race_failure_key(std::size_t pass, const std::string& variant);
-
-// The result of a request, or of a final race on one shape.
+// A step of a race: one turn, or several, of each racer.
 struct JournalRecord {
-  std::string key;                      // as above
-  std::string variants;                 // names, separated by spaces
-  std::string failure;                  // of a request
-  double at_s = 0;                      // seconds of all runs so far
-  std::vector<std::vector<double>> us;  // microseconds of the calls; a request: by shape; a race: by variant
-  std::vector<std::size_t> late = {};   // of a request: see TimingResult
+  std::string key;                              // "explore single nn 3 0": the race and its step
+  std::string variants;                         // of the racers, separated by spaces
+  double at_s = 0;                              // seconds of all runs so far
+  std::vector<std::vector<double>> us;          // by racer: microseconds of its calls; none where it took no turn
+  std::map<std::size_t, std::string> failures;  // by racer: the cause
+  std::vector<std::size_t> late;                // racers that timed out
 };
 
 // One thread. Every record is in the file before `add` returns.
@@ -51,7 +34,7 @@ class Journal {
   const JournalRecord* find(const std::string& key, const std::string& variants) const;
 
   // Fails with io.
-  Status add(JournalRecord record);
+  Status add(const JournalRecord& record);
 
   double last_s() const { return last_s_; }
 
@@ -61,6 +44,7 @@ class Journal {
   };
   Status read(const std::string& text, const std::string& settings);
   Status start_writing(std::size_t known_bytes, const std::string& settings);
+  Status write(const std::string& line);
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
@@ -68,4 +52,4 @@ class Journal {
   double last_s_ = 0;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

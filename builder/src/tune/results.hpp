@@ -1,44 +1,66 @@
-// Takes in the results of timing: fills the timing table, excludes what failed, reports progress.
+// All that a search has measured: fills in a Tuning, leaves out variants that failed, reports progress.
 #pragma once
 
-#include "tune/journal.hpp"
-#include "tune/schedule.hpp"
-#include "tune/timing/timing_pool.hpp"
-#include "tune/timing_table.hpp"
+#include <clbake/builder/tune.hpp>
 
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
+
+// Seconds of all runs of a tuning together: an interrupted one goes on where its clock stopped.
+class TuneClock {
+ public:
+  explicit TuneClock(double earlier_runs_s)
+      : start_(std::chrono::steady_clock::now()), earlier_runs_s_(earlier_runs_s) {}
+  double now() const {
+    return earlier_runs_s_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  double earlier_runs_s_;
+};
 
 class Results {
  public:
-  // `clock` and `progress` must outlive it; `progress` may be empty.
-  Results(std::chrono::seconds timeout, const TuneClock& clock,
-          const std::function<void(const TuneProgress&)>& progress)
-      : timeout_(timeout), clock_(clock), progress_(progress) {}
+  // All must outlive it; `progress` may be empty.
+  Results(const TuneOptions& options, const TuneClock& clock, const std::function<void(const TuneProgress&)>& progress)
+      : options_(options), clock_(clock), progress_(progress) {}
 
-  TimingTable table;
+  Tuning tuning;  // its variants, shapes, measurements, failures, curve and noise
 
-  // What follows belongs to this stage.
-  void enter(const StageId& stage);
+  // The index in tuning.variants or tuning.shapes; new ones are added.
+  std::uint32_t variant(const kernels::Params& params);
+  std::uint32_t shape(const Shape& shape);
+  const kernels::Params& params(std::uint32_t variant) const { return params_[variant]; }
 
-  void count_tried(const std::string& variant);
-  bool tried(const std::string& variant) const { return tried_.count(variant) > 0; }
+  // The results that follow are of these races. `curve`: a new best is a point of the curve.
+  void enter(const std::string& stage, bool curve);
 
-  // The result of a request, `at_s` seconds after the search began.
-  void take_in(const TimingRequest& request, const TimingResult& result, double at_s);
+  // Microseconds of the calls of a turn, `at_s` seconds after the search began. `final`: of a final race; such turns
+  // count together, and replace what was measured before.
+  void add(const kernels::Params& params, std::uint32_t shape, const std::vector<double>& us, bool final, double at_s);
 
-  // Excludes a variant and its earlier timings: one that is wrong on a shape is not trusted with others.
+  // Two times of the same variant on the same shape, one over the other.
+  void add_noise(double ratio);
+
+  // The variant timed out on the shape. It fails if another one has finished the shape, or does so later; else the
+  // shape is too much for the device.
+  void add_late(const std::string& variant, std::uint32_t shape);
+
+  // Leaves out a variant and its earlier times: one that is wrong on a shape is not trusted with others.
   void fail(const std::string& variant, const std::string& cause);
 
-  // No variant of a final race finished the shape in time.
-  void no_racer_finished(std::uint32_t shape) { late_[shape]; }
-  // Variants timed out on the shape, and none has finished it.
-  bool too_slow(std::uint32_t shape) const { return late_.count(shape) > 0 && table.best(shape) <= 0; }
+  bool excluded(const std::string& variant) const { return excluded_.count(variant) > 0; }
+  std::size_t late(std::uint32_t shape) const;  // variants that timed out on it, while none has finished it
+
+  // The smallest median on a shape, of variants that were not stopped after one call; 0 when there is none.
+  double best(std::uint32_t shape) const;
+  // These variants by their median, the fastest first, at most `most`.
+  std::vector<std::uint32_t> fastest(std::uint32_t shape, std::size_t most) const;
 
   void report(const std::string& failure = {});
 
@@ -46,18 +68,25 @@ class Results {
   Status nothing_measured() const;
 
  private:
-  // A variant has finished the shape: those that timed out on it fail.
-  void blame_late(std::uint32_t shape);
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // shape, variant
 
-  std::chrono::seconds timeout_;
+  void blame_late(std::uint32_t shape);
+  void count(const std::string& variant);
+
+  const TuneOptions& options_;
   const TuneClock& clock_;
   const std::function<void(const TuneProgress&)>& progress_;
-  // By shape, the variants that timed out on it before any finished it. Such a shape may be too slow for the device;
-  // once a variant finishes it, these are to blame.
-  std::map<std::uint32_t, std::vector<std::string>> late_;
+  std::vector<kernels::Params> params_;  // of tuning.variants
+  std::map<std::string, std::uint32_t> variants_;
+  std::map<std::string, std::uint32_t> shapes_;
+  std::map<Key, std::size_t> rows_;  // indices into tuning.measurements
+  std::map<Key, std::vector<double>> final_us_;
+  std::vector<double> noise_;                               // absolute logarithms
+  std::map<std::uint32_t, std::vector<std::string>> late_;  // by shape, before any variant finished it
   std::set<std::string> tried_;
-  Stage stage_ = Stage::explore;
+  std::set<std::string> excluded_;
+  bool curve_ = false;
   TuneProgress now_;  // as last reported
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

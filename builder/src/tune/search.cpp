@@ -1,48 +1,77 @@
 // The search: which stages there are, in which order, and why.
 //
 // A device admits millions to billions of variants, and trying one takes seconds of a core on a CPU, a second on a GPU.
-// So what counts is which hundred (CPU) or few thousand (GPU) variants are compiled. For each precision:
+// So what counts is which hundred (CPU) or few thousand (GPU) variants are compiled. Each precision gets an equal part
+// of the time before the finals:
 //
-//   1. explore     many variants on two square probes, one small, one large: first the default variants and all that
-//                  differ from them in one option, then neighbours of the fastest and random points
-//   2. range       the best of them on all shapes
-//   3. refine      neighbours of the best of each shape, on that shape
-//   4. carry over  what is good is tried with the other pairs of transposes, and refined there
-//   5. final race  the default variants and the few that may gain most, in turns, on all shapes and a grid of sizes
+//   1. explore   many variants on two square probes, one small, one large: first the default variants and all that
+//                differ from them in one option, then neighbours of the fastest
+//   2. range     the best of them on all shapes; for further pairs of transposes what is good for the first one
+//   3. refine    neighbours of the best of each shape, on that shape
 //
-// Then the races that were cut short get the time that is left.
+// Then, for each kind:
+//
+//   4. finals    the default variants and the few that may gain most, in turns, on all shapes and a grid of sizes
 //
 // Why so. The default variants and their neighbours in one option give 95 to 99 % of the final speed within seconds, so
 // they come first. Two probes rather than all shapes, as timing all shapes costs more than compiling; and not one, as
 // thin and small shapes want other variants than large ones. Refining by shape finds what the probes do not reward:
-// slices of k, flat tiles. Races at the end, as differences of a few percent between measurements of different minutes
-// mean nothing.
-//
-// What was tried and was worse: random points alone (ten times the time for less on every probe; they are still a third
-// of what is explored, so that the search does not end in a corner). builder/TUNING.md has the figures.
+// slices of k, flat tiles. Finals in turns, as differences of a few percent between measurements of different minutes
+// mean nothing. Random points are not explored: in ten times the time they found less on every probe than the default
+// variants (builder/TUNING.md).
 #include "tune/search.hpp"
+
+#include "profile/coverage.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 namespace {
 
-constexpr std::size_t kPasses = 3;  // of the races, while there is time
+constexpr std::size_t kTogether = 16;   // compiled at a time; neighbours are of the best that was known before
+constexpr std::size_t kElite = 10;      // variants of a probe whose neighbours are tried
+constexpr std::size_t kRefined = 3;     // variants of a shape whose neighbours are tried
+constexpr std::size_t kRanged = 48;     // of the probes' best; Matsumoto, Nakasato and Sedukhin took fifty
+constexpr std::size_t kCarried = 24;    // from one pair of transposes to another
+constexpr std::size_t kFinalists = 12;  // besides the known variants
+constexpr std::size_t kPasses = 3;      // of the finals, while there is time
+
+// Parts of the time. On GPUs, where compiling is cheap, the default variants and their neighbours are near the final
+// speed within seconds, while cost models need times of many shapes.
+constexpr double kFinalsOnCpus = 0.25;
+constexpr double kFinalsOnGpus = 0.45;
+constexpr double kFirstPair = 2.0 / 3;  // of the search; the other pairs begin with what the first one found
+constexpr double kExplore = 0.6;        // of the first pair's time; each stage ends by what is over then
+constexpr double kRange = 0.75;
+
+// An infinite end stays infinite.
+double part_of(double begin, double end, double part) { return std::isinf(end) ? end : begin + (end - begin) * part; }
+
+std::vector<std::uint32_t> in_turn(const std::vector<std::uint32_t>& one, const std::vector<std::uint32_t>& other) {
+  std::vector<std::uint32_t> all;
+  for (std::size_t i = 0; i < std::max(one.size(), other.size()); ++i) {
+    if (i < one.size()) all.push_back(one[i]);
+    if (i < other.size()) all.push_back(other[i]);
+  }
+  return all;
+}
+
+void add_new(const std::vector<kernels::Params>& more, std::vector<kernels::Params>& list) {
+  for (const kernels::Params& p : more) {
+    if (std::find(list.begin(), list.end(), p) == list.end()) list.push_back(p);
+  }
+}
 
 }  // namespace
 
 Search::Search(const TuneOptions& options, Journal& journal, const std::atomic<bool>& cancel,
                const std::function<void(const TuneProgress&)>& progress)
     : clock_(journal.last_s()),
-      pool_(options, cancel),
-      results_(options.timeout, clock_, progress),
-      context_{options, clock_, journal, pool_, results_},
-      proposals_(options, results_.table),
-      stages_(context_, proposals_),
-      races_(context_, proposals_) {
+      results_(options, clock_, progress),
+      processes_(options),
+      context_{options, cancel, clock_, journal, results_, processes_},
+      proposals_(options, results_) {
   add_prior();
 }
 
@@ -54,101 +83,186 @@ void Search::add_prior() {
     const auto& kinds = options.kinds;
     if (std::find(kinds.begin(), kinds.end(), model.kind()) == kinds.end()) continue;
     if (!kernels::admits(context_.device().limits, params)) continue;
-    model.variant = results_.table.variant(params);
-    results_.table.tuning.prior.push_back(model);
+    model.variant = results_.variant(params);
+    results_.tuning.prior.push_back(model);
   }
 }
 
+Search::Kind Search::shapes_of(const GemmKind& kind) {
+  Kind shapes{kind, {}, {}, {}};
+  const auto add = [&](const Shape& shape, std::vector<std::uint32_t>& indices) {
+    if (shape.kind() == kind) indices.push_back(results_.shape(shape));
+  };
+  const TuneShapes& wanted = context_.options.shapes;
+  for (const Shape& shape : wanted.list) add(shape, shapes.list);
+  for (const Shape& shape : wanted.grid) add(shape, shapes.grid);
+  for (const std::size_t probe : wanted.probes) add(wanted.list[probe], shapes.probes);
+  return shapes;
+}
+
 Result<Tuning> Search::run() {
-  std::vector<std::vector<KindShapes>> precisions;
+  std::vector<Kind> kinds;
+  std::vector<std::vector<Kind>> precisions;
   for (const GemmKind& kind : context_.options.kinds) {
+    kinds.push_back(shapes_of(kind));
     const bool first = precisions.empty() || precisions.back().front().kind.precision != kind.precision;
     if (first) precisions.emplace_back();
-    precisions.back().push_back(shapes_of(kind));
+    precisions.back().push_back(kinds.back());
   }
-  const double budget = context_.budget_s();
-  const auto count = static_cast<double>(precisions.size());
+  const bool cpu = context_.device().type == kernels::DeviceType::cpu;
+  const double end = context_.budget_s() * (1 - (cpu ? kFinalsOnCpus : kFinalsOnGpus));
   Status status;
-  for (std::size_t i = 0; i < precisions.size() && status; ++i) {
-    const auto number = static_cast<double>(i);
-    const double begin = std::isinf(budget) ? 0 : budget * number / count;
-    status = search_precision(precisions[i], begin, budget * (number + 1) / count);
+  for (std::size_t i = 0; i < precisions.size() && status && context_.options.strategy != Strategy::variants; ++i) {
+    const auto part = [&](std::size_t done) {
+      return part_of(0, end, static_cast<double>(done) / static_cast<double>(precisions.size()));
+    };
+    status = search_precision(precisions[i], part(i), part(i + 1));
   }
-  if (status) status = race_again(precisions);
+  if (status) status = final_races(kinds);
   if (!status && status.code() != Code::cancelled) return status;
-  Tuning& tuning = results_.table.tuning;
+  Tuning& tuning = results_.tuning;
   if (status && tuning.measurements.empty()) return results_.nothing_measured();
   tuning.complete = status.ok();
   tuning.elapsed_s = clock_.now();
   return std::move(tuning);
 }
 
-KindShapes Search::shapes_of(const GemmKind& kind) {
-  KindShapes shapes{kind, {}, {}, {}};
-  const auto add = [&](const Shape& shape, std::vector<std::uint32_t>& indices) {
-    if (shape.kind() == kind) indices.push_back(results_.table.shape(shape));
-  };
-  const TuneShapes& wanted = context_.options.shapes;
-  for (const Shape& shape : wanted.list) add(shape, shapes.list);
-  for (const Shape& shape : wanted.grid) add(shape, shapes.grid);
-  for (const std::size_t probe : wanted.probes) add(wanted.list[probe], shapes.probes);
-  if (context_.options.strategy == Strategy::calibrate) keep_short_ones(shapes);
-  return shapes;
-}
-
-// The half with the least work, random sizes first, so that seconds reach many of them.
-void Search::keep_short_ones(KindShapes& shapes) const {
-  std::vector<std::uint32_t> all = std::move(shapes.grid);
-  all.insert(all.end(), shapes.list.begin(), shapes.list.end());
-  const auto work = [&](std::uint32_t s) { return operations(results_.table.tuning.shapes[s]); };
-  if (all.empty()) return;
-  std::vector<double> sorted;
-  std::transform(all.begin(), all.end(), std::back_inserter(sorted), work);
-  std::sort(sorted.begin(), sorted.end());
-  const double median = sorted[sorted.size() / 2];
-  all.erase(std::remove_if(all.begin(), all.end(), [&](std::uint32_t s) { return work(s) > median; }), all.end());
-  shapes.list = std::move(all);
-  shapes.grid.clear();
-}
-
-Status Search::search_precision(const std::vector<KindShapes>& pairs, double begin, double end) {
-  const TuneOptions& options = context_.options;
-  const bool searches = options.strategy != Strategy::calibrate && options.strategy != Strategy::variants;
-  if (!searches) return race_all(pairs, end);
-  const Schedule schedule(options.strategy, context_.device().type, pairs.size(), begin, end);
-  const bool staged = options.strategy == Strategy::staged;
-  Status status = stages_.explore(pairs[0], schedule.explore());
-  if (status) status = stages_.range(pairs[0], schedule.range());
-  if (status && staged) status = stages_.refine(pairs[0], schedule.refine());
-  for (std::size_t i = 1; i < pairs.size() && status; ++i) {
-    status = stages_.carry_over(pairs[0], pairs[i], schedule.carry_over(i));
-    if (status && staged) status = stages_.refine(pairs[i], schedule.refine_other(i));
-  }
-  return status ? race_all(pairs, schedule.final_races()) : status;
-}
-
-Status Search::race_all(const std::vector<KindShapes>& pairs, double end) {
-  Status status;
-  for (std::size_t i = 0; i < pairs.size() && status; ++i) {
-    status = races_.race(pairs[i], 0, {end, pairs.size() - i});
+Status Search::search_precision(const std::vector<Kind>& kinds, double begin, double end) {
+  const bool refines = context_.options.strategy == Strategy::staged;
+  const double first = kinds.size() == 1 ? end : part_of(begin, end, kFirstPair);
+  Status status = explore(kinds[0], part_of(begin, first, kExplore));
+  if (status) status = range(kinds[0], best_of_probes(kinds[0]), part_of(begin, first, kRange));
+  if (status && refines) status = refine(kinds[0], first);
+  for (std::size_t i = 1; i < kinds.size() && status; ++i) {
+    const auto part = [&](double pairs) { return part_of(first, end, pairs / static_cast<double>(kinds.size() - 1)); };
+    const auto before = static_cast<double>(i - 1);
+    status = range(kinds[i], best_of_another(kinds[0], kinds[i].kind), part(before + (refines ? kExplore : 1)));
+    if (status && refines) status = refine(kinds[i], part(before + 1));
   }
   return status;
 }
 
-// In the time that is left: first races that were cut short go on, then all are run again for better figures.
-Status Search::race_again(const std::vector<std::vector<KindShapes>>& precisions) {
-  std::vector<const KindShapes*> all;
-  for (const auto& pairs : precisions) {
-    for (const KindShapes& shapes : pairs) all.push_back(&shapes);
+Status Search::explore(const Kind& kind, double until) {
+  const std::vector<kernels::Params> seeds = proposals_.seeds(kind.kind);
+  std::size_t tried = 0;
+  for (std::size_t number = 0;; ++number) {
+    std::vector<Racer> racers;
+    for (; racers.size() < kTogether; ++tried) {
+      std::mt19937 random = generator(context_.options.seed, tried);
+      const std::vector<std::uint32_t> elite = results_.fastest(kind.probes[tried % kind.probes.size()], kElite);
+      const auto p = tried < seeds.size() ? seeds[tried] : proposals_.next(kind.kind, elite, random);
+      if (!p) break;
+      racers.push_back({*p, kind.probes});
+    }
+    if (racers.empty()) return {};
+    Race race(context_, Stage::explore, kind.kind, number, std::move(racers));
+    const Status status = race.run(until);
+    if (!status || !race.finished()) return status;
   }
-  const double budget = context_.budget_s();
-  for (std::size_t pass = 0; pass < kPasses; ++pass) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const Status raced = races_.race(*all[i], pass, {budget, pass > 0 ? 1 : all.size() - i});
-      if (!raced) return raced;
+}
+
+// In turns from the rankings of the probes, each variant once.
+std::vector<kernels::Params> Search::best_of_probes(const Kind& kind) const {
+  std::vector<std::vector<std::uint32_t>> rankings;
+  for (const std::uint32_t probe : kind.probes) rankings.push_back(results_.fastest(probe, kRanged));
+  std::vector<kernels::Params> list;
+  for (std::size_t rank = 0; rank < kRanged; ++rank) {
+    for (const auto& ranking : rankings) {
+      if (rank < ranking.size() && list.size() < kRanged) add_new({results_.params(ranking[rank])}, list);
+    }
+  }
+  return list;
+}
+
+std::vector<kernels::Params> Search::best_of_another(const Kind& other, const GemmKind& kind) const {
+  std::vector<kernels::Params> list;
+  for (const std::uint32_t v : Times(results_.tuning).cover(other.list, kCarried, {})) {
+    const kernels::Params p = with_kind(results_.params(v), kind);
+    if (kernels::admits(context_.device().limits, p)) list.push_back(p);
+  }
+  return list;
+}
+
+// The known variants come first: the probes do not show what some of them are for.
+Status Search::range(const Kind& kind, const std::vector<kernels::Params>& list, double until) {
+  std::vector<kernels::Params> all;
+  if (context_.options.shard == 1 && context_.options.strategy == Strategy::staged) all = proposals_.known(kind.kind);
+  add_new(list, all);
+  for (std::size_t first = 0; first < all.size(); first += kTogether) {
+    std::vector<Racer> racers;
+    for (std::size_t i = first; i < std::min(first + kTogether, all.size()); ++i) racers.push_back({all[i], kind.list});
+    const Status status = Race(context_, Stage::range, kind.kind, first, std::move(racers)).run(until);
+    if (!status) return status;
+  }
+  return {};
+}
+
+Status Search::refine(const Kind& kind, double until) {
+  std::vector<std::uint32_t> timed;
+  for (const std::uint32_t s : kind.list) {
+    if (results_.best(s) > 0) timed.push_back(s);
+  }
+  std::size_t tried = 0;
+  for (std::size_t number = 0;; ++number) {
+    std::vector<Racer> racers;
+    for (; racers.size() < kTogether && !timed.empty(); ++tried) {
+      std::mt19937 random = generator(context_.options.seed + 1, tried);
+      const std::uint32_t shape = timed[tried % timed.size()];
+      const auto p = proposals_.next(kind.kind, results_.fastest(shape, kRefined), random);
+      if (!p) break;
+      racers.push_back({*p, {shape}});
+    }
+    if (racers.empty()) return {};
+    Race race(context_, Stage::refine, kind.kind, number, std::move(racers));
+    const Status status = race.run(until);
+    if (!status || !race.finished()) return status;
+  }
+}
+
+// The known variants or those that the user names, beside the default ones, which every bundle has; then the few that
+// promise to gain most.
+std::vector<Racer> Search::finalists(const Kind& kind) {
+  const TuneOptions& options = context_.options;
+  const bool named = options.strategy == Strategy::variants;
+  std::vector<kernels::Params> list;
+  if (options.shard == 1)
+    list = named ? proposals_.defaults(kind.kind) : proposals_.known(kind.kind);  // of one is enough
+  for (const kernels::Params& p : options.variants) {
+    if (p.kind() == kind.kind) add_new({p}, list);
+  }
+  std::vector<std::uint32_t> first;
+  for (const kernels::Params& p : list) first.push_back(results_.variant(p));
+  const Times times(results_.tuning);
+  for (const std::uint32_t v : times.cover(kind.list, kFinalists, first)) add_new({results_.params(v)}, list);
+  std::vector<std::uint32_t> steps;
+  const std::vector<std::uint32_t> shapes = in_turn(kind.list, kind.grid);
+  for (std::size_t pass = 0; pass < kPasses; ++pass) steps.insert(steps.end(), shapes.begin(), shapes.end());
+  std::vector<Racer> racers;
+  for (const kernels::Params& p : list) {
+    if (!results_.excluded(kernels::name(p))) racers.push_back({p, steps});
+  }
+  return racers;
+}
+
+// In the first pass all races get an equal part of the time that is left; then those that were cut short go on in what
+// others left, and all are repeated for better figures.
+Status Search::final_races(const std::vector<Kind>& kinds) {
+  const double end = context_.budget_s();
+  std::vector<Race> races;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    races.emplace_back(context_, Stage::finals, kinds[i].kind, 0, finalists(kinds[i]));
+    const std::size_t shapes = kinds[i].list.size() + kinds[i].grid.size();
+    const double part = 1.0 / static_cast<double>(kinds.size() - i);
+    const Status status = races.back().run(part_of(clock_.now(), end, part), shapes);
+    if (!status) return status;
+  }
+  for (std::size_t pass = 1; pass <= kPasses; ++pass) {
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const Status status = races[i].run(end, pass * (kinds[i].list.size() + kinds[i].grid.size()));
+      if (!status) return status;
     }
   }
   return {};
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

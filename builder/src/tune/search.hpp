@@ -1,14 +1,11 @@
 // The search for the best variants of a device.
 #pragma once
 
-#include "tune/final_race.hpp"
-#include "tune/stages.hpp"
+#include "tune/propose/proposals.hpp"
+#include "tune/race.hpp"
 
-#include <vector>
+namespace clbake::builder::tune {
 
-namespace clbake::builder {
-
-// Runs the stages of every precision within the budget, and returns what was measured.
 class Search {
  public:
   // All must outlive it; `progress` may be empty.
@@ -20,20 +17,28 @@ class Search {
   Result<Tuning> run();
 
  private:
-  void keep_short_ones(KindShapes& shapes) const;
-  KindShapes shapes_of(const GemmKind& kind);
-  Status search_precision(const std::vector<KindShapes>& pairs, double begin, double end);
+  // A precision and a pair of transposes with the shapes that are timed for it: indices into Tuning::shapes.
+  struct Kind {
+    GemmKind kind;
+    std::vector<std::uint32_t> list, grid, probes;
+  };
+
   void add_prior();
-  Status race_all(const std::vector<KindShapes>& pairs, double end);
-  Status race_again(const std::vector<std::vector<KindShapes>>& precisions);
+  Kind shapes_of(const GemmKind& kind);
+  Status search_precision(const std::vector<Kind>& kinds, double begin, double end);
+  Status explore(const Kind& kind, double until);
+  Status range(const Kind& kind, const std::vector<kernels::Params>& list, double until);
+  Status refine(const Kind& kind, double until);
+  std::vector<kernels::Params> best_of_probes(const Kind& kind) const;
+  std::vector<kernels::Params> best_of_another(const Kind& other, const GemmKind& kind) const;
+  std::vector<Racer> finalists(const Kind& kind);
+  Status final_races(const std::vector<Kind>& kinds);
 
   TuneClock clock_;
-  TimingPool pool_;
   Results results_;
+  TimingProcesses processes_;
   SearchContext context_;
   Proposals proposals_;
-  Stages stages_;
-  FinalRaces races_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

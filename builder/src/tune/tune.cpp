@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 namespace {
 
 template <typename T, typename Name>
@@ -78,11 +78,11 @@ void sign(const TuneOptions& options, Tuning& tuning) {
 
 }  // namespace
 
-Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
-                    const std::function<void(const TuneProgress&)>& progress) {
+Result<Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
+                   const std::function<void(const TuneProgress&)>& progress) {
   const Status possible = check_options(options);
   if (!possible) return possible;
-  if (options.fresh) forget_tuning(options.work);
+  if (options.fresh) forget(options.work);
   const Result<WorkDirectory> work = WorkDirectory::open(options.work);  // locked as long as it lives
   if (!work) return work.status();
   Result<Journal> journal = Journal::open(options.work + "/tuning.journal", settings_of(options));
@@ -94,7 +94,7 @@ Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
   return tuning;
 }
 
-void forget_tuning(const std::string& work) {
+void forget(const std::string& work) {
   const Result<WorkDirectory> directory = WorkDirectory::open(work);
   if (directory) directory->remove();
 }
@@ -102,12 +102,10 @@ void forget_tuning(const std::string& work) {
 const char* name(Strategy strategy) {
   switch (strategy) {
     case Strategy::staged: return "staged";
-    case Strategy::random: return "random";
     case Strategy::exhaustive: return "exhaustive";
-    case Strategy::calibrate: return "calibrate";
     case Strategy::variants: break;
   }
   return "variants";
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

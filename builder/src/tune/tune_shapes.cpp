@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 namespace {
 
 constexpr std::size_t kGridShapes = 264;
@@ -175,4 +175,4 @@ TuneShapes shapes_to_tune(const std::vector<Shape>& shapes, const std::vector<Ge
   return all;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

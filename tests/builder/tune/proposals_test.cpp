@@ -2,111 +2,91 @@
 #include "tune/propose/proposals.hpp"
 #include "build_fixture.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
-#include <set>
-#include <string>
 
 namespace clbake::builder::test {
 namespace {
 
+using namespace tune;
+
 const GemmKind kTransposed{Precision::single_precision, true, false};
 
-TuneOptions options_for(Strategy strategy) {
+struct Fixture {
+  explicit Fixture(Strategy strategy) {
+    options.devices = {made_up_device()};
+    options.strategy = strategy;
+  }
   TuneOptions options;
-  options.devices = {made_up_device()};
-  options.strategy = strategy;
-  return options;
-}
+  TuneClock clock{0};
+  std::function<void(const TuneProgress&)> progress;
+  Results results{options, clock, progress};
+  Proposals proposals{options, results};
+};
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(SeedsAreAdmittedDifferentAndBeginWithTheDefaults) {
-  const TuneOptions options = options_for(Strategy::staged);
-  const TimingTable table;
-  Proposals proposals(options, table);
-  proposals.start(kTransposed);
-  const std::vector<kernels::Params> defaults = proposals.defaults(kTransposed);
-  const std::vector<kernels::Params> seeds = proposals.seeds(kTransposed);
+  Fixture f(Strategy::staged);
+  const std::vector<kernels::Params> defaults = f.proposals.defaults(kTransposed);
+  const std::vector<kernels::Params> seeds = f.proposals.seeds(kTransposed);
   BOOST_REQUIRE(!defaults.empty());
   BOOST_REQUIRE(seeds.size() > defaults.size());
   std::set<std::string> names;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
-    BOOST_TEST(kernels::admits(options.devices[0].limits, seeds[i]));
+    BOOST_TEST(kernels::admits(f.options.devices[0].limits, seeds[i]));
     BOOST_TEST((seeds[i].kind() == kTransposed));
     BOOST_TEST(names.insert(kernels::name(seeds[i])).second, kernels::name(seeds[i]));
-    BOOST_TEST(proposals.proposed(kernels::name(seeds[i])));
     if (i < defaults.size()) BOOST_TEST((seeds[i] == defaults[i]));
   }
 }
 
+BOOST_AUTO_TEST_CASE(AFamilyWithoutKnownPointsBeginsWithRandomOnes) {
+  Fixture f(Strategy::staged);
+  f.options.families = {kernels::Family::stripe};
+  f.options.devices[0].limits.local_memory_bytes = 32768;
+  const std::vector<kernels::Params> seeds = f.proposals.seeds(kTransposed);
+  BOOST_TEST(!seeds.empty());
+  for (const kernels::Params& p : seeds) BOOST_TEST((p.family == kernels::Family::stripe));
+}
+
 BOOST_AUTO_TEST_CASE(NothingIsProposedTwiceAndAllIsOfTheShard) {
-  for (const Strategy strategy : {Strategy::staged, Strategy::random, Strategy::exhaustive}) {
-    TuneOptions options = options_for(strategy);
-    options.shard = 2;
-    options.shards = 3;
-    TimingTable table;
-    Proposals proposals(options, table);
-    proposals.start(kTransposed);
-    std::vector<std::uint32_t> elite;
-    std::set<std::string> names;
+  for (const Strategy strategy : {Strategy::staged, Strategy::exhaustive}) {
+    Fixture f(strategy);
+    f.options.shard = 2;
+    f.options.shards = 3;
+    std::vector<kernels::Params> list = f.proposals.seeds(kTransposed);
+    std::vector<std::uint32_t> elite = {f.results.variant(f.proposals.defaults(kTransposed).front())};
     for (std::size_t i = 0; i < 40; ++i) {
       std::mt19937 random = generator(1, i);
-      const bool near = i % 2 == 1;
-      const std::optional<kernels::Params> p =
-          near ? proposals.neighbour_of(elite, 3, random) : proposals.point(random);
-      if (near && !p) continue;
-      BOOST_REQUIRE(p.has_value());
-      BOOST_TEST((p->kind() == kTransposed));
-      BOOST_TEST(shard_of(*p, 3) == 2U);
-      BOOST_TEST(names.insert(kernels::name(*p)).second, kernels::name(*p));
-      elite = {table.variant(*p)};
+      const std::optional<kernels::Params> p = f.proposals.next(kTransposed, elite, random);
+      if (!p) continue;
+      list.push_back(*p);
+      elite.push_back(f.results.variant(*p));
     }
-    BOOST_TEST(names.size() > 20U);
+    BOOST_TEST(list.size() > 20U);
+    std::set<std::string> names;
+    for (const kernels::Params& p : list) {
+      BOOST_TEST((p.kind() == kTransposed));
+      BOOST_TEST(shard_of(p, 3) == 2U);
+      BOOST_TEST(names.insert(kernels::name(p)).second, kernels::name(p));
+    }
   }
 }
 
-BOOST_AUTO_TEST_CASE(RandomAndExhaustiveProposalsEndWithTheSpace) {
-  for (const Strategy strategy : {Strategy::staged, Strategy::random, Strategy::exhaustive}) {
-    TuneOptions options = options_for(strategy);
-    options.families = {kernels::Family::direct};
-    options.devices[0].limits.max_work_group_size = 1;
-    options.shards = 12;
-    const TimingTable table;
-    Proposals proposals(options, table);
-    proposals.start({});
-    std::mt19937 random(1);
-    std::size_t count = 0;
-    while (proposals.point(random)) ++count;
-    std::size_t all = 0;
-    PointWalk walk(kernels::space(kernels::Family::direct), {}, options.devices[0].limits, random);
-    while (const std::optional<kernels::Params> p = walk.next()) all += shard_of(*p, 12) == 1 ? 1 : 0;
-    BOOST_TEST(count == all, name(strategy));
-    BOOST_TEST(all > 10U);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(AFamilyMadeForTheDeviceIsDrawnMoreOften) {
-  const TimingTable table;
-  const auto draws_of_register_tile = [&](Strategy strategy, kernels::DeviceType type) {
-    TuneOptions options = options_for(strategy);
-    options.families = {kernels::Family::register_tile, kernels::Family::direct};
-    options.devices[0].type = type;
-    Proposals proposals(options, table);
-    proposals.start({});
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < 60; ++i) {
-      std::mt19937 random = generator(1, i);
-      count += proposals.point(random)->family == kernels::Family::register_tile ? 1 : 0;
-    }
-    return count;
-  };
-  const std::size_t on_cpus = draws_of_register_tile(Strategy::staged, kernels::DeviceType::cpu);
-  const std::size_t on_gpus = draws_of_register_tile(Strategy::staged, kernels::DeviceType::gpu);
-  const std::size_t unweighted = draws_of_register_tile(Strategy::random, kernels::DeviceType::cpu);
-  BOOST_TEST(on_gpus > 0U);
-  BOOST_TEST(on_gpus < unweighted);
-  BOOST_TEST(unweighted < on_cpus);
-  BOOST_TEST(on_cpus < 60U);
+BOOST_AUTO_TEST_CASE(AnExhaustiveSearchEndsWithTheSpace) {
+  Fixture f(Strategy::exhaustive);
+  f.options.families = {kernels::Family::direct};
+  f.options.devices[0].limits.max_work_group_size = 1;
+  f.options.shards = 12;
+  std::mt19937 random(1);
+  std::size_t count = 0;
+  while (f.proposals.next({}, {}, random)) ++count;
+  std::size_t all = 0;
+  PointWalk walk(kernels::space(kernels::Family::direct), {}, f.options.devices[0].limits, random);
+  while (const std::optional<kernels::Params> p = walk.next()) all += shard_of(*p, 12) == 1 ? 1 : 0;
+  BOOST_TEST(count == all);
+  BOOST_TEST(all > 10U);
 }
 
 }  // namespace clbake::builder::test

@@ -17,6 +17,7 @@
 namespace clbake::builder::test {
 
 namespace fs = std::filesystem;
+using namespace builder::tune;
 
 using Names = std::vector<std::string>;
 
@@ -49,7 +50,7 @@ class Bench {
     fs::remove(shop.path("calls.log"));
     std::atomic<bool> cancel{stop_after == 0};
     reports = 0;
-    return builder::tune(options, cancel, [&](const TuneProgress&) {
+    return builder::tune::run(options, cancel, [&](const TuneProgress&) {
       if (++reports >= stop_after) cancel = true;
     });
   }

@@ -9,13 +9,11 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 
 enum class Strategy {
   staged,      // stages that learn from each other
-  random,      // random points, the best of them on all shapes; for comparison
   exhaustive,  // every point of the space, the best of them on all shapes
-  calibrate,   // no search: times the default variants and those of `prior` in turns
   variants,    // no search: times the default variants and TuneOptions::variants in turns
 };
 
@@ -70,12 +68,12 @@ struct TuneProgress {
 // false; the same options then go on from there. Equal measurements give equal results. `progress` (may be empty) is
 // called on the caller's thread. Fails with invalid_argument (also when `work` has an unfinished tuning with other
 // options), io (also when another tuning uses the directory), or build_failed when no variant ran at all.
-Result<Tuning> tune(const TuneOptions& options, const std::atomic<bool>& cancel,
-                    const std::function<void(const TuneProgress&)>& progress);
+Result<Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
+                   const std::function<void(const TuneProgress&)>& progress);
 
 // Removes the journal and the driver's cache, when the profile is written. Nothing happens while a tuning uses them.
-void forget_tuning(const std::string& work);
+void forget(const std::string& work);
 
 const char* name(Strategy strategy);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 namespace {
 
 constexpr int kNeighbourTries = 300;
@@ -116,4 +116,4 @@ std::uint32_t shard_of(const kernels::Params& params, std::uint32_t shards) {
   return static_cast<std::uint32_t>(hash % shards) + 1;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 
 // Goes through the points of a space (of one family) that a device admits, each once.
 //
@@ -52,4 +52,4 @@ std::mt19937 generator(std::uint64_t seed, std::uint64_t number);
 // The shard of `shards` that a variant belongs to, 1 to shards. Depends on nothing but the variant's name.
 std::uint32_t shard_of(const kernels::Params& params, std::uint32_t shards);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

@@ -2,16 +2,17 @@
 
 #include <clbake/kernels/presets.hpp>
 
-#include "tune/propose/cost_guess.hpp"
-
 #include <algorithm>
-#include <numeric>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 namespace {
 
-constexpr std::size_t kDrawsCompared = 24;  // random points of which the one of least guessed cost is tried
-constexpr int kNeighbourDraws = 30;         // at most, for one neighbour
+constexpr int kNeighbourDraws = 30;       // at most, for one neighbour
+constexpr std::size_t kRandomPoints = 4;  // of each family, where nothing is known of any
+
+void append(const std::vector<kernels::Params>& more, std::vector<kernels::Params>& list) {
+  list.insert(list.end(), more.begin(), more.end());
+}
 
 // All that differ from `params` in one option and in no block size: few points, and some options make all the
 // difference.
@@ -36,134 +37,97 @@ kernels::Params with_kind(kernels::Params params, const GemmKind& kind) {
   return params;
 }
 
-void Proposals::start(const GemmKind& kind) {
-  kind_ = kind;
-  proposed_.clear();
-  walks_.clear();
-  if (options_.strategy != Strategy::exhaustive) return;
-  std::mt19937 random = generator(options_.seed, 0);
-  for (const kernels::Family family : options_.families) {
-    walks_.emplace_back(kernels::space(family), kind, device().limits, random);
-  }
-}
-
-void Proposals::mark_proposed(const std::vector<kernels::Params>& list) {
-  for (const kernels::Params& p : list) proposed_.insert(kernels::name(p));
-}
-
-bool Proposals::unseen(const kernels::Params& params) const {
-  return shard_of(params, options_.shards) == options_.shard && !proposed(kernels::name(params));
-}
-
 std::vector<kernels::Params> Proposals::defaults(const GemmKind& kind) const {
+  const Device& device = options_.devices.front();
   std::vector<kernels::Params> list;
-  for (const kernels::Params& p : kernels::default_variants(device().type, kind.precision, device().vector_bytes)) {
-    if (p.kind() == kind && kernels::admits(device().limits, p)) list.push_back(p);
-  }
-  return list;
-}
-
-std::vector<kernels::Params> Proposals::specialists(const GemmKind& kind) const {
-  std::vector<kernels::Params> list;
-  for (const kernels::Params& p : kernels::specialists(device().type, kind.precision, device().vector_bytes)) {
-    list.push_back(with_kind(p, kind));
+  for (const kernels::Params& p : kernels::default_variants(device.type, kind.precision, device.vector_bytes)) {
+    if (p.kind() == kind && kernels::admits(limits(), p)) list.push_back(p);
   }
   return list;
 }
 
 std::vector<kernels::Params> Proposals::known(const GemmKind& kind) const {
-  std::vector<kernels::Params> list;
-  for (const cache::CostModel& model : table_.tuning.prior) {
-    if (model.kind() == kind) list.push_back(table_.params(model.variant));
+  const Device& device = options_.devices.front();
+  std::vector<kernels::Params> list = defaults(kind);
+  const auto add = [&](const kernels::Params& p) {
+    const auto& families = options_.families;
+    const bool wanted = std::find(families.begin(), families.end(), p.family) != families.end();
+    const bool is_new = std::find(list.begin(), list.end(), p) == list.end();
+    if (wanted && is_new && kernels::admits(limits(), p)) list.push_back(p);
+  };
+  for (const cache::CostModel& model : results_.tuning.prior) {
+    if (model.kind() == kind) add(results_.params(model.variant));
+  }
+  for (const kernels::Params& p : kernels::specialists(device.type, kind.precision, device.vector_bytes)) {
+    add(with_kind(p, kind));
   }
   return list;
+}
+
+// True for a point of this shard that was not proposed before; now it is.
+bool Proposals::take(const kernels::Params& params) {
+  return shard_of(params, options_.shards) == options_.shard && proposed_.insert(kernels::name(params)).second;
 }
 
 std::vector<kernels::Params> Proposals::seeds(const GemmKind& kind) {
-  std::vector<kernels::Params> list = defaults(kind);
-  for (const kernels::Params& p : known(kind)) list.push_back(p);
-  for (const kernels::Params& p : defaults(kind)) {
-    for (const kernels::Params& other : option_neighbours(p)) list.push_back(other);
-  }
-  for (const kernels::Params& p : specialists(kind)) list.push_back(p);
-  if (device().type == kernels::DeviceType::gpu) {
+  std::vector<kernels::Params> list;
+  if (options_.strategy == Strategy::exhaustive) return list;
+  append(known(kind), list);
+  for (const kernels::Params& p : defaults(kind)) append(option_neighbours(p), list);
+  if (options_.devices.front().type == kernels::DeviceType::gpu) {
     for (const kernels::Preset& preset : kernels::presets()) list.push_back(with_kind(preset.params, kind));
   }
-  const auto excluded = [&](const kernels::Params& p) {
-    const auto& families = options_.families;
-    return std::find(families.begin(), families.end(), p.family) == families.end() ||
-           !kernels::admits(device().limits, p) || !unseen(p);
+  const auto& families = options_.families;
+  const auto unfit = [&](const kernels::Params& p) {
+    const bool wanted = std::find(families.begin(), families.end(), p.family) != families.end();
+    return !wanted || !kernels::admits(limits(), p) || !take(p);
   };
-  list.erase(std::remove_if(list.begin(), list.end(), excluded), list.end());
-  mark_proposed(list);
+  list.erase(std::remove_if(list.begin(), list.end(), unfit), list.end());
+  const std::size_t count = list.empty() ? kRandomPoints : 1;
+  for (const kernels::Family family : families) {
+    const bool has = std::any_of(list.begin(), list.end(), [&](const auto& p) { return p.family == family; });
+    if (!has) append(random_points(family, count, kind), list);
+  }
   return list;
 }
 
-std::optional<kernels::Params> Proposals::neighbour_of(const std::vector<std::uint32_t>& elite, std::size_t compared,
-                                                       std::mt19937& random) {
+std::vector<kernels::Params> Proposals::random_points(kernels::Family family, std::size_t count, const GemmKind& kind) {
   std::vector<kernels::Params> list;
-  for (int i = 0; i < kNeighbourDraws && !elite.empty() && list.size() < compared; ++i) {
+  std::mt19937 random = generator(options_.seed, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    PointWalk walk(kernels::space(family), kind, limits(), random);
+    std::optional<kernels::Params> p = walk.next();
+    while (p && !take(*p)) p = walk.next();
+    if (p) list.push_back(*p);
+  }
+  return list;
+}
+
+std::optional<kernels::Params> Proposals::next(const GemmKind& kind, const std::vector<std::uint32_t>& elite,
+                                               std::mt19937& random) {
+  if (options_.strategy == Strategy::exhaustive) return next_of_all(kind);
+  for (int i = 0; i < kNeighbourDraws && !elite.empty(); ++i) {
     const std::size_t rank = std::min(random() % elite.size(), random() % elite.size());
-    const std::optional<kernels::Params> p = neighbour(table_.params(elite[rank]), device().limits, random);
-    if (p && unseen(*p)) list.push_back(*p);
-  }
-  return least_cost(list);
-}
-
-std::optional<kernels::Params> Proposals::least_cost(const std::vector<kernels::Params>& list) {
-  if (list.empty()) return std::nullopt;
-  const auto cheaper = [&](const kernels::Params& a, const kernels::Params& b) {
-    return cost_guess(a, device()) < cost_guess(b, device());
-  };
-  const kernels::Params& chosen = *std::min_element(list.begin(), list.end(), cheaper);
-  mark_proposed({chosen});
-  return chosen;
-}
-
-std::size_t Proposals::draw_family(std::mt19937& random) const {
-  std::vector<double> weights;
-  for (const kernels::Family family : options_.families) {
-    weights.push_back(options_.strategy == Strategy::staged ? family_weight(family, device().type) : 1);
-  }
-  double at = static_cast<double>(random()) / 4294967296.0 * std::accumulate(weights.begin(), weights.end(), 0.0);
-  std::size_t family = 0;
-  while (family + 1 < weights.size() && at >= weights[family]) at -= weights[family++];
-  return family;
-}
-
-std::optional<kernels::Params> Proposals::next_unseen(PointWalk& walk) const {
-  while (std::optional<kernels::Params> p = walk.next()) {
-    if (unseen(*p)) return p;
+    const std::optional<kernels::Params> p = neighbour(results_.params(elite[rank]), limits(), random);
+    if (p && take(*p)) return p;
   }
   return std::nullopt;
 }
 
-std::optional<kernels::Params> Proposals::random_point(kernels::Family family, std::mt19937& random) {
-  const std::size_t wanted = options_.strategy == Strategy::staged ? kDrawsCompared : 1;
-  std::vector<kernels::Params> list;
-  while (list.size() < wanted) {
-    PointWalk walk(kernels::space(family), kind_, device().limits, random);
-    const std::optional<kernels::Params> p = next_unseen(walk);
-    // The same point again: few are left, and each takes long to find.
-    if (!p || std::find(list.begin(), list.end(), *p) != list.end()) break;
-    list.push_back(*p);
-  }
-  return least_cost(list);
-}
-
-std::optional<kernels::Params> Proposals::point(std::mt19937& random) {
-  if (options_.strategy == Strategy::exhaustive) {
-    for (; !walks_.empty(); walks_.pop_front()) {
-      if (const std::optional<kernels::Params> p = next_unseen(walks_.front())) return least_cost({*p});
+std::optional<kernels::Params> Proposals::next_of_all(const GemmKind& kind) {
+  const auto [walks, is_new] = walks_.try_emplace(kind);
+  if (is_new) {
+    std::mt19937 random = generator(options_.seed, 0);
+    for (const kernels::Family family : options_.families) {
+      walks->second.emplace_back(kernels::space(family), kind, limits(), random);
     }
-    return std::nullopt;
   }
-  const std::size_t first = draw_family(random);
-  for (std::size_t i = 0; i < options_.families.size(); ++i) {
-    const std::size_t family = (first + i) % options_.families.size();
-    if (const std::optional<kernels::Params> p = random_point(options_.families[family], random)) return p;
+  for (std::deque<PointWalk>& families = walks->second; !families.empty(); families.pop_front()) {
+    while (std::optional<kernels::Params> p = families.front().next()) {
+      if (take(*p)) return p;
+    }
   }
   return std::nullopt;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

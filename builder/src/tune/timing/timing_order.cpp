@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 
 std::string to_line(const TimingOrder& order) {
   std::ostringstream line;
@@ -44,4 +44,4 @@ std::optional<std::vector<double>> parse_times(const std::string& line) {
   return times;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::tune {
 
 inline constexpr const char* kReadyLine = "ready";
 inline constexpr const char* kNextJobPrefix = "next ";
@@ -36,4 +36,4 @@ std::optional<TimingOrder> parse_order(const std::string& line);
 std::string to_line(const std::vector<double>& times_us);
 std::optional<std::vector<double>> parse_times(const std::string& line);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::tune

@@ -5,90 +5,83 @@
 
 #include "process/worker.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
-namespace clbake::builder {
-Result<std::unique_ptr<TimingPool::Process>> TimingPool::Process::start(const TuneOptions& options,
-                                                                        const kernels::Params& params,
-                                                                        std::size_t number, std::size_t unit) {
-  auto process = std::make_unique<Process>();
-  const std::string stem = options.work + "/" + std::to_string(number);
-  process->files_ = {stem + ".job", stem + ".log"};
-  process->timeout_ = options.timeout;
-  process->unit_ = unit;
-  const Status written = process->write(options.devices.front().target, params);
-  if (!written) return written;
-  const std::string cache = options.work + "/clbake-cache";
+namespace clbake::builder::tune {
+namespace {
+
+// Of a GPU, where a context takes a second or two. Not endless, as drivers leak.
+constexpr unsigned kVariantsPerProcess = 100;
+
+}  // namespace
+
+TimingProcess::TimingProcess(const TuneOptions& options, HangingWidths& hanging, std::size_t number, std::size_t unit)
+    : options_(options), hanging_(hanging), stem_(options.work + "/" + std::to_string(number)), unit_(unit) {}
+
+TimingProcess::~TimingProcess() {
+  child_.reset();
+  for (const char* suffix : {".job", ".log"}) {
+    std::error_code ignored;
+    std::filesystem::remove(stem_ + suffix, ignored);
+  }
+}
+
+Status TimingProcess::compile(const kernels::Params& params) {
+  const Job job = make_job(options_.devices.front().target, kernels::generate(params), params);
+  Status status = write_job(stem_ + ".job", job);
+  if (status && child_) child_->send(kNextJobPrefix + stem_ + ".job");
+  if (status && !child_) status = start();
+  state_ = State::compiling;
+  deadline_ = std::chrono::steady_clock::now() + options_.timeout;
+  width_ = params.vector_width;
+  prepared_.reset();
+  ++variants_;
+  return status;
+}
+
+Status TimingProcess::start() {
+  const std::string cache = options_.work + "/clbake-cache";
   std::error_code error;
   std::filesystem::create_directory(cache, error);
   if (error) return {Code::io, cache + ": cannot create: " + error.message()};
-  Command command;
-  command.arguments = {options.worker, "worker", "time", process->files_[0], std::to_string(unit)};
-  command.environment = driver_cache_environment(cache);
-  for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
-  command.log = process->files_[1];
-  process->command_ = command;
-  Result<LineChannel> child = LineChannel::start(command);
+  command_.arguments = {options_.worker, "worker", "time", stem_ + ".job", std::to_string(unit_)};
+  command_.environment = driver_cache_environment(cache);
+  for (auto& variable : steady_environment()) command_.environment.push_back(std::move(variable));
+  command_.log = stem_ + ".log";
+  Result<LineChannel> child = LineChannel::start(command_);
   if (!child) return child.status();
-  process->child_.emplace(std::move(*child));
-  process->deadline_ = Clock::now() + options.timeout;
-  return process;
-}
-
-TimingPool::Process::~Process() {
-  child_.reset();
-  for (const std::string& file : files_) {
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored);
-  }
-}
-
-Status TimingPool::Process::next(const Target& target, const kernels::Params& params) {
-  const Status written = write(target, params);
-  if (!written) return written;
-  child_->send(kNextJobPrefix + files_[0]);
-  state_ = State::compiling;
-  deadline_ = Clock::now() + timeout_;
-  ++variants_;
+  child_.emplace(std::move(*child));
   return {};
 }
 
-void TimingPool::Process::order(const TimingOrder& order, std::size_t concurrent) {
+void TimingProcess::order(const TimingOrder& order, unsigned concurrent) {
   child_->send(to_line(order));
   state_ = State::timing;
-  deadline_ = Clock::now() + timeout_ * static_cast<std::int64_t>(concurrent);
+  prepared_ = order.shape;
+  deadline_ = std::chrono::steady_clock::now() + options_.timeout * concurrent;
 }
 
-bool TimingPool::Process::poll(std::vector<double>& times) {
-  if (state_ == State::idle || state_ == State::failed) return false;
+bool TimingProcess::poll(std::vector<double>& times) {
+  if (!busy()) return false;
   if (const std::optional<std::string> line = child_->receive()) return take_line(*line, times);
   Exit exit;
-  const std::optional<Exit> ended = child_->ended();
-  if (ended) {
+  if (const std::optional<Exit> ended = child_->ended()) {
     exit = *ended;
-  } else if (Clock::now() > deadline_) {
+  } else if (std::chrono::steady_clock::now() > deadline_) {
     exit.timed_out = true;
-    (state_ == State::timing ? late_ : hung_) = true;
+    late_ = state_ == State::timing;
   } else {
     return false;
   }
-  return fail(exit.ok() ? "the worker exited without an answer" : describe(exit, command_, timeout_));
+  if (exit.timed_out && state_ == State::compiling) hanging_.ended(0, width_, true);
+  return fail(exit.ok() ? "the worker exited without an answer" : describe(exit, command_, options_.timeout));
 }
 
-Status TimingPool::Process::write(const Target& target, const kernels::Params& params) const {
-  return write_job(files_[0], make_job(target, kernels::generate(params), params));
-}
-
-bool TimingPool::Process::fail(const std::string& cause) {
-  failure_ = cause;
-  state_ = State::failed;
-  child_.reset();
-  return true;
-}
-
-bool TimingPool::Process::take_line(const std::string& line, std::vector<double>& times) {
+bool TimingProcess::take_line(const std::string& line, std::vector<double>& times) {
   if (state_ == State::compiling) {
     if (line != kReadyLine) return fail("the worker answered '" + line + "' instead of 'ready'");
+    hanging_.ended(0, width_, false);
   } else {
     const std::optional<std::vector<double>> parsed = parse_times(line);
     if (!parsed) return fail("the worker's answer is not understood: '" + line.substr(0, 80) + "'");
@@ -98,4 +91,35 @@ bool TimingPool::Process::take_line(const std::string& line, std::vector<double>
   return true;
 }
 
-}  // namespace clbake::builder
+bool TimingProcess::fail(const std::string& cause) {
+  failure_ = cause;
+  state_ = State::failed;
+  child_.reset();
+  return true;
+}
+
+TimingProcesses::TimingProcesses(const TuneOptions& options)
+    : options_(options),
+      variants_per_process_(options.devices.front().type == kernels::DeviceType::cpu ? 1 : kVariantsPerProcess) {}
+
+Result<std::unique_ptr<TimingProcess>> TimingProcesses::take(const kernels::Params& params, std::size_t unit,
+                                                             bool has_to_be_new) {
+  const auto found = std::find_if(idle_.begin(), idle_.end(), [&](const auto& p) { return p->unit() == unit; });
+  std::unique_ptr<TimingProcess> process;
+  if (found == idle_.end() || has_to_be_new) {
+    process = std::make_unique<TimingProcess>(options_, hanging_, started_++, unit);
+  } else {
+    process = std::move(*found);
+    idle_.erase(found);
+  }
+  const Status compiling = process->compile(params);
+  if (!compiling) return compiling;
+  return process;
+}
+
+void TimingProcesses::give_back(std::unique_ptr<TimingProcess> process) {
+  const bool fit = process->state() == TimingProcess::State::idle && process->variants() < variants_per_process_;
+  if (fit) idle_.push_back(std::move(process));
+}
+
+}  // namespace clbake::builder::tune

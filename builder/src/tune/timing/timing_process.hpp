@@ -1,75 +1,85 @@
-// One child process of a TimingPool.
+// Child processes that compile and time variants, so that a crash, a hang or a wrong result costs one variant only.
 #pragma once
 
+#include "device/hanging_widths.hpp"
 #include "process/line_channel.hpp"
-#include "tune/timing/timing_pool.hpp"
+#include "tune/timing/timing_order.hpp"
 
-namespace clbake::builder {
+#include <clbake/builder/tune.hpp>
 
-constexpr int kTimingPollMs = 20;
+#include <memory>
+
+namespace clbake::builder::tune {
 
 // Compiles a variant, then is idle or at work on an order. The destructor kills it and removes its files.
-class TimingPool::Process {
+class TimingProcess {
  public:
-  // `number` names its files; `unit` is its device. Fails with io.
-  static Result<std::unique_ptr<Process>> start(const TuneOptions& options, const kernels::Params& params,
-                                                std::size_t number, std::size_t unit);
+  TimingProcess(const TuneOptions& options, HangingWidths& hanging, std::size_t number, std::size_t unit);
+  TimingProcess(const TimingProcess&) = delete;
+  TimingProcess& operator=(const TimingProcess&) = delete;
+  ~TimingProcess();
 
-  Process() = default;
-  Process(const Process&) = delete;
-  Process& operator=(const Process&) = delete;
-  ~Process();
+  // Starts to compile; the process is new or idle. Fails with io.
+  Status compile(const kernels::Params& params);
+
+  // `concurrent`: how many processes work at the same time; each gets that many timeouts.
+  void order(const TimingOrder& order, unsigned concurrent);
+
+  // Never waits. True when it has become idle (after an order, `times` holds what was measured: nothing where the
+  // device had no memory), or has failed.
+  bool poll(std::vector<double>& times);
 
   enum class State { compiling, idle, timing, failed };
   State state() const { return state_; }
   bool busy() const { return state_ == State::compiling || state_ == State::timing; }
-  std::size_t unit() const { return unit_; }
   const std::string& failure() const { return failure_; }
-  bool hung() const { return hung_; }                   // it failed because compiling timed out
-  bool late() const { return late_; }                   // it failed because an order timed out
-  unsigned variants() const { return variants_; }       // so far
+  bool late() const { return late_; }              // it failed because an order timed out
+  unsigned variants() const { return variants_; }  // compiled so far
+  std::size_t unit() const { return unit_; }
+  bool has_prepared(const Shape& shape) const { return prepared_ && *prepared_ == shape; }
   const LineChannel& child() const { return *child_; }  // unless it has failed
 
-  // Another variant; the process must be idle. Fails with io.
-  Status next(const Target& target, const kernels::Params& params);
-
-  // `concurrent`: how many processes work on such an order at the same time; each gets that many timeouts.
-  void order(const TimingOrder& order, std::size_t concurrent = 1);
-
-  // Never waits. True when the state has changed: to idle (after an order, `times` holds what was measured, which is
-  // nothing where the device had no memory), or to failed.
-  bool poll(std::vector<double>& times);
-
  private:
-  Status write(const Target& target, const kernels::Params& params) const;
+  Status start();
   bool fail(const std::string& cause);
   bool take_line(const std::string& line, std::vector<double>& times);
 
-  std::vector<std::string> files_;
+  const TuneOptions& options_;
+  HangingWidths& hanging_;
+  std::string stem_;  // of its files
+  std::size_t unit_;
   Command command_;
-  std::chrono::seconds timeout_{0};
-  std::size_t unit_ = 0;
-  unsigned variants_ = 1;
   std::optional<LineChannel> child_;
-  Clock::time_point deadline_;
-  State state_ = State::compiling;
+  std::chrono::steady_clock::time_point deadline_;
+  State state_ = State::idle;
+  std::uint32_t width_ = 0;        // of the variant's vectors
+  std::optional<Shape> prepared_;  // of the last order
   std::string failure_;
-  bool hung_ = false;
   bool late_ = false;
+  unsigned variants_ = 0;
 };
 
-// Sleeps until one of them has answered; they are what has busy() and child().
-template <typename Processes>
-void wait_for(const Processes& processes) {
-  std::vector<const LineChannel*> children;
-  for (const auto& process : processes) {
-    if (process->busy()) children.push_back(&process->child());
-  }
-  if (!children.empty()) LineChannel::wait(children, kTimingPollMs);
-}
+// The processes of a search. Where a context takes seconds (GPUs) a process serves many variants.
+class TimingProcesses {
+ public:
+  explicit TimingProcesses(const TuneOptions& options);
 
-inline Status check_cancel(const std::atomic<bool>& cancel) {
-  return cancel ? Status(Code::cancelled, "interrupted") : Status();
-}
+  // Why a variant is not compiled; empty when it is.
+  std::string skips(const kernels::Params& params) const { return hanging_.skips(0, params.vector_width); }
 
-}  // namespace clbake::builder
+  // A process that compiles the variant on the unit-th device: a new one if it has to be, or if none is idle. Fails
+  // with io.
+  Result<std::unique_ptr<TimingProcess>> take(const kernels::Params& params, std::size_t unit, bool has_to_be_new);
+
+  // Keeps it for another variant, if it is fit for one.
+  void give_back(std::unique_ptr<TimingProcess> process);
+
+ private:
+  const TuneOptions& options_;
+  HangingWidths hanging_;
+  unsigned variants_per_process_;
+  std::size_t started_ = 0;
+  std::vector<std::unique_ptr<TimingProcess>> idle_;
+};
+
+}  // namespace clbake::builder::tune
