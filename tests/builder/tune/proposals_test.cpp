@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(NothingIsProposedTwiceAndAllIsOfTheShard) {
       list.push_back(*p);
       elite.push_back(f.results.variant(*p));
     }
-    BOOST_TEST(list.size() > 20U);
+    BOOST_TEST(list.size() > 10U);
     std::set<std::string> names;
     for (const kernels::Params& p : list) {
       BOOST_TEST((p.kind() == kTransposed));
