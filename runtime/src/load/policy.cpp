@@ -203,7 +203,7 @@ Result<Found> Policy::find_one(const Request& request) {
   Status miss = request.refused;
   Result<Found> program = serve(request, Tier::exact, miss);
   if (!program) {
-    // Where the codes are the same, count_failure counts it.
+    // One that fails with the same code is counted by count_failure.
     if (program.status().code() != miss.code()) tally_.count([&](Counters& c) { count_miss(c, miss.code()); });
     return program;
   }

@@ -1,4 +1,4 @@
-// What every class of this folder shares: how the library was set up, which never changes, and its counters.
+// Setup of a library, which never changes, and its counters: every class of this folder shares them.
 #pragma once
 
 #include "opencl/cl.hpp"

@@ -71,8 +71,8 @@ std::size_t work_group_limit(const cl::Kernel& kernel, const cl::Device& device,
 bool needs_sm_90a(const std::string& source) { return source.find("wgmma.") != std::string::npos; }
 
 // The driver compiles a source for the plain architecture, whose assembler refuses wgmma; but it has made PTX by then.
-// Of a program that could not be built for this reason: one of the same PTX for sm_90a, not built yet. Without such PTX
-// no program.
+// Makes one of the same PTX for sm_90a, not built yet, of a program that could not be built for this reason; null
+// without such PTX.
 cl::Program for_sm_90a(const cl::Context& context, const cl::Device& device, const cl::Program& refused) {
   constexpr std::string_view plain = ".target sm_90,";
   const Result<cache::Bytes> binary = program_binary(refused());

@@ -64,15 +64,14 @@ BOOST_AUTO_TEST_CASE(EachProgramIsLoadedOnce) {
     {
       const Scene scene;
       fake::set_build_time(round == 0 ? 50 : 0);
-      const Result<Library> library = open_library(scene);
-      BOOST_REQUIRE(library.ok());
+      const Library library = *open_library(scene);
       fake::forget_calls();
       Start start;
       std::vector<std::string> wrong(kThreads);
       in_threads([&](std::size_t i) {
         start.wait();
         const cl_command_queue queue = i % 2 == 0 ? scene.queue : scene.unordered_queue;
-        for (std::size_t c = 0; c < 4; ++c) wrong[i] += multiply(scene, *library, queue, kAllCases[(i / 2 + c) % 4]);
+        for (std::size_t c = 0; c < 4; ++c) wrong[i] += multiply(scene, library, queue, kAllCases[(i / 2 + c) % 4]);
       });
       for (const std::string& what : wrong) BOOST_TEST(what == "");
       BOOST_TEST(fake::calls(fake::Function::clCreateProgramWithBinary) == 3U);  // one of them is rejected
@@ -88,14 +87,13 @@ BOOST_AUTO_TEST_CASE(AFailedLoadIsSeenByAllThatWaitForIt) {
   {
     const Scene scene;
     fake::set_build_time(20);
-    const Result<Library> library = open_library(scene);
-    BOOST_REQUIRE(library.ok());
+    const Library library = *open_library(scene);
     fake::fail(fake::Function::clBuildProgram, fake::kEvery, CL_BUILD_PROGRAM_FAILURE);
     Start start;
     std::vector<Code> codes(kThreads);
     in_threads([&](std::size_t i) {
       start.wait();
-      codes[i] = prepare(*library, problem_of(Case::source)).status().code();
+      codes[i] = prepare(library, problem_of(Case::source)).status().code();
     });
     for (const Code code : codes) BOOST_TEST(name(code) == name(Code::build_failed));
     fake::fail_nothing();
@@ -112,8 +110,7 @@ BOOST_AUTO_TEST_CASE(NoLockIsHeldAcrossACallToTheDriver) {
     for (std::size_t at = 0; at < calls; ++at) {
       {
         const Scene scene;
-        const Result<Library> library = open_library(scene);
-        BOOST_REQUIRE(library.ok());
+        const Library library = *open_library(scene);
         const Operands operands(scene, problem_of(which));
         std::optional<Gemm> gemm;
         std::string wrong;
@@ -123,12 +120,12 @@ BOOST_AUTO_TEST_CASE(NoLockIsHeldAcrossACallToTheDriver) {
           if (std::this_thread::get_id() != first || number++ != at) return;
           const bool loaded = gemm.has_value();
           std::thread other([&] {
-            wrong += multiply(scene, *library, scene.queue, Case::native);
-            if (loaded) wrong += multiply(scene, *library, scene.queue, which);
+            wrong += multiply(scene, library, scene.queue, Case::native);
+            if (loaded) wrong += multiply(scene, library, scene.queue, which);
           });
           other.join();
         });
-        Result<Gemm> prepared = prepare(*library, problem_of(which));
+        Result<Gemm> prepared = prepare(library, problem_of(which));
         BOOST_REQUIRE(prepared.ok());
         gemm = std::move(*prepared);
         BOOST_TEST(enqueue(*gemm, scene.queue, operands).ok());
@@ -170,12 +167,11 @@ BOOST_AUTO_TEST_CASE(CallsOfManyThreadsShareALibrary) {
   bundle_bytes();
   {
     const Scene scene;
-    const Result<Library> library = open_library(scene);
-    BOOST_REQUIRE(library.ok());
+    const Library library = *open_library(scene);
     Start start;
     std::vector<std::string> wrong(kThreads);
     in_threads([&](std::size_t i) {
-      const Library mine = *library;  // NOLINT(performance-unnecessary-copy-initialization): copies are tested, too
+      const Library mine = library;  // NOLINT(performance-unnecessary-copy-initialization): copies are tested, too
       start.wait();
       for (std::size_t round = 0; round < 12; ++round) {
         const Problem problem = problem_of(kAllCases[(i + round) % 4], 1 + round % 2);
@@ -188,7 +184,7 @@ BOOST_AUTO_TEST_CASE(CallsOfManyThreadsShareALibrary) {
       }
     });
     for (const std::string& what : wrong) BOOST_TEST(what == "");
-    const Counters counters = library->counters();
+    const Counters counters = library.counters();
     BOOST_TEST(counters.cached > 0U);
     BOOST_TEST(counters.cached + counters.loaded + counters.native + counters.source == 12U * kThreads);
   }
@@ -201,11 +197,10 @@ BOOST_AUTO_TEST_CASE(CallsOfManyThreadsDoNotMeetAtALock) {
   constexpr std::size_t rounds = 500;
   {
     const Scene scene;
-    const Result<Library> library = open_library(scene);
-    BOOST_REQUIRE(library.ok());
+    const Library library = *open_library(scene);
     const Problem problem = problem_of(Case::native);
     const auto call = [&](const Operands& operands) {
-      return library->gemm(scene.queue, problem, Operands::kAlpha, operands.a, operands.b, Operands::kBeta, operands.c)
+      return library.gemm(scene.queue, problem, Operands::kAlpha, operands.a, operands.b, Operands::kBeta, operands.c)
           .ok();
     };
     const Operands first(scene, problem);
@@ -219,7 +214,7 @@ BOOST_AUTO_TEST_CASE(CallsOfManyThreadsDoNotMeetAtALock) {
       clFinish(scene.queue);
     });
     for (const std::size_t calls : done) BOOST_TEST(calls == rounds);
-    const Counters counters = library->counters();
+    const Counters counters = library.counters();
     BOOST_TEST(counters.waits == 0U);
     BOOST_TEST(counters.cached == kThreads * (rounds - 1));
   }
@@ -255,8 +250,7 @@ BOOST_AUTO_TEST_CASE(CallsOnTwoQueuesDoNotWaitForEachOther) {
   bundle_bytes();
   {
     const Scene scene;
-    const Result<Library> library = open_library(scene);
-    BOOST_REQUIRE(library.ok());
+    const Library library = *open_library(scene);
     const Problem problem = problem_of(Case::launches);
     const Operands late(scene, problem);
     const Operands soon(scene, problem);
@@ -264,7 +258,7 @@ BOOST_AUTO_TEST_CASE(CallsOnTwoQueuesDoNotWaitForEachOther) {
     cl_event gate = clCreateUserEvent(scene.context, &error);
     BOOST_REQUIRE(error == CL_SUCCESS);
     const auto call = [&](cl_command_queue queue, const Operands& o, cl_uint waits, const cl_event* list) {
-      return library->gemm(queue, problem, Operands::kAlpha, o.a, o.b, Operands::kBeta, o.c, waits, list).message();
+      return library.gemm(queue, problem, Operands::kAlpha, o.a, o.b, Operands::kBeta, o.c, waits, list).message();
     };
     BOOST_TEST(call(scene.queue, late, 1, &gate) == "");
     BOOST_TEST(call(scene.unordered_queue, soon, 0, nullptr) == "");

@@ -10,9 +10,8 @@ std::string text(const Status& status) { return std::string(name(status.code()))
 
 // The error of one product, computed in the scene's `queue`.
 double error_of(const Scene& scene, cl_command_queue queue, const Problem& problem) {
-  const Result<Library> library = open_library(scene);
-  BOOST_REQUIRE_MESSAGE(library.ok(), text(library.status()));
-  Result<Gemm> gemm = prepare(*library, problem);
+  const Library library = *open_library(scene);
+  Result<Gemm> gemm = prepare(library, problem);
   BOOST_REQUIRE_MESSAGE(gemm.ok(), text(gemm.status()));
   const Operands operands(scene, problem);
   const Status status = enqueue(*gemm, queue, operands);

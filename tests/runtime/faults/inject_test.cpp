@@ -254,9 +254,8 @@ BOOST_AUTO_TEST_CASE(WhatWasLaunchedBeforeAFailureIsFlushed) {
   const Problem problem = problem_of(Case::launches);
   const Operands first(scene, problem);
   const Operands second(scene, problem);
-  const Result<Library> library = open_library(scene);
-  BOOST_REQUIRE(library.ok());
-  Result<Gemm> gemm = prepare(*library, problem);
+  const Library library = *open_library(scene);
+  Result<Gemm> gemm = prepare(library, problem);
   BOOST_REQUIRE(gemm.ok());
   fake::set_lazy(true);
   fake::fail(fake::Function::clEnqueueNDRangeKernel, 2, CL_OUT_OF_RESOURCES);
@@ -277,34 +276,33 @@ BOOST_AUTO_TEST_CASE(EveryFailedPrepareIsCountedAndLogged) {
     LogLines warnings(LogLevel::warning);
     Options options;
     options.on_miss = on_miss;
-    const Result<Library> library = open_library(scene, warnings.in(options));
-    BOOST_REQUIRE(library.ok());
+    const Library library = *open_library(scene, warnings.in(options));
     std::uint64_t failures = 0;
     const auto require_counted = [&](const Status& status, Code code) {
       ++failures;
       BOOST_TEST(name(status.code()) == name(code));
-      BOOST_TEST(library->counters().failed == failures);
+      BOOST_TEST(library.counters().failed == failures);
       BOOST_REQUIRE(warnings.lines().size() == failures);
       BOOST_TEST(warnings.lines().back() == status.message());
     };
-    const auto misses = [&](Code code) { return library->counters().misses[static_cast<std::size_t>(code)]; };
+    const auto misses = [&](Code code) { return library.counters().misses[static_cast<std::size_t>(code)]; };
     const Problem unknown = make_problem({Precision::half_precision}, 4, 4, 4);
     Problem impossible = problem_of(Case::native);
     impossible.lda = 0;
-    require_counted(library->prepare(unknown).status(), Code::no_variant);
-    require_counted(library->warm({unknown}), Code::no_variant);
+    require_counted(library.prepare(unknown).status(), Code::no_variant);
+    require_counted(library.warm({unknown}), Code::no_variant);
     BOOST_TEST(misses(Code::no_variant) == 2U);
     const Matrix none;
-    require_counted(library->gemm(scene.queue, unknown, 1, none, none, 0, none), Code::no_variant);
-    require_counted(library->prepare(impossible).status(), Code::invalid_argument);
-    require_counted(library->prepare(problem_of(Case::native), "no-such-variant").status(), Code::no_variant);
+    require_counted(library.gemm(scene.queue, unknown, 1, none, none, 0, none), Code::no_variant);
+    require_counted(library.prepare(impossible).status(), Code::invalid_argument);
+    require_counted(library.prepare(problem_of(Case::native), "no-such-variant").status(), Code::no_variant);
     BOOST_TEST(misses(Code::no_variant) == 4U);
-    BOOST_TEST(library->prepare(problem_of(Case::native)).ok());  // loads the program: what fails next is its kernel
+    BOOST_TEST(library.prepare(problem_of(Case::native)).ok());  // loads the program: what fails next is its kernel
     fake::fail(fake::Function::clCreateKernel, 0, CL_OUT_OF_HOST_MEMORY);
-    require_counted(library->prepare(problem_of(Case::native)).status(), Code::out_of_memory);
+    require_counted(library.prepare(problem_of(Case::native)).status(), Code::out_of_memory);
     fake::fail_nothing();
-    BOOST_TEST(library->prepare(problem_of(Case::native)).ok());
-    BOOST_TEST(library->counters().failed == failures);
+    BOOST_TEST(library.prepare(problem_of(Case::native)).ok());
+    BOOST_TEST(library.counters().failed == failures);
   }
 }
 

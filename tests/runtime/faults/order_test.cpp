@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(AFailedWaitFailsAllLaunches) {
 }
 
 // The others wait for the caller's events, too: of a driver that ends a failure at the first launch none of them runs.
-// What the second call leaves in C is right only if the first one left C as it was.
+// The second call leaves the right C only if the first one left C as it was.
 BOOST_AUTO_TEST_CASE(AFailedWaitThatADriverDoesNotPassOnFailsAllLaunches) {
   OnNvidia nvidia;
   Gemm gemm = nvidia.prepared();

@@ -131,9 +131,8 @@ BOOST_AUTO_TEST_CASE(NoCallOfAnyThreadIsLost) {
 
 BOOST_AUTO_TEST_CASE(WithoutTheOptionAndWithoutADirectoryNothingIsWritten) {
   const Scene scene;
-  const Result<Library> library = open_library(scene);
-  BOOST_REQUIRE(library.ok());
-  const Status off = library->write_recording("recording.off");
+  const Library library = *open_library(scene);
+  const Status off = library.write_recording("recording.off");
   BOOST_TEST((off.code() == Code::invalid_argument && off.argument() == Argument::options), off.message());
   BOOST_TEST(!std::ifstream("recording.off").good());
   const Status nowhere = recording_library(scene).write_recording("/no/such/directory/recording");
