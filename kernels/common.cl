@@ -30,6 +30,10 @@
 #define ALWAYS_INLINE inline
 #endif
 
+// A loop over 0 to count - 1 that is unrolled: indices become constants, without which a GPU keeps no array in
+// registers.
+#define UNROLLED(i, count) _Pragma("unroll") for (int i = 0; i < (count); ++i)
+
 // Hides a value from the compiler, which else computes every address of a tile in advance, for all blocks of k, and
 // keeps them in registers that the sums need. type: "r", 32 bits, or "l", 64. NVIDIA's devices.
 #define HIDE(type, value) __asm__ volatile("" : "+" type(value))
@@ -230,12 +234,10 @@ static inline Epilogue find_epilogue(const size_t row, const size_t column, cons
                                      __global const element* d, const ulong d_offset, const ulong d_stride,
                                      const int ldd) {
   Epilogue e = {steps, low, high, 0, 0, ldd};
-  if (steps & (ROW_BIAS | COLUMN_BIAS)) {
+  if (steps & (ROW_BIAS | COLUMN_BIAS))
     e.bias = bias + (bias_offset + number * bias_stride + (steps & ROW_BIAS ? row : column));
-  }
-  if (steps & OTHER_D) {
+  if (steps & OTHER_D)
     e.d = d + (d_offset + (offsets ? LISTED(number, 2) : number * d_stride) + row * (ulong)ldd + column);
-  }
   return e;
 }
 
@@ -297,9 +299,11 @@ static inline int round_up(const int value, const int factor) {
 // Sets a work-item's sums, realv sum[MS][NS / VECTOR_WIDTH], to zero. This and the steps of long kernels are macros
 // that use the kernel's variables: as functions, even inlined ones, they changed the registers that tuned kernels need.
 #define CLEAR_SUM EACH_SUM(NS / VECTOR_WIDTH, sum[i][w] = (realv)(0))
-#define EACH_SUM(vectors, statement)                                     \
-  _Pragma("unroll") for (int i = 0; i < MS; ++i) {                       \
-    _Pragma("unroll") for (int w = 0; w < (vectors); ++w) { statement; } \
+#define EACH_SUM(vectors, statement) \
+  UNROLLED(i, MS) {                  \
+    UNROLLED(w, (vectors)) {         \
+      statement;                     \
+    }                                \
   }
 
 // c = alpha * sum + beta * c for one element. With beta = 0, c is not read: it may hold NaN.
@@ -322,11 +326,8 @@ static inline void update_vector(__global output* c, const realv sum, const int 
     }
   } else {
     // Unrolled, because a GPU keeps an array in registers only if all indices are constants.
-#pragma unroll
-    for (int q = 0; q < VECTOR_WIDTH; ++q) {
-      if (q < count) {
-        update_element(c + q, ((const real*)&sum)[q], alpha, beta);
-      }
+    UNROLLED(q, VECTOR_WIDTH) {
+      if (q < count) update_element(c + q, ((const real*)&sum)[q], alpha, beta);
     }
   }
 }
@@ -334,13 +335,9 @@ static inline void update_vector(__global output* c, const realv sum, const int 
 #if WRITES_C
 // The first `count` of VECTOR_WIDTH neighbours.
 static inline realv load_some(__global const element* from, const int count) {
-  if (count >= VECTOR_WIDTH) {
-    return VLOAD(from);
-  }
+  if (count >= VECTOR_WIDTH) return VLOAD(from);
   realv some = (realv)(0);
-  for (int q = 0; q < count; ++q) {
-    ((real*)&some)[q] = LOAD(from + q);
-  }
+  for (int q = 0; q < count; ++q) ((real*)&some)[q] = LOAD(from + q);
   return some;
 }
 
@@ -349,22 +346,14 @@ static inline realv load_some(__global const element* from, const int count) {
 static inline void finish_vector(const Epilogue* e, __global element* c, const int row, const int column,
                                  const realv sum, const int count, const real alpha, const real beta) {
   realv x = alpha * sum;
-  if (beta != 0) {
-    x += beta * load_some(e->d ? e->d + (row * (ulong)e->ldd + column) : c, count);
-  }
-  if (e->steps & ROW_BIAS) {
-    x += LOAD(e->bias + row);
-  }
-  if (e->steps & COLUMN_BIAS) {
-    x += load_some(e->bias + column, count);
-  }
+  if (beta != 0) x += beta * load_some(e->d ? e->d + (row * (ulong)e->ldd + column) : c, count);
+  if (e->steps & ROW_BIAS) x += LOAD(e->bias + row);
+  if (e->steps & COLUMN_BIAS) x += load_some(e->bias + column, count);
   x = activate_vector(x, e);
   if (count >= VECTOR_WIDTH) {
     VSTORE(x, c);
   } else {
-    for (int q = 0; q < count; ++q) {
-      STORE(((const real*)&x)[q], c + q);
-    }
+    for (int q = 0; q < count; ++q) STORE(((const real*)&x)[q], c + q);
   }
 }
 #endif
@@ -391,8 +380,10 @@ static inline void finish_vector(const Epilogue* e, __global element* c, const i
   if (numbers.steps != 0) {                                                                                  \
     const Epilogue e = TILE_EPILOGUE;                                                                        \
     realv copy[MS][vectors];                                                                                 \
-    _Pragma("unroll") for (int i = 0; i < MS; ++i) {                                                         \
-      _Pragma("unroll") for (int w = 0; w < vectors; ++w) { copy[i][w] = sum[i][w]; }                        \
+    UNROLLED(i, MS) {                                                                                        \
+      UNROLLED(w, vectors) {                                                                                 \
+        copy[i][w] = sum[i][w];                                                                              \
+      }                                                                                                      \
     }                                                                                                        \
     each_vector("unroll 1", finish_vector(&e, tile.c + (row * (ulong)ldc + column), row, column, copy[i][w], \
                                           tile.columns - column, alpha, beta)) return;                       \

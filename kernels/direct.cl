@@ -39,28 +39,25 @@
 // VECTOR_WIDTH neighbours of one row of op(B), zero from `count` on. b points at the first of them.
 static ALWAYS_INLINE realv load_b(__global const element* b, const int ldb, const int count) {
 #if !TRANS_B
-  if (count >= VECTOR_WIDTH) {
-    return VLOAD(b);
-  }
+  if (count >= VECTOR_WIDTH) return VLOAD(b);
 #endif
   realv row = (realv)(0);
-#pragma unroll
-  for (int q = 0; q < VECTOR_WIDTH; ++q) {
-    if (q < count) {
-      ((real*)&row)[q] = LOAD(b + q * B_STEP_J);
-    }
+  UNROLLED(q, VECTOR_WIDTH) {
+    if (q < count) ((real*)&row)[q] = LOAD(b + q * B_STEP_J);
   }
   return row;
 }
 
 // Adds the products of this work-item's steps of k to its sums. A constant count keeps conditions out of the loop, so
 // that the loads of several steps go out together.
-#define MULTIPLY(count)                                                                              \
-  _Pragma("unroll KS") for (; left > 0; left -= KL) {                                                \
-    const realv b_row = load_b(b_tile, ldb, count);                                                  \
-    _Pragma("unroll") for (int i = 0; i < MS; ++i) { sum[i][0] += LOAD(a_tile + a_row[i]) * b_row; } \
-    a_tile += KL * A_STEP_P;                                                                         \
-    b_tile += KL * B_STEP_P;                                                                         \
+#define MULTIPLY(count)                               \
+  _Pragma("unroll KS") for (; left > 0; left -= KL) { \
+    const realv b_row = load_b(b_tile, ldb, count);   \
+    UNROLLED(i, MS) {                                 \
+      sum[i][0] += LOAD(a_tile + a_row[i]) * b_row;   \
+    }                                                 \
+    a_tile += KL * A_STEP_P;                          \
+    b_tile += KL * B_STEP_P;                          \
   }
 
 #define EACH_VECTOR(unrolling, update)              \
@@ -89,17 +86,14 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   const int columns = min(NS, tile.columns - first_column);
   const bool outside = rows <= 0 || columns <= 0;
 #if KL == 1
-  if (outside) {
-    return;
-  }
+  if (outside) return;
 #endif
 
   __global const element* a_tile = tile.a + first_row * A_STEP_I + first_step * A_STEP_P;
   __global const element* b_tile = tile.b + first_column * B_STEP_J + first_step * B_STEP_P;
   ulong a_row[MS];
   realv sum[MS][1];
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
+  UNROLLED(i, MS) {
     a_row[i] = min(i, rows - 1) * A_STEP_I;
     sum[i][0] = (realv)(0);
   }
@@ -114,9 +108,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 #if KL > 1
   __local realv sums[SHARED_SUMS(KL, LOCAL_X * LOCAL_Y, 1)];
   ADD_SHARES(sums, KL, share, LOCAL_X * LOCAL_Y, place, 1)
-  if (outside || share > 0) {
-    return;
-  }
+  if (outside || share > 0) return;
 #endif
 
   UPDATE_C(1, EACH_VECTOR)

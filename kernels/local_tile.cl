@@ -96,28 +96,19 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cel
                                          const int x, const int y, const int first_lane) {
   const int t = x % 4;
   const int g = y % 8;
-#pragma unroll
-  for (int q = 0; q < 2; ++q) {
+  UNROLLED(q, 2) {
     __local const cell* a = a_row + (2 * t + q) * A_ROW;
     __local const cell* b = b_row + (2 * t + q) * B_ROW + g;
-#pragma unroll
-    for (int u = 0; u < ROW_PIECES; ++u) {
-      fragments->a[q][u] = *(__local const rowv*)(a + ROW(u, y));
-    }
-#pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
-      fragments->b[q][w] = b[COLUMN(w, x - t)];
-    }
+    UNROLLED(u, ROW_PIECES) fragments->a[q][u] = *(__local const rowv*)(a + ROW(u, y));
+    UNROLLED(w, COLUMN_PIECES) fragments->b[q][w] = b[COLUMN(w, x - t)];
   }
 }
 
 static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
-#pragma unroll
-  for (int u = 0; u < ROW_PIECES; ++u) {
+  UNROLLED(u, ROW_PIECES) {
     const rowv a = fragments->a[0][u];
     const rowv next_a = fragments->a[1][u];
-#pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
+    UNROLLED(w, COLUMN_PIECES) {
       realv upper = sum[2 * u][w];
       realv lower = sum[2 * u + 1][w];
       __asm__ volatile(  // clang has no "asm" in OpenCL C
@@ -143,30 +134,16 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const rea
   if (CAN_EXCHANGE(first_lane)) {
     const int mine = x % MS;
     const real element = a_row[ROW(mine / ROW_WIDTH, y) + mine % ROW_WIDTH];
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
-      ((real*)fragments->a)[i] = FROM_LANE(element, first_lane + i);
-    }
+    UNROLLED(i, MS) ((real*)fragments->a)[i] = FROM_LANE(element, first_lane + i);
   } else {
-#pragma unroll
-    for (int u = 0; u < ROW_PIECES; ++u) {
-      fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
-    }
+    UNROLLED(u, ROW_PIECES) fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
   }
-#pragma unroll
-  for (int w = 0; w < COLUMN_PIECES; ++w) {
-    fragments->b[w] = *(__local const realv*)(b_row + COLUMN(w, x));
-  }
+  UNROLLED(w, COLUMN_PIECES) fragments->b[w] = *(__local const realv*)(b_row + COLUMN(w, x));
 }
 
 static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-#pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
-      sum[i][w] += ((const real*)fragments->a)[i] * fragments->b[w];
-    }
-  }
+  UNROLLED(i, MS)
+    UNROLLED(w, COLUMN_PIECES) sum[i][w] += ((const real*)fragments->a)[i] * fragments->b[w];
 }
 
 #endif
@@ -307,15 +284,11 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     }
     buffer = BUFFERS - 1 - buffer;
   }
-  if (FRAGMENTS == 2) {
-    multiply(sum, &current);
-  }
+  if (FRAGMENTS == 2) multiply(sum, &current);
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
   ADD_SHARES((__local realv*)vectors, SHARES, share, PLACES, place, COLUMN_PIECES)
-  if (share > 0) {
-    return;
-  }
+  if (share > 0) return;
 #endif
   UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
 }

@@ -91,12 +91,8 @@ static inline ulong packed_size(const int extent, const int block, const int k) 
 static inline ulong packed_offset(const int layout, const int p, const int i, const int k, const int width,
                                   const int block) {
   const ulong inside = (ulong)(p % KL) * block + i % block;
-  if (layout == CBL) {
-    return (ulong)(i / block) * round_up(k, KL) * block + (ulong)(p / KL) * KL * block + inside;
-  }
-  if (layout == RBL) {
-    return (ulong)(p / KL) * KL * width + (ulong)(i / block) * KL * block + inside;
-  }
+  if (layout == CBL) return (ulong)(i / block) * round_up(k, KL) * block + (ulong)(p / KL) * KL * block + inside;
+  if (layout == RBL) return (ulong)(p / KL) * KL * width + (ulong)(i / block) * KL * block + inside;
   return (ulong)p * width + i;
 }
 
@@ -111,16 +107,12 @@ static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1]
   for (int p = (int)get_local_id(0) / runs; p < PACK_TILE; p += PACK_ITEMS / runs) {
     if (p < depth && block % PACK_RUN == 0 && i < width) {  // then all that follow fit, too
       raws run;
-#pragma unroll
-      for (int q = 0; q < PACK_RUN; ++q) {
-        ((raw*)&run)[q] = tile[p][i + q];
-      }
+      UNROLLED(q, PACK_RUN) ((raw*)&run)[q] = tile[p][i + q];
       *(__global raws*)(target + packed_offset(layout, first_p + p, first_i + i, k, width + first_i, block)) = run;
     } else if (p < depth) {
-      for (int q = i; q < min(i + PACK_RUN, width); ++q) {
+      for (int q = i; q < min(i + PACK_RUN, width); ++q)
         *(__global raw*)(target + packed_offset(layout, first_p + p, first_i + q, k, width + first_i, block)) =
             tile[p][q];
-      }
     }
   }
 }

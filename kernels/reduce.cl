@@ -36,19 +36,13 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
   c += numbers.c_offset + (offsets ? LISTED(number, 2) : number * numbers.c_stride);
   partials += first * SUMMANDS * partial_stride;
   const size_t index = get_group_id(0) * (REDUCE_ITEMS * REDUCE_EACH) + get_local_id(0);
-  if (index >= partial_stride) {
-    return;
-  }
+  if (index >= partial_stride) return;
   real sum[REDUCE_EACH] = {0};
   for (int slice = 0; slice < SUMMANDS; ++slice) {
-#pragma unroll
-    for (int i = 0; i < REDUCE_EACH; ++i) {
-      sum[i] += partials[min(index + i * REDUCE_ITEMS, partial_stride - 1)];
-    }
+    UNROLLED(i, REDUCE_EACH) sum[i] += partials[min(index + i * REDUCE_ITEMS, partial_stride - 1)];
     partials += partial_stride;
   }
-#pragma unroll
-  for (int i = 0; i < REDUCE_EACH; ++i) {
+  UNROLLED(i, REDUCE_EACH) {
     const size_t at = index + i * REDUCE_ITEMS;
 #if SPLIT_K == 0
     const size_t row = part.tile_row * ML + at / NL;
@@ -61,12 +55,8 @@ __kernel __attribute__((reqd_work_group_size(REDUCE_ITEMS, 1, 1))) void clbake_r
       __global element* to = c + (row * (ulong)numbers.ldc + column);
       const Epilogue e = find_epilogue(row, column, number, EPILOGUE_ARGUMENTS);
       real x = scalars.x * sum[i];
-      if (scalars.y != 0) {
-        x += scalars.y * LOAD(e.d ? e.d : to);
-      }
-      if (e.bias) {
-        x += LOAD(e.bias);
-      }
+      if (scalars.y != 0) x += scalars.y * LOAD(e.d ? e.d : to);
+      if (e.bias) x += LOAD(e.bias);
       STORE(activate(x, &e), to);
     }
   }

@@ -54,8 +54,7 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
 #pragma unroll
   for (int stage = 1; stage < VECTOR_WIDTH; stage *= 2) {
     realv next[VECTOR_WIDTH];
-#pragma unroll
-    for (int i = 0; i < VECTOR_WIDTH / 2; ++i) {
+    UNROLLED(i, VECTOR_WIDTH / 2) {
       const realv upper = block[i];
       const realv lower = block[i + VECTOR_WIDTH / 2];
       next[2 * i].even = upper.lo;
@@ -63,10 +62,7 @@ static inline void transpose(realv block[VECTOR_WIDTH]) {
       next[2 * i + 1].even = upper.hi;
       next[2 * i + 1].odd = lower.hi;
     }
-#pragma unroll
-    for (int i = 0; i < VECTOR_WIDTH; ++i) {
-      block[i] = next[i];
-    }
+    UNROLLED(i, VECTOR_WIDTH) block[i] = next[i];
   }
 }
 #endif
@@ -81,31 +77,21 @@ static inline void pack_panel(realv* panel, __global const element* b, const int
 #if TRANS_B && VECTOR_WIDTH > 1
     for (; p + VECTOR_WIDTH <= depth; p += VECTOR_WIDTH) {
       realv square[VECTOR_WIDTH];
-#pragma unroll
-      for (int q = 0; q < VECTOR_WIDTH; ++q) {
+      UNROLLED(q, VECTOR_WIDTH) {
         square[q] = (realv)(0);
-        if (q < count) {
-          square[q] = VLOAD(source + q * B_STEP_J + p);
-        }
+        if (q < count) square[q] = VLOAD(source + q * B_STEP_J + p);
       }
       transpose(square);
-#pragma unroll
-      for (int q = 0; q < VECTOR_WIDTH; ++q) {
-        panel[(p + q) * VECTORS + v] = square[q];
-      }
+      UNROLLED(q, VECTOR_WIDTH) panel[(p + q) * VECTORS + v] = square[q];
     }
 #elif !TRANS_B
     if (count >= VECTOR_WIDTH) {
-      for (; p < depth; ++p) {
-        panel[p * VECTORS + v] = VLOAD(source + p * B_STEP_P);
-      }
+      for (; p < depth; ++p) panel[p * VECTORS + v] = VLOAD(source + p * B_STEP_P);
     }
 #endif
     for (; p < depth; ++p) {
       real* row = (real*)(panel + p * VECTORS + v);
-      for (int q = 0; q < VECTOR_WIDTH; ++q) {
-        row[q] = q < count ? LOAD(source + p * B_STEP_P + q * B_STEP_J) : 0;
-      }
+      for (int q = 0; q < VECTOR_WIDTH; ++q) row[q] = q < count ? LOAD(source + p * B_STEP_P + q * B_STEP_J) : 0;
     }
   }
 }
@@ -117,23 +103,13 @@ static ALWAYS_INLINE void update_tile(__global output* c, const int ldc, realv s
                                       const int columns, const real alpha, const real beta, const Epilogue* e,
                                       const int row, const int column) {
   if (rows == MS && columns == NS && e->steps == 0) {
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
-#pragma unroll
-      for (int v = 0; v < VECTORS; ++v) {
-        update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, sum[i][v], VECTOR_WIDTH, alpha, beta);
-      }
-    }
+    UNROLLED(i, MS)
+      UNROLLED(v, VECTORS) update_vector(c + i * (ulong)ldc + v * VECTOR_WIDTH, sum[i][v], VECTOR_WIDTH, alpha, beta);
     return;
   }
   realv copy[MS][VECTORS];
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-#pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-      copy[i][v] = sum[i][v];
-    }
-  }
+  UNROLLED(i, MS)
+    UNROLLED(v, VECTORS) copy[i][v] = sum[i][v];
   for (int i = 0; i < rows; ++i) {
     for (int v = 0; v * VECTOR_WIDTH < columns; ++v) {
       __global output* to = c + i * (ulong)ldc + v * VECTOR_WIDTH;
@@ -160,13 +136,9 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
                                         const real beta, const Epilogue* e, const int row, const int column) {
   ulong a_row[MS];
   realv sum[MS][VECTORS];
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
+  UNROLLED(i, MS) {
     a_row[i] = min(i, rows - 1) * A_STEP_I;
-#pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
-      sum[i][v] = (realv)(0);
-    }
+    UNROLLED(v, VECTORS) sum[i][v] = (realv)(0);
   }
 
 #pragma unroll KS
@@ -175,21 +147,16 @@ static ALWAYS_INLINE void multiply_tile(__global output* c, const int ldc, __glo
 #if TRANS_A
     PREFETCH(a + A_AHEAD * A_STEP_P);
 #endif
-#pragma unroll
-    for (int v = 0; v < VECTORS; ++v) {
+    UNROLLED(v, VECTORS) {
       if (fill) {
         PREFETCH(b + B_AHEAD * B_STEP_P + v * VECTOR_WIDTH);
         panel[p * VECTORS + v] = VLOAD(b + v * VECTOR_WIDTH);
       }
       b_row[v] = panel[p * VECTORS + v];
     }
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
+    UNROLLED(i, MS) {
       const real a_element = LOAD(a + a_row[i]);
-#pragma unroll
-      for (int v = 0; v < VECTORS; ++v) {
-        sum[i][v] += a_element * b_row[v];
-      }
+      UNROLLED(v, VECTORS) sum[i][v] += a_element * b_row[v];
     }
     a += A_STEP_P;
     b += B_STEP_P;
@@ -209,9 +176,7 @@ GEMM_KERNEL(1, 1) {
   READ_NUMBERS;
   const Tile tile =
       find_tile(get_group_id(1), get_group_id(0), equal_tile(m, ML, MS), equal_tile(n, NL, NS), GEMM_ARGUMENTS);
-  if (tile.rows == 0 || tile.columns == 0) {
-    return;
-  }
+  if (tile.rows == 0 || tile.columns == 0) return;
   __global const element* a_tile = tile.a;
   __global const element* b_tile = tile.b;
 
@@ -246,9 +211,7 @@ GEMM_KERNEL(1, 1) {
                         j);
           continue;
         }
-        if (i == 0) {
-          pack_panel(panel, b_panel, ldb, depth, columns);
-        }
+        if (i == 0) pack_panel(panel, b_panel, ldb, depth, columns);
         multiply_tile(c_part, ldc, strip, lda, panel, 0, b_panel, ldb, depth, rows, columns, alpha, block_beta, &e, i,
                       j);
       }

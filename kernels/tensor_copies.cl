@@ -36,9 +36,7 @@ static ALWAYS_INLINE TensorMaps maps_in(const Tile* tile, const Call* call) {
     maps.a = 0;
   }
   const bool aligned = min(alignment_of(tile->a, call->a_step), alignment_of(tile->b, call->b_step)) >= CHUNK_BYTES;
-  if (!aligned || tile->depth == 0) {
-    maps.a = 0;
-  }
+  if (!aligned || tile->depth == 0) maps.a = 0;
   return maps;
 }
 
@@ -116,10 +114,8 @@ static ALWAYS_INLINE void arrive_with(const uint barrier, const int bytes) {
 // Starts to copy a tile of op(A) or op(B) that begins with this row or column of C, at step `step` of k.
 static ALWAYS_INLINE void copy_tile(const uint tile, __global const uint* map, const Shape s, const int first,
                                     const int step, const uint barrier) {
-#pragma unroll
-  for (int i = 0; i < s.line / 64; ++i) {
+  UNROLLED(i, s.line / 64)
     copy_box(tile + i * (s.lines * 128), map, s.along_k ? step : first + 64 * i, s.along_k ? first : step, barrier);
-  }
 }
 
 // Both tiles of block number `block` of k, by one work-item.

@@ -80,8 +80,7 @@ static ALWAYS_INLINE uint load_pair(__global const ushort* from, const ulong ste
 // Four pairs of one line, 8 steps of k, of which `count` exist.
 static ALWAYS_INLINE void load_line(uint* words, __global const ushort* from, ulong step, const int count) {
   HIDE("l", step);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
+  UNROLLED(i, 4) {
     words[i] = load_pair(from, step, count - 2 * i);
     from += 2 * step;
   }
@@ -103,8 +102,7 @@ static ALWAYS_INLINE void load_line(uint* words, __global const ushort* from, ul
 // Whole vectors. `line` has the offsets of the lines, of which only the first counts across k.
 static ALWAYS_INLINE void load_long(uint* words, __global const ushort* from, const ulong* line, ulong step) {
   HIDE("l", step);
-#pragma unroll
-  for (int v = 0; v < WORDS / VECTOR_WORDS; ++v) {
+  UNROLLED(v, WORDS / VECTOR_WORDS) {
     __global const ushort* at = from + line[LONG_ALONG_K ? v % LINES : 0];
     *(LONG_VECTOR*)(words + v * VECTOR_WORDS) = *(__global const LONG_VECTOR*)at;
     from += LONG_ALONG_K ? 0 : step;
@@ -115,18 +113,13 @@ static ALWAYS_INLINE void load_long(uint* words, __global const ushort* from, co
 static ALWAYS_INLINE void load_long_slowly(uint* words, __global const ushort* from, const ulong* line, ulong step,
                                            const int count) {
 #if LONG_ALONG_K
-#pragma unroll
-  for (int c = 0; c < LINES; ++c) {
-    load_line(words + 4 * c, from + line[c], step, count);
-  }
+  UNROLLED(c, LINES) load_line(words + 4 * c, from + line[c], step, count);
 #else
   HIDE("l", step);
+  UNROLLED(p, 8) {
 #pragma unroll
-  for (int p = 0; p < 8; ++p) {
-#pragma unroll
-    for (int c = 0; c < LINES; c += 2) {
+    for (int c = 0; c < LINES; c += 2)
       words[p * (LINES / 2) + c / 2] = load_pair(from + line[c], line[c + 1] - line[c], p < count ? 2 : 0);
-    }
     from += step;
   }
 #endif
@@ -151,18 +144,12 @@ static ALWAYS_INLINE uint pair_of(const uint* words, const int c, const int i) {
 // Element by element: of 8 steps of k, `count` exist.
 static ALWAYS_INLINE void load_lines(uint words[EIGHTS][4], __global const ushort* from, const ulong* line,
                                      const ulong step, const int count) {
-#pragma unroll
-  for (int r = 0; r < EIGHTS; ++r) {
-    load_line(words[r], from + line[r], step, count);
-  }
+  UNROLLED(r, EIGHTS) load_line(words[r], from + line[r], step, count);
 }
 
 #if THIN_ALONG_K
 static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort* from, const ulong* line) {
-#pragma unroll
-  for (int r = 0; r < EIGHTS; ++r) {
-    *(uint4*)words[r] = *(__global const uint4*)(from + line[r]);
-  }
+  UNROLLED(r, EIGHTS) *(uint4*)words[r] = *(__global const uint4*)(from + line[r]);
 }
 #else
 // Across k, a lane loads pairs of neighbouring lines instead. For each r and i, a warp loads a matrix of 8 steps by 8
@@ -178,15 +165,10 @@ static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort
 
 static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort* from, const uint* line, ulong step) {
   HIDE("l", step);
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-#pragma unroll
-    for (int v = 0; v < EIGHTS / THIN_VECTOR_WORDS; ++v) {
+  UNROLLED(i, 4) {
+    UNROLLED(v, EIGHTS / THIN_VECTOR_WORDS) {
       const THIN_VECTOR vector = *(__global const THIN_VECTOR*)(from + line[v]);
-#pragma unroll
-      for (int w = 0; w < THIN_VECTOR_WORDS; ++w) {
-        words[v * THIN_VECTOR_WORDS + w][i] = ((const uint*)&vector)[w];
-      }
+      UNROLLED(w, THIN_VECTOR_WORDS) words[v * THIN_VECTOR_WORDS + w][i] = ((const uint*)&vector)[w];
     }
     from += 2 * step;
   }
@@ -194,10 +176,8 @@ static ALWAYS_INLINE void load_thin(uint words[EIGHTS][4], __global const ushort
 
 // Transposes matrices of 8 x 8 elements, of which each lane has a pair (PTX manual, "movmatrix").
 static ALWAYS_INLINE void turn_thin(uint words[EIGHTS][4]) {
-#pragma unroll
-  for (int r = 0; r < EIGHTS; ++r) {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
+  UNROLLED(r, EIGHTS) {
+    UNROLLED(i, 4) {
       __asm__ volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(words[r][i]));
     }
   }
@@ -205,16 +185,11 @@ static ALWAYS_INLINE void turn_thin(uint words[EIGHTS][4]) {
 #endif
 
 static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const uint* words, uint thin[EIGHTS][4]) {
-#pragma unroll
-  for (int q = 0; q < LINES / 2; ++q) {
-#pragma unroll
-    for (int s = 0; s < 2; ++s) {
+  UNROLLED(q, LINES / 2) {
+    UNROLLED(s, 2) {
       const uint a0 = pair_of(words, 2 * q, 2 * s), a1 = pair_of(words, 2 * q + 1, 2 * s);
       const uint a2 = pair_of(words, 2 * q, 2 * s + 1), a3 = pair_of(words, 2 * q + 1, 2 * s + 1);
-#pragma unroll
-      for (int r = 0; r < EIGHTS; ++r) {
-        multiply(sum[q][r], a0, a1, a2, a3, thin[r][2 * s], thin[r][2 * s + 1]);
-      }
+      UNROLLED(r, EIGHTS) multiply(sum[q][r], a0, a1, a2, a3, thin[r][2 * s], thin[r][2 * s + 1]);
     }
   }
 }
@@ -224,11 +199,11 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
   {                                                                               \
     uint words[KS][WORDS];                                                        \
     uint thin[KS][EIGHTS][4];                                                     \
-    _Pragma("unroll") for (int s = 0; s < KS; ++s) {                              \
+    UNROLLED(s, KS) {                                                             \
       load_long(words[s], long_at + s * PIECE * long_step, long_line, long_step); \
       load;                                                                       \
     }                                                                             \
-    _Pragma("unroll") for (int s = 0; s < KS; ++s) {                              \
+    UNROLLED(s, KS) {                                                             \
       turn;                                                                       \
       multiply_piece(sums_of_lines, words[s], thin[s]);                           \
     }                                                                             \
@@ -250,9 +225,7 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
 GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   READ_NUMBERS;
   const Tile tile = find_tile(get_group_id(1), get_group_id(0), ML, NL, GEMM_ARGUMENTS);
-  if (tile.rows == 0 || tile.columns == 0) {
-    return;
-  }
+  if (tile.rows == 0 || tile.columns == 0) return;
   const int item = (int)(get_local_id(1) * LOCAL_X * KL + get_local_id(0));
   const int share = item / 32, lane = item % 32, g = lane / 4, t = lane % 4;
 #if LONG_COLUMNS
@@ -266,15 +239,9 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 
   // The last line stands in for missing ones; it does not reach C.
   ulong long_line[LINES];
-#pragma unroll
-  for (int i = 0; i < LINES; ++i) {
-    long_line[i] = min(g * LINES + i, long_lines - 1) * LONG(STEP_LINE);
-  }
+  UNROLLED(i, LINES) long_line[i] = min(g * LINES + i, long_lines - 1) * LONG(STEP_LINE);
   ulong thin_line[EIGHTS];
-#pragma unroll
-  for (int r = 0; r < EIGHTS; ++r) {
-    thin_line[r] = min(THIN_LINE_OF(r, g), thin_lines - 1) * THIN(STEP_LINE);
-  }
+  UNROLLED(r, EIGHTS) thin_line[r] = min(THIN_LINE_OF(r, g), thin_lines - 1) * THIN(STEP_LINE);
   // True if all vectors are whole and aligned: fast, of the long operand, and of a thin one along k; turned, of a thin
   // one across k.
   const ulong long_distance = LONG_ALONG_K ? LONG(STEP_LINE) : LONG(STEP_P);
@@ -284,8 +251,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 #else
   const bool turned = ((uintptr_t)thin_at | 2 * thin_step | 2 * thin_lines) % sizeof(THIN_VECTOR) == 0;
   uint thin_vector[EIGHTS / THIN_VECTOR_WORDS];
-#pragma unroll
-  for (int v = 0; v < EIGHTS / THIN_VECTOR_WORDS; ++v) {
+  UNROLLED(v, EIGHTS / THIN_VECTOR_WORDS) {
     const int line = THIN_LINE(2 * THIN_VECTOR_WORDS * v);
     thin_vector[v] = line < thin_lines ? line : 0;
   }
@@ -299,16 +265,9 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 #endif
 
   float sums_of_lines[LINES / 2][EIGHTS][4];
-#pragma unroll
-  for (int q = 0; q < LINES / 2; ++q) {
-#pragma unroll
-    for (int r = 0; r < EIGHTS; ++r) {
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        sums_of_lines[q][r][s] = 0;
-      }
-    }
-  }
+  UNROLLED(q, LINES / 2)
+    UNROLLED(r, EIGHTS)
+      UNROLLED(s, 4) sums_of_lines[q][r][s] = 0;
 
   // The lane's first step of k.
   const int first = share * (KS * PIECE);
@@ -343,12 +302,9 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 
   // The instruction leaves lines 2q and 2q + 1 of the long side to a lane, each with two neighbours of 8 thin lines.
   realv sum[MS][VECTORS];
-#pragma unroll
-  for (int q = 0; q < LINES / 2; ++q) {
-#pragma unroll
-    for (int r = 0; r < EIGHTS; ++r) {
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
+  UNROLLED(q, LINES / 2) {
+    UNROLLED(r, EIGHTS) {
+      UNROLLED(s, 4) {
 #if LONG_COLUMNS
         ((real*)&sum[2 * r + s % 2][0])[2 * q + s / 2] = sums_of_lines[q][r][s];
 #else
@@ -360,9 +316,7 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
 #if KL > 1
   __local realv sums[SHARED_SUMS(KL, 32, VECTORS)];
   ADD_SHARES(sums, KL, share, 32, lane, VECTORS)
-  if (share > 0) {
-    return;
-  }
+  if (share > 0) return;
 #endif
   UPDATE_C(VECTORS, EACH_VECTOR)
 }

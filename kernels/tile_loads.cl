@@ -86,7 +86,16 @@ typedef cell rowv;
 // Loads LOAD_WIDTH neighbours from an address that is aligned to as many elements. Not by vloadN, which promises no
 // alignment: NVIDIA's compiler turns it into single loads.
 #if PAIRED
-typedef CONCAT(ushort, LOAD_WIDTH) realw;  // the bits of elements
+typedef ushort stored, loaded;  // the bits of an element
+#define LOAD_ONE(pointer) (*(pointer))
+#else
+typedef element stored;
+typedef real loaded;
+#define LOAD_ONE(pointer) LOAD(pointer)
+#endif
+
+#if PAIRED
+typedef CONCAT(ushort, LOAD_WIDTH) realw;
 #define LOADW(pointer) (*(__global const realw*)(pointer))
 #elif LOAD_WIDTH == 1
 typedef real realw;
@@ -139,49 +148,45 @@ static ALWAYS_INLINE int cell_offset(const int r, const int line, const int row,
 #define BEGIN(line, offset) (REGULAR(line) ? (offset) : 0)
 #define FROM_BEGIN(line, item) (REGULAR(line) ? 0 : (item))
 
-#if PAIRED
-
-// Loads a work-item's part of a tile into registers, as load_tile below does. Where lines lie along k (transposed), a
-// load is LOAD_WIDTH / 2 cells of one column; else two loads of a work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH
-// cells of row l.
+// Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers;
+// `begin` is where the work-item begins. whole (the same for the whole work-group): all elements exist and lines are
+// aligned. Else only full_lines x full_line elements exist; the others become zero.
+//
+// Pairs: where lines lie along k (transposed), a load is LOAD_WIDTH / 2 cells of one column; else two loads of a
+// work-item, of steps 2l and 2l+1 of k, are LOAD_WIDTH cells of row l.
 static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin, const ulong step, const int lines,
                                     const int line, const bool transposed, const bool whole, const int full_lines,
                                     const int full_line, const uint item) {
   const int apart = APART(transposed);
   const int loads = LOADS(lines / apart, line);
-#define SOURCE ((__global const ushort*)begin + element_offset(r, h, line, apart, step, FROM_BEGIN(line, item)))
+#define SOURCE ((__global const stored*)begin + element_offset(r, h, line, apart, step, FROM_BEGIN(line, item)))
   if (whole) {
-#pragma unroll
-    for (int i = 0; i < MOST_STAGED; ++i) {
+    UNROLLED(i, MOST_STAGED) {
       const int r = i / apart, h = i % apart;
-      if (r < loads && (EVEN(lines / apart, line) || load_line(r, line, item) * apart + h < (uint)lines)) {
+      if (r < loads && (EVEN(lines / apart, line) || load_line(r, line, item) * apart + h < (uint)lines))
         staged[i] = LOADW(SOURCE);
-      }
     }
   } else {
-#pragma unroll
-    for (int i = 0; i < MOST_STAGED; ++i) {
+    UNROLLED(i, MOST_STAGED) {
       const int r = i / apart, h = i % apart;
       if (r < loads) {
         const int l = load_line(r, line, item) * apart + h;
         const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
-        __global const ushort* source = SOURCE;
-#pragma unroll
-        for (int q = 0; q < LOAD_WIDTH; ++q) {
-          ((ushort*)&staged[i])[q] = q < count ? source[q] : 0;
-        }
+        __global const stored* source = SOURCE;
+        UNROLLED(q, LOAD_WIDTH) ((loaded*)&staged[i])[q] = q < count ? LOAD_ONE(source + q) : 0;
       }
     }
   }
 #undef SOURCE
 }
 
+#if PAIRED
+
 // Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart.
 static ALWAYS_INLINE void store_tile(__local cell* begin, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
   const int apart = APART(transposed);
-#pragma unroll
-  for (int r = 0; r < MOST_STAGED; ++r) {
+  UNROLLED(r, MOST_STAGED) {
     if (r < LOADS(lines / apart, line) &&
         (EVEN(lines / apart, line) || load_line(r, line, item) < (uint)(lines / apart))) {
       const ushort* low = (const ushort*)&staged[apart * r];
@@ -201,51 +206,17 @@ static ALWAYS_INLINE void store_tile(__local cell* begin, const realw* staged, c
 
 #else
 
-// Loads a work-item's part of a tile, `lines` lines of `line` elements that are `step` elements apart, into registers;
-// `begin` is where the work-item begins. whole (the same for the whole work-group): all elements exist and lines are
-// aligned. Else only full_lines x full_line elements exist; the others become zero.
-static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin, const ulong step, const int lines,
-                                    const int line, const bool transposed, const bool whole, const int full_lines,
-                                    const int full_line, const uint item) {
-  const int loads = LOADS(lines, line);
-  if (whole) {
-#pragma unroll
-    for (int r = 0; r < MOST_STAGED; ++r) {
-      if (r < loads && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
-        staged[r] = LOADW(begin + element_offset(r, 0, line, 1, step, FROM_BEGIN(line, item)));
-      }
-    }
-  } else {
-#pragma unroll
-    for (int r = 0; r < MOST_STAGED; ++r) {
-      if (r < loads) {
-        const int l = load_line(r, line, item);
-        const int count = l < full_lines ? full_line - (int)load_place(r, line, item) : 0;
-        __global const element* source = begin + element_offset(r, 0, line, 1, step, FROM_BEGIN(line, item));
-#pragma unroll
-        for (int q = 0; q < LOAD_WIDTH; ++q) {
-          ((real*)&staged[r])[q] = q < count ? LOAD(source + q) : 0;
-        }
-      }
-    }
-  }
-}
-
 // Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart; `begin` is where
 // the work-item begins.
 static ALWAYS_INLINE void store_tile(__local real* begin, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
-#pragma unroll
-  for (int r = 0; r < MOST_STAGED; ++r) {
+  UNROLLED(r, MOST_STAGED) {
     if (r < LOADS(lines, line) && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
       __local real* cells = begin + cell_offset(r, line, row, transposed, FROM_BEGIN(line, item));
       if (LOAD_WIDTH <= VECTOR_WIDTH && !transposed) {
         *(__local realw*)cells = staged[r];
       } else {
-#pragma unroll
-        for (int q = 0; q < LOAD_WIDTH; ++q) {
-          cells[transposed ? q * row : q] = ((const real*)&staged[r])[q];
-        }
+        UNROLLED(q, LOAD_WIDTH) cells[transposed ? q * row : q] = ((const real*)&staged[r])[q];
       }
     }
   }

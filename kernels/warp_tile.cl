@@ -170,20 +170,12 @@ static ALWAYS_INLINE uint place(const uint i, const uint p, const uint length, c
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const double* pair, const int s,
                                          const int first_row, const int first_column, const int g, const int t) {
-#pragma unroll
-  for (int u = 0; u < ROW_PIECES; ++u) {
-#pragma unroll
-    for (int h = 0; h < KS / 2; ++h) {
+  UNROLLED(u, ROW_PIECES)
+    UNROLLED(h, KS / 2)
       fragments->a[u][h] = pair[place(first_row + 16 * u + h % 2 * 8 + g, KS * s + h / 2 * 4 + t, ML, A_ALONG_K)];
-    }
-  }
-#pragma unroll
-  for (int w = 0; w < COLUMN_PIECES; ++w) {
-#pragma unroll
-    for (int h = 0; h < KS / 4; ++h) {
+  UNROLLED(w, COLUMN_PIECES)
+    UNROLLED(h, KS / 4)
       fragments->b[w][h] = pair[ML * KL + place(first_column + 8 * w + g, KS * s + h * 4 + t, NL, B_ALONG_K)];
-    }
-  }
 }
 
 #define C_PIECE "{%0, %1, %2, %3}"
@@ -208,8 +200,7 @@ static ALWAYS_INLINE void multiply_piece(double2* upper, double2* lower, const d
   __asm__ volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" \
                    : "+d"(c.x), "+d"(c.y)                                                            \
                    : "d"(a), "d"(b))
-#pragma unroll
-  for (int h = 0; h < KS / 4; ++h) {
+  UNROLLED(h, KS / 4) {
     MULTIPLY_8X8(c, a[2 * h], b[h]);
     MULTIPLY_8X8(d, a[2 * h + 1], b[h]);
   }
@@ -219,13 +210,8 @@ static ALWAYS_INLINE void multiply_piece(double2* upper, double2* lower, const d
 }
 
 static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
-#pragma unroll
-  for (int u = 0; u < ROW_PIECES; ++u) {
-#pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
-      multiply_piece(&sum[2 * u][w], &sum[2 * u + 1][w], fragments->a[u], fragments->b[w]);
-    }
-  }
+  UNROLLED(u, ROW_PIECES)
+    UNROLLED(w, COLUMN_PIECES) multiply_piece(&sum[2 * u][w], &sum[2 * u + 1][w], fragments->a[u], fragments->b[w]);
 }
 
 #define EACH_VECTOR(unrolling, update)                             \
@@ -250,28 +236,28 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 
 // Multiplies a block; `copy` starts the copies of a later one.
 #if FRAGMENTS == 1
-#define MULTIPLY_BLOCK(copy)                          \
-  FINISH_BLOCK;                                       \
-  copy;                                               \
-  _Pragma("unroll") for (int s = 0; s < STEPS; ++s) { \
-    LOAD_FRAGMENTS(&current, s);                      \
-    multiply(sum, &current);                          \
-  }                                                   \
+#define MULTIPLY_BLOCK(copy)     \
+  FINISH_BLOCK;                  \
+  copy;                          \
+  UNROLLED(s, STEPS) {           \
+    LOAD_FRAGMENTS(&current, s); \
+    multiply(sum, &current);     \
+  }                              \
   NEXT_PAIR
 #else
-#define MULTIPLY_BLOCK(copy)                          \
-  _Pragma("unroll") for (int s = 0; s < STEPS; ++s) { \
-    Fragments next;                                   \
-    if (s + 1 == STEPS) {                             \
-      NEXT_PAIR;                                      \
-      FINISH_BLOCK;                                   \
-    }                                                 \
-    LOAD_FRAGMENTS(&next, (s + 1) % STEPS);           \
-    if (s == 0) {                                     \
-      copy;                                           \
-    }                                                 \
-    multiply(sum, &current);                          \
-    current = next;                                   \
+#define MULTIPLY_BLOCK(copy)                \
+  UNROLLED(s, STEPS) {                      \
+    Fragments next;                         \
+    if (s + 1 == STEPS) {                   \
+      NEXT_PAIR;                            \
+      FINISH_BLOCK;                         \
+    }                                       \
+    LOAD_FRAGMENTS(&next, (s + 1) % STEPS); \
+    if (s == 0) {                           \
+      copy;                                 \
+    }                                       \
+    multiply(sum, &current);                \
+    current = next;                         \
   }
 #endif
 
@@ -341,9 +327,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
   ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, place_in_tile, COLUMN_PIECES)
-  if (share > 0) {
-    return;
-  }
+  if (share > 0) return;
 #endif
   UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
 }

@@ -74,12 +74,10 @@ static ALWAYS_INLINE void copy_chunks(__local uchar* tile, __global const elemen
                                       const Shape s, const bool edge, const int length, const uint item) {
   uint to = local_address(tile) + chunk_offset(0, s, item);
   HIDE("r", to);
-#pragma unroll
-  for (int r = 0; r < CHUNKS(s); ++r) {
-    if (!edge || (int)(s.along_k ? chunk_line(r, s, item) : chunk_place(r, s, item)) < length) {
+  UNROLLED(r, CHUNKS(s)) {
+    if (!edge || (int)(s.along_k ? chunk_line(r, s, item) : chunk_place(r, s, item)) < length)
       COPY_ASYNC(to + (chunk_offset(r, s, item) - chunk_offset(0, s, item)), chunk_source(source, step, r, s, item),
                  CHUNK_BYTES);
-    }
   }
 }
 
@@ -104,8 +102,7 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
   const uint odd = even ^ 64;  // as the swizzle of every second line that a work-item copies, if those are 4 apart
 #pragma unroll 8
   for (int l = 0; l < s.lines; l += LINES_AT_ONCE(s, size)) {
-#pragma unroll
-    for (int block = 0; block < BLOCKS(s.line); ++block) {
+    UNROLLED(block, BLOCKS(s.line)) {
       if ((s.along_k ? l + first_line : block * 64 + place) < length) {
         const uint to = (l % 8 == 0 ? even : odd) + (block * s.lines + l) * 128;
         if (size == 8) {
@@ -123,8 +120,7 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
 // Copies those of the tile's elements that exist, full_lines x full_line; the others become zero.
 static ALWAYS_INLINE void copy_some_chunks(__local uchar* tile, __global const element* source, const ulong step,
                                            const Shape s, const int full_lines, const int full_line, const uint item) {
-#pragma unroll
-  for (int r = 0; r < CHUNKS(s); ++r) {
+  UNROLLED(r, CHUNKS(s)) {
     const int elements = clamp(full_line - (int)chunk_place(r, s, item), 0, LOAD_WIDTH);
     COPY_ASYNC(local_address(tile) + chunk_offset(r, s, item), chunk_source(source, step, r, s, item),
                (int)chunk_line(r, s, item) < full_lines ? 2 * elements : 0);
@@ -181,8 +177,7 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
     for (int l = 0; l < s.lines; l += lines_at_once * AT_ONCE) {
       uint4 low[AT_ONCE];
       uint4 high[AT_ONCE];
-#pragma unroll
-      for (int r = 0; r < AT_ONCE; ++r) {
+      UNROLLED(r, AT_ONCE) {
         const int existing = l + lines_at_once * r < full_lines - first_line ? count : 0;
         __global const uint4* words = (__global const uint4*)(from + 2 * lines_at_once * r * step);
         low[r] = existing > 0 ? words[0] : (uint4)(0);
@@ -191,10 +186,8 @@ static ALWAYS_INLINE void copy_unaligned(__local uchar* tile, __global const ele
       // All loads start before the first shift. Without the barrier, the assembler makes each chunk wait for the one
       // before where a work-item has few registers.
       SYNCHRONIZE_WARP;
-#pragma unroll
-      for (int r = 0; r < AT_ONCE; ++r) {
+      UNROLLED(r, AT_ONCE)
         *(__local uint4*)(to + (l + lines_at_once * r) * 128) = mask & shifted(low[r], high[r], start);
-      }
       from += 2 * lines_at_once * AT_ONCE * step;
     }
   }
@@ -279,16 +272,11 @@ static ALWAYS_INLINE void produce_tile(Ring* ring, const Tile* tile, const Call*
   int block = 0;
   // A loop for each kind of copies: with small tiles the consumers wait for the producer's instructions.
   if (min(a_alignment, b_alignment) >= CHUNK_BYTES && tile->rows == ML && tile->columns == NL) {
-    for (; block < whole; ++block) {
-      copy_whole_pair(ring, &from, call, item);
-    }
+    for (; block < whole; ++block) copy_whole_pair(ring, &from, call, item);
   }
-  for (; block < whole; ++block) {
-    copy_pair(ring, &from, call, tile, true, KL, a_alignment, b_alignment, item);
-  }
-  for (; block < blocks; ++block) {
+  for (; block < whole; ++block) copy_pair(ring, &from, call, tile, true, KL, a_alignment, b_alignment, item);
+  for (; block < blocks; ++block)
     copy_pair(ring, &from, call, tile, false, tile->depth - block * KL, a_alignment, b_alignment, item);
-  }
 }
 
 // Copies may still be on their way afterwards: the consumers wait for every block.

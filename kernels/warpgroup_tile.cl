@@ -136,28 +136,20 @@ static ALWAYS_INLINE void multiply_tile(float sum[SUMS], Ring* ring, const int b
   int previous = 0;
   for (int block = 0; block < blocks; ++block) {
     wait_until_full(ring);
-    if (!shown) {
-      SHOW_LOCAL_MEMORY;
-    }
+    if (!shown) SHOW_LOCAL_MEMORY;
     const ulong pair = (ulong)ring->buffer * ((A_BYTES + B_BYTES) >> 4);
     START_MULTIPLYING;
-#pragma unroll
-    for (int p = 0; p < KL / 16; ++p) {
+    UNROLLED(p, KL / 16)
       multiply(sum, first.a + pair + (DEEPER(p, A_LINES, A_ALONG_K) >> 4),
                first.b + pair + (DEEPER(p, B_LINES, B_ALONG_K) >> 4));
-    }
     COMMIT_MULTIPLICATIONS;
     FINISH_MULTIPLYING("1");
-    if (block > 0 && item % 32 == 0) {
-      arrive(ring->empty + 8 * previous);
-    }
+    if (block > 0 && item % 32 == 0) arrive(ring->empty + 8 * previous);
     previous = ring->buffer;
     advance(ring);
   }
   FINISH_MULTIPLYING("0");
-  if (TENSOR_COPIES && blocks > 0 && item % 32 == 0) {
-    arrive(ring->empty + 8 * previous);
-  }
+  if (TENSOR_COPIES && blocks > 0 && item % 32 == 0) arrive(ring->empty + 8 * previous);
 }
 
 // The consumers: multiply a tile of C and write it back, turn after turn.
@@ -166,14 +158,10 @@ static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool ten
   const Descriptors first = find_descriptors(ring, warpgroup);
   for (uint turn = 0; turn < turns->count; ++turn) {
     const Tile tile = tile_of_turn(turns, turn, call);
-    if (is_outside(&tile)) {
-      continue;
-    }
+    if (is_outside(&tile)) continue;
     float sum[SUMS] = {0};
     multiply_tile(sum, ring, blocks_of(&tile), first, tensor, item);
-    if (tensor && reads_c && is_last(turns, turn)) {
-      WAIT_FOR_OLD_C;
-    }
+    if (tensor && reads_c && is_last(turns, turn)) WAIT_FOR_OLD_C;
     realv rows[MS][COLUMN_PIECES];
     gather_rows(rows, sum, item % 4);
     if (call->slice || !is_staged(&tile, call->ldc, call->numbers->steps)) {

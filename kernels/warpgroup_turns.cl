@@ -95,9 +95,7 @@ static ALWAYS_INLINE Tile tile_of_turn(const Turns* turns, const uint turn, cons
 #endif
 #if TENSOR_COPIES && SPLIT_K > 0
   uint tile_row = turns->last_row, tile_column = turns->last_column;
-  if (!is_last(turns, turn)) {
-    find_turn(turns, turn, &tile_row, &tile_column);
-  }
+  if (!is_last(turns, turn)) find_turn(turns, turn, &tile_row, &tile_column);
 #else
   FIND_PLACE;
 #endif
@@ -124,7 +122,6 @@ static ALWAYS_INLINE bool is_staged(const Tile* tile, const int ldc, const int s
 // For the producer, by `producers` of its work-items: behind a turn, sums may be where the next copies go.
 static ALWAYS_INLINE void finish_turn(const Turns* turns, const uint turn, const Tile* tile, const Call* call,
                                       const int producers) {
-  if (!is_last(turns, turn) && !is_outside(tile) && is_staged(tile, call->ldc, call->numbers->steps)) {
+  if (!is_last(turns, turn) && !is_outside(tile) && is_staged(tile, call->ldc, call->numbers->steps))
     WAIT_FOR_STAGING(producers);
-  }
 }

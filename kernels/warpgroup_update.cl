@@ -23,21 +23,15 @@ static ALWAYS_INLINE void exchange(float* first, float* second, const bool has_b
 // The instruction leaves the columns 2t and 2t+1 of each 8 to lane t of four. Exchanges them, so that lane t has all 8
 // of every fourth piece.
 static ALWAYS_INLINE void gather_rows(realv rows[MS][COLUMN_PIECES], float* sum, const uint t) {
-#pragma unroll
-  for (int q = 0; q < COLUMN_PIECES; ++q) {
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
-#pragma unroll
-      for (int h = 0; h < 2; ++h) {
+  UNROLLED(q, COLUMN_PIECES) {
+    UNROLLED(i, MS) {
+      UNROLLED(h, 2) {
         float* piece = sum + (16 * q + 2 * i + h);  // 4 sums of each piece
         exchange(&piece[0], &piece[4], t & 1, 1);
         exchange(&piece[8], &piece[12], t & 1, 1);
         exchange(&piece[0], &piece[8], t & 2, 2);
         exchange(&piece[4], &piece[12], t & 2, 2);
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-          ((real*)&rows[i][q])[2 * s + h] = piece[4 * s];
-        }
+        UNROLLED(s, 4) ((real*)&rows[i][q])[2 * s + h] = piece[4 * s];
       }
     }
   }
@@ -72,9 +66,7 @@ static ALWAYS_INLINE realv widened(const uint4 bits) {
 static ALWAYS_INLINE void update_aligned(__global output* c, const uint4 old, const realv sum, const real alpha,
                                          const real beta) {
   realv x = alpha * sum;
-  if (beta != 0) {
-    x += beta * widened(old);
-  }
+  if (beta != 0) x += beta * widened(old);
   *(__global uint4*)c = (uint4)(narrowed(x.s0, x.s1), narrowed(x.s2, x.s3), narrowed(x.s4, x.s5), narrowed(x.s6, x.s7));
 }
 #else
@@ -88,17 +80,11 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const uint4 old, co
 // for the whole tile.
 static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* tile, const Call* call,
                                      const uint item) {
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
+  UNROLLED(i, MS) {
     const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
     if (call->slice) {
-      if (ML < 64 && row >= ML) {
-        break;
-      }
-#pragma unroll
-      for (int w = 0; w < COLUMN_PIECES; ++w) {
-        store_sums(call->slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
-      }
+      if (ML < 64 && row >= ML) break;
+      UNROLLED(w, COLUMN_PIECES) store_sums(call->slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
     } else if (row < tile->rows) {
       __global output* c_row = tile->c + (row * (ulong)call->ldc + item % 4 * 8);
       const int columns = tile->columns - (int)(item % 4 * 8);
@@ -107,18 +93,13 @@ static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* 
       for (int first = 0; first < COLUMN_PIECES; first += PIECES_AT_ONCE) {
         uint4 old[PIECES_AT_ONCE] = {0};
         if (call->beta != 0) {
-#pragma unroll
-          for (int w = 0; w < PIECES_AT_ONCE; ++w) {
-            if (32 * (first + w) < columns) {
-              old[w] = *(__global const uint4*)(c_row + 32 * (first + w));
-            }
+          UNROLLED(w, PIECES_AT_ONCE) {
+            if (32 * (first + w) < columns) old[w] = *(__global const uint4*)(c_row + 32 * (first + w));
           }
         }
-#pragma unroll
-        for (int w = 0; w < PIECES_AT_ONCE; ++w) {
-          if (32 * (first + w) < columns) {
+        UNROLLED(w, PIECES_AT_ONCE) {
+          if (32 * (first + w) < columns)
             update_aligned(c_row + 32 * (first + w), old[w], rows[i][first + w], call->alpha, call->beta);
-          }
         }
       }
     }
@@ -128,10 +109,8 @@ static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* 
 // ---- Through local memory: a warp puts its 16 rows there, so that its lanes then update neighbours ----
 
 static ALWAYS_INLINE void stage_rows(__local float* staged, realv rows[MS][COLUMN_PIECES], const int lane) {
-#pragma unroll
-  for (int i = 0; i < MS; ++i) {
-#pragma unroll
-    for (int w = 0; w < COLUMN_PIECES; ++w) {
+  UNROLLED(i, MS) {
+    UNROLLED(w, COLUMN_PIECES) {
       __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
       to[0] = rows[i][w].lo;
       to[1] = rows[i][w].hi;
@@ -153,14 +132,10 @@ static ALWAYS_INLINE void finish_staged(__local float* staged, const Tile* tile,
   for (int r = 0; r < count; ++r) {
     __local float* sums = staged + (r * STAGED_ROW + lane);
     real old[NL / 32] = {0};
-#pragma unroll
-    for (int w = 0; w < NL / 32; ++w) {
-      if (call->beta != 0 && 32 * w + lane < tile->columns) {
-        old[w] = call->beta * LOAD(old_row + 32 * w + lane);
-      }
+    UNROLLED(w, NL / 32) {
+      if (call->beta != 0 && 32 * w + lane < tile->columns) old[w] = call->beta * LOAD(old_row + 32 * w + lane);
     }
-#pragma unroll
-    for (int w = 0; w < NL / 32; ++w) {
+    UNROLLED(w, NL / 32) {
       const int column = min(32 * w + lane, tile->columns - 1);
       const real shift = e.bias ? LOAD(e.bias + (e.steps & ROW_BIAS ? first_row + r : column)) : 0;
       sums[32 * w] = activate(call->alpha * sums[32 * w] + old[w] + shift, &e);
@@ -177,21 +152,12 @@ static ALWAYS_INLINE void store_staged(__local const float* staged, const Tile* 
 #pragma unroll 1
   for (int r = 0; r < count; r += ROWS_AT_ONCE) {
     real x[ROWS_AT_ONCE][NL / 32];
-#pragma unroll
-    for (int i = 0; i < ROWS_AT_ONCE; ++i) {
-#pragma unroll
-      for (int w = 0; w < NL / 32; ++w) {
-        x[i][w] = staged[(r + i) * STAGED_ROW + 32 * w + lane];
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < ROWS_AT_ONCE; ++i) {
+    UNROLLED(i, ROWS_AT_ONCE)
+      UNROLLED(w, NL / 32) x[i][w] = staged[(r + i) * STAGED_ROW + 32 * w + lane];
+    UNROLLED(i, ROWS_AT_ONCE) {
       if (r + i < count) {
-#pragma unroll
-        for (int w = 0; w < NL / 32; ++w) {
-          if (32 * w + lane < tile->columns) {
-            STORE_OUTPUT(factor * x[i][w], c_row + (32 * w + lane));
-          }
+        UNROLLED(w, NL / 32) {
+          if (32 * w + lane < tile->columns) STORE_OUTPUT(factor * x[i][w], c_row + (32 * w + lane));
         }
       }
       c_row += call->ldc;

@@ -6,7 +6,7 @@
 
 #include <cstring>
 #include <string>
-#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace clbake::cache {
@@ -48,27 +48,19 @@ inline void store_f32(std::uint8_t* p, float value) {
   store32(p, bits);
 }
 
-// Reads the fields of a body in order. A read past the end returns zero or an empty string, and ok() is false from then
-// on, so that a parser checks once: at the end, or before it uses a count.
+// The fields of a body in order: numbers and enumerations of 32 bits, and strings. One description serves both ways:
+//
+//   template <typename Fields, typename T> void describe(Fields& fields, T& x) { fields(x.number, x.text); }
+//
+// Reads them. A read past the end gives zero or an empty string, and ok() is false from then on, so that a parser
+// checks once: at the end, or before it uses a count.
 class FieldReader {
  public:
   explicit FieldReader(ByteView body) : next_(body.data), left_(body.size) {}
 
-  std::uint32_t u32() {
-    const std::uint8_t* p = take(4);
-    return p != nullptr ? load32(p) : 0;
-  }
-
-  float f32() {
-    const std::uint8_t* p = take(4);
-    return p != nullptr ? load_f32(p) : 0;
-  }
-
-  // A view into the body.
-  std::string_view string() {
-    const std::uint32_t size = u32();
-    const std::uint8_t* p = take(size);
-    return p != nullptr ? std::string_view(reinterpret_cast<const char*>(p), size) : std::string_view();
+  template <typename... T>
+  void operator()(T&... values) {
+    (read(values), ...);
   }
 
   bool ok() const { return ok_; }
@@ -76,6 +68,23 @@ class FieldReader {
   bool complete() const { return ok_ && left_ == 0; }
 
  private:
+  template <typename T>
+  void read(T& value) {
+    const std::uint8_t* p = take(4);
+    if constexpr (std::is_same_v<T, float>) {
+      value = p != nullptr ? load_f32(p) : 0;
+    } else {
+      value = static_cast<T>(p != nullptr ? load32(p) : 0);
+    }
+  }
+
+  void read(std::string& text) {
+    std::uint32_t size = 0;
+    read(size);
+    const std::uint8_t* p = take(size);
+    if (p != nullptr) text.assign(reinterpret_cast<const char*>(p), size);
+  }
+
   const std::uint8_t* take(std::size_t bytes) {
     if (!ok_ || bytes > left_) {
       ok_ = false;
@@ -92,27 +101,33 @@ class FieldReader {
   bool ok_ = true;
 };
 
-// Appends fields to a body. REQUIRES: strings shorter than 4 GiB, which the writer's limits ensure.
+// Writes them. REQUIRES: strings shorter than 4 GiB, which the writer's limits ensure.
 class FieldWriter {
  public:
-  void u32(std::uint32_t value) {
-    bytes_.resize(bytes_.size() + 4);
-    store32(bytes_.data() + bytes_.size() - 4, value);
-  }
-
-  void f32(float value) {
-    bytes_.resize(bytes_.size() + 4);
-    store_f32(bytes_.data() + bytes_.size() - 4, value);
-  }
-
-  void string(std::string_view text) {
-    u32(static_cast<std::uint32_t>(text.size()));
-    bytes_.insert(bytes_.end(), text.begin(), text.end());
+  template <typename... T>
+  void operator()(const T&... values) {
+    (write(values), ...);
   }
 
   Bytes take() { return std::move(bytes_); }
 
  private:
+  template <typename T>
+  void write(const T& value) {
+    bytes_.resize(bytes_.size() + 4);
+    std::uint8_t* p = bytes_.data() + bytes_.size() - 4;
+    if constexpr (std::is_same_v<T, float>) {
+      store_f32(p, value);
+    } else {
+      store32(p, static_cast<std::uint32_t>(value));
+    }
+  }
+
+  void write(const std::string& text) {
+    write(text.size());
+    bytes_.insert(bytes_.end(), text.begin(), text.end());
+  }
+
   Bytes bytes_;
 };
 

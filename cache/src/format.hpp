@@ -1,28 +1,17 @@
 // The constants of FORMAT.md, version 1.0, and the reasons for the layout of bundles.
 //
 // A bundle is opened in every process that multiplies matrices, and most processes use a few of its entries. So opening
-// reads a header and a table of at most ten sections, whatever the number of entries; records have a fixed size and are
-// used in place, in a mapped file or in memory of any alignment; and each piece is verified when it is used, not
-// before.
+// reads a header and a table of at most ten sections; records have a fixed size, are used in place and verified when
+// they are used, not before.
 //
-//   records (targets ... proofs)    64 bytes each, sorted: searched in place, one cache line each in a mapped file
-//   programs, bodies                the variable part, after all records: a search touches none of it
-//
-// - Every record has its own checksum, seeded with its section and index: a record in another position is damage. It
-//   also holds the checksums of its blob. So a lookup verifies what it returns and hardly anything else, and damage to
-//   one entry leaves the others usable.
+// - All records lie in front of what they point to: a search touches one cache line of each record, and nothing else.
 // - Small and hot bodies are stored as they are: targets are compared in place, and the first use of a variant must not
 //   pay for decompression. Sources, profiles and programs are zstd frames.
-// - The keys of the index grow almost evenly, because most variants are baked for most targets. Interpolation finds an
-//   entry in 2 to 4 probes; bisection alone takes 20 in a bundle of a million, each a cache miss. See read/search.cpp.
 // - The dictionary of a program is another program of the bundle, so it costs no bytes. It has none itself: one entry
 //   takes at most two decompressions.
-// - The writer sorts, removes duplicates and renumbers: equal contents are equal bytes, and programs that entries share
-//   are stored once.
-// - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it.
-// - Against malice there are digests and signatures. All that is signed is the index, which lies in front; each blob is
-//   compared with its digest when it is used. So trust costs one signature at opening, and nothing for what is not
-//   used.
+// - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it. Against
+// malice
+//   the index, which lies in front, is signed, and each blob is compared with its digest when it is used.
 #pragma once
 
 #include <clbake/gemm_kind.hpp>
@@ -101,17 +90,6 @@ constexpr std::size_t kPublicKeyAt = 0, kSignatureAt = 32, kReleaseAt = 96, kFla
 constexpr std::size_t kBytes = 128;
 }  // namespace signature
 
-// 0: the section has no records.
-constexpr std::uint32_t record_bytes_of(SectionType type) {
-  switch (type) {
-    case SectionType::bodies:
-    case SectionType::programs: return 0;
-    case SectionType::digests: return kDigestBytes;
-    case SectionType::signatures: return signature::kBytes;
-    default: return kRecordBytes;
-  }
-}
-
 constexpr std::uint32_t kTransA = 1, kTransB = 2;  // flags of variants, rules and cost models
 constexpr std::uint32_t kImageA = 4, kImageB = 8;  // flags of variants
 constexpr bool known_precision(std::uint32_t value) { return 1 <= value && value <= 4; }
@@ -134,5 +112,24 @@ constexpr std::uint64_t kMaxProfileBytes =
     16 + clbake::kKinds * (2 * kMaxRulesOfKind * kRuleBytes + kMaxModelsOfKind * kCostModelBytes);
 constexpr std::uint64_t kMaxProgramBytes = std::uint64_t{256} << 20;
 constexpr std::uint64_t kMaxDictionaryBytes = std::uint64_t{8} << 20;  // a program that is a dictionary
+
+// A section of a known type: its name in messages, bytes of a record (0: it has none), the most records, and the most
+// raw bytes of a record's blob. Characters instead of pointers: the loader has nothing to relocate.
+struct Known {
+  char name[12];
+  std::uint32_t record_bytes;
+  std::uint64_t max_count, max_raw_bytes;
+};
+constexpr Known kSections[kSectionTypes] = {{"targets", kRecordBytes, kMaxTargets, kMaxTargetBytes},
+                                            {"sources", kRecordBytes, kMaxSources, kMaxSourceBytes},
+                                            {"variants", kRecordBytes, kMaxVariants, kMaxVariantBytes},
+                                            {"profiles", kRecordBytes, kMaxProfiles, kMaxProfileBytes},
+                                            {"index", kRecordBytes, kMaxEntries, kMaxProgramBytes},
+                                            {"proofs", kRecordBytes, kMaxEntries, 0},
+                                            {"bodies", 0, 0, 0},
+                                            {"programs", 0, 0, 0},
+                                            {"digests", kDigestBytes, UINT32_MAX, 0},
+                                            {"signatures", signature::kBytes, kMaxSignatures, 0}};
+constexpr const Known& known(SectionType type) { return kSections[static_cast<std::size_t>(type) - 1]; }
 
 }  // namespace clbake::cache::format

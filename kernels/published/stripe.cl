@@ -145,10 +145,7 @@ static inline void share(__local real* shared, __global const element* source, c
       const int p = e % (KL / K_PIECE) * K_PIECE;
       const int i = e / (KL / K_PIECE);
       load(values, source + i * step_i + p, K_PIECE, false);
-#pragma unroll
-      for (int q = 0; q < K_PIECE; ++q) {
-        shared[(p + q) * block + i] = values[q];
-      }
+      UNROLLED(q, K_PIECE) shared[(p + q) * block + i] = values[q];
     }
   }
 }
@@ -174,33 +171,22 @@ static inline void read_part(real* part, __global const element* source, const b
                              const ulong step_p, const int size, const int piece, const bool whole, const bool aligned,
                              const int extent, const int depth, const int lane, const int lanes) {
   if (whole && along_i) {
-#pragma unroll
-    for (int s = 0; s < KS; ++s) {
-#pragma unroll
-      for (int u = 0; u < size / piece; ++u) {
+    UNROLLED(s, KS)
+      UNROLLED(u, size / piece)
         load(part + s * size + u * piece, source + s * step_p + (u * lanes + lane) * piece, piece, aligned);
-      }
-    }
     return;
   }
-#pragma unroll
-  for (int i = 0; i < size; ++i) {
+  UNROLLED(i, size) {
     const int at = (i / piece * lanes + lane) * piece + i % piece;
     if (whole) {
 #pragma unroll
       for (int s = 0; s < KS; s += K_PIECE) {
         real values[16];
         load(values, source + at * step_i + s, K_PIECE, false);
-#pragma unroll
-        for (int q = 0; q < K_PIECE; ++q) {
-          part[(s + q) * size + i] = values[q];
-        }
+        UNROLLED(q, K_PIECE) part[(s + q) * size + i] = values[q];
       }
     } else {
-#pragma unroll
-      for (int s = 0; s < KS; ++s) {
-        part[s * size + i] = at < extent && s < depth ? LOAD(source + at * step_i + s * step_p) : 0;
-      }
+      UNROLLED(s, KS) part[s * size + i] = at < extent && s < depth ? LOAD(source + at * step_i + s * step_p) : 0;
     }
   }
 }
@@ -208,26 +194,17 @@ static inline void read_part(real* part, __global const element* source, const b
 // The same from local memory, where the steps are `block` elements apart.
 static inline void read_part_local(real* part, __local const real* shared, const int block, const int size,
                                    const int piece, const int lane, const int lanes) {
-#pragma unroll
-  for (int s = 0; s < KS; ++s) {
-#pragma unroll
-    for (int u = 0; u < size / piece; ++u) {
+  UNROLLED(s, KS)
+    UNROLLED(u, size / piece)
       load_local(part + s * size + u * piece, shared + s * block + (u * lanes + lane) * piece, piece);
-    }
-  }
 }
 
 #if LAYOUT_A == IMAGE || LAYOUT_B == IMAGE
 // The same from an image, in which the first step begins at `corner`.
 static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t image, const int2 corner, const int size,
                                           const int lane, const int lanes) {
-#pragma unroll
-  for (int s = 0; s < KS; ++s) {
-#pragma unroll
-    for (int u = 0; u < size / TEXEL; ++u) {
-      load_texel(part + s * size + u * TEXEL, image, corner + (int2)(u * lanes + lane, s));
-    }
-  }
+  UNROLLED(s, KS)
+    UNROLLED(u, size / TEXEL) load_texel(part + s * size + u * TEXEL, image, corner + (int2)(u * lanes + lane, s));
 }
 #endif
 
@@ -304,16 +281,9 @@ static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t imag
 
 static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS * MS],
                             const realv b_part[KS * COLUMN_VECTORS]) {
-#pragma unroll
-  for (int s = 0; s < KS; ++s) {
-#pragma unroll
-    for (int i = 0; i < MS; ++i) {
-#pragma unroll
-      for (int w = 0; w < COLUMN_VECTORS; ++w) {
-        sum[i][w] += a_part[s * MS + i] * b_part[s * COLUMN_VECTORS + w];
-      }
-    }
-  }
+  UNROLLED(s, KS)
+    UNROLLED(i, MS)
+      UNROLLED(w, COLUMN_VECTORS) sum[i][w] += a_part[s * MS + i] * b_part[s * COLUMN_VECTORS + w];
 }
 
 // True if a work-item reads from a matrix whose edge lies in this block.

@@ -1,6 +1,6 @@
+// The constraints as tables: each has a name, the families that it is about, a rule in words and what tells whether a
+// point obeys it. CONSTRAINTS.md lists them and says where limits that no device reports come from.
 #include <clbake/kernels/constraints.hpp>
-
-#include "requirements.hpp"
 
 #include <algorithm>
 
@@ -10,403 +10,445 @@ namespace {
 
 using std::to_string;
 
-// Limits that no device reports. CONSTRAINTS.md explains them.
-constexpr std::uint32_t max_factor = 32768;                    // elements
-constexpr std::uint32_t max_split = 64;                        // slices
-constexpr std::uint32_t max_buffers = 8;                       // pairs of tiles
-constexpr std::uint32_t max_shares = 16;                       // groups of work-items of a tile
-constexpr std::uint64_t max_vector_accumulator_bytes = 2048;   // register_tile: 32 registers of 64 bytes
-constexpr std::uint64_t max_item_accumulator_bytes = 512;      // other families: half of 255 registers of 4 bytes
-constexpr std::uint64_t max_group_accumulator_bytes = 262144;  // all registers of a GPU's multiprocessor
-constexpr std::uint64_t max_unrolled = 2048;                   // stripe: vector multiply-adds
-constexpr std::uint64_t sm_90_local_memory = 232416;           // NVIDIA reports less than sm_90 has
-constexpr std::uint64_t max_work_group = 1024;                 // work-items, as GPUs have
-constexpr std::uint64_t pack_items = 256;                      // PACK_ITEMS of pack.cl
-constexpr std::uint64_t reduce_items = 64;                     // REDUCE_ITEMS of reduce.cl
+constexpr std::uint64_t sm_90_local_memory = 232416;  // NVIDIA reports less than sm_90 has
+constexpr std::uint64_t max_work_group = 1024;        // work-items, as GPUs have
+constexpr std::uint64_t pack_items = 256;             // PACK_ITEMS of pack.cl
+constexpr std::uint64_t reduce_items = 64;            // REDUCE_ITEMS of reduce.cl
 
+// Registers of an NVIDIA multiprocessor, and those that a work-item needs beside its sums and operands.
+constexpr std::uint32_t all_registers = 65536;
+constexpr std::uint32_t max_registers = 256;  // of a work-item
+constexpr std::uint32_t thin_more_registers = 40;
+constexpr std::uint32_t warp_more_registers = 32;
+constexpr std::uint32_t warpgroup_more_registers = 32;  // measured: 128 x 256 fits, 192 x 256 not
+
+constexpr std::uint32_t pairs_depth = 16;  // steps of k that map mma of local_tile multiplies at once
+
+// The point, the device, and what follows from both.
+struct Case {
+  const Params& p;
+  const DeviceLimits& device;
+  WorkGroup group{};
+  std::uint64_t items = 0;  // of the work-group
+};
+
+struct Amount {
+  std::uint64_t wanted, limit;
+};
+
+struct Constraint {
+  std::string_view name;
+  std::uint32_t families;
+  std::string_view rule;                    // in CONSTRAINTS.md, and the beginning of a reason
+  std::string_view shown;                   // parameters whose values belong to the reason
+  bool (*holds)(const Case&);               // null: what counts is the amount
+  Amount (*amount)(const Case&) = nullptr;  // holds if no more is wanted than the limit
+};
+
+constexpr std::uint32_t bit(Family family) { return 1U << static_cast<unsigned>(family); }
+constexpr std::uint32_t every = (1U << std::size(all_families)) - 1;
+constexpr std::uint32_t direct = bit(Family::direct), register_tile = bit(Family::register_tile),
+                        local_tile = bit(Family::local_tile), thin_tile = bit(Family::thin_tile),
+                        warp_tile = bit(Family::warp_tile), warpgroup_tile = bit(Family::warpgroup_tile),
+                        stripe = bit(Family::stripe);
+
+bool is_power(std::uint32_t x) { return (x & (x - 1)) == 0; }
+bool is_width(std::uint32_t w) { return is_power(w) && w <= 16; }
+bool has_image(const Params& p) { return p.layout_a == Layout::image || p.layout_b == Layout::image; }
+bool reads_rows(const Case& c) { return std::max(c.p.layout_a, c.p.layout_b) <= Layout::padded; }
 // True if local memory holds pairs of elements, which matrix units multiply: PAIRED of tile_loads.cl.
 bool has_pairs(const Params& p) { return p.map == Map::mma; }
 
 // Elements of a texel: TEXEL of published/pack_image.cl.
-constexpr std::uint32_t texel(Precision p) { return p == Precision::double_precision ? 2 : 4; }
+std::uint32_t texel(const Params& p) { return p.precision == Precision::double_precision ? 2 : 4; }
 
-// Checks one Params; each method is a group of constraints. Without a list of violations it stops at the first one and
-// makes no text.
-class Checker {
- public:
-  Checker(const Params& params, const DeviceLimits& device, std::vector<Violation>* violations)
-      : p_(params), device_(device), requirements_{params, device, violations} {}
+std::uint64_t item_bytes(const Params& p) { return std::uint64_t{p.ms} * p.ns * real_bytes(p.precision); }
 
-  bool run() {
-    // The other constraints divide by the factors, so factors must be in range first.
-    if (!(range() && options())) return false;
-    const bool basic =
-        all({&Checker::precision, &Checker::vector_width, &Checker::divisibility, &Checker::family, &Checker::image,
-             &Checker::front_end, &Checker::registers, &Checker::private_memory, &Checker::unrolling});
-    return basic && all({&Checker::work_group, &Checker::group_registers, &Checker::local_memory, &Checker::exchange});
-  }
+// The columns of a warp of thin_tile are the long side, or its rows.
+bool has_long_columns(const Params& p) { return p.nl == 8 * p.ns && p.ml == 4 * p.ms; }
+bool is_thin(const Params& p) {
+  const bool columns = has_long_columns(p);
+  const std::uint32_t lines = columns ? p.ns : p.ms, thin = columns ? p.ml : p.nl;
+  return (columns || (p.ml == 8 * p.ms && p.nl == 4 * p.ns)) && (lines == 2 || lines == 4 || lines == 8) &&
+         thin % 8 == 0 && p.vector_width == (columns ? lines : 2);
+}
 
- private:
-  using Group = bool (Checker::*)();
-  bool all(std::initializer_list<Group> groups) {
-    bool holds = true;
-    for (const Group group : groups) {
-      holds = (this->*group)() && holds;
-      if (!holds && !requirements_.violations) return false;
-    }
-    return holds;
-  }
+bool is_narrow(const Params& p) { return p.ml == 32 || p.nl == 32; }
+bool is_warpgroup_tile(const Params& p) {
+  const auto is_small = [](std::uint32_t side) { return side == 32 || side == 64; };
+  const bool fits = is_narrow(p) ? is_small(p.ml) && is_small(p.nl) : p.ml % 64 == 0 && p.nl % 64 == 0 && p.nl <= 256;
+  return fits && (p.kl == 64 || p.kl == 128);
+}
 
-  template <typename Reason>
-  bool require(bool holds, std::string_view constraint, const Reason& reason) {
-    return requirements_.require(holds, constraint, reason);
-  }
+// For each of `items` work-items, in whole blocks of 8.
+std::uint64_t registers(std::uint64_t items, std::uint32_t most = max_registers) {
+  return std::min<std::uint64_t>(all_registers / items / 8 * 8, most);
+}
 
-  bool in_range(const char* factor, std::uint32_t value, std::uint32_t limit = max_factor) {
-    return require(value >= 1 && value <= limit, "range", [&] {
-      return std::string(factor) + " is " + to_string(value) + ", outside 1 to " + to_string(limit);
-    });
-  }
+// Work-items of the largest kernel beside gemm.
+std::uint64_t other_items(const Params& p) {
+  const bool packs = p.layout_a != Layout::row_major || p.layout_b != Layout::row_major;
+  return packs ? pack_items : p.split_k != 1 ? reduce_items : 1;
+}
 
-  bool padding() {
-    return require(p_.padding <= max_factor, "range",
-                   [&] { return "padding is " + to_string(p_.padding) + ", outside 0 to " + to_string(max_factor); });
-  }
+bool takes_sm_90_memory(const Case& c) {
+  return c.device.warpgroups && (c.p.family == Family::warp_tile || c.p.family == Family::warpgroup_tile);
+}
 
-  bool range() {
-    const bool factors[] = {in_range("ml", p_.ml),
-                            in_range("nl", p_.nl),
-                            in_range("kl", p_.kl),
-                            in_range("ms", p_.ms),
-                            in_range("ns", p_.ns),
-                            in_range("ks", p_.ks),
-                            in_range("vector_width", p_.vector_width),
-                            in_range("split_k", std::max(p_.split_k, 1U), max_split),
-                            in_range("buffers", p_.buffers, max_buffers),
-                            in_range("shares", p_.shares, max_shares),
-                            in_range("load_width", p_.load_width, 16),
-                            in_range("fragments", p_.fragments, 2)};
-    bool holds = padding();
-    for (const bool factor : factors) holds = holds && factor;
-    return holds;
-  }
-
-  // A parameter that the family lacks keeps its standard value, so that a kernel has only one name.
-  bool options() {
-    static const Params standard;
-    bool holds = true;
-    for (const Parameter& parameter : parameters()) {
-      if (parameter.of(p_.family)) continue;
-      const std::uint32_t value = parameter.get(p_);
-      holds = require(value == parameter.get(standard), "family",
-                      [&] {
-                        return std::string(parameter.name) + " is " + to_string(value) + ", but " +
-                               std::string(name(p_.family)) +
-                               " has no such parameter: " + to_string(parameter.get(standard));
-                      }) &&
-              holds;
-    }
-    return holds;
-  }
-
-  bool precision() {
-    return require(p_.precision != Precision::double_precision || device_.fp64, "precision",
-                   [] { return "double precision needs cl_khr_fp64, which the device lacks"; });
-  }
-
-  bool vector_of(const char* what, std::uint32_t w) {
-    return require(w == 1 || w == 2 || w == 4 || w == 8 || w == 16, "vector-width", [&] {
-      return std::string(what) + " is " + to_string(w) + ", OpenCL C has vectors of 1, 2, 4, 8 and 16 elements";
-    });
-  }
-
-  bool vector_width() {
-    const bool width = vector_of("vector_width", p_.vector_width);
-    return vector_of("load_width", p_.load_width) && width;
-  }
-
-  bool multiple(const char* whole_name, std::uint64_t whole, const char* part_name, std::uint64_t part) {
-    return require(whole % part == 0, "divisibility", [&] {
-      return std::string(whole_name) + " is " + to_string(whole) + ", not a multiple of " + part_name + " = " +
-             to_string(part);
-    });
-  }
-
-  bool divisibility() {
-    bool holds = multiple("ml", p_.ml, "ms", p_.ms);
-    holds = multiple("nl", p_.nl, "ns", p_.ns) && holds;
-    holds = multiple("ns", p_.ns, "vector_width", p_.vector_width) && holds;
-    holds = halves("shares", p_.shares) && holds;
-    if (p_.family == Family::local_tile) return local_tile_divisibility() && holds;
-    const char* steps = p_.shares == 1 ? "ks" : "ks * shares";
-    return multiple("kl", p_.kl, steps, shares_k(p_.family) ? 1 : p_.ks * p_.shares) && holds;
-  }
-
-  // Rows of tiles are read as vectors from local memory, and loads from global memory stay inside a line of a tile
-  // however the operand is stored.
-  bool local_tile_divisibility() {
-    bool holds = multiple("padding", p_.padding, "vector_width", p_.vector_width);
-    holds = multiple("ml", p_.ml, "load_width", p_.load_width) && holds;
-    holds = multiple("nl", p_.nl, "load_width", p_.load_width) && holds;
-    holds = multiple("kl", p_.kl, "load_width", p_.load_width) && holds;
-    return multiple("kl", p_.kl, "shares", p_.shares) && holds;
-  }
-
-  bool family() {
-    const bool can_cut = require(p_.split_k > 0 || cuts_tail(p_.family), "family", [&] {
-      return "split_k is 0, but " + std::string(name(p_.family)) + " cannot cut its last tiles alone";
-    });
-    return parameters_of_family() && can_cut;
-  }
-
-  bool parameters_of_family() {
-    if (p_.family == Family::local_tile) return local_tile_family();
-    if (p_.family == Family::warp_tile) return warp_tile_holds(requirements_);
-    if (p_.family == Family::warpgroup_tile) return warpgroup_tile_holds(requirements_);
-    if (p_.family == Family::thin_tile) {
-      const bool shared = halves("kl", p_.kl);
-      return thin_tile_holds(requirements_) && shared;
-    }
-    if (p_.family == Family::register_tile) {
-      // It updates C once for each block of k. With split-k it updates partial sums, which are reals.
-      return require(!has_16_bits(p_.precision) || p_.split_k > 1, "rounding", [&] {
-        return std::string("register_tile needs a split_k of at least 2 for ") + name(p_.precision) +
-               ": else it would round sums to 16 bits after each block of k";
-      });
-    }
-    if (p_.family == Family::stripe && (p_.local_a || p_.local_b)) return work_group_width();
-    if (p_.family != Family::direct) return true;
-    const bool shared = halves("kl", p_.kl);
-    return require(p_.ns == p_.vector_width, "family",
-                   [&] {
-                     return "ns is " + to_string(p_.ns) + ", but a work-item of direct computes one vector of " +
-                            to_string(p_.vector_width) + " columns";
-                   }) &&
-           shared;
-  }
-
-  bool halves(const char* name, std::uint32_t value) {
-    return require((value & (value - 1)) == 0, "family", [&] {
-      return std::string(name) + " is " + to_string(value) +
-             ", but only a power of two of work-items, warps or groups can share sums";
-    });
-  }
-
-  // PoCL 3.1 runs the first work-item of such a group twice behind a loop with barriers that has no iterations.
-  bool work_group_width() {
-    const WorkGroup group = work_group_size(p_);
-    return require(group.x >= 2, "work-group-width", [&] {
-      return "nl / ns is " + to_string(group.x) +
-             ", but must be at least 2: on PoCL work-groups one work-item wide update C twice";
-    });
-  }
-
-  bool local_tile_family() {
-    bool holds = require(p_.layout_a != Layout::image && p_.layout_b != Layout::image, "family",
-                         [] { return "a layout is image, but local_tile reads buffers only"; });
-    holds = require(p_.buffers <= 2, "family",
-                    [&] { return "buffers is " + to_string(p_.buffers) + ", but local_tile has 1 or 2"; }) &&
-            holds;
-    const WorkGroup group = work_group_size(p_);
-    holds = work_group_width() && holds;
-    holds = require(p_.map != Map::mma8, "map", [] { return "map mma8 is warp_tile's, local_tile has no such one"; }) &&
-            holds;
-    if (p_.map != Map::zigzag && p_.map != Map::mma) return holds;
-    const std::uint32_t warp_x = p_.map == Map::zigzag ? 8 : 4;
-    const std::uint32_t warp_y = 32 / warp_x;
-    holds = require(group.x % warp_x == 0 && group.y / p_.shares % warp_y == 0, "map",
-                    [&] {
-                      return std::string(p_.map == Map::zigzag ? "map zigzag" : "map mma") + " needs blocks of " +
-                             to_string(warp_x) + " x " + to_string(warp_y) + " work-items, and the work-group has " +
-                             to_string(group.x) + " x " + to_string(group.y / p_.shares);
-                    }) &&
-            holds;
-    return (p_.map == Map::zigzag || pairs_hold(requirements_)) && holds;
-  }
-
-  bool image_of(const char* operand, Layout layout, const char* whole_name, std::uint32_t whole) {
-    if (layout != Layout::image) return true;
-    const std::uint32_t width = texel(p_.precision);
-    bool holds = require(device_.images, "image",
-                         [&] { return std::string(operand) + " is read from an image, but the device has none"; });
-    holds = require(whole % width == 0, "image",
-                    [&] {
-                      return std::string(whole_name) + " is " + to_string(whole) + ", not a multiple of the " +
-                             to_string(width) + " elements of a texel";
-                    }) &&
-            holds;
-    return require(p_.family != Family::stripe || p_.vector_width <= width, "image",
-                   [&] {
-                     return "vector_width is " + to_string(p_.vector_width) + ", but a texel of " + operand +
-                            " has only " + to_string(width) + " elements";
-                   }) &&
-           holds;
-  }
-
-  // A texel is read at a time, so it must belong to one work-group's block, in stripe to one work-item's.
-  bool image() {
-    const bool item = p_.family == Family::stripe;
-    const bool a = image_of("A", p_.layout_a, item ? "ms" : "ml", item ? p_.ms : p_.ml);
-    return image_of("B", p_.layout_b, item ? "ns" : "nl", item ? p_.ns : p_.nl) && a;
-  }
-
-  bool front_end() {
-    if (p_.front_end == FrontEnd::driver) return true;
-    const bool ptx = require(device_.ptx > 0, "front-end",
-                             [] { return "clang compiles only for NVIDIA's devices, which take PTX"; });
-    return require(
-               p_.layout_a != Layout::image && p_.layout_b != Layout::image, "front-end",
-               [] { return "an operand is read from an image, which clang cannot compile for NVIDIA's devices"; }) &&
-           ptx;
-  }
-
-  bool registers() {
-    const std::uint64_t bytes = std::uint64_t{p_.ms} * p_.ns * real_bytes(p_.precision);
-    const std::uint64_t limit =
-        p_.family == Family::register_tile ? max_vector_accumulator_bytes : max_item_accumulator_bytes;
-    return require(bytes <= limit, "registers", [&] {
-      return "ms * ns = " + to_string(p_.ms) + " * " + to_string(p_.ns) + " accumulators take " + to_string(bytes) +
-             " bytes of registers, limit " + to_string(limit);
-    });
-  }
-
-  bool private_memory() {
-    if (p_.family != Family::register_tile) return true;
-    const std::uint64_t bytes = std::uint64_t{p_.kl} * p_.nl * real_bytes(p_.precision);
-    const std::uint64_t limit = device_.private_memory_bytes;
-    return require(bytes <= limit, "private-memory", [&] {
-      return "the block of op(B), kl * nl = " + to_string(p_.kl) + " * " + to_string(p_.nl) + " elements, takes " +
-             to_string(bytes) + " bytes, limit " + to_string(limit);
-    });
-  }
-
-  // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
-  bool unrolling() {
-    if (p_.family != Family::stripe) return true;
-    const std::uint64_t count = std::uint64_t{p_.ks} * p_.ms * (p_.ns / p_.vector_width);
-    return require(count <= max_unrolled, "unrolling", [&] {
-      return to_string(p_.ks) + " * " + to_string(p_.ms) + " * " + to_string(p_.ns) + " / " +
-             to_string(p_.vector_width) + " = " + to_string(count) + " vector multiply-adds are unrolled, limit " +
-             to_string(max_unrolled);
-    });
-  }
-
-  bool work_group() {
-    const WorkGroup group = work_group_size(p_);
-    const std::uint64_t items = std::uint64_t{group.x} * group.y;
-    const std::uint64_t limit = std::min<std::uint64_t>(device_.max_work_group_size, max_work_group);
-    bool holds = require(items <= limit, "work-group-size", [&] {
-      return to_string(group.x) + " * " + to_string(group.y) + " = " + to_string(items) + " work-items, limit " +
-             to_string(limit);
-    });
-    const bool packs = p_.layout_a != Layout::row_major || p_.layout_b != Layout::row_major;
-    const std::uint64_t most = packs ? pack_items : p_.split_k != 1 ? reduce_items : 1;  // of the other kernels
-    holds = require(most <= device_.max_work_group_size, "work-group-size",
-                    [&] {
-                      return std::string(packs ? "pack" : "reduce") + " kernels have " + to_string(most) +
-                             " work-items, limit " + to_string(device_.max_work_group_size);
-                    }) &&
-            holds;
-    const std::uint64_t sizes[2] = {group.x, group.y};
-    for (std::size_t i = 0; i < 2; ++i) {
-      holds = require(sizes[i] <= device_.max_work_item_sizes[i], "work-item-sizes",
-                      [&] {
-                        return to_string(sizes[i]) + " work-items in dimension " + to_string(i) + ", limit " +
-                               to_string(device_.max_work_item_sizes[i]);
-                      }) &&
-              holds;
-    }
-    return holds;
-  }
-
-  bool group_registers() {
-    const WorkGroup group = work_group_size(p_);
-    const std::uint64_t items = std::uint64_t{group.x} * group.y;
-    const std::uint64_t bytes = items * p_.ms * p_.ns * real_bytes(p_.precision);
-    return require(bytes <= max_group_accumulator_bytes, "registers", [&] {
-      return "the " + to_string(p_.ms) + " * " + to_string(p_.ns) + " accumulators of " + to_string(items) +
-             " work-items take " + to_string(bytes) + " bytes of registers, limit " +
-             to_string(max_group_accumulator_bytes);
-    });
-  }
-
-  bool local_memory() {
-    const std::uint64_t bytes = local_memory_bytes(p_);
-    const bool all = device_.warpgroups && (p_.family == Family::warp_tile || p_.family == Family::warpgroup_tile);
-    const std::uint64_t limit = all ? sm_90_local_memory : device_.local_memory_bytes;
-    return require(bytes <= limit, "local-memory", [&] {
-      return "the tiles of A and B take " + to_string(bytes) + " bytes of local memory, limit " + to_string(limit);
-    });
-  }
-
-  // ms neighbours exchange one element of 32 bits each, in whole sub-groups: 32 work-items on NVIDIA's devices.
-  bool exchange() {
-    if (!p_.exchange) return true;
-    const WorkGroup group = work_group_size(p_);
-    bool holds = require(device_.shuffle || device_.ptx > 0, "exchange", [] {
-      return "exchange needs cl_khr_subgroups and cl_khr_subgroup_shuffle (not PoCL's), or a device of NVIDIA's; this "
-             "is neither";
-    });
-    holds = require(p_.precision != Precision::double_precision, "exchange",
-                    [] { return "exchange moves 32 bits, and double precision has 64"; }) &&
-            holds;
-    holds = require(p_.map == Map::blocked || p_.map == Map::cyclic, "exchange",
-                    [] { return "exchange needs map blocked or cyclic, where neighbours need the same rows"; }) &&
-            holds;
-    return require(p_.ms <= 16 && (p_.ms & (p_.ms - 1)) == 0 && group.x % p_.ms == 0 && group.x * group.y % 32 == 0,
-                   "exchange",
-                   [&] {
-                     return "exchange needs an ms of 1, 2, 4, 8 or 16 that divides nl / ns, and a multiple of 32 "
-                            "work-items, not ms = " +
-                            to_string(p_.ms) + " and " + to_string(group.x) + " x " + to_string(group.y);
-                   }) &&
-           holds;
-  }
-
-  const Params& p_;
-  const DeviceLimits& device_;
-  Requirements requirements_;
+// Rules about the parameters alone, or with what the device has.
+const Constraint kFirst[] = {
+    {"precision", every, "double precision needs cl_khr_fp64", "",
+     [](const Case& c) { return c.p.precision != Precision::double_precision || c.device.fp64; }},
+    {"vector-width", every, "vector_width must be 1, 2, 4, 8 or 16", "vector_width",
+     [](const Case& c) { return is_width(c.p.vector_width); }},
+    {"vector-width", local_tile, "load_width must be 1, 2, 4, 8 or 16", "load_width",
+     [](const Case& c) { return is_width(c.p.load_width); }},
+    {"divisibility", every, "ml must be a multiple of ms", "ml ms", [](const Case& c) { return c.p.ml % c.p.ms == 0; }},
+    {"divisibility", every, "nl must be a multiple of ns", "nl ns", [](const Case& c) { return c.p.nl % c.p.ns == 0; }},
+    {"divisibility", every, "ns must be a multiple of vector_width", "ns vector_width",
+     [](const Case& c) { return c.p.ns % c.p.vector_width == 0; }},
+    {"divisibility", register_tile | warp_tile | warpgroup_tile | stripe, "kl must be a multiple of ks * shares",
+     "kl ks shares", [](const Case& c) { return c.p.kl % (c.p.ks * c.p.shares) == 0; }},
+    {"divisibility", local_tile, "padding must be a multiple of vector_width", "padding vector_width",
+     [](const Case& c) { return c.p.padding % c.p.vector_width == 0; }},
+    {"divisibility", local_tile, "ml, nl and kl must be multiples of load_width", "ml nl kl load_width",
+     [](const Case& c) {
+       const std::uint32_t width = c.p.load_width;
+       return c.p.ml % width == 0 && c.p.nl % width == 0 && c.p.kl % width == 0;
+     }},
+    {"divisibility", local_tile, "kl must be a multiple of shares", "kl shares",
+     [](const Case& c) { return c.p.kl % c.p.shares == 0; }},
+    {"family", local_tile | warp_tile, "shares must be a power of two, to add up sums", "shares",
+     [](const Case& c) { return is_power(c.p.shares); }},
+    {"family", direct | thin_tile, "kl must be a power of two, to add up sums", "kl",
+     [](const Case& c) { return is_power(c.p.kl); }},
+    {"family", every & ~(local_tile | warp_tile | warpgroup_tile), "split_k must not be 0: the tail cannot be cut",
+     "split_k", [](const Case& c) { return c.p.split_k > 0; }},
+    {"family", direct, "ns must equal vector_width: a work-item computes one vector of columns", "ns vector_width",
+     [](const Case& c) { return c.p.ns == c.p.vector_width; }},
+    {"family", local_tile, "no layout may be image", "layout_a layout_b",
+     [](const Case& c) { return !has_image(c.p); }},
+    {"family", local_tile, "buffers must be 1 or 2", "buffers", [](const Case& c) { return c.p.buffers <= 2; }},
+    {"rounding", register_tile, "split_k must be 2 or more for 16 bits, else sums are rounded after each block of k",
+     "split_k", [](const Case& c) { return !has_16_bits(c.p.precision) || c.p.split_k > 1; }},
+    {"work-group-width", local_tile, "nl / ns must be 2 or more", "nl ns",
+     [](const Case& c) { return c.group.x >= 2; }},
+    {"work-group-width", stripe, "nl / ns must be 2 or more with an operand in local memory", "nl ns",
+     [](const Case& c) { return c.group.x >= 2 || !(c.p.local_a || c.p.local_b); }},
+    {"map", local_tile, "map mma8 is warp_tile's", "map", [](const Case& c) { return c.p.map != Map::mma8; }},
+    {"map", local_tile, "map zigzag needs blocks of 8 x 4 work-items", "nl ns ml ms shares",
+     [](const Case& c) { return c.p.map != Map::zigzag || (c.group.x % 8 == 0 && c.group.y / c.p.shares % 4 == 0); }},
+    {"map", local_tile, "map mma needs blocks of 4 x 8 work-items", "nl ns ml ms shares",
+     [](const Case& c) { return !has_pairs(c.p) || (c.group.x % 4 == 0 && c.group.y / c.p.shares % 8 == 0); }},
+    {"map", local_tile, "map mma multiplies half and bfloat16 only", "",
+     [](const Case& c) { return !has_pairs(c.p) || has_16_bits(c.p.precision); }},
+    {"map", local_tile, "map mma needs a load_width of 2 or more, to load pairs", "load_width",
+     [](const Case& c) { return !has_pairs(c.p) || c.p.load_width >= 2; }},
+    {"map", local_tile, "map mma needs an even ms and a vector_width of 2", "ms vector_width",
+     [](const Case& c) { return !has_pairs(c.p) || (c.p.vector_width == 2 && c.p.ms % 2 == 0); }},
+    {"map", local_tile, "map mma needs a multiple of 16 * shares as kl", "kl shares",
+     [](const Case& c) { return !has_pairs(c.p) || c.p.kl % (pairs_depth * c.p.shares) == 0; }},
+    {"map", local_tile, "map mma needs NVIDIA's sm_80 or later", "",
+     [](const Case& c) { return !has_pairs(c.p) || c.device.ptx >= 80; }},
+    {"thin", thin_tile, "thin_tile multiplies half and bfloat16 only", "",
+     [](const Case& c) { return has_16_bits(c.p.precision); }},
+    {"thin", thin_tile, "thin_tile needs NVIDIA's sm_80 or later", "",
+     [](const Case& c) { return c.device.ptx >= 80; }},
+    {"thin", thin_tile,
+     "a warp computes 8 * ns columns by 4 * ms rows in vectors of ns, or 8 * ms rows by 4 * ns columns in vectors "
+     "of 2, the factor of 8 being 2, 4 or 8 and the other side a multiple of 8",
+     "ml nl ms ns vector_width", [](const Case& c) { return is_thin(c.p); }},
+    {"warp", warp_tile, "warp_tile multiplies double precision only", "",
+     [](const Case& c) { return c.p.precision == Precision::double_precision; }},
+    {"warp", warp_tile, "map must be mma or mma8", "map",
+     [](const Case& c) { return c.p.map == Map::mma || c.p.map == Map::mma8; }},
+    {"warp", warp_tile, "map mma needs NVIDIA's sm_90 or later, mma8 sm_80", "map",
+     [](const Case& c) { return c.device.ptx >= (c.p.map == Map::mma ? 90 : 80); }},
+    {"warp", warp_tile, "ml and nl must be powers of two from 16 on, and kl 16 or 32", "ml nl kl",
+     [](const Case& c) {
+       return is_power(c.p.ml) && is_power(c.p.nl) && c.p.ml >= 16 && c.p.nl >= 16 && (c.p.kl == 16 || c.p.kl == 32);
+     }},
+    {"warp", warp_tile, "ms must be even, ks 4 or 8, vector_width 2, ml a multiple of 8 * ms, nl of 4 * ns",
+     "ms ks vector_width ml nl ns",
+     [](const Case& c) {
+       return c.p.ms % 2 == 0 && c.p.ml % (8 * c.p.ms) == 0 && c.p.nl % (4 * c.p.ns) == 0 && c.p.vector_width == 2 &&
+              (c.p.ks == 4 || c.p.ks == 8);
+     }},
+    {"warp", warp_tile, "buffers must be 2 to 6", "buffers",
+     [](const Case& c) { return c.p.buffers >= 2 && c.p.buffers <= 6; }},
+    {"warp", warp_tile, "operands must be read as stored or padded", "layout_a layout_b", reads_rows},
+    {"warpgroup", warpgroup_tile, "warpgroup_tile needs NVIDIA's sm_90, and no other", "",
+     [](const Case& c) { return c.device.warpgroups; }},
+    {"warpgroup", warpgroup_tile, "warpgroup_tile multiplies half and bfloat16 only", "",
+     [](const Case& c) { return has_16_bits(c.p.precision); }},
+    {"warpgroup", warpgroup_tile,
+     "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 64 or 128", "ml nl kl",
+     [](const Case& c) { return is_warpgroup_tile(c.p); }},
+    {"warpgroup", warpgroup_tile, "ms must be 2, ns nl / 4, ks 1 and vector_width 8", "ms ns nl ks vector_width",
+     [](const Case& c) { return c.p.ms == 2 && 4 * c.p.ns == c.p.nl && c.p.vector_width == 8 && c.p.ks == 1; }},
+    {"warpgroup", warpgroup_tile, "buffers must be 3 or more", "buffers",
+     [](const Case& c) { return c.p.buffers >= 3; }},
+    {"warpgroup", warpgroup_tile, "tensor_copies need 64 to 256 rows, 64 columns or more, and a kl of 64", "ml nl kl",
+     [](const Case& c) { return !c.p.tensor_copies || (!is_narrow(c.p) && c.p.ml <= 256 && c.p.kl == 64); }},
+    {"warpgroup", warpgroup_tile, "operands must be read as stored or padded", "layout_a layout_b", reads_rows},
+    {"image", stripe, "a layout of image needs a device with images", "layout_a layout_b",
+     [](const Case& c) { return !has_image(c.p) || c.device.images; }},
+    {"image", stripe, "ms of an A (ns of a B) in an image must be whole texels, of 4 elements, of 2 in double",
+     "layout_a ms layout_b ns",
+     [](const Case& c) {
+       return (c.p.layout_a != Layout::image || c.p.ms % texel(c.p) == 0) &&
+              (c.p.layout_b != Layout::image || c.p.ns % texel(c.p) == 0);
+     }},
+    {"image", stripe, "vector_width must not exceed a texel", "vector_width",
+     [](const Case& c) { return !has_image(c.p) || c.p.vector_width <= texel(c.p); }},
+    {"front-end", every, "clang compiles only for NVIDIA's devices", "",
+     [](const Case& c) { return c.p.front_end == FrontEnd::driver || c.device.ptx > 0; }},
+    {"front-end", every, "clang cannot compile kernels that read an image", "layout_a layout_b",
+     [](const Case& c) { return c.p.front_end == FrontEnd::driver || !has_image(c.p); }},
+    {"registers", register_tile, "at most 2048 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
+     [](const Case& c) -> Amount {
+       return {item_bytes(c.p), 2048};
+     }},
+    {"registers", every & ~register_tile, "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns",
+     nullptr,
+     [](const Case& c) -> Amount {
+       return {item_bytes(c.p), 512};
+     }},
+    {"private-memory", register_tile, "kl * nl reals of op(B) must fit the private memory of a work-item", "kl nl",
+     nullptr,
+     [](const Case& c) -> Amount {
+       return {std::uint64_t{c.p.kl} * c.p.nl * real_bytes(c.p.precision), c.device.private_memory_bytes};
+     }},
+    // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
+    {"unrolling", stripe, "at most 2048 vector multiply-adds may be unrolled: ks * ms * ns / vector_width",
+     "ks ms ns vector_width", nullptr,
+     [](const Case& c) -> Amount {
+       return {std::uint64_t{c.p.ks} * c.p.ms * (c.p.ns / c.p.vector_width), 2048};
+     }},
 };
+
+// Rules about the work-group of a point that obeys the others.
+const Constraint kOfWorkGroup[] = {
+    {"work-group-size", every, "a work-group has at most 1024 work-items, and as many as the device takes",
+     "nl ns ml ms kl shares", nullptr,
+     [](const Case& c) -> Amount {
+       return {c.items, std::min(c.device.max_work_group_size, max_work_group)};
+     }},
+    {"work-group-size", every, "kernels that pack need work-groups of 256, those that reduce of 64", "", nullptr,
+     [](const Case& c) -> Amount {
+       return {other_items(c.p), c.device.max_work_group_size};
+     }},
+    {"work-item-sizes", every, "the device limits the work-items in dimension 0", "nl ns kl", nullptr,
+     [](const Case& c) -> Amount {
+       return {c.group.x, c.device.max_work_item_sizes[0]};
+     }},
+    {"work-item-sizes", every, "the device limits the work-items in dimension 1", "ml ms shares", nullptr,
+     [](const Case& c) -> Amount {
+       return {c.group.y, c.device.max_work_item_sizes[1]};
+     }},
+    {"registers", every, "at most 262144 bytes of accumulators for a work-group", "ms ns", nullptr,
+     [](const Case& c) -> Amount {
+       return {c.items * item_bytes(c.p), 262144};
+     }},
+    {"local-memory", every, "the tiles of A and B must fit local memory", "", nullptr,
+     [](const Case& c) -> Amount {
+       return {local_memory_bytes(c.p), takes_sm_90_memory(c) ? sm_90_local_memory : c.device.local_memory_bytes};
+     }},
+    {"thin", thin_tile, "a work-item needs registers for sums, operands and 40 more", "ms ns kl ks", nullptr,
+     [](const Case& c) -> Amount {
+       const bool columns = has_long_columns(c.p);
+       const std::uint32_t lines = columns ? c.p.ns : c.p.ms, thin = columns ? c.p.ml : c.p.nl;
+       return {c.p.ms * c.p.ns + c.p.ks * (4 * lines + thin / 2) + thin_more_registers, registers(32 * c.p.kl)};
+     }},
+    // The copies of the next block are waited for in one step, and started in another.
+    {"warp", warp_tile, "each share needs two steps of a block: a kl of 2 * ks * shares", "kl ks shares", nullptr,
+     [](const Case& c) -> Amount {
+       return {2 * c.p.ks * c.p.shares, c.p.kl};
+     }},
+    // A search sets `shares` last and tries 1 first, so that the least must hold without the other shares.
+    {"warp", warp_tile, "the copies need max(ml, nl) / 2 work-items of a share", "ml nl ms ns", nullptr,
+     [](const Case& c) -> Amount {
+       return {std::max(c.p.ml, c.p.nl) / 2, c.items / c.p.shares};
+     }},
+    {"warp", warp_tile, "the copies employ no more than 8 * min(ml, nl) work-items", "ml nl ms ns shares", nullptr,
+     [](const Case& c) -> Amount {
+       return {c.items, 8 * std::min(c.p.ml, c.p.nl)};
+     }},
+    {"warp", warp_tile, "a work-item needs registers for sums, fragments and 32 more", "ms ns ks fragments", nullptr,
+     [](const Case& c) -> Amount {
+       const std::uint32_t fragments = c.p.fragments * c.p.ks * (2 * c.p.ms + c.p.ns) / 4;
+       return {2 * c.p.ms * c.p.ns + fragments + warp_more_registers, registers(c.items)};
+     }},
+    // wgmma cannot spill its sums.
+    {"warpgroup", warpgroup_tile, "a work-item needs registers for nl / 2 sums and 32 more", "ml nl", nullptr,
+     [](const Case& c) -> Amount {
+       return {c.p.nl / 2 + warpgroup_more_registers, registers(2 * std::max(c.p.ml, 64U) + 128, all_registers)};
+     }},
+    {"exchange", local_tile, "exchange needs cl_khr_subgroup_shuffle, not PoCL's, or a device of NVIDIA's", "",
+     [](const Case& c) { return !c.p.exchange || c.device.shuffle || c.device.ptx > 0; }},
+    {"exchange", local_tile, "exchange moves 32 bits, and double precision has 64", "",
+     [](const Case& c) { return !c.p.exchange || c.p.precision != Precision::double_precision; }},
+    {"exchange", local_tile, "exchange needs map blocked or cyclic", "map",
+     [](const Case& c) { return !c.p.exchange || c.p.map <= Map::cyclic; }},
+    {"exchange", local_tile,
+     "exchange needs an ms of 1, 2, 4, 8 or 16 that divides nl / ns, and a multiple of 32 work-items", "ms nl ns ml",
+     [](const Case& c) { return !c.p.exchange || (is_width(c.p.ms) && c.group.x % c.p.ms == 0 && c.items % 32 == 0); }},
+};
+
+constexpr Constraint kRange = {"range", every, "each parameter must be in its range", "", nullptr};
+constexpr Constraint kHas = {"family", every, "parameters that the family lacks keep their standard values", "",
+                             nullptr};
+
+std::string shown(const Parameter& parameter, const Params& p) {
+  const std::uint32_t value = parameter.get(p);
+  return std::string(parameter.name) + " = " +
+         (value < parameter.words.size() ? std::string(parameter.words[value]) : to_string(value));
+}
+
+// The values of the parameters that `c.shown` names.
+std::string values(const Constraint& c, const Params& p) {
+  std::string text;
+  for (const Parameter& parameter : parameters()) {
+    const std::string padded = " " + std::string(c.shown) + " ";
+    if (padded.find(" " + std::string(parameter.name) + " ") == std::string::npos) continue;
+    text += (text.empty() ? "" : ", ") + shown(parameter, p);
+  }
+  return text;
+}
+
+std::string reason(const Constraint& c, const Case& point) {
+  std::string text(c.rule);
+  const std::string given = values(c, point.p);
+  if (c.holds) return text + (given.empty() ? "" : ": " + given);
+  const Amount amount = c.amount(point);
+  return text + (given.empty() ? "" : " (" + given + ")") + ": " + to_string(amount.wanted) + ", limit " +
+         to_string(amount.limit);
+}
+
+// Appends what a table's constraints say to `violations`; without a list stops at the first.
+template <std::size_t count>
+bool check_all(const Constraint (&table)[count], const Case& point, std::vector<Violation>* violations) {
+  bool all = true;
+  for (const Constraint& c : table) {
+    if ((c.families & bit(point.p.family)) == 0) continue;
+    const Amount amount = c.holds ? Amount{c.holds(point) ? 0U : 1U, 0} : c.amount(point);
+    if (amount.wanted <= amount.limit) continue;
+    if (!violations) return false;
+    violations->push_back({c.name, reason(c, point)});
+    all = false;
+  }
+  return all;
+}
+
+// The others divide by the factors, so factors must be in range first. A parameter that the family lacks keeps its
+// standard value, so that a kernel has only one name.
+bool check_parameters(const Params& p, std::vector<Violation>* violations) {
+  static const Params standard;
+  bool all = true;
+  for (const Parameter& parameter : parameters()) {
+    const std::uint32_t value = parameter.get(p);
+    const bool lacks = !parameter.of(p.family) && value != parameter.get(standard);
+    if (value >= parameter.least && value <= parameter.most && !lacks) continue;
+    if (!violations) return false;
+    all = false;
+    if (lacks) {
+      violations->push_back(
+          {kHas.name, std::string(name(p.family)) + " has no such parameter: " + shown(parameter, p)});
+    } else {
+      violations->push_back({kRange.name, shown(parameter, p) + ", outside " + to_string(parameter.least) + " to " +
+                                              to_string(parameter.most)});
+    }
+  }
+  return all;
+}
+
+bool check(const Params& params, const DeviceLimits& device, std::vector<Violation>* violations) {
+  if (!check_parameters(params, violations)) return false;
+  const WorkGroup group = work_group_size(params);
+  const Case point{params, device, group, std::uint64_t{group.x} * group.y};
+  return check_all(kFirst, point, violations) && check_all(kOfWorkGroup, point, violations);
+}
+
+std::string families_of(const Constraint& c) {
+  if (c.families == every) return "all";
+  if (c.families == (every & ~register_tile)) return "all others";
+  std::string families;
+  for (const Family family : all_families) {
+    if ((c.families & bit(family)) != 0) families += (families.empty() ? "" : ", ") + std::string(name(family));
+  }
+  return families;
+}
 
 }  // namespace
 
+// A line for each name and its families, with all their rules.
+std::string constraints_list() {
+  std::vector<std::pair<std::string, std::string>> lines;
+  const auto add = [&](const Constraint& c) {
+    const std::string head = "- `" + std::string(c.name) + "`, " + families_of(c) + ": ";
+    const auto line = std::find_if(lines.begin(), lines.end(), [&](const auto& r) { return r.first == head; });
+    if (line == lines.end()) {
+      lines.emplace_back(head, c.rule);
+    } else {
+      line->second.append("; ").append(c.rule);
+    }
+  };
+  add(kRange);
+  add(kHas);
+  for (const Constraint& c : kFirst) add(c);
+  for (const Constraint& c : kOfWorkGroup) add(c);
+  std::string list;
+  for (const auto& [head, rules] : lines) list += head + rules + "\n";
+  return list;
+}
+
+void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx) {
+  limits.ptx = ptx;
+  limits.warpgroups = ptx == 90;
+  limits.private_memory_bytes = 65536;
+}
+
 std::uint64_t local_memory_bytes(const Params& p) {
-  if (p.family == Family::warpgroup_tile) {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
-    // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
-    const bool a_along_k = p.layout_a == Layout::row_major && !p.trans_a;
-    const bool b_along_k = p.layout_b == Layout::row_major && p.trans_b;
-    const std::uint64_t lines =
-        std::uint64_t{a_along_k ? p.ml : std::max(p.ml, 64U)} + (b_along_k ? p.nl : std::max(p.nl, 64U));
-    const std::uint64_t tiles = p.buffers * lines * p.kl * element_bytes(p.precision);
-    return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
-  }
-  if (p.family == Family::warp_tile) {
-    const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl;
-    return std::max(tiles, p.shares / 2 * std::uint64_t{p.ml} * p.nl) * element_bytes(p.precision);
-  }
+  const std::uint64_t tile = std::uint64_t{p.ml} * p.nl;
   const std::uint64_t width = p.vector_width;
-  std::uint64_t elements = 0;
-  if (p.family == Family::local_tile) {
-    const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
-    const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
-    elements = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
-    elements = std::max(elements, p.shares / 2 * std::uint64_t{p.ml} * p.nl);
-  } else if (shares_k(p.family)) {
-    elements = p.kl / 2 * std::uint64_t{p.ml} * p.nl;
-  } else if (p.family == Family::stripe) {
-    // stripe.cl aligns each tile to 16 elements.
-    const auto tile = [&](std::uint64_t width_of_tile) { return (p.kl * width_of_tile + 15) / 16 * 16; };
-    elements = (p.local_a ? tile(p.ml) : 0) + (p.local_b ? tile(p.nl) : 0);
+  const std::uint64_t real = real_bytes(p.precision);
+  switch (p.family) {
+    case Family::warpgroup_tile: {  // tiles of elements, later the sums in singles; two barriers of 8 bytes
+      // Lines along k as they are, lines along rows or columns of C with room for 64 at least: warpgroup_copies.cl.
+      const bool a_along_k = p.layout_a == Layout::row_major && !p.trans_a;
+      const bool b_along_k = p.layout_b == Layout::row_major && p.trans_b;
+      const std::uint64_t lines =
+          std::uint64_t{a_along_k ? p.ml : std::max(p.ml, 64U)} + (b_along_k ? p.nl : std::max(p.nl, 64U));
+      const std::uint64_t tiles = p.buffers * lines * p.kl * element_bytes(p.precision);
+      return std::max(tiles, std::uint64_t{p.ml} * (p.nl + 4) * 4) + 16 * std::uint64_t{p.buffers};
+    }
+    case Family::warp_tile: {
+      const std::uint64_t tiles = p.buffers * (std::uint64_t{p.ml} + p.nl) * p.kl;
+      return std::max(tiles, p.shares / 2 * tile) * real;
+    }
+    case Family::local_tile: {
+      const std::uint64_t depth = has_pairs(p) ? p.kl / 2 : p.kl;
+      const auto tiles = [&](std::uint64_t row) { return (p.buffers * (depth * row) + width - 1) / width * width; };
+      const std::uint64_t both = tiles(std::uint64_t{p.ml} + p.padding) + tiles(std::uint64_t{p.nl} + p.padding);
+      return std::max(both, p.shares / 2 * tile) * real;
+    }
+    case Family::stripe: {  // stripe.cl aligns each tile to 16 elements
+      const auto aligned = [&](std::uint64_t side) { return (p.kl * side + 15) / 16 * 16; };
+      return ((p.local_a ? aligned(p.ml) : 0) + (p.local_b ? aligned(p.nl) : 0)) * real;
+    }
+    case Family::direct:
+    case Family::thin_tile: return p.kl / 2 * tile * real;
+    case Family::register_tile: return 0;
   }
-  return elements * real_bytes(p.precision);
+  return 0;
 }
 
 std::vector<Violation> check(const Params& params, const DeviceLimits& device) {
   std::vector<Violation> violations;
-  Checker(params, device, &violations).run();
+  check(params, device, &violations);
   return violations;
 }
 
-bool admits(const DeviceLimits& device, const Params& params) { return Checker(params, device, nullptr).run(); }
+bool admits(const DeviceLimits& device, const Params& params) { return check(params, device, nullptr); }
 
 }  // namespace clbake::kernels

@@ -7,20 +7,20 @@ namespace clbake::kernels {
 
 namespace {
 
-Params direct(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
-  Params p;
-  p.family = Family::direct;
+Params point(std::string_view name, Precision precision) {
+  Params p = std::get<Params>(parse(name));
   p.precision = precision;
-  if (type == DeviceType::cpu) {
-    // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled, because the compiler warns
-    // that it cannot.
-    p.vector_width = (vector_bytes >= 64 ? 64 : 32) / real_bytes(precision);
-    p.ml = p.ms = 6;
-    p.nl = p.ns = p.vector_width;
-  } else {
-    p.ml = p.nl = 16;
-    p.ks = 4;
-  }
+  return p;
+}
+
+Params direct(DeviceType type, Precision precision, std::uint32_t vector_bytes) {
+  if (type == DeviceType::gpu) return point("direct-s-nn-16x16x1-1x1x4-v1", precision);
+  // One vector register wide; six rows hide the latency of the multiply-add. Not unrolled, because the compiler warns
+  // that it cannot.
+  Params p;
+  p.precision = precision;
+  p.nl = p.ns = p.vector_width = (vector_bytes >= 64 ? 64 : 32) / real_bytes(precision);
+  p.ml = p.ms = 6;
   return p;
 }
 
@@ -62,29 +62,20 @@ Params two_row_register_tile(Precision precision, std::uint32_t vector_bytes) {
   return p;
 }
 
-// Work-groups of 128 work-items; on an H200 half as fast again as tiles of 64 x 64.
+// For GPUs: work-groups of 128 work-items, on an H200 half as fast again as tiles of 64 x 64.
 Params local_tile(Precision precision) {
-  Params p;
-  p.family = Family::local_tile;
-  p.precision = precision;
-  p.vector_width = p.load_width = p.padding = precision == Precision::double_precision ? 2 : 4;
-  p.ml = 64;
-  p.nl = 128;
-  p.kl = p.ks = precision == Precision::double_precision ? 8 : 16;
-  p.ms = p.ns = 8;
-  p.buffers = precision == Precision::double_precision ? 1 : 2;
-  p.map = Map::zigzag;
-  p.fragments = 2;
-  return p;
+  return point(precision == Precision::double_precision
+                   ? "local_tile-d-nn-64x128x8-8x8x8-v2-load2-padding2-mapzigzag-fragments2"
+                   : "local_tile-s-nn-64x128x16-8x8x16-v4-buffers2-load4-padding4-mapzigzag-fragments2",
+               precision);
 }
 
 // For up to a few hundred rows and columns, where large tiles leave units idle; faster than cuBLAS on an H200.
 Params small_local_tile(Precision precision) {
-  Params p = local_tile(precision);
-  p.ml = p.nl = 32;
-  p.kl = p.ks = 16;
-  p.ms = p.ns = 4;
-  return p;
+  return point(precision == Precision::double_precision
+                   ? "local_tile-d-nn-32x32x16-4x4x16-v2-load2-padding2-mapzigzag-fragments2"
+                   : "local_tile-s-nn-32x32x16-4x4x16-v4-buffers2-load4-padding4-mapzigzag-fragments2",
+               precision);
 }
 
 // ---- Points at which a search on a GPU starts, in this order ----
@@ -173,10 +164,7 @@ constexpr std::string_view kOlderWarpTiles[] = {"warp_tile-d-nn-64x64x16-4x8x8-v
 
 template <std::size_t count>
 void append(std::vector<Params>& list, const std::string_view (&names)[count], Precision precision) {
-  for (const std::string_view name : names) {
-    list.push_back(std::get<Params>(parse(name)));
-    list.back().precision = precision;
-  }
+  for (const std::string_view name : names) list.push_back(point(name, precision));
 }
 
 std::vector<Params> gpu_specialists(Precision precision) {

@@ -1,8 +1,11 @@
 #include <clbake/kernels/generator.hpp>
 
-#include "sources.hpp"
-
 namespace clbake::kernels {
+
+// The .cl files by name, embedded by tools/cmake/EmbedText.cmake.
+namespace embedded {
+extern const char* const files[][2];
+}
 
 namespace {
 
@@ -10,46 +13,36 @@ namespace {
 constexpr std::uint32_t pack_items = 256;
 constexpr std::uint32_t reduce_items = 64;
 
-const char* family_source(Family family) {
-  switch (family) {
-    case Family::direct: return embedded::direct_cl;
-    case Family::register_tile: return embedded::register_tile_cl;
-    case Family::local_tile: return embedded::local_tile_cl;
-    case Family::thin_tile: return embedded::thin_tile_cl;
-    case Family::warp_tile: return embedded::warp_tile_cl;
-    case Family::warpgroup_tile: return embedded::warpgroup_tile_cl;
-    case Family::stripe: return embedded::stripe_cl;
-  }
-  return "";
+// Complex products: on CPUs a work-item copies whole rows, 64 bytes at a time, the widest vector register; on GPUs
+// neighbours copy neighbouring elements.
+constexpr std::uint32_t complex_vector_bytes = 64;
+constexpr std::uint32_t complex_gpu_items = 64;
+
+// The files of a program of this family, in their order; the family's own is the last.
+std::vector<std::string> files_of(Family family) {
+  std::vector<std::string> files = {"common.cl", "tile.cl", "pack.cl"};
+  const auto add = [&](bool wanted, std::initializer_list<const char*> names) {
+    if (wanted) files.insert(files.end(), names.begin(), names.end());
+  };
+  add(family == Family::stripe, {"pack_image.cl"});
+  add(true, {"reduce.cl"});
+  add(family == Family::warp_tile || family == Family::warpgroup_tile, {"async_copy.cl"});
+  add(family == Family::warpgroup_tile,
+      {"warpgroup_ring.cl", "warpgroup_turns.cl", "warpgroup_copies.cl", "tensor_copies.cl", "warpgroup_update.cl"});
+  add(family == Family::local_tile, {"tile_loads.cl", "exchange.cl"});
+  add(shares_k(family) || family == Family::local_tile || family == Family::warp_tile, {"share_k.cl"});
+  files.push_back(std::string(name(family)) + ".cl");
+  return files;
 }
 
-// The line directives make compiler messages refer to the files in kernels/.
-std::string assemble_source(Family family, const std::string& file_name) {
+// The files one after the other. The line directives make compiler messages refer to the files in kernels/.
+std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  const auto append = [&text](const std::string& file, const char* content) {
-    text.append("#line 1 \"").append(file).append("\"\n").append(content);
-  };
-  append("common.cl", embedded::common_cl);
-  append("tile.cl", embedded::tile_cl);
-  append("pack.cl", embedded::pack_cl);
-  if (family == Family::stripe) append("pack_image.cl", embedded::pack_image_cl);
-  append("reduce.cl", embedded::reduce_cl);
-  const bool copies = family == Family::warp_tile || family == Family::warpgroup_tile;
-  if (copies) append("async_copy.cl", embedded::async_copy_cl);
-  if (family == Family::warpgroup_tile) {
-    append("warpgroup_ring.cl", embedded::warpgroup_ring_cl);
-    append("warpgroup_turns.cl", embedded::warpgroup_turns_cl);
-    append("warpgroup_copies.cl", embedded::warpgroup_copies_cl);
-    append("tensor_copies.cl", embedded::tensor_copies_cl);
-    append("warpgroup_update.cl", embedded::warpgroup_update_cl);
+  for (const std::string& name : names) {
+    const auto* file = embedded::files;
+    while (name != (*file)[0]) ++file;
+    text.append("#line 1 \"").append(name).append("\"\n").append((*file)[1]);
   }
-  if (family == Family::local_tile) {
-    append("tile_loads.cl", embedded::tile_loads_cl);
-    append("exchange.cl", embedded::exchange_cl);
-  }
-  if (shares_k(family) || family == Family::local_tile || family == Family::warp_tile)
-    append("share_k.cl", embedded::share_k_cl);
-  append(file_name, family_source(family));
   return text;
 }
 
@@ -94,7 +87,7 @@ Kernel generate(const Params& params) {
   Kernel kernel;
   kernel.name = name(params);
   kernel.source_name = std::string(name(params.family)) + ".cl";
-  kernel.source = assemble_source(params.family, kernel.source_name);
+  kernel.source = joined(files_of(params.family));
   kernel.build_options = build_options(params);
   if (params.layout_a != Layout::row_major)
     kernel.launches.push_back(pack_launch(Role::pack_a, "clbake_pack_a", params.precision));
@@ -107,6 +100,20 @@ Kernel generate(const Params& params) {
     kernel.launches.push_back({Role::reduce, "clbake_reduce", {reduce_items, 1, 1}, 1, reduce_items * each});
   }
   return kernel;
+}
+
+ComplexProgram complex_program(DeviceType type, Precision precision) {
+  const bool is_cpu = type == DeviceType::cpu;
+  const std::uint32_t bytes = real_bytes(real_precision(precision));
+  ComplexProgram program;
+  program.source_name = "complex.cl";
+  program.source = joined({program.source_name});
+  program.items = is_cpu ? 1 : complex_gpu_items;
+  program.build_options = "-cl-std=CL1.2 -DPRECISION=" + std::to_string(8 * bytes) +
+                          " -DITEMS=" + std::to_string(program.items) +
+                          " -DWIDTH=" + std::to_string(is_cpu ? complex_vector_bytes / bytes : 2);
+  program.kernel_names = {"clbake_complex_a", "clbake_complex_b", "clbake_complex_c"};
+  return program;
 }
 
 }  // namespace clbake::kernels

@@ -20,19 +20,42 @@ constexpr std::uint32_t stripe = bit(Family::stripe);
 
 using Words = std::vector<std::string_view>;
 
+// The largest blocking factor, in elements.
+constexpr std::uint32_t max_factor = 32768;
+
+struct Range {
+  std::uint32_t least = 1, most = max_factor;
+};
+
 template <auto member>
-Parameter parameter(std::string_view name, std::string_view macro, std::string_view tag, std::uint32_t families,
-                    std::string_view meaning, const Words& words = {}) {
+Parameter described(std::string_view name, std::uint32_t families, std::string_view meaning, Range range,
+                    std::string_view tag, const Words& words) {
   using Field = std::decay_t<decltype(Params().*member)>;
+  std::string macro(name);
+  for (char& c : macro) c = 'a' <= c && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return {name,
           macro,
           tag,
           meaning,
           words,
+          range.least,
+          range.most,
           std::is_same_v<Field, bool>,
           families,
           [](const Params& p) { return static_cast<std::uint32_t>(p.*member); },
           [](Params& p, std::uint32_t value) { p.*member = static_cast<Field>(value); }};
+}
+
+template <auto member>
+Parameter count(std::string_view name, std::uint32_t families, std::string_view meaning, Range range = {},
+                std::string_view tag = "") {
+  return described<member>(name, families, meaning, range, tag, {});
+}
+
+template <auto member>
+Parameter choice(std::string_view name, std::uint32_t families, std::string_view meaning, const Words& words,
+                 std::string_view tag = "") {
+  return described<member>(name, families, meaning, {0, static_cast<std::uint32_t>(words.size()) - 1}, tag, words);
 }
 
 std::vector<std::string_view> split(std::string_view text, char at) {
@@ -103,42 +126,39 @@ bool read_option(std::string_view text, Params& p) {
 
 const std::vector<Parameter>& parameters() {
   static const Words layouts = {"row_major", "pad", "cbl", "rbl", "image"};
-  static const std::vector<Parameter> all = {
-      parameter<&Params::ml>("ml", "ML", "", every, "rows of C per work-group"),
-      parameter<&Params::nl>("nl", "NL", "", every, "columns of C per work-group"),
-      parameter<&Params::kl>("kl", "KL", "", every,
-                             "depth of a block of k; direct, thin_tile: work-items, warps that share it"),
-      parameter<&Params::ms>("ms", "MS", "", every, "rows of C per work-item"),
-      parameter<&Params::ns>("ns", "NS", "", every, "columns of C per work-item"),
-      parameter<&Params::ks>("ks", "KS", "", every, "unrolling of the loop over k"),
-      parameter<&Params::vector_width>("vector_width", "VECTOR_WIDTH", "", every, "elements of a vector"),
-      parameter<&Params::layout_a>("layout_a", "LAYOUT_A", "a", local_tile | warp_tile | warpgroup_tile | stripe,
-                                   "layout that A is read from", layouts),
-      parameter<&Params::layout_b>("layout_b", "LAYOUT_B", "b", local_tile | warp_tile | warpgroup_tile | stripe,
-                                   "layout that B is read from", layouts),
-      parameter<&Params::split_k>("split_k", "SPLIT_K", "split", every, "slices of k"),
-      parameter<&Params::local_a>("local_a", "LOCAL_A", "a", stripe, "memory that work-items read A from",
-                                  {"global", "local"}),
-      parameter<&Params::local_b>("local_b", "LOCAL_B", "b", stripe, "memory that work-items read B from",
-                                  {"global", "local"}),
-      parameter<&Params::buffers>("buffers", "BUFFERS", "buffers", local_tile | warp_tile | warpgroup_tile,
-                                  "tiles of an operand in local memory"),
-      parameter<&Params::prefetch>("prefetch", "PREFETCH", "", local_tile, "load the next tiles early",
-                                   {"noprefetch", "prefetch"}),
-      parameter<&Params::load_width>("load_width", "LOAD_WIDTH", "load", local_tile, "elements per global load"),
-      parameter<&Params::padding>("padding", "PADDING", "padding", local_tile, "elements behind a row of a tile"),
-      parameter<&Params::map>("map", "MAP", "map", local_tile | warp_tile, "which elements a work-item computes",
-                              {"blocked", "cyclic", "zigzag", "mma", "mma8"}),
-      parameter<&Params::fragments>("fragments", "FRAGMENTS", "fragments", local_tile | warp_tile,
-                                    "register sets for a step's operands"),
-      parameter<&Params::exchange>("exchange", "EXCHANGE", "", local_tile, "neighbours read A once and exchange it",
-                                   {"noexchange", "exchange"}),
-      parameter<&Params::tensor_copies>("tensor_copies", "TENSOR_COPIES", "", warpgroup_tile,
-                                        "one work-item copies aligned operands", {"notensor", "tensor"}),
-      parameter<&Params::shares>("shares", "SHARES", "shares", local_tile | warp_tile,
-                                 "groups that share the steps of a tile"),
-      parameter<&Params::front_end>("front_end", "", "", every, "NVIDIA: who compiles the source", {"driver", "clang"}),
-  };
+  static const std::uint32_t tiles = local_tile | warp_tile | warpgroup_tile;
+  static const std::vector<Parameter> all = [] {
+    std::vector<Parameter> list = {
+        count<&Params::ml>("ml", every, "rows of C per work-group"),
+        count<&Params::nl>("nl", every, "columns of C per work-group"),
+        count<&Params::kl>("kl", every, "depth of a block of k; direct, thin_tile: work-items, warps that share it"),
+        count<&Params::ms>("ms", every, "rows of C per work-item"),
+        count<&Params::ns>("ns", every, "columns of C per work-item"),
+        count<&Params::ks>("ks", every, "unrolling of the loop over k"),
+        count<&Params::vector_width>("vector_width", every, "elements of a vector"),
+        choice<&Params::layout_a>("layout_a", tiles | stripe, "layout that A is read from", layouts, "a"),
+        choice<&Params::layout_b>("layout_b", tiles | stripe, "layout that B is read from", layouts, "b"),
+        count<&Params::split_k>("split_k", every, "slices of k", {0, 64}, "split"),
+        choice<&Params::local_a>("local_a", stripe, "memory that work-items read A from", {"global", "local"}, "a"),
+        choice<&Params::local_b>("local_b", stripe, "memory that work-items read B from", {"global", "local"}, "b"),
+        count<&Params::buffers>("buffers", tiles, "tiles of an operand in local memory", {1, 8}, "buffers"),
+        choice<&Params::prefetch>("prefetch", local_tile, "load the next tiles early", {"noprefetch", "prefetch"}),
+        count<&Params::load_width>("load_width", local_tile, "elements per global load", {1, 16}, "load"),
+        count<&Params::padding>("padding", local_tile, "elements behind a row of a tile", {0, max_factor}, "padding"),
+        choice<&Params::map>("map", local_tile | warp_tile, "which elements a work-item computes",
+                             {"blocked", "cyclic", "zigzag", "mma", "mma8"}, "map"),
+        count<&Params::fragments>("fragments", local_tile | warp_tile, "register sets for a step's operands", {1, 2},
+                                  "fragments"),
+        choice<&Params::exchange>("exchange", local_tile, "neighbours read A once and exchange it",
+                                  {"noexchange", "exchange"}),
+        choice<&Params::tensor_copies>("tensor_copies", warpgroup_tile, "one work-item copies aligned operands",
+                                       {"notensor", "tensor"}),
+        count<&Params::shares>("shares", local_tile | warp_tile, "groups that share the steps of a tile", {1, 16},
+                               "shares"),
+        choice<&Params::front_end>("front_end", every, "NVIDIA: who compiles the source", {"driver", "clang"})};
+    list.back().macro.clear();  // the kernels do not depend on it
+    return list;
+  }();
   return all;
 }
 

@@ -5,8 +5,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include <functional>
-
 using namespace clbake;
 using namespace clbake::cache;
 using namespace clbake::cache::test;
@@ -135,18 +133,4 @@ BOOST_AUTO_TEST_CASE(ProgramsOfApplicationsKeepTheirTrials) {
   BOOST_TEST((encoded(bundle.decode().value()) == bytes));
   program.trial += " ";
   BOOST_TEST(!same_but_source(read, program));
-}
-
-BOOST_AUTO_TEST_CASE(ProgramsAndProductsDoNotMix) {
-  const auto program = [](Variant& v) { v.precision = no_precision; };
-  const std::pair<std::function<void(Variant&)>, const char*> cases[] = {
-      {[](Variant& v) { v.trial = "{}"; }, "a product with a program's trial"},
-      {[](Variant& v) { v.launches[0].role = Role::kernel; }, "a product with a program's launch"},
-      {[&](Variant& v) { program(v), v.trans_b = false; }, "a program with a launch of a product"},
-      {[&](Variant& v) { program(v), v.launches[0].role = Role::kernel; }, "a program with operands of a product"}};
-  for (const auto& [change, cause] : cases) {
-    Contents c = small_contents();
-    change(c.variants[0]);
-    BOOST_TEST(encode(c).status().message().find(cause) != std::string::npos, cause);
-  }
 }

@@ -51,7 +51,7 @@ class Sealer {
       const std::uint64_t offset = load64(bytes_.data() + at + format::section::kOffsetAt);
       const std::uint64_t size = load64(bytes_.data() + at + format::section::kBytesAt);
       if (type == 0 || type > format::kSectionTypes || !inside(offset, size)) continue;
-      const std::uint32_t record_bytes = format::record_bytes_of(static_cast<SectionType>(type));
+      const std::uint32_t record_bytes = format::known(static_cast<SectionType>(type)).record_bytes;
       records_[type] = {offset, record_bytes == 0 ? 0 : size / record_bytes};
     }
     for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,

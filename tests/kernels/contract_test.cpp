@@ -391,15 +391,10 @@ BOOST_AUTO_TEST_CASE(EpiloguesAreEqual) {
   }
 }
 
+// Whole, and products 1 and 2 of three.
 BOOST_AUTO_TEST_CASE(BatchesAreEqual) {
   for (const bool offsets : {false, true}) {
     check_all([&](const Built& built) { return batch_of(built, offsets); });
-  }
-}
-
-// Products 1 and 2 of a batch of three.
-BOOST_AUTO_TEST_CASE(APartOfABatchIsComputed) {
-  for (const bool offsets : {false, true}) {
     check_all([&](const Built& built) {
       Call call = batch_of(built, offsets);
       call.first_product = 1;

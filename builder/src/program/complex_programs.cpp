@@ -1,6 +1,6 @@
 #include <clbake/builder/programs.hpp>
 
-#include <clbake/kernels/complex.hpp>
+#include <clbake/kernels/generator.hpp>
 #include "process/json_reader.hpp"
 
 #include <complex>

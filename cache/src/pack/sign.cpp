@@ -5,7 +5,7 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "coding.hpp"
-#include "read/seal.hpp"
+#include "read/records.hpp"
 
 #include <algorithm>
 

@@ -80,28 +80,12 @@ Result<ByteRange> locate_table(ByteView bytes) {
   return ByteRange{offset, offset + size};
 }
 
-std::uint64_t max_count(SectionType type) {
-  switch (type) {
-    case SectionType::targets: return format::kMaxTargets;
-    case SectionType::sources: return format::kMaxSources;
-    case SectionType::variants: return format::kMaxVariants;
-    case SectionType::profiles: return format::kMaxProfiles;
-    case SectionType::index:
-    case SectionType::proofs: return format::kMaxEntries;
-    case SectionType::digests: return UINT32_MAX;  // as many as there are records
-    case SectionType::signatures: return format::kMaxSignatures;
-    case SectionType::bodies:
-    case SectionType::programs: return 0;
-  }
-  return 0;
-}
-
 // Rules for sections of a known type only.
 Status check_known(SectionType type, const std::uint8_t* p) {
   const std::uint64_t count = load64(p + format::section::kCountAt);
   const std::uint32_t record_bytes = load32(p + format::section::kRecordBytesAt);
-  if (count > max_count(type)) return {Code::malformed, "too many records"};
-  if (record_bytes != format::record_bytes_of(type)) return {Code::malformed, "wrong record size"};
+  if (count > format::known(type).max_count) return {Code::malformed, "too many records"};
+  if (record_bytes != format::known(type).record_bytes) return {Code::malformed, "wrong record size"};
   if (record_bytes != 0 && load64(p + format::section::kBytesAt) != count * record_bytes) {
     return {Code::malformed, "its size is not its number of records times " + std::to_string(record_bytes)};
   }
@@ -173,21 +157,7 @@ Status check_complete(const Layout& layout) {
 
 }  // namespace
 
-std::string_view name(SectionType type) {
-  switch (type) {
-    case SectionType::targets: return "targets";
-    case SectionType::sources: return "sources";
-    case SectionType::variants: return "variants";
-    case SectionType::profiles: return "profiles";
-    case SectionType::index: return "index";
-    case SectionType::proofs: return "proofs";
-    case SectionType::bodies: return "bodies";
-    case SectionType::programs: return "programs";
-    case SectionType::digests: return "digests";
-    case SectionType::signatures: return "signatures";
-  }
-  return "section of unknown type";
-}
+std::string_view name(SectionType type) { return format::known(type).name; }
 
 Status read_layout_in(ByteView index, std::uint64_t file_bytes, Layout& layout) {
   if (Status status = check_fixed_part(index); !status) return status;

@@ -88,7 +88,7 @@ struct BundleView {
   }
 };
 
-// The plural name of a known section ("targets"), else "section of unknown type".
+// The plural name of a section: "targets".
 std::string_view name(format::SectionType type);
 
 // Verifies header and section table. Time and memory depend on the number of sections only.

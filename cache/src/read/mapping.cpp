@@ -1,4 +1,4 @@
-#include "read/mapping.hpp"
+#include "read/state.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

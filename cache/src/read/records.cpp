@@ -17,17 +17,6 @@ using format::SectionType;
 
 constexpr std::uint64_t kChecksumOfNothing = 0xEF46DB3751D8E999;  // XXH64 of no bytes, seed 0
 
-std::uint64_t max_raw_bytes(SectionType type) {
-  switch (type) {
-    case SectionType::targets: return format::kMaxTargetBytes;
-    case SectionType::sources: return format::kMaxSourceBytes;
-    case SectionType::variants: return format::kMaxVariantBytes;
-    case SectionType::profiles: return format::kMaxProfileBytes;
-    case SectionType::index: return format::kMaxProgramBytes;
-    default: return 0;
-  }
-}
-
 bool inside(const Section& area, std::uint64_t offset, std::uint64_t bytes) {
   return offset >= area.offset && offset - area.offset <= area.bytes && bytes <= area.bytes - (offset - area.offset);
 }
@@ -141,7 +130,7 @@ Status check_blob(const BundleView& view, SectionType type, const Blob& blob) {
   if (blob.dictionary > view.section(SectionType::index).count) {
     return {Code::malformed, "names a dictionary that does not exist"};
   }
-  if (blob.stored_bytes == 0 || blob.raw_bytes > max_raw_bytes(type)) {
+  if (blob.stored_bytes == 0 || blob.raw_bytes > format::known(type).max_raw_bytes) {
     return {Code::malformed, "impossible size of " + std::to_string(blob.raw_bytes) + " bytes"};
   }
   const SectionType area = type == SectionType::index ? SectionType::programs : SectionType::bodies;

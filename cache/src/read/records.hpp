@@ -3,6 +3,8 @@
 
 #include "read/layout.hpp"
 
+#include <vector>
+
 namespace clbake::cache {
 
 // A blob record whose checksum holds and whose fields obey FORMAT.md: its bytes lie inside the right section.
@@ -43,5 +45,35 @@ Result<Bytes> unpack(const BundleView& view, format::SectionType type, std::uint
 
 // The verified body of the proof's texts, in place or in `copy`; empty if it has none.
 Result<ByteView> read_texts(const BundleView& view, std::uint32_t i, const ProofRecord& record, Bytes& copy);
+
+// ---- Search in the sorted records of a section, in place; allocates nothing ----
+
+// A search does not verify the records that it probes, only those on either side of the answer: FORMAT.md, "Searching",
+// says why that is enough. Of these two, the record that was found is left to the caller, whose read verifies it.
+
+// The first record whose key is not less than the wanted one.
+struct LowerBound {
+  std::uint32_t i = 0;  // the section's count if all keys are less
+  bool equal = false;   // record i has the wanted key
+};
+
+// Each fails with checksum when a record beside the answer is damaged.
+Result<LowerBound> find_by_hash(const BundleView& view, std::uint64_t raw_checksum);  // in the targets
+Result<LowerBound> find_by_keys(const BundleView& view, format::SectionType type, std::uint32_t key0,
+                                std::uint32_t key1);
+
+// ---- Digests and signatures: where they lie and whether they are well formed; nothing here computes or checks one
+// ----
+
+// In the order of the file. Fails with checksum, malformed or unsupported_version.
+Result<std::vector<Signature>> read_signatures(const BundleView& view);
+
+// Digests and signatures come together. What is signed lies in one piece before the first blob, and the signatures end
+// the file, so that signing moves nothing. Checked by who asks for trust: opening a bundle does not pay for it. Fails
+// with malformed; ok without either.
+Status check_digest_layout(const Layout& layout, std::uint64_t file_bytes);
+
+// The end of what is signed, from the start of the bundle. REQUIRES: has_digests().
+std::uint64_t index_end(const BundleView& view);
 
 }  // namespace clbake::cache

@@ -1,11 +1,10 @@
-#include "read/seal.hpp"
+#include "read/records.hpp"
 
 #include <clbake/cache/reader.hpp>
 #include <clbake/cache/xxh64.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
 #include "coding.hpp"
-#include "read/records.hpp"
 #include "read/state.hpp"
 
 #include <algorithm>

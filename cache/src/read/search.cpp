@@ -1,7 +1,6 @@
-#include "read/search.hpp"
+#include "read/records.hpp"
 
 #include "coding.hpp"
-#include "read/records.hpp"
 
 #include <algorithm>
 

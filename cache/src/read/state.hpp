@@ -1,12 +1,34 @@
-// Shared by the copies of an opened Bundle.
+// The parts that the copies of an opened Bundle share.
 #pragma once
 
 #include <clbake/cache/reader.hpp>
 
 #include "read/layout.hpp"
-#include "read/mapping.hpp"
+
+#include <string>
 
 namespace clbake::cache {
+
+// A file mapped read-only for as long as the object lives.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  // A relative path is resolved against `directory`, an open file descriptor. Fails with not_found when there is no
+  // such file, else with io. The message does not name the path.
+  static Result<Mapping> of_file(int directory, const std::string& path);
+
+  ByteView bytes() const { return bytes_; }
+
+ private:
+  explicit Mapping(ByteView bytes) : bytes_(bytes) {}
+  ByteView bytes_;  // empty for an empty file, which cannot be mapped
+};
 
 struct Bundle::State {
   // Own the bytes, unless the caller does.

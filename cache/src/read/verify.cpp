@@ -6,7 +6,6 @@
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "read/records.hpp"
-#include "read/seal.hpp"
 #include "read/state.hpp"
 
 #include <algorithm>
@@ -68,7 +67,8 @@ class Verifier {
   Status sections();
 
   std::uint32_t count(SectionType type) const { return view_.section(type).count; }
-  Result<BlobRecord> body_record(SectionType type, std::uint32_t i);
+  template <typename Read, typename Key>
+  Status in_order(SectionType type, Read read, Key key);
   Status check_area(SectionType area, std::vector<Extent>& extents) const;
 
   const Bundle& bundle_;
@@ -81,67 +81,45 @@ Status out_of_order(SectionType type, std::uint32_t i) {
   return {Code::malformed, record_name(type, i) + ": out of order"};
 }
 
-Result<BlobRecord> Verifier::body_record(SectionType type, std::uint32_t i) {
-  Result<BlobRecord> record = read_blob_record(view_, type, i);
-  if (!record) return record.status().within(record_name(type, i));
-  bodies_.push_back({record->blob.offset, record->blob.stored_bytes});
-  return record;
+// All records of a section, whose items `read` gives; by `key` each is less than the next one.
+template <typename Read, typename Key>
+Status Verifier::in_order(SectionType type, Read read, Key key) {
+  decltype(key(std::declval<BlobRecord>(), *read(0))) last{};
+  for (std::uint32_t i = 0; i < count(type); ++i) {
+    const Result<BlobRecord> record = read_blob_record(view_, type, i);
+    if (!record) return record.status().within(record_name(type, i));
+    bodies_.push_back({record->blob.offset, record->blob.stored_bytes});
+    const auto item = read(i);
+    if (!item) return item.status();
+    auto next = key(*record, *item);
+    if (i > 0 && next <= last) return out_of_order(type, i);
+    last = std::move(next);
+  }
+  return {};
 }
 
 Status Verifier::targets() {
-  std::uint64_t last_hash = 0;
-  Bytes last_body;
-  for (std::uint32_t i = 0; i < count(SectionType::targets); ++i) {
-    const Result<BlobRecord> record = body_record(SectionType::targets, i);
-    if (!record) return record.status();
-    const Result<Target> target = bundle_.target(i);
-    if (!target) return target.status();
-    Bytes body = encode_target(*target);
-    if (i > 0 && std::tie(record->blob.raw_checksum, body) <= std::tie(last_hash, last_body)) {
-      return out_of_order(SectionType::targets, i);
-    }
-    last_hash = record->blob.raw_checksum;
-    last_body = std::move(body);
-  }
-  return {};
+  return in_order(
+      SectionType::targets, [&](std::uint32_t i) { return bundle_.target(i); },
+      [](const BlobRecord& r, const Target& t) { return std::make_pair(r.blob.raw_checksum, encode_target(t)); });
 }
 
 Status Verifier::sources() {
-  Source last;
-  for (std::uint32_t i = 0; i < count(SectionType::sources); ++i) {
-    if (const auto record = body_record(SectionType::sources, i); !record) return record.status();
-    Result<Source> source = bundle_.source(i);
-    if (!source) return source.status();
-    if (i > 0 && std::tie(source->name, source->text) <= std::tie(last.name, last.text)) {
-      return out_of_order(SectionType::sources, i);
-    }
-    last = std::move(*source);
-  }
-  return {};
+  return in_order(
+      SectionType::sources, [&](std::uint32_t i) { return bundle_.source(i); },
+      [](const BlobRecord&, const Source& s) { return std::make_pair(s.name, s.text); });
 }
 
 Status Verifier::variants() {
-  std::string last;
-  for (std::uint32_t i = 0; i < count(SectionType::variants); ++i) {
-    if (const auto record = body_record(SectionType::variants, i); !record) return record.status();
-    Result<Variant> variant = bundle_.variant(i);
-    if (!variant) return variant.status();
-    if (i > 0 && variant->name <= last) return out_of_order(SectionType::variants, i);
-    last = std::move(variant->name);
-  }
-  return {};
+  return in_order(
+      SectionType::variants, [&](std::uint32_t i) { return bundle_.variant(i); },
+      [](const BlobRecord&, const Variant& v) { return v.name; });
 }
 
 Status Verifier::profiles() {
-  std::uint32_t last = 0;
-  for (std::uint32_t i = 0; i < count(SectionType::profiles); ++i) {
-    if (const auto record = body_record(SectionType::profiles, i); !record) return record.status();
-    const Result<Profile> profile = bundle_.profile(i);
-    if (!profile) return profile.status();
-    if (i > 0 && profile->target <= last) return out_of_order(SectionType::profiles, i);
-    last = profile->target;
-  }
-  return {};
+  return in_order(
+      SectionType::profiles, [&](std::uint32_t i) { return bundle_.profile(i); },
+      [](const BlobRecord&, const Profile& p) { return p.target; });
 }
 
 Status Verifier::index() {

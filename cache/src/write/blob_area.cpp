@@ -24,56 +24,46 @@ const Blob* BlobArea::find(ByteView raw, bool compress, std::uint64_t raw_checks
   return nullptr;
 }
 
-// Appends the frame and sets method and stored_bytes if it is smaller than the raw bytes; else does nothing.
-Status BlobArea::append_compressed(ByteView raw, Blob& blob) {
+// Compresses the blob; no bytes if that does not make it smaller.
+Result<Bytes> BlobArea::compressed(ByteView raw) {
   if (context_ == nullptr) context_.reset(ZSTD_createCCtx());
-  if (context_ == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
-  const std::size_t start = bytes_.size();
-  bytes_.resize(start + ZSTD_compressBound(raw.size));
-  const std::size_t size =
-      ZSTD_compressCCtx(context_.get(), bytes_.data() + start, bytes_.size() - start, raw.data, raw.size, kLevel);
-  if (ZSTD_isError(size) != 0) {
-    bytes_.resize(start);
-    return {Code::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(size)};
-  }
-  const bool smaller = size < raw.size;
-  bytes_.resize(start + (smaller ? size : 0));
-  if (!smaller) return {};
-  blob.stored_bytes = static_cast<std::uint32_t>(size);
-  blob.method = static_cast<std::uint16_t>(format::Method::zstd);
-  return {};
+  if (context_ == nullptr) return Status(Code::out_of_memory, "zstd: out of memory");
+  Bytes frame(ZSTD_compressBound(raw.size));
+  const std::size_t size = ZSTD_compressCCtx(context_.get(), frame.data(), frame.size(), raw.data, raw.size, kLevel);
+  if (ZSTD_isError(size) != 0) return Status(Code::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(size));
+  frame.resize(size < raw.size ? size : 0);
+  return frame;
 }
 
 Result<Blob> BlobArea::add(ByteView raw, bool compress) {
-  Blob blob;
-  blob.raw_checksum = xxh64(raw, 0);
-  if (const Blob* known = find(raw, compress, blob.raw_checksum)) return *known;
-  blob.offset = offset_ + bytes_.size();
-  blob.raw_bytes = static_cast<std::uint32_t>(raw.size);
-  if (compress) {
-    if (Status status = append_compressed(raw, blob); !status) return status;
-  }
-  if (blob.method == static_cast<std::uint16_t>(format::Method::none)) {
-    blob.stored_bytes = blob.raw_bytes;
-    bytes_.insert(bytes_.end(), raw.data, raw.data + raw.size);
-  }
-  blob.stored_checksum = xxh64(bytes_.data() + (blob.offset - offset_), blob.stored_bytes, 0);
-  known_.emplace(blob.raw_checksum, Known{raw, compress, blob});
-  return blob;
+  const std::uint64_t raw_checksum = xxh64(raw, 0);
+  if (const Blob* known = find(raw, compress, raw_checksum)) return *known;
+  Result<Bytes> frame = compress ? compressed(raw) : Bytes();
+  if (!frame) return frame.status();
+  return append(raw, compress, raw_checksum, {frame->data(), frame->size()}, 0);
 }
 
 Blob BlobArea::add_compressed(ByteView raw, ByteView frame, std::uint32_t dictionary) {
+  const std::uint64_t raw_checksum = xxh64(raw, 0);
+  if (const Blob* known = find(raw, true, raw_checksum)) return *known;
+  return append(raw, true, raw_checksum, frame, dictionary);
+}
+
+// `frame`: empty if the blob is stored as it is.
+Blob BlobArea::append(ByteView raw, bool compress, std::uint64_t raw_checksum, ByteView frame,
+                      std::uint32_t dictionary) {
+  const bool is_frame = frame.size > 0;
+  const ByteView stored = is_frame ? frame : raw;
   Blob blob;
-  blob.raw_checksum = xxh64(raw, 0);
-  if (const Blob* known = find(raw, true, blob.raw_checksum)) return *known;
   blob.offset = offset_ + bytes_.size();
   blob.raw_bytes = static_cast<std::uint32_t>(raw.size);
-  blob.stored_bytes = static_cast<std::uint32_t>(frame.size);
-  blob.stored_checksum = xxh64(frame, 0);
-  blob.method = static_cast<std::uint16_t>(format::Method::zstd);
+  blob.raw_checksum = raw_checksum;
+  blob.stored_bytes = static_cast<std::uint32_t>(stored.size);
+  blob.stored_checksum = xxh64(stored, 0);
+  blob.method = static_cast<std::uint16_t>(is_frame ? format::Method::zstd : format::Method::none);
   blob.dictionary = dictionary;
-  bytes_.insert(bytes_.end(), frame.data, frame.data + frame.size);
-  known_.emplace(blob.raw_checksum, Known{raw, true, blob});
+  bytes_.insert(bytes_.end(), stored.data, stored.data + stored.size);
+  known_.emplace(raw_checksum, Known{raw, compress, blob});
   return blob;
 }
 

@@ -40,7 +40,8 @@ class BlobArea {
   };
 
   const Blob* find(ByteView raw, bool compress, std::uint64_t raw_checksum) const;
-  Status append_compressed(ByteView raw, Blob& blob);
+  Result<Bytes> compressed(ByteView raw);
+  Blob append(ByteView raw, bool compress, std::uint64_t raw_checksum, ByteView frame, std::uint32_t dictionary);
 
   std::uint64_t offset_;
   Bytes bytes_;

@@ -52,16 +52,12 @@ Ranking rank_by(const std::vector<SortKey>& keys) {
 }
 
 Status check_counts(const Contents& contents) {
-  const std::pair<const char*, std::pair<std::size_t, std::uint64_t>> limits[] = {
-      {"targets", {contents.targets.size(), format::kMaxTargets}},
-      {"sources", {contents.sources.size(), format::kMaxSources}},
-      {"variants", {contents.variants.size(), format::kMaxVariants}},
-      {"profiles", {contents.profiles.size(), format::kMaxProfiles}},
-      {"entries", {contents.entries.size(), format::kMaxEntries}},
-  };
-  for (const auto& [what, limit] : limits) {
-    if (limit.first <= limit.second) continue;
-    return {Code::invalid_argument, "too many " + std::string(what) + ": " + std::to_string(limit.first)};
+  const std::size_t counts[] = {contents.targets.size(), contents.sources.size(), contents.variants.size(),
+                                contents.profiles.size(), contents.entries.size()};
+  for (std::size_t i = 0; i < std::size(counts); ++i) {
+    if (counts[i] <= format::kSections[i].max_count) continue;
+    return {Code::invalid_argument,
+            "too many records of " + std::string(format::kSections[i].name) + ": " + std::to_string(counts[i])};
   }
   return {};
 }
@@ -73,6 +69,14 @@ std::string_view entry_problem(const Entry& entry, const Contents& contents) {
   if (entry.form != Form::native && entry.form != Form::portable) return "unknown form";
   if (entry.program.empty()) return "the program is empty";
   if (entry.program.size() > format::kMaxProgramBytes) return "the program is too large";
+  return {};
+}
+
+template <typename T, typename Check>
+Status check_each(const char* what, const std::vector<T>& list, Check check) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (const Status valid = check(list[i]); !valid) return invalid(what, i, valid.message());
+  }
   return {};
 }
 
@@ -111,7 +115,7 @@ Status Canonicalizer::targets() {
   std::vector<SortKey> keys;
   for (const Bytes& body : bodies) keys.push_back({xxh64(body.data(), body.size(), 0), {}, text_of(body)});
   Ranking ranking = rank_by(keys);
-  for (const std::uint32_t old : ranking.order) result_.targets.push_back(std::move(bodies[old]));
+  for (const std::uint32_t old : ranking.order) result_.targets.push_back({0, std::move(bodies[old])});
   target_rank_ = std::move(ranking.rank);
   return {};
 }
@@ -125,7 +129,7 @@ Status Canonicalizer::sources() {
     keys.push_back({0, source.name, source.text});
   }
   Ranking ranking = rank_by(keys);
-  for (const std::uint32_t old : ranking.order) result_.sources.push_back(encode_source(contents_.sources[old]));
+  for (const std::uint32_t old : ranking.order) result_.sources.push_back({0, encode_source(contents_.sources[old])});
   source_rank_ = std::move(ranking.rank);
   return {};
 }
@@ -148,7 +152,7 @@ Status Canonicalizer::variants() {
     if (keys[old].name != keys[ranking.order[i - 1]].name) continue;
     return invalid("variant", old, "another variant has the name " + contents_.variants[old].name);
   }
-  for (const std::uint32_t old : ranking.order) result_.variants.push_back(std::move(bodies[old]));
+  for (const std::uint32_t old : ranking.order) result_.variants.push_back({0, std::move(bodies[old])});
   variant_rank_ = std::move(ranking.rank);
   return {};
 }
@@ -157,25 +161,22 @@ Status Canonicalizer::profiles() {
   for (std::size_t i = 0; i < contents_.profiles.size(); ++i) {
     const Profile& profile = contents_.profiles[i];
     if (profile.target >= contents_.targets.size()) return invalid("profile", i, "names a target that does not exist");
-    for (const auto& [what, rules] : {std::pair{"exception", &profile.exceptions}, {"default", &profile.defaults}}) {
-      for (std::size_t r = 0; r < rules->size(); ++r) {
-        const Status valid = check_rule((*rules)[r], contents_.variants.size());
-        if (!valid) return invalid(what, r, valid.message()).within("profile " + std::to_string(i));
-      }
-    }
-    for (std::size_t c = 0; c < profile.models.size(); ++c) {
-      const Status valid = check_model(profile.models[c], contents_.variants.size());
-      if (!valid) return invalid("cost model", c, valid.message()).within("profile " + std::to_string(i));
-    }
+    const std::size_t variants = contents_.variants.size();
+    const auto rule = [&](const Rule& r) { return check_rule(r, variants); };
+    const auto model = [&](const CostModel& m) { return check_model(m, variants); };
+    Status status = check_each("exception", profile.exceptions, rule);
+    if (status) status = check_each("default", profile.defaults, rule);
+    if (status) status = check_each("cost model", profile.models, model);
+    if (!status) return status.within("profile " + std::to_string(i));
     if (const Status valid = check_profile(profile); !valid) return invalid("profile", i, valid.message());
     result_.profiles.push_back({target_rank_[profile.target], encode_profile(profile, variant_rank_)});
   }
   std::sort(result_.profiles.begin(), result_.profiles.end(),
-            [](const auto& a, const auto& b) { return a.target < b.target; });
+            [](const auto& a, const auto& b) { return a.key0 < b.key0; });
   const auto twice = std::adjacent_find(result_.profiles.begin(), result_.profiles.end(),
-                                        [](const auto& a, const auto& b) { return a.target == b.target; });
+                                        [](const auto& a, const auto& b) { return a.key0 == b.key0; });
   if (twice == result_.profiles.end()) return {};
-  const auto old = std::find(target_rank_.begin(), target_rank_.end(), twice->target) - target_rank_.begin();
+  const auto old = std::find(target_rank_.begin(), target_rank_.end(), twice->key0) - target_rank_.begin();
   return invalid("target", static_cast<std::size_t>(old), "has two profiles");
 }
 

@@ -2,16 +2,15 @@
 // contents thereby give equal bytes, in whatever order a caller lists them.
 #pragma once
 
-#include <clbake/cache/model.hpp>
-#include <clbake/status.hpp>
+#include <clbake/cache/writer.hpp>
 
 namespace clbake::cache {
 
 // The records of each section, in the order and with the indices of the file.
 struct CanonicalContents {
-  struct ProfileBody {
-    std::uint32_t target = 0;
-    Bytes body;
+  struct Body {
+    std::uint32_t key0 = 0;  // of a profile its target; else 0
+    Bytes bytes;
   };
   struct EntryRecord {
     std::uint32_t target = 0;
@@ -20,14 +19,21 @@ struct CanonicalContents {
     Bytes texts;                      // body of the proof's texts
   };
 
-  std::vector<Bytes> targets;   // bodies
-  std::vector<Bytes> sources;   // bodies
-  std::vector<Bytes> variants;  // bodies
-  std::vector<ProfileBody> profiles;
+  std::vector<Body> targets, sources, variants, profiles;
   std::vector<EntryRecord> entries;
 };
 
 // Fails with invalid_argument as `encode` does. Entries point into `contents`, which must outlive the result unchanged.
 Result<CanonicalContents> canonicalize(const Contents& contents);
+
+// The stored form of an entry's program. Equal programs have equal ones.
+struct PackedProgram {
+  ByteView frame;                // a zstd frame; empty if the program is stored as it is
+  std::uint32_t dictionary = 0;  // of the frame: 0, or 1 + the entry whose program it is
+};
+
+// The bytes of a bundle. `programs` has one item for each entry, in the same order; `digest` may be null.
+Result<Bytes> encode_canonical(const CanonicalContents& contents, const std::vector<PackedProgram>& programs,
+                               DigestFunction digest);
 
 }  // namespace clbake::cache

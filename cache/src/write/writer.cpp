@@ -7,7 +7,6 @@
 #include "format.hpp"
 #include "write/blob_area.hpp"
 #include "write/canonical.hpp"
-#include "write/encoder.hpp"
 
 #include <algorithm>
 
@@ -55,8 +54,8 @@ class Encoder {
   std::uint8_t* append_record(SectionType type);
   void seal(SectionType type, std::uint8_t* record, std::size_t i) const;
   void add_blob_record(SectionType type, Keys keys, const Blob& blob);
-  Status add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area);
-  Status add_profiles(BlobArea& area);
+  Status add_bodies(SectionType type, const std::vector<CanonicalContents::Body>& bodies, bool compress,
+                    BlobArea& area);
   Result<Blob> add_program(std::size_t i, BlobArea& area) const;
   Status add_programs(BlobArea& area);
   Status add_proofs(BlobArea& area);
@@ -109,20 +108,12 @@ void Encoder::add_blob_record(SectionType type, Keys keys, const Blob& blob) {
   seal(type, p, i);
 }
 
-Status Encoder::add_bodies(SectionType type, const std::vector<Bytes>& bodies, bool compress, BlobArea& area) {
-  for (const Bytes& body : bodies) {
-    const Result<Blob> blob = area.add(view_of(body), compress);
+Status Encoder::add_bodies(SectionType type, const std::vector<CanonicalContents::Body>& bodies, bool compress,
+                           BlobArea& area) {
+  for (const CanonicalContents::Body& body : bodies) {
+    const Result<Blob> blob = area.add(view_of(body.bytes), compress);
     if (!blob) return blob.status();
-    add_blob_record(type, {}, *blob);
-  }
-  return {};
-}
-
-Status Encoder::add_profiles(BlobArea& area) {
-  for (const CanonicalContents::ProfileBody& profile : contents_.profiles) {
-    const Result<Blob> blob = area.add(view_of(profile.body), compress_);
-    if (!blob) return blob.status();
-    add_blob_record(SectionType::profiles, {profile.target, 0, 0, 0}, *blob);
+    add_blob_record(type, {body.key0, 0, 0, 0}, *blob);
   }
   return {};
 }
@@ -203,7 +194,7 @@ void Encoder::add_digests(const BlobArea& programs, const BlobArea& bodies) {
 // Pads the file, appends the section and describes it in the table.
 void Encoder::append_section(SectionType type, const Bytes& content) {
   namespace at = format::section;
-  const std::uint32_t record_bytes = format::record_bytes_of(type);
+  const std::uint32_t record_bytes = format::known(type).record_bytes;
   file_.resize(aligned(file_.size()));
   table_.resize(table_.size() + at::kBytes);
   std::uint8_t* p = table_.data() + table_.size() - at::kBytes;
@@ -245,7 +236,7 @@ Result<Bytes> Encoder::run() {
   if (status) status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
   if (status) status = add_bodies(SectionType::sources, contents_.sources, compress_, bodies);
   if (status) status = add_bodies(SectionType::variants, contents_.variants, false, bodies);
-  if (status) status = add_profiles(bodies);
+  if (status) status = add_bodies(SectionType::profiles, contents_.profiles, compress_, bodies);
   if (status) status = add_proofs(bodies);
   if (!status) return status;
   file_.resize(first_record_offset());

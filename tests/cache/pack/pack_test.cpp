@@ -118,14 +118,6 @@ BOOST_AUTO_TEST_CASE(ProgressEndsWithAllPrograms) {
   BOOST_TEST(reports.back() == 12U);
 }
 
-BOOST_AUTO_TEST_CASE(BadContentsAreRefusedAsByEncode) {
-  Contents contents = similar_contents();
-  contents.entries[3].program.clear();
-  BOOST_TEST(pack(contents).status().message() == encode(contents).status().message());
-  BOOST_TEST(outcome(pack(contents)) == "invalid argument");
-  BOOST_TEST((pack(Contents()).value() == encode(Contents()).value()));
-}
-
 BOOST_AUTO_TEST_CASE(SketchesTellWhatProgramsShare) {
   const Bytes a = noise(40000, 1);
   Bytes half = a;

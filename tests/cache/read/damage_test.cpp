@@ -102,14 +102,6 @@ BOOST_AUTO_TEST_CASE(HeaderDamageIsReportedAsSpecified) {
   BOOST_TEST(outcome(open_bytes(longer)) == "malformed");
 }
 
-BOOST_AUTO_TEST_CASE(LineEndsRewrittenByATransferAreNotABundle) {
-  Bytes bytes;
-  for (const std::uint8_t byte : small_bundle()) {
-    if (byte != '\r') bytes.push_back(byte);
-  }
-  BOOST_TEST(outcome(open_bytes(bytes)) == "not a bundle");
-}
-
 BOOST_AUTO_TEST_CASE(SwappedRecordsAreDamage) {
   const Bundle bundle = open_bytes(small_bundle()).value();
   Bytes bytes = small_bundle();

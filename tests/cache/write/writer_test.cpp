@@ -51,6 +51,12 @@ BOOST_AUTO_TEST_CASE(ContentsAgainstTheFormatAreRefused) {
       {"variant 0", [](Contents& c) { c.variants[0].launches.resize(1025); }},
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].local[1] = 0; }},
       {"variant 0", [](Contents& c) { c.variants[0].launches[0].tile_n = 0; }},
+      // Programs of applications and products do not mix.
+      {"a product with a program's trial", [](Contents& c) { c.variants[0].trial = "{}"; }},
+      {"a product with a program's launch", [](Contents& c) { c.variants[0].launches[0].role = Role::kernel; }},
+      {"a program with a launch of a product",
+       [](Contents& c) { c.variants[0].precision = no_precision, c.variants[0].trans_b = false; }},
+      {"a program with operands of a product", [](Contents& c) { c.variants[0].precision = no_precision; }},
       // Sizes over the limits.
       {"target 0", [](Contents& c) { c.targets[0].vendor.resize(65536); }},
       {"variant 0", [](Contents& c) { c.variants[0].build_options.resize(1048576); }},
@@ -98,26 +104,20 @@ BOOST_AUTO_TEST_CASE(MissingDirectoryIsReportedWithPathAndCause) {
   BOOST_TEST(status.message().find("the directory does not exist") != std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(DirectoryInTheWayIsReportedAndNothingIsLeft) {
+BOOST_AUTO_TEST_CASE(AnotherKindOfFileInTheWayStaysAsItIs) {
   const TemporaryDirectory directory;
-  fs::create_directories(directory.file("a.clbake/inside"));
-  BOOST_TEST(outcome(write_file(directory.file("a.clbake"), view_of(small_bundle()))) == "input/output");
-  BOOST_TEST(directory.files() == 1U);
-}
-
-BOOST_AUTO_TEST_CASE(APipeInTheWayStaysAsItIs) {
-  const TemporaryDirectory directory;
-  const std::string pipe = directory.file("pipe"), link = directory.file("link");
+  const std::string pipe = directory.file("pipe"), link = directory.file("link"), folder = directory.file("folder");
   BOOST_REQUIRE_EQUAL(::mkfifo(pipe.c_str(), 0600), 0);
   fs::create_symlink(pipe, link);
-  for (const std::string& path : {pipe, link}) {
+  fs::create_directories(folder + "/inside");
+  for (const std::string& path : {pipe, link, folder}) {
     const Status status = write_file(path, view_of(small_bundle()));
     BOOST_TEST(outcome(status) == "input/output");
     BOOST_TEST(status.message() == path + ": exists and is not a regular file; it stays as it is");
   }
   BOOST_TEST(fs::is_fifo(pipe));
   BOOST_TEST(fs::is_symlink(link));
-  BOOST_TEST(directory.files() == 2U);
+  BOOST_TEST(directory.files() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(UnreadableFilesAreToldApart) {

@@ -52,8 +52,8 @@ BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
   const auto refused = [&](const char* variant, const std::vector<std::string>& parts) {
     check_refused(clbake({"build", "--device", "0", "--variant", variant, "-o", file}), 2, parts);
   };
-  refused("direct-s-nn-9x8x1-2x1x1-v1", {"clbake build: --variant", "divisibility", "ml is 9", "ms = 2"});
-  refused("direct-s-nn-8192x8192x1-1x1x1-v1", {"work-group-size", "8192 * 8192 = 67108864 work-items, limit"});
+  refused("direct-s-nn-9x8x1-2x1x1-v1", {"clbake build: --variant", "divisibility", "ml = 9, ms = 2"});
+  refused("direct-s-nn-8192x8192x1-1x1x1-v1", {"work-group-size", "67108864, limit"});
   BOOST_TEST(directory.files().empty());
 }
 

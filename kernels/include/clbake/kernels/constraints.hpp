@@ -27,14 +27,17 @@ void set_nvidia_limits(DeviceLimits& limits, std::uint32_t ptx);
 // A constraint that a Params breaks on a device.
 struct Violation {
   std::string_view constraint;  // a name of CONSTRAINTS.md, for example "local-memory"
-  std::string reason;           // a clause with the numbers and the limit
+  std::string reason;           // the rule, the point's numbers, and the limit
 };
 
 // All violated constraints, the most basic first. Empty: the kernel can be built and launched on the device.
 std::vector<Violation> check(const Params& params, const DeviceLimits& device);
 
-// check(params, device).empty(), but without making the texts: tens of nanoseconds.
+// check(params, device).empty(), but without making the texts: a fraction of a microsecond.
 bool admits(const DeviceLimits& device, const Params& params);
+
+// The list in CONSTRAINTS.md.
+std::string constraints_list();
 
 // Bytes of local memory that a work-group of the gemm kernel takes.
 std::uint64_t local_memory_bytes(const Params& params);

@@ -5,12 +5,6 @@
 
 namespace clbake::kernels {
 
-enum class DeviceType { cpu, gpu };
-constexpr DeviceType all_device_types[] = {DeviceType::cpu, DeviceType::gpu};
-
-// "cpu", "gpu".
-constexpr const char* name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
-
 // For each pair of transposes: `direct`, which runs everywhere, and the best known points of the family made for the
 // type of device (register_tile, local_tile), one for large problems and one for small ones. vector_bytes: size of a
 // vector register, 32 for AVX2, 64 for AVX-512; GPUs ignore it. All pass `check` on any device that has the precision,

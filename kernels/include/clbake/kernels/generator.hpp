@@ -31,4 +31,16 @@ struct Kernel {
 // Requires check(params, some device).empty(). Pure: equal Params give equal Kernels.
 Kernel generate(const Params& params);
 
+// kernels/complex.cl: what makes a complex product a real one.
+struct ComplexProgram {
+  std::string source_name;  // "complex.cl"
+  std::string source;
+  std::string build_options;
+  std::uint32_t items = 1;                // work-items of a work-group, in one dimension
+  std::vector<std::string> kernel_names;  // copies of A and B, scaling of C
+};
+
+// Requires is_complex(precision).
+ComplexProgram complex_program(DeviceType type, Precision precision);
+
 }  // namespace clbake::kernels

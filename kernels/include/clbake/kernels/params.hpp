@@ -35,6 +35,13 @@ constexpr bool cuts_tail(Family family) {
 // True where kl is the number of work-items (thin_tile: warps) that share elements of C, each with its part of k.
 constexpr bool shares_k(Family family) { return family == Family::direct || family == Family::thin_tile; }
 
+// Decides which families and tiles are good.
+enum class DeviceType { cpu, gpu };
+constexpr DeviceType all_device_types[] = {DeviceType::cpu, DeviceType::gpu};
+
+// "cpu", "gpu".
+constexpr const char* name(DeviceType type) { return type == DeviceType::cpu ? "cpu" : "gpu"; }
+
 // The form in which a kernel reads an operand: as the caller stored it, or packed and zero-padded by another kernel
 // before. kernels/pack.cl has the pictures. The values are those of the macros in kernels/common.cl.
 enum class Layout : std::uint32_t { row_major, padded, column_block, row_block, image };
@@ -54,7 +61,7 @@ enum class Map : std::uint32_t {
 enum class FrontEnd : std::uint32_t { driver, clang };
 
 // One point of the space. The blocking factors are named as in the paper by Matsumoto, Nakasato and Sedukhin:
-// the suffix l is a work-group's block, s a work-item's. KERNELS.md says what each parameter does in each family;
+// the suffix l is a work-group's block, s a work-item's. each family's .cl file draws what they do there;
 // a parameter that a family does not have keeps its value below.
 struct Params : GemmKind {
   Family family = Family::direct;
@@ -114,10 +121,11 @@ WorkGroup work_group_size(const Params& params);
 // of one of `words`.
 struct Parameter {
   std::string_view name;                // of the field: "split_k"
-  std::string_view macro;               // in the kernels: "SPLIT_K"; empty: the source does not depend on it
+  std::string macro;                    // in the kernels: "SPLIT_K"; empty: the source does not depend on it
   std::string_view tag;                 // in name(Params), before the value: "split" as in "-split4"
   std::string_view meaning;             // a few words, with the unit
   std::vector<std::string_view> words;  // for the values 0, 1, ...; empty for a count
+  std::uint32_t least, most;            // of its values; the constraint "range"
   bool is_switch;                       // the field is a bool and the macro 0 or 1; words are those of false and true
   std::uint32_t families;               // bit 1 << Family for each family that has the parameter
   std::uint32_t (*get)(const Params&);

@@ -6,10 +6,8 @@
 namespace clbake::kernels {
 
 struct Preset {
-  std::string name;    // for example "tutorial-6"; never the name of a Params
-  std::string origin;  // who published it, and under which name
+  std::string name;  // for example "tutorial-6"; never the name of a Params
   Params params;
-  std::string note;  // what differs from the original; empty when nothing does
 };
 
 // The tutorial's in its order, then the paper's.

@@ -9,9 +9,11 @@ namespace clbake::kernels {
 struct Axis {
   Parameter parameter;
   std::vector<std::uint32_t> values;
+  std::uint32_t easiest;  // of the values, in most cases: what divides, or is divided, best
+
   // Sets the parameter to what divides, or is divided, best, given the axes before: if a point whose later axes are
   // eased breaks a rule of divisibility, then so do all points with the same values on the axes before.
-  void (*ease)(Params&) = nullptr;
+  void ease(Params& p) const;
 };
 
 // All combinations of the axes' values, for one family.
