@@ -141,21 +141,6 @@ BOOST_AUTO_TEST_CASE(AnEmptyBatchDoesNothing) {
   });
 }
 
-// Launches for one, two and one product, as neighbours with equal scalars go together.
-BOOST_AUTO_TEST_CASE(ProductsWithScalarsOfTheirOwnAreRight) {
-  for_each_variant([](const FromSource& compiled, Layout layout) {
-    Problem p = problem_of(compiled.variant, layout);
-    p.batch = 4;
-    const Extents one = extents(p);
-    p.a_stride = one.a;
-    p.b_stride = one.b;
-    p.c_stride = one.c + 7;
-    GemmRunOptions options = some_options();
-    options.each = {{2, 0}, {0.5, -1}, {0.5, -1}, {0, 3}};
-    check(compiled, p, options);
-  });
-}
-
 // Five products of three tiles are 14 whole ones then, and one in two slices (KERNELS.md). CTest sets the variable.
 BOOST_AUTO_TEST_CASE(PoclHasSevenUnits) {
   const Device& device = devices()->front();

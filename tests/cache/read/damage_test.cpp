@@ -102,16 +102,12 @@ BOOST_AUTO_TEST_CASE(HeaderDamageIsReportedAsSpecified) {
   BOOST_TEST(outcome(open_bytes(longer)) == "malformed");
 }
 
+// Each of the two is intact by itself.
 BOOST_AUTO_TEST_CASE(SwappedRecordsAreDamage) {
-  const Bundle bundle = open_bytes(small_bundle()).value();
-  Bytes bytes = small_bundle();
-  // Swaps the first two records of the index; each is intact by itself.
-  const std::size_t index = 512 + 64 * (bundle.target_count() + bundle.source_count() + bundle.variant_count() +
-                                        std::size_t{bundle.profile_count()});
-  std::swap_ranges(bytes.begin() + static_cast<std::ptrdiff_t>(index),
-                   bytes.begin() + static_cast<std::ptrdiff_t>(index + 64),
-                   bytes.begin() + static_cast<std::ptrdiff_t>(index + 64));
-  const Bundle damaged = open_bytes(bytes).value();
+  Forge forge;
+  std::swap_ranges(forge.record(SectionType::index, 0), forge.record(SectionType::index, 1),
+                   forge.record(SectionType::index, 1));
+  const Bundle damaged = open_bytes(forge.bytes).value();
   BOOST_TEST(damaged.entry(0).status().message() == "index record 0: checksum mismatch");
   BOOST_TEST(outcome(damaged.entry(1)) == "checksum");
   BOOST_TEST(outcome(damaged.entry(2)) == "ok");
