@@ -13,7 +13,7 @@ enum class PlatformId : std::uint8_t { pocl, nvidia, amd, intel_gpu, intel_cpu, 
 
 // The content of CL_PROGRAM_BINARIES, by which finalize() goes.
 enum class Binaries : std::uint8_t {
-  functions,       // machine code for those work-group sizes that were launched before (finalize_pocl.cpp)
+  functions,       // machine code for those work-group sizes that were launched before (finalize.cpp)
   intermediate,    // an intermediate language, whatever was launched before: compiled at every load
   after_launches,  // unknown: taken after all kernels were launched at every shape, it holds all that the driver keeps
 };

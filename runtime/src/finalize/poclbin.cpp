@@ -187,12 +187,10 @@ void append_kernel(cache::Bytes& into, const PoclKernel& kernel, const cache::Va
 
 }  // namespace
 
-bool is_poclbin(cache::ByteView bytes) {
-  return bytes.size >= kMagic.size() && std::memcmp(bytes.data, kMagic.data(), kMagic.size()) == 0;
-}
-
 Result<PoclBinary> parse_poclbin(cache::ByteView bytes) {
-  if (!is_poclbin(bytes)) return malformed("does not begin like one");
+  if (bytes.size < kMagic.size() || std::memcmp(bytes.data, kMagic.data(), kMagic.size()) != 0) {
+    return malformed("does not begin like one");
+  }
   Cursor cursor(bytes);
   PoclBinary binary;
   binary.header = cursor.take(kHeaderBytes);

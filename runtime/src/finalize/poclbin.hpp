@@ -36,9 +36,6 @@ struct PoclBinary {
   std::vector<PoclKernel> kernels;
 };
 
-// True when the bytes begin like a poclbin of any version.
-bool is_poclbin(cache::ByteView bytes);
-
 // Nothing outside `bytes` is read, whatever they hold. Fails with unsupported_version for another version, and with
 // malformed for damage and for what PoCL 3.1 does not write: libraries, names of files that lead out of the directory.
 Result<PoclBinary> parse_poclbin(cache::ByteView bytes);

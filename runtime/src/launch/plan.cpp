@@ -129,64 +129,68 @@ class Sizer {
   Status status_;          // the first failure
 };
 
-KernelArguments arguments_of(const LaunchPlan& plan, Role role) {
+void add(std::vector<KernelArgument>& arguments, std::initializer_list<KernelArgument> more) {
+  arguments.insert(arguments.end(), more);
+}
+
+std::vector<KernelArgument> arguments_of(const LaunchPlan& plan, Role role) {
   const cache::Variant& v = *plan.variant;
   const Value a = plan.bytes_of(Value::copy_a) > 0 ? Value::copy_a : Value::a;
   const Value b = plan.bytes_of(Value::copy_b) > 0 ? Value::copy_b : Value::b;
   const bool cuts_tail = v.split_k == 0;
-  KernelArguments arguments;
+  std::vector<KernelArgument> arguments;
   switch (role) {
-    case Role::pack_a: arguments.add({{a}, {Value::packed_a}}); break;
-    case Role::pack_b: arguments.add({{b}, {Value::packed_b}}); break;
+    case Role::pack_a: add(arguments, {{a}, {Value::packed_a}}); break;
+    case Role::pack_b: add(arguments, {{b}, {Value::packed_b}}); break;
     case Role::gemm:
-      arguments.add({{has(v, Role::pack_a) ? Value::packed_a : a}, {has(v, Role::pack_b) ? Value::packed_b : b}});
-      arguments.add({{v.split_k > 1 ? Value::partials : Value::c}});
-      if (cuts_tail) arguments.add({{Value::partials}, {Value::tail}});
+      add(arguments, {{has(v, Role::pack_a) ? Value::packed_a : a}, {has(v, Role::pack_b) ? Value::packed_b : b}});
+      add(arguments, {{v.split_k > 1 ? Value::partials : Value::c}});
+      if (cuts_tail) add(arguments, {{Value::partials}, {Value::tail}});
       break;
     case Role::reduce:
-      arguments.add({{Value::partials}, {Value::c}});
-      if (cuts_tail) arguments.add({{Value::tail}});
+      add(arguments, {{Value::partials}, {Value::c}});
+      if (cuts_tail) add(arguments, {{Value::tail}});
       break;
     case Role::kernel: break;  // of an application's program, which is no product
   }
-  arguments.add({{Value::offsets}});
-  if (!is_pack(role)) arguments.add({{Value::bias}, {Value::d}});
-  arguments.add({{Value::numbers}});
-  if (!is_pack(role)) arguments.add({{Value::scalars}});
+  add(arguments, {{Value::offsets}});
+  if (!is_pack(role)) add(arguments, {{Value::bias}, {Value::d}});
+  add(arguments, {{Value::numbers}});
+  if (!is_pack(role)) add(arguments, {{Value::scalars}});
   return arguments;
 }
 
 // The arguments that the kernels of complex products (kernels/complex.cl) begin with.
 PlannedKernel complex_kernel(const char* name, std::size_t items, const Operand& from, Value memory, Value offset) {
   PlannedKernel kernel{name, {items, 1, 1}, {}};
-  kernel.arguments.add({{Value::integer, from.rows},
-                        {Value::integer, from.cols},
-                        {memory},
-                        {offset},
-                        {Value::integer, from.ld},
-                        {Value::distance, from.stride},
-                        {Value::complex_offsets},
-                        {Value::first_product}});
+  add(kernel.arguments, {{Value::integer, from.rows},
+                         {Value::integer, from.cols},
+                         {memory},
+                         {offset},
+                         {Value::integer, from.ld},
+                         {Value::distance, from.stride},
+                         {Value::complex_offsets},
+                         {Value::first_product}});
   return kernel;
 }
 
 void add_complex_kernels(LaunchPlan& plan, std::size_t items) {
   const Problem& p = plan.stated;
   PlannedKernel a = complex_kernel("clbake_complex_a", items, operand_a(p), Value::a, Value::a_offset);
-  a.arguments.add({{Value::copy_a},
-                   {Value::distance, plan.real.a_stride},
-                   {Value::integer, plan.real.lda},
-                   {Value::integer, p.trans_a ? 1U : 0U},
-                   {Value::sign, p.conj_a ? 1U : 0U}});
+  add(a.arguments, {{Value::copy_a},
+                    {Value::distance, plan.real.a_stride},
+                    {Value::integer, plan.real.lda},
+                    {Value::integer, p.trans_a ? 1U : 0U},
+                    {Value::sign, p.conj_a ? 1U : 0U}});
   PlannedKernel b = complex_kernel("clbake_complex_b", items, operand_b(p), Value::b, Value::b_offset);
-  b.arguments.add({{Value::copy_b},
-                   {Value::distance, plan.real.b_stride},
-                   {Value::integer, plan.real.ldb},
-                   {Value::complex_alpha},
-                   {Value::sign, p.conj_b ? 1U : 0U},
-                   {Value::sign, p.trans_b ? 1U : 0U}});
+  add(b.arguments, {{Value::copy_b},
+                    {Value::distance, plan.real.b_stride},
+                    {Value::integer, plan.real.ldb},
+                    {Value::complex_alpha},
+                    {Value::sign, p.conj_b ? 1U : 0U},
+                    {Value::sign, p.trans_b ? 1U : 0U}});
   PlannedKernel c = complex_kernel("clbake_complex_c", items, operand_c(p), Value::c, Value::c_offset);
-  c.arguments.add({{Value::complex_beta}});
+  add(c.arguments, {{Value::complex_beta}});
   for (const PlannedKernel& kernel : {a, b, c}) plan.kernels.push_back(kernel);
 }
 
@@ -254,11 +258,6 @@ bool has(const cache::Variant& variant, Role role) {
   return std::any_of(variant.launches.begin(), variant.launches.end(),
                      [&](const cache::Launch& launch) { return launch.role == role; });
 }
-
-LaunchPlan::LaunchPlan() = default;
-LaunchPlan::LaunchPlan(LaunchPlan&&) noexcept = default;
-LaunchPlan& LaunchPlan::operator=(LaunchPlan&&) noexcept = default;
-LaunchPlan::~LaunchPlan() = default;
 
 Result<LaunchPlan> plan_launches(const Problem& problem, const cache::Variant& variant, const DeviceLimits& limits,
                                  std::size_t complex_items) {

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -71,24 +70,10 @@ struct KernelArgument {
   std::size_t number = 0;
 };
 
-class KernelArguments {
- public:
-  // 14 in all, at most.
-  void add(std::initializer_list<KernelArgument> more) {
-    for (const KernelArgument& argument : more) all_[count_++] = argument;
-  }
-  const KernelArgument* begin() const { return all_.data(); }
-  const KernelArgument* end() const { return all_.data() + count_; }
-
- private:
-  std::array<KernelArgument, 14> all_;
-  std::size_t count_ = 0;
-};
-
 struct PlannedKernel {
   std::string_view name;  // the variant's, or a constant
   std::array<std::size_t, 3> local{};
-  KernelArguments arguments;
+  std::vector<KernelArgument> arguments;
 };
 
 // The products of a batch, and the rows of their C, that a step works on.
@@ -116,11 +101,6 @@ struct Step {
 };
 
 struct LaunchPlan {
-  LaunchPlan();
-  LaunchPlan(LaunchPlan&&) noexcept;
-  LaunchPlan& operator=(LaunchPlan&&) noexcept;
-  ~LaunchPlan();
-
   Problem stated;  // row-major
   Problem real;    // what the variant computes; the same unless that is complex
   const cache::Variant* variant = nullptr;

@@ -12,10 +12,6 @@ bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.
 
 }  // namespace
 
-PreparedGemm::Parts::Parts() = default;
-PreparedGemm::Parts::Parts(const Parts&) = default;
-PreparedGemm::Parts::~Parts() = default;
-
 Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const Parts> parts) {
   std::unique_ptr<PreparedGemm> made(new PreparedGemm(std::move(parts)));
   PreparedGemm& g = *made;

@@ -28,10 +28,6 @@ class PreparedGemm {
  public:
   // Everything that a handle is made of.
   struct Parts {
-    Parts();
-    Parts(const Parts&);
-    ~Parts();
-
     cl::Context context;
     cl::Device device;
     DeviceLimits limits;
