@@ -180,18 +180,18 @@ static ALWAYS_INLINE void load_tile(realw* staged, __global const element* begin
 #undef SOURCE
 }
 
-#if PAIRED
-
-// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart.
+// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` cells apart; `begin` is where
+// the work-item begins.
 static ALWAYS_INLINE void store_tile(__local cell* begin, const realw* staged, const int row, const int lines,
                                      const int line, const bool transposed, const uint item) {
   const int apart = APART(transposed);
   UNROLLED(r, MOST_STAGED) {
     if (r < LOADS(lines / apart, line) &&
         (EVEN(lines / apart, line) || load_line(r, line, item) < (uint)(lines / apart))) {
-      const ushort* low = (const ushort*)&staged[apart * r];
-      const ushort* high = (const ushort*)&staged[apart * r + apart - 1];
       __local cell* cells = begin + cell_offset(r, line, row, transposed, FROM_BEGIN(line, item));
+      const loaded* low = (const loaded*)&staged[apart * r];
+#if PAIRED
+      const loaded* high = (const loaded*)&staged[apart * r + apart - 1];
 #pragma unroll
       for (int q = 0; q < LOAD_WIDTH; q += 2) {
         if (transposed) {
@@ -200,26 +200,13 @@ static ALWAYS_INLINE void store_tile(__local cell* begin, const realw* staged, c
           *(__local cellv*)(cells + q) = (cellv)(low[q] | (uint)high[q] << 16, low[q + 1] | (uint)high[q + 1] << 16);
         }
       }
-    }
-  }
-}
-
 #else
-
-// Stores what load_tile has loaded into the tile in local memory, whose rows are `row` elements apart; `begin` is where
-// the work-item begins.
-static ALWAYS_INLINE void store_tile(__local real* begin, const realw* staged, const int row, const int lines,
-                                     const int line, const bool transposed, const uint item) {
-  UNROLLED(r, MOST_STAGED) {
-    if (r < LOADS(lines, line) && (EVEN(lines, line) || load_line(r, line, item) < (uint)lines)) {
-      __local real* cells = begin + cell_offset(r, line, row, transposed, FROM_BEGIN(line, item));
       if (LOAD_WIDTH <= VECTOR_WIDTH && !transposed) {
         *(__local realw*)cells = staged[r];
       } else {
-        UNROLLED(q, LOAD_WIDTH) cells[transposed ? q * row : q] = ((const real*)&staged[r])[q];
+        UNROLLED(q, LOAD_WIDTH) cells[transposed ? q * row : q] = low[q];
       }
+#endif
     }
   }
 }
-
-#endif

@@ -169,16 +169,10 @@ bool Params::operator==(const Params& other) const {
 }
 
 std::string_view name(Family family) {
-  switch (family) {
-    case Family::direct: return "direct";
-    case Family::register_tile: return "register_tile";
-    case Family::local_tile: return "local_tile";
-    case Family::thin_tile: return "thin_tile";
-    case Family::warp_tile: return "warp_tile";
-    case Family::warpgroup_tile: return "warpgroup_tile";
-    case Family::stripe: return "stripe";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"direct",    "register_tile",  "local_tile", "thin_tile",
+                                        "warp_tile", "warpgroup_tile", "stripe"};
+  static_assert(std::size(names) == std::size(all_families), "a name for each family, in their order");
+  return names[static_cast<std::size_t>(family)];
 }
 
 std::string name(const Params& params) {
