@@ -7,22 +7,9 @@
 namespace clbake::tool {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // The threads of some libraries spin for a while after a call. Without a pause they slow the next library down.
 constexpr std::chrono::milliseconds kPause{40};
-constexpr double kTurnSeconds = 0.1;
-
-Status take_turn(TimedCall& timed) {
-  const auto turn = Clock::now();
-  do {
-    const auto start = Clock::now();
-    const Status status = timed.call();
-    if (!status) return status;
-    timed.us.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-  } while (std::chrono::duration<double>(Clock::now() - turn).count() < kTurnSeconds);
-  return {};
-}
+constexpr double kTurnUs = 1e5;
 
 }  // namespace
 
@@ -30,16 +17,20 @@ std::string trans_name(const GemmKind& kind) {
   return std::string(kind.trans_a ? "t" : "n") + (kind.trans_b ? "t" : "n");
 }
 
-Status time_alternately(std::vector<TimedCall>& calls, std::size_t rounds) {
+double time_us(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+void time_alternately(std::vector<TimedCall>& calls, std::size_t rounds) {
   for (std::size_t round = 0; round <= rounds; ++round) {
     for (TimedCall& timed : calls) {
       std::this_thread::sleep_for(kPause);
-      const Status status = take_turn(timed);
-      if (!status) return status;
-      if (round == 0) timed.us.clear();
+      if (round == 1) timed.us.clear();
+      for (double turn = 0; turn < kTurnUs; turn += timed.us.back()) timed.us.push_back(time_us(timed.call));
     }
   }
-  return {};
 }
 
 double gflops(const Problem& p, double us) {

@@ -15,13 +15,15 @@ std::string trans_name(const GemmKind& kind);  // "tn"
 
 // A call that is repeated, and the microseconds that each repetition took.
 struct TimedCall {
-  std::function<Status()> call;
-  std::vector<double> us;
+  std::function<void()> call;
+  std::vector<double> us = {};
 };
 
+// Microseconds that the work takes.
+double time_us(const std::function<void()>& work);
+
 // Gives each call a turn of about 0.1 s in each of `rounds` rounds, after one round that warms up and is not counted.
-// Fails as the first call that fails.
-Status time_alternately(std::vector<TimedCall>& calls, std::size_t rounds);
+void time_alternately(std::vector<TimedCall>& calls, std::size_t rounds);
 
 double gflops(const Problem& problem, double us);
 

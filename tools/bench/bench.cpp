@@ -1,5 +1,6 @@
 // `clbake bench NAME ...`: hands over to one of the benchmarks.
 #include "cli/cli.hpp"
+#include "cli/printable.hpp"
 #include "command/verbs.hpp"
 
 #include <cstdio>
@@ -31,7 +32,12 @@ int bench(const std::vector<std::string>& arguments) {
     return kSuccess;
   }
   for (const Verb& benchmark : kBenchmarks) {
-    if (name == benchmark.name) return benchmark.run({arguments.begin() + 1, arguments.end()});
+    if (name != benchmark.name) continue;
+    try {
+      return benchmark.run({arguments.begin() + 1, arguments.end()});
+    } catch (const Failure& failure) {
+      return fail("clbake bench " + name + ": " + printable(failure.what()));
+    }
   }
   throw UsageError("'" + name + "' is not a benchmark; there are: " + names());
 }

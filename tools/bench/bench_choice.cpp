@@ -3,8 +3,8 @@
 #include "bench/choice/choice_timing.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
+#include "cli/table.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -86,7 +86,7 @@ DrawOptions draw_options(const Cli& cli) {
 }
 
 // Those of the file, or the given sizes in every kind, or random ones.
-Result<std::vector<Problem>> problems_of(const DrawOptions& o) {
+std::vector<Problem> problems_of(const DrawOptions& o) {
   if (o.file.empty() && o.sizes.empty()) return draw(o);
   std::vector<GemmKind> kinds;
   for (const Precision precision : o.precisions) {
@@ -100,21 +100,10 @@ Result<std::vector<Problem>> problems_of(const DrawOptions& o) {
     for (const Size& size : o.sizes) problems.push_back(problem_of(kind, size, o.batch));
   }
   if (o.file.empty()) return problems;
-  const Result<std::vector<builder::Shape>> shapes = builder::read_shapes(o.file, kinds);
-  if (!shapes) return shapes.status();
-  for (const builder::Shape& shape : *shapes) problems.push_back(builder::problem_of(shape));
+  for (const builder::Shape& shape : need(builder::read_shapes(o.file, kinds), "--problems")) {
+    problems.push_back(builder::problem_of(shape));
+  }
   return problems;
-}
-
-struct Summary {
-  double geometric_mean = 1;
-  double minimum = 1;
-};
-
-Summary summary_of(const std::vector<ChoiceTiming>& rows) {
-  std::vector<double> ratios;
-  for (const ChoiceTiming& row : rows) ratios.push_back(row.ratio);
-  return {geometric_mean(ratios), *std::min_element(ratios.begin(), ratios.end())};
 }
 
 Json to_json(const ChoiceTiming& row) {
@@ -132,26 +121,6 @@ Json to_json(const ChoiceTiming& row) {
           {"best", row.best},
           {"best_us", row.best_us},
           {"ratio", row.ratio}};
-}
-
-void print_table(const std::vector<ChoiceTiming>& rows, const Target& target, std::size_t rounds) {
-  std::printf(
-      "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
-      target.device_name.c_str(), target.driver_version.c_str(), rounds);
-  int width = 6;
-  for (const ChoiceTiming& row : rows) width = std::max(width, static_cast<int>(row.choice.size()));
-  std::printf("| precision | op | %-18s | %-*s | %12s | %12s | %5s | best\n", "m x n x k", width, "choice", "median us",
-              "best us", "ratio");
-  std::printf("|-----------|----|--------------------|%s|-------------:|-------------:|------:|------\n",
-              std::string(static_cast<std::size_t>(width) + 2, '-').c_str());
-  for (const ChoiceTiming& row : rows) {
-    const Problem& p = row.problem;
-    std::string size = std::to_string(p.m) + " x " + std::to_string(p.n) + " x " + std::to_string(p.k);
-    if (p.batch > 1) size += ", " + std::to_string(p.batch);
-    std::printf("| %-9s | %s | %-18s | %-*s | %12.1f | %12.1f | %5.2f | %s\n", clbake::name(p.precision),
-                trans_name(p).c_str(), size.c_str(), width, row.choice.c_str(), row.choice_us, row.best_us, row.ratio,
-                row.best == row.choice ? "the choice" : row.best.c_str());
-  }
 }
 
 void declare_options(Cli& cli) {
@@ -173,25 +142,41 @@ void declare_options(Cli& cli) {
   cli.add_json();
 }
 
-void print_report(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choosing, const Target& target,
-                  std::size_t rounds) {
-  const Summary summary = summary_of(rows);
-  print_table(rows, target, rounds);
+void print_report(const Json& report, const Target& target) {
+  std::printf(
+      "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
+      target.device_name.c_str(), target.driver_version.c_str(), report["rounds"].get<std::size_t>());
+  print_table({{"precision", "precision"},
+               {"trans", "trans"},
+               {"m", "m"},
+               {"n", "n"},
+               {"k", "k"},
+               {"batch", "batch"},
+               {"choice", "choice"},
+               {"us", "choice_us"},
+               {"best us", "best_us"},
+               {"ratio", "ratio"},
+               {"best", "best"}},
+              report["rows"]);
   std::printf("\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing takes %.0f ns.\n",
-              100 * summary.geometric_mean, 100 * summary.minimum, choosing.ns);
+              100 * report["geometric_mean"].get<double>(), 100 * report["minimum"].get<double>(),
+              report["choosing_ns"].get<double>());
 }
 
-Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choosing, const Target& target,
+Json report_json(const std::vector<ChoiceTiming>& rows, double choosing_ns, const Target& target,
                  const DrawOptions& options, std::size_t rounds) {
-  const Summary summary = summary_of(rows);
   Json list = Json::array();
-  for (const ChoiceTiming& row : rows) list.push_back(to_json(row));
+  std::vector<double> ratios;
+  for (const ChoiceTiming& row : rows) {
+    list.push_back(to_json(row));
+    ratios.push_back(row.ratio);
+  }
   return {{"device", target.device_name},
           {"seed", options.seed},
           {"rounds", rounds},
-          {"choosing_ns", choosing.ns},
-          {"geometric_mean", summary.geometric_mean},
-          {"minimum", summary.minimum},
+          {"choosing_ns", choosing_ns},
+          {"geometric_mean", geometric_mean(ratios)},
+          {"minimum", *std::min_element(ratios.begin(), ratios.end())},
           {"rows", list}};
 }
 
@@ -199,12 +184,12 @@ Json report_json(const std::vector<ChoiceTiming>& rows, const ChoosingCost& choo
 class TimesWriter {
  public:
   // Nothing is written for an empty path.
-  TimesWriter(const std::string& path, const BenchDevice& on, const std::vector<Contenders>& contenders,
+  TimesWriter(const std::string& path, const BenchDevice& on, const std::vector<Served>& contenders,
               const GemmKind& kind, const std::string& command)
       : path_(path) {
     if (path.empty()) return;
     std::set<std::string> variants;
-    for (const Contenders& from : contenders) {
+    for (const Served& from : contenders) {
       for (const std::uint32_t i : capable_variants(from.bundle, kind)) variants.insert(from.bundle.variant(i)->name);
     }
     file_ = {on.device.target,
@@ -216,15 +201,15 @@ class TimesWriter {
     stream_ << builder::times_header(file_) << std::flush;
   }
 
-  Status add(const ChoiceTiming& row) {
-    if (path_.empty()) return {};
+  void add(const ChoiceTiming& row) {
+    if (path_.empty()) return;
     std::vector<double> us;
     for (const std::string& variant : file_.variants) {
       const auto at = row.us.find(variant);
       us.push_back(at == row.us.end() ? 0 : at->second);
     }
     stream_ << builder::times_row(builder::shape_of(row.problem), us) << std::flush;
-    return stream_ ? Status() : Status(Code::io, path_ + ": cannot be written");
+    if (!stream_) throw Failure(path_ + ": cannot be written");
   }
 
  private:
@@ -232,26 +217,6 @@ class TimesWriter {
   builder::TimesFile file_;
   std::ofstream stream_;
 };
-
-// The bundle, and the one of --candidates, if any: what is baked in them.
-Result<std::vector<Contenders>> contenders_of(const BenchBundle& bundle, const std::string& candidates) {
-  Options baked_only;
-  baked_only.on_miss = OnMiss::fail;
-  std::vector<Contenders> list;
-  const auto add = [&](const Bundle& from) {
-    Result<Library> library = open_library(bundle.on, from, baked_only);
-    if (library) list.push_back({from, std::move(*library)});
-    return library.status();
-  };
-  Status added = add(bundle.bundle);
-  if (!added) return added;
-  if (candidates.empty()) return list;
-  const Result<Bundle> more = open_verified(candidates);
-  if (!more) return more.status();
-  added = add(*more);
-  if (!added) return added.within(candidates);
-  return list;
-}
 
 }  // namespace
 
@@ -268,36 +233,30 @@ int bench_choice(const std::vector<std::string>& arguments) {
   if (cli.has("times") && (times.empty() || options.precisions.size() * options.transposes.size() != 1)) {
     throw UsageError("--times: needs a file, one --precision and one pair of --trans");
   }
-  const Result<std::vector<Problem>> drawn = problems_of(options);
-  if (!drawn) return fail("bench choice", drawn.status().within("--problems"));
-  const std::vector<Problem>& problems = *drawn;
+  const std::vector<Problem> problems = problems_of(options);
 
-  const Result<BenchBundle> bundle = open_bundle(cli.file(), cli.text("device"));
-  if (!bundle) return fail("bench choice", bundle.status());
-  Result<std::vector<Contenders>> contenders = contenders_of(*bundle, cli.text("candidates"));
-  if (!contenders) return fail("bench choice", contenders.status());
-  const Target& target = bundle->on.device.target;
-  const Result<ChoosingCost> choosing = time_choosing(bundle->bundle, target, problems);
-  if (!choosing) return fail("bench choice", choosing.status().within(cli.file()));
+  const std::string file = cli.file();
+  const BenchBundle bundle = open_bundle(file, cli.text("device"));
+  std::vector<Served> contenders = {serve(bundle.on, bundle.bundle, file)};
+  if (cli.has("candidates")) {
+    const std::string more = cli.text("candidates");
+    contenders.push_back(serve(bundle.on, need(open_verified(more)), more));
+  }
+  const Target& target = bundle.on.device.target;
   std::string command = "clbake bench choice";
   for (const std::string& argument : arguments) command += " " + argument;
-  TimesWriter writer(times, bundle->on, *contenders, problems.front().kind(), command);
+  TimesWriter writer(times, bundle.on, contenders, problems.front().kind(), command);
   ProgressBar bar;
   std::vector<ChoiceTiming> rows;
+  const double choosing_ns = time_choosing(bundle.bundle, file, target, problems);
   for (const Problem& problem : problems) {
-    const Result<ChoiceTiming> row = time_choice(bundle->on, *contenders, problem, rounds);
-    if (!row) return fail("bench choice", row.status().within(cli.file()));
-    rows.push_back(*row);
-    const Status written = writer.add(*row);
-    if (!written) return fail("bench choice", written);
+    rows.push_back(time_choice(bundle.on, contenders, problem, rounds));
+    writer.add(rows.back());
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   bar.clear();
-  if (cli.has("json")) {
-    print(report_json(rows, *choosing, target, options, rounds));
-  } else {
-    print_report(rows, *choosing, target, rounds);
-  }
+  const Json report = report_json(rows, choosing_ns, target, options, rounds);
+  cli.has("json") ? print(report) : print_report(report, target);
   return kSuccess;
 }
 

@@ -2,176 +2,130 @@
 #include "bench/peers/peers.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/worker_call.hpp"
 #include "command/verbs.hpp"
 #include "report/cold_report.hpp"
 #include "report/measurements.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/platforms.hpp>
+#include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
 #include <clbake/device_lookup.hpp>
 
 #include <algorithm>
-#include <chrono>
+#include <fstream>
 
 namespace clbake::tool {
 namespace {
 
-// The arguments of a worker: its verb, its ColdJob, and more. The process starts right after.
-std::vector<std::string> worker_arguments(const std::string& verb, const std::string& bundle, const std::string& target,
-                                          std::size_t size, const std::string& output,
-                                          const std::vector<std::string>& more) {
-  const std::chrono::nanoseconds now = std::chrono::steady_clock::now().time_since_epoch();
-  std::vector<std::string> all = {verb, std::to_string(now.count()), bundle, target, std::to_string(size), output};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
+constexpr std::chrono::seconds kTimeout{180};
+
+std::string scratch_path(const builder::ScratchDirectory& scratch, const char* name) {
+  return scratch.path() + "/" + name;
+}
+
+// Runs `clbake worker ARGUMENTS` with the driver's cache in the directory `cache`. Throws Failure with what happened to
+// the child; after three minutes it is killed.
+void call_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log,
+                 const char* path) {
+  builder::Command command{{builder::own_path(), "worker"}, builder::driver_cache_environment(cache), log};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  for (auto& variable : builder::steady_environment()) command.environment.push_back(std::move(variable));
+  std::vector<builder::Command> commands = {command};
+  const std::atomic<bool> never{false};
+  need(builder::run_all(commands, 1, kTimeout, never, [&](std::size_t, const builder::Exit& exit) {
+    if (!exit.ok()) throw Failure(std::string(path) + ": " + builder::describe(exit, command, kTimeout));
+  }));
 }
 
 // One trial of a row in a new process.
-Status run_trial(ColdRow& row, std::size_t size, const std::string& cache, const std::string& scratch) {
-  const std::string output = scratch + "/trial.json";
-  const Status ran = call_worker(worker_arguments(row.verb, row.bundle, row.target, size, output, row.more), cache,
-                                 scratch + "/trial.log");
-  if (!ran) return ran.within(row.path);
-  Result<Json> json = read_json(output);
-  if (!json) return json.status();
-  const std::string origin = json->value("origin", "");  // peers report none
+void run_trial(ColdRow& row, const std::string& cache, const builder::ScratchDirectory& scratch) {
+  const std::string output = scratch_path(scratch, "trial.json");
+  call_worker(cold_arguments(row.job, output), cache, scratch_path(scratch, "trial.log"), row.path);
+  std::ifstream file(output);
+  Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded()) throw Failure(output + ": the worker wrote no result");
+  const std::string origin = json.value("origin", "");  // peers report none
   if ((origin == "source") != row.compiles) {
-    return {Code::opencl, std::string(row.path) + ": the program came from " + origin};
+    throw Failure(std::string(row.path) + ": the program came from " + origin);
   }
-  row.trials.push_back(std::move(*json));
-  return {};
+  row.trials.push_back(std::move(json));
 }
 
 // The entry that the bundle uses for the timed product on this device.
-Result<builder::Job> entry_in_use(const Bundle& bundle, std::uint32_t target, std::size_t size) {
-  const Result<Target> wanted = bundle.target(target);
-  if (!wanted) return wanted.status();
+builder::Job entry_in_use(const Bundle& bundle, std::uint32_t target, std::size_t size) {
+  const Target wanted = need(bundle.target(target));
   const Problem problem = builder::tight_problem(Precision::single_precision, size, size, size);
-  const Result<DeviceLookup> lookup = DeviceLookup::create({bundle}, *wanted, false);
-  if (!lookup) return lookup.status();
-  const Result<std::vector<Choice>> chosen = lookup->choose(problem);
-  if (!chosen) return chosen.status();
-  const Result<cache::Variant> variant = bundle.variant(chosen->front().variant);
-  if (!variant) return variant.status();
-  Result<std::vector<builder::Job>> jobs = builder::jobs_of(bundle);
-  if (!jobs) return jobs.status();
-  for (builder::Job& job : *jobs) {
-    if (job.variant.name == variant->name && job.target == *wanted) return std::move(job);
+  const std::vector<Choice> chosen = need(need(DeviceLookup::create({bundle}, wanted, false)).choose(problem));
+  const cache::Variant variant = need(bundle.variant(chosen.front().variant));
+  for (builder::Job& job : need(builder::jobs_of(bundle))) {
+    if (job.variant.name == variant.name && job.target == wanted) return std::move(job);
   }
-  return {Code::no_entry, "the bundle has no entry for " + variant->name};
+  throw Failure("the bundle has no entry for " + variant.name);
 }
 
 // clbake's own rows. Files that they need are written to `scratch`.
-Result<std::vector<ColdRow>> own_rows(const std::string& file, const Bundle& bundle, std::uint32_t target,
-                                      std::size_t size, const std::string& scratch) {
-  Result<builder::Job> job = entry_in_use(bundle, target, size);
-  if (!job) return job.status();
-  const std::string variant = job->variant.name;
-  const std::string source = scratch + "/source.clbake";
-  const std::string plain = scratch + "/plain.clbake";
-  const bool jit_free = job->entries.front().proof.jit_free;
-  job->entries.clear();
-  const Status written = builder::write_job(source, *job);
-  if (!written) return written;
-  const Result<builder::ScratchDirectory> cache = builder::ScratchDirectory::create();
-  if (!cache) return cache.status();
-  const Status compiled = call_worker({"compile-plain", source, plain}, cache->path(), scratch + "/plain.log");
-  if (!compiled) return compiled.within("plain");
-  return std::vector<ColdRow>{
-      {"source-cold", "source, cold", "cold", {variant}, source, "0", false, true, {}, {}},
-      {"source-warm", "source, warm", "cold", {variant}, source, "0", true, true, {}, {}},
-      {"plain", "plain binary", "cold", {variant}, plain, "0", false, false, {}, {}},
-      {"bundle", "clbake bundle", "cold", {""}, file, std::to_string(target), false, false, jit_free, {}},
-  };
+std::vector<ColdRow> own_rows(const std::string& file, const Bundle& bundle, std::uint32_t target, std::size_t size,
+                              const builder::ScratchDirectory& scratch) {
+  builder::Job job = entry_in_use(bundle, target, size);
+  const std::string variant = job.variant.name, n = std::to_string(size);
+  const std::string source = scratch_path(scratch, "source.clbake"), plain = scratch_path(scratch, "plain.clbake");
+  const bool jit_free = job.entries.front().proof.jit_free;
+  job.entries.clear();
+  need(builder::write_job(source, job));
+  const builder::ScratchDirectory cache = need(builder::ScratchDirectory::create());
+  call_worker({"compile-plain", source, plain}, cache.path(), scratch_path(scratch, "plain.log"), "plain");
+  return {{"source-cold", "source, cold", {source, "0", n, "", variant}, false, true, {}, {}},
+          {"source-warm", "source, warm", {source, "0", n, "", variant}, true, true, {}, {}},
+          {"plain", "plain binary", {plain, "0", n, "", variant}, false, false, {}, {}},
+          {"bundle", "clbake bundle", {file, std::to_string(target), n, "", ""}, false, false, jit_free, {}}};
 }
 
-// A row for each peer that was asked for, two (cold and warm) for one that compiles. The order is always the same.
-std::vector<ColdRow> peer_rows(const std::vector<std::string>& peers, const std::string& file, std::uint32_t target,
-                               std::uint32_t threads) {
-  const auto row = [&](const char* path, const char* label, const char* peer, bool warm) {
-    return ColdRow{path,  label, "cold-peer", {peer, std::to_string(threads)}, file, std::to_string(target), warm,
-                   false, {},    {}};
-  };
-  const auto asked = [&](const char* peer) { return std::find(peers.begin(), peers.end(), peer) != peers.end(); };
-  std::vector<ColdRow> rows;
-  if (asked("clblast")) {
-    rows.push_back(row("clblast-cold", "CLBlast, cold", "clblast", false));
-    rows.push_back(row("clblast-warm", "CLBlast, warm", "clblast", true));
-  }
-  if (asked("openblas")) rows.push_back(row("openblas", "OpenBLAS", "openblas", false));
-  if (asked("cublas")) rows.push_back(row("cublas", "cuBLAS", "cublas", false));
-  return rows;
-}
+// A row for each peer, two (cold and warm) for one that compiles. The order is always the same.
+struct PeerRow {
+  const char* peer;
+  const char* path;
+  const char* label;
+  bool warm;
+};
+constexpr PeerRow kPeerRows[] = {{"clblast", "clblast-cold", "CLBlast, cold", false},
+                                 {"clblast", "clblast-warm", "CLBlast, warm", true},
+                                 {"openblas", "openblas", "OpenBLAS", false},
+                                 {"cublas", "cublas", "cuBLAS", false}};
 
-// The peers that --peer names.
-std::vector<std::string> peers_of(const std::string& given) {
-  const std::vector<std::string> peers = split(given, ',');
-  if (peers.empty()) throw UsageError("--peer: '" + given + "' names nothing");
+// The rows of the peers that --peer names, but for the job's bundle and size. Fails at once for a missing library.
+std::vector<ColdRow> peer_rows(const Cli& cli) {
+  const std::vector<std::string> peers = cli.list("peer");
   for (const std::string& peer : peers) {
-    if (peer != "clblast" && peer != "openblas" && peer != "cublas") {
+    const auto is_its = [&](const PeerRow& row) { return peer == row.peer; };
+    if (std::none_of(std::begin(kPeerRows), std::end(kPeerRows), is_its)) {
       throw UsageError("--peer: '" + peer + "' is none of clblast, openblas and cublas");
     }
   }
-  return peers;
-}
-
-// Called before anything is measured, so that a missing library is reported at once.
-Status check_installed(const std::vector<std::string>& peers, std::uint32_t threads) {
-  for (const std::string& name : peers) {
-    const Result<std::unique_ptr<Peer>> peer = make_peer(name, threads);
-    if (!peer) return peer.status().within("--peer");
+  for (const std::string& peer : peers) make_peer(peer);
+  std::vector<ColdRow> rows;
+  for (const PeerRow& row : kPeerRows) {
+    if (std::find(peers.begin(), peers.end(), row.peer) == peers.end()) continue;
+    rows.push_back({row.path, row.label, {"", "", "", row.peer, ""}, row.warm, false, {}, {}});
   }
-  return {};
+  return rows;
 }
 
 // Runs every row within each trial, so that a slow moment of the machine meets all rows.
-Status run_trials(ColdReport& report, std::size_t trials, const std::string& scratch) {
-  Result<builder::ScratchDirectory> kept = builder::ScratchDirectory::create();
-  if (!kept) return kept.status();
+void run_trials(std::vector<ColdRow>& rows, std::size_t trials, const builder::ScratchDirectory& scratch) {
+  const builder::ScratchDirectory kept = need(builder::ScratchDirectory::create());
   ProgressBar bar;
-  std::size_t done = 0;
-  for (const ColdRow& row : report.rows) {
-    if (!row.warm) continue;
+  for (const ColdRow& row : rows) {
     ColdRow priming = row;  // fills the driver's cache; its times are dropped
-    const Status primed = run_trial(priming, report.size, kept->path(), scratch);
-    if (!primed) return primed;
+    if (row.warm) run_trial(priming, kept.path(), scratch);
   }
-  const std::size_t total = trials * report.rows.size();
-  for (std::size_t t = 0; t < trials; ++t) {
-    for (ColdRow& row : report.rows) {
-      const Result<builder::ScratchDirectory> fresh = builder::ScratchDirectory::create();
-      if (!fresh) return fresh.status();
-      const Status ran = run_trial(row, report.size, row.warm ? kept->path() : fresh->path(), scratch);
-      if (!ran) return ran;
-      bar.show(++done, total, row.label);
-    }
+  for (std::size_t done = 0; done < trials * rows.size(); ++done) {
+    ColdRow& row = rows[done % rows.size()];
+    const builder::ScratchDirectory fresh = need(builder::ScratchDirectory::create());
+    run_trial(row, row.warm ? kept.path() : fresh.path(), scratch);
+    bar.show(done + 1, trials * rows.size(), row.label);
   }
-  return {};
-}
-
-// Measures all rows of a bundle's report.
-Status measure(ColdReport& report, Target& target, const Cli& cli, const std::vector<std::string>& peers,
-               std::size_t trials) {
-  const Result<Bundle> bundle = open_verified(cli.file());
-  if (!bundle) return bundle.status();
-  const Result<builder::Device> device = device_for(*bundle, cli.text("device"));
-  if (!device) return device.status();
-  target = device->target;
-  const Result<std::uint32_t> index = bundle->find_target(target);
-  if (!index) return index.status().within(cli.file());
-  const Status installed = check_installed(peers, device->compute_units);
-  if (!installed) return installed;
-  const Result<builder::ScratchDirectory> scratch = builder::ScratchDirectory::create();
-  if (!scratch) return scratch.status();
-  Result<std::vector<ColdRow>> rows = own_rows(cli.file(), *bundle, *index, report.size, scratch->path());
-  if (!rows) return rows.status();
-  report.rows = std::move(*rows);
-  for (ColdRow& row : peer_rows(peers, cli.file(), *index, device->compute_units)) {
-    report.rows.push_back(std::move(row));
-  }
-  return run_trials(report, trials, scratch->path());
 }
 
 }  // namespace
@@ -182,22 +136,30 @@ int bench_cold(const std::vector<std::string>& arguments) {
       "Times the first correct result of a product, step by step in new processes: compiled from source with an empty\n"
       "and with a warm driver cache, from the driver's own binary, and from the bundle; beside other libraries.");
   cli.add_device();
-  cli.add_value("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
+  cli.add_list("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
   cli.add_value("trials", "N", "processes for each row; default 7");
   cli.add_value("size", "N", "m = n = k of the product; default 512");
   add_measurement_options(cli);
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t trials = cli.size("trials", 7, 1, 10000);
-  const std::vector<std::string> peers = cli.has("peer") ? peers_of(cli.text("peer")) : std::vector<std::string>();
+  const std::vector<ColdRow> peers = peer_rows(cli);
   ColdReport report;
   report.size = cli.size("size", 512, 1, 16384);
+  need(check_cold_csv(cli));
 
-  Target target;
-  Status done = check_cold_csv(cli);
-  if (done) done = measure(report, target, cli, peers, trials);
-  if (done) done = append_cold(cli, arguments, report, target);
-  if (!done) return fail("bench cold", done);
+  const std::string file = cli.file();
+  const Bundle bundle = need(open_verified(file));
+  const Target target = need(device_for(bundle, cli.text("device"))).target;
+  const std::uint32_t index = need(bundle.find_target(target), file);
+  const builder::ScratchDirectory scratch = need(builder::ScratchDirectory::create());
+  report.rows = own_rows(file, bundle, index, report.size, scratch);
+  for (ColdRow row : peers) {
+    row.job = {file, std::to_string(index), std::to_string(report.size), row.job.peer, ""};
+    report.rows.push_back(std::move(row));
+  }
+  run_trials(report.rows, trials, scratch);
+  need(append_cold(cli, arguments, report, target));
   cli.has("json") ? print(to_json(report, target)) : print_text(report, target);
   return kSuccess;
 }

@@ -3,49 +3,27 @@
 #include "cli/cli.hpp"
 
 #include <clbake/builder/platforms.hpp>
-#include <clbake/builder/scratch.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace clbake::tool {
-namespace {
 
-Result<BenchDevice> with_session(Result<builder::Device> device) {
-  if (!device) return device.status();
-  Result<builder::Session> session = builder::Session::open(*device);
-  if (!session) return session.status();
-  return BenchDevice{std::move(*device), std::move(*session)};
-}
-
-}  // namespace
-
-Result<BenchDevice> open_device(const Target& target) { return with_session(builder::device_of(target)); }
-
-Result<BenchBundle> open_bundle(const std::string& file, const std::string& spec) {
+BenchBundle open_bundle(const std::string& file, const std::string& spec) {
   for (const auto& [name, value] : builder::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
-  Result<Bundle> bundle = open_verified(file);
-  if (!bundle) return bundle.status();
-  Result<BenchDevice> on = with_session(device_for(*bundle, spec));
-  if (!on) return on.status();
-  return BenchBundle{std::move(*bundle), std::move(*on)};
+  const Bundle bundle = need(open_verified(file));
+  const builder::Device device = need(device_for(bundle, spec));
+  return {bundle, {device, need(builder::Session::open(device))}};
 }
 
-Result<Library> open_library(const BenchDevice& on, const Bundle& bundle, const Options& options) {
-  return Library::create(on.session.context(), on.device.id, {bundle}, options);
+Library open_library(const BenchDevice& on, const Bundle& bundle, const Options& options) {
+  return need(Library::create(on.session.context(), on.device.id, {bundle}, options));
 }
 
-std::shared_ptr<const Trust> trust_of_itself(const Bundle& bundle) {
-  const Result<std::string> identity = builder::release::identity_text(bundle);
-  if (!identity) return nullptr;
-  std::vector<std::string> keys;
-  const Result<std::vector<builder::release::SignatureReport>> signatures = builder::release::signatures_of(bundle);
-  if (!signatures) return nullptr;
-  for (const builder::release::SignatureReport& signature : *signatures) {
-    if (signature.valid) keys.push_back(signature.public_key);
-  }
-  const Result<std::shared_ptr<const Trust>> trust =
-      keys.empty() ? builder::release::trusted_digest(*identity) : builder::release::trusted_keys(keys, 0);
-  return trust ? *trust : nullptr;
+Served serve(const BenchDevice& on, const Bundle& bundle, const std::string& file) {
+  Options baked_only;
+  baked_only.on_miss = OnMiss::fail;
+  return {std::filesystem::path(file).filename().string(), bundle, open_library(on, bundle, baked_only)};
 }
 
 }  // namespace clbake::tool

@@ -1,31 +1,16 @@
 #include "cli/arguments.hpp"
 
-#include "cli/cli.hpp"
-
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 
 namespace clbake::tool {
 namespace {
 
-// Unlike split() it keeps empty parts, for "512x" is not a size.
-std::vector<std::string> factors(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == 'x') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-std::size_t whole_number(const std::string& text, const std::string& size) {
-  if (text.empty() || text.size() > 9 || text.find_first_not_of("0123456789") != std::string::npos) {
-    throw UsageError("--sizes: '" + size + "' is neither N nor MxNxK");
-  }
+// A number of at most so many digits; 0 for any other text.
+std::size_t digits(const std::string& text, std::size_t most) {
+  if (text.empty() || text.size() > most || text.find_first_not_of("0123456789") != std::string::npos) return 0;
   return std::stoul(text);
 }
 
@@ -34,11 +19,17 @@ std::size_t whole_number(const std::string& text, const std::string& size) {
 std::vector<Size> sizes_of(const std::string& text) {
   std::vector<Size> sizes;
   for (const std::string& part : split(text, ',')) {
-    const std::vector<std::string> numbers = factors(part);
-    if (numbers.size() != 1 && numbers.size() != 3) throw UsageError("--sizes: '" + part + "' is neither N nor MxNxK");
-    const Size size{whole_number(numbers.front(), part), whole_number(numbers[numbers.size() / 2], part),
-                    whole_number(numbers.back(), part)};
-    if (size.m == 0 || size.n == 0 || size.k == 0) throw UsageError("--sizes: '" + part + "': a size is 0");
+    const std::size_t first = std::min(part.find('x'), part.size()), second = part.find('x', first + 1);
+    const auto number = [&](std::size_t from, std::size_t to) { return digits(part.substr(from, to - from), 9); };
+    Size size{number(0, first), 0, 0};
+    size.n = size.k = size.m;
+    if (first < part.size()) {
+      if (second == std::string::npos) throw UsageError("--sizes: '" + part + "' is neither N nor MxNxK");
+      size.n = number(first + 1, second);
+      size.k = number(second + 1, part.size());
+    }
+    if (size.m == 0 || size.n == 0 || size.k == 0)
+      throw UsageError("--sizes: '" + part + "' is neither N nor MxNxK, from 1 on");
     sizes.push_back(size);
   }
   if (sizes.empty()) throw UsageError("--sizes: no size given");
@@ -90,34 +81,29 @@ double seconds_of(const std::string& text) {
 builder::release::Requirements requirements_of(const std::string& text) {
   builder::release::Requirements requirements;
   for (const std::string& word : split(text, ',')) {
-    if (word == "native") {
-      requirements.native = true;
-    } else if (word == "proven") {
-      requirements.proven = true;
-    } else if (word == "jit-free") {
-      requirements.jit_free = true;
-    } else if (word == "any") {
-      requirements.baked = false;
-    } else if (word != "baked") {
-      throw UsageError("--require: '" + word + "' is none of baked, native, proven, jit-free and any");
+    switch (number_of("require", word, std::array{"baked", "native", "proven", "jit-free", "any"})) {
+      case 1: requirements.native = true; break;
+      case 2: requirements.proven = true; break;
+      case 3: requirements.jit_free = true; break;
+      case 4: requirements.baked = false; break;
+      default: break;
     }
   }
   return requirements;
 }
 
 Shard shard_of(const std::string& text) {
-  const std::vector<std::string> parts = split(text, '/');
-  const auto digits = [](const std::string& part) {
-    return !part.empty() && part.size() <= 4 && part.find_first_not_of("0123456789") == std::string::npos;
-  };
-  if (parts.size() != 2 || !digits(parts[0]) || !digits(parts[1])) {
-    throw UsageError("--shard: '" + text + "' is not I/N, such as 2/4");
-  }
-  const Shard shard{static_cast<std::uint32_t>(std::stoul(parts[0])), static_cast<std::uint32_t>(std::stoul(parts[1]))};
+  const std::size_t slash = text.find('/');
+  const Shard shard{static_cast<std::uint32_t>(digits(text.substr(0, slash), 4)),
+                    static_cast<std::uint32_t>(slash == std::string::npos ? 0 : digits(text.substr(slash + 1), 4))};
   if (shard.index < 1 || shard.index > shard.count) {
-    throw UsageError("--shard: '" + text + "': shards are numbered from 1/N to N/N");
+    throw UsageError("--shard: '" + text + "' is not I/N, such as 2/4, from 1/N to N/N");
   }
   return shard;
+}
+
+Activation activation_of(const std::string& word) {
+  return static_cast<Activation>(number_of("activation", word, activation_words));
 }
 
 }  // namespace clbake::tool

@@ -1,6 +1,8 @@
 // Values of options as users write them. Each function throws UsageError for any other text.
 #pragma once
 
+#include "cli/cli.hpp"
+
 #include <clbake/builder/release/check.hpp>
 #include <clbake/gemm_kind.hpp>
 
@@ -36,5 +38,20 @@ struct Shard {
   std::uint32_t index, count;  // 1 <= index <= count
 };
 Shard shard_of(const std::string& text);
+
+// The words of --activation, by the number of the Activation; "none" is the first.
+inline constexpr const char* activation_words[] = {"none", "relu", "clamp", "sigmoid", "silu", "gelu", "gelu_tanh"};
+Activation activation_of(const std::string& word);
+
+// The number of `word` in a list.
+template <typename Words>
+std::size_t number_of(const char* option, const std::string& word, const Words& words) {
+  std::string known;
+  for (std::size_t i = 0; i < std::size(words); ++i) {
+    if (word == words[i]) return i;
+    known += (known.empty() ? "" : ", ") + std::string(words[i]);
+  }
+  throw UsageError(std::string("--") + option + ": '" + word + "' is none of " + known);
+}
 
 }  // namespace clbake::tool

@@ -192,12 +192,11 @@ std::vector<std::string> Cli::list(const char* option) const {
 std::size_t Cli::size(const char* option, std::size_t fallback, std::size_t least, std::size_t most) const {
   if (!has(option)) return fallback;
   const std::string given = text(option);
-  char* end = nullptr;
   errno = 0;
-  const unsigned long long value = std::strtoull(given.c_str(), &end, 10);
-  const bool digits_only = !given.empty() && given.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits_only || errno != 0)
+  const unsigned long long value = std::strtoull(given.c_str(), nullptr, 10);
+  if (given.empty() || given.find_first_not_of("0123456789") != std::string::npos || errno != 0) {
     throw UsageError("--" + std::string(option) + ": '" + given + "' is not a whole number");
+  }
   if (value < least || value > most) {
     throw UsageError("--" + std::string(option) + ": " + given + " is not between " + std::to_string(least) + " and " +
                      std::to_string(most));
@@ -205,29 +204,20 @@ std::size_t Cli::size(const char* option, std::size_t fallback, std::size_t leas
   return static_cast<std::size_t>(value);
 }
 
-double Cli::number(const char* option, double fallback) const {
+double Cli::number(const char* option, double fallback) const { return complex_number(option, fallback, 1).real(); }
+
+std::complex<double> Cli::complex_number(const char* option, double fallback, std::size_t most) const {
   if (!has(option)) return fallback;
   const std::string given = text(option);
-  char* end = nullptr;
-  const double value = std::strtod(given.c_str(), &end);
-  if (given.empty() || *end != '\0' || !std::isfinite(value)) {
-    throw UsageError("--" + std::string(option) + ": '" + given + "' is not a finite number");
-  }
-  return value;
-}
-
-std::complex<double> Cli::complex_number(const char* option, double fallback) const {
-  const std::string given = text(option);
   const std::vector<std::string> parts = split(given, ',');
-  if (!has(option) || parts.size() < 2) return number(option, fallback);
   double values[2] = {};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     char* end = nullptr;
-    const double value = std::strtod(parts[i].c_str(), &end);
-    if (parts.size() > 2 || parts[i].empty() || *end != '\0' || !std::isfinite(value)) {
-      throw UsageError("--" + std::string(option) + ": '" + given + "' is neither a finite number nor two of them");
-    }
-    values[i] = value;
+    if (i < parts.size()) values[i] = std::strtod(parts[i].c_str(), &end);
+    const bool is_number = i < parts.size() ? *end == '\0' && std::isfinite(values[i]) : i > 0;
+    if (is_number && parts.size() <= most) continue;
+    throw UsageError("--" + std::string(option) + ": '" + given + "' is not a finite number" +
+                     (most > 1 ? ", or two of them" : ""));
   }
   return {values[0], values[1]};
 }

@@ -81,8 +81,8 @@ class Cli {
   // A whole decimal number from `least` to `most`. This and the functions below throw UsageError for any other text.
   std::size_t size(const char* option, std::size_t fallback, std::size_t least = 0, std::size_t most = SIZE_MAX) const;
   double number(const char* option, double fallback) const;  // finite
-  // "RE" or "RE,IM".
-  std::complex<double> complex_number(const char* option, double fallback) const;
+  // "RE" or "RE,IM"; of at most so many parts.
+  std::complex<double> complex_number(const char* option, double fallback, std::size_t most = 2) const;
   std::vector<Precision> precisions(const char* option) const;       // single and double when not given
   std::vector<Precision> real_precisions(const char* option) const;  // the same without complex ones
   unsigned jobs() const;                                     // of add_jobs; 0, one for each core, when not given

@@ -56,4 +56,12 @@ void print_table(const std::vector<Column>& columns, const Json& rows, std::size
   if (rows.size() > shown) std::printf("and %zu more\n", rows.size() - shown);
 }
 
+void print_table(const Json& rows) {
+  std::vector<Column> columns;
+  for (auto field = rows.at(0).begin(); field != rows.at(0).end(); ++field) {
+    columns.push_back({field.key().c_str(), field.key().c_str()});
+  }
+  print_table(columns, rows);
+}
+
 }  // namespace clbake::tool

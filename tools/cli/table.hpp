@@ -28,4 +28,7 @@ struct Column {
 // rows than `most` the rest is only counted.
 void print_table(const std::vector<Column>& columns, const Json& rows, std::size_t most = SIZE_MAX);
 
+// All fields of the rows, of which there is at least one, below their names.
+void print_table(const Json& rows);
+
 }  // namespace clbake::tool

@@ -1,5 +1,5 @@
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/epilogue.hpp"
 #include "cli/json.hpp"
 #include "cli/printable.hpp"
 #include "cli/variants.hpp"
@@ -7,6 +7,7 @@
 
 #include <clbake/builder/gemm_run.hpp>
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 
@@ -19,15 +20,15 @@ double us_since(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 }
 
-struct Outcome {
-  Explanation explanation;
-  Target target;
-  double open_us = 0;
-  double load_us = 0;
-  double first_us = 0;
-  double steady_us = 0;
-  builder::Check check;
-};
+Epilogue epilogue_from(const Cli& cli, std::size_t ldc) {
+  Epilogue e;
+  e.bias = static_cast<Bias>(number_of("bias", cli.text("bias", "none"), std::array{"none", "row", "column"}));
+  e.activation = activation_of(cli.text("activation", "none"));
+  if (e.activation == Activation::clamp) e.high = 1;
+  e.has_d = cli.has("d");
+  if (e.has_d) e.ldd = ldc;  // no gaps that C has not
+  return e;
+}
 
 Problem problem_from(const Cli& cli) {
   const std::vector<Precision> precisions = cli.precisions("precision");
@@ -66,70 +67,61 @@ Options library_options_from(const Cli& cli) {
   return options;
 }
 
-// Times and checks the first launch, then takes the median of the others.
-void measure(builder::GemmRun& gemm_run, Gemm& gemm, std::size_t repeat, Outcome& outcome) {
-  outcome.first_us = need(gemm_run.run(gemm));
-  outcome.check = need(gemm_run.check());
-  std::vector<double> times;
-  for (std::size_t i = 1; i < repeat; ++i) times.push_back(need(gemm_run.time(gemm)));
-  outcome.steady_us = times.empty() ? outcome.first_us : builder::median(times);
-}
-
-Outcome execute(const Cli& cli, const Problem& problem) {
+// Runs the product and checks the first result.
+Json execute(const Cli& cli, const Problem& p, builder::Check& check) {
   const builder::GemmRunOptions matrices = matrices_from(cli);
   const std::size_t repeat = cli.size("repeat", 10, 1, 1000000);
   const std::string file = cli.file();
   const Options options = library_options_from(cli);
-  need(check(problem));
+  need(clbake::check(p));
   const builder::Device device = need(device_for(need(open_verified(file)), cli.text("device")));
   const builder::Session session = need(builder::Session::open(device));
 
-  Outcome outcome;
   auto start = Clock::now();
   const Bundle bundle = need(Bundle::open(file));
   const Library library = need(Library::create(session.context(), device.id, {bundle}, options));
-  outcome.open_us = us_since(start);
-
-  builder::GemmRun gemm_run = need(builder::GemmRun::create(session, device, problem, matrices));
+  const double open_us = us_since(start);
+  builder::GemmRun gemm_run = need(builder::GemmRun::create(session, device, p, matrices));
   start = Clock::now();
-  Result<Gemm> gemm = library.prepare(problem, variant_name(cli.text("variant")));
-  outcome.load_us = us_since(start);
+  Result<Gemm> gemm = library.prepare(p, variant_name(cli.text("variant")));
+  const double load_us = us_since(start);
   need(gemm.status(), file);
-  measure(gemm_run, *gemm, repeat, outcome);
+
+  const double first_us = need(gemm_run.run(*gemm));
+  check = need(gemm_run.check());
+  std::vector<double> times;
+  for (std::size_t i = 1; i < repeat; ++i) times.push_back(need(gemm_run.time(*gemm)));
+  const double steady_us = times.empty() ? first_us : builder::median(times);
   library.finish();  // writes to the overlay
   if (cli.has("record")) need(library.write_recording(cli.text("record")));
-  outcome.explanation = gemm->explanation();
-  outcome.target = device.target;
-  return outcome;
-}
 
-Json outcome_json(const Problem& p, const Outcome& o) {
   const double flops = (is_complex(p.precision) ? 8.0 : 2.0) * static_cast<double>(p.m) * static_cast<double>(p.n) *
                        static_cast<double>(p.k);
-  const bool missed = o.explanation.miss != Code::ok;
-  return {{"origin", clbake::name(o.explanation.origin)},
-          {"miss", missed ? Json(std::string(name(o.explanation.miss))) : Json()},
-          {"miss_message", missed ? Json(o.explanation.miss_message) : Json()},
-          {"variant", o.explanation.variant},
-          {"baked_for", o.explanation.baked_for.empty() ? Json() : Json(o.explanation.baked_for)},
-          {"create_us", o.explanation.create_us},
-          {"build_us", o.explanation.build_us},
-          {"kernel_us", o.explanation.kernel_us},
-          {"target", to_json(o.target)},
+  const Explanation& e = gemm->explanation();
+  const bool missed = e.miss != Code::ok;
+  return {{"origin", clbake::name(e.origin)},
+          {"miss", missed ? Json(std::string(name(e.miss))) : Json()},
+          {"miss_message", missed ? Json(e.miss_message) : Json()},
+          {"variant", e.variant},
+          {"baked_for", e.baked_for.empty() ? Json() : Json(e.baked_for)},
+          {"create_us", e.create_us},
+          {"build_us", e.build_us},
+          {"kernel_us", e.kernel_us},
+          {"target", to_json(device.target)},
           {"precision", clbake::name(p.precision)},
           {"activation", activation_words[static_cast<std::size_t>(p.epilogue.activation)]},
           {"m", p.m},
           {"n", p.n},
           {"k", p.k},
-          {"open_us", o.open_us},
-          {"load_us", o.load_us},
-          {"first_us", o.first_us},
-          {"steady_us", o.steady_us},
-          {"gflops", flops / o.steady_us / 1e3},
-          {"max_error", o.check.max_error},
-          {"tolerance", o.check.tolerance},
-          {"rows_checked", o.check.rows_checked},
-          {"ok", o.check.ok()}};
+          {"open_us", open_us},
+          {"load_us", load_us},
+          {"first_us", first_us},
+          {"steady_us", steady_us},
+          {"gflops", flops / steady_us / 1e3},
+          {"max_error", check.max_error},
+          {"tolerance", check.tolerance},
+          {"rows_checked", check.rows_checked},
+          {"ok", check.ok()}};
 }
 
 void print_text(const Json& j) {
@@ -170,7 +162,10 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_value("lda", "N", "leading dimension of A in elements; default: the smallest possible");
   cli.add_value("ldb", "N", "leading dimension of B");
   cli.add_value("ldc", "N", "leading dimension of C");
-  add_epilogue_options(cli);
+  cli.add_value("bias", "WHICH", "add a random vector to C, with an element for each row or column; default none");
+  cli.add_value("activation", "NAME",
+                "apply none, relu, clamp (to 0 and 1), sigmoid, silu, gelu or gelu_tanh to the result; default none");
+  cli.add_flag("d", "beta multiplies a random matrix D instead of C");
   cli.add_device();
   cli.add_value("variant", "NAME", "use this variant of the bundle, or preset, instead of the profile's choice");
   cli.add_value("repeat", "N", "launches, including the first; default 10");
@@ -182,12 +177,12 @@ int run(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const Problem problem = problem_from(cli);
-  const Outcome outcome = execute(cli, problem);
-  const Json json = outcome_json(problem, outcome);
+  builder::Check checked;
+  const Json json = execute(cli, problem, checked);
   cli.has("json") ? print(json) : print_text(json);
-  if (outcome.check.ok()) return kSuccess;
+  if (checked.ok()) return kSuccess;
   throw Failure("wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
-                json["tolerance"].dump() + (outcome.check.guards_intact ? "" : "; the kernel wrote outside of C"));
+                json["tolerance"].dump() + (checked.guards_intact ? "" : "; the kernel wrote outside of C"));
 }
 
 }  // namespace clbake::tool

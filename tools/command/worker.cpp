@@ -1,6 +1,6 @@
 // The child processes of build, prove, tune, bench and work. Each does one thing with a driver and writes the result to
 // a file; after a failure the last line on stderr is the cause.
-#include "bench/worker/cold_worker.hpp"
+#include "bench/cold_worker.hpp"
 #include "cli/cli.hpp"
 #include "command/verbs.hpp"
 
@@ -23,8 +23,7 @@ Status job(const std::vector<std::string>& a) {
   if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
   if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
   if (a.size() == 3 && a[0] == "time") return builder::tune::time_job(a[1], std::stoul(a[2]));
-  if (a.size() == 7 && a[0] == "cold") return cold_worker({a[1], a[2], a[3], a[4], a[5]}, a[6]);
-  if (a.size() == 8 && a[0] == "cold-peer") return cold_peer_worker({a[1], a[2], a[3], a[4], a[5]}, a[6], a[7]);
+  if (a.size() == 8 && a[0] == "cold") return cold_worker(a), Status();
   return {Code::invalid_argument, "the worker does not know this job"};
 }
 
@@ -46,7 +45,7 @@ int run_command(std::vector<std::string> arguments) {
 
 }  // namespace
 
-int worker(const std::vector<std::string>& arguments) {
+int worker(const std::vector<std::string>& arguments) try {
   builder::end_with_parent();
   if (arguments.size() > 1 && arguments[0] == "command") return run_command({arguments.begin() + 1, arguments.end()});
   bool near_miss = false;
@@ -56,6 +55,8 @@ int worker(const std::vector<std::string>& arguments) {
   fail(status.message());
   if (status.code() == Code::wrong_result) return builder::kWorkerWrongExit;
   return status.code() == Code::io ? builder::kWorkerIoExit : kFailure;
+} catch (const Failure& failure) {
+  return fail(failure.what());
 }
 
 }  // namespace clbake::tool

@@ -1,4 +1,4 @@
-// For all examples: a device by a part of its name, and the time until a result.
+// For all examples: a device by a part of its name, buffers on it, and the time until a result.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -16,29 +16,20 @@ inline double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-inline std::string text_of(cl_platform_id platform) {
-  char text[256] = "";
-  clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof text, text, nullptr);
-  return text;
-}
-
-inline std::string text_of(cl_device_id device) {
-  char text[256] = "";
-  clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof text, text, nullptr);
-  return text;
-}
-
 // The first device whose platform's name and own name together contain `wanted`; null when there is none.
 inline cl_device_id find_device(const std::string& wanted) {
   cl_platform_id platforms[16];
   cl_uint platform_count = 0;
   if (clGetPlatformIDs(16, platforms, &platform_count) != CL_SUCCESS) return nullptr;
   for (cl_uint p = 0; p < std::min(platform_count, 16U); ++p) {
+    char platform[256] = "", name[256] = "";
     cl_device_id devices[16];
     cl_uint device_count = 0;
+    clGetPlatformInfo(platforms[p], CL_PLATFORM_NAME, sizeof platform, platform, nullptr);
     if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, 16, devices, &device_count) != CL_SUCCESS) continue;
     for (cl_uint d = 0; d < std::min(device_count, 16U); ++d) {
-      if ((text_of(platforms[p]) + ' ' + text_of(devices[d])).find(wanted) != std::string::npos) return devices[d];
+      clGetDeviceInfo(devices[d], CL_DEVICE_NAME, sizeof name, name, nullptr);
+      if ((std::string(platform) + ' ' + name).find(wanted) != std::string::npos) return devices[d];
     }
   }
   return nullptr;
@@ -47,6 +38,19 @@ inline cl_device_id find_device(const std::string& wanted) {
 inline int fail(const std::string& what) {
   std::fprintf(stderr, "%s\n", what.c_str());
   return 1;
+}
+
+// A buffer that holds `values`; null when there is no memory.
+inline cl_mem buffer_of(cl_context context, const std::vector<float>& values) {
+  return clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(float),
+                        const_cast<float*>(values.data()), nullptr);
+}
+
+// Reads a whole buffer after all that was enqueued. "", or what went wrong.
+inline std::string read(cl_command_queue queue, cl_mem buffer, std::vector<float>& values) {
+  const cl_int error =
+      clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, values.size() * sizeof(float), values.data(), 0, nullptr, nullptr);
+  return error == CL_SUCCESS ? "" : "clEnqueueReadBuffer: OpenCL's error " + std::to_string(error);
 }
 
 // The main function of an example: run(context, device, queue, milliseconds that these took) on the device that the
@@ -68,25 +72,21 @@ int run_on_device(int argc, char** argv, Run run) {
   return status;
 }
 
-// Times `first`, which starts a library and computes a result, and ten calls of `later`, which compute one each.
-// `check` looks at each result. All return "" or what went wrong. Prints milliseconds, `later` as its median; returns
-// the exit status.
-template <typename First, typename Later, typename Check>
-int time_results(const char* name, double context_ms, First first, Later later, Check check) {
-  Clock::time_point start = Clock::now();
-  std::string error = first();
-  const double first_ms = ms_since(start);
-  std::vector<double> later_ms;
-  while (later_ms.size() < 10) {
+// Times `start`, which starts a library, with the first call of `compute`, then ten more calls. `check` looks at each
+// result. All return "" or what went wrong. Prints milliseconds, of the later calls the median; returns the exit
+// status.
+template <typename Start, typename Compute, typename Check>
+int time_results(const char* name, double context_ms, Start start, Compute compute, Check check) {
+  std::vector<double> ms;
+  while (ms.size() < 11) {
+    const Clock::time_point begin = Clock::now();
+    std::string error = ms.empty() ? start() : "";
+    if (error.empty()) error = compute();
+    ms.push_back(ms_since(begin));
     if (error.empty()) error = check();
     if (!error.empty()) return fail(error);
-    start = Clock::now();
-    error = later();
-    later_ms.push_back(ms_since(start));
   }
-  if (error.empty()) error = check();
-  if (!error.empty()) return fail(error);
-  std::nth_element(later_ms.begin(), later_ms.begin() + 5, later_ms.end());
-  std::printf("%s: right; ms: context %.2f first %.2f later %.2f\n", name, context_ms, first_ms, later_ms[5]);
+  std::nth_element(ms.begin() + 1, ms.begin() + 6, ms.end());
+  std::printf("%s: right; ms: context %.2f first %.2f later %.2f\n", name, context_ms, ms[0], ms[6]);
   return 0;
 }

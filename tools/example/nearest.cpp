@@ -9,9 +9,7 @@
 #include "device.hpp"
 #include "product.hpp"
 
-#include <algorithm>
 #include <random>
-#include <vector>
 
 namespace {
 
@@ -36,91 +34,42 @@ struct Data {
     }
     for (std::size_t i = 0; i < squares.size(); ++i) {
       const float* p = &points[i % kPoints * kDimensions];
-      squares[i] = 0;
       for (std::size_t d = 0; d < kDimensions; ++d) squares[i] += p[d] * p[d];
     }
   }
 };
 
-class Search {
- public:
-  Search(const Data& data, cl_context context, cl_command_queue queue)
-      : data_(data),
-        queue_(queue),
-        queries_(buffer(context, data.queries)),
-        points_(buffer(context, data.points)),
-        distances_(buffer(context, data.squares)),
-        host_(data.squares.size()) {}
-  ~Search() {
-    for (cl_mem memory : {queries_, points_, distances_}) {
-      if (memory) clReleaseMemObject(memory);
-    }
+// `distances`: of all points from each query, less |q|^2.
+bool right(const std::vector<float>& distances) {
+  for (std::size_t q = 0; q < kQueries; ++q) {
+    const auto row = distances.begin() + static_cast<std::ptrdiff_t>(q * kPoints);
+    if (std::min_element(row, row + kPoints) - row != static_cast<std::ptrdiff_t>(Data::planted(q))) return false;
   }
-  Search(const Search&) = delete;
-  Search& operator=(const Search&) = delete;
+  return true;
+}
 
-  bool ready() const { return queries_ && points_ && distances_ && clFinish(queue_) == CL_SUCCESS; }
-
-  // The distances, less |q|^2, are on the host afterwards. "", or what went wrong.
-  std::string run(Multiplier& multiplier) {
-    const std::string error =
-        multiplier.enqueue({kQueries, kPoints, kDimensions, -2.0F, queries_, points_, distances_});
-    if (!error.empty()) return error;
-    const cl_int read = clEnqueueReadBuffer(queue_, distances_, CL_TRUE, 0, host_.size() * sizeof(float), host_.data(),
-                                            0, nullptr, nullptr);
-    return read == CL_SUCCESS ? "" : "clEnqueueReadBuffer: OpenCL's error " + std::to_string(read);
-  }
-
-  void start_over() {
-    clEnqueueWriteBuffer(queue_, distances_, CL_TRUE, 0, host_.size() * sizeof(float), data_.squares.data(), 0, nullptr,
+int search(cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
+  const Data data;
+  cl_mem queries = buffer_of(context, data.queries), points = buffer_of(context, data.points),
+         distances = buffer_of(context, data.squares);
+  if (!queries || !points || !distances || clFinish(queue) != CL_SUCCESS) return fail("no memory on the device");
+  std::vector<float> host(data.squares.size());
+  const auto compute = [&] {
+    const std::string error = enqueue(queue, {kQueries, kPoints, kDimensions, -2.0F, queries, points, distances});
+    return error.empty() ? read(queue, distances, host) : error;
+  };
+  const auto check = [&]() -> std::string {  // and back to the start
+    clEnqueueWriteBuffer(queue, distances, CL_TRUE, 0, host.size() * sizeof(float), data.squares.data(), 0, nullptr,
                          nullptr);
-  }
-
-  std::size_t right_answers() const {
-    std::size_t right = 0;
-    for (std::size_t q = 0; q < kQueries; ++q) {
-      const float* row = &host_[q * kPoints];
-      const auto nearest = static_cast<std::size_t>(std::min_element(row, row + kPoints) - row);
-      right += nearest == Data::planted(q) ? 1 : 0;
-    }
-    return right;
-  }
-
- private:
-  static cl_mem buffer(cl_context context, const std::vector<float>& values) {
-    return clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, values.size() * sizeof(float),
-                          const_cast<float*>(values.data()), nullptr);
-  }
-
-  const Data& data_;
-  cl_command_queue queue_;
-  cl_mem queries_, points_, distances_;
-  std::vector<float> host_;
-};
-
-int search(const Data& data, cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
-  Search search(data, context, queue);
-  if (!search.ready()) return fail("no memory on the device");
-  std::unique_ptr<Multiplier> multiplier;
-  const auto later = [&] { return search.run(*multiplier); };
-  const auto first = [&] {
-    std::string error;
-    multiplier = make_multiplier(context, device, queue, error);
-    return multiplier ? later() : error;
+    return right(host) ? "" : "wrong answers";
   };
-  const auto check = [&]() -> std::string {
-    const bool right = search.right_answers() == kQueries;
-    search.start_over();
-    return right ? "" : "wrong answers";
-  };
-  return time_results(multiplier_name, context_ms, first, later, check);
+  const int status = time_results(
+      library_name, context_ms, [&] { return start_library(context, device); }, compute, check);
+  end_library();
+  for (cl_mem memory : {queries, points, distances}) clReleaseMemObject(memory);
+  return status;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Data data;
-  return run_on_device(argc, argv, [&](cl_context context, cl_device_id device, cl_command_queue queue, double ms) {
-    return search(data, context, device, queue, ms);
-  });
-}
+int main(int argc, char** argv) { return run_on_device(argc, argv, search); }

@@ -4,56 +4,27 @@
 #include <gemm_clbake.h>
 #include <clbake/clbake.hpp>
 
-#include <cstdlib>
+#include <optional>
 #include <utility>
 
-namespace {
+static std::optional<clbake::Library> library;
 
-// A file for the problems that were multiplied, from which `clbake capture` makes a shapes file; null: none.
-const char* const recording = std::getenv("NEAREST_RECORDING");
+const char* const library_name = "clbake";
 
-class WithClbake : public Multiplier {
- public:
-  WithClbake(clbake::Library library, cl_command_queue queue) : library_(std::move(library)), queue_(queue) {}
-  ~WithClbake() override {
-    if (recording) static_cast<void>(library_.write_recording(recording));
-  }
-
-  std::string enqueue(const Product& product) override {
-    clbake::Problem problem;
-    problem.trans_b = true;
-    problem.m = product.m;
-    problem.n = product.n;
-    problem.k = product.k;
-    problem.lda = problem.ldb = product.k;
-    problem.ldc = product.n;
-    const clbake::Status status =
-        library_.gemm(queue_, problem, product.alpha, {product.a}, {product.b}, 1.0, {product.c});
-    return status ? "" : status.message();
-  }
-
- private:
-  clbake::Library library_;
-  cl_command_queue queue_;
-};
-
-}  // namespace
-
-const char* const multiplier_name = "clbake";
-
-std::unique_ptr<Multiplier> make_multiplier(cl_context context, cl_device_id device, cl_command_queue queue,
-                                            std::string& error) {
+std::string start_library(cl_context context, cl_device_id device) {
   const clbake::Result<clbake::Bundle> bundle = clbake::Bundle::from_memory({gemm_clbake, gemm_clbake_size});
-  if (!bundle) {
-    error = bundle.status().message();
-    return nullptr;
-  }
-  clbake::Options options;
-  options.record = recording != nullptr;
-  clbake::Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle}, options);
-  if (!library) {
-    error = library.status().message();
-    return nullptr;
-  }
-  return std::make_unique<WithClbake>(std::move(*library), queue);
+  if (!bundle) return bundle.status().message();
+  clbake::Result<clbake::Library> made = clbake::Library::create(context, device, {*bundle});
+  if (!made) return made.status().message();
+  library = std::move(*made);
+  return "";
+}
+
+void end_library() { library.reset(); }
+
+std::string enqueue(cl_command_queue queue, const Product& p) {
+  const clbake::Problem problem =
+      clbake::make_problem({clbake::Precision::single_precision, false, true}, p.m, p.n, p.k);
+  const clbake::Status status = library->gemm(queue, problem, p.alpha, {p.a}, {p.b}, 1.0, {p.c});
+  return status ? "" : status.message();
 }

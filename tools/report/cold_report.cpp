@@ -40,7 +40,7 @@ double against_bundle(const ColdReport& report, const ColdRow& row) {
   return figure(row, "first_result_ms").median / figure(bundle_row(report), "first_result_ms").median;
 }
 
-bool is_peer(const ColdRow& row) { return row.verb == std::string("cold-peer"); }
+bool is_peer(const ColdRow& row) { return !row.job.peer.empty(); }
 
 // Three or four digits.
 std::string text(double ms) {

@@ -1,6 +1,7 @@
 // Results of `bench cold`, for people and for programs.
 #pragma once
 
+#include "bench/cold_worker.hpp"
 #include "cli/json.hpp"
 
 #include <optional>
@@ -11,12 +12,9 @@ namespace clbake::tool {
 
 // One way to the first result, and the figures of its trials (cold_worker.hpp).
 struct ColdRow {
-  const char* path;               // its name in the JSON
-  const char* label;              // for people
-  const char* verb;               // of the worker
-  std::vector<std::string> more;  // arguments of the worker after its ColdJob
-  std::string bundle;             // of that job; a peer takes the device from it
-  std::string target;
+  const char* path;              // its name in the JSON
+  const char* label;             // for people
+  ColdJob job;                   // of its trials
   bool warm = false;             // keeps one driver cache for all trials
   bool compiles = false;         // its program must come from source; any other row's must not
   std::optional<bool> jit_free;  // only in the bundle's row: what the bundle records

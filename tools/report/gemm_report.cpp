@@ -1,8 +1,8 @@
 #include "report/gemm_report.hpp"
 
 #include "bench/alternate.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/epilogue.hpp"
 
 #include <algorithm>
 #include <cstdio>

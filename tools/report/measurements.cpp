@@ -1,7 +1,7 @@
 #include "report/measurements.hpp"
 
 #include "bench/alternate.hpp"
-#include "cli/epilogue.hpp"
+#include "cli/arguments.hpp"
 
 #include <clbake/cache/writer.hpp>
 

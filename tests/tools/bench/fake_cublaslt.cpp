@@ -1,7 +1,7 @@
-// Stands in for libcublasLt.so and for libcudart.so, with the host's memory for the device's: a plain product in single
-// precision, column-major, with alpha = 1 and beta = 0. It proposes as many algorithms as FAKE_CUBLASLT_PROPOSES says.
-// The second computes. The third is not supported when it is called. The others claim success and do nothing, but the
-// first is marked as not valid, and the fourth needs more memory than there can be.
+// Stands in for libcublasLt.so, libcublas.so and libcudart.so, with the host's memory for the device's: a plain product
+// in single precision, column-major, with alpha = 1 and beta = 0. cuBLASLt proposes as many algorithms as
+// FAKE_CUBLASLT_PROPOSES says. The second computes. The third is not supported when it is called. The others claim
+// success and do nothing, but the first is marked as not valid, and the fourth needs more memory than there can be.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +35,25 @@ bool is_sized(const Layout& layout, int operation, std::uint64_t rows, std::uint
 // Element (row, column) of a matrix or of its transposition.
 float element(const float* matrix, const Layout& layout, int operation, std::int64_t row, std::int64_t column) {
   return operation == 0 ? matrix[column * layout.ld + row] : matrix[row * layout.ld + column];
+}
+
+int multiply(const int (&operation)[2], const float* a, const Layout& a_layout, const float* b, const Layout& b_layout,
+             float* d, const Layout& d_layout) {
+  const auto depth = static_cast<std::int64_t>(operation[0] == 0 ? a_layout.columns : a_layout.rows);
+  const bool fits = is_sized(a_layout, operation[0], d_layout.rows, static_cast<std::uint64_t>(depth)) &&
+                    is_sized(b_layout, operation[1], static_cast<std::uint64_t>(depth), d_layout.columns);
+  if (!fits) return 7;
+  for (std::int64_t column = 0; column < static_cast<std::int64_t>(d_layout.columns); ++column) {
+    for (std::int64_t row = 0; row < static_cast<std::int64_t>(d_layout.rows); ++row) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < depth; ++k) {
+        sum += static_cast<double>(element(a, a_layout, operation[0], row, k)) *
+               static_cast<double>(element(b, b_layout, operation[1], k, column));
+      }
+      d[column * d_layout.ld + row] = static_cast<float>(sum);
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -107,23 +126,23 @@ int cublasLtMatmul(void* /*handle*/, Product* product, const float* alpha, const
   if (algorithm[0] != 77 || *alpha != 1 || *beta != 0) return 7;
   if (algorithm[1] == 2) return 15;
   if (algorithm[1] != 1) return 0;
-  const auto rows = static_cast<std::int64_t>(d_layout->rows);
-  const auto columns = static_cast<std::int64_t>(d_layout->columns);
-  const auto depth = static_cast<std::int64_t>(product->operation[0] == 0 ? a_layout->columns : a_layout->rows);
-  const bool fits = is_sized(*a_layout, product->operation[0], d_layout->rows, static_cast<std::uint64_t>(depth)) &&
-                    is_sized(*b_layout, product->operation[1], static_cast<std::uint64_t>(depth), d_layout->columns);
-  if (!fits) return 7;
-  for (std::int64_t column = 0; column < columns; ++column) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-      double sum = 0;
-      for (std::int64_t k = 0; k < depth; ++k) {
-        sum += static_cast<double>(element(a, *a_layout, product->operation[0], row, k)) *
-               static_cast<double>(element(b, *b_layout, product->operation[1], k, column));
-      }
-      d[column * d_layout->ld + row] = static_cast<float>(sum);
-    }
-  }
-  return 0;
+  return multiply(product->operation, a, *a_layout, b, *b_layout, d, *d_layout);
 }
+
+int cublasCreate_v2(void** handle) { return cublasLtCreate(handle); }
+int cublasDestroy_v2(void* handle) { return cudaFree(handle); }
+int cublasGemmEx(void* /*handle*/, int first, int second, int m, int n, int k, const float* alpha, const float* a,
+                 int a_type, int lda, const float* b, int b_type, int ldb, const float* beta, float* c, int c_type,
+                 int ldc, int sums, int algorithm) {
+  if (*alpha != 1 || *beta != 0 || a_type + b_type + c_type != 0 || sums != 68 || algorithm != -1) return 7;
+  const auto layout = [](bool transposed, int rows, int columns, int ld) {
+    return Layout{static_cast<std::uint64_t>(transposed ? columns : rows),
+                  static_cast<std::uint64_t>(transposed ? rows : columns), ld};
+  };
+  const int operations[] = {first, second};
+  return multiply(operations, a, layout(first != 0, m, k, lda), b, layout(second != 0, k, n, ldb), c,
+                  layout(false, m, n, ldc));
+}
+void cublasGemmStridedBatchedEx() {}  // asked for, and never called
 
 }  // extern "C"

@@ -132,18 +132,11 @@ BOOST_FIXTURE_TEST_CASE(OnlyWhatIsNewOrChangedIsBaked, Baked) {
   BOOST_TEST(changed["baked"] == 2);
 }
 
-BOOST_AUTO_TEST_CASE(BadManifestsAreOneLine) {
+BOOST_AUTO_TEST_CASE(ABadManifestIsNamedWithItsField) {
   const Application app;
   app.write("bad.json", std::string("{\"version\": 1, \"programs\": [{}]}"));
-  app.write("cut.json", std::string("{\"version\": 1,\n"));
-  const std::pair<const char*, const char*> cases[] = {
-      {"none.json", ": No such file"},
-      {"bad.json", ": programs[0].name: is missing"},
-      {"cut.json", ": line 2"},
-  };
-  for (const auto& [file, cause] : cases) {
-    check_refused(clbake({"build", "--programs", app.path(file), "-o", app.path("x")}), 1, {std::string(file) + cause});
-  }
+  check_refused(clbake({"build", "--programs", app.path("bad.json"), "-o", app.path("x")}), 1,
+                {"bad.json: programs[0].name: is missing"});
   BOOST_TEST(!std::filesystem::exists(app.path("x")));
 }
 

@@ -52,6 +52,7 @@ BOOST_AUTO_TEST_CASE(NothingGivenShowsTheUsageAsAFailure) {
   BOOST_TEST(outcome.status == 2);
   BOOST_TEST(outcome.out == "");
   BOOST_TEST(contains(outcome.err, "usage: clbake VERB"));
+  BOOST_TEST(clbake({"--version"}).out.rfind("clbake ", 0) == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerbInEveryWay) {
@@ -74,12 +75,6 @@ BOOST_AUTO_TEST_CASE(HelpIsShownForEveryVerbInEveryWay) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(TheVersionIsShown) {
-  const Outcome outcome = clbake({"--version"});
-  BOOST_TEST(outcome.status == 0);
-  BOOST_TEST(outcome.out.rfind("clbake ", 0) == 0U);
-}
-
 BOOST_AUTO_TEST_CASE(AnUnknownOptionIsNamedByEveryVerb) {
   for (const Arguments& verb : verbs()) {
     if (verb == Arguments{"bench"}) continue;
@@ -96,8 +91,6 @@ BOOST_AUTO_TEST_CASE(AMissingOptionIsNamed) {
   check_refused(clbake({"build"}), 2, {"clbake build", "--output"});
   check_refused(clbake({"build", "-o"}), 2, {"clbake build", "--output"});
   check_refused(clbake({"run", "x", "--n", "1", "--k", "1"}), 2, {"clbake run", "'--m'"});
-  check_refused(clbake({"run", "x", "--m", "1", "--k", "1"}), 2, {"clbake run", "'--n'"});
-  check_refused(clbake({"run", "x", "--m", "1", "--n", "1"}), 2, {"clbake run", "'--k'"});
   check_refused(clbake({"run", "x", "--m", "--n", "1", "--k", "1"}), 2, {"clbake run"});
 }
 
@@ -177,6 +170,7 @@ BOOST_AUTO_TEST_CASE(UnknownChoicesOfTheBenchmarkAreNamed) {
   check_refused(clbake({"bench", "gemm", "x", "--sizes", ","}), 2, {"--sizes"});
   check_refused(clbake({"bench", "cold", "x", "--peer", "openblas,frob"}), 2, {"--peer", "'frob'", "openblas"});
   check_refused(clbake({"bench", "cold", "x", "--peer", "launch"}), 2, {"--peer", "'launch'"});
+  check_refused(clbake({"bench", "gemm", "x", "--peer", "nonsense"}), 2, {"--peer", "'nonsense'"});
   check_refused(clbake({"bench", "cold", "x", "--peer", ","}), 2, {"--peer", "','"});
   check_refused(clbake({"bench", "gemm", "x", "--trans", ","}), 2, {"--trans"});
   check_refused(clbake({"bench", "gemm", "x", "--host", "--peer", "clblast"}), 2, {"--host", "--peer"});
@@ -200,7 +194,6 @@ BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne) {
   const std::string output = directory.path("new.clbake");
   for (const Arguments& all : {Arguments{"devices"},
                                {"devices", "--json"},
-                               {"space", "--device", "0"},
                                {"build", "-o", output},
                                {"build", "--device", "0", "-o", output}}) {
     check_refused(clbake(all, no_platform()), 1, {"clbake " + all[0], "no OpenCL platform"});

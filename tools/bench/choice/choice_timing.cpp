@@ -1,10 +1,12 @@
 #include "bench/choice/choice_timing.hpp"
 
+#include "bench/alternate.hpp"
+#include "cli/cli.hpp"
+
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/device_lookup.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -28,8 +30,8 @@ class Candidates {
  public:
   Candidates(const Problem& problem, builder::GemmRun& gemm_run) : problem_(problem), gemm_run_(gemm_run) {}
 
-  // One turn for each variant that can be loaded.
-  Status add(const Contenders& contenders) {
+  // One turn for each variant that can be loaded and computes the product.
+  void add(const Served& contenders) {
     for (const std::uint32_t i : capable_variants(contenders.bundle, problem_)) {
       const std::string variant = contenders.bundle.variant(i)->name;
       const bool known = std::any_of(all.begin(), all.end(), [&](const Candidate& c) { return c.variant == variant; });
@@ -37,58 +39,43 @@ class Candidates {
       Result<Gemm> gemm = contenders.library.prepare(problem_, variant);
       if (!gemm) continue;  // not baked for this device, or its workspace is too large
       Candidate candidate{&contenders.library, variant, {}};
-      const Status right = check(*gemm);
-      if (right.code() == Code::wrong_result) continue;  // what is wrong cannot win
-      const Status status = right ? take_turn(*gemm, candidate) : right;
-      if (!status) return status.within(variant);
+      if (!is_right(*gemm)) continue;
+      take_turn(*gemm, candidate);
       if (!fastest_us_ || candidate.us[0] < *fastest_us_) fastest_us_ = candidate.us[0];
       all.push_back(std::move(candidate));
     }
-    return {};
   }
 
   // A turn for each that is not too slow.
-  Status take_turns() {
+  void take_turns() {
     for (Candidate& candidate : all) {
       if (candidate.us[0] > kSlow * *fastest_us_) continue;
       // Prepared again for each turn: the workspaces of all candidates may not fit the device at once.
-      Result<Gemm> gemm = candidate.library->prepare(problem_, candidate.variant);
-      if (!gemm) return gemm.status();
-      const Status timed = take_turn(*gemm, candidate);
-      if (!timed) return timed.within(candidate.variant);
+      Gemm gemm = need(candidate.library->prepare(problem_, candidate.variant));
+      take_turn(gemm, candidate);
     }
-    return {};
   }
 
   std::vector<Candidate> all;
 
  private:
-  Status check(Gemm& gemm) {
-    if (problem_.m * problem_.n * problem_.k * problem_.batch > kChecked) return {};
-    Status status = gemm_run_.reset();
-    if (status) status = gemm_run_.run(gemm).status();
-    if (!status) return status;
-    const Result<builder::Check> check = gemm_run_.check();
-    if (!check) return check.status();
-    return check->ok() ? Status() : Status(Code::wrong_result, "wrong result");
+  bool is_right(Gemm& gemm) {
+    if (problem_.m * problem_.n * problem_.k * problem_.batch > kChecked) return true;
+    need(gemm_run_.reset());
+    need(gemm_run_.run(gemm));
+    return need(gemm_run_.check()).ok();
   }
 
   // The first call warms up and is not counted.
-  Status take_turn(Gemm& gemm, Candidate& candidate) {
-    const Result<double> first = gemm_run_.run(gemm);
-    if (!first) return first.status();
-    if (*first > kLongUs && fastest_us_ && *first > kSlow * *fastest_us_) {
-      candidate.us.push_back(*first);
-      return {};
+  void take_turn(Gemm& gemm, Candidate& candidate) {
+    const double first = need(gemm_run_.run(gemm), candidate.variant);
+    if (first > kLongUs && fastest_us_ && first > kSlow * *fastest_us_) {
+      candidate.us.push_back(first);
+      return;
     }
     std::vector<double> calls;
-    for (double total = 0; total < kTurnUs; total += calls.back()) {
-      const Result<double> us = gemm_run_.time(gemm);
-      if (!us) return us.status();
-      calls.push_back(*us);
-    }
+    for (double total = 0; total < kTurnUs; total += calls.back()) calls.push_back(need(gemm_run_.time(gemm)));
     candidate.us.push_back(builder::median(calls));
-    return {};
   }
 
   const Problem& problem_;
@@ -98,27 +85,17 @@ class Candidates {
 
 }  // namespace
 
-Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Contenders>& contenders,
-                                 const Problem& problem, std::size_t rounds) {
+ChoiceTiming time_choice(const BenchDevice& on, const std::vector<Served>& contenders, const Problem& problem,
+                         std::size_t rounds) {
   ChoiceTiming result;
   result.problem = problem;
-  {
-    const Result<Gemm> chosen = contenders.front().library.prepare(problem);
-    if (!chosen) return chosen.status();
-    result.choice = chosen->explanation().variant;
-  }
-  Result<builder::GemmRun> gemm_run = builder::GemmRun::create(on.session, on.device, problem, {});
-  if (!gemm_run) return gemm_run.status();
-  Candidates candidates(problem, *gemm_run);
-  for (const Contenders& more : contenders) {
-    const Status added = candidates.add(more);
-    if (!added) return added;
-  }
-  for (std::size_t round = 1; round < rounds; ++round) {
-    const Status timed = candidates.take_turns();
-    if (!timed) return timed;
-  }
+  result.choice = need(contenders.front().library.prepare(problem), contenders.front().name).explanation().variant;
+  builder::GemmRun gemm_run = need(builder::GemmRun::create(on.session, on.device, problem, {}));
+  Candidates candidates(problem, gemm_run);
+  for (const Served& more : contenders) candidates.add(more);
+  for (std::size_t round = 1; round < rounds; ++round) candidates.take_turns();
   for (const Candidate& candidate : candidates.all) result.us[candidate.variant] = builder::median(candidate.us);
+  if (result.us.count(result.choice) == 0) throw Failure(result.choice + ": wrong result");
   result.choice_us = result.us.at(result.choice);
   const auto best = std::min_element(result.us.begin(), result.us.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -128,30 +105,24 @@ Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Conten
   return result;
 }
 
-Result<ChoosingCost> time_choosing(const Bundle& bundle, const Target& device, const std::vector<Problem>& problems) {
+double time_choosing(const Bundle& bundle, const std::string& file, const Target& device,
+                     const std::vector<Problem>& problems) {
   constexpr std::size_t kPasses = 9;
   constexpr std::size_t kChoices = 100000;  // of a pass, roughly
-  const Result<DeviceLookup> lookup = DeviceLookup::create({bundle}, device, true);
-  if (!lookup) return lookup.status();
-  const std::optional<std::uint32_t> target = lookup->profile_target();
-  const Result<cache::Profile> profile =
-      target ? bundle.find_profile(*target) : Status(Code::no_variant, "the bundle has no profile for the device");
-  if (!profile) return profile.status();
+  const DeviceLookup lookup = need(DeviceLookup::create({bundle}, device, true), file);
+  const std::optional<std::uint32_t> target = lookup.profile_target();
+  if (!target || !bundle.find_profile(*target)) throw Failure(file + ": the bundle has no profile for the device");
   std::vector<double> passes;
   const std::size_t repeats = kChoices / problems.size() + 1;
   for (std::size_t pass = 0; pass < kPasses; ++pass) {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < repeats; ++i) {
-      for (const Problem& problem : problems) {
-        const Result<std::vector<Choice>> chosen = lookup->choose(problem);
-        if (!chosen) return chosen.status();
+    const double us = time_us([&] {
+      for (std::size_t i = 0; i < repeats; ++i) {
+        for (const Problem& problem : problems) need(lookup.choose(problem).status(), file);
       }
-    }
-    const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - start;
-    passes.push_back(spent.count() / static_cast<double>(repeats * problems.size()));
+    });
+    passes.push_back(1000 * us / static_cast<double>(repeats * problems.size()));
   }
-  return ChoosingCost{builder::median(passes),
-                      profile->exceptions.size() + profile->models.size() + profile->defaults.size()};
+  return builder::median(passes);
 }
 
 }  // namespace clbake::tool

@@ -20,26 +20,17 @@ struct ChoiceTiming {
   double ratio = 1;  // the best one's time over the choice's
 };
 
-// Variants that may be faster than the choice.
-struct Contenders {
-  Bundle bundle;
-  Library library;
-};
-
 // Times every variant of the contenders that their library loads for the row-major problem, in turns: a slow moment of
 // the machine meets all of them. A variant that is more than three times slower than the fastest drops out after its
 // first turn. The fastest of many is also the luckiest, so that the ratio is a little less than it should be; more
-// rounds help. The results of small products are checked. The first of the contenders choose.
-Result<ChoiceTiming> time_choice(const BenchDevice& on, const std::vector<Contenders>& contenders,
-                                 const Problem& problem, std::size_t rounds);
+// rounds help. The results of small products are checked. The first of the contenders chooses. Throws Failure.
+ChoiceTiming time_choice(const BenchDevice& on, const std::vector<Served>& contenders, const Problem& problem,
+                         std::size_t rounds);
 
-// The cost of choosing a variant: what `prepare` does before it looks for the program.
-struct ChoosingCost {
-  double ns = 0;         // for one problem; the median of several passes
-  std::size_t size = 0;  // rules and cost models of the profile
-};
-
-// Chooses for each of the row-major problems many times. Fails as `prepare` does.
-Result<ChoosingCost> time_choosing(const Bundle& bundle, const Target& device, const std::vector<Problem>& problems);
+// Nanoseconds that choosing a variant takes, which `prepare` does before it looks for the program: the median of
+// several passes over the row-major problems. Throws Failure, also for a bundle without a profile for the device;
+// `file` is its.
+double time_choosing(const Bundle& bundle, const std::string& file, const Target& device,
+                     const std::vector<Problem>& problems);
 
 }  // namespace clbake::tool

@@ -1,10 +1,5 @@
 #include "bench/peers/cuda_peer.hpp"
 
-#include <clbake/builder/bfloat16.hpp>
-#include <clbake/builder/half.hpp>
-
-#include <complex>
-
 namespace clbake::tool {
 namespace {
 
@@ -12,16 +7,45 @@ namespace {
 constexpr int kToDevice = 1;
 constexpr int kToHost = 2;
 
-template <typename T>
-std::vector<T> random_16_bits(std::size_t count) {
-  const std::vector<float> numbers = random_elements<float>(count);
-  return std::vector<T>(numbers.begin(), numbers.end());
-}
-
 }  // namespace
 
-int cuda_type(Precision precision) {
-  switch (precision) {
+bool CudaRuntime::load() {
+  void* library = open_library({"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
+  return find_function(library, "cudaMalloc", malloc) && find_function(library, "cudaFree", free) &&
+         find_function(library, "cudaMemcpy", memcpy) && find_function(library, "cudaDeviceSynchronize", synchronize);
+}
+
+bool CudaPeer::set(const Problem& problem) {
+  release();
+  problem_ = problem;
+  const Extents e = extents(problem);
+  const auto make = [&](void*& matrix, std::size_t count) {
+    need_success("cudaMalloc: ", cuda_.malloc(&matrix, count * element_bytes(problem.precision)));
+    fill(matrix, count);
+  };
+  make(a_, e.a);
+  make(b_, e.b);
+  make(c_, e.c);
+  return true;
+}
+
+void CudaPeer::run() {
+  need_success("", start());
+  need_success("cudaDeviceSynchronize: ", cuda_.synchronize());
+}
+
+std::vector<float> CudaPeer::single_result() const {
+  std::vector<float> c(extents(problem_).c);
+  need_success("cudaMemcpy: ", cuda_.memcpy(c.data(), c_, c.size() * sizeof(float), kToHost));
+  return c;
+}
+
+void CudaPeer::need_success(const char* what, int status) const {
+  if (status != 0) throw Failure(std::string(name()) + ": " + what + "status " + std::to_string(status));
+}
+
+int CudaPeer::type() const {
+  switch (problem_.precision) {
     case Precision::half_precision: return 2;    // CUDA_R_16F
     case Precision::bfloat16: return 14;         // CUDA_R_16BF
     case Precision::single_precision: return 0;  // CUDA_R_32F
@@ -32,65 +56,15 @@ int cuda_type(Precision precision) {
   return -1;
 }
 
-// CUBLAS_OP_N, CUBLAS_OP_T and CUBLAS_OP_C.
-int cuda_operation(bool transposed, bool conjugated) { return !transposed ? 0 : conjugated ? 2 : 1; }
+int CudaPeer::scalar_type() const { return has_16_bits(problem_.precision) ? 0 : type(); }
 
-bool load(CudaRuntime& cuda) {
-  void* library = open_library({"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
-  return find_function(library, "cudaMalloc", cuda.malloc) && find_function(library, "cudaFree", cuda.free) &&
-         find_function(library, "cudaMemcpy", cuda.memcpy) &&
-         find_function(library, "cudaDeviceSynchronize", cuda.synchronize);
+bool CudaPeer::in_double() const {
+  return problem_.precision == Precision::double_precision || problem_.precision == Precision::complex_double;
 }
 
-Status CudaPeer::set(const Problem& problem) {
-  release();
-  problem_ = problem;
-  const Extents e = extents(problem);
-  const std::size_t element = element_bytes(problem.precision);
-  const auto make = [&](void*& matrix, std::size_t count) {
-    return cuda_.malloc(&matrix, count * element) == 0 && fill(matrix, count);
-  };
-  const bool made = make(a_, e.a) && make(b_, e.b) && make(c_, e.c);
-  return made ? Status() : Status(Code::out_of_memory, std::string(name()) + ": no room for the matrices");
-}
-
-Status CudaPeer::run() {
-  const auto failure = [this](const char* call, int status) {
-    return Status(Code::wrong_result, std::string(name()) + ": " + call + "status " + std::to_string(status));
-  };
-  const int started = start();
-  if (started != 0) return failure("", started);
-  const int finished = cuda_.synchronize();
-  return finished == 0 ? Status() : failure("cudaDeviceSynchronize: ", finished);
-}
-
-Status CudaPeer::refill_c() {
-  if (fill(c_, extents(problem_).c)) return {};
-  return {Code::out_of_memory, std::string(name()) + ": C cannot be written"};
-}
-
-Result<std::vector<float>> CudaPeer::single_result() const {
-  std::vector<float> c(extents(problem_).c);
-  const int status = cuda_.memcpy(c.data(), c_, c.size() * sizeof(float), kToHost);
-  if (status == 0) return c;
-  return {Code::out_of_memory, std::string(name()) + ": cudaMemcpy: status " + std::to_string(status)};
-}
-
-bool CudaPeer::fill(void* matrix, std::size_t count) const {
-  switch (problem_.precision) {
-    case Precision::half_precision: return copy(matrix, random_16_bits<builder::Half>(count));
-    case Precision::bfloat16: return copy(matrix, random_16_bits<builder::Bfloat16>(count));
-    case Precision::single_precision: return copy(matrix, random_elements<float>(count));
-    case Precision::double_precision: return copy(matrix, random_elements<double>(count));
-    case Precision::complex_single: return copy(matrix, random_elements<std::complex<float>>(count));
-    case Precision::complex_double: return copy(matrix, random_elements<std::complex<double>>(count));
-  }
-  return false;
-}
-
-template <typename T>
-bool CudaPeer::copy(void* matrix, const std::vector<T>& data) const {
-  return cuda_.memcpy(matrix, data.data(), data.size() * sizeof(T), kToDevice) == 0;
+void CudaPeer::fill(void* matrix, std::size_t count) const {
+  const std::vector<unsigned char> bytes = random_matrix(problem_.precision, count);
+  need_success("cudaMemcpy: ", cuda_.memcpy(matrix, bytes.data(), bytes.size(), kToDevice));
 }
 
 void CudaPeer::release() {

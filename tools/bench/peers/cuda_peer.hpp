@@ -3,23 +3,18 @@
 
 #include "bench/peers/open_library.hpp"
 #include "bench/peers/peers.hpp"
+#include "cli/cli.hpp"
 
 namespace clbake::tool {
-
-// From cublas_api.h and library_types.h.
-constexpr int kSumsInSingle = 68;  // CUBLAS_COMPUTE_32F
-constexpr int kSumsInDouble = 70;  // CUBLAS_COMPUTE_64F
-int cuda_type(Precision precision);
-int cuda_operation(bool transposed, bool conjugated);
 
 struct CudaRuntime {
   int (*malloc)(void**, std::size_t) = nullptr;
   int (*free)(void*) = nullptr;
   int (*memcpy)(void*, const void*, std::size_t, int) = nullptr;
   int (*synchronize)() = nullptr;
-};
 
-bool load(CudaRuntime& cuda);
+  bool load();
+};
 
 // The libraries on CUDA are column-major: they compute the same problem with A and B, and m and n, exchanged.
 class CudaPeer : public Peer {
@@ -29,34 +24,46 @@ class CudaPeer : public Peer {
   CudaPeer(const CudaPeer&) = delete;
   CudaPeer& operator=(const CudaPeer&) = delete;
   bool has(Precision /*precision*/) const override { return true; }
-  Status set(const Problem& problem) override;
-  Status run() override;
-  Result<std::vector<float>> single_result() const override;
+  bool set(const Problem& problem) override;
+  void run() override;
+  std::vector<float> single_result() const override;
 
  protected:
   // Starts the product on CUDA's default stream. Returns the library's status, 0 for success.
   virtual int start() = 0;
 
+  // Throws Failure, which names the peer and `what`, for any status but 0.
+  void need_success(const char* what, int status) const;
+
   // Gives C the numbers again that it had before the first product.
-  Status refill_c();
+  void refill_c() { fill(c_, extents(problem_).c); }
 
-  const CudaRuntime& cuda() const { return cuda_; }
-  const Problem& problem() const { return problem_; }
-  const void* a() const { return a_; }
-  const void* b() const { return b_; }
-  void* c() const { return c_; }
-
- private:
-  bool fill(void* matrix, std::size_t count) const;
-  template <typename T>
-  bool copy(void* matrix, const std::vector<T>& data) const;
-  void release();
+  // The problem in the numbers of library_types.h and cublas_api.h: the types of the matrices, of alpha and beta, and
+  // of the sums (cublasComputeType_t), which are in single precision for 16 bits, as clbake's.
+  int type() const;
+  int scalar_type() const;
+  int sum_type() const { return in_double() ? 70 : 68; }
+  int first_operation() const { return operation(problem_.trans_b, problem_.conj_b); }
+  int second_operation() const { return operation(problem_.trans_a, problem_.conj_a); }
+  // 1 and 0 as scalar_type().
+  const void* one() const { return in_double() ? static_cast<const void*>(double_one_) : single_one_; }
+  const void* zero() const { return zero_; }
 
   CudaRuntime cuda_;
   Problem problem_;
   void* a_ = nullptr;
   void* b_ = nullptr;
   void* c_ = nullptr;
+
+ private:
+  static int operation(bool transposed, bool conjugated) { return !transposed ? 0 : conjugated ? 2 : 1; }
+  bool in_double() const;
+  void fill(void* matrix, std::size_t count) const;
+  void release();
+
+  alignas(16) const float single_one_[2] = {1, 0};
+  alignas(16) const double double_one_[2] = {1, 0};
+  alignas(16) const double zero_[2] = {0, 0};
 };
 
 }  // namespace clbake::tool

@@ -1,4 +1,4 @@
-// Libraries that are opened by their names when they are asked for.
+// Libraries that are opened by their names when they are asked for, and the constants of their C interfaces.
 #pragma once
 
 #include <dlfcn.h>
@@ -14,17 +14,15 @@ inline void* open_library(const std::vector<const char*>& names) {
   return nullptr;
 }
 
-// A function of the library; null if the library is null or lacks it.
-template <typename Function>
-Function function_of(void* library, const char* name) {
-  return library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
-}
-
 // False if the library is null or lacks the function.
 template <typename Function>
 bool find_function(void* library, const char* name, Function& function) {
-  function = function_of<Function>(library, name);
+  function = library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
   return function != nullptr;
 }
+
+// Of BLAS (cblas.h) and CLBlast (clblast_c.h): row-major; not transposed, transposed, or conjugate transposed.
+constexpr int kRowMajor = 101;
+constexpr int blas_operation(bool transposed, bool conjugated) { return !transposed ? 111 : conjugated ? 113 : 112; }
 
 }  // namespace clbake::tool

@@ -52,23 +52,21 @@ struct CublasltFunctions {
   int (*propose)(Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, Algorithm*, int*) = nullptr;
   int (*multiply)(Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*,
                   Handle, void*, Handle, const void*, void*, std::size_t, void*) = nullptr;
-};
 
-bool load(CublasltFunctions& blas) {
-  void* library = open_library({"libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"});
-  const auto find = [&](const char* name, auto& function) { return find_function(library, name, function); };
-  return find("cublasLtCreate", blas.create) && find("cublasLtDestroy", blas.destroy) &&
-         find("cublasLtMatmulDescCreate", blas.create_product) &&
-         find("cublasLtMatmulDescDestroy", blas.destroy_product) &&
-         find("cublasLtMatmulDescSetAttribute", blas.set_product) &&
-         find("cublasLtMatrixLayoutCreate", blas.create_layout) &&
-         find("cublasLtMatrixLayoutDestroy", blas.destroy_layout) &&
-         find("cublasLtMatrixLayoutSetAttribute", blas.set_layout) &&
-         find("cublasLtMatmulPreferenceCreate", blas.create_preference) &&
-         find("cublasLtMatmulPreferenceDestroy", blas.destroy_preference) &&
-         find("cublasLtMatmulPreferenceSetAttribute", blas.set_preference) &&
-         find("cublasLtMatmulAlgoGetHeuristic", blas.propose) && find("cublasLtMatmul", blas.multiply);
-}
+  bool load() {
+    void* library = open_library({"libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"});
+    const auto find = [&](const char* name, auto& function) {
+      return find_function(library, (std::string("cublasLt") + name).c_str(), function);
+    };
+    return find("Create", create) && find("Destroy", destroy) && find("MatmulDescCreate", create_product) &&
+           find("MatmulDescDestroy", destroy_product) && find("MatmulDescSetAttribute", set_product) &&
+           find("MatrixLayoutCreate", create_layout) && find("MatrixLayoutDestroy", destroy_layout) &&
+           find("MatrixLayoutSetAttribute", set_layout) && find("MatmulPreferenceCreate", create_preference) &&
+           find("MatmulPreferenceDestroy", destroy_preference) &&
+           find("MatmulPreferenceSetAttribute", set_preference) && find("MatmulAlgoGetHeuristic", propose) &&
+           find("Matmul", multiply);
+  }
+};
 
 class Cublaslt : public CudaPeer {
  public:
@@ -76,116 +74,82 @@ class Cublaslt : public CudaPeer {
   ~Cublaslt() override {
     forget();
     if (preference_) blas_.destroy_preference(preference_);
-    if (workspace_) cuda().free(workspace_);
+    if (workspace_) cuda_.free(workspace_);
     if (handle_) blas_.destroy(handle_);
   }
   Cublaslt(const Cublaslt&) = delete;
   Cublaslt& operator=(const Cublaslt&) = delete;
   const char* name() const override { return "cublaslt"; }
 
-  Status attach(const builder::Session* /*session*/) override {
-    int status = blas_.create(&handle_);
-    if (status != 0) return {Code::no_device, "cublaslt: no device, status " + std::to_string(status)};
-    if (cuda().malloc(&workspace_, kWorkspaceBytes) != 0)
-      return {Code::out_of_memory, "cublaslt: no room for its work"};
-    status = blas_.create_preference(&preference_);
-    if (status == 0) {
-      status = blas_.set_preference(preference_, kMaxWorkspaceBytes, &kWorkspaceBytes, sizeof kWorkspaceBytes);
-    }
-    return status == 0 ? Status() : failure(status);
+  void attach(const builder::Session* /*session*/) override {
+    need_success("no device, ", blas_.create(&handle_));
+    need_success("cudaMalloc: ", cuda_.malloc(&workspace_, kWorkspaceBytes));
+    need_success("", blas_.create_preference(&preference_));
+    need_success("", blas_.set_preference(preference_, kMaxWorkspaceBytes, &kWorkspaceBytes, sizeof kWorkspaceBytes));
   }
 
   // Also tries the proposed algorithms, and keeps the fastest.
-  Status set(const Problem& problem) override {
+  bool set(const Problem& problem) override {
     forget();
-    const Status filled = CudaPeer::set(problem);
-    if (!filled) return filled;
-    int status = describe();
+    CudaPeer::set(problem);
+    describe();
     std::vector<Algorithm> proposed(kAlgorithms);
     int count = 0;
-    if (status == 0) {
-      status = blas_.propose(handle_, product_, first_, second_, result_, result_, preference_, kAlgorithms,
-                             proposed.data(), &count);
-    }
-    if (status != 0 && status != kNotSupported) return failure(status);
+    const int status = blas_.propose(handle_, product_, first_, second_, result_, result_, preference_, kAlgorithms,
+                                     proposed.data(), &count);
+    if (status != kNotSupported) need_success("", status);
     proposed.resize(static_cast<std::size_t>(count));
-    status = drop_unsupported(proposed);
-    if (status != 0) return failure(status);
-    if (proposed.empty()) return {Code::not_found, "no proposed algorithm computes this product"};
-    return choose(proposed);
+    const auto unsupported = [this](const Algorithm& algorithm) { return !is_supported(algorithm); };
+    proposed.erase(std::remove_if(proposed.begin(), proposed.end(), unsupported), proposed.end());
+    if (proposed.empty()) return false;
+    choose(proposed);
+    return true;
   }
 
  private:
   int start() override {
-    const void* one = &one_;
-    const void* zero = &zero_;
-    return blas_.multiply(handle_, product_, one, b(), first_, a(), second_, zero, c(), result_, c(), result_,
+    return blas_.multiply(handle_, product_, one(), b_, first_, a_, second_, zero(), c_, result_, c_, result_,
                           chosen_.algorithm.data(), workspace_, kWorkspaceBytes, nullptr);
   }
 
   // The operations, and the layouts of the three matrices: B and A first and second, C.
-  int describe() {
-    const Problem& p = problem();
-    const int type = cuda_type(p.precision);
-    const bool in_double = p.precision == Precision::double_precision || p.precision == Precision::complex_double;
-    const int scalars =
-        is_complex(p.precision) ? type : cuda_type(in_double ? p.precision : Precision::single_precision);
-    set_scalars(in_double);
-    const int first_operation = cuda_operation(p.trans_b, p.conj_b);
-    const int second_operation = cuda_operation(p.trans_a, p.conj_a);
-    int status = blas_.create_product(&product_, in_double ? kSumsInDouble : kSumsInSingle, scalars);
-    if (status == 0) status = blas_.set_product(product_, kFirstOperation, &first_operation, sizeof first_operation);
-    if (status == 0) status = blas_.set_product(product_, kSecondOperation, &second_operation, sizeof second_operation);
-    if (status == 0) status = lay_out(first_, operand_b(p));
-    if (status == 0) status = lay_out(second_, operand_a(p));
-    if (status == 0) status = lay_out(result_, operand_c(p));
-    return status;
+  void describe() {
+    const int operations[] = {first_operation(), second_operation()};
+    need_success("", blas_.create_product(&product_, sum_type(), scalar_type()));
+    need_success("", blas_.set_product(product_, kFirstOperation, &operations[0], sizeof(int)));
+    need_success("", blas_.set_product(product_, kSecondOperation, &operations[1], sizeof(int)));
+    lay_out(first_, operand_b(problem_));
+    lay_out(second_, operand_a(problem_));
+    lay_out(result_, operand_c(problem_));
   }
 
   // Column-major: its columns are our rows.
-  int lay_out(Handle& layout, const Operand& operand) const {
+  void lay_out(Handle& layout, const Operand& operand) const {
     const auto count = static_cast<int>(operand.batch);
     const auto apart = static_cast<std::int64_t>(operand.stride);
-    int status = blas_.create_layout(&layout, cuda_type(problem().precision), operand.cols, operand.rows,
-                                     static_cast<std::int64_t>(operand.ld));
-    if (status == 0) status = blas_.set_layout(layout, kBatchCount, &count, sizeof count);
-    if (status == 0) status = blas_.set_layout(layout, kBatchStride, &apart, sizeof apart);
-    return status;
+    need_success(
+        "", blas_.create_layout(&layout, type(), operand.cols, operand.rows, static_cast<std::int64_t>(operand.ld)));
+    need_success("", blas_.set_layout(layout, kBatchCount, &count, sizeof count));
+    need_success("", blas_.set_layout(layout, kBatchStride, &apart, sizeof apart));
   }
 
-  // As the type of the scalars: a complex number's second part stays zero.
-  void set_scalars(bool in_double) {
-    one_ = {};
-    const double one = 1;
-    const float single_one = 1;
-    const void* from = in_double ? static_cast<const void*>(&one) : &single_one;
-    std::copy_n(static_cast<const unsigned char*>(from), in_double ? sizeof one : sizeof single_one, one_.begin());
-  }
-
-  // Drops algorithms that do not support the product. Returns the status of another failure, 0 if there is none.
-  int drop_unsupported(std::vector<Algorithm>& proposed) {
-    std::vector<Algorithm> supported;
-    for (const Algorithm& algorithm : proposed) {
-      if (algorithm.status != 0 || algorithm.workspace_bytes > kWorkspaceBytes) continue;
-      chosen_ = algorithm;
-      const int status = start();
-      if (status == kNotSupported) continue;
-      if (status != 0) return status;
-      supported.push_back(algorithm);
-    }
-    proposed = std::move(supported);
-    return 0;
+  // Tries it, too: not all that are proposed compute the product.
+  bool is_supported(const Algorithm& algorithm) {
+    if (algorithm.status != 0 || algorithm.workspace_bytes > kWorkspaceBytes) return false;
+    chosen_ = algorithm;
+    const int status = start();
+    if (status != kNotSupported) need_success("", status);
+    return status == 0;
   }
 
   // Keeps the algorithm with the least median of some calls in turns.
-  Status choose(const std::vector<Algorithm>& proposed) {
+  void choose(const std::vector<Algorithm>& proposed) {
     std::vector<std::vector<double>> us(proposed.size());
     for (int turn = 0; turn < kTurns; ++turn) {
       for (std::size_t i = 0; i < proposed.size(); ++i) {
         chosen_ = proposed[i];
         const auto begin = std::chrono::steady_clock::now();
-        const Status status = run();
-        if (!status) return status;
+        run();
         const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
         if (turn > 0) us[i].push_back(taken.count());
       }
@@ -193,10 +157,8 @@ class Cublaslt : public CudaPeer {
     std::vector<double> medians;
     for (const std::vector<double>& times : us) medians.push_back(builder::median(times));
     chosen_ = proposed[static_cast<std::size_t>(std::min_element(medians.begin(), medians.end()) - medians.begin())];
-    return refill_c();  // a call that computes nothing must not find another algorithm's product there
+    refill_c();  // a call that computes nothing must not find another algorithm's product there
   }
-
-  static Status failure(int status) { return {Code::wrong_result, "cublaslt: status " + std::to_string(status)}; }
 
   void forget() {
     for (Handle* layout : {&first_, &second_, &result_}) {
@@ -209,8 +171,6 @@ class Cublaslt : public CudaPeer {
 
   CublasltFunctions blas_;
   Algorithm chosen_{};
-  alignas(16) std::array<unsigned char, 16> one_{};
-  alignas(16) std::array<unsigned char, 16> zero_{};
   Handle handle_ = nullptr;
   Handle preference_ = nullptr;
   Handle product_ = nullptr;
@@ -222,11 +182,10 @@ class Cublaslt : public CudaPeer {
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> make_cublaslt() {
+std::unique_ptr<Peer> make_cublaslt() {
   CudaRuntime cuda;
   CublasltFunctions blas;
-  if (!load(cuda) || !load(blas)) return {Code::not_found, "cublaslt is not installed"};
-  return std::unique_ptr<Peer>(std::make_unique<Cublaslt>(cuda, blas));
+  return cuda.load() && blas.load() ? std::make_unique<Cublaslt>(cuda, blas) : nullptr;
 }
 
 }  // namespace clbake::tool

@@ -1,96 +1,91 @@
 // OpenBLAS, or another library with its names, through cblas.
-#include "bench/peers/blas.hpp"
 #include "bench/peers/open_library.hpp"
 #include "bench/peers/peers.hpp"
 
 #include <complex>
 #include <cstdlib>
+#include <cstring>
 
 namespace clbake::tool {
 namespace {
 
-using Sgemm = void (*)(int, int, int, int, int, int, float, const float*, int, const float*, int, float, float*, int);
-using Dgemm = void (*)(int, int, int, int, int, int, double, const double*, int, const double*, int, double, double*,
-                       int);
-using ComplexGemm = void (*)(int, int, int, int, int, int, const void*, const void*, int, const void*, int, const void*,
-                             void*, int);
+// Scalar is float, double, or, for complex numbers, a pointer to one.
+template <typename Scalar, typename Matrix>
+using CblasGemm = void (*)(int, int, int, int, int, int, Scalar, const Matrix*, int, const Matrix*, int, Scalar,
+                           Matrix*, int);
 
 struct Cblas {
-  Sgemm sgemm = nullptr;
-  Dgemm dgemm = nullptr;
-  ComplexGemm cgemm = nullptr;
-  ComplexGemm zgemm = nullptr;
-};
-
-template <typename T>
-struct HostMatrices {
-  std::vector<T> a, b, c;
+  CblasGemm<float, float> sgemm = nullptr;
+  CblasGemm<double, double> dgemm = nullptr;
+  CblasGemm<const void*, void> cgemm = nullptr;
+  CblasGemm<const void*, void> zgemm = nullptr;
 };
 
 class OpenBlas : public Peer {
  public:
   explicit OpenBlas(const Cblas& cblas) : cblas_(cblas) {}
   const char* name() const override { return "openblas"; }
-  Status attach(const builder::Session* /*session*/) override { return {}; }
-  Status set(const Problem& problem) override {
-    run_ = {};  // releases the earlier matrices
-    switch (problem.precision) {
-      case Precision::single_precision: single_ = use<float>(problem, cblas_.sgemm, 1.0F, 0.0F); break;
-      case Precision::complex_single: use_complex<float>(problem, cblas_.cgemm); break;
-      case Precision::complex_double: use_complex<double>(problem, cblas_.zgemm); break;
-      default: use<double>(problem, cblas_.dgemm, 1.0, 0.0);
+  void attach(const builder::Session* /*session*/) override {}
+
+  bool set(const Problem& problem) override {
+    problem_ = problem;
+    const Extents e = extents(problem);
+    a_ = random_matrix(problem.precision, e.a);
+    b_ = random_matrix(problem.precision, e.b);
+    c_ = random_matrix(problem.precision, e.c);
+    return true;
+  }
+
+  void run() override {
+    static const std::complex<float> one_c{1}, zero_c{0};
+    static const std::complex<double> one_z{1}, zero_z{0};
+    switch (problem_.precision) {
+      case Precision::single_precision: return multiply(cblas_.sgemm, 1.0F, 0.0F);
+      case Precision::complex_single: return multiply<const void*, void>(cblas_.cgemm, &one_c, &zero_c);
+      case Precision::complex_double: return multiply<const void*, void>(cblas_.zgemm, &one_z, &zero_z);
+      default: multiply(cblas_.dgemm, 1.0, 0.0);
     }
-    return {};
   }
-  Status run() override {
-    run_();
-    return {};
+
+  std::vector<float> single_result() const override {
+    std::vector<float> c(c_.size() / sizeof(float));
+    std::memcpy(c.data(), c_.data(), c_.size());
+    return c;
   }
-  Result<std::vector<float>> single_result() const override { return single_->c; }
 
  private:
-  template <typename T, typename Gemm, typename Scalar>
-  std::shared_ptr<HostMatrices<T>> use(const Problem& p, Gemm gemm, Scalar one, Scalar zero) {
-    const Extents e = extents(p);
-    const auto host = std::make_shared<HostMatrices<T>>(
-        HostMatrices<T>{random_elements<T>(e.a), random_elements<T>(e.b), std::vector<T>(e.c)});
-    run_ = [=] {
-      const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
-      for (std::size_t i = 0; i < p.batch; ++i) {  // not every version has cblas_sgemm_batch_strided
-        gemm(kRowMajor, blas_operation(p.trans_a, p.conj_a), blas_operation(p.trans_b, p.conj_b), as_int(p.m),
-             as_int(p.n), as_int(p.k), one, host->a.data() + i * p.a_stride, as_int(p.lda),
-             host->b.data() + i * p.b_stride, as_int(p.ldb), zero, host->c.data() + i * p.c_stride, as_int(p.ldc));
-      }
+  template <typename Scalar, typename Matrix>
+  void multiply(CblasGemm<Scalar, Matrix> gemm, Scalar one, Scalar zero) {
+    const Problem& p = problem_;
+    const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
+    const auto at = [&](std::vector<unsigned char>& matrix, std::size_t element) {
+      return reinterpret_cast<Matrix*>(matrix.data() + element * element_bytes(p.precision));
     };
-    return host;
-  }
-  template <typename Real>
-  void use_complex(const Problem& problem, ComplexGemm gemm) {
-    static const std::complex<Real> one{1}, zero{0};
-    use<std::complex<Real>>(problem, gemm, static_cast<const void*>(&one), static_cast<const void*>(&zero));
+    for (std::size_t i = 0; i < p.batch; ++i) {  // not every version has cblas_sgemm_batch_strided
+      gemm(kRowMajor, blas_operation(p.trans_a, p.conj_a), blas_operation(p.trans_b, p.conj_b), as_int(p.m),
+           as_int(p.n), as_int(p.k), one, at(a_, i * p.a_stride), as_int(p.lda), at(b_, i * p.b_stride), as_int(p.ldb),
+           zero, at(c_, i * p.c_stride), as_int(p.ldc));
+    }
   }
 
   Cblas cblas_;
-  std::function<void()> run_;
-  std::shared_ptr<HostMatrices<float>> single_;
+  Problem problem_;
+  std::vector<unsigned char> a_, b_, c_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Peer>> make_openblas(std::uint32_t threads) {
+std::unique_ptr<Peer> make_openblas() {
   // Read by the library when it is loaded. Some packaged versions take newer AVX-512 CPUs for older ones.
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
     setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
   }
-  setenv("OPENBLAS_NUM_THREADS", std::to_string(threads).c_str(), 0);
   void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
   Cblas cblas;
-  if (!library) return {Code::not_found, "openblas is not installed"};
   const bool found =
       find_function(library, "cblas_sgemm", cblas.sgemm) && find_function(library, "cblas_dgemm", cblas.dgemm) &&
       find_function(library, "cblas_cgemm", cblas.cgemm) && find_function(library, "cblas_zgemm", cblas.zgemm);
-  if (!found) return {Code::not_found, "openblas with cblas is not installed"};
-  return std::unique_ptr<Peer>(std::make_unique<OpenBlas>(cblas));
+  return found ? std::make_unique<OpenBlas>(cblas) : nullptr;
 }
 
 }  // namespace clbake::tool

@@ -1,57 +1,73 @@
 #include "bench/peers/peers.hpp"
 
+#include "cli/cli.hpp"
+
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/reference.hpp>
 
-#include <complex>
+#include <cstring>
 #include <random>
 
 namespace clbake::tool {
+namespace {
 
-Result<std::unique_ptr<Peer>> make_peer(const std::string& name, std::uint32_t threads,
-                                        const std::vector<ClblastParameters>& tuned) {
-  if (name == "openblas") return make_openblas(threads);
-  if (name == "clblast") return make_clblast(tuned);
-  if (name == "cublas") return make_cublas();
-  if (name == "cublaslt") return make_cublaslt();
-  if (name == "launch") return make_launch();
-  return {Code::invalid_argument, "'" + name + "' is none of openblas, clblast, cublas, cublaslt and launch"};
-}
-
-template <typename T>
-std::vector<T> random_elements(std::size_t count) {
+template <typename Real>
+std::vector<unsigned char> random_bytes(std::size_t count) {
   std::mt19937 random(1);
-  const auto draw = [&] { return static_cast<double>(random()) / 2147483648.0 - 1.0; };
-  std::vector<T> data(count);
-  for (T& x : data) {
-    if constexpr (builder::is_complex_type<T>) {
-      x.real(static_cast<typename T::value_type>(draw()));
-      x.imag(static_cast<typename T::value_type>(draw()));
-    } else {
-      x = static_cast<T>(draw());
-    }
+  std::vector<unsigned char> bytes(count * sizeof(Real));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Real x = static_cast<Real>(static_cast<double>(random()) / 2147483648.0 - 1.0);
+    std::memcpy(bytes.data() + i * sizeof x, &x, sizeof x);
   }
-  return data;
+  return bytes;
 }
 
-template std::vector<float> random_elements(std::size_t count);
-template std::vector<double> random_elements(std::size_t count);
-template std::vector<std::complex<float>> random_elements(std::size_t count);
-template std::vector<std::complex<double>> random_elements(std::size_t count);
+std::vector<float> random_floats(std::size_t count) {
+  const std::vector<unsigned char> bytes = random_bytes<float>(count);
+  std::vector<float> floats(count);
+  std::memcpy(floats.data(), bytes.data(), bytes.size());
+  return floats;
+}
 
-Status check_single(const Peer& peer, const Problem& problem) {
-  const Result<std::vector<float>> c = peer.single_result();
-  if (!c) return c.status();
+}  // namespace
+
+std::unique_ptr<Peer> make_peer(const std::string& name) {
+  constexpr std::pair<const char*, std::unique_ptr<Peer> (*)()> kPeers[] = {{"openblas", make_openblas},
+                                                                            {"clblast", make_clblast},
+                                                                            {"cublas", make_cublas},
+                                                                            {"cublaslt", make_cublaslt},
+                                                                            {"launch", make_launch}};
+  for (const auto& [known, make] : kPeers) {
+    if (name != known) continue;
+    if (std::unique_ptr<Peer> peer = make()) return peer;
+    throw Failure("--peer: " + name + " is not installed");
+  }
+  throw UsageError("--peer: '" + name + "' is none of openblas, clblast, cublas, cublaslt and launch");
+}
+
+std::vector<unsigned char> random_matrix(Precision precision, std::size_t count) {
+  switch (precision) {
+    case Precision::half_precision: return random_bytes<builder::Half>(count);
+    case Precision::bfloat16: return random_bytes<builder::Bfloat16>(count);
+    case Precision::single_precision: return random_bytes<float>(count);
+    case Precision::double_precision: return random_bytes<double>(count);
+    case Precision::complex_single: return random_bytes<float>(2 * count);
+    case Precision::complex_double: return random_bytes<double>(2 * count);
+  }
+  return {};
+}
+
+void check_single(Peer& peer, const Problem& problem) {
+  peer.run();
+  const std::vector<float> c = peer.single_result();
   const Extents e = extents(problem);
-  const std::vector<float> a = random_elements<float>(e.a);
-  const std::vector<float> b = random_elements<float>(e.b);
+  const std::vector<float> a = random_floats(e.a), b = random_floats(e.b), bias = random_floats(problem.n);
   const std::size_t apart = problem.m * problem.n * problem.k / builder::kPatientCheck + 1;
   std::vector<std::size_t> rows = {problem.m - 1};
   for (std::size_t row = 0; row + 1 < problem.m; row += apart) rows.push_back(row);
-  const std::vector<float> bias = random_elements<float>(problem.n);
-  const builder::HostOperands<float> operands{problem, 1.0F, 0.0F, a, 0, b, 0, *c, 0, nullptr, 0, &bias, 0};
-  if (builder::max_error(operands, *c, rows) <= builder::tolerance(problem)) return {};
-  return {Code::wrong_result, std::string(peer.name()) + ": wrong result"};
+  const builder::HostOperands<float> operands{problem, 1.0F, 0.0F, a, 0, b, 0, c, 0, nullptr, 0, &bias, 0};
+  if (builder::max_error(operands, c, rows) <= builder::tolerance(problem)) return;
+  throw Failure(std::string(peer.name()) + ": wrong result");
 }
 
 }  // namespace clbake::tool

@@ -1,45 +1,28 @@
 // clbake: three products with their epilogues, and the softmax, all from the bundle inside of the program
 // (clbake_add_bundle in CMakeLists.txt). Nothing compiles.
-#include "network.hpp"
+#include "network.h"
 
 #include <perceptron_clbake.h>
 #include <clbake/clbake.hpp>
 
 #include <future>
-#include <utility>
+#include <string>
 #include <vector>
 
 namespace {
 
 using clbake::Result;
 
-class WithClbake : public Network {
- public:
-  WithClbake(std::vector<clbake::Gemm> layers, cl_kernel softmax, cl_command_queue queue)
-      : layers_(std::move(layers)), softmax_(softmax), queue_(queue) {}
-  ~WithClbake() override { clReleaseKernel(softmax_); }
+std::string message;  // the last failure's
+std::vector<clbake::Gemm> layers;
+cl_kernel softmax = nullptr;
 
-  std::string enqueue(const Buffers& buffers) override {
-    for (std::size_t i = 0; i < kLayers; ++i) {
-      const clbake::EpilogueBuffers more = {{buffers.biases[i]}, {}};
-      const clbake::Status status = layers_[i].enqueue(queue_, 1.0, {buffers.values[i]}, {buffers.weights[i]}, 0.0,
-                                                       {buffers.values[i + 1]}, more);
-      if (!status) return status.message();
-    }
-    const cl_int launched = enqueue_softmax(queue_, softmax_, buffers.values.back());
-    return launched == CL_SUCCESS ? "" : "softmax: OpenCL's error " + std::to_string(launched);
-  }
-
- private:
-  std::vector<clbake::Gemm> layers_;
-  cl_kernel softmax_;
-  cl_command_queue queue_;
-};
+const char* failed(const clbake::Status& status) { return (message = status.message()).c_str(); }
 
 clbake::Problem problem_of(std::size_t layer) {
-  clbake::Problem problem = clbake::make_problem({}, kRows, kWidths[layer + 1], kWidths[layer]);
+  clbake::Problem problem = clbake::make_problem({}, ROWS, widths[layer + 1], widths[layer]);
   problem.epilogue.bias = clbake::Bias::per_column;
-  if (layer + 1 < kLayers) problem.epilogue.activation = clbake::Activation::relu;
+  if (layer + 1 < LAYERS) problem.epilogue.activation = clbake::Activation::relu;
   return problem;
 }
 
@@ -47,27 +30,39 @@ clbake::Problem problem_of(std::size_t layer) {
 
 const char* const network_name = "clbake";
 
-std::unique_ptr<Network> make_network(cl_context context, cl_device_id device, cl_command_queue queue,
-                                      std::string& error) {
+const char* start_network(cl_context context, cl_device_id device) {
   const auto bundle = clbake::Bundle::from_memory({perceptron_clbake, perceptron_clbake_size});
-  if (!bundle) return error = bundle.status().message(), nullptr;
+  if (!bundle) return failed(bundle.status());
   const Result<clbake::Library> library = clbake::Library::create(context, device, {*bundle});
-  if (!library) return error = library.status().message(), nullptr;
+  if (!library) return failed(library.status());
 
   // Programs load side by side: a driver that writes them to its cache (PoCL) mostly waits for the disk.
   std::vector<std::future<Result<clbake::Gemm>>> loading;
-  for (std::size_t i = 0; i < kLayers; ++i) {
+  for (std::size_t i = 0; i < LAYERS; ++i) {
     loading.push_back(std::async(std::launch::async, [&library, i] { return library->prepare(problem_of(i)); }));
   }
   const Result<clbake::LoadedProgram> program = library->program("softmax");
-  std::vector<clbake::Gemm> layers;
   for (auto& each : loading) {
     Result<clbake::Gemm> layer = each.get();
-    if (!layer) return error = layer.status().message(), nullptr;
+    if (!layer) return failed(layer.status());
     layers.push_back(std::move(*layer));
   }
-  if (!program) return error = program.status().message(), nullptr;
-  cl_kernel softmax = clCreateKernel(program->get(), "softmax", nullptr);
-  if (!softmax) return error = "the program softmax has no kernel softmax", nullptr;
-  return std::make_unique<WithClbake>(std::move(layers), softmax, queue);
+  if (!program) return failed(program.status());
+  softmax = clCreateKernel(program->get(), "softmax", nullptr);
+  return softmax ? nullptr : "the program softmax has no kernel softmax";
+}
+
+const char* enqueue_network(cl_command_queue queue, const buffers* b) {
+  for (std::size_t i = 0; i < LAYERS; ++i) {
+    const clbake::EpilogueBuffers more = {{b->biases[i]}, {}};
+    const clbake::Status status =
+        layers[i].enqueue(queue, 1.0, {b->values[i]}, {b->weights[i]}, 0.0, {b->values[i + 1]}, more);
+    if (!status) return failed(status);
+  }
+  return enqueue_softmax(queue, softmax, b->values[LAYERS]);
+}
+
+void end_network() {
+  if (softmax) clReleaseKernel(softmax);
+  layers.clear();
 }

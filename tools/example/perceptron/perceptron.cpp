@@ -6,19 +6,17 @@
 // on the host, the library's start included; the median of ten later results. Every result is checked against one in
 // double precision. Exit status 1 when one is wrong, 77 without a device.
 #include "example/device.hpp"
-#include "network.hpp"
+#include "network.h"
 
 #include <cmath>
 #include <random>
-#include <vector>
 
 namespace {
 
 constexpr double kTolerance = 1e-5;  // of a probability
 
 struct Data {
-  std::array<std::vector<float>, kLayers> weights, biases;
-  std::vector<float> input;
+  std::vector<float> weights[LAYERS], biases[LAYERS], input;
   std::vector<double> probabilities;  // in double precision
 
   Data() {
@@ -29,127 +27,77 @@ struct Data {
       for (float& x : values) x = normal(random);
       return values;
     };
-    for (std::size_t i = 0; i < kLayers; ++i) {
-      weights[i] = fill(kWidths[i] * kWidths[i + 1], std::sqrt(2.0 / kWidths[i]));
-      biases[i] = fill(kWidths[i + 1], 0.5);
+    for (std::size_t i = 0; i < LAYERS; ++i) {
+      weights[i] = fill(widths[i] * widths[i + 1], std::sqrt(2.0 / static_cast<double>(widths[i])));
+      biases[i] = fill(widths[i + 1], 0.5);
     }
-    input = fill(kRows * kWidths[0], 1);
+    input = fill(ROWS * widths[0], 1);
     probabilities = reference();
   }
 
- private:
   std::vector<double> reference() const {
     std::vector<double> x(input.begin(), input.end());
-    for (std::size_t i = 0; i < kLayers; ++i) {
+    for (std::size_t i = 0; i < LAYERS; ++i) {
       std::vector<double> y;
-      for (std::size_t row = 0; row < kRows; ++row) {
+      for (std::size_t row = 0; row < ROWS; ++row) {
         y.insert(y.end(), biases[i].begin(), biases[i].end());
-        double* sums = &y[row * kWidths[i + 1]];
-        for (std::size_t k = 0; k < kWidths[i]; ++k) {
-          for (std::size_t n = 0; n < kWidths[i + 1]; ++n) {
-            sums[n] += x[row * kWidths[i] + k] * weights[i][k * kWidths[i + 1] + n];
+        double* sums = &y[row * widths[i + 1]];
+        for (std::size_t k = 0; k < widths[i]; ++k) {
+          for (std::size_t n = 0; n < widths[i + 1]; ++n) {
+            sums[n] += x[row * widths[i] + k] * static_cast<double>(weights[i][k * widths[i + 1] + n]);
           }
         }
       }
-      if (i + 1 < kLayers) {
+      if (i + 1 < LAYERS) {
         for (double& v : y) v = std::max(v, 0.0);
       }
       x = std::move(y);
     }
-    for (auto row = x.begin(); row != x.end(); row += kWidths.back()) {
+    for (auto row = x.begin(); row != x.end(); row += CLASSES) {
       double sum = 0;
-      const double largest = *std::max_element(row, row + kWidths.back());
-      std::for_each(row, row + kWidths.back(), [&](double& v) { sum += v = std::exp(v - largest); });
-      std::for_each(row, row + kWidths.back(), [&](double& v) { v /= sum; });
+      const double largest = *std::max_element(row, row + CLASSES);
+      std::for_each(row, row + CLASSES, [&](double& v) { sum += v = std::exp(v - largest); });
+      std::for_each(row, row + CLASSES, [&](double& v) { v /= sum; });
     }
     return x;
   }
 };
 
-class Session {
- public:
-  Session(const Data& data, cl_context context, cl_command_queue queue)
-      : data_(data), queue_(queue), result_(kRows * kWidths.back()) {
-    const auto upload = [&](const std::vector<float>& from) {
-      return clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, from.size() * sizeof(float),
-                            const_cast<float*>(from.data()), nullptr);
-    };
-    buffers_.values[0] = upload(data.input);
-    for (std::size_t i = 0; i < kLayers; ++i) {
-      buffers_.weights[i] = upload(data.weights[i]);
-      buffers_.biases[i] = upload(data.biases[i]);
-      buffers_.values[i + 1] =
-          clCreateBuffer(context, CL_MEM_READ_WRITE, kRows * kWidths[i + 1] * sizeof(float), nullptr, nullptr);
-    }
+int classify(cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
+  const Data data;
+  buffers b{};
+  std::vector<cl_mem> all;
+  const auto upload = [&](const std::vector<float>& values) { return all.emplace_back(buffer_of(context, values)); };
+  b.values[0] = upload(data.input);
+  for (std::size_t i = 0; i < LAYERS; ++i) {
+    b.weights[i] = upload(data.weights[i]);
+    b.biases[i] = upload(data.biases[i]);
+    b.values[i + 1] = upload(std::vector<float>(ROWS * widths[i + 1]));
   }
-  ~Session() {
-    for_all([](cl_mem memory) { clReleaseMemObject(memory); });
-  }
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  const bool has_all = std::count(all.begin(), all.end(), nullptr) == 0 && clFinish(queue) == CL_SUCCESS;
+  if (!has_all) return fail("no memory on the device");
 
-  bool ready() const {
-    std::size_t made = 0;
-    for_all([&](cl_mem) { ++made; });
-    return made == 3 * kLayers + 1 && clFinish(queue_) == CL_SUCCESS;
-  }
-
-  // The probabilities are on the host afterwards. "", or what went wrong.
-  std::string run(Network& network) {
-    const std::string error = network.enqueue(buffers_);
-    if (!error.empty()) return error;
-    const cl_int read = clEnqueueReadBuffer(queue_, buffers_.values.back(), CL_TRUE, 0, result_.size() * sizeof(float),
-                                            result_.data(), 0, nullptr, nullptr);
-    return read == CL_SUCCESS ? "" : "clEnqueueReadBuffer: OpenCL's error " + std::to_string(read);
-  }
-
-  // The largest difference from the reference, infinite if the result has a NaN. Forgets the result.
-  double error() {
-    double largest = 0;
-    for (std::size_t i = 0; i < result_.size(); ++i) {
-      const double difference = std::abs(result_[i] - data_.probabilities[i]);
-      largest = std::max(largest, std::isnan(difference) ? INFINITY : difference);
-    }
-    std::fill(result_.begin(), result_.end(), -1.0F);
-    return largest;
-  }
-
- private:
-  template <typename Do>
-  void for_all(Do act) const {
-    for (const cl_mem memory : buffers_.weights) memory ? act(memory) : void();
-    for (const cl_mem memory : buffers_.biases) memory ? act(memory) : void();
-    for (const cl_mem memory : buffers_.values) memory ? act(memory) : void();
-  }
-
-  const Data& data_;
-  cl_command_queue queue_;
-  Buffers buffers_;
-  std::vector<float> result_;
-};
-
-int classify(const Data& data, cl_context context, cl_device_id device, cl_command_queue queue, double context_ms) {
-  Session session(data, context, queue);
-  if (!session.ready()) return fail("no memory on the device");
-  std::unique_ptr<Network> network;
-  const auto later = [&] { return session.run(*network); };
-  const auto first = [&] {
-    std::string error;
-    network = make_network(context, device, queue, error);
-    return network ? later() : error;
+  std::vector<float> result(ROWS * CLASSES);
+  const auto text = [](const char* error) { return std::string(error ? error : ""); };
+  const auto start = [&] { return text(start_network(context, device)); };
+  const auto compute = [&] {
+    const std::string error = text(enqueue_network(queue, &b));
+    return error.empty() ? read(queue, b.values[LAYERS], result) : error;
   };
-  const auto check = [&]() -> std::string {
-    const double error = session.error();
-    return error <= kTolerance ? "" : "a probability is wrong by " + std::to_string(error);
+  const auto check = [&]() -> std::string {  // and forget the result
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const double error = std::abs(static_cast<double>(result[i]) - data.probabilities[i]);
+      if (!(error <= kTolerance)) return "a probability is wrong by " + std::to_string(error);
+    }
+    std::fill(result.begin(), result.end(), -1.0F);
+    return "";
   };
-  return time_results(network_name, context_ms, first, later, check);
+  const int status = time_results(network_name, context_ms, start, compute, check);
+  end_network();
+  for (cl_mem memory : all) clReleaseMemObject(memory);
+  return status;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Data data;
-  return run_on_device(argc, argv, [&](cl_context context, cl_device_id device, cl_command_queue queue, double ms) {
-    return classify(data, context, device, queue, ms);
-  });
-}
+int main(int argc, char** argv) { return run_on_device(argc, argv, classify); }
