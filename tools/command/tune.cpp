@@ -1,4 +1,4 @@
-// `clbake tune`: search, merge.
+// `clbake tune`: a search, or a profile from what was timed before.
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
 #include "command/tune_merge.hpp"
@@ -78,8 +78,8 @@ int tune(const std::vector<std::string>& arguments) {
   const std::string output = behind_links(cli.text("output"));
   if (output.empty()) throw Failure("--output: names no file");
   need(check_profile_path(output));
-  if (cli.has("merge")) return tune_merge(cli.list("merge"), cli.has("force"), cli.has("brief"), output);
-  if (cli.has("force") || cli.has("brief")) throw UsageError("--force and --brief: only with --merge");
+  if (cli.has("merge")) return tune_merge(cli.list("merge"), output);
+  if (cli.has("fit")) return tune_fit(cli.list("fit"), output);
 
   const builder::tune::TuneOptions options = tune_options(cli, arguments, output);
   if (!options.fresh && is_complete(output, options)) {

@@ -2,33 +2,39 @@
 
 #include "cli/cli.hpp"
 
+#include <clbake/builder/times.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include <cstdio>
 
 namespace clbake::tool {
 
-int tune_merge(const std::vector<std::string>& files, bool force, bool brief, const std::string& output) {
-  std::vector<builder::NamedTuning> profiles;
+int tune_merge(const std::vector<std::string>& profiles, const std::string& output) {
+  std::vector<builder::NamedTuning> all;
   std::string command = "clbake tune --merge ";
-  for (const std::string& file : files) {
-    command += (profiles.empty() ? "" : ",") + file;
-    profiles.push_back({file, need(builder::read_tuning(file), "--merge")});
+  for (const std::string& file : profiles) {
+    command += (all.empty() ? "" : ",") + file;
+    all.push_back({file, need(builder::read_tuning(file), "--merge")});
   }
-  if (profiles.empty()) throw UsageError("--merge: no profile given");
-  const bool single = profiles.size() == 1;
-  builder::Tuning merged = single ? profiles[0].tuning : need(builder::merge(profiles, force), "--merge");
-  if (single) {
-    // This version may choose better than the one that wrote the profile.
-    if (!builder::is_brief(merged)) builder::fit(merged);
-  } else {
-    merged.command = command + (force ? " --force" : "") + " -o " + output;
-  }
-  need(builder::write_tuning(output, brief ? builder::brief(merged) : merged));
-  std::printf("%s: %s joined, %s timed on %s, %u tried%s\n", output.c_str(),
-              counted(profiles.size(), "profile").c_str(), counted(merged.variants.size(), "variant").c_str(),
-              counted(merged.shapes.size(), "shape").c_str(), merged.tried,
-              merged.complete ? "" : "; not complete: a shard is missing or was interrupted");
+  if (all.empty()) throw UsageError("--merge: no profile given");
+  builder::Tuning merged = need(builder::merge(all), "--merge");
+  merged.command = command + " -o " + output;
+  need(builder::write_tuning(output, merged));
+  std::printf("%s: %s joined, %s timed on %s, %u tried%s\n", output.c_str(), counted(all.size(), "profile").c_str(),
+              counted(merged.variants.size(), "variant").c_str(), counted(merged.shapes.size(), "shape").c_str(),
+              merged.tried, merged.complete ? "" : "; not complete: a shard is missing or was interrupted");
+  return kSuccess;
+}
+
+int tune_fit(const std::vector<std::string>& times, const std::string& output) {
+  if (times.empty()) throw UsageError("--fit: no file given");
+  builder::Tuning tuning = need(builder::read_times(times), "--fit");
+  tuning.command = "clbake tune --fit";
+  builder::fit(tuning);
+  need(builder::write_tuning(output, builder::brief(tuning)));
+  std::printf("%s: %s for %s, from %s timed on %s\n", output.c_str(),
+              counted(tuning.models.size(), "cost model").c_str(), tuning.target.device_name.c_str(),
+              counted(tuning.variants.size(), "variant").c_str(), counted(tuning.shapes.size(), "problem").c_str());
   return kSuccess;
 }
 

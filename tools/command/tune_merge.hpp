@@ -1,4 +1,4 @@
-// `clbake tune --merge`.
+// `clbake tune --merge` and `--fit`: profiles without a search.
 #pragma once
 
 #include <string>
@@ -6,8 +6,9 @@
 
 namespace clbake::tool {
 
-// Joins profiles and writes the result to `output`; `force` joins even those of different devices. The choice of a
-// single profile is fitted again. `brief`: keeps only the choice and a few winners. Returns the exit status.
-int tune_merge(const std::vector<std::string>& files, bool force, bool brief, const std::string& output);
+// Both write a profile to `output` and return the exit status: the joined measurements of several profiles, fitted
+// again; and the choice that raw timings give, without measurements.
+int tune_merge(const std::vector<std::string>& profiles, const std::string& output);
+int tune_fit(const std::vector<std::string>& times, const std::string& output);
 
 }  // namespace clbake::tool

@@ -166,10 +166,9 @@ void declare_tune_options(Cli& cli) {
   cli.add_timeout("variant after this time; default 20");
   cli.add_flag("fresh", "start over and discard an unfinished tuning");
   cli.add_arguments("merge", "FILES", "join these profiles, separated by blanks or commas, instead of tuning");
-  cli.add_flag("force", "with --merge: join profiles of different devices, too");
-  cli.add_flag(
-      "brief",
-      "with --merge: keep only the cost models, exceptions and few winners, as in the profiles that clbake ships");
+  cli.add_arguments("fit", "FILES",
+                    "fit cost models to these timings of 'clbake bench choice --times' instead of tuning: so the "
+                    "profiles that clbake ships are made");
 }
 
 builder::tune::TuneOptions tune_options(const Cli& cli, const std::vector<std::string>& arguments,

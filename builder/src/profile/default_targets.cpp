@@ -19,15 +19,17 @@ std::uint32_t index_of_target(cache::Contents& contents, const cache::Target& ta
 }
 
 cache::Profile defaults_of(cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
-  std::vector<std::uint32_t> variants;
+  std::map<std::uint32_t, kernels::Params> variants;
   for (const Precision precision : all_precisions) {
     for (const kernels::Params& params : kernels::default_variants(type, precision, kVectorBytes)) {
       // A CPU has no use for it: register_tile runs everywhere as well.
       if (type == kernels::DeviceType::cpu && params.family == kernels::Family::direct) continue;
-      variants.push_back(add_job(contents, make_job(contents.targets[target], kernels::generate(params), params)));
+      const std::uint32_t index =
+          add_job(contents, make_job(contents.targets[target], kernels::generate(params), params));
+      variants.emplace(index, params);
     }
   }
-  return {target, 1, {}, {}, untuned_rules(contents, variants, type)};
+  return {target, 1, {}, {}, untuned_rules(variants, type)};
 }
 
 }  // namespace

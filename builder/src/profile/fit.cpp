@@ -12,7 +12,7 @@
 
 #include "profile/cost_fit.hpp"
 #include "profile/coverage.hpp"
-#include "profile/default_choice.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -43,10 +43,6 @@ double tie(const Tuning& tuning, const Measurement& a, const Measurement& b) {
   return std::max(tuning.noise, 2 * std::sqrt(variance(a) + variance(b)));
 }
 
-double speed_of(const Tuning& tuning, const Winner& winner) {
-  return gflops(tuning.shapes[winner.figures.shape], winner.figures.median_us);
-}
-
 std::vector<std::string> wanted_variants(const Tuning& tuning) {
   std::vector<bool> named(tuning.variants.size());
   for (const cache::Rule& rule : tuning.exceptions) named[rule.variant] = true;

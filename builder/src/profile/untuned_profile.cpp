@@ -1,14 +1,17 @@
 #include "profile/untuned_profile.hpp"
-#include <clbake/finalize.hpp>
-#include <clbake/kernels/defaults.hpp>
+
+#include <clbake/choice.hpp>
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
+#include <string>
 
 namespace clbake::builder {
 namespace {
+
+using kernels::Family;
+using Indexed = std::map<std::uint32_t, kernels::Params>;
 
 constexpr std::uint32_t kAny = UINT32_MAX;
 
@@ -16,110 +19,125 @@ constexpr std::uint32_t kAny = UINT32_MAX;
 // smallest or the largest tile of the first family that was baked.
 struct SizeClass {
   std::uint32_t m, n, k;
-  std::array<const char*, 4> families;
+  std::array<Family, 4> families;
   bool smallest_tile;
 };
 
 // Found with 'clbake bench choice' of an untuned bundle on PoCL and two cores. Small tiles are for problems whose
 // columns would not fill a large one (up to 128 columns they take 16 to 35 % less time, in both precisions), that would
 // leave a core without work, or that copy op(B) for too few rows (up to 192 rows they take 0 to 7 % less).
-constexpr std::array<const char*, 4> kCpuFamilies = {"register_tile", "local_tile", "stripe", "direct"};
-constexpr SizeClass kCpuClasses[] = {{kAny, 128, kAny, kCpuFamilies, true},
-                                     {192, kAny, kAny, kCpuFamilies, true},
-                                     {384, 384, 384, kCpuFamilies, true},
-                                     {kAny, kAny, kAny, kCpuFamilies, false}};
+constexpr std::array<Family, 4> kCpuFamilies = {Family::register_tile, Family::local_tile, Family::stripe,
+                                                Family::direct};
+const std::vector<SizeClass> kCpuClasses = {{kAny, 128, kAny, kCpuFamilies, true},
+                                            {192, kAny, kAny, kCpuFamilies, true},
+                                            {384, 384, 384, kCpuFamilies, true},
+                                            {kAny, kAny, kAny, kCpuFamilies, false}};
 
 // The same on an H200.
-constexpr std::array<const char*, 4> kGpuFamilies = {"local_tile", "stripe", "direct", "register_tile"};
-constexpr SizeClass kGpuClasses[] = {{16, 16, 16, {"direct", "register_tile", "local_tile", "stripe"}, true},
-                                     {768, 768, 768, kGpuFamilies, true},
-                                     {kAny, kAny, kAny, kGpuFamilies, false}};
+constexpr std::array<Family, 4> kGpuFamilies = {Family::local_tile, Family::stripe, Family::direct,
+                                                Family::register_tile};
+const std::vector<SizeClass> kGpuClasses = {
+    {16, 16, 16, {Family::direct, Family::register_tile, Family::local_tile, Family::stripe}, true},
+    {768, 768, 768, kGpuFamilies, true},
+    {kAny, kAny, kAny, kGpuFamilies, false}};
 
-std::uint64_t tile(const cache::Variant& variant) {
-  if (variant.launches.empty()) return 0;
-  const cache::Launch& launch = product_launch(variant);
-  return std::uint64_t{launch.tile_m} * launch.tile_n;
-}
-
-std::uint32_t choose(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
-                     const SizeClass& size_class) {
-  const auto better = [&](std::uint32_t a, std::uint32_t b) {
-    const std::uint64_t tile_a = tile(contents.variants[a]);
-    const std::uint64_t tile_b = tile(contents.variants[b]);
-    return size_class.smallest_tile ? tile_a < tile_b : tile_a > tile_b;
-  };
-  for (const char* family : size_class.families) {
-    std::vector<std::uint32_t> members;
-    for (const std::uint32_t v : variants) {
-      if (contents.variants[v].family == family) members.push_back(v);
+std::uint32_t choose(const Indexed& variants, const SizeClass& size_class) {
+  for (const Family family : size_class.families) {
+    const Indexed::value_type* best = nullptr;
+    for (const auto& variant : variants) {
+      const auto tile = [](const kernels::Params& p) { return std::uint64_t{p.ml} * p.nl; };
+      if (variant.second.family != family) continue;
+      const bool better = !best || (size_class.smallest_tile ? tile(variant.second) < tile(best->second)
+                                                             : tile(variant.second) > tile(best->second));
+      if (better) best = &variant;
     }
-    if (!members.empty()) return *std::min_element(members.begin(), members.end(), better);
+    if (best) return best->first;
   }
-  return variants.front();  // of a family that this version does not know
+  return variants.begin()->first;
 }
 
-// Rules for one precision and pair of transposes. A class that the last one would serve alike needs no rule.
-template <std::size_t count>
-void add_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants, cache::Rule rule,
-               const SizeClass (&classes)[count], std::vector<cache::Rule>& rules) {
-  const std::uint32_t last = choose(contents, variants, classes[count - 1]);
+// Of one kind. A class that the last one would serve alike needs no rule.
+void add_rules(const Indexed& variants, cache::Rule rule, const std::vector<SizeClass>& classes,
+               std::vector<cache::Rule>& rules) {
+  const std::uint32_t last = choose(variants, classes.back());
   for (const SizeClass& size_class : classes) {
     rule.m_max = size_class.m;
     rule.n_max = size_class.n;
     rule.k_max = size_class.k;
-    rule.variant = choose(contents, variants, size_class);
-    if (rule.variant != last || &size_class == &classes[count - 1]) rules.push_back(rule);
+    rule.variant = choose(variants, size_class);
+    if (rule.variant != last || &size_class == &classes.back()) rules.push_back(rule);
   }
 }
 
-// Whether the variant is a default one of this type of device, with any front end and any vector registers.
-bool is_default(const cache::Variant& variant, kernels::DeviceType type) {
-  const auto parsed = kernels::parse(variant.name);
-  if (!std::holds_alternative<kernels::Params>(parsed)) return false;
-  kernels::Params params = std::get<kernels::Params>(parsed);
-  params.front_end = kernels::FrontEnd::driver;
-  for (const std::uint32_t vector_bytes : {32U, 64U}) {
-    const std::vector<kernels::Params> all = kernels::default_variants(type, params.precision, vector_bytes);
-    if (std::find(all.begin(), all.end(), params) != all.end()) return true;
+// The default variants of all kinds, by name.
+std::set<std::string> default_names(kernels::DeviceType type, std::uint32_t vector_bytes) {
+  std::set<std::string> names;
+  for (const Precision precision : all_precisions) {
+    for (const auto& p : kernels::default_variants(type, precision, vector_bytes)) names.insert(kernels::name(p));
   }
-  return false;
+  return names;
 }
 
 }  // namespace
 
-std::vector<cache::Rule> untuned_rules(const cache::Contents& contents, const std::vector<std::uint32_t>& variants,
-                                       kernels::DeviceType type) {
-  std::map<GemmKind, std::vector<std::uint32_t>> by_kind;
-  for (const std::uint32_t v : variants) by_kind[contents.variants[v].kind()].push_back(v);
+std::vector<cache::Rule> untuned_rules(const Indexed& variants, kernels::DeviceType type) {
+  std::map<GemmKind, Indexed> by_kind;
+  for (const auto& [index, params] : variants) by_kind[params.kind()].emplace(index, params);
   std::vector<cache::Rule> rules;
   for (const auto& [kind, members] : by_kind) {
     cache::Rule rule;
     rule.kind() = kind;
-    if (type == kernels::DeviceType::cpu) {
-      add_rules(contents, members, rule, kCpuClasses, rules);
-    } else {
-      add_rules(contents, members, rule, kGpuClasses, rules);
-    }
+    add_rules(members, rule, type == kernels::DeviceType::cpu ? kCpuClasses : kGpuClasses, rules);
   }
   return rules;
 }
 
 cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type) {
-  std::vector<std::uint32_t> baked;
+  std::set<std::string> defaults = default_names(type, 32);
+  defaults.merge(default_names(type, 64));
+  Indexed baked, baked_defaults;
   std::set<GemmKind> with_defaults;
   for (const cache::Entry& entry : contents.entries) {
     if (entry.target != target || contents.variants[entry.variant].is_program()) continue;
-    baked.push_back(entry.variant);
-    const cache::Variant& variant = contents.variants[entry.variant];
-    if (is_default(variant, type)) with_defaults.insert(variant.kind());
+    const auto parsed = kernels::parse(contents.variants[entry.variant].name);
+    if (!std::holds_alternative<kernels::Params>(parsed)) continue;
+    auto params = std::get<kernels::Params>(parsed);
+    baked.emplace(entry.variant, params);
+    params.front_end = kernels::FrontEnd::driver;
+    if (defaults.count(kernels::name(params)) == 0) continue;
+    baked_defaults.emplace(entry.variant, params);
+    with_defaults.insert(params.kind());
   }
   // A tuned variant is no default, whatever its tile: cost models and exceptions say where it serves.
-  std::vector<std::uint32_t> variants;
-  for (const std::uint32_t v : baked) {
-    const cache::Variant& variant = contents.variants[v];
-    if (with_defaults.count(variant.kind()) == 0 || is_default(variant, type)) variants.push_back(v);
+  for (const auto& [index, params] : baked) {
+    if (with_defaults.count(params.kind()) == 0) baked_defaults.emplace(index, params);
   }
-  return {target, 1, {}, {}, untuned_rules(contents, variants, type)};
+  return {target, 1, {}, {}, untuned_rules(baked_defaults, type)};
+}
+
+DefaultChoice::DefaultChoice(const Tuning& tuning) {
+  for (const kernels::DeviceType type : kernels::all_device_types) {
+    for (const std::uint32_t vector_bytes : {64U, 32U}) {
+      const std::set<std::string> names = default_names(type, vector_bytes);
+      Indexed timed;
+      for (std::uint32_t v = 0; v < tuning.variants.size(); ++v) {
+        if (names.count(tuning.variants[v]) == 0) continue;
+        timed.emplace(v, std::get<kernels::Params>(kernels::parse(tuning.variants[v])));
+      }
+      if (timed.size() <= variants_.size()) continue;
+      variants_.clear();
+      for (const auto& [index, params] : timed) variants_.push_back(index);
+      rules_ = untuned_rules(timed, type);
+    }
+  }
+}
+
+std::optional<std::uint32_t> DefaultChoice::of(const Shape& shape) const {
+  const Problem problem = problem_of(shape);
+  const auto fitting = std::find_if(rules_.begin(), rules_.end(), [&](const cache::Rule& rule) {
+    return rule.kind() == shape.kind() && fits(rule, problem);
+  });
+  return fitting == rules_.end() ? std::nullopt : std::optional<std::uint32_t>(fitting->variant);
 }
 
 }  // namespace clbake::builder

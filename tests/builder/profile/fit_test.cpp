@@ -230,17 +230,6 @@ BOOST_AUTO_TEST_CASE(AnExceptionNeedsAGainBeyondTheNoise) {
   }
 }
 
-// Nothing says that it is slower than a default variant: without one the fastest serves.
-BOOST_AUTO_TEST_CASE(WithoutADefaultVariantTheFastestServes) {
-  Notes notes;
-  notes.time("one", "single nn 512x512x512", 100).time("another", "single nn 512x512x512", 99);
-  BOOST_TEST(exception(notes.fitted(), "single nn 512x512x512") == "another");
-  Device device = imagined_gpu();
-  for (const auto& [name, model] : default_variants_only()) device.erase(name);
-  const Tuning tuning = fitted(measured(device, table(), 0));
-  BOOST_TEST(tuning.models.size() == device.size());
-}
-
 BOOST_AUTO_TEST_CASE(ATieIsTwoStandardErrorsAndAtLeastTheNoise) {
   Tuning tuning;
   const Measurement steady = {0, 0, 100, 0, 9, true};

@@ -126,11 +126,12 @@ class Chooser {
     cache::Contents contents;
     contents.targets = {made_up_device().target};
     contents.sources = {{"kernel.cl", ""}};
-    std::vector<std::uint32_t> defaults;
+    std::map<std::uint32_t, kernels::Params> defaults;
     for (const std::string& name : tuning.variants) {
       const kernels::Params p = params_of(name);
-      if (default_variants_only(p.kind()).count(name) > 0)
-        defaults.push_back(static_cast<std::uint32_t>(contents.variants.size()));
+      if (default_variants_only(p.kind()).count(name) > 0) {
+        defaults.emplace(static_cast<std::uint32_t>(contents.variants.size()), p);
+      }
       cache::Variant variant;
       variant.kind() = p.kind();
       variant.name = name;
@@ -138,8 +139,8 @@ class Chooser {
       variant.launches = {{cache::Role::gemm, "gemm", {1, 1, 1}, p.ml, p.nl}};
       contents.variants.push_back(variant);
     }
-    contents.profiles = {{0, tuning.compute_units, tuning.exceptions, tuning.models,
-                          untuned_rules(contents, defaults, kernels::DeviceType::gpu)}};
+    contents.profiles = {
+        {0, tuning.compute_units, tuning.exceptions, tuning.models, untuned_rules(defaults, kernels::DeviceType::gpu)}};
     bytes_ = encoded(contents);
     bundle_.emplace(required(Bundle::from_memory({bytes_.data(), bytes_.size()})));
     choices_.emplace(required(bundle_->profile(0)), units);

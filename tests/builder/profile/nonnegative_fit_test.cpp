@@ -60,11 +60,6 @@ BOOST_AUTO_TEST_CASE(NoCoefficientIsNegative) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(WhatOnlyNegativeCoefficientsExplainGetsNone) {
-  check_near(fit_nonnegative(observations({-1, -1, -1, -1, -1, -1, -1}, 20)), {});
-  check_near(fit_nonnegative({}), {});
-}
-
 BOOST_AUTO_TEST_CASE(FeaturesThatAre0OrThatOthersMakeUpDoNoHarm) {
   std::vector<Observation> list = observations({1, 2, 3, 4, 5, 6, 7}, 50);
   for (Observation& o : list) {

@@ -92,38 +92,10 @@ BOOST_AUTO_TEST_CASE(WhatIsWrittenIsReadAgain) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(AnEmptyTuningIsReadAgain) {
-  const Tuning nothing = required(parse_tuning(tuning_text({}), "x"));
-  BOOST_TEST(tuning_text(nothing) == tuning_text({}));
-}
-
-BOOST_AUTO_TEST_CASE(FiguresHaveSixDigits) {
-  Tuning tuning = tuning_of(kLargeWinner, 1264.123456789);
-  tuning.elapsed_s = 1.0 / 3;
-  const Tuning read = required(parse_tuning(tuning_text(tuning), "x"));
-  BOOST_TEST(read.measurements[0].median_us == 1264.12);
-  BOOST_TEST(read.elapsed_s == 0.333333);
-  BOOST_TEST(tuning_text(read) == tuning_text(tuning));
-}
-
 BOOST_AUTO_TEST_CASE(TextThatIsNotUtf8IsWrittenWithReplacements) {
   Tuning tuning = made_up_tuning();
   tuning.failures[0].cause = "half a letter: \xC3";
   BOOST_TEST(required(parse_tuning(tuning_text(tuning), "x")).failures[0].cause == "half a letter: \xEF\xBF\xBD");
-}
-
-BOOST_AUTO_TEST_CASE(ThousandsOfMeasurementsStaySmall) {
-  Tuning tuning;
-  for (std::uint32_t v = 0; v < 100; ++v) {
-    tuning.variants.push_back("direct-s-nn-" + std::to_string(v + 1) + "x4x1-1x1x1-v1");
-    for (std::uint32_t s = 0; s < 40; ++s) {
-      if (v == 0) tuning.shapes.push_back(*parse_shape("single nn 512x512x" + std::to_string(s + 1)));
-      tuning.measurements.push_back({v, s, 1000.0 / (v + s + 3), 0.01234567, 9, false});
-    }
-  }
-  const std::string text = tuning_text(tuning);
-  BOOST_TEST(text.size() < 200000U);
-  BOOST_TEST(required(parse_tuning(text, "x")).measurements.size() == 4000U);
 }
 
 BOOST_AUTO_TEST_CASE(WhatCannotBeReadAgainIsNotWritten) {
@@ -151,9 +123,6 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
   };
   check(shop.path("missing.json"), "not found", "No such file");
   check(shop.path(""), "input/output", "Is a directory");
-  check("/dev/zero", "malformed", "64 MiB");
-  write_file(shop.path("empty.json"), "");
-  check(shop.path("empty.json"), "malformed", "is empty");
   write_file(shop.path("large.json"), "{");
   std::filesystem::resize_file(shop.path("large.json"), (64 << 20) + 1);
   check(shop.path("large.json"), "malformed", "64 MiB");
@@ -166,13 +135,6 @@ BOOST_AUTO_TEST_CASE(ANameMayStandOnceInAnObject) {
   std::string many;
   for (int i = 0; i < 50; ++i) many += "\"x" + std::to_string(i) + "\": 0, ";
   check_refused(replaced("\"tried\"", many + "\"tried\""), "tried: ", "one name too many");
-}
-
-BOOST_AUTO_TEST_CASE(TimesAreOfThisWorld) {
-  for (const char* us : {"1e-320", "1e300"}) {
-    check_refused(replaced(kFirstRow, std::string("[0,0,") + us + ",0.5,1,false]"),
-                  "measurements[0].median_us: ", "is outside");
-  }
 }
 
 BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {
@@ -189,10 +151,8 @@ BOOST_AUTO_TEST_CASE(ListsWithinListsAreRefusedBeforeTheyTakeMemory) {
 
 BOOST_AUTO_TEST_CASE(ForeignFormatsAndVersionsAreNamed) {
   check_refused("[]", "no clbake profile", "format");
-  check_refused("3", "no clbake profile", "format");
   check_refused("{}", "no clbake profile", "format");
   check_refused(replaced("\"clbake profile\"", "\"clbake bundle\""), "no clbake profile", "format");
-  check_refused(replaced("\"clbake profile\"", "17"), "no clbake profile", "format");
   check_refused(replaced("\"version\": 4", "\"version\": \"2\""), "version", "whole number");
   check_refused(replaced("  \"version\": 4,\n", ""), "version", "missing");
   for (const std::string version : {"3", "5"}) {
@@ -268,6 +228,7 @@ BOOST_AUTO_TEST_CASE(WrongMeasurementsAreNamedWithTheirField) {
   check("[0,3,40.5,0.5,1,false]", ".shape", "3 is outside the list of 3");
   check("[-1,0,40.5,0.5,1,false]", ".variant", "whole number");
   check("[0,0,0,0.5,1,false]", ".median_us", "outside");
+  check("[0,0,1e300,0.5,1,false]", ".median_us", "outside");
   check("[0,0,-40,0.5,1,false]", ".median_us", "negative");
   check("[0,0,null,0.5,1,false]", ".median_us", "not a number");
   check("[0,0,40.5,-0.5,1,false]", ".spread", "negative");
@@ -353,41 +314,6 @@ BOOST_AUTO_TEST_CASE(WrongCostModelsAreNamedWithTheirField) {
     many.models.emplace_back().variant = v;
   }
   check_refused(tuning_text(many), "models[256]: ", "one too many of single nn: 256 are allowed");
-}
-
-// A low bit may turn a digit into another one, which no reader can notice; anything else is found.
-BOOST_AUTO_TEST_CASE(DamageIsFoundOrGivesAProfile) {
-  const BuildFixture shop;
-  const std::string file = shop.path("tuned.json");
-  const std::string good = tuning_text(made_up_tuning());
-  std::size_t damaged = 0;
-  const auto check = [&](const std::string& text, bool must_be_found) {
-    write_file(file, text);
-    const Result<Tuning> read = read_tuning(file);
-    ++damaged;
-    if (read) {
-      BOOST_TEST(!must_be_found, text);
-      BOOST_TEST(required(parse_tuning(tuning_text(*read), "x")).variants.size() == 4U);
-    } else {
-      BOOST_TEST(read.status().message().rfind(file + ": ", 0) == 0U, read.status().message());
-      BOOST_TEST(read.status().message().size() > file.size() + 2);
-    }
-  };
-  for (std::size_t at = 0; at < good.size(); at += 97) {
-    for (const char byte : {'\0', '\x1F', '\xFF'}) {
-      std::string bad = good;
-      bad[at] = byte;
-      check(bad, true);
-    }
-    for (const int bit : {1, 2, 4, 8, 16, 32, 64}) {
-      std::string bad = good;
-      bad[at] = static_cast<char>(bad[at] ^ bit);
-      check(bad, false);
-    }
-    check(good.substr(0, at), true);
-    check(good.substr(0, at) + good.substr(at + 1), false);
-  }
-  BOOST_TEST(damaged > 200U);
 }
 
 BOOST_AUTO_TEST_CASE(TheBriefFormHoldsTheChoiceAndAWinnerOfEachClass) {

@@ -1,7 +1,10 @@
-// Profiles on the command line: `tune --merge` and the refusals of `build --profile`. Needs no OpenCL device: files are
-// read before any driver is asked.
+// Profiles on the command line: `tune --merge`, `tune --fit` and the refusals of `build --profile`. Needs no OpenCL
+// device: files are read before any driver is asked.
 #include "command.hpp"
 #include "profile/tunings.hpp"
+
+#include <algorithm>
+#include <filesystem>
 
 namespace clbake::tool::test {
 namespace {
@@ -63,23 +66,42 @@ BOOST_AUTO_TEST_CASE(ProfilesAreMerged) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(ProfilesOfDifferentDevicesAreMergedByForceOnly) {
+BOOST_AUTO_TEST_CASE(ProfilesOfDifferentDevicesAreNotMerged) {
   const Directory directory;
   const std::string a = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
   const std::string b =
       directory.write("b.json", tuning_text(tuning_of(builder::test::kLargeWinner, 50, made_up_device("Device B"))));
-  const std::string output = directory.path("c.json");
-  check_refused(clbake({"tune", "--merge", a, b, "-o", output}), 1, {a, b, "device_name", "'Device A'", "'Device B'"});
+  check_refused(clbake({"tune", "--merge", a, b, "-o", directory.path("c.json")}), 1,
+                {a, b, "device_name", "'Device A'", "'Device B'"});
   BOOST_TEST((directory.files() == std::vector<std::string>{"a.json", "b.json"}));
-  BOOST_TEST(clbake({"tune", "--merge", a, b, "--force", "-o", output}).status == 0);
-  BOOST_TEST(contains(required(builder::read_tuning(output)).command, " --force "));
+}
+
+// A shipped profile is what the raw timings in the folder of its name give.
+BOOST_AUTO_TEST_CASE(ShippedProfilesAreFittedToTheTimingsBesideThem) {
+  const Directory directory;
+  std::size_t profiles = 0;
+  for (const auto& folder : std::filesystem::directory_iterator(CLBAKE_SHIPPED_PROFILES)) {
+    if (!folder.is_directory()) continue;
+    Arguments files;
+    for (const auto& times : std::filesystem::directory_iterator(folder)) files.push_back(times.path());
+    std::sort(files.begin(), files.end());
+    const std::string output = directory.path("fitted.json");
+    Arguments fit = {"tune", "-o", output, "--fit"};
+    fit.insert(fit.end(), files.begin(), files.end());
+    const Outcome outcome = clbake(fit, no_platform());
+    BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
+    BOOST_TEST((read_file(output) == read_file(folder.path().string() + ".json")), folder.path());
+    ++profiles;
+  }
+  BOOST_TEST(profiles > 0U);
 }
 
 BOOST_AUTO_TEST_CASE(WrongUsageIsNamedWithItsOption) {
   const Directory directory;
   const std::string a = directory.write("a.json", tuning_text(tuning_of(builder::test::kLoser)));
   check_refused(clbake({"tune", "--merge", ",", "-o", directory.path("c.json")}), 2, {"clbake tune: --merge"});
-  check_refused(clbake({"tune", "--brief", "-o", directory.path("c.json")}), 2, {"clbake tune: --force and --brief"});
+  check_refused(clbake({"tune", "--fit", ",", "-o", directory.path("c.json")}), 2, {"clbake tune: --fit"});
+  check_refused(clbake({"tune", "--fit", a, "-o", directory.path("c.json")}), 1, {a, "line 1", "clbake times"});
   const std::string variant = "direct-s-nn-6x16x1-6x16x2-v16";
   const auto tune_variant = [&](const Arguments& more) {
     Arguments all = {"tune", "-o", directory.path("c.json"), "--variant", variant};

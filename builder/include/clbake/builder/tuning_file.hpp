@@ -48,13 +48,11 @@ Status write_tuning(const std::string& path, const Tuning& tuning);
 Tuning brief(const Tuning& tuning);
 bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 
-// Joins the measurements of several profiles and fits again. Of a variant and a shape that several have measured a
-// final measurement counts first, then the one with more runs, then the shorter time; a variant that failed anywhere is
-// left out. A shape keeps the largest of its weights. `complete` if all of them are and no shard is missing; the device
-// is the first one's; no curve, no command. Fails with invalid_argument, unless `force`, when two of them disagree on
-// the device, are the same, are shards of different divisions, or the same shard with shapes in common. Seeds may
-// differ: they do not move shards. When one of them is brief, all are put side by side, brief, and nothing is fitted
-// again; fails with invalid_argument when two of them have the same precision and transposes.
-Result<Tuning> merge(const std::vector<NamedTuning>& profiles, bool force);
+// Joins the measurements of several profiles of one device and fits again. Of a variant and a shape that several have
+// measured a final measurement counts first, then the one with more runs, then the shorter time; a variant that failed
+// anywhere is left out. A shape keeps the largest of its weights. `complete` if all of them are and no shard is
+// missing; no curve, no command. Fails with invalid_argument for no profile, one of another device or driver than the
+// first, or a brief one.
+Result<Tuning> merge(const std::vector<NamedTuning>& profiles);
 
 }  // namespace clbake::builder
