@@ -138,7 +138,7 @@ void declare_options(Cli& cli) {
   cli.add_value("rounds", "N", "turns of each variant; default 5");
   cli.add_value("problems", "FILE", "the problems of this file instead of random ones: MxNxK [batch N] on each line");
   cli.add_value("times", "FILE",
-                "also write the times of one precision and pair of transposes, for 'clbake tune --fit'");
+                "also write the times of one precision and pair of transposes as CSV, to fit a profile to");
   cli.add_json();
 }
 

@@ -9,29 +9,24 @@
 #include <map>
 #include <set>
 #include <sstream>
-#include <type_traits>
 
 namespace clbake::builder {
 namespace {
 
-constexpr const char* kFirstLine = "# clbake times 1";
-constexpr const char* kColumns = "m,n,k,batch";
+const std::string kFirstLine = "# clbake times 1";
+const std::string kColumns = "m,n,k,batch";
 constexpr std::size_t kSizes = 4;  // of them
 constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
 constexpr std::uint32_t kRuns = 3;  // a measurement of one call cannot win
 
 // The target's fields in the order of FORMAT.md.
-template <typename Text>
-std::vector<std::pair<const char*, Text*>> fields_of(
-    std::conditional_t<std::is_const_v<Text>, const Target, Target>& t) {
-  return {{"platform_name", &t.platform_name},
-          {"platform_version", &t.platform_version},
-          {"vendor", &t.vendor},
-          {"device_name", &t.device_name},
-          {"device_version", &t.device_version},
-          {"driver_version", &t.driver_version},
-          {"architecture", &t.architecture}};
-}
+constexpr std::pair<const char*, std::string Target::*> kFields[] = {{"platform_name", &Target::platform_name},
+                                                                     {"platform_version", &Target::platform_version},
+                                                                     {"vendor", &Target::vendor},
+                                                                     {"device_name", &Target::device_name},
+                                                                     {"device_version", &Target::device_version},
+                                                                     {"driver_version", &Target::driver_version},
+                                                                     {"architecture", &Target::architecture}};
 
 // Four digits, without an exponent.
 std::string number(double us) {
@@ -39,6 +34,10 @@ std::string number(double us) {
   const int digits = us >= 1000 ? 0 : us >= 100 ? 1 : us >= 10 ? 2 : 3;
   std::snprintf(text, sizeof text, "%.*f", digits, us);
   return text;
+}
+
+std::uint32_t whole_number(const std::string& text) {
+  return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
 }
 
 std::vector<std::string> cells_of(const std::string& line) {
@@ -52,34 +51,31 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
-// Files of one device, line by line, added to a tuning.
+// Files of one device, line by line, added to a tuning. Members that take a line return what is wrong with it, if
+// anything.
 class Reader {
  public:
   explicit Reader(Tuning& tuning) : tuning_(tuning) {}
 
   Status read(const std::string& text) {
-    target_ = {};
-    units_ = 0;
+    file_ = {};
     has_kind_ = has_columns_ = false;
     column_.clear();
     std::istringstream lines(text);
     std::string line;
     for (std::size_t number = 1; std::getline(lines, line); ++number) {
-      const std::string wrong = number == 1 ? first(line) : take(line);
+      const std::string wrong = number > 1           ? take(line)
+                                : line != kFirstLine ? "not '" + kFirstLine + "'"
+                                                     : std::string();
       if (!wrong.empty()) return {Code::malformed, "line " + std::to_string(number) + ": " + wrong};
     }
-    if (!has_columns_) return {Code::malformed, "no line of columns"};
-    return {};
+    return has_columns_ ? Status() : Status(Code::malformed, "no line of columns");
   }
 
-  const Target& target() const { return target_; }
-  std::uint32_t units() const { return units_; }
+  // What the last file says of the device.
+  const TimesFile& file() const { return file_; }
 
  private:
-  static std::string first(const std::string& line) {
-    return line == kFirstLine ? std::string() : std::string("not '") + kFirstLine + "'";
-  }
-
   std::string take(const std::string& line) {
     if (line.empty()) return {};
     if (line[0] == '#') return note(line);
@@ -90,32 +86,30 @@ class Reader {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos || colon < 2) return {};
     const std::string key = line.substr(2, colon - 2), value = line.substr(colon + 2);
-    for (const auto& [name, field] : fields_of<std::string>(target_)) {
-      if (key == name) *field = value;
+    for (const auto& [name, field] : kFields) {
+      if (key == name) file_.target.*field = value;
     }
-    if (key == "address_bits")
-      target_.address_bits = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-    if (key == "compute_units") units_ = static_cast<std::uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    if (key == "address_bits") file_.target.address_bits = whole_number(value);
+    if (key == "compute_units") file_.compute_units = whole_number(value);
     if (key == "date") tuning_.date = std::max(tuning_.date, value);
     if (key == "tool") tuning_.tool = value;
     if (key != "kind") return {};
-    std::istringstream words(value);
-    std::string precision, transposes;
-    words >> precision >> transposes;
-    has_kind_ = parse_precision(precision, kind_) && parse_transposes(transposes, kind_);
+    const std::size_t space = value.find(' ');
+    has_kind_ = space != std::string::npos && parse_precision(value.substr(0, space), file_.kind) &&
+                parse_transposes(value.substr(space + 1), file_.kind);
     return has_kind_ ? std::string() : "no kind: '" + value + "'";
   }
 
   std::string columns(const std::vector<std::string>& cells) {
     if (!has_kind_) return "columns before '# kind: PRECISION TRANSPOSES'";
-    if (units_ == 0) return "columns before '# compute_units: N'";
+    if (file_.compute_units == 0) return "columns before '# compute_units: N'";
     std::string sizes;
     for (std::size_t i = 0; i < kSizes && i < cells.size(); ++i) sizes += (i > 0 ? "," : "") + cells[i];
-    if (sizes != kColumns) return std::string("the first columns are not ") + kColumns;
+    if (sizes != kColumns) return "the first columns are not " + kColumns;
     for (std::size_t i = kSizes; i < cells.size(); ++i) {
       const auto params = kernels::parse(cells[i]);
       const auto* known = std::get_if<kernels::Params>(&params);
-      if (!known || !(known->kind() == kind_)) return "no variant of this kind: '" + cells[i] + "'";
+      if (!known || !(known->kind() == file_.kind)) return "no variant of this kind: '" + cells[i] + "'";
       const auto [at, is_new] = variants_.emplace(cells[i], static_cast<std::uint32_t>(tuning_.variants.size()));
       if (is_new) tuning_.variants.push_back(cells[i]);
       column_.push_back(at->second);
@@ -125,11 +119,10 @@ class Reader {
   }
 
   std::string row(const std::vector<std::string>& cells) {
-    if (cells.size() != kSizes + column_.size()) {
-      return std::to_string(cells.size()) + " cells, not " + std::to_string(kSizes + column_.size());
-    }
+    const std::size_t wanted = kSizes + column_.size();
+    if (cells.size() != wanted) return std::to_string(cells.size()) + " cells, not " + std::to_string(wanted);
     const Result<Shape> shape =
-        parse_shape(kind_name(kind_) + " " + cells[0] + "x" + cells[1] + "x" + cells[2] + " batch " + cells[3]);
+        parse_shape(kind_name(file_.kind) + " " + cells[0] + "x" + cells[1] + "x" + cells[2] + " batch " + cells[3]);
     if (!shape) return shape.status().message();
     const auto index = static_cast<std::uint32_t>(tuning_.shapes.size());
     if (!shapes_.insert(name(*shape)).second) return {};  // the same problem again
@@ -146,22 +139,20 @@ class Reader {
   }
 
   Tuning& tuning_;
-  std::map<std::string, std::uint32_t> variants_;
-  std::set<std::string> shapes_;
-  Target target_;
-  std::uint32_t units_ = 0;
-  GemmKind kind_;
+  TimesFile file_;
   bool has_kind_ = false;
   bool has_columns_ = false;
-  std::vector<std::uint32_t> column_;  // index of the variant of each
+  std::vector<std::uint32_t> column_;              // index of the variant of each
+  std::map<std::string, std::uint32_t> variants_;  // of all files
+  std::set<std::string> shapes_;
 };
 
 }  // namespace
 
 std::string times_header(const TimesFile& file) {
-  std::string text = std::string(kFirstLine) + '\n';
+  std::string text = kFirstLine + '\n';
   const auto note = [&](const std::string& key, const std::string& value) { text += "# " + key + ": " + value + '\n'; };
-  for (const auto& [name, field] : fields_of<const std::string>(file.target)) note(name, *field);
+  for (const auto& [name, field] : kFields) note(name, file.target.*field);
   note("address_bits", std::to_string(file.target.address_bits));
   note("compute_units", std::to_string(file.compute_units));
   for (const auto& [key, value] : file.notes) note(key, value);
@@ -187,10 +178,10 @@ Result<Tuning> read_times(const std::vector<std::string>& paths) {
     const Status read = reader.read(*text);
     if (!read) return read.within(input_name(path));
     if (&path == &paths.front()) {
-      tuning.target = reader.target();
-      tuning.compute_units = reader.units();
+      tuning.target = reader.file().target;
+      tuning.compute_units = reader.file().compute_units;
     }
-    if (reader.target() == tuning.target && reader.units() == tuning.compute_units) continue;
+    if (reader.file().target == tuning.target && reader.file().compute_units == tuning.compute_units) continue;
     return {Code::invalid_argument,
             input_name(path) + ": timed on another device or driver than " + input_name(paths.front())};
   }

@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(PartsOfTheSpaceTogetherAreTheWholeOfIt) {
   const std::set<std::string> different(tried.begin(), tried.end());
   BOOST_TEST(different.size() == tried.size());
   BOOST_TEST(different.size() == whole.points().size());
-  const Tuning merged = required(merge(parts, false));
+  const Tuning merged = required(merge(parts));
   BOOST_TEST(merged.winners.size() == unsharded.winners.size());
   for (const std::size_t probe : whole.options.shapes.probes) {
     const Shape& shape = whole.options.shapes.list[probe];

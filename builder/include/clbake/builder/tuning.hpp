@@ -94,9 +94,6 @@ void fit(Tuning& tuning);
 // the sum of the squared standard errors of the two medians, and at least the tuning's noise.
 double tie(const Tuning& tuning, const Measurement& a, const Measurement& b);
 
-// Giga-operations per second of a winner.
-double speed_of(const Tuning& tuning, const Winner& winner);
-
 // Names of the variants that exceptions and cost models name, each once, in the order of `variants`.
 std::vector<std::string> wanted_variants(const Tuning& tuning);
 
