@@ -12,7 +12,7 @@ class Times {
   // `tuning` must outlive it and keep its measurements where they are.
   explicit Times(const Tuning& tuning);
 
-  // What was measured; null where nothing was.
+  // The measurement; null where there is none.
   const Measurement* find(std::uint32_t variant, std::uint32_t shape) const;
 
   // The fastest measurement of a shape that was not stopped early, among those of a race if there are any; null when

@@ -8,7 +8,7 @@
 namespace clbake::builder {
 namespace {
 
-// Of AVX2, which nearly every CPU that runs OpenCL has.
+// A register of AVX2, which nearly every CPU that runs OpenCL has.
 constexpr std::uint32_t kVectorBytes = 32;
 
 std::uint32_t index_of_target(cache::Contents& contents, const cache::Target& target) {

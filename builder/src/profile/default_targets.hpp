@@ -1,4 +1,4 @@
-// What every bundle holds for the problems and devices that it was not baked for.
+// The variants that every bundle holds for the problems and devices that it was not baked for.
 #pragma once
 
 #include <clbake/cache/model.hpp>

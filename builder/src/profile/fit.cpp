@@ -78,7 +78,7 @@ class KindFit {
     return prior;
   }
 
-  // Of shapes on which the winner's gain is worth most.
+  // Rules for the shapes on which the winner's gain is worth most.
   void add_exceptions(const Models& models, std::vector<cache::Rule>& rules) const {
     std::vector<std::pair<double, cache::Rule>> found;
     for (std::size_t i = 0; i < shapes_.size(); ++i) {
@@ -115,7 +115,7 @@ class KindFit {
     return timed;
   }
 
-  // What the runtime will choose for the i-th shape.
+  // The runtime's choice for the i-th shape.
   std::optional<std::uint32_t> choice(const Models& models, std::size_t i) const {
     const Problem problem = problem_of(tuning_.shapes[shapes_[i]]);
     const cache::CostModel* best = nullptr;

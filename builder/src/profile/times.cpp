@@ -72,7 +72,7 @@ class Reader {
     return has_columns_ ? Status() : Status(Code::malformed, "no line of columns");
   }
 
-  // What the last file says of the device.
+  // The header of the last file.
   const TimesFile& file() const { return file_; }
 
  private:

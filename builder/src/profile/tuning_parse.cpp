@@ -21,7 +21,7 @@ constexpr double kMinUs = 1e-6;       // a picosecond
 constexpr double kMaxUs = 1e12;       // eleven days
 constexpr std::uint32_t kMaxResident = 64;
 
-// What no device exceeds: a variant that is refused with these limits runs nowhere.
+// Limits that no device exceeds: a variant that is refused with these limits runs nowhere.
 constexpr kernels::DeviceLimits kNoLimits = {
     true, UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, true, UINT32_MAX, true, true};
 

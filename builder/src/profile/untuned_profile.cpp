@@ -56,7 +56,7 @@ std::uint32_t choose(const Indexed& variants, const SizeClass& size_class) {
   return variants.begin()->first;
 }
 
-// Of one kind. A class that the last one would serve alike needs no rule.
+// Rules of one kind. A class that the last one would serve alike needs no rule.
 void add_rules(const Indexed& variants, cache::Rule rule, const std::vector<SizeClass>& classes,
                std::vector<cache::Rule>& rules) {
   const std::uint32_t last = choose(variants, classes.back());

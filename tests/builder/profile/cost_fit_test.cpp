@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(TheErrorIsTheNoiseAndNoTimeIsNegative) {
   }
 }
 
-// Where the variant is three times slower than the best one, its time does not matter.
+// The time of a variant that is three times slower than the best one does not matter.
 BOOST_AUTO_TEST_CASE(ShapesOnWhichTheVariantIsFarFromTheBestSayLittle) {
   std::vector<TimedShape> shapes = timed(known_model(), 0);
   for (std::size_t i = 0; i < shapes.size(); i += 3) {

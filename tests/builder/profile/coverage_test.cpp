@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(TheVariantThatGainsMostComesFirst) {
   BOOST_TEST((cover(t, 1) == Indices{1}));
 }
 
-// Of three shapes one takes 0.3 % or 0.1 % less: 0.1 % or 0.03 % on average.
+// One of three shapes takes 0.3 % or 0.1 % less: 0.1 % or 0.03 % on average.
 BOOST_AUTO_TEST_CASE(AFurtherVariantGainsATwentiethOfAPercentOnAverage) {
   BOOST_TEST((cover(tuning_with({{1000, 1000, 1003}, {1200, 1200, 1000}}), 8) == Indices{0, 1}));
   BOOST_TEST((cover(tuning_with({{1000, 1000, 1001}, {1200, 1200, 1000}}), 8) == Indices{0}));

@@ -44,7 +44,7 @@ class Notes {
   }
 };
 
-// Of a shape; empty when it has none.
+// The variant that wins a shape; empty when none does.
 std::string winner(const Tuning& tuning, const std::string& shape) {
   for (const Winner& w : tuning.winners) {
     if (tuning.shapes[w.figures.shape] == *parse_shape(shape)) return tuning.variants[w.figures.variant];
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(ExceptionsOfAKindHaveABound) {
   for (Measurement& m : tuning.measurements) m.spread = 0.001;  // as if it were no noise
   fit(tuning);
   BOOST_TEST(tuning.exceptions.size() == kMaxExceptionsOfKind);
-  // Of shapes that would gain less than these, the heaviest get one.
+  // The heaviest of the shapes that would gain less than these get one.
   const auto reached = [&](const Shape& shape) { return !exception(tuning, name(shape)).empty(); };
   for (Shape& shape : tuning.shapes) shape.weight = reached(shape) ? 1e-6 : 1;
   std::vector<Shape> others;

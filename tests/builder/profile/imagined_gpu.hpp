@@ -25,7 +25,7 @@ constexpr std::uint32_t kRuns = 9;
 
 inline kernels::Params params_of(const std::string& name) { return std::get<kernels::Params>(kernels::parse(name)); }
 
-// What a variant truly takes on an imagined GPU of kUnits compute units: `efficiency` is the part of its speed that it
+// The true times of a variant on an imagined GPU of kUnits compute units: `efficiency` is the part of its speed that it
 // reaches within a wave.
 inline cache::CostModel truth(const kernels::Params& params, double efficiency) {
   cache::CostModel model = geometry_of(params);
@@ -119,7 +119,7 @@ inline Tuning fitted(Tuning tuning) {
   return tuning;
 }
 
-// What the runtime chooses by a profile on a device of `units` compute units; 0: as many as the profile's.
+// The runtime's choice by a profile on a device of `units` compute units; 0: as many as the profile's.
 class Chooser {
  public:
   explicit Chooser(const Tuning& tuning, std::uint32_t units = 0) {

@@ -1,4 +1,4 @@
-// What a profile says, kind by kind.
+// Parts of a profile, kind by kind.
 #include "profile/kind_choice.hpp"
 
 #include <boost/test/unit_test.hpp>

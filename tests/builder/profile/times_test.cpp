@@ -18,7 +18,7 @@ std::string header(const std::string& variants = kTile + "," + kDirect) {
          variants + "\n";
 }
 
-// Of files with these texts.
+// The tuning that files with these texts give.
 Result<Tuning> read(const std::vector<std::string>& texts) {
   const ScratchDirectory directory = required(ScratchDirectory::create());
   std::vector<std::string> paths;

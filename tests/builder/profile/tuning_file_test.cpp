@@ -30,7 +30,7 @@ void check_refused(const std::string& text, const std::string& field, const std:
 
 const std::string kFirstRow = "[0,0,40.5,0.5,1,false]";
 const std::string kFirstException = "[1,[0,128],[3,128],[7,null],[2,64]]";
-// Of the first cost model: variant, resident, call_us, wave_us, latency_us.
+// The first cost model: variant, resident, call_us, wave_us, latency_us.
 const std::string kModel = "[2,3,20.5,1.25,0.0625,";
 
 }  // namespace
@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(WrongMeasurementsAreNamedWithTheirField) {
 }
 
 BOOST_AUTO_TEST_CASE(WrongWinnersAreNamedWithTheirField) {
-  // Of the winners, which come before the measurements.
+  // Rows of the winners, which come before the measurements.
   const auto check = [](const std::string& part, const std::string& by, const std::string& field,
                         const std::string& cause) {
     check_refused(replaced(part, by), "winners[0]" + field + ": ", cause);

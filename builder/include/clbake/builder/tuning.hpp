@@ -75,7 +75,7 @@ struct Tuning {
 
   std::vector<cache::CostModel> prior;  // what the tuning started from; variants as in `models`
 
-  // What follows from the prior and the measurements: fit(). The variants of exceptions and cost models are indices
+  // Results of fit() from the prior and the measurements. The variants of exceptions and cost models are indices
   // into `variants`.
   std::vector<Winner> winners;          // one for each shape
   std::vector<cache::Rule> exceptions;  // where measurements contradict the cost models
