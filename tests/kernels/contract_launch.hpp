@@ -2,10 +2,9 @@
 // launches are thus checked against the page and not against themselves.
 #pragma once
 
-#include <clbake/builder/bfloat16.hpp>
 #include <clbake/builder/devices.hpp>
-#include <clbake/builder/half.hpp>
 #include <clbake/builder/reference.hpp>
+#include <clbake/builder/sixteen_bits.hpp>
 #include <clbake/kernels/generator.hpp>
 
 #define CL_HPP_TARGET_OPENCL_VERSION 120

@@ -3,15 +3,61 @@
 #include "cli/progress_bar.hpp"
 #include "command/tune_merge.hpp"
 #include "command/tune_options.hpp"
-#include "command/tune_output.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/tuning_file.hpp>
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace clbake::tool {
 namespace {
+
+// True when all wanted shapes were tuned, with these weights: a file of shapes may have changed.
+bool has_shapes(const builder::Tuning& tuning, const builder::tune::TuneShapes& wanted) {
+  std::set<std::string> tuned;
+  for (const builder::Shape& shape : tuning.shapes) tuned.insert(builder::weighted_name(shape));
+  return std::all_of(wanted.list.begin(), wanted.list.end(),
+                     [&](const builder::Shape& shape) { return tuned.count(builder::weighted_name(shape)) > 0; });
+}
+
+// True when `output` is the finished profile of the same command by this version of clbake on the same device.
+bool is_complete(const std::string& output, const builder::tune::TuneOptions& options) {
+  const Result<builder::Tuning> tuning = builder::read_tuning(output);
+  return tuning && tuning->complete && tuning->command == options.command &&
+         tuning->target == options.devices.front().target && tuning->tool == "clbake " CLBAKE_VERSION &&
+         tuning->compute_units == options.devices.front().compute_units && has_shapes(*tuning, options.shapes);
+}
+
+// A table of the winners on large shapes, and how to bake them.
+void print_winners(const builder::Tuning& tuning, const std::string& file) {
+  std::printf("%s: %s tried on %s in %.0f s, %zu failed\n", file.c_str(), counted(tuning.tried, "variant").c_str(),
+              tuning.target.device_name.c_str(), tuning.elapsed_s, tuning.failures.size());
+  if (tuning.noise > 0) {
+    std::printf("noise: the same variant, timed beside itself, differs by %.1f %% (median of the shapes)\n",
+                100 * tuning.noise);
+  }
+  std::printf("\n");
+  std::printf("| class     | largest shape                          |  median us |    GFLOP/s | variant\n");
+  std::printf("|-----------|----------------------------------------|-----------:|-----------:|--------\n");
+  const builder::Tuning few = builder::brief(tuning);  // all winners would fill pages
+  for (const builder::Winner& winner : few.winners) {
+    const builder::Shape& shape = few.shapes[winner.figures.shape];
+    std::printf("| %-9s | %-38s | %10.1f | %10.1f | %s\n", winner.shape_class.c_str(), builder::name(shape).c_str(),
+                winner.figures.median_us, builder::gflops(shape, winner.figures.median_us),
+                few.variants[winner.figures.variant].c_str());
+  }
+  const std::size_t wanted = builder::wanted_variants(tuning).size();
+  if (wanted == 0) {
+    std::printf("\nnothing proved faster than the default variants: 'clbake build --profile %s' bakes them\n",
+                file.c_str());
+    return;
+  }
+  std::printf("\n%s chosen, by %s and %s: 'clbake build --profile %s' bakes them\n", counted(wanted, "variant").c_str(),
+              counted(tuning.models.size(), "cost model").c_str(),
+              counted(tuning.exceptions.size(), "exception").c_str(), file.c_str());
+}
 
 class Display {
  public:

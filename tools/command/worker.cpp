@@ -9,7 +9,7 @@
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/release/prove_bundle.hpp>
-#include <clbake/builder/time_job.hpp>
+#include <clbake/builder/tune.hpp>
 
 #include <unistd.h>
 #include <cerrno>

@@ -1,6 +1,6 @@
 #include "program/trial.hpp"
 
-#include <clbake/builder/half.hpp>
+#include <clbake/builder/sixteen_bits.hpp>
 #include "process/text_file.hpp"
 
 #include <algorithm>

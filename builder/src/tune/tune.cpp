@@ -56,9 +56,10 @@ Status check_options(const TuneOptions& options) {
   }
   const Target& first = options.devices.front().target;
   for (const Device& device : options.devices) {
-    if (device.target == first) continue;
-    return {Code::invalid_argument, "the devices are not identical: " + first.device_name + " and " +
-                                        device.target.device_name + "; tune them one after the other"};
+    if (!(device.target == first)) {
+      return {Code::invalid_argument, "the devices are not identical: " + first.device_name + " and " +
+                                          device.target.device_name + "; tune them one after the other"};
+    }
   }
   return {};
 }
@@ -100,12 +101,8 @@ void forget(const std::string& work) {
 }
 
 const char* name(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::staged: return "staged";
-    case Strategy::exhaustive: return "exhaustive";
-    case Strategy::variants: break;
-  }
-  return "variants";
+  constexpr const char* names[] = {"staged", "exhaustive", "variants"};
+  return names[static_cast<std::size_t>(strategy)];
 }
 
 }  // namespace clbake::builder::tune

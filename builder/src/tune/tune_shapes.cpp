@@ -54,33 +54,31 @@ void add_batches(const Scale& scale, TuneShapes& shapes) {
   shapes.list.push_back(sized(128, 128, 128, scale.batch / 4));
 }
 
-bool contains(const std::vector<Shape>& list, const Shape& shape) {
-  return std::find(list.begin(), list.end(), shape) != list.end();
-}
-
 // Squares between those of the list, where a wave of work-groups more or less decides, some of them odd, so that rows
 // are not aligned; then few rows and columns; then random sizes, log-uniform, which tiles mostly do not divide. Any
 // beginning of each is spread over all. Two of five random shapes have no side below 64: of the others many take little
 // more than a launch, whichever variant computes them, and of long, thin and deep ones there would be too few.
 void add_grid(const Scale& scale, TuneShapes& shapes) {
+  const auto is_new = [&](const std::vector<Shape>& list, const Shape& shape) {
+    return std::find(list.begin(), list.end(), shape) == list.end();
+  };
   const auto add = [&](const Shape& shape) {
     const bool fits = operations(shape) <= 2 * scale.grid_multiplications;
-    if (fits && !contains(shapes.list, shape) && !contains(shapes.grid, shape)) shapes.grid.push_back(shape);
+    if (fits && is_new(shapes.list, shape) && is_new(shapes.grid, shape)) shapes.grid.push_back(shape);
   };
   constexpr std::size_t squares[] = {1536, 2039, 768, 1531, 1152, 1021, 384,  3067, 1792, 640,
                                      2560, 511,  192, 2557, 896,  1280, 3072, 2304, 320,  96};
   for (const std::size_t n : squares) add(sized(n, n, n));
   // Not a distribution of the library's: they differ from one to the other.
-  const auto size_from = [](std::mt19937& random, double least) {  // to 4096
+  const auto size = [](std::mt19937& random, double least) {  // to 4096
     const double part = static_cast<double>(random()) / 4294967296.0;
     return static_cast<std::size_t>(least * std::exp2(std::log2(4096 / least) * part));
   };
   std::mt19937 random(1), large(2);
-  const auto size = [&](double least) { return size_from(random, least); };
   constexpr std::size_t few_lines[] = {1, 4, 2, 8, 3, 16, 6, 32};
   for (const std::size_t few : few_lines) {
     for (const double least : {1024, 256}) {
-      const std::size_t length = size(least), k = size(least);
+      const std::size_t length = size(random, least), k = size(random, least);
       add(sized(few, length, k));
       add(sized(length, few, k));
     }
@@ -89,7 +87,7 @@ void add_grid(const Scale& scale, TuneShapes& shapes) {
     const bool is_large = i % 5 % 2 == 1;  // two of five
     std::mt19937& source = is_large ? large : random;
     const double least = is_large ? 64 : 8;
-    const std::size_t m = size_from(source, least), n = size_from(source, least), k = size_from(source, least);
+    const std::size_t m = size(source, least), n = size(source, least), k = size(source, least);
     add(sized(m, n, k));
   }
 }

@@ -1,4 +1,4 @@
-// What becomes of times and failures: the best of a shape, exclusions, timeouts, the curve.
+// Results of a search: the best of a shape, exclusions, timeouts, the curve.
 #include "tune/results.hpp"
 #include "build_fixture.hpp"
 

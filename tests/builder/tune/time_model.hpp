@@ -1,4 +1,4 @@
-// What the fake worker's variants take on its imagined device.
+// Times of the fake worker's variants on its imagined device.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -11,7 +11,7 @@ namespace clbake::builder::test {
 // take the same time.
 double modelled_us(const kernels::Params& params, const Shape& shape);
 
-// What the best of all points takes.
+// Microseconds of the best of all points.
 double ideal_us(const Shape& shape);
 
 }  // namespace clbake::builder::test

@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(EveryPresetHasItsClassesAndProbesOfItsList) {
   }
 }
 
-// Of shapes with a short side alone, a race would not learn which tiles long, thin and deep ones want.
+// Shapes with a short side alone would not teach a race which tiles long, thin and deep ones want.
 BOOST_AUTO_TEST_CASE(AQuarterOfTheShapesInARaceHaveNoShortSide) {
   for (const DeviceType kind : {DeviceType::cpu, DeviceType::gpu}) {
     const TuneShapes all = *preset_shapes("all", kind, kSingleNN);

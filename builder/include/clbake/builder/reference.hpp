@@ -1,8 +1,7 @@
 // GEMM on the host in double precision, and how far from it a result may be.
 #pragma once
 
-#include <clbake/builder/bfloat16.hpp>
-#include <clbake/builder/half.hpp>
+#include <clbake/builder/sixteen_bits.hpp>
 #include <clbake/clbake.hpp>
 
 #include <complex>

@@ -76,4 +76,11 @@ void forget(const std::string& work);
 
 const char* name(Strategy strategy);
 
+// The worker process of a tuning, which compiles and times variants: loads the only variant of `job` (a bundle without
+// entries) on the unit-th of the identical devices that are its target, checks it on an edge shape, and then answers
+// its parent's orders over standard input (builder/src/tune/timing/timing_order.hpp) until the parent closes it. Run it
+// in a process of its own: a kernel may crash or hang it. Fails with wrong_result, or with the reason why the variant
+// does not run.
+Status time_job(const std::string& job, std::size_t unit);
+
 }  // namespace clbake::builder::tune

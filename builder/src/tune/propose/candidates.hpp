@@ -17,9 +17,7 @@ namespace clbake::builder::tune {
 // Depth-first over the axes, the block sizes first. A prefix is left as soon as no point that begins with it is
 // admitted, so dead ends are short. The values of each axis are taken in cyclic order from a random one on: the first
 // point of a new walk is a random point, and one walk to its end is an exhaustive search. Points are not equally likely
-// (one behind many inadmissible ones is drawn more often); nothing here needs that. The earlier sampler, a permutation
-// of the whole space by a Feistel network, made them equally likely with twice the code, and its random points found
-// nothing better than the default variants and their neighbours (builder/TUNING.md).
+// (one behind many inadmissible ones is drawn more often); nothing here needs that.
 class PointWalk {
  public:
   // Takes its random numbers from `random` at once.

@@ -1,7 +1,7 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/platforms.hpp>
-#include <clbake/builder/time_job.hpp>
+#include <clbake/builder/tune.hpp>
 #include <clbake/finalize.hpp>
 
 #include "compile/entries_for_bundle.hpp"

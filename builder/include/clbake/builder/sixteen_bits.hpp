@@ -1,5 +1,7 @@
-// bfloat16 on the host, the upper half of a float: storage only, computed with as double.
+// Numbers of 16 bits on the host: storage only, computed with as double.
 #pragma once
+
+#include <CL/cl_half.h>
 
 #include <cmath>
 #include <cstdint>
@@ -7,6 +9,15 @@
 
 namespace clbake::builder {
 
+// IEEE 754 half precision.
+struct Half {
+  cl_half bits = 0;
+  Half() = default;
+  explicit Half(double value) : bits(cl_half_from_double(value, CL_HALF_RTE)) {}
+  operator double() const { return static_cast<double>(cl_half_to_float(bits)); }
+};
+
+// The upper half of a float.
 struct Bfloat16 {
   std::uint16_t bits = 0;
   Bfloat16() = default;
