@@ -21,53 +21,17 @@ Status failure(const std::string& path, const char* step) {
   return {Code::io, path + ": " + step + ": " + std::strerror(errno)};
 }
 
-// A new file under a name of its own, which it loses with the object.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path) : path_(path), name_(path + ".tmp." + std::to_string(::getpid())) {}
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (file_ >= 0) ::close(file_);
-    if (created_) ::unlink(name_.c_str());
-    if (linked_) ::unlink(path_.c_str());
-  }
-
-  Status write(const std::string& text, mode_t permissions) {
-    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
-    if (file_ < 0) return failure(path_, "cannot be created");
-    created_ = true;
-    const ::ssize_t written = ::write(file_, text.data(), text.size());
-    if (written >= 0 && static_cast<std::size_t>(written) != text.size()) errno = ENOSPC;
-    if (written < 0 || static_cast<std::size_t>(written) != text.size()) return failure(path_, "write");
-    return ::fsync(file_) == 0 ? Status() : failure(path_, "fsync");
-  }
-
-  // Gives the file its own name, unless there is one of this name. The destructor takes it back until keep().
-  Status appear() {
-    if (::link(name_.c_str(), path_.c_str()) != 0) {
-      if (errno == EEXIST) return {Code::io, path_ + ": exists already, and a key is never replaced"};
-      return failure(path_, "link");
-    }
-    linked_ = true;
-    return {};
-  }
-  void keep() { linked_ = false; }
-
- private:
-  std::string path_, name_;
-  int file_ = -1;
-  bool created_ = false, linked_ = false;
-};
-
-Status sync_directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) return failure(directory, "cannot be opened");
-  const bool synced = ::fsync(file) == 0 || errno == EINVAL;  // some file systems cannot
-  const Status status = synced ? Status() : failure(directory, "fsync");
+// Creates a file of this text; leaves none behind when that fails, and an existing one as it is.
+Status create(const std::string& path, const std::string& text, mode_t permissions) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions);
+  if (file < 0 && errno == EEXIST) return {Code::io, path + ": exists already, and a key is never replaced"};
+  if (file < 0) return failure(path, "cannot be created");
+  const ::ssize_t written = ::write(file, text.data(), text.size());
+  if (written >= 0 && static_cast<std::size_t>(written) != text.size()) errno = ENOSPC;
+  const bool whole = written >= 0 && static_cast<std::size_t>(written) == text.size();
+  const Status status = whole && ::fsync(file) == 0 ? Status() : failure(path, "write");
   ::close(file);
+  if (!status) ::unlink(path.c_str());
   return status;
 }
 
@@ -113,20 +77,15 @@ void forget(Digest& secret) { sodium_memzero(secret.data(), secret.size()); }
 void forget(std::string& secret) { sodium_memzero(&secret[0], secret.size()); }
 
 Status write_key_files(const std::string& path, const Digest& seed, const Digest& public_key) {
-  NewFile secret_file(path), public_file(path + ".pub");
   std::string digits = hexadecimal(seed);
   std::string text = kSecret + digits + "\n";
-  Status status = secret_file.write(text, 0600);
+  Status status = create(path, text, 0600);
   forget(digits);
   forget(text);
-  if (status) status = public_file.write(kPublic + hexadecimal(public_key) + "\n", 0644);
-  if (status) status = secret_file.appear();
-  if (status) status = public_file.appear();
-  if (status) status = sync_directory_of(path);
   if (!status) return status;
-  secret_file.keep();
-  public_file.keep();
-  return {};
+  status = create(path + ".pub", kPublic + hexadecimal(public_key) + "\n", 0644);
+  if (!status) ::unlink(path.c_str());
+  return status;
 }
 
 Status read_secret_key(const std::string& path, Digest& seed) {

@@ -8,7 +8,7 @@
 
 namespace clbake::builder::release {
 
-// Writes `path` and `path`.pub, whole or not at all, and replaces neither. Fails with io.
+// Writes `path` and `path`.pub, or neither, and replaces none. Fails with io.
 Status write_key_files(const std::string& path, const Digest& seed, const Digest& public_key);
 
 // Reads a file, a pipe or, for "-", standard input. Fails with io, and with invalid_argument when it is no secret key

@@ -71,13 +71,6 @@ BOOST_FIXTURE_TEST_CASE(ADeviceOfTwoMachinesIsBakedOnceOnEither, Scene) {
   BOOST_TEST(all[2].machines.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(AnotherDriverIsAnotherPiece, Scene) {
-  options.machines[1].devices[0].target.driver_version = "2.0";
-  const std::vector<Piece> all = pieces();
-  BOOST_TEST(count(Stage::bake) == 3U);
-  BOOST_TEST(all[0].device != all[2].device);
-}
-
 BOOST_FIXTURE_TEST_CASE(ATuningIsDividedIntoShardsThatAreJoined, Scene) {
   options.budget = "10m";
   options.shards = 3;

@@ -163,15 +163,6 @@ BOOST_AUTO_TEST_CASE(OtherDriversAndDevicesAreMisses) {
   BOOST_TEST(contains(doubles.failure.message(), "no variant for double nn"), doubles.failure.message());
 }
 
-BOOST_AUTO_TEST_CASE(AKindWithoutVariantsFailsForEveryShapeOfIt) {
-  const Bundle bundle = bundle_of(two_targets());
-  Serving serving = serving_of(bundle, h200("NVIDIA H200", "580.1"));
-  for (const std::size_t m : {3, 4, 500}) {
-    const Served served = required(serving.find(make_problem({Precision::half_precision}, m, 5, 5)));
-    BOOST_TEST((served.failure.code() == Code::no_variant));
-  }
-}
-
 BOOST_AUTO_TEST_CASE(SyntheticBundlesHoldEveryCase) {
   tests::SyntheticSettings settings;
   settings.targets = 6;
