@@ -4,7 +4,6 @@
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 #include "report/cold_report.hpp"
-#include "report/measurements.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
@@ -139,14 +138,12 @@ int bench_cold(const std::vector<std::string>& arguments) {
   cli.add_list("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
   cli.add_value("trials", "N", "processes for each row; default 7");
   cli.add_value("size", "N", "m = n = k of the product; default 512");
-  add_measurement_options(cli);
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t trials = cli.size("trials", 7, 1, 10000);
   const std::vector<ColdRow> peers = peer_rows(cli);
   ColdReport report;
   report.size = cli.size("size", 512, 1, 16384);
-  need(check_cold_csv(cli));
 
   const std::string file = cli.file();
   const Bundle bundle = need(open_verified(file));
@@ -159,7 +156,6 @@ int bench_cold(const std::vector<std::string>& arguments) {
     report.rows.push_back(std::move(row));
   }
   run_trials(report.rows, trials, scratch);
-  need(append_cold(cli, arguments, report, target));
   cli.has("json") ? print(to_json(report, target)) : print_text(report, target);
   return kSuccess;
 }

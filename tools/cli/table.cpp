@@ -25,12 +25,6 @@ std::string cell_text(const Json& value) {
 
 std::string size_cell(const Json& bytes) { return size_text(bytes.get<std::uint64_t>()); }
 
-std::string percent_cell(const Json& share) {
-  char text[32] = "-";
-  if (!share.is_null()) std::snprintf(text, sizeof text, "%.1f %%", 100 * share.get<double>());
-  return text;
-}
-
 void print_table(const std::vector<Column>& columns, const Json& rows, std::size_t most) {
   const std::size_t shown = std::min(rows.size(), most);
   std::vector<std::string> lines(1 + shown);

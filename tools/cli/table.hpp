@@ -16,7 +16,6 @@ using CellText = std::string (*)(const Json& value);
 std::string cell_text(const Json& value);
 
 std::string size_cell(const Json& bytes);
-std::string percent_cell(const Json& share);  // "12.5 %"
 
 struct Column {
   const char* title;

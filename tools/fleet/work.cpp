@@ -21,31 +21,6 @@ using builder::fleet::PieceResult;
 using builder::fleet::PieceState;
 using builder::fleet::Stage;
 
-// A line for each piece, and a bar.
-class Display {
- public:
-  Display(const Manifest& manifest, std::size_t total) : manifest_(manifest), total_(total) {}
-
-  void show(const builder::fleet::WorkProgress& p) {
-    const std::string label = std::to_string(&p.piece - manifest_.pieces.data() + 1) + " " + p.piece.title;
-    const PieceResult& result = p.result;
-    if (p.begins) {
-      if (result.state == PieceState::damaged) bar_.message("clbake work: made again: " + result.cause);
-      return bar_.message("begins: " + label);
-    }
-    const bool is_said = result.state == PieceState::failed || result.state == PieceState::done || total_ == 1;
-    if (is_said && !result.cause.empty()) bar_.message("clbake work: " + label + ": " + result.cause);
-    if (total_ > 1)
-      bar_.show(++ended_, total_, std::string(name(result.state)) + (result.made ? " now: " : ": ") + label);
-  }
-
- private:
-  const Manifest& manifest_;
-  std::size_t total_;
-  std::size_t ended_ = 0;
-  ProgressBar bar_;
-};
-
 std::string path_of(const Manifest& manifest, const Piece& piece) {
   return (std::filesystem::path(manifest.directory) / output_of(piece)).lexically_normal().string();
 }
@@ -89,12 +64,22 @@ void print_text(const Manifest& manifest, const Json& json, bool all) {
   }
 }
 
-// Empty when interrupted.
+// Shows a line for each piece, and a bar. Empty when interrupted.
 std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<std::size_t>& pieces) {
-  Display display(manifest, pieces.size());
+  ProgressBar bar;
+  std::size_t ended = 0;
+  const auto show = [&](const builder::fleet::WorkProgress& p) {
+    const std::string label = std::to_string(&p.piece - manifest.pieces.data() + 1) + " " + p.piece.title;
+    const PieceState state = p.result.state;
+    if (p.begins && state == PieceState::damaged) bar.message("clbake work: made again: " + p.result.cause);
+    if (p.begins) return bar.message("begins: " + label);
+    const bool is_said = state == PieceState::failed || state == PieceState::done || pieces.size() == 1;
+    if (is_said && !p.result.cause.empty()) bar.message("clbake work: " + label + ": " + p.result.cause);
+    if (pieces.size() == 1) return;
+    bar.show(++ended, pieces.size(), std::string(name(state)) + (p.result.made ? " now: " : ": ") + label);
+  };
   Result<std::vector<PieceResult>> results =
-      builder::fleet::work(manifest, pieces, builder::own_path(), interrupted(),
-                           [&](const builder::fleet::WorkProgress& progress) { display.show(progress); });
+      builder::fleet::work(manifest, pieces, builder::own_path(), interrupted(), show);
   if (results.status().code() == Code::cancelled) return {};
   return need(std::move(results));
 }

@@ -26,10 +26,7 @@ struct ColdReport {
   std::vector<ColdRow> rows;
 };
 
-// The bundle's row, with which the others are compared. `report` must have it.
-const ColdRow& bundle_row(const ColdReport& report);
-
-// Both require at least one trial of each row.
+// Both require at least one trial of each row, and the bundle's row, with which the others are compared.
 Json to_json(const ColdReport& report, const Target& target);
 void print_text(const ColdReport& report, const Target& target);
 

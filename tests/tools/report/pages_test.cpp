@@ -114,7 +114,6 @@ BOOST_AUTO_TEST_CASE(TheReleaseReportShowsTheFiguresOfItsJson) {
       for (const char* figure : {"/count", "/proven", "/jit_free"}) is_shown(cell + figure);
       for (const char* source : {"native", "portable", "source", "none"}) {
         if (figures[source] > 0) is_shown(cell + "/" + source);
-        if (figures[source] != figures["before"][source]) is_shown(cell + "/before/" + source);
       }
       if (!figures["gflops"].is_null()) is_shown(cell + "/gflops");
     }

@@ -8,7 +8,6 @@
 #include "cli/table.hpp"
 #include "cli/variants.hpp"
 #include "command/verbs.hpp"
-#include "report/measurements.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 
@@ -34,7 +33,6 @@ void declare_options(Cli& cli) {
   cli.add_value("rounds", "N", "turns of each competitor; default 5, with --host 200");
   cli.add_list("variant", "LIST", "these variants or presets instead of the profile's choice");
   cli.add_flag("host", "instead: the time of a call on the host, beside the bare OpenCL calls; single precision");
-  add_measurement_options(cli);
   cli.add_json();
 }
 
@@ -114,13 +112,12 @@ int bench_gemm(const std::vector<std::string>& arguments) {
           "was not baked for the device is named on stderr and left out; the exit status is 3 if it was asked for.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
-  check_without(cli, "host", {"precision", "trans", "batch", "activation", "peer", "against", "variant", "csv"});
+  check_without(cli, "host", {"precision", "trans", "batch", "activation", "peer", "against", "variant"});
   check_without(cli, "activation", {"precision", "peer", "against", "batch"});
   if (cli.has("host")) return time_host(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
   std::vector<Precision> precisions = cli.precisions("precision");
   problems_of(cli, precisions);  // reports wrong usage before files are opened
-  need(check_gemm_csv(cli));
   std::vector<std::unique_ptr<Peer>> peers;
   for (const std::string& name : split(cli.text("peer"), ',')) peers.push_back(make_peer(name));
 
@@ -146,7 +143,6 @@ int bench_gemm(const std::vector<std::string>& arguments) {
     throw Failure("nothing to measure: " + (missing.empty() ? "the bundle has no variant" : missing.front()));
   }
   for (const std::string& line : missing) fail("clbake bench gemm: left out: " + line);
-  need(append_gemm(cli, arguments, bench.report));
   cli.has("json") ? print(to_json(bench.report)) : print_text(bench.report);
   return bench.lacks_kinds && (cli.has("precision") || cli.has("trans")) ? kLeftOut : kSuccess;
 }

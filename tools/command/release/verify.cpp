@@ -30,34 +30,27 @@ std::shared_ptr<const Trust> trust_asked_for(const Cli& cli) {
 
 struct Verdict {
   Result<Bundle> bundle;
-  Status trusted;
-  Status intact;  // not looked at unless it is trusted
+  Status status;
+  bool is_judged = true;  // false: it is not trusted, so nothing more was looked at
 
-  const Status& status() const { return !trusted ? trusted : !bundle ? bundle.status() : intact; }
+  Json json(const std::string& file, bool asked) const {
+    return {{"file", file},
+            {"intact", is_judged ? Json(status.ok()) : Json()},
+            {"trusted", asked ? Json(status.ok()) : Json()},
+            {"code", status ? Json() : Json(name(status.code()))},
+            {"failure", status ? Json() : Json(status.message())},
+            {"bytes", bundle ? Json(bundle->size_bytes()) : Json()},
+            {"entries", bundle ? Json(bundle->entry_count()) : Json()}};
+  }
 };
 
 // Parses only the index of a bundle that is not trusted, and decompresses nothing.
 Verdict judge(const std::string& file, const Trust* trust) {
-  Verdict verdict{Bundle::open(file), {}, {}};
-  if (verdict.bundle && trust) {
-    verdict.bundle = trust->admit(*verdict.bundle);
-    verdict.trusted = verdict.bundle.status().within(file);
-    if (!verdict.bundle) return verdict;
-  }
-  if (verdict.bundle) verdict.intact = verify_all(*verdict.bundle).within(file);
-  return verdict;
-}
-
-Json verdict_on(const std::string& file, const Verdict& verdict, bool asked) {
-  const Status& status = verdict.status();
-  const Result<Bundle>& bundle = verdict.bundle;
-  return {{"file", file},
-          {"intact", verdict.trusted ? Json(status.ok()) : Json()},
-          {"trusted", asked ? Json(status.ok()) : Json()},
-          {"code", status.ok() ? Json() : Json(name(status.code()))},
-          {"failure", status.ok() ? Json() : Json(status.message())},
-          {"bytes", bundle ? Json(bundle->size_bytes()) : Json()},
-          {"entries", bundle ? Json(bundle->entry_count()) : Json()}};
+  Result<Bundle> bundle = Bundle::open(file);
+  if (!bundle) return {bundle, bundle.status()};
+  if (trust) bundle = trust->admit(*bundle);
+  if (!bundle) return {bundle, bundle.status().within(file), false};
+  return {bundle, verify_all(*bundle).within(file)};
 }
 
 }  // namespace
@@ -75,13 +68,13 @@ int verify(const std::vector<std::string>& arguments) {
   int exit_status = kSuccess;
   for (const std::string& file : cli.files()) {
     const Verdict verdict = judge(file, trust.get());
-    const Result<Bundle>& bundle = verdict.bundle;
-    if (!verdict.status()) exit_status = fail("verify", verdict.status());
+    if (!verdict.status) exit_status = fail("verify", verdict.status);
     if (cli.has("json")) {
-      verdicts.push_back(verdict_on(file, verdict, asked));
-    } else if (verdict.status()) {
+      verdicts.push_back(verdict.json(file, asked));
+    } else if (verdict.status) {
       std::printf("%s: every byte is intact%s; %s, %s\n", file.c_str(), asked ? " and trusted" : "",
-                  counted(bundle->entry_count(), "entry").c_str(), size_text(bundle->size_bytes()).c_str());
+                  counted(verdict.bundle->entry_count(), "entry").c_str(),
+                  size_text(verdict.bundle->size_bytes()).c_str());
     }
   }
   if (cli.has("json")) print({{"files", verdicts}});

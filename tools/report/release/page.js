@@ -76,19 +76,15 @@
   }
 
   function servesCell(cell, path) {
-    const counts = (cell, path, wanted) => sources.filter(wanted).map(
-        (source, i) => [i ? ", " : "", figure(path + "/" + source, whole), " " + words[source]]);
-    const before = cell.before ? counts(cell.before, path + "/before", source => cell.before[source] !== cell[source])
-                               : [];
     const faster = cell.speedup !== null && Math.abs(cell.speedup - 1) >= 0.0005;
     return [h("div", {class: "meter"}, sources.filter(source => cell[source] > 0).map(
                 source => h("i", {class: source, style: "flex-grow:" + cell[source]}))),
-            counts(cell, path, source => cell[source] > 0),
+            sources.filter(source => cell[source] > 0).map(
+                (source, i) => [i ? ", " : "", figure(path + "/" + source, whole), " " + words[source]]),
             small(["proven ", figure(path + "/proven", whole), ", JIT-free ", figure(path + "/jit_free", whole), " of ",
                    figure(path + "/count", whole)]),
             cell.gflops === null ? null : small([figure(path + "/gflops", number), " GFLOP/s", cell.expected < cell.count
                 ? [", of ", figure(path + "/expected", whole)] : ""]),
-            before.length ? small(["before: ", before]) : null,
             faster ? small(["speed ", figure(path + "/speedup", gained)]) : null];
   }
 

@@ -7,8 +7,8 @@
 //   targets            [{device, offline, driver, platform, platform_version, architecture, status, cells}], a device
 //                      with a driver each; offline: of an offline compiler, for any device of the architecture; status
 //                      is "kept", "added" or "lost" (null without `against`)
-//   ... cells          one for each of `columns`: {figures}, before: {figures} or null, speedup: the geometric mean of
-//                      old times over new ones, or null
+//   ... cells          one for each of `columns`: {figures}, speedup: the geometric mean of old times over new ones, or
+//                      null
 //   total              {figures} of all cells, without those of lost targets
 //   missing            groups of what is no machine code, not proven or not JIT-free (served_json.hpp)
 //   worse, better      how many problems and programs on how many targets are served by something worse, or better
@@ -270,7 +270,7 @@ Result<Json> release_data(const Release& release) {
     const char* const status = is_lost ? "lost" : has(*old, device) ? "kept" : "added";
     Json target = target_json(device, compares ? Json(status) : Json());
     for (const Column& column : columns) {
-      Figures figures, before;
+      Figures figures;
       Mean speedup;
       for (const std::size_t s : column.subjects) {
         const Subject& subject = (*subjects)[s];
@@ -278,14 +278,12 @@ Result<Json> release_data(const Release& release) {
         figures.add(served, subject);
         if (!compares) continue;
         const Served& old_one = (*last)[d].served[s];
-        before.add(old_one, subject);
         changes.add(device, subject, source_of(old_one), served);
         const std::optional<double> us = expected_us(served), old_us = expected_us(old_one);
         if (us && old_us) speedup.add(*old_us / *us, subject.weight);
       }
       if (!is_lost) total.add(figures);
       Json cell = figures.json();
-      cell["before"] = compares ? before.json() : Json();
       cell["speedup"] = speedup.json();
       target["cells"].push_back(std::move(cell));
     }
