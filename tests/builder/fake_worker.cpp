@@ -11,8 +11,8 @@
 #include <clbake/builder/build.hpp>
 #include <clbake/cache/writer.hpp>
 #include "compile/entries_for_bundle.hpp"
-#include "compile/overhead_job.hpp"
 #include "process/line_channel.hpp"
+#include "prove/proofs.hpp"
 #include "tune/timing/timing_order.hpp"
 
 #include <sys/resource.h>
@@ -96,7 +96,7 @@ void add_offline_tools(cache::Proof& proof) {
 
 void prove(Job& job, const std::string& how) {
   const std::size_t calls = calls_logged("prove " + job.variant.name);
-  const bool noise = (how == "noise-once" && calls == 1) || (how == "near-miss-5" && calls <= 5) || how == "near-miss";
+  const bool noise = how == "noise-once" && calls == 1;
   cache::Entry& entry = job.entries.front();
   entry.proof.proven = how != "unproven";
   entry.proof.jit_free = how != "not-jit-free" && !noise && entry.form == cache::Form::native;
@@ -127,7 +127,7 @@ int fail(const std::string& line) {
   return 1;
 }
 
-Status leave(const std::string& how, const std::string& output, Job job) {
+Status leave(const std::string& how, const std::string& output, Job job, bool proofs = false) {
   if (how == "garbage") {
     const std::string text =
         "this is no job at all, though it is longer than the header of a bundle, which makes 128 bytes";
@@ -135,7 +135,7 @@ Status leave(const std::string& how, const std::string& output, Job job) {
   }
   if (how == "other-variant") job.variant.name = "another-variant";
   if (how == "no-entry") job.entries.clear();
-  return write_job(output, job);
+  return proofs ? write_proofs(output, std::move(job)) : write_job(output, job);
 }
 
 int end(const Status& left) {
@@ -214,9 +214,7 @@ int work(const std::string& verb, const std::string& input, const std::string& o
     if (job->entries.empty()) return fail(input + ": nothing was compiled");
     prove(*job, how);
   }
-  const bool near_miss = how.rfind("near-miss", 0) == 0 && !job->entries.front().proof.jit_free;
-  const int status = end(leave(how, output, std::move(*job)));
-  return status == 0 && near_miss ? kWorkerNearMissExit : status;
+  return end(leave(how, output, std::move(*job), verb == "prove"));
 }
 
 }  // namespace

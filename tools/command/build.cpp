@@ -59,21 +59,6 @@ Json report_json(const builder::BuildReport& report, const std::string& file) {
           {"jobs", jobs}};
 }
 
-// A named variant that the device cannot run is an error, not left out.
-void check_variant(const kernels::Params& params, const builder::Device& device, const std::string& name) {
-  const std::string broken = violation(params, device);
-  if (!broken.empty()) throw UsageError("--variant: " + kernels::name(params) + " on " + name + ": " + broken);
-}
-
-void check_variants(const builder::BuildOptions& options) {
-  for (const kernels::Params& params : options.variants) {
-    for (const builder::Device& device : options.devices) check_variant(params, device, device.target.device_name);
-    for (const builder::OfflineTarget& target : options.targets) {
-      check_variant(builder::offline_variant(target, params), target.device, target.name);
-    }
-  }
-}
-
 // The devices that one of the profiles was made for. When there are none, all of them: build() then says so.
 std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devices,
                                         const std::vector<builder::NamedTuning>& profiles) {
@@ -123,7 +108,6 @@ void declare_options(Cli& cli) {
   cli.add_timeout("driver after this time; default 180");
   cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle has");
   cli.add_flag("replace", "drop what the earlier bundle holds beside what is asked for");
-  cli.add_flag("strict", "when a variant fails, fail and write nothing, instead of leaving the variant out");
   cli.add_flag(
       "reproducible",
       "leave out what differs from build to build: the times of the proofs, and their notes; whether a program "
@@ -143,7 +127,6 @@ void check_combinations(const Cli& cli) {
 builder::BuildOptions options_from(const Cli& cli) {
   check_combinations(cli);
   builder::BuildOptions options;
-  options.strict = cli.has("strict");
   options.reproducible = cli.has("reproducible");
   options.untuned = cli.has("untuned");
   options.foreign_profiles = cli.has("force");
@@ -161,7 +144,6 @@ builder::BuildOptions options_from(const Cli& cli) {
     options.profiles.push_back({file, need(builder::read_tuning(file))});
   if (cli.has("programs")) options.programs = need(builder::read_programs(cli.text("programs")));
   choose_devices(cli, options);
-  check_variants(options);
   return options;
 }
 

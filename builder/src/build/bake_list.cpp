@@ -1,4 +1,5 @@
 #include <clbake/builder/bake_list.hpp>
+#include <clbake/builder/jobs.hpp>
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
 
@@ -48,14 +49,6 @@ Result<BakeList> named_variants(const Site& site, const std::vector<kernels::Par
 bool wants(const std::vector<Precision>& precisions, Precision precision) {
   return precisions.empty() || std::any_of(precisions.begin(), precisions.end(),
                                            [&](Precision wanted) { return real_precision(wanted) == precision; });
-}
-
-// The index of the text, which is added if it is not there.
-std::uint32_t index_in(std::vector<std::string>& list, const std::string& text) {
-  const auto found = std::find(list.begin(), list.end(), text);
-  const auto index = static_cast<std::uint32_t>(found - list.begin());
-  if (found == list.end()) list.push_back(text);
-  return index;
 }
 
 // The rules and models of the wanted precisions, and the variants that it names. Those that the device cannot run
@@ -137,22 +130,15 @@ std::string full_name(const Site& site) {
   return site.offline ? site.offline->name : site.device.target.device_name + " of " + site.device.target.platform_name;
 }
 
-Status twice(const NamedTuning& profile, const GemmKind& kind) {
-  return {Code::invalid_argument, profile.file + ": an earlier profile has " + kind_name(kind) +
-                                      " of this device, too: 'clbake tune --merge' joins them"};
-}
-
 // The transposes that a precision of `kinds` lacks: "single nt, single tn".
 std::string missing_kinds(const std::set<GemmKind>& kinds) {
   std::set<Precision> precisions;
   for (const GemmKind& kind : kinds) precisions.insert(kind.precision);
   std::string text;
   for (const Precision precision : precisions) {
-    for (const bool trans_a : {false, true}) {
-      for (const bool trans_b : {false, true}) {
-        const GemmKind kind{precision, trans_a, trans_b};
-        if (kinds.count(kind) == 0) text += (text.empty() ? "" : ", ") + kind_name(kind);
-      }
+    for (const auto& [a, b] : {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
+      const GemmKind kind{precision, a, b};
+      if (kinds.count(kind) == 0) text += (text.empty() ? "" : ", ") + kind_name(kind);
     }
   }
   return text;
@@ -171,28 +157,23 @@ std::string driver_change(const NamedTuning& profile, const Site& site) {
 }
 
 Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options) {
-  std::vector<const NamedTuning*> usable;
-  for (const NamedTuning& profile : options.profiles) {
-    if (made_for(profile.tuning.target, site.device.target)) usable.push_back(&profile);
+  const NamedTuning* profile = nullptr;
+  for (const NamedTuning& each : options.profiles) {
+    if (!made_for(each.tuning.target, site.device.target)) continue;
+    if (profile) {
+      return {Code::invalid_argument,
+              each.file + ": is for the same device as " + profile->file + ": 'clbake tune --merge' joins them"};
+    }
+    profile = &each;
   }
-  if (usable.empty() && !options.foreign_profiles) return refuse(options.profiles.front(), full_name(site));
-  if (usable.empty()) {
-    for (const NamedTuning& profile : options.profiles) usable.push_back(&profile);
-  }
+  if (!profile && !options.foreign_profiles) return refuse(options.profiles.front(), full_name(site));
+  if (!profile) profile = &options.profiles.front();
   BakeList bake_list;
-  std::set<GemmKind> kinds;
-  for (const NamedTuning* profile : usable) {
-    const std::set<GemmKind> added = add_winners(site, profile->tuning, options.precisions, bake_list);
-    for (const GemmKind& kind : added) {
-      if (!kinds.insert(kind).second) return twice(*profile, kind);
-    }
-    if (added.empty()) {
-      return {Code::invalid_argument, profile->file + ": has no winner of the wanted precisions"};
-    }
-    bake_list.profile += (bake_list.profile.empty() ? "" : ", ") + profile->file + tuned_on(profile->tuning);
-    const std::string change = site.offline ? "" : driver_change(*profile, site);
-    if (!change.empty()) bake_list.remarks.push_back(change);
-  }
+  const std::set<GemmKind> kinds = add_winners(site, profile->tuning, options.precisions, bake_list);
+  if (kinds.empty()) return {Code::invalid_argument, profile->file + ": has no winner of the wanted precisions"};
+  bake_list.profile = profile->file + tuned_on(profile->tuning);
+  const std::string change = site.offline ? "" : driver_change(*profile, site);
+  if (!change.empty()) bake_list.remarks.push_back(change);
   const std::string lacking = options.precisions.empty() ? missing_kinds(kinds) : std::string();
   if (!lacking.empty()) {
     bake_list.remarks.push_back("not tuned and not baked: " + lacking +

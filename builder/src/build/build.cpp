@@ -5,11 +5,10 @@
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include "build/previous_bundle.hpp"
-#include "build/stages.hpp"
 #include "compile/entries_for_bundle.hpp"
 #include "process/work_directory.hpp"
 #include "profile/kind_choice.hpp"
-#include "program/proof_note.hpp"
+#include "program/trial.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -21,19 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Remarks on faults that the author of a program can mend.
-void add_remarks(const Task& task, BuildReport& report) {
+// Faults that the author of a program can mend are in the proof's note.
+void add_remark(const Task& task, BuildReport& report) {
   const cache::Proof& proof = task.report.proof;
-  const std::string name = "program " + task.report.variant;
-  if (proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native) {
-    const std::string why = part_of(proof.note, kNotJitFree);
-    report.remarks.insert(name + " on " + task.report.device + ": " + kNotJitFree +
-                          (why.empty() ? "no reason is recorded" : why));
-  }
-  const std::string unlisted = part_of(proof.note, kNotListed);
-  if (!unlisted.empty()) {
-    report.remarks.insert(name + ": " + kNotListed + unlisted + "; they are not tried, and their launches may compile");
-  }
+  const bool compiles = proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native;
+  if (!compiles && proof.note.find(kNotListed) == std::string::npos) return;
+  report.remarks.insert("program " + task.report.variant + " on " + task.report.device + ": " +
+                        (proof.note.empty() ? "not JIT-free" : proof.note));
 }
 
 BuildReport report_on(const Plan& plan) {
@@ -48,7 +41,7 @@ BuildReport report_on(const Plan& plan) {
     report.reused += task.report.outcome == JobReport::Outcome::reused ? 1 : 0;
     report.not_proven += proof.proven ? 0 : 1;
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
-    if (task.job.variant.is_program()) add_remarks(task, report);
+    if (task.job.variant.is_program()) add_remark(task, report);
     if (const char* remark = builder_platform_of(task.job.target).remark) report.remarks.insert(remark);
   }
   report.jobs.insert(report.jobs.end(), plan.unfit.begin(), plan.unfit.end());
@@ -96,19 +89,15 @@ cache::PackOptions pack_options(const StageContext& context) {
   const auto report = [&steps = context.steps, reported = std::size_t{0}](std::size_t done, std::size_t all) mutable {
     if (done < reported + kBetweenReports) return;
     reported = done;
-    steps.tell_of("compressed " + std::to_string(done) + " of " + std::to_string(all) + " programs");
+    steps.tell("compressed " + std::to_string(done) + " of " + std::to_string(all) + " programs");
   };
-  return {context.options.parallel, &context.cancel, report, release::digest_function()};
+  return {context.parallel, &context.cancel, report, release::digest_function()};
 }
 
 // The new bundle and the report on it.
-Result<BuildReport> pack(const Plan& plan, const StageContext& context, const std::vector<BakeList>& bake_lists,
-                         const PreviousBundle& previous) {
-  const BuildOptions& options = context.options;
+Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const StageContext& context,
+                         const std::vector<BakeList>& bake_lists, const PreviousBundle& previous) {
   BuildReport report = report_on(plan);
-  if (options.strict && report.failed > 0) {
-    return {Code::build_failed, std::to_string(report.failed) + " variants failed; nothing was written"};
-  }
   const char* remark = plan.tasks.empty() ? nullptr : builder_platform_of(plan.tasks[0].job.target).remark;
   cache::Contents contents = contents_of(plan.tasks, bake_lists);
   if (contents.entries.empty()) {
@@ -135,15 +124,14 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   if (!options.fresh) reuse_finished(plan.tasks, previous);
   std::size_t count = 0;
   for (const Task& task : plan.tasks) count += !task.pending() ? 0U : task.offline() ? 1U : 2U;
-  Steps steps(progress);
-  steps.plan(count);
-  steps.tell({});
-  for (const JobReport& job : plan.unfit) steps.tell(job.variant + " on " + job.device + ": " + job.cause);
-  const StageContext context{options, work_directory, cancel, steps};
+  Steps steps(count, progress);
+  for (const JobReport& job : plan.unfit) steps.tell({}, job.variant + " on " + job.device + ": " + job.cause);
+  const StageContext context{options.worker, options.timeout, options.parallel, options.fresh, work_directory, cancel,
+                             steps};
   Status status = compile_tasks(plan.tasks, context);
   if (status) status = prove_tasks(plan.tasks, context);
   if (!status) return status;
-  return pack(plan, context, bake_lists, previous);
+  return pack(plan, options, context, bake_lists, previous);
 }
 
 }  // namespace
@@ -174,8 +162,7 @@ Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeLis
   Result<BuildReport> report = build_in(work->path(), options, bake_lists, cancel, progress);
   // Kept for the next run when interrupted or when the disk was full; of no use after anything else.
   const Code code = report.status().code();
-  const bool of_no_use = code == Code::build_failed && !options.strict;
-  if (report || of_no_use || code == Code::invalid_argument) work->remove();
+  if (report || code == Code::build_failed || code == Code::invalid_argument) work->remove();
   return report;
 }
 

@@ -1,4 +1,4 @@
-#include "build/stages.hpp"
+#include "build/tasks.hpp"
 
 #include "device/hanging_widths.hpp"
 #include "process/worker.hpp"
@@ -14,9 +14,9 @@ class CompileStage {
 
   Status run() {
     const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-    const unsigned parallel = context_.options.parallel ? context_.options.parallel : cores;
+    const unsigned parallel = context_.parallel ? context_.parallel : cores;
     for (unsigned i = 0; i < parallel; ++i) add_next();
-    const Status ran = run_all(commands_, parallel, context_.options.timeout, context_.cancel,
+    const Status ran = run_all(commands_, parallel, context_.timeout, context_.cancel,
                                [&](std::size_t index, const Exit& exit) { ended(index, exit); });
     return ran ? disk_ : ran;
   }
@@ -42,7 +42,7 @@ class CompileStage {
 
   // True when an interrupted build has compiled it. An offline target's task would not be pending then.
   bool is_compiled(const Task& task) const {
-    if (task.offline() || context_.options.fresh) return false;
+    if (task.offline() || context_.fresh) return false;
     const Result<Job> compiled = read_job(task.compiled_file());
     return compiled && !compiled->entries.empty() && same_work(*compiled, task.job);
   }
@@ -53,8 +53,8 @@ class CompileStage {
     Result<ScratchDirectory> scratch = ScratchDirectory::create(context_.work_directory);
     if (!scratch) return scratch.status();
     const char* verb = task.offline() ? "compile-offline" : "compile";
-    commands_.push_back(worker_command(context_.options.worker, {verb, task.source_file(), task.compiled_file()},
-                                       *scratch, task.log_file()));
+    commands_.push_back(
+        worker_command(context_.worker, {verb, task.source_file(), task.compiled_file()}, *scratch, task.log_file()));
     if (task.offline()) commands_.back().environment.emplace_back("TMPDIR", scratch->path());
     scratch_.push_back(std::move(*scratch));
     return {};
@@ -64,9 +64,8 @@ class CompileStage {
     Task& task = tasks_[owners_[index]];
     hanging_.ended(task.bake_list, task.vector_width, exit.timed_out);
     if (!exit.ok()) {
-      const std::string cause = failure_of(exit, commands_[index], context_.options.timeout);
-      const bool crashed = task.job.variant.is_program() && exit.signal != 0 && !exit.timed_out;
-      task.fail("compile: " + cause + (crashed ? "; perhaps a kernel accesses memory outside of its buffers" : ""));
+      const std::string cause = failure_of(exit, commands_[index], context_.timeout);
+      task.fail("compile: " + cause);
       if (is_full_disk(exit, commands_[index])) disk_ = Status(Code::io, cause);
     } else if (task.offline()) {
       accept(task);
@@ -102,22 +101,6 @@ class CompileStage {
 };
 
 }  // namespace
-
-void Steps::done(const std::string& last, const std::string& failure) {
-  ++state_.steps_done;
-  state_.last = last;
-  tell(failure);
-}
-
-void Steps::tell(const std::string& failure) {
-  state_.failure = failure;
-  if (report_) report_(state_);
-}
-
-void Steps::tell_of(const std::string& last) {
-  state_.last = last;
-  tell({});
-}
 
 Status compile_tasks(std::vector<Task>& tasks, const StageContext& context) {
   return CompileStage(tasks, context).run();

@@ -1,3 +1,4 @@
+#include <clbake/builder/jobs.hpp>
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/reader.hpp>
@@ -39,15 +40,6 @@ Result<NamedBundle> read_verified(const std::string& path) {
   return read;
 }
 
-// The index of an equal item, which is added if there is none.
-template <typename T>
-std::uint32_t index_of(std::vector<T>& list, const T& item) {
-  const auto found = std::find(list.begin(), list.end(), item);
-  const auto index = static_cast<std::uint32_t>(found - list.begin());
-  if (found == list.end()) list.push_back(item);
-  return index;
-}
-
 bool better(const cache::Proof& a, const cache::Proof& b) {
   return std::tie(a.proven, a.jit_free) > std::tie(b.proven, b.jit_free);
 }
@@ -61,7 +53,7 @@ class Merger {
     variants_.clear();
     std::vector<bool> has_entries(from.variants.size());
     for (const cache::Entry& entry : from.entries) has_entries[entry.variant] = true;
-    for (const cache::Target& target : from.targets) targets_.push_back(index_of(merged_.contents.targets, target));
+    for (const cache::Target& target : from.targets) targets_.push_back(index_in(merged_.contents.targets, target));
     for (std::size_t v = 0; v < from.variants.size(); ++v) {
       variants_.push_back(add_variant(from.variants[v], from, bundle.file, has_entries[v]));
     }
@@ -87,7 +79,7 @@ class Merger {
     if (is_new || (of_gemm && has_entries && !known.has_entries)) {
       known = {known.index, file, has_entries};
       present = variant;
-      present.source = index_of(into.sources, source);
+      present.source = index_in(into.sources, source);
       return known.index;
     }
     const bool same = same_but_source(present, variant) && into.sources[present.source] == source;

@@ -4,10 +4,9 @@
 #include <clbake/builder/programs.hpp>
 #include "compile/entries_for_bundle.hpp"
 #include "profile/default_targets.hpp"
-#include "prove/proof_runner.hpp"
-#include "release/keep_used.hpp"
-
 #include "profile/kind_choice.hpp"
+#include "prove/proofs.hpp"
+#include "release/keep_used.hpp"
 
 #include <algorithm>
 #include <set>
@@ -39,12 +38,9 @@ bool is_finished(const Job& job, const Task& task) {
 // How many entries of `before` have no entry of the same target, variant name and form in `after`.
 std::size_t count_missing(const cache::Contents& before, const cache::Contents& after) {
   const auto key = [](const cache::Contents& contents, const cache::Entry& entry) {
-    const cache::Target& t = contents.targets[entry.target];
-    return std::make_tuple(t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version,
-                           t.driver_version, t.architecture, t.address_bits, contents.variants[entry.variant].name,
-                           entry.form);
+    return std::make_tuple(identity(contents.targets[entry.target]), contents.variants[entry.variant].name, entry.form);
   };
-  std::set<decltype(key(after, after.entries[0]))> present;
+  std::set<std::tuple<std::string, std::string, cache::Form>> present;
   for (const cache::Entry& entry : after.entries) present.insert(key(after, entry));
   return static_cast<std::size_t>(std::count_if(before.entries.begin(), before.entries.end(), [&](const auto& entry) {
     return present.count(key(before, entry)) == 0;
@@ -68,7 +64,9 @@ void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
       task.accept(found->entries, JobReport::Outcome::reused);
       continue;
     }
-    Result<Job> unfinished = read_job(task.finished_file());
+    // Nothing proves the programs of an offline target.
+    Result<Job> unfinished =
+        task.offline() ? read_job(task.compiled_file()) : read_proven(task.compiled_file(), task.proven_file());
     if (unfinished && is_finished(*unfinished, task)) {
       task.accept(std::move(unfinished->entries), JobReport::Outcome::reused);
     }

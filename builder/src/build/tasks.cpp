@@ -31,6 +31,22 @@ void Task::fail(const std::string& cause) {
   report.cause = cause;
 }
 
+Steps::Steps(std::size_t steps, const std::function<void(const Progress&)>& report) : report_(report) {
+  state_.steps = steps;
+  tell({});
+}
+
+void Steps::done(const std::string& last, const std::string& failure) {
+  ++state_.steps_done;
+  tell(last, failure);
+}
+
+void Steps::tell(const std::string& last, const std::string& failure) {
+  state_.last = last;
+  state_.failure = failure;
+  if (report_) report_(state_);
+}
+
 Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                 const std::string& work_directory) {
   Plan plan;

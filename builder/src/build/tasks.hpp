@@ -1,4 +1,9 @@
-// The plan of a build: one task for each variant, and each program, of each device or offline target.
+// A build: one task for each variant, and each program, of each device or offline target, and its two stages. Each task
+// ends as baked or failed; what is done stays in the work directory.
+//
+// Compiling and proving need a process each: a driver that crashes takes one variant with it, and a proof needs a
+// process that has compiled nothing. A program's bytes are encoded twice: by the worker that compiles, for the one that
+// proves (.compiled), and into the bundle. Between them only proofs are written (.proven).
 #pragma once
 
 #include <clbake/builder/bake_list.hpp>
@@ -11,9 +16,10 @@ struct Task {
   JobReport report;
   std::size_t bake_list = 0;       // the number of its device's or target's
   std::uint32_t vector_width = 0;  // 0: of a program, whose width is not known
-  std::vector<cache::Tool>
-      tools;         // what makes the programs of an offline target; empty when a device makes and proves them
-  std::string stem;  // the path of its files in the work directory, without extension
+  // The makers of an offline target's programs; empty when a device makes and proves them.
+  std::vector<cache::Tool> tools;
+  std::string stem;    // the path of its files in the work directory, without extension
+  bool wrong = false;  // a proof found that it computes something else than the reference
 
   bool offline() const { return !tools.empty(); }
   bool pending() const { return report.outcome == JobReport::Outcome::pending; }
@@ -22,8 +28,6 @@ struct Task {
   std::string compiled_file() const { return stem + ".compiled"; }
   std::string proven_file() const { return stem + ".proven"; }
   std::string log_file() const { return stem + ".log"; }
-  // The file that a later build takes over: nothing proves the programs of an offline target.
-  std::string finished_file() const { return offline() ? compiled_file() : proven_file(); }
 
   void accept(std::vector<cache::Entry> entries, JobReport::Outcome outcome);
   void fail(const std::string& cause);
@@ -39,5 +43,35 @@ struct Plan {
 // planned, as its programs serve both.
 Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                 const std::string& work_directory);
+
+// Counts steps and reports each. `report` may be empty.
+class Steps {
+ public:
+  Steps(std::size_t steps, const std::function<void(const Progress&)>& report);
+  void skip_one() { --state_.steps; }
+  void done(const std::string& last, const std::string& failure = {});
+  void tell(const std::string& last, const std::string& failure = {});  // that is no step
+
+ private:
+  const std::function<void(const Progress&)>& report_;
+  Progress state_;
+};
+
+struct StageContext {
+  const std::string& worker;
+  std::chrono::seconds timeout;  // for one child
+  unsigned parallel;             // compilations
+  bool fresh;                    // files of an interrupted build are of no use
+  const std::string& work_directory;
+  const std::atomic<bool>& cancel;
+  Steps& steps;
+};
+
+// Compiles the pending tasks, several at a time; those of offline targets are baked then. Fails with cancelled or io.
+Status compile_tasks(std::vector<Task>& tasks, const StageContext& context);
+
+// Proves the pending tasks, whose compiled files are there, one at a time, with nothing compiling beside them: a proof
+// is a measurement. Fails with cancelled or io.
+Status prove_tasks(std::vector<Task>& tasks, const StageContext& context);
 
 }  // namespace clbake::builder

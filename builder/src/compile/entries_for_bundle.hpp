@@ -1,6 +1,6 @@
 // From a program that the driver compiled to entries of a bundle. The runtime's finalize() does it for most drivers;
-// for NVIDIA the builder makes machine code as well (nvidia/finalize_nvidia.cpp), by a library or a compiler that may
-// crash: only for a worker process.
+// for NVIDIA the builder makes machine code as well, by a library or a compiler that may crash: only for a worker
+// process.
 #pragma once
 
 #include <clbake/finalize.hpp>
@@ -8,11 +8,7 @@
 namespace clbake::builder {
 
 // Entries hold form, program, newer_driver and, of the proof, tools, specialisations and note; the native one first.
-// Adds to what finalize() gives: NVIDIA's machine code.
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source);
-
-// NVIDIA's part of it.
-Result<std::vector<cache::Entry>> finalize_nvidia(const Compiled& compiled, const cache::Source& source);
 
 // The first tool of every entry that this version of clbake makes.
 cache::Tool this_clbake();

@@ -1,7 +1,6 @@
 #include <clbake/builder/jobs.hpp>
 
 #include <algorithm>
-#include <functional>
 
 namespace clbake::builder {
 namespace {
@@ -99,17 +98,13 @@ Result<std::vector<Job>> jobs_of(const Bundle& bundle) {
 }
 
 std::uint32_t add_job(cache::Contents& contents, const Job& job) {
-  const auto index_of = [](auto& list, const auto& item, const auto& same) {
-    const auto found = std::find_if(list.begin(), list.end(), [&](const auto& other) { return same(other, item); });
-    if (found != list.end()) return static_cast<std::uint32_t>(found - list.begin());
-    list.push_back(item);
-    return static_cast<std::uint32_t>(list.size() - 1);
-  };
-  const std::uint32_t target = index_of(contents.targets, job.target, std::equal_to<>());
+  const std::uint32_t target = index_in(contents.targets, job.target);
+  const auto known = std::find_if(contents.variants.begin(), contents.variants.end(),
+                                  [&](const cache::Variant& variant) { return variant.name == job.variant.name; });
+  const auto index = static_cast<std::uint32_t>(known - contents.variants.begin());
   cache::Variant variant = job.variant;
-  variant.source = index_of(contents.sources, job.source, std::equal_to<>());
-  const std::uint32_t index = index_of(
-      contents.variants, variant, [](const cache::Variant& a, const cache::Variant& b) { return a.name == b.name; });
+  variant.source = index_in(contents.sources, job.source);
+  if (known == contents.variants.end()) contents.variants.push_back(std::move(variant));
   for (cache::Entry entry : job.entries) {
     entry.target = target;
     entry.variant = index;

@@ -1,71 +1,9 @@
 #include "process/json_reader.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
-#include <stdexcept>
-#include <vector>
 
 namespace clbake::builder {
 namespace {
-
-constexpr std::size_t kMaxNames = 64;  // of an object; a profile has 22
-constexpr std::size_t kMaxShown = 200;
-
-struct WrongJson : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// The parser calls it for every value and name; it throws WrongJson.
-class Checks {
- public:
-  explicit Checks(std::size_t max_depth) : max_depth_(max_depth) {}
-
-  // `depth`: how many lists and objects there are around.
-  void take(std::size_t depth, Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    const bool starts = event == Event::object_start || event == Event::array_start;
-    if (starts && depth >= max_depth_) {
-      throw WrongJson("lists and objects nested more than " + std::to_string(max_depth_) + " deep");
-    }
-    if (event == Event::key) return name(parsed.get<std::string>());
-    levels_.resize(depth);
-    if (starts) {
-      levels_.emplace_back().list = event == Event::array_start;
-    } else if (depth > 0) {
-      ++levels_.back().values;
-    }
-  }
-
- private:
-  struct Level {
-    bool list = false;
-    std::size_t values = 0;  // of a list, so far
-    std::string name;        // the latest of an object
-    std::set<std::string> names;
-  };
-
-  void name(const std::string& name) {
-    Level& level = levels_.back();
-    const auto control = [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; };
-    const bool plain = std::none_of(name.begin(), name.end(), control);
-    level.name = plain ? name : "?";
-    if (!plain) fail("the name has a control character");
-    if (!level.names.insert(name).second) fail("is there twice");
-    if (level.names.size() > kMaxNames) fail("is one name too many");
-  }
-
-  [[noreturn]] void fail(const char* cause) const {
-    std::string path;
-    for (const Level& level : levels_) {
-      path += level.list ? "[" + std::to_string(level.values) + "]" : (path.empty() ? "" : ".") + level.name;
-    }
-    throw WrongJson(path.substr(0, kMaxShown) + ": " + cause);
-  }
-
-  std::size_t max_depth_;
-  std::vector<Level> levels_;
-};
 
 std::string describe(const Json::parse_error& error, const std::string& text) {
   const std::size_t at = std::min(error.byte, text.size());
@@ -81,18 +19,19 @@ std::string describe(const Json::parse_error& error, const std::string& text) {
 
 Result<Json> parse_json(const std::string& text, std::size_t max_depth) {
   if (text.empty()) return {Code::malformed, "is empty"};
-  Checks checks(max_depth);
-  const auto callback = [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    checks.take(static_cast<std::size_t>(depth), event, parsed);
-    return true;
+  bool too_deep = false;
+  const auto callback = [&](int depth, Json::parse_event_t event, const Json&) {
+    const bool starts = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
+    too_deep = too_deep || (starts && static_cast<std::size_t>(depth) >= max_depth);
+    return !too_deep;
   };
   try {
-    return Json::parse(text, callback);
+    Json json = Json::parse(text, callback);
+    if (!too_deep) return json;
+    return {Code::malformed, "lists and objects nested more than " + std::to_string(max_depth) + " deep"};
   } catch (const Json::parse_error& error) {
     return {Code::malformed, describe(error, text)};
   } catch (const Json::exception& error) {
-    return {Code::malformed, error.what()};
-  } catch (const WrongJson& error) {
     return {Code::malformed, error.what()};
   }
 }
@@ -105,7 +44,9 @@ std::string JsonValue::path() const {
 }
 
 bool JsonReader::fail(const JsonValue& at, const std::string& cause) {
-  const std::string path = at.path();
+  std::string path = at.path();
+  std::replace_if(
+      path.begin(), path.end(), [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
   failure_ = path.empty() ? cause : path + ": " + cause;
   return false;
 }
@@ -139,7 +80,7 @@ bool JsonReader::read(const JsonValue& at, std::uint32_t& value) {
 bool JsonReader::read(const JsonValue& at, double& value) {
   if (!at.json.is_number()) return fail(at, "is not a number");
   value = at.json.get<double>();
-  return (std::isfinite(value) && value >= 0) || fail(at, "is negative or too large");
+  return value >= 0 || fail(at, "is negative");
 }
 
 }  // namespace clbake::builder

@@ -12,9 +12,7 @@ namespace clbake::builder {
 
 using Json = nlohmann::ordered_json;
 
-// The value of the text. Fails with malformed: not JSON (with line and byte), nested more than `max_depth` deep, or an
-// object with a repeated name (the library would silently keep one of the values), with control characters in a name
-// (messages show names on terminals), or with more than 64 names (the library needs quadratic time for them).
+// The value of the text. Fails with malformed: not JSON (with line and byte), or nested more than `max_depth` deep.
 Result<Json> parse_json(const std::string& text, std::size_t max_depth);
 
 // A value and the way to it from the root.
@@ -33,10 +31,16 @@ template <typename Read>
 struct JsonField {
   const char* key;
   Read read;
+  bool may_be_missing = false;
 };
 template <typename Read>
 JsonField<Read> json_field(const char* key, Read read) {
   return {key, read};
+}
+template <typename Read>
+JsonField<Read> optional(JsonField<Read> field) {
+  field.may_be_missing = true;
+  return field;
 }
 
 // All functions return false at the first wrong value; failure() then says which and why.
@@ -51,7 +55,7 @@ class JsonReader {
   bool read(const JsonValue& at, bool& value);
   bool read(const JsonValue& at, std::uint64_t& value);
   bool read(const JsonValue& at, std::uint32_t& value);
-  bool read(const JsonValue& at, double& value);  // finite, not negative
+  bool read(const JsonValue& at, double& value);  // not negative
 
   // A field that is read into `value`.
   template <typename T>
@@ -59,13 +63,12 @@ class JsonReader {
     return json_field(key, [this, &value](const JsonValue& at) { return read(at, value); });
   }
 
-  // An object with exactly these fields, which are read in this order. A misspelt field would otherwise be ignored.
+  // An object with these fields and no other, read in this order. A misspelt field would otherwise be ignored.
   template <typename... Reads>
   bool object(const JsonValue& at, const JsonField<Reads>&... fields) {
     if (!at.json.is_object()) return fail(at, "is not an object");
     for (const auto& [key, value] : at.json.items()) {
-      const std::string& name = key;
-      if (!((name == fields.key) || ...)) return fail({value, &at, name.c_str()}, "is no field of this format");
+      if (!((key == fields.key) || ...)) return fail({value, &at, key.c_str()}, "is no field of this format");
     }
     return (member(at, fields) && ...);
   }
@@ -74,14 +77,8 @@ class JsonReader {
   template <typename Read>
   bool member(const JsonValue& object, const JsonField<Read>& field) {
     const auto found = object.json.find(field.key);
-    if (found == object.json.end()) return fail(object, field.key, "is missing");
+    if (found == object.json.end()) return field.may_be_missing || fail(object, field.key, "is missing");
     return field.read(JsonValue{*found, &object, field.key});
-  }
-
-  // The same; true also for a field that is missing.
-  template <typename Read>
-  bool optional_member(const JsonValue& object, const JsonField<Read>& field) {
-    return object.json.find(field.key) == object.json.end() || member(object, field);
   }
 
   // A list of exactly these values.

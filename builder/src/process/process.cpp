@@ -197,6 +197,13 @@ void end_with_parent() {
   if (parent && parent != std::to_string(getppid())) std::_Exit(1);
 }
 
+Status start_anew(const std::vector<std::string>& arguments) {
+  std::vector<std::string> all = {own_path()};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  execv(all[0].c_str(), pointers(all).data());
+  return {Code::io, all[0] + ": cannot start: " + std::strerror(errno)};
+}
+
 std::string own_path() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);

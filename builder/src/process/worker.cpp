@@ -48,14 +48,13 @@ std::string failure_of(const Exit& exit, const Command& command, std::chrono::se
   for (std::string line; std::getline(log, line);) {
     if (line.rfind(mark, 0) == 0) tried = line.substr(mark.size());
   }
-  return tried.empty() ? cause : tried + ": " + cause;
+  if (tried.empty()) return cause;
+  return tried + ": " + cause + (exit.timed_out ? "" : "; perhaps the kernel accesses memory outside of its buffers");
 }
 
 bool is_full_disk(const Exit& exit, const Command& command) {
-  return exited_with(exit, kWorkerIoExit) ||
-         (!exit.ok() && !exit.timed_out && !is_near_miss(exit) && no_space(command));
+  return exited_with(exit, kWorkerIoExit) || (!exit.ok() && !exit.timed_out && no_space(command));
 }
 bool is_wrong_result(const Exit& exit) { return exited_with(exit, kWorkerWrongExit); }
-bool is_near_miss(const Exit& exit) { return exited_with(exit, kWorkerNearMissExit); }
 
 }  // namespace clbake::builder

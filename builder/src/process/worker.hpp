@@ -20,8 +20,7 @@ std::string failure_of(const Exit& exit, const Command& command, std::chrono::se
 // True when a worker failed for want of space: it says so (kWorkerIoExit), or the disk of its log is full.
 bool is_full_disk(const Exit& exit, const Command& command);
 
-// True when a worker ended with kWorkerWrongExit; with kWorkerNearMissExit.
+// True when a worker ended with kWorkerWrongExit.
 bool is_wrong_result(const Exit& exit);
-bool is_near_miss(const Exit& exit);
 
 }  // namespace clbake::builder

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 
 namespace clbake::builder {
 namespace {
@@ -15,89 +16,47 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostDeep = 200;                              // files that include each other
 constexpr std::size_t kMostBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
 
-// The scanner's memory of the lines before.
-struct Position {
-  bool in_comment = false;    // a block comment goes on
-  bool is_continued = false;  // the line before ends in a backslash: this one is no directive
-  int conditions = 0;         // #if ... without #endif
-};
-
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
-
-// Skips blanks and comments; false when the line ends in a comment.
-bool skip_blanks(const std::string& line, std::size_t& at, bool& in_comment) {
-  while (at < line.size()) {
-    if (in_comment) {
-      const std::size_t end = line.find("*/", at);
-      if (end == std::string::npos) return false;
-      at = end + 2;
-      in_comment = false;
-    } else if (is_blank(line[at])) {
-      ++at;
-    } else if (line.compare(at, 2, "/*") == 0) {
-      at += 2;
-      in_comment = true;
-    } else {
-      return true;
+// The text with a blank in the place of each character of a comment, but for line ends. Texts in quotes stay.
+std::string without_comments(std::string text) {
+  enum { code, line_comment, block_comment, quoted } state = code;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (state == quoted) {
+      if (c == '\\') ++i;
+      if (c == quote || c == '\n') state = code;
+      continue;
     }
+    const bool ends = state == block_comment && c == '*' && next == '/';
+    if (state == line_comment && c == '\n' && text[i - 1] != '\\') state = code;
+    if (state == code && c == '/' && next == '/') state = line_comment;
+    if (state == code && c == '/' && next == '*') text[i] = ' ', text[++i] = ' ', state = block_comment;
+    if (state == code && (c == '"' || c == '\'')) quote = c, state = quoted;
+    if (state == block_comment && c != '\n') text[i] = ' ';
+    if (state == line_comment && c != '\n' && c != '\\') text[i] = ' ';
+    if (ends) text[++i] = ' ', state = code;
   }
-  return !in_comment;
+  return text;
 }
 
-// Sets whether a block comment goes on after the line.
-void scan_rest(const std::string& line, std::size_t at, bool& in_comment) {
-  char quote = 0;
-  for (; at < line.size(); ++at) {
-    if (in_comment) {
-      const std::size_t end = line.find("*/", at);
-      if (end == std::string::npos) return;
-      in_comment = false;
-      at = end + 1;
-    } else if (quote != 0) {
-      if (line[at] == '\\')
-        ++at;
-      else if (line[at] == quote)
-        quote = 0;
-    } else if (line[at] == '"' || line[at] == '\'') {
-      quote = line[at];
-    } else if (line.compare(at, 2, "//") == 0) {
-      return;
-    } else if (line.compare(at, 2, "/*") == 0) {
-      in_comment = true;
-      ++at;
-    }
-  }
+constexpr const char* kBlanks = " \t\r\v\f";
+
+std::string trimmed(const std::string& text) {
+  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
 }
 
 struct Directive {
-  std::string word;       // "include"; empty: the line is no directive
-  std::size_t after = 0;  // where its rest begins
+  std::string word;  // "include"; empty: the line is no directive
+  std::string rest;
 };
 
-// Moves `position` behind the line.
-Directive directive_of(const std::string& line, Position& position) {
-  const bool is_continued = position.is_continued;
-  std::string bare = line;
-  if (!bare.empty() && bare.back() == '\r') bare.pop_back();
-  position.is_continued = !bare.empty() && bare.back() == '\\';
-  Directive directive;
-  std::size_t at = 0;
-  bool in_comment = position.in_comment;
-  if (!is_continued && skip_blanks(bare, at, in_comment) && at < bare.size() && bare[at] == '#') {
-    ++at;
-    if (skip_blanks(bare, at, in_comment)) {
-      std::size_t end = at;
-      while (end < bare.size() && bare[end] >= 'a' && bare[end] <= 'z') ++end;
-      directive = {bare.substr(at, end - at), end};
-    }
-  }
-  scan_rest(bare, 0, position.in_comment);
-  return directive;
-}
-
-std::string first_word(const std::string& text) {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  return text.substr(begin, text.find_first_of(" \t\r/", begin) - begin);
+Directive directive_of(const std::string& line) {
+  const std::string text = trimmed(line);
+  if (text.empty() || text[0] != '#') return {};
+  const std::string behind = trimmed(text.substr(1));
+  const std::size_t end = std::min(behind.find_first_not_of("abcdefghijklmnopqrstuvwxyz"), behind.size());
+  return {behind.substr(0, end), trimmed(behind.substr(end))};
 }
 
 std::string line_directive(std::size_t number, const std::string& file) {
@@ -132,33 +91,28 @@ class Flattener {
  private:
   Status add_lines(const std::string& file, const std::string& text, int conditions) {
     const std::size_t begin = text_.size();
-    bool once = false;
+    bool once = false, is_continued = false;
     text_ += line_directive(1, file);
-    Position position;
-    position.conditions = conditions;
+    std::istringstream lines(without_comments(text));
     std::size_t number = 0;
-    for (std::size_t at = 0; at < text.size();) {
+    for (std::string line; std::getline(lines, line);) {
       ++number;
-      const std::size_t end = std::min(text.find('\n', at), text.size());
-      const std::string line = text.substr(at, end - at);
-      at = end + 1;
-      const Directive directive = directive_of(line, position);
-      const std::string rest = line.substr(std::min(directive.after, line.size()));
-      if (directive.word.rfind("if", 0) == 0) ++position.conditions;
-      if (directive.word == "endif") --position.conditions;
-      if (directive.word == "pragma" && first_word(rest) == "once") {
+      line.resize(line.find_last_not_of(kBlanks) + 1);
+      const Directive found = is_continued ? Directive() : directive_of(line);
+      is_continued = !line.empty() && line.back() == '\\';
+      if (found.word.rfind("if", 0) == 0) ++conditions;
+      if (found.word == "endif") --conditions;
+      if (found.word == "pragma" && found.rest == "once") {
         once = true;
         text_ += "\n";
-        continue;
-      }
-      if (directive.word == "include" || directive.word == "import") {
-        const Status included = include(file, number, directive.word, rest, position);
+      } else if (found.word == "include" || found.word == "import") {
+        const Status included = include(file, number, found, conditions);
         if (!included) return included;
-        continue;
+      } else {
+        text_ += line + "\n";
       }
-      text_ += line + "\n";
     }
-    if (position.is_continued) text_ += "\n";  // so that the backslash does not take the next file's line
+    if (is_continued) text_ += "\n";  // so that the backslash does not take the next file's line
     if (once) {
       const std::string guard = "CLBAKE_ONCE_" + digest(file);
       text_.insert(begin, "#ifndef " + guard + "\n#define " + guard + "\n");
@@ -168,34 +122,31 @@ class Flattener {
                                       : Status(Code::malformed, file + ": more than 16 MiB with all that it includes");
   }
 
-  // Puts a file in the place of the directive and the rest of its line.
-  Status include(const std::string& file, std::size_t number, const std::string& word, const std::string& rest,
-                 const Position& position) {
+  // Puts a file in the place of the directive.
+  Status include(const std::string& file, std::size_t number, const Directive& directive, int conditions) {
     const std::string here = file + ":" + std::to_string(number) + ": ";
     // A condition may exclude what cannot be included.
     const auto cannot = [&](Code code, const std::string& why) {
-      if (position.conditions == 0) return Status(code, here + why);
+      if (conditions == 0) return Status(code, here + why);
       text_ += "#error " + why + "\n";
       return Status();
     };
-    if (word == "import") return cannot(Code::malformed, "#import is not supported, only #include");
-    const std::size_t open = rest.find_first_of("\"<");
-    if (open == std::string::npos || rest.find_first_not_of(" \t") != open) {
-      return cannot(Code::malformed, "#include needs the name of a file, not of a macro");
+    if (directive.word == "import") return cannot(Code::malformed, "#import is not supported, only #include");
+    const std::string& quoted = directive.rest;
+    const bool beside = !quoted.empty() && quoted[0] == '"';
+    const std::size_t end = quoted.find(beside ? '"' : '>', 1);
+    if (quoted.empty() || (!beside && quoted[0] != '<') || end + 1 != quoted.size()) {
+      return cannot(Code::malformed, "#include needs the name of a file in quotes or angle brackets");
     }
-    const bool quoted = rest[open] == '"';
-    const std::size_t close = rest.find(quoted ? '"' : '>', open + 1);
-    if (close == std::string::npos) return Status(Code::malformed, here + "#include without an end of its name");
-    const std::string name = rest.substr(open + 1, close - open - 1);
-    const std::optional<std::string> found = find(file, name, quoted);
+    const std::string name = quoted.substr(1, end - 1);
+    const std::optional<std::string> found = find(file, name, beside);
     if (!found) return cannot(Code::not_found, "there is no file '" + name + "' to include");
     if (std::find(stack_.begin(), stack_.end(), *found) != stack_.end()) {
       return Status(Code::malformed, here + *found + " includes itself");
     }
-    const Status added = add(*found, position.conditions);
-    if (!added) return added;
-    text_ += line_directive(number, file) + rest.substr(close + 1) + "\n";
-    return {};
+    const Status added = add(*found, conditions);
+    text_ += line_directive(number + 1, file);
+    return added;
   }
 
   std::optional<std::string> find(const std::string& file, const std::string& name, bool quoted) const {

@@ -23,12 +23,10 @@ constexpr std::size_t kMaxTrialBytes = std::size_t{900} << 10;  // a variant of 
 
 // It becomes the name of a variant, and of files.
 std::string wrong_name(const std::string& name) {
-  const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-' ||
-           c == '.';
-  };
-  const bool plain = !name.empty() && name[0] != '.' && name[0] != '-' && std::all_of(name.begin(), name.end(), fits);
-  if (!plain || name.size() > kMaxNameBytes) return "is no name of 1 to 64 letters, digits, '_', '-' and '.'";
+  const std::string fits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  const bool plain = !name.empty() && name.size() <= kMaxNameBytes && name[0] != '.' && name[0] != '-' &&
+                     name.find_first_not_of(fits) == std::string::npos;
+  if (!plain) return "is no name of 1 to 64 letters, digits, '_', '-' and '.'";
   if (name.rfind(kOwnPrefix, 0) == 0) return "begins with 'clbake-', as clbake's own do";
   const bool is_variant = std::holds_alternative<kernels::Params>(kernels::parse(name)) || kernels::find_preset(name);
   return is_variant ? "is the name of a variant of GEMM" : "";
@@ -49,15 +47,8 @@ class Manifest {
   Manifest(const std::string& directory, std::vector<Program>& programs) : directory_(directory), programs_(programs) {}
 
   bool read(const JsonValue& root) {
-    if (!root.json.is_object()) return reader_.fail(root, "is not an object");
-    for (const auto& [key, value] : root.json.items()) {
-      const std::string& name = key;
-      if (name != "version" && name != "include" && name != "programs") {
-        return reader_.fail({value, &root, name.c_str()}, "is no field of this format");
-      }
-    }
+    std::uint32_t number = 0;
     const auto version = json_field("version", [&](const JsonValue& at) {
-      std::uint32_t number = 0;
       return reader_.read(at, number) &&
              (number == kVersion || reader_.fail(at, "is not 1, the version that this clbake knows"));
     });
@@ -68,20 +59,13 @@ class Manifest {
       if (at.json.is_array() && at.json.empty()) return reader_.fail(at, "is empty");
       return reader_.list(at, [&](const JsonValue& item) { return read_program(item); });
     });
-    return reader_.member(root, version) && reader_.optional_member(root, include) && reader_.member(root, programs);
+    return reader_.object(root, version, optional(include), programs);
   }
 
   const std::string& failure() const { return reader_.failure(); }
 
  private:
   bool read_program(const JsonValue& at) {
-    if (!at.json.is_object()) return reader_.fail(at, "is not an object");
-    for (const auto& [key, value] : at.json.items()) {
-      const std::string& name = key;
-      if (name != "name" && name != "source" && name != "options" && name != "kernels") {
-        return reader_.fail({value, &at, name.c_str()}, "is no field of this format");
-      }
-    }
     Program program;
     const auto name = json_field("name", [&](const JsonValue& v) { return read_name(v, program.name); });
     const auto options = json_field("options", [&](const JsonValue& v) {
@@ -90,15 +74,14 @@ class Manifest {
               reader_.fail(v, "has -I; name the folders in the manifest's \"include\""));
     });
     const auto kernels = json_field("kernels", [&](const JsonValue& v) { return read_kernels_of(v, program); });
-    if (!reader_.member(at, name) || !reader_.member(at, reader_.field("source", program.source.name)) ||
-        !reader_.optional_member(at, options) || !reader_.member(at, kernels)) {
+    if (!reader_.object(at, name, reader_.field("source", program.source.name), optional(options), kernels)) {
       return false;
     }
     Result<FlatSource> source = flatten(directory_, program.source.name, folders_);
     if (source) {
       program.source.text = std::move(source->text);
       for (const std::string& file : source->files) program.files.push_back((fs::path(directory_) / file).string());
-    } else if (program.failure.empty()) {
+    } else {
       program.failure = source.status().message();
     }
     programs_.push_back(std::move(program));
@@ -115,17 +98,14 @@ class Manifest {
   }
 
   bool read_kernels_of(const JsonValue& at, Program& program) {
-    Json resolved = at.json;
-    const Status files = resolve_files(resolved, directory_, program.files);
-    if (!files) program.failure = files.message();
     std::vector<TriedKernel> kernels;
-    if (files && !read_kernels(reader_, {resolved, at.parent, at.key}, kernels)) return false;
+    if (!read_kernels(reader_, at, kernels)) return false;
     for (const TriedKernel& kernel : kernels) {
       for (const Extents3& size : kernel.work_group_sizes) {
         program.launches.push_back({cache::Role::kernel, kernel.name, {size[0], size[1], size[2]}, 1, 1});
       }
     }
-    program.trial = resolved.dump();
+    program.trial = at.json.dump();
     if (program.trial.size() > kMaxTrialBytes) {
       return reader_.fail(at, "the trials take " + std::to_string(program.trial.size()) +
                                   " bytes in the bundle, and 900 KiB is the limit: smaller buffers will do");

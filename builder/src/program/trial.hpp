@@ -3,6 +3,8 @@
 // "kernels".
 #pragma once
 
+#include <clbake/cache/model.hpp>
+
 #include "process/json_reader.hpp"
 
 #include <array>
@@ -17,16 +19,14 @@ namespace clbake::builder {
 struct NumberType {
   const char* name;
   std::uint32_t bytes;
-  bool is_float;
-  double tolerance;  // of a result, if the trial states none
+  double tolerance;                            // of a result, if the trial states none; 0: a whole number
+  void (*store)(double value, std::uint8_t*);  // rounded to the type
+  double (*load)(const std::uint8_t*);
+  bool is_float() const { return tolerance > 0; }
 };
 
 // Null for any other name.
 const NumberType* number_type(const std::string& name);
-
-// The number at `to`, rounded to the type; the number at `from`.
-void store_number(const NumberType& type, double value, std::uint8_t* to);
-double load_number(const NumberType& type, const std::uint8_t* from);
 
 struct TrialArgument {
   enum class Kind { buffer, scalar, local };
@@ -62,9 +62,6 @@ struct TriedKernel {
 // "64x1x1".
 std::string size_text(const Extents3& size);
 
-// The sizes at which the trial runs.
-std::vector<Extents3> sizes_of(const TriedKernel& kernel, const Trial& trial);
-
 // A trial at one work-group size. Points into the kernels.
 struct TrialCase {
   const TriedKernel& kernel;
@@ -77,12 +74,12 @@ struct TrialCase {
 };
 std::vector<TrialCase> cases_of(const std::vector<TriedKernel>& kernels);
 
-// Reads the list "kernels". Files that it names are an error; resolve_files replaces them.
-bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKernel>& kernels);
+// "kernels that the manifest does not list: x, y", for a proof's note; empty when the program launches all `kernels`.
+inline constexpr const char* kNotListed = "kernels that the manifest does not list: ";
+std::string not_listed(const std::vector<std::string>& kernels, const cache::Variant& program);
 
-// Replaces each {"file": NAME} of a buffer by the numbers in it, raw bytes of the buffer's type, and adds the file's
-// path to `files`. Names are relative to `directory`. Fails with not_found, io or malformed.
-Status resolve_files(Json& kernels, const std::string& directory, std::vector<std::string>& files);
+// Reads the list "kernels".
+bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKernel>& kernels);
 
 // The kernels of a variant's `trial`. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);

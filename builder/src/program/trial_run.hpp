@@ -1,52 +1,58 @@
 // One trial of a kernel on a device.
 #pragma once
 
-#include <clbake/builder/devices.hpp>
+#include <clbake/builder/jobs.hpp>
 
 #include "program/trial.hpp"
 
-#include <functional>
-#include <memory>
+#define CL_HPP_TARGET_OPENCL_VERSION 120
+#define CL_HPP_MINIMUM_OPENCL_VERSION 120
+#include <CL/opencl.hpp>
 
 namespace clbake::builder {
 
+// The job's program, as the driver builds it from the bundle's source. `more_options` are added to those of the
+// program. Fails with build_failed, or like Library::program.
+Result<LoadedProgram> build_from_source(const Job& job, const Device& device, const Session& session,
+                                        const std::string& more_options = {});
+
 // Fails with invalid_argument, naming the argument, when those of the trial are not what the kernel takes: their
-// number; and where the driver tells, whether each is a buffer, a scalar of which type, or local memory.
+// number; and where the driver tells, whether each is a buffer, a scalar or local memory.
 Status check_signature(cl_kernel kernel, const Trial& trial);
 
-// Says in the worker's log what is tried, so that the cause of a crash or a timeout can name it: tried_last().
+// Says in the worker's log what is tried, so that the cause of a crash or a timeout can name it: failure_of().
 void announce(const TrialCase& tried);
 
-// The kernel's arguments, its buffers between guards. On the host there is a piece of a buffer at a time, so that a
-// trial takes little more memory than its buffers on the device. One thread. Messages do not name the kernel.
+// The kernel's arguments, its buffers between guards. One thread. Messages do not name the kernel.
 class TrialRun {
  public:
   // `tried` must outlive it. Fails like check_signature, or with out_of_memory or opencl.
   static Result<TrialRun> create(const Session& session, const Device& device, cl_program program,
                                  const TrialCase& tried);
-  TrialRun(TrialRun&&) noexcept;
-  ~TrialRun();
 
   // Fills the buffers anew, then launches and waits; microseconds from the launch to its end.
   Result<double> run();
 
-  // Fails with wrong_result when the kernel wrote outside of a buffer.
-  Status check_guards() const;
-
-  // Visits the numbers that an argument's buffer holds after the run, piece by piece: `first` is the index of the
-  // piece's first number, `bytes` holds `count` of them. Ends with the first failure of `visit`.
-  using Visit = std::function<Status(std::uint64_t first, std::uint64_t count, const std::uint8_t* bytes)>;
-  Status read(std::size_t number, const Visit& visit) const;
+  // What the kernel left in each buffer, by argument; empty for other arguments. Fails with wrong_result when it wrote
+  // outside of a buffer.
+  Result<std::vector<cache::Bytes>> results() const;
 
  private:
-  struct State;
-  explicit TrialRun(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  TrialRun(const Session& session, const TrialCase& tried) : session_(session), tried_(tried) {}
+  Status add_buffer(std::size_t number);
+  Status set(std::size_t number);
+
+  Session session_;
+  const TrialCase& tried_;
+  std::size_t guard_ = 0;  // bytes on each side of a buffer
+  cl::CommandQueue queue_;
+  cl::Kernel kernel_;
+  // By argument: the buffer with its guards, what the kernel gets of it, and the first content of the whole.
+  std::vector<cl::Buffer> whole_, inner_;
+  std::vector<cache::Bytes> content_;
 };
 
-// Writes what the numbers from `first` on of an argument's buffer begin with: equal for each call. `number`: of the
-// argument.
-void fill(const TrialArgument& argument, std::size_t number, std::uint64_t first, std::uint64_t count,
-          std::uint8_t* bytes);
+// The first content of an argument's buffer: equal for each call. `number`: of the argument.
+cache::Bytes content_of(const TrialArgument& argument, std::size_t number);
 
 }  // namespace clbake::builder

@@ -1,5 +1,7 @@
 #include "prove/compile_watch.hpp"
 
+#include <clbake/builder/gemm_run.hpp>
+
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstdlib>
@@ -10,8 +12,7 @@
 namespace clbake::builder {
 namespace {
 
-constexpr double kCheapestCompilationUs = 20000;
-constexpr double kLoadLimitUs = kCheapestCompilationUs;
+constexpr double kLoadLimitUs = 20000;  // the cheapest compilation seen
 // A first launch may take kFirstLaunchRatio times the steady one, but no more than kFirstLaunchSlackUs above it ...
 constexpr double kFirstLaunchRatio = 1.5;
 constexpr double kFirstLaunchSlackUs = 10000;
@@ -40,17 +41,15 @@ std::string cache_directory(const Environment& caches) {
 
 }  // namespace
 
-CompileWatch::CompileWatch(const Target& target, const LaunchOverhead& overhead)
+CompileWatch::CompileWatch(const Target& target, double overhead_us)
     : evidence_(builder_platform_of(target).evidence),
       directory_(cache_directory(builder_platform_of(target).caches)),
-      overhead_(overhead) {}
+      overhead_us_(overhead_us) {}
 
 void CompileWatch::begin() {
   if (evidence_ == Evidence::files) functions_ = find_functions();
-  begin_launch();
+  start_us_ = processor_time_us();
 }
-
-void CompileWatch::begin_launch() { start_us_ = processor_time_us(); }
 
 double CompileWatch::took_us(double wall_us) const {
   return evidence_ == Evidence::cpu_time ? processor_time_us() - start_us_ : wall_us;
@@ -72,13 +71,29 @@ void CompileWatch::launched(const std::string& what, const Timing& judged) {
   look_for_functions(what);
   limit(what, judged.first_us,
         judged.steady_us + std::min((kFirstLaunchRatio - 1) * judged.steady_us, kFirstLaunchSlackUs) +
-            std::clamp(overhead_.first_us, kOverheadLeastUs, kOverheadLimitUs));
+            std::clamp(overhead_us_, kOverheadLeastUs, kOverheadLimitUs));
 }
 
-CompileWatch::Verdict CompileWatch::verdict() {
+Result<Timing> CompileWatch::time(const std::string& what, std::size_t runs, const Launch& first,
+                                  const std::function<Status()>& check, const Launch& later) {
+  std::vector<double> times, judged;
+  for (std::size_t i = 0; i <= runs; ++i) {
+    start_us_ = processor_time_us();
+    const Result<double> us = i == 0 ? first() : later();
+    if (!us) return us.status();
+    times.push_back(*us);
+    judged.push_back(took_us(*us));
+    const Status right = i == 0 ? check() : Status();
+    if (!right) return right;
+  }
+  const auto timing = [](const std::vector<double>& us) { return Timing{us[0], median({us.begin() + 1, us.end()})}; };
+  launched(what, timing(judged));
+  return timing(times);
+}
+
+std::string CompileWatch::verdict() {
   look_for_functions("a later launch");
-  if (evidence_ == Evidence::files) return {!compiled_.empty(), false, compiled_};
-  return {overrun_us_ > 0, overrun_us_ > 0 && overrun_us_ < kCheapestCompilationUs, overrun_};
+  return evidence_ == Evidence::files ? compiled_ : overrun_;
 }
 
 // "gemm 8-8-1-goffs0" of .../gemm/8-8-1-goffs0/gemm.so.

@@ -6,9 +6,9 @@
 #pragma once
 
 #include <clbake/builder/platforms.hpp>
+#include <clbake/clbake.hpp>
 
-#include "compile/overhead_job.hpp"
-
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,35 +22,34 @@ struct Timing {
 
 class CompileWatch {
  public:
-  // `overhead`: what the driver needs for a kernel that does nothing, loaded and launched before in this process.
-  CompileWatch(const Target& target, const LaunchOverhead& overhead);
+  // `overhead_us`: the first launch of a kernel that does nothing, earlier in this process.
+  CompileWatch(const Target& target, double overhead_us);
 
   // Before the load, and after it. `functions`: how many the program holds; 0: not known.
   void begin();
   void loaded(double wall_us, std::size_t functions);
 
-  // Before a launch; and after it, with its time on the clock: the time to judge by.
-  void begin_launch();
-  double took_us(double wall_us) const;
+  // A launch for the first time, a check of its results, and `runs` further launches. The launches return their time
+  // on the clock, as the result does. `what`: "the first launch".
+  using Launch = std::function<Result<double>()>;
+  Result<Timing> time(const std::string& what, std::size_t runs, const Launch& first,
+                      const std::function<Status()>& check, const Launch& later);
 
-  // The first launch of a shape and later ones, by took_us().
+  // The first launch of a shape and later ones, by the times that are judged.
   void launched(const std::string& what, const Timing& judged);
 
-  struct Verdict {
-    bool compiles = false;
-    bool near_miss = false;  // above a limit by less than any compilation takes: noise, as likely as not
-    std::string cause;       // for a person; empty unless it compiles
-  };
-  Verdict verdict();
+  // What was compiled, or which time is above its limit, for a person; empty when nothing was.
+  std::string verdict();
 
  private:
+  double took_us(double wall_us) const;
   std::set<std::string> find_functions() const;
   void look_for_functions(const std::string& what);
   void limit(const std::string& what, double us, double limit_us);
 
   Evidence evidence_;
   std::string directory_;  // the driver's cache
-  LaunchOverhead overhead_;
+  double overhead_us_;
   double start_us_ = 0;
   std::set<std::string> functions_;  // of the directory, so far
   std::string compiled_;             // what was compiled, and when

@@ -1,14 +1,13 @@
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/finalize.hpp>
-#include "compile/overhead_job.hpp"
-#include "prove/conclude.hpp"
-#include "prove/prove_program.hpp"
+#include "program/trial_run.hpp"
+#include "prove/entry_proof.hpp"
+#include "prove/proofs.hpp"
 
-#include <algorithm>
+#include <chrono>
 #include <iomanip>
 #include <sstream>
-#include <vector>
 
 namespace clbake::builder {
 namespace {
@@ -17,16 +16,6 @@ constexpr std::size_t kSteadyRuns = 15;
 constexpr std::size_t kLargeRuns = 5;
 // Large enough that a launch takes a good part of a millisecond, small enough for the slowest family.
 constexpr std::size_t kTimedSize = 320;
-
-// All that the proof of one entry needs.
-struct ProofContext {
-  const cache::Variant& variant;
-  const Device& device;
-  const Session& session;
-  const LaunchOverhead& overhead;
-  CompileWatch watch;
-  Library library;  // serves this entry and nothing else
-};
 
 Problem problem_of(const cache::Variant& v, std::size_t m, std::size_t n, std::size_t k) {
   return tight_problem(v.precision, m, n, k, v.trans_a, v.trans_b);
@@ -50,8 +39,8 @@ Epilogue epilogue_number(std::size_t number, std::size_t ldc) {
   return e;
 }
 
-// Runs once more from the original C and compares; the worst error goes into the proof.
-Status check_once(GemmRun& gemm_run, const Problem& problem, cache::Proof& proof) {
+// After exactly one run from the original C.
+Status check_once(GemmRun& gemm_run, const Problem& problem, EntryProof& entry) {
   const Result<Check> check = gemm_run.check();
   if (!check) return check.status();
   if (!check->ok()) {
@@ -60,37 +49,18 @@ Status check_once(GemmRun& gemm_run, const Problem& problem, cache::Proof& proof
          << check->tolerance << (check->guards_intact ? "" : ", wrote outside C");
     return {Code::wrong_result, text.str()};
   }
-  // The figures of the check that came closest to its tolerance.
-  const double closeness = check->max_error / check->tolerance;
-  if (proof.tolerance == 0 || closeness > static_cast<double>(proof.max_error) / static_cast<double>(proof.tolerance)) {
-    proof.max_error = static_cast<float>(check->max_error);
-    proof.tolerance = static_cast<float>(check->tolerance);
-  }
+  entry.checked(check->max_error, check->tolerance);
   return {};
 }
 
-// First launch, check, steady launches; times on the clock. The program is loaded by then; the launch is the first of
-// its grid class.
-Result<Timing> time_problem(ProofContext& context, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
-                            const char* what, std::size_t runs, cache::Proof& proof) {
-  Result<GemmRun> gemm_run = GemmRun::create(context.session, context.device, problem, options);
-  if (!gemm_run) return gemm_run.status();
-  context.watch.begin_launch();
-  const Result<double> first = gemm_run->run(gemm);
-  if (!first) return first.status();
-  const double judged_first = context.watch.took_us(*first);
-  const Status right = check_once(*gemm_run, problem, proof);
-  if (!right) return right;
-  std::vector<double> times, judged;
-  for (std::size_t i = 0; i < runs; ++i) {
-    context.watch.begin_launch();
-    const Result<double> us = gemm_run->time(gemm);
-    if (!us) return us.status();
-    times.push_back(*us);
-    judged.push_back(context.watch.took_us(*us));
-  }
-  context.watch.launched(what, {judged_first, median(judged)});
-  return Timing{*first, median(times)};
+// The program is loaded by now; the launch is the first of its grid class.
+Result<Timing> time_problem(EntryProof& entry, Gemm& gemm, const Problem& problem, const GemmRunOptions& options,
+                            const char* what, std::size_t runs) {
+  Result<GemmRun> run = GemmRun::create(entry.session, entry.device, problem, options);
+  if (!run) return run.status();
+  return entry.watch.time(
+      what, runs, [&] { return run->run(gemm); }, [&] { return check_once(*run, problem, entry); },
+      [&] { return run->time(gemm); });
 }
 
 bool images_too_large(const cache::Variant& v, const Status& status) {
@@ -98,8 +68,8 @@ bool images_too_large(const cache::Variant& v, const Status& status) {
 }
 
 // Edge sizes, padded leading dimensions, offsets, beta = 0 over NaN, and beta != 0 with an epilogue.
-Status check_edges(ProofContext& context, cache::Proof& proof) {
-  const cache::Variant& v = context.variant;
+Status check_edges(EntryProof& entry) {
+  const cache::Variant& v = entry.job.variant;
   const cache::Launch& launch = product_launch(v);
   struct Size {
     std::size_t m, n, k;
@@ -112,11 +82,11 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
                              {3, 5, 4099},
                              {1, 1, 70001}};  // llvmpipe ends loops silently after 65,535 rounds
   // One tile more than a wave: a tail behind whole ones, on three units or more.
-  if (v.split_k == 0) sizes.push_back({3, (context.device.compute_units + 1) * launch.tile_n - 3, 8 * v.block_k + 9});
+  if (v.split_k == 0) sizes.push_back({3, (entry.device.compute_units + 1) * launch.tile_n - 3, 8 * v.block_k + 9});
   // With tensor copies, work-groups take turns: several tiles for each, and one that has no room for tensor maps. The
   // first of the two sizes is the one whose rows are not aligned.
   if (v.split_k == 1 && v.build_options.find("-DTENSOR_COPIES=1") != std::string::npos) {
-    const std::size_t columns = std::size_t{context.device.compute_units} * 512;
+    const std::size_t columns = std::size_t{entry.device.compute_units} * 512;
     sizes.push_back({3, columns + 5, v.block_k + 9});
     sizes.push_back({8, columns + 16, 2 * v.block_k + 8});
   }
@@ -137,14 +107,14 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
       options.d_offset = 5;
       options.bias_offset = 7;
       if (beta != 0) problem.epilogue = epilogue_number(number, problem.ldc);
-      Result<Gemm> gemm = context.library.prepare(problem, v.name);
+      Result<Gemm> gemm = entry.library.prepare(problem, v.name);
       if (images_too_large(v, gemm.status())) continue;
       if (!gemm) return gemm.status();
-      Result<GemmRun> gemm_run = GemmRun::create(context.session, context.device, problem, options);
+      Result<GemmRun> gemm_run = GemmRun::create(entry.session, entry.device, problem, options);
       if (!gemm_run) return gemm_run.status();
       const Status ran = gemm_run->run(*gemm).status();
       if (!ran) return ran;
-      const Status right = check_once(*gemm_run, problem, proof);
+      const Status right = check_once(*gemm_run, problem, entry);
       if (!right) return right;
     }
     ++number;
@@ -154,51 +124,97 @@ Status check_edges(ProofContext& context, cache::Proof& proof) {
 
 // The large grids: short launches, so that a compilation beside them stands out. Returns the one whose first launch
 // took longest.
-Result<Timing> time_large_grid(ProofContext& context, cache::Proof& proof) {
-  const cache::Variant& v = context.variant;
+Result<Timing> time_large_grid(EntryProof& entry) {
+  const cache::Variant& v = entry.job.variant;
   Timing longest;
   for (const Problem& large : large_grids(v)) {
-    Result<Gemm> gemm = context.library.prepare(large, v.name);
+    Result<Gemm> gemm = entry.library.prepare(large, v.name);
     if (images_too_large(v, gemm.status())) continue;  // then there is no such grid
     if (!gemm) return gemm.status();
     GemmRunOptions options;
     options.beta = 0.5;
     const Result<Timing> timing =
-        time_problem(context, *gemm, large, options, "the first launch of a large grid", kLargeRuns, proof);
+        time_problem(entry, *gemm, large, options, "the first launch of a large grid", kLargeRuns);
     if (!timing) return timing;
     if (timing->first_us > longest.first_us) longest = *timing;
   }
   return longest;
 }
 
-// True for a near miss: a time above a limit, but by less than any compilation takes.
-Result<bool> prove(ProofContext& context, cache::Entry& entry) {
-  const cache::Variant& v = context.variant;
-  cache::Proof proof = new_proof(entry, context.device);
+Status prove_variant(EntryProof& entry) {
+  const cache::Variant& v = entry.job.variant;
   const Problem timed = problem_of(v, kTimedSize, kTimedSize, kTimedSize);
-  context.watch.begin();
-  Result<Gemm> gemm = context.library.prepare(timed, v.name);
+  entry.watch.begin();
+  Result<Gemm> gemm = entry.library.prepare(timed, v.name);
   if (!gemm) return gemm.status();
-  set_load_times(gemm->explanation(), proof);
-  context.watch.loaded(proof.load_us(), proof.specialisations.size());
-  const Result<Timing> small = time_problem(context, *gemm, timed, {}, "the first launch", kSteadyRuns, proof);
+  entry.loaded(gemm->explanation());
+  const Result<Timing> small = time_problem(entry, *gemm, timed, {}, "the first launch", kSteadyRuns);
   if (!small) return small.status();
-  const Result<Timing> large = time_large_grid(context, proof);
+  const Result<Timing> large = time_large_grid(entry);
   if (!large) return large.status();
-  const Status edges = check_edges(context, proof);
-  if (!edges) return edges;
-  proof.first_us = static_cast<float>(small->first_us);
-  proof.steady_us = static_cast<float>(small->steady_us);
+  entry.proof.first_us = static_cast<float>(small->first_us);
+  entry.proof.steady_us = static_cast<float>(small->steady_us);
   std::ostringstream text;
   text << std::fixed << std::setprecision(0) << "large grid: first " << large->first_us << " us, steady "
        << large->steady_us << " us";
-  return conclude(context.watch.verdict(), context.overhead, {text.str()}, std::move(proof), entry);
+  entry.remark = text.str();
+  const Status edges = check_edges(entry);
+  entry.compiles = entry.watch.verdict();
+  return edges;
+}
+
+struct Overhead {
+  double load_us = 0;   // create + build + kernel
+  double first_us = 0;  // first launch
+};
+
+// Loads and launches the kernel that does nothing, before anything else is loaded, so that it includes what only the
+// first program and the first launch of a process pay.
+Result<Overhead> measure_overhead(const std::string& path, const Device& device, const Session& session) {
+  if (path == "-") return Overhead();
+  const Result<Bundle> bundle = Bundle::open(path);
+  if (!bundle) return bundle.status();
+  const Result<Job> job = read_job(path);
+  if (!job) return job.status();
+  Options options;
+  options.on_miss = OnMiss::fail;
+  const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
+  if (!library) return library.status();
+  const Result<LoadedProgram> program = library->program(job->variant.name);
+  if (!program) return program.status();
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job->variant.trial);
+  if (!kernels) return kernels.status();
+  Result<TrialRun> run = TrialRun::create(session, device, program->get(), cases_of(*kernels).front());
+  if (!run) return run.status();
+  const Result<double> first = run->run();
+  if (!first) return first.status();
+  const Explanation& loaded = program->explanation();
+  return Overhead{loaded.create_us + loaded.build_us + loaded.kernel_us, *first};
+}
+
+// The compiler's note, the remark on the proof, and why the entry is not JIT-free.
+std::string note_of(const cache::Entry& entry, const EntryProof& made, const Overhead& overhead) {
+  std::vector<std::string> parts = {entry.proof.note, made.remark};
+  if (overhead.first_us > 0) {
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(0) << "a kernel that does nothing: load " << overhead.load_us
+         << " us, first launch " << overhead.first_us << " us";
+    parts.push_back(text.str());
+  }
+  if (entry.form != cache::Form::native) {
+    parts.emplace_back("the driver keeps an intermediate language, which it compiles at every load");
+  } else if (!made.compiles.empty()) {
+    parts.push_back("not JIT-free: " + made.compiles);
+  }
+  std::string note;
+  for (const std::string& part : parts) note += (note.empty() || part.empty() ? "" : "; ") + part;
+  return note;
 }
 
 // The entry alone, so that no other form of it can serve in its place. The worker's own file serves when the entry is
 // the only one in it; else its bytes are encoded once more, in memory.
-Result<bool> prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const Device& device,
-                         const Session& session, const LaunchOverhead& overhead) {
+Status prove_alone(const Job& job, const Bundle& file, cache::Entry& entry, const Device& device,
+                   const Session& session, const Overhead& overhead) {
   Result<Bundle> bundle = file;
   cache::Bytes alone;
   if (job.entries.size() > 1) {
@@ -211,38 +227,58 @@ Result<bool> prove_alone(const Job& job, const Bundle& file, cache::Entry& entry
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;  // the first launch is what is to be timed
-  Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
+  const Result<Library> library = Library::create(session.context(), device.id, {*bundle}, options);
   if (!library) return library.status();
-  if (job.variant.is_program()) return prove_program(job, device, session, overhead, *library, entry);
-  ProofContext context{job.variant, device, session, overhead, {device.target, overhead}, std::move(*library)};
-  return prove(context, entry);
+  CompileWatch watch(device.target, overhead.first_us);
+  cache::Proof proof;
+  proof.tools = entry.proof.tools;
+  proof.specialisations = entry.proof.specialisations;
+  proof.device = device.target.device_name;
+  proof.driver = device.target.driver_version;
+  EntryProof made{job, device, session, *library, watch, proof, {}, {}};
+  const Status proven = job.variant.is_program() ? prove_program(made) : prove_variant(made);
+  if (!proven) return proven;
+  proof.proven = true;
+  proof.jit_free = entry.form == cache::Form::native && made.compiles.empty();
+  proof.note = note_of(entry, made, overhead);
+  entry.proof = std::move(proof);
+  return {};
 }
 
 }  // namespace
 
-Result<bool> prove_job(const std::string& path, const std::string& overhead_path, const std::string& output) {
+void EntryProof::loaded(const Explanation& explanation) {
+  proof.create_us = static_cast<float>(explanation.create_us);
+  proof.build_us = static_cast<float>(explanation.build_us);
+  proof.kernel_us = static_cast<float>(explanation.kernel_us);
+  watch.loaded(proof.load_us(), proof.specialisations.size());
+}
+
+void EntryProof::checked(double error, double tolerance) {
+  if (tolerance == 0) return;  // of whole numbers
+  const double known = static_cast<double>(proof.max_error) / static_cast<double>(proof.tolerance);
+  if (proof.tolerance > 0 && error / tolerance <= known) return;
+  proof.max_error = static_cast<float>(error);
+  proof.tolerance = static_cast<float>(tolerance);
+}
+
+Status prove_job(const std::string& path, const std::string& overhead_path, const std::string& output) {
   Result<Job> job = read_job(path);
   if (!job) return job.status();
   if (job->entries.empty()) return {Code::no_entry, path + ": nothing was compiled"};
   const Result<Bundle> file = Bundle::open(path);
   if (!file) return file.status();
-  const Result<Job> overhead_job = read_job(overhead_path);
-  if (!overhead_job) return overhead_job.status();
   const Result<Device> device = device_of(job->target);
   if (!device) return device.status();
   const Result<Session> session = Session::open(*device);
   if (!session) return session.status();
-  const Result<LaunchOverhead> overhead = measure_launch_overhead(*overhead_job, *device, *session);
-  if (!overhead) return overhead.status();
-  bool near_miss = false;
+  const Result<Overhead> overhead = measure_overhead(overhead_path, *device, *session);
+  if (!overhead) return overhead.status().within("a kernel that does nothing");
   for (cache::Entry& entry : job->entries) {
-    const Result<bool> proven = prove_alone(*job, *file, entry, *device, *session, *overhead);
+    const Status proven = prove_alone(*job, *file, entry, *device, *session, *overhead);
     if (!proven) return proven;
-    near_miss = near_miss || *proven;
   }
-  const Status written = write_job(output, *job);
-  if (!written) return written;
-  return near_miss;
+  return write_proofs(output, std::move(*job));
 }
 
 }  // namespace clbake::builder

@@ -81,35 +81,21 @@ BOOST_FIXTURE_TEST_CASE(WhatTheSameToolsMadeIsTakenOver, OfflineWorkshop) {
   BOOST_TEST(required(build()).baked == kOffline);
 }
 
-BOOST_FIXTURE_TEST_CASE(AnInterruptedBuildGoesOn, OfflineWorkshop) {
-  options.parallel = 1;
-  BOOST_TEST(outcome(build(5)) == "cancelled");
-  const BuildReport report = required(build());
-  BOOST_TEST(report.reused >= 5U);
-  BOOST_TEST(report.reused + report.baked == kOffline);
-  BOOST_TEST(calls_of("compile-offline ") == report.baked);
-}
-
 BOOST_FIXTURE_TEST_CASE(WhatFailsIsReportedAndLeftOut, OfflineWorkshop) {
-  options.timeout = std::chrono::seconds(2);
   misbehave(
-      "compile-offline:crash:direct-s-nn,compile-offline:hang:direct-s-nt,compile-offline:garbage:direct-s-tn,"
-      "compile-offline:message:direct-s-tt,compile-offline:no-entry:local_tile-s-nn-32x32x16,"
-      "compile-offline:other-variant:local_tile-s-nt-32x32x16,compile-offline:silent:local_tile-s-tn-32x32x16");
+      "compile-offline:garbage:direct-s-tn,compile-offline:message:direct-s-tt,"
+      "compile-offline:no-entry:local_tile-s-nn-32x32x16,compile-offline:other-variant:local_tile-s-nt-32x32x16");
   const BuildReport report = required(build());
-  BOOST_TEST(report.failed == 7U);
-  BOOST_TEST(report.baked == kOffline - 7);
-  BOOST_TEST(report.not_proven == kOffline - 7);
+  BOOST_TEST(report.failed == 4U);
+  BOOST_TEST(report.baked == kOffline - 4);
+  BOOST_TEST(report.not_proven == kOffline - 4);
   const auto cause = [&](const char* part) { return report_of(report, part).cause; };
-  BOOST_TEST(contains(cause("direct-s-nn"), "compile: killed by signal 6"));
-  BOOST_TEST(cause("direct-s-nt") == "compile: no end after 2 s");
   BOOST_TEST(contains(cause("direct-s-tn"), "compile: "));
   BOOST_TEST(cause("direct-s-tt") == "compile: the driver has lost its mind");
   BOOST_TEST(cause("local_tile-s-nn-32x32x16") == "compile: the worker left no program of this variant");
   BOOST_TEST(cause("local_tile-s-nt-32x32x16") == "compile: the worker left no program of this variant");
-  BOOST_TEST(contains(cause("local_tile-s-tn-32x32x16"), "compile: "));
   BOOST_TEST(steps().back().steps_done == kOffline);
-  BOOST_TEST(baked_contents_of(options.output).entries.size() == kOffline - 7);
+  BOOST_TEST(baked_contents_of(options.output).entries.size() == kOffline - 4);
 }
 
 BOOST_FIXTURE_TEST_CASE(WantedVariantsAreClangsAndCheckedAgainstTheTarget, OfflineWorkshop) {

@@ -1,7 +1,6 @@
 // Builds of an application's own programs, with the fake worker: what is baked, kept, dropped and left out.
 #include "build_fixture.hpp"
 
-#include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/prune.hpp>
 #include <clbake/cache/writer.hpp>
 #include "profile/default_targets.hpp"
@@ -72,15 +71,6 @@ BOOST_FIXTURE_TEST_CASE(AChangedSourceOptionOrTrialIsBakedAgain, Programs) {
   const cache::Contents contents = contents_of(options.output);
   BOOST_TEST(contents.sources.size() == 2U);  // nothing of the older ones
   BOOST_TEST(contents.sources[1].text == options.programs[0].source.text);
-}
-
-BOOST_FIXTURE_TEST_CASE(AnInterruptedBuildGoesOn, Programs) {
-  options.parallel = 1;
-  BOOST_TEST(outcome(build(3)) == "cancelled");
-  const BuildReport report = required(build());
-  BOOST_TEST(report.reused == 1U);
-  BOOST_TEST(report.baked == 1U);
-  BOOST_TEST(calls_of("compile ") == 0U);
 }
 
 BOOST_FIXTURE_TEST_CASE(ProgramsAndGemmStandBesideEachOther, Programs) {
@@ -154,39 +144,6 @@ BOOST_FIXTURE_TEST_CASE(ProgramsThatAreOnlySourceAreKept, Programs) {
   required(build());
   const Names kept = names();
   BOOST_TEST(std::count(kept.begin(), kept.end(), "softmax") == 1);
-}
-
-// Unlike variants of one vector width, programs have nothing in common.
-BOOST_FIXTURE_TEST_CASE(ProgramsThatHangDoNotCostTheOthers, Programs) {
-  for (const char* name : {"a1", "a2", "a3", "b"}) options.programs.push_back(program(name));
-  options.programs.erase(options.programs.begin(), options.programs.begin() + 2);
-  options.timeout = std::chrono::seconds(1);
-  options.parallel = 1;
-  misbehave("compile:hang:a");
-  const BuildReport report = required(build());
-  BOOST_TEST(report.baked == 1U);
-  BOOST_TEST(report_of(report, "a3").cause == "compile: no end after 1 s");
-}
-
-BOOST_FIXTURE_TEST_CASE(BundlesOfProgramsAreMerged, Programs) {
-  required(build());
-  cache::Contents one = contents_of(options.output), two = one;
-  two.targets[0].driver_version = "2.0";
-  MergedBundle merged = merge_bundles({{"one", one}, {"two", two}});
-  BOOST_TEST(merged.left_out.empty());
-  BOOST_TEST(merged.contents.entries.size() == 4U);
-  BOOST_TEST(merged.contents.variants.size() == 2U);
-  BOOST_TEST(merged.contents.profiles.empty());
-  two.sources[1].text += "// another one";  // of softmax
-  merged = merge_bundles({{"one", one}, {"two", two}});
-  BOOST_REQUIRE_EQUAL(merged.left_out.size(), 1U);
-  BOOST_TEST(merged.left_out[0] == "two: variant softmax is another one than in one");
-  BOOST_TEST(merged.contents.entries.size() == 3U);
-  one.entries.clear();  // only sources, of which the first decides all the same
-  merged = merge_bundles({{"one", one}, {"two", two}});
-  BOOST_REQUIRE_EQUAL(merged.left_out.size(), 1U);
-  BOOST_TEST(merged.contents.entries.size() == 1U);
-  BOOST_TEST(merged.contents.sources.at(merged.contents.variants.at(1).source).text == one.sources[1].text);
 }
 
 BOOST_FIXTURE_TEST_CASE(ABundleOfProgramsIsProvenElsewhere, Programs) {

@@ -68,13 +68,4 @@ BOOST_AUTO_TEST_CASE(WhatIsMeasuredLiesApartFromWhatIsBaked) {
   BOOST_TEST(index_of(first) == index_of(bundle_of(true, 1)));
 }
 
-BOOST_AUTO_TEST_CASE(AReproducibleBuildTakesOverWhatAnEarlierOneProved) {
-  VaryingTimes fixture(true);
-  const std::size_t baked = required(fixture.build()).baked;
-  const std::string first = read_file(fixture.options.output);
-  const BuildReport again = required(fixture.build());
-  BOOST_TEST(again.reused == baked);
-  BOOST_TEST((read_file(fixture.options.output) == first));
-}
-
 }  // namespace clbake::builder::test

@@ -18,8 +18,6 @@ namespace {
 using Names = std::vector<std::string>;
 using Tools = std::vector<cache::Tool>;
 
-constexpr std::chrono::seconds kTimeout{20};
-
 // Fake compilers, and PATH leads to nothing else.
 class Toolbox : public FakeCompilers {
  public:
@@ -46,8 +44,8 @@ Job job_for(const char* name, const char* variant = "direct-s-nn-16x16x1-1x1x4-v
 }
 
 // The failure of compile_offline for the default job.
-std::string complaint(const char* target = "nvidia:sm_90", std::chrono::seconds timeout = kTimeout) {
-  const Result<std::vector<cache::Entry>> entries = compile_offline(job_for(target), timeout);
+std::string complaint(const char* target = "nvidia:sm_90") {
+  const Result<std::vector<cache::Entry>> entries = compile_offline(job_for(target));
   BOOST_REQUIRE(!entries);
   return std::string(name(entries.status().code())) + ": " + entries.status().message();
 }
@@ -108,7 +106,7 @@ BOOST_FIXTURE_TEST_CASE(AnArchitectureThatPtxasLacksIsAnObstacle, Toolbox) {
 BOOST_FIXTURE_TEST_CASE(BothFormsCarryTheWorkGroupSize, Toolbox) {
   add_clang(kGoodClang);
   add_ptxas("cp \"$5\" " + path("assembled.ptx") + "\n" + kGoodPtxas);
-  const std::vector<cache::Entry> entries = required(compile_offline(job_for("nvidia:sm_90"), kTimeout));
+  const std::vector<cache::Entry> entries = required(compile_offline(job_for("nvidia:sm_90")));
   BOOST_REQUIRE_EQUAL(entries.size(), 2U);
   BOOST_CHECK(entries[0].form == cache::Form::native);
   BOOST_CHECK(entries[1].form == cache::Form::portable);
@@ -131,7 +129,7 @@ BOOST_FIXTURE_TEST_CASE(AProgramIsBoundedByItsLargestWorkGroup, Toolbox) {
   program.launches = {{cache::Role::kernel, "clbake_gemm", {64, 1, 1}, 1, 1},
                       {cache::Role::kernel, "clbake_gemm", {16, 16, 1}, 1, 1}};
   const Job job = make_job(target_named("nvidia:sm_90").device.target, program);
-  const std::vector<cache::Entry> entries = required(compile_offline(job, kTimeout));
+  const std::vector<cache::Entry> entries = required(compile_offline(job));
   BOOST_REQUIRE_EQUAL(entries.size(), 2U);
   const std::string ptx(entries[1].program.begin(), entries[1].program.end());
   BOOST_TEST(contains(ptx, ")\n.maxntid 256, 1, 1\n{"), ptx);
@@ -139,14 +137,14 @@ BOOST_FIXTURE_TEST_CASE(AProgramIsBoundedByItsLargestWorkGroup, Toolbox) {
   BOOST_TEST(contains(read_file(path("arguments")), "-DWIDTH=4 -cl-mad-enable "));
   BOOST_TEST(read_file(path("source.cl")) == program.source.text);
   program.launches[0].kernel_name = "none";
-  const Result<std::vector<cache::Entry>> missing = compile_offline(make_job(job.target, program), kTimeout);
+  const Result<std::vector<cache::Entry>> missing = compile_offline(make_job(job.target, program));
   BOOST_TEST(contains(missing.status().message(), "clang left out the kernel none"));
 }
 
 BOOST_FIXTURE_TEST_CASE(AnArchitectureThatClangLacksGetsThatOfTheNewestOlderOne, Toolbox) {
   add_clang("echo \"$*\" > " + path("arguments") + "\n" + kGoodClang);
   add_ptxas("echo \"$*\" >> " + path("arguments") + "\n" + kGoodPtxas);
-  required(compile_offline(job_for("nvidia:sm_90"), kTimeout));
+  required(compile_offline(job_for("nvidia:sm_90")));
   BOOST_TEST(contains(read_file(path("arguments")), "-target-cpu -Xclang sm_86 "));
   BOOST_TEST(contains(read_file(path("arguments")), "-arch sm_90a "));
   add_clang(kGoodClang, "sm_100");
@@ -159,7 +157,7 @@ BOOST_FIXTURE_TEST_CASE(TheInstructionsOfMatrixUnitsAreForTheirArchitecture, Too
                   "\\n.entry clbake_gemm(\\n)\\n{\\n" + instruction + "\\n}\\n' > kernel.ptx",
               clangs);
     add_ptxas(kGoodPtxas);
-    const cache::Bytes program = required(compile_offline(job_for("nvidia:sm_90"), kTimeout))[1].program;
+    const cache::Bytes program = required(compile_offline(job_for("nvidia:sm_90")))[1].program;
     return std::string(program.begin(), program.end());
   };
   for (const char* matrix : {"mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%%fd1};",
@@ -184,10 +182,8 @@ BOOST_FIXTURE_TEST_CASE(AFailingCompilerIsQuotedWithItsFirstError, Toolbox) {
   BOOST_TEST(complaint("intel:dg2") == "build failed: ocloc: 1:7:36: error: oops");
 }
 
-BOOST_FIXTURE_TEST_CASE(ACompilerThatHangsOrCrashesIsGivenUp, Toolbox) {
+BOOST_FIXTURE_TEST_CASE(ACompilerThatCrashesIsNamed, Toolbox) {
   add_ptxas(kGoodPtxas);
-  add_clang("exec sleep 600");
-  BOOST_TEST(complaint("nvidia:sm_90", std::chrono::seconds(1)) == "build failed: clang: no end after 1 s");
   add_clang("kill -SEGV $$");
   BOOST_TEST(contains(complaint(), "build failed: clang: killed by signal 11"));
 }
@@ -218,7 +214,7 @@ BOOST_FIXTURE_TEST_CASE(EveryOclocIsAskedForItsDevices, Toolbox) {
         BOOST_TEST(target.device.target.driver_version == version);
         BOOST_TEST(target.device.target.platform_name == platform);
         BOOST_TEST((tools_of(target) == Tools{{"ocloc", version}}));
-        const std::vector<cache::Entry> entries = required(compile_offline(job_for(target.name.c_str()), kTimeout));
+        const std::vector<cache::Entry> entries = required(compile_offline(job_for(target.name.c_str())));
         BOOST_REQUIRE_EQUAL(entries.size(), 1U);
         BOOST_TEST(entries[0].program.size() == 4U);
         BOOST_TEST((entries[0].proof.tools == tools_of(target)));
@@ -251,6 +247,6 @@ BOOST_FIXTURE_TEST_CASE(ImagesAreNotForClang, Toolbox) {
   add_clang(kGoodClang);
   add_ptxas(kGoodPtxas);
   const Job job = job_for("nvidia:sm_90", "stripe-s-nn-128x64x256-8x4x4-v4-aimage");
-  const Result<Ptx> ptx = clang_ptx(job.source, job.variant, "sm_90", kTimeout);
+  const Result<Ptx> ptx = clang_ptx(job.source, job.variant, "sm_90");
   BOOST_TEST(outcome(ptx) == "invalid argument");
 }

@@ -20,8 +20,6 @@ using namespace clbake::tests;
 
 namespace {
 
-constexpr std::chrono::seconds kTimeout{120};
-
 const std::vector<OfflineTarget>& targets() {
   static const std::vector<OfflineTarget> all = required(offline_targets());
   return all;
@@ -72,7 +70,7 @@ BOOST_AUTO_TEST_CASE(PtxIsThatOfAnOpenClKernel, *clang_here) {
       if (params.trans_a || params.trans_b) continue;
       const Job job = job_of(target, params);
       BOOST_TEST_CONTEXT(job.variant.name) {
-        const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80", kTimeout)).text;
+        const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80")).text;
         const kernels::WorkGroup group = kernels::work_group_size(params);
         BOOST_TEST(contains(ptx, ".reqntid " + std::to_string(group.x) + ", " + std::to_string(group.y) + ", 1\n{"));
         BOOST_TEST(contains(ptx, ".param .u64 .ptr .global .align"));
@@ -98,7 +96,7 @@ BOOST_AUTO_TEST_CASE(NoLongConstantIsAddedToADescriptor, *clang_here) {
     for (const char* tile : {"128x256x64-2x64x1-v8-buffers4", "64x64x64-2x16x1-v8-split8-buffers8"}) {
       const std::string variant = std::string("warpgroup_tile-h-") + transposes + "-" + tile;
       const Job job = job_of(targets().front(), variant.c_str());
-      const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_90", kTimeout)).text;
+      const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_90")).text;
       BOOST_TEST(contains(ptx, "wgmma.mma_async"), variant);
       BOOST_TEST(!std::regex_search(ptx, long_constant), variant);
     }
@@ -108,18 +106,18 @@ BOOST_AUTO_TEST_CASE(NoLongConstantIsAddedToADescriptor, *clang_here) {
 // clang writes older versions, in which ptxas does not know movmatrix and tensor maps.
 BOOST_AUTO_TEST_CASE(PtxIsOfTheVersionThatHasItsInstructions, *clang_here) {
   const Job job = job_of(targets().front(), "thin_tile-h-nn-32x8x16-4x2x4-v2");
-  const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80", kTimeout)).text;
+  const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80")).text;
   BOOST_TEST(contains(ptx, "movmatrix.sync.aligned"));
   BOOST_TEST(contains(ptx, ".version 7.8\n"));
   const Job copies = job_of(targets().front(), "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-buffers3-tensor");
-  const std::string tensor = required(clang_ptx(copies.source, copies.variant, "sm_90", kTimeout)).text;
+  const std::string tensor = required(clang_ptx(copies.source, copies.variant, "sm_90")).text;
   BOOST_TEST(contains(tensor, "tensormap.replace"));
   BOOST_TEST(contains(tensor, ".version 8.3\n"));
 }
 
 BOOST_AUTO_TEST_CASE(EveryKernelOfAProgramIsInItsPtx, *clang_here) {
   const Job job = job_of(targets().front(), kFourKernels);
-  const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80", kTimeout)).text;
+  const std::string ptx = required(clang_ptx(job.source, job.variant, "sm_80")).text;
   BOOST_TEST(job.variant.launches.size() == 4U);
   for (const cache::Launch& launch : job.variant.launches) {
     const std::size_t entry = ptx.find(".entry " + launch.kernel_name + "(");
@@ -132,7 +130,7 @@ BOOST_AUTO_TEST_CASE(EveryKernelOfAProgramIsInItsPtx, *clang_here) {
 BOOST_AUTO_TEST_CASE(ClangsErrorNamesFileAndCause, *clang_here) {
   Job job = job_of(targets().front(), "direct-s-nn-16x16x1-1x1x4-v1");
   job.source.text += "\nint broken( {\n";
-  const Result<Ptx> ptx = clang_ptx(job.source, job.variant, "sm_80", kTimeout);
+  const Result<Ptx> ptx = clang_ptx(job.source, job.variant, "sm_80");
   BOOST_REQUIRE(!ptx);
   BOOST_TEST(contains(ptx.status().message(), "direct.cl:"));
   BOOST_TEST(contains(ptx.status().message(), "error: "));
@@ -140,22 +138,22 @@ BOOST_AUTO_TEST_CASE(ClangsErrorNamesFileAndCause, *clang_here) {
 
 BOOST_AUTO_TEST_CASE(MachineCodeOfNvidiaHasEveryKernel, *nvidia_here) {
   const Job job = job_of(*possible("nvidia:"), kFourKernels);
-  const std::vector<cache::Entry> entries = required(compile_offline(job, kTimeout));
+  const std::vector<cache::Entry> entries = required(compile_offline(job));
   BOOST_REQUIRE_EQUAL(entries.size(), 2U);
   const std::string code = text_of(entries[0].program);
   BOOST_TEST(cubin_architecture(entries[0].program) == job.target.architecture);
   for (const cache::Launch& launch : job.variant.launches) BOOST_TEST(contains(code, ".text." + launch.kernel_name));
-  BOOST_CHECK(required(compile_offline(job, kTimeout))[0].program == entries[0].program);
+  BOOST_CHECK(required(compile_offline(job))[0].program == entries[0].program);
 }
 
 BOOST_AUTO_TEST_CASE(MachineCodeOfIntelHasEveryKernel, *intel_here) {
   const Job job = job_of(*possible("intel:"), kFourKernels);
-  const std::vector<cache::Entry> entries = required(compile_offline(job, kTimeout));
+  const std::vector<cache::Entry> entries = required(compile_offline(job));
   BOOST_REQUIRE_EQUAL(entries.size(), 1U);
   for (const cache::Launch& launch : job.variant.launches) {
     BOOST_TEST(contains(text_of(entries[0].program), launch.kernel_name));
   }
-  BOOST_CHECK(required(compile_offline(job, kTimeout))[0].program == entries[0].program);
+  BOOST_CHECK(required(compile_offline(job))[0].program == entries[0].program);
 }
 
 int main(int argc, char** argv) {

@@ -216,17 +216,16 @@ BOOST_FIXTURE_TEST_CASE(AMachineIsReadAndWhatIsWrongWithItNamed, Scene) {
   refused("[]", "is not an object");
 }
 
-// An application's own programs, of a manifest with an include and a file of numbers.
+// An application's own programs, of a manifest with an include.
 struct Programs : Scene {
   Programs() {
     options.programs = path("programs.json");
     options.gemm = false;
     write_file(options.programs, R"({"version": 1, "programs": [{"name": "one", "source": "one.cl", "kernels": [
         {"name": "one", "work_group_sizes": [[4]], "trials": [{"global": [4], "arguments": [
-          {"buffer": "char", "count": 4, "fill": {"file": "four.bin"}}]}]}]}]})");
+          {"buffer": "char", "count": 4}]}]}]}]})");
     write_file(path("one.cl"), "#include \"part.h\"\nkernel void one(global char* x) {}\n");
     write_file(path("part.h"), "// part\n");
-    write_file(path("four.bin"), "1234");
   }
 };
 
@@ -238,8 +237,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAloneAreBakedForEachDeviceAndChecked, Programs) 
              boost::test_tools::per_element());
   std::set<std::string> files;
   for (const InputFile& file : all[0].files) files.insert(file.path);
-  BOOST_TEST(files == (std::set<std::string>{"programs.json", "one.cl", "part.h", "four.bin"}),
-             boost::test_tools::per_element());
+  BOOST_TEST(files == (std::set<std::string>{"programs.json", "one.cl", "part.h"}), boost::test_tools::per_element());
   BOOST_TEST(all[3].command == (std::vector<std::string>{"check", output_of(all[2]), "--junit", output_of(all[3])}),
              boost::test_tools::per_element());
 }
@@ -247,8 +245,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAloneAreBakedForEachDeviceAndChecked, Programs) 
 BOOST_FIXTURE_TEST_CASE(AnyFileOfAProgramMakesAnotherPiece, Programs) {
   const std::set<std::string> first = ids(pieces());
   BOOST_TEST(ids(pieces()) == first, boost::test_tools::per_element());
-  for (const auto& [file, text] :
-       {std::pair("part.h", "// changed\n"), {"four.bin", "4321"}, {"one.cl", "// none\n"}}) {
+  for (const auto& [file, text] : {std::pair("part.h", "// changed\n"), {"one.cl", "// none\n"}}) {
     const std::string before = read_file(path(file));
     write_file(path(file), text);
     for (const std::string& id : ids(pieces())) BOOST_TEST(first.count(id) == 0U, file << ": " << id);

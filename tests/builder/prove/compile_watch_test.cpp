@@ -23,7 +23,7 @@ Target target_of(const char* platform) {
 struct Cache {
   static CompileWatch watch_of(const std::string& path) {
     setenv("POCL_CACHE_DIR", path.c_str(), 1);
-    return {target_of("Portable Computing Language"), {}};
+    return {target_of("Portable Computing Language"), 0};
   }
   void add(const std::string& kernel, const std::string& shape) const {
     const std::string folder = directory.path() + "/AB/CDE/" + kernel + "/" + shape;
@@ -34,8 +34,8 @@ struct Cache {
   CompileWatch watch = watch_of(directory.path());
 };
 
-CompileWatch::Verdict verdict_of(double first_us, double steady_us, double load_us = 0) {
-  CompileWatch watch(target_of("Somebody's Platform"), {0, 0});
+std::string verdict_of(double first_us, double steady_us, double load_us = 0) {
+  CompileWatch watch(target_of("Somebody's Platform"), 0);
   watch.begin();
   watch.loaded(load_us, 0);
   watch.launched("the first launch", {first_us, steady_us});
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(WhereFunctionsBecomeFilesTimesDoNotMatter) {
   cache.add("gemm", "8-8-1-goffs0");
   cache.watch.loaded(kLong, 2);
   cache.watch.launched("the first launch", {kLong, 1});
-  BOOST_TEST(!cache.watch.verdict().compiles);
+  BOOST_TEST(cache.watch.verdict().empty());
 }
 
 BOOST_AUTO_TEST_CASE(AFunctionThatAppearsAtALaunchIsNamed) {
@@ -62,10 +62,7 @@ BOOST_AUTO_TEST_CASE(AFunctionThatAppearsAtALaunchIsNamed) {
   cache.watch.loaded(1, 1);
   cache.add("gemm", "8-8-1-goffs0");
   cache.watch.launched("the first launch", {1, 1});
-  const CompileWatch::Verdict verdict = cache.watch.verdict();
-  BOOST_TEST(verdict.compiles);
-  BOOST_TEST(!verdict.near_miss);
-  BOOST_TEST(verdict.cause == "the first launch compiled the function gemm 8-8-1-goffs0");
+  BOOST_TEST(cache.watch.verdict() == "the first launch compiled the function gemm 8-8-1-goffs0");
 }
 
 BOOST_AUTO_TEST_CASE(AFunctionThatAppearsAfterTheTimedLaunchesCountsToo) {
@@ -74,7 +71,7 @@ BOOST_AUTO_TEST_CASE(AFunctionThatAppearsAfterTheTimedLaunchesCountsToo) {
   cache.add("gemm", "0-0-0");
   cache.watch.loaded(1, 1);
   cache.add("gemm", "8-8-1-goffs0");
-  BOOST_TEST(cache.watch.verdict().compiles);
+  BOOST_TEST(!cache.watch.verdict().empty());
 }
 
 BOOST_AUTO_TEST_CASE(ALoadThatUnpacksMoreThanTheProgramHoldsCompiles) {
@@ -83,7 +80,7 @@ BOOST_AUTO_TEST_CASE(ALoadThatUnpacksMoreThanTheProgramHoldsCompiles) {
   cache.add("gemm", "0-0-0");
   cache.add("gemm", "8-8-1-goffs0");
   cache.watch.loaded(1, 1);
-  BOOST_TEST(cache.watch.verdict().compiles);
+  BOOST_TEST(!cache.watch.verdict().empty());
 }
 
 BOOST_AUTO_TEST_CASE(WhereALoadUnpacksNothingTheClockDecides) {
@@ -91,21 +88,15 @@ BOOST_AUTO_TEST_CASE(WhereALoadUnpacksNothingTheClockDecides) {
   cache.watch.begin();
   cache.watch.loaded(1, 1);
   cache.watch.launched("the first launch", {kLong, 1});
-  BOOST_TEST(cache.watch.verdict().compiles);
+  BOOST_TEST(!cache.watch.verdict().empty());
 }
 
 BOOST_AUTO_TEST_CASE(TimesHaveLimits) {
-  BOOST_TEST(!verdict_of(2999, 1000).compiles);  // steady, and 2 ms for any first launch
-  BOOST_TEST(!verdict_of(3499, 1000).compiles);  // half of the steady time on top
-  BOOST_TEST(verdict_of(3501, 1000).compiles);
-  BOOST_TEST(!verdict_of(1, 1, 19999).compiles);  // loading
-  BOOST_TEST(verdict_of(1, 1, 20001).compiles);
-}
-
-BOOST_AUTO_TEST_CASE(AnOverrunShorterThanAnyCompilationIsANearMiss) {
-  BOOST_TEST(verdict_of(3600, 1000).near_miss);
-  BOOST_TEST(!verdict_of(23600, 1000).near_miss);
-  BOOST_TEST(verdict_of(3600, 1000).cause == "the first launch took 3600 us, and 3500 us is the limit");
+  BOOST_TEST(verdict_of(2999, 1000).empty());  // steady, and 2 ms for any first launch
+  BOOST_TEST(verdict_of(3499, 1000).empty());  // half of the steady time on top
+  BOOST_TEST(verdict_of(3600, 1000) == "the first launch took 3600 us, and 3500 us is the limit");
+  BOOST_TEST(verdict_of(1, 1, 19999).empty());  // loading
+  BOOST_TEST(!verdict_of(1, 1, 20001).empty());
 }
 
 }  // namespace clbake::builder::test

@@ -51,10 +51,10 @@ struct Proofs : BuildFixture {
     options.precisions.clear();
     options.gemm = false;
     options.parallel = 1;
-    options.timeout = std::chrono::seconds(60);
+    options.timeout = std::chrono::seconds(120);
   }
 
-  Result<BuildReport> bake(const std::string& kernels, const std::string& source = kSource) {
+  Status read(const std::string& kernels, const std::string& source = kSource) {
     write_file(path("mine.cl"), source);
     write_file(
         path("programs.json"),
@@ -63,7 +63,12 @@ struct Proofs : BuildFixture {
     Result<std::vector<Program>> programs = read_programs(path("programs.json"));
     if (!programs) return programs.status();
     options.programs = std::move(*programs);
-    return build();
+    return {};
+  }
+
+  Result<BuildReport> bake(const std::string& kernels, const std::string& source = kSource) {
+    const Status status = read(kernels, source);
+    return status ? build() : status;
   }
 
   void check_fails(const std::string& cause, const std::string& kernels, const std::string& source = kSource) {
@@ -147,10 +152,9 @@ BOOST_FIXTURE_TEST_CASE(AProgramIsProvenAndServesWithoutACompiler, Proofs) {
 
 // On the real driver, whose binary of the program is stored and loaded again.
 BOOST_FIXTURE_TEST_CASE(TheOverlayKeepsAProgram, Proofs) {
-  required(bake(kernels_of(trial(reverse_arguments()))));
-  cache::Contents contents = contents_of(options.output);
-  contents.entries.clear();
-  const cache::Bytes bytes = encoded(contents);
+  BOOST_REQUIRE(read(kernels_of(trial(reverse_arguments()))).ok());
+  const Job job = make_job(device().target, options.programs.at(0));
+  const cache::Bytes bytes = required(encode_job(job, cache::Packing::plain));
   const Bundle source_only = required(Bundle::from_memory({bytes.data(), bytes.size()}));
   const Session session = required(Session::open(device()));
   for (const Origin origin : {Origin::source, Origin::overlay}) {
@@ -170,92 +174,36 @@ BOOST_FIXTURE_TEST_CASE(TheOverlayKeepsAProgram, Proofs) {
 BOOST_FIXTURE_TEST_CASE(AMissingWorkGroupSizeIsNotJitFreeAndNamed, Proofs) {
   if (!on_pocl()) return;  // other drivers make code for every size
   const std::string own = "," + trial(reverse_arguments(), R"(, "local": [32])");
-  const std::string another = "," + trial(reverse_arguments(), R"(, "local": [8])");
-  BuildReport report = required(bake(kernels_of(trial(reverse_arguments()) + own)));
+  const BuildReport report = required(bake(kernels_of(trial(reverse_arguments()) + own)));
   BOOST_TEST(report.not_jit_free == 1U);
   BOOST_REQUIRE(report.remarks.size() == 1U);
-  const std::string where = "program mine on " + device().target.device_name + ": not JIT-free: ";
-  const cache::Proof proof = contents_of(options.output).entries.at(0).proof;
-  BOOST_TEST(contains(proof.note, "kernel reverse, work-group size 32x1x1"), proof.note);
-  BOOST_TEST(contains(proof.note, "missing from \"work_group_sizes\""), proof.note);
-  if (proof.specialisations.empty()) return;  // only 3.1 tells what it holds
-  BOOST_TEST(*report.remarks.begin() == where +
-                                            "there is no machine code for kernel reverse, work-group size 32x1x1, "
-                                            "which a trial launches: it is missing from \"work_group_sizes\"");
-  report = required(bake(kernels_of(trial(reverse_arguments()) + own + another)));
-  BOOST_REQUIRE(report.remarks.size() == 1U);
-  BOOST_TEST(*report.remarks.begin() ==
-             where +
-                 "there is no machine code for kernel reverse, work-group size 32x1x1, nor for kernel reverse, "
-                 "work-group size 8x1x1: trials launch them, and they are missing from \"work_group_sizes\"");
-}
-
-BOOST_FIXTURE_TEST_CASE(KernelsThatTheManifestDoesNotListAreNamed, Proofs) {
-  const std::string more = std::string(kSource) + "kernel void left(global int* x) {}\nkernel void out() {}\n";
-  const BuildReport report = required(bake(kernels_of(trial(reverse_arguments())), more));
-  const std::string begin = "program mine: kernels that the manifest does not list: ";
-  std::set<std::string> about;
-  for (const std::string& remark : report.remarks) {
-    if (contains(remark, "does not list")) about.insert(remark);
+  for (const char* part :
+       {"program mine on ", "not JIT-free: ", "kernel reverse, work-group size 32x1x1", "\"work_group_sizes\""}) {
+    BOOST_TEST(contains(*report.remarks.begin(), part), *report.remarks.begin());
   }
-  BOOST_REQUIRE(about.size() == 1U);
-  BOOST_TEST(contains(*about.begin(), begin), *about.begin());
-  for (const char* name : {"left", "out"}) BOOST_TEST(contains(*about.begin(), name), *about.begin());
-  for (const char* name : {"reverse", "negate"}) BOOST_TEST(!contains(*about.begin(), name), *about.begin());
 }
 
 BOOST_FIXTURE_TEST_CASE(ExpectedNumbersAreCompared, Proofs) {
-  std::string right = "[2", wrong;
-  for (int i = 1; i < 128; ++i) right += ", 2";
-  wrong = replaced(right + "]", "[2", "[3");
-  const auto expecting = [&](const std::string& numbers) {
-    return kernels_of(trial(reverse_arguments(buffer(R"(, "fill": 1, "expected": )" + numbers))));
-  };
-  BOOST_TEST(outcome(bake(expecting(right + "]"))) == "ok");
+  std::string wrong = "[3";
+  for (int i = 1; i < 128; ++i) wrong += ", 2";
   check_fails("kernel reverse, work-group size 16x1x1: wrong result: argument 0, element 0: 2, expected 3",
-              expecting(wrong));
+              kernels_of(trial(reverse_arguments(buffer(R"(, "fill": 1, "expected": )" + wrong + "]")))));
 }
 
 BOOST_FIXTURE_TEST_CASE(TrialsThatDoNotFitTheKernelAreNamed, Proofs) {
   check_fails("kernel negates: CL_INVALID_KERNEL_NAME (-46); the program has ",
               replaced(kernels_of(trial(reverse_arguments())), "negate", "negates"));
-  check_fails("kernel reverse: trial 0: the kernel takes 3 arguments, and the trial gives 1",
-              kernels_of(trial("[" + buffer() + "]")));
   if (!on_pocl()) return;  // not every driver tells the kinds
   check_fails("kernel reverse: trial 0: argument 1 of the kernel is a scalar, and the trial gives a buffer",
               kernels_of(trial("[" + buffer() + "," + buffer() + R"(, {"local": 512}])")));
-  check_fails("kernel reverse: trial 0: argument 0 of the kernel is of type float*, and the trial gives int",
-              kernels_of(trial(reverse_arguments(R"({"buffer": "int", "count": 128})"))));
-  check_fails("kernel reverse: trial 0: argument 1 of the kernel is of type int, and the trial gives float",
-              kernels_of(trial("[" + buffer() + R"(, {"scalar": "float", "value": 1}, {"local": 512}])")));
 }
 
 BOOST_FIXTURE_TEST_CASE(WritingOutsideABufferIsFound, Proofs) {
   check_fails("kernel reverse, work-group size 16x1x1: wrote outside the buffer of argument 0",
               kernels_of(trial(reverse_arguments(R"({"buffer": "float", "count": 127})"))));
-  check_fails("kernel reverse, work-group size 16x1x1: wrote outside the buffer of argument 0",
-              kernels_of(trial(reverse_arguments())), replaced(kSource, "if (i < n) x[i]", "x[-1] = 0; x[i]"));
 }
 
-// On the host a buffer is filled, read and compared a few MiB at a time.
-BOOST_FIXTURE_TEST_CASE(LargeBuffersAreComparedToTheirEnd, Proofs) {
-  const std::string source =
-      "kernel void number(global int* x, int n, int last) {\n"
-      "  for (int i = get_global_id(0); i < n; i += get_global_size(0)) x[i] = x[i] / 2 + i;\n"
-      "  if (get_global_id(0) == 0) x[n - 1] = last;\n"
-      "}\n";
-  const std::string kernels =
-      R"([{"name": "number", "work_group_sizes": [[1]], "trials": [{"global": [8], "arguments": [
-         {"buffer": "int", "count": 2500001}, {"scalar": "int", "value": 2500001}, {"scalar": "int", "value": 7}]}]}])";
-  check_fails("wrote outside the buffer of argument 0", replaced(kernels, R"("value": 2500001)", R"("value": 2500002)"),
-              source);
-  // The other source leaves another last number.
-  const ProveReport report = prove_with_code_of(source, kernels, replaced(source, "= last", "= 8"));
-  BOOST_TEST(contains(report.jobs.at(0).cause, "wrong result: argument 0, element 2500000: 7, expected 8"),
-             report.jobs.at(0).cause);
-}
-
-BOOST_FIXTURE_TEST_CASE(CrashesHangsAndErrorsAreNamed, Proofs) {
+BOOST_FIXTURE_TEST_CASE(CrashesAndErrorsAreNamed, Proofs) {
   const std::string kernels = kernels_of(trial(reverse_arguments()));
   const bool has_lines = device().target.platform_name != "rusticl";  // whose compiler ignores #line
   check_fails(has_lines ? "mine.cl:3:" : "mine.cl as mine: ", kernels,
@@ -266,9 +214,6 @@ BOOST_FIXTURE_TEST_CASE(CrashesHangsAndErrorsAreNamed, Proofs) {
   check_fails("kernel reverse, work-group size 16x1x1: killed by signal", kernels,
               replaced(kSource, "if (i < n) x[i]", "x[i * 1000000000]"));
 #endif
-  options.timeout = std::chrono::seconds(5);
-  check_fails("kernel reverse, work-group size 16x1x1: no end after 5 s", kernels,
-              replaced(kSource, "if (i < n) x[i]", "while (n > 0) x[i]"));
 }
 
 // The proof compares with what the driver makes of the source now.

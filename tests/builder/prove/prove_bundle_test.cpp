@@ -209,20 +209,6 @@ BOOST_FIXTURE_TEST_CASE(AnInterruptionKeepsWhatIsProven, Foreign) {
   BOOST_TEST(proven_entries("580.159.04") == kOffline);
 }
 
-BOOST_FIXTURE_TEST_CASE(NoiseIsProvenAgain, Foreign) {
-  misbehave("prove:noise-once:direct-s-nn");
-  const ProveReport report = required(prove());
-  BOOST_TEST(report.not_jit_free == 0U);
-  BOOST_TEST(calls_of("prove ") == kOffline + 1);
-}
-
-BOOST_FIXTURE_TEST_CASE(ANearMissIsProvenAgainAsInABuild, Foreign) {
-  misbehave("prove:near-miss-5:direct-s-nn");
-  const ProveReport report = required(prove());
-  BOOST_TEST(report.not_jit_free == 0U);
-  BOOST_TEST(calls_of("prove direct-s-nn") == 6U);
-}
-
 BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
   const Target here = prove_options.devices[0].target;
   // The kinds of problems that the device's own profile serves, and with how many variants.

@@ -35,8 +35,8 @@ bool made_for(const Target& tuned, const Target& device);
 // profile of the device's class counts, and winners that the device cannot run are left out without a word.
 //
 // Fails with invalid_argument: a named variant that breaks a constraint of a device; a profile that was made for none
-// of the devices or a device that none was made for, unless options.foreign_profiles; two profiles of one device with
-// the same precision and transposes; a profile without a winner of the wanted precisions.
+// of the devices or a device that none was made for, unless options.foreign_profiles; two profiles of one device;
+// a profile without a winner of the wanted precisions.
 Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
                                              const std::vector<NamedTuning>& shipped = shipped_profiles());
 

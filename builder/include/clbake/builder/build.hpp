@@ -35,7 +35,6 @@ struct BuildOptions {
   unsigned parallel = 0;              // compilations at a time; 0 = one for each core
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
   bool replace = false;               // keep nothing of an earlier bundle at `output` that is not asked for
-  bool strict = false;                // a variant that fails fails the build: nothing is written
   bool reproducible = false;          // no measured times and notes in the proofs, so that two builds can be equal
 };
 
@@ -87,8 +86,7 @@ struct BuildReport {
 // work-group size beyond the device, or with files that could not be read. Programs are one more kind of entries: where
 // one was baked, an earlier bundle's for that device that are not asked for go.
 // Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is no bundle), io
-// (output not writable), cancelled, build_failed (every job failed; or, when strict, any: what is done stays in the
-// work directory).
+// (output not writable), cancelled, build_failed (every job failed).
 Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
                           const std::function<void(const Progress&)>& progress);
 

@@ -6,6 +6,7 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/kernels/generator.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,15 @@ Result<Job> read_job(const std::string& path);
 // The entries of a bundle, sorted as `encode` sorts them, as jobs: one for each target and variant.
 std::vector<Job> jobs_of(const cache::Contents& contents);
 Result<std::vector<Job>> jobs_of(const Bundle& bundle);
+
+// The index of the item, which is added if it is not there.
+template <typename T>
+std::uint32_t index_in(std::vector<T>& list, const T& item) {
+  const auto found = std::find(list.begin(), list.end(), item);
+  const auto index = static_cast<std::uint32_t>(found - list.begin());
+  if (found == list.end()) list.push_back(item);
+  return index;
+}
 
 // Adds a job's variant and entries; equal targets, sources and variants of one name are shared. The variant's index.
 std::uint32_t add_job(cache::Contents& contents, const Job& job);

@@ -30,11 +30,9 @@ struct Exit {
 };
 
 // Exit statuses of a worker, of those in sysexits.h: its program computed something else than the reference
-// (EX_DATAERR); a file could not be read or written (EX_IOERR), which is the disk's fault and not the driver's; the
-// proof is in the output, but should be repeated (EX_TEMPFAIL).
+// (EX_DATAERR); a file could not be read or written (EX_IOERR), which is the disk's fault and not the driver's.
 inline constexpr int kWorkerWrongExit = 65;
 inline constexpr int kWorkerIoExit = 74;
-inline constexpr int kWorkerNearMissExit = 75;
 
 // The end of a process, for a person: "killed by signal 11 (Segmentation fault)", "no end after 120 s", or, after an
 // exit status, the last line of the log.
@@ -49,6 +47,9 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
 
 // For a child that run_all started: it is killed when its parent dies, at once if that has happened already.
 void end_with_parent();
+
+// Starts this executable anew, with these arguments, in the place of this process. Returns only when it fails, with io.
+Status start_anew(const std::vector<std::string>& arguments);
 
 // The path of the running executable.
 std::string own_path();

@@ -16,7 +16,7 @@ struct Program {
   std::string options;   // for clBuildProgram
   std::vector<cache::Launch> launches;
   std::string trial;               // of its variant
-  std::vector<std::string> files;  // paths of what it was read from: the source, what that includes, numbers
+  std::vector<std::string> files;  // paths of what it was read from: the source and what that includes
   std::string failure;             // why it cannot be baked: a file that is missing, an include; else empty
 };
 

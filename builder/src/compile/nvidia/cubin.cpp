@@ -2,7 +2,7 @@
 
 #include <clbake/compute_capability.hpp>
 
-#include "compile/nvidia/ptx_kernels.hpp"
+#include "compile/nvidia/ptx.hpp"
 #include "compile/offline/offline_tools.hpp"
 
 #include <cstring>
@@ -32,45 +32,32 @@ bool holds_table(const cache::Bytes& bytes, std::size_t offset_at, std::size_t s
   return offset <= bytes.size() && size <= bytes.size() - offset;
 }
 
-Status unknown_architecture(const std::string& architecture) {
-  return {Code::invalid_argument, "\"" + architecture + "\" is no architecture of NVIDIA's, such as sm_90"};
-}
-
-// The tool's word for success is not enough.
-Result<Cubin> checked(Result<Cubin> cubin, int capability) {
-  if (!cubin) return cubin;
-  const std::string wanted = "sm_" + std::to_string(capability);
-  const std::string made = cubin_architecture(cubin->bytes);
-  if (made == wanted) return cubin;
-  return {Code::build_failed, name(cubin->tool) + (made.empty() ? " made no cubin" : " made a cubin for " + made) +
-                                  " where one for " + wanted + " was asked for"};
-}
-
-Result<Cubin> run_ptxas(const Tool& ptxas, const std::string& ptx, int capability, std::chrono::seconds timeout) {
-  constexpr const char* input = "program.ptx";
-  constexpr const char* output = "program.cubin";
-  const Result<ScratchDirectory> scratch = ScratchDirectory::create();
-  if (!scratch) return scratch.status();
-  const Status written = write_text(scratch->path() + "/" + input, ptx.c_str());  // the driver's ends in a zero
-  if (!written) return written;
-  const std::string architecture =
-      "sm_" + std::to_string(capability) + (is_linked_for_one_architecture(ptx, capability) ? "a" : "");
-  const Result<std::string> ran = run_tool(ptxas, {"-arch", architecture, "-o", output, input}, *scratch, timeout);
-  if (!ran) return ran.status();
-  const std::string version = ptxas_version(ptxas, *scratch, timeout);
-  if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
-  const std::string bytes = file_text(scratch->path() + "/" + output);
-  return Cubin{cache::Bytes(bytes.begin(), bytes.end()), {"ptxas", version}};
-}
-
-}  // namespace
-
+// True when the bytes are a whole 64-bit ELF file for NVIDIA's GPUs: one that was cut off is none.
 bool is_cubin(const cache::Bytes& bytes) {
   const std::uint8_t magic[] = {0x7f, 'E', 'L', 'F', 2 /* 64 bits */, 1 /* little-endian */};
   return bytes.size() >= kHeaderBytes && std::memcmp(bytes.data(), magic, sizeof magic) == 0 &&
          number_at(bytes, kMachine, 2) == kCuda && holds_table(bytes, kProgramHeaders, 54) &&
          holds_table(bytes, kSectionHeaders, 58);
 }
+
+Result<Cubin> run_ptxas(const std::string& ptx, int capability) {
+  const Tool ptxas = ptxas_tool();
+  if (ptxas.path.empty()) return {Code::no_device, "there is no ptxas in PATH or /usr/local/cuda/bin"};
+  const Result<ToolRoom> room = ToolRoom::create();
+  if (!room) return room.status();
+  const Status written = room->write("program.ptx", ptx.c_str());  // the driver's ends in a zero
+  if (!written) return written;
+  const std::string architecture =
+      "sm_" + std::to_string(capability) + (is_linked_for_one_architecture(ptx, capability) ? "a" : "");
+  const Status ran = room->run(ptxas, {"-arch", architecture, "-o", "program.cubin", "program.ptx"});
+  if (!ran) return ran;
+  const std::string version = room->version_of(ptxas);
+  if (version.empty()) return {Code::build_failed, ptxas.path + ": --version tells no version"};
+  const std::string bytes = room->read("program.cubin");
+  return Cubin{cache::Bytes(bytes.begin(), bytes.end()), {"ptxas", version}};
+}
+
+}  // namespace
 
 std::string cubin_architecture(const cache::Bytes& bytes) {
   if (!is_cubin(bytes)) return {};
@@ -81,28 +68,28 @@ std::string cubin_architecture(const cache::Bytes& bytes) {
   return capability == 0 ? std::string() : "sm_" + std::to_string(capability);
 }
 
-Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& architecture) {
+Result<Cubin> assemble(const std::string& ptx, const std::string& architecture, Assembler by) {
   const int capability = compute_capability(architecture, true);
-  if (capability == 0) return unknown_architecture(architecture);
-  return checked(link_with_libcuda(ptx, capability), capability);
-}
-
-Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
-                                  std::chrono::seconds timeout) {
-  const int capability = compute_capability(architecture, true);
-  if (capability == 0) return unknown_architecture(architecture);
-  return checked(run_ptxas({"ptxas", ptxas, {}, {}}, ptx, capability, timeout), capability);
-}
-
-Result<Cubin> assemble(const std::string& ptx, const std::string& architecture) {
-  Result<Cubin> cubin = assemble_with_libcuda(ptx, architecture);
-  const bool has_device = cubin.status().code() != Code::no_device;
-  // Older libraries refuse what only an architecture with a suffix has.
-  if (cubin || (has_device && !is_for_one_architecture(ptx))) return cubin;
-  const std::string ptxas = ptxas_tool().path;
-  if (!ptxas.empty()) return assemble_with_ptxas(ptxas, ptx, architecture);
-  if (has_device) return cubin;
-  return {Code::no_device, cubin.status().message() + ", and there is no ptxas in PATH or /usr/local/cuda/bin"};
+  if (capability == 0) {
+    return {Code::invalid_argument, "\"" + architecture + "\" is no architecture of NVIDIA's, such as sm_90"};
+  }
+  Result<Cubin> cubin = by == Assembler::ptxas ? run_ptxas(ptx, capability) : link_with_libcuda(ptx, capability);
+  if (!cubin && by == Assembler::best) {
+    const Status refused = cubin.status();
+    const bool has_device = refused.code() != Code::no_device;
+    // Older libraries refuse what only an architecture with a suffix has.
+    if (has_device && !is_for_one_architecture(ptx)) return cubin;
+    cubin = run_ptxas(ptx, capability);
+    if (cubin.status().code() == Code::no_device) {
+      return has_device ? refused : Status(Code::no_device, refused.message() + ", and " + cubin.status().message());
+    }
+  }
+  if (!cubin) return cubin;
+  const std::string wanted = "sm_" + std::to_string(capability);
+  const std::string made = cubin_architecture(cubin->bytes);  // the tool's word for success is not enough
+  if (made == wanted) return cubin;
+  return {Code::build_failed, name(cubin->tool) + (made.empty() ? " made no cubin" : " made a cubin for " + made) +
+                                  " where one for " + wanted + " was asked for"};
 }
 
 }  // namespace clbake::builder

@@ -5,7 +5,6 @@
 #include <clbake/cache/model.hpp>
 #include <clbake/status.hpp>
 
-#include <chrono>
 #include <string>
 
 namespace clbake::builder {
@@ -15,26 +14,23 @@ struct Cubin {
   cache::Tool tool;  // what made it: libcuda 13.0 (the newest CUDA that the driver knows), or ptxas 12.9.86
 };
 
-// True when the bytes are a whole 64-bit ELF file for NVIDIA's GPUs: one that was cut off is none.
-bool is_cubin(const cache::Bytes& bytes);
-
 // "sm_90": the compute capability that the machine code is for, without the suffix (a, f) of code for this one only.
-// Empty when the bytes are no cubin.
+// Empty when the bytes are no whole 64-bit ELF file for NVIDIA's GPUs.
 std::string cubin_architecture(const cache::Bytes& bytes);
 
-// Machine code of `ptx` for `architecture`, which is "sm_90" or, for PTX with such a .target, "sm_90a". With the
-// driver's own library where this machine has a device of that architecture, else with ptxas, if one is found. The
-// driver's library runs inside the caller's process: use a child. Fails with build_failed, and the first line of the
-// log, when the PTX is refused; with no_device when there is no tool for it; with io, or invalid_argument.
-Result<Cubin> assemble(const std::string& ptx, const std::string& architecture);
+enum class Assembler {
+  best,     // the driver's library where this machine has a device of that architecture; else ptxas, if it is found
+  libcuda,  // the driver's library, which runs inside the caller's process: use a child
+  ptxas,
+};
 
-// With the driver's library alone, without a look at what comes out, for the device's own compute capability:
-// 10 * major + minor. Fails with no_device (no driver, or no such device) or build_failed.
+// Machine code of `ptx` for `architecture`, which is "sm_90" or, for PTX with such a .target, "sm_90a". Fails with
+// build_failed, and the first line of the log, when the PTX is refused or the tool's output is no such cubin; with
+// no_device when there is no tool for it; with io, or invalid_argument.
+Result<Cubin> assemble(const std::string& ptx, const std::string& architecture, Assembler by = Assembler::best);
+
+// The driver's library, without a look at what comes out, for the device's own compute capability: 10 * major + minor.
+// Fails with no_device (no driver, or no such device) or build_failed.
 Result<Cubin> link_with_libcuda(const std::string& ptx, int capability);
-
-// The tools of `assemble`. A cubin for another architecture than the one asked for is a failure of the tool.
-Result<Cubin> assemble_with_libcuda(const std::string& ptx, const std::string& architecture);
-Result<Cubin> assemble_with_ptxas(const std::string& ptxas, const std::string& ptx, const std::string& architecture,
-                                  std::chrono::seconds timeout = std::chrono::seconds(120));
 
 }  // namespace clbake::builder

@@ -1,14 +1,12 @@
 // NVIDIA's driver library as an assembler. It is the assembler that the driver itself uses when it loads PTX, so its
 // machine code suits this driver, and no CUDA toolkit has to be installed, neither to build clbake nor to bake.
 #include "compile/nvidia/cubin.hpp"
-#include "compile/nvidia/ptx_kernels.hpp"
+#include "compile/nvidia/ptx.hpp"
 
 #include <dlfcn.h>
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <mutex>
-#include <set>
 
 namespace clbake::builder {
 namespace {
@@ -46,9 +44,7 @@ struct Api {
   CUresult (*device)(CUdevice* device, int ordinal);
   CUresult (*attribute)(int* value, int attribute, CUdevice device);
   CUresult (*retain_primary)(CUcontext* context, CUdevice device);
-  CUresult (*release_primary)(CUdevice device);
-  CUresult (*push)(CUcontext context);
-  CUresult (*pop)(CUcontext* context);
+  CUresult (*set_current)(CUcontext context);
   CUresult (*link_create)(unsigned count, int* options, void** values, CUlinkState* state);
   CUresult (*link_add)(CUlinkState state, int type, void* data, std::size_t size, const char* name, unsigned count,
                        int* options, void** values);
@@ -77,12 +73,10 @@ Result<Api> load_api() {
       find(library, "cuGetErrorName", api.error_name) && find(library, "cuDeviceGetCount", api.device_count) &&
       find(library, "cuDeviceGet", api.device) && find(library, "cuDeviceGetAttribute", api.attribute) &&
       find(library, "cuDevicePrimaryCtxRetain", api.retain_primary) &&
-      find(library, "cuDevicePrimaryCtxRelease_v2", api.release_primary) &&
-      find(library, "cuCtxPushCurrent_v2", api.push) && find(library, "cuCtxPopCurrent_v2", api.pop) &&
-      find(library, "cuLinkCreate_v2", api.link_create) && find(library, "cuLinkAddData_v2", api.link_add) &&
-      find(library, "cuLinkComplete", api.link_complete) && find(library, "cuLinkDestroy", api.link_destroy) &&
-      find(library, "cuModuleLoadData", api.module_load) && find(library, "cuModuleUnload", api.module_unload) &&
-      find(library, "cuModuleGetFunction", api.module_function) &&
+      find(library, "cuCtxSetCurrent", api.set_current) && find(library, "cuLinkCreate_v2", api.link_create) &&
+      find(library, "cuLinkAddData_v2", api.link_add) && find(library, "cuLinkComplete", api.link_complete) &&
+      find(library, "cuLinkDestroy", api.link_destroy) && find(library, "cuModuleLoadData", api.module_load) &&
+      find(library, "cuModuleUnload", api.module_unload) && find(library, "cuModuleGetFunction", api.module_function) &&
       find(library, "cuFuncGetAttribute", api.function_attribute) &&
       find(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy);
   if (!complete) return {Code::no_device, "libcuda.so.1 lacks functions of the CUDA driver API (CUDA 11 has them)"};
@@ -112,40 +106,15 @@ Result<CUdevice> find_device(const Api& api, int capability) {
   return {Code::no_device, "NVIDIA's driver has no device of architecture sm_" + std::to_string(capability)};
 }
 
-// The device's primary context, current on this thread. The process keeps it: making one takes long, and processes wait
-// for each other meanwhile. A tuning on an H200 tried 1.6 variants a second when each link made one, and 4.5 since.
-class Context {
- public:
-  Context(const Api& api, CUdevice device) : api_(api), device_(device) {
-    error_ = api_.retain_primary(&context_, device_);
-    if (error_ != kSuccess) return;
-    keep();
-    error_ = api_.push(context_);
-    if (error_ != kSuccess) api_.release_primary(device_);
-  }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-  ~Context() {
-    if (error_ != kSuccess) return;
-    api_.pop(&context_);
-    api_.release_primary(device_);
-  }
-  CUresult error() const { return error_; }
-
- private:
-  // Retains it once more, never to be released: when the process ends, the driver may end before us.
-  void keep() {
-    static std::mutex mutex;
-    static std::set<CUdevice> kept;
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (kept.insert(device_).second) api_.retain_primary(&context_, device_);
-  }
-
-  const Api& api_;
-  CUdevice device_;
-  CUcontext context_ = nullptr;
-  CUresult error_ = kSuccess;
-};
+// Makes the device's primary context current on this thread. The process keeps it: making one takes long, and processes
+// wait for each other meanwhile. A tuning on an H200 tried 1.6 variants a second when each link made one, and 4.5
+// since.
+Status take_context(const Api& api, CUdevice device) {
+  CUcontext context = nullptr;
+  CUresult error = api.retain_primary(&context, device);
+  if (error == kSuccess) error = api.set_current(context);
+  return error == kSuccess ? Status() : failure(api, Code::no_device, "cuDevicePrimaryCtxRetain", error);
+}
 
 // A link into one cubin, and the log of what is wrong with its input.
 class Link {
@@ -206,11 +175,12 @@ std::vector<Usage> usages_of(const Api& api, const cache::Bytes& cubin, const st
   std::vector<Usage> usages(kernels.size());
   bool known = true;
   for (std::size_t i = 0; i < kernels.size() && known; ++i) {
+    const int threads = static_cast<int>(std::max(kernels[i].threads, 1U));
     CUfunction function = nullptr;
     known = api.module_function(&function, module, kernels[i].name.c_str()) == kSuccess &&
             api.function_attribute(&usages[i].registers, kRegistersOfFunction, function) == kSuccess &&
             api.function_attribute(&usages[i].spilled, kLocalBytesOfFunction, function) == kSuccess &&
-            api.occupancy(&usages[i].resident, function, static_cast<int>(kernels[i].threads), 0) == kSuccess;
+            api.occupancy(&usages[i].resident, function, threads, 0) == kSuccess;
   }
   api.module_unload(module);
   return known ? usages : std::vector<Usage>();
@@ -222,6 +192,7 @@ std::string bounded(std::string ptx, const std::vector<PtxKernel>& kernels, cons
                     int registers_of_multiprocessor) {
   constexpr int kUnit = 8;  // registers of a work-item that are given out at once, from capability 3.0 on
   for (std::size_t i = kernels.size(); i-- > 0;) {  // from the end, so that the positions stay right
+    if (kernels[i].threads == 0) continue;
     const int work_items = (usages[i].resident + 1) * static_cast<int>(kernels[i].threads);
     const int bound = registers_of_multiprocessor / work_items / kUnit * kUnit;
     const int taken = usages[i].registers - bound;
@@ -272,8 +243,8 @@ Result<Cubin> link_with_libcuda(const std::string& ptx, int capability) {
   if (!api) return api.status();
   const Result<CUdevice> device = find_device(*api, capability);
   if (!device) return device.status();
-  const Context context(*api, *device);
-  if (context.error() != kSuccess) return failure(*api, Code::no_device, "cuDevicePrimaryCtxRetain", context.error());
+  const Status context = take_context(*api, *device);
+  if (!context) return context;
   const int target = is_linked_for_one_architecture(ptx, capability) ? capability + kAccelerated : capability;
   Result<cache::Bytes> bytes = Link(*api, target).run(ptx);
   if (!bytes) return bytes.status();

@@ -14,12 +14,12 @@
 #include <clbake/compute_capability.hpp>
 #include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
-#include "compile/nvidia/ptx_kernels.hpp"
+#include "compile/nvidia/ptx.hpp"
 #include "compile/offline/offline_tools.hpp"
-#include "program/proof_note.hpp"
+#include "program/trial.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 #include <sstream>
 #include <utility>
 
@@ -35,9 +35,6 @@ constexpr const char* kMatrixInstructions[] = {"mma.sync.aligned.m16n8k4.row.col
 constexpr const char* kTransposition = "movmatrix.sync.aligned";  // of PTX 7.8, kernels/thin_tile.cl
 constexpr const char* kWarpgroupInstruction = "wgmma.mma_async";  // of sm_90a, kernels/warpgroup_tile.cl
 constexpr const char* kTensorMap = "tensormap.replace";           // of PTX 8.3, kernels/tensor_copies.cl
-constexpr const char* kElf =
-    "\x7f"
-    "ELF";
 
 cache::Bytes bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
@@ -54,13 +51,6 @@ Result<std::string> nearest(const std::string& known, const std::string& wanted)
   return {Code::build_failed, "clang knows no architecture up to " + wanted};
 }
 
-std::vector<std::string> split_words(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
-
 // The most work-items that a kernel is launched with in a work-group.
 std::uint64_t most_items(const std::vector<cache::Launch>& launches, const std::string& kernel) {
   std::uint64_t most = 1;
@@ -75,18 +65,19 @@ std::uint64_t most_items(const std::vector<cache::Launch>& launches, const std::
 // application's own kernel may have several sizes, of which the largest is the bound.
 Status add_work_group_sizes(std::string& ptx, const std::vector<cache::Launch>& launches) {
   for (const cache::Launch& launch : launches) {
-    const std::size_t entry = ptx.find(".entry " + launch.kernel_name + "(");
-    const std::size_t body = entry == std::string::npos ? entry : ptx.find('{', entry);
-    if (body == std::string::npos) return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
-    const std::string head = ptx.substr(entry, body - entry);
-    if (head.find(".reqntid") != std::string::npos || head.find(".maxntid") != std::string::npos) continue;
+    const std::vector<PtxKernel> kernels = kernels_of(ptx);
+    const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                     [&](const PtxKernel& found) { return found.name == launch.kernel_name; });
+    if (kernel == kernels.end()) return {Code::build_failed, "clang left out the kernel " + launch.kernel_name};
+    const std::size_t bound = std::min(ptx.find(".maxntid", ptx.find(".entry " + kernel->name + "(")), kernel->body);
+    if (kernel->threads > 0 || bound < kernel->body) continue;
     std::ostringstream directive;
     if (launch.role == cache::Role::kernel) {
       directive << ".maxntid " << most_items(launches, launch.kernel_name) << ", 1, 1\n";
     } else {
       directive << ".reqntid " << launch.local[0] << ", " << launch.local[1] << ", " << launch.local[2] << "\n";
     }
-    ptx.insert(body, directive.str());
+    ptx.insert(kernel->body, directive.str());
   }
   return {};
 }
@@ -135,64 +126,6 @@ Status complete(const std::string& ptx) {
   return {Code::build_failed, "libclc lacks a function that the kernel calls: " + line};
 }
 
-Result<std::string> clang_text(const Tool& clang, const cache::Source& source, const cache::Variant& variant,
-                               const std::string& architecture, const ScratchDirectory& scratch,
-                               std::chrono::seconds timeout) {
-  if (variant.image_a || variant.image_b) {
-    return {Code::invalid_argument, "clang cannot compile images for NVIDIA's devices"};
-  }
-  const Tool libclc = libclc_tool(clang);
-  for (const Tool* tool : {&clang, &libclc}) {
-    const Status here = required(*tool);
-    if (!here) return here;
-  }
-  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
-  // compiler does.
-  const std::string triple = "--target=nvptx64--nvcl";
-  const Result<std::string> known = run_tool(clang, {triple, "--print-supported-cpus"}, scratch, timeout);
-  if (!known) return known.status();
-  const Result<std::string> cpu = nearest(*known, architecture);
-  if (!cpu) return cpu.status();
-
-  const Status written = write_text(scratch.path() + "/" + kSource, source.text);
-  if (!written) return written;
-  std::vector<std::string> arguments = split_words(variant.build_options);
-  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
-  // stores 8x8 halves per work-item five times as long.
-  for (const char* width : {"", "2", "4", "8", "16"}) {
-    arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
-  }
-  for (const std::string& argument : {triple, std::string("-xcl"), std::string("-O3"), std::string("-S"),
-                                      std::string("-w"), std::string("-o"), std::string(kPtx)}) {
-    arguments.push_back(argument);
-  }
-  for (const std::string& argument : {std::string("-finclude-default-header"), std::string("-mlink-builtin-bitcode"),
-                                      libclc.path, std::string("-target-cpu"), *cpu}) {
-    arguments.emplace_back("-Xclang");
-    arguments.push_back(argument);
-  }
-  arguments.emplace_back(kSource);
-  const Result<std::string> ran = run_tool(clang, arguments, scratch, timeout);
-  if (!ran) return ran.status();
-  std::string ptx = file_text(scratch.path() + "/" + kPtx);
-  Status status = add_work_group_sizes(ptx, variant.launches);
-  if (status) status = complete(ptx);
-  raise_architecture(ptx, compute_capability(*cpu));
-  if (!status) return status;
-  return ptx;
-}
-
-// The kernels of a PTX text.
-std::vector<std::string> entries_in(const std::string& ptx) {
-  const std::string mark = ".entry ";
-  std::vector<std::string> names;
-  for (std::size_t at = ptx.find(mark); at != std::string::npos; at = ptx.find(mark, at + 1)) {
-    const std::size_t begin = at + mark.size();
-    names.push_back(ptx.substr(begin, ptx.find_first_of("( \n", begin) - begin));
-  }
-  return names;
-}
-
 cache::Entry entry_of(cache::Form form, cache::Bytes program, std::vector<cache::Tool> tools) {
   cache::Entry entry;
   entry.form = form;
@@ -201,14 +134,12 @@ cache::Entry entry_of(cache::Form form, cache::Bytes program, std::vector<cache:
   return entry;
 }
 
-Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::seconds timeout) {
-  const Tool ptxas = ptxas_tool();
-  const Status here = required(ptxas);
+Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
+  const Status here = required({ptxas_tool()});
   if (!here) return here;
-  const std::string& architecture = job.target.architecture;
-  Result<Ptx> ptx = clang_ptx(job.source, job.variant, architecture, timeout);
+  Result<Ptx> ptx = clang_ptx(job.source, job.variant, job.target.architecture);
   if (!ptx) return ptx.status();
-  Result<Cubin> cubin = assemble_with_ptxas(ptxas.path, ptx->text, architecture, timeout);
+  Result<Cubin> cubin = assemble(ptx->text, job.target.architecture, Assembler::ptxas);
   if (!cubin) return cubin.status();
   std::vector<cache::Tool> tools = ptx->tools;
   tools.push_back(cubin->tool);
@@ -217,33 +148,34 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job, std::chrono::se
     entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools)));
   }
   entries.front().newer_driver = true;  // the target names the oldest driver
-  if (job.variant.is_program()) entries.front().proof.note = not_listed(entries_in(ptx->text), job.variant);
+  std::vector<std::string> kernels;
+  for (const PtxKernel& kernel : kernels_of(ptx->text)) kernels.push_back(kernel.name);
+  if (job.variant.is_program()) entries.front().proof.note = not_listed(kernels, job.variant);
   return entries;
 }
 
 // Without SPIR-V: from a binary that carries it as well, the driver rebuilds silently when it rejects the machine code.
-Result<std::vector<cache::Entry>> compile_intel(const Job& job, std::chrono::seconds timeout) {
+Result<std::vector<cache::Entry>> compile_intel(const Job& job) {
   const Tool ocloc = ocloc_tool();
-  const Status here = required(ocloc);
+  const Status here = required({ocloc});
   if (!here) return here;
-  const Result<ScratchDirectory> scratch = ScratchDirectory::create();
-  if (!scratch) return scratch.status();
-  const Status written = write_text(scratch->path() + "/" + kSource, job.source.text);
-  if (!written) return written;
-  const Result<std::string> ran =
-      run_tool(ocloc,
-               {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
-                job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"},
-               *scratch, timeout);
-  if (!ran) return ran.status();
-  const std::string output = scratch->path() + "/" + kOutput;  // ocloc 22.43; newer ones append ".bin"
-  std::string binary = file_text(output);
-  if (binary.empty()) binary = file_text(output + ".bin");
-  if (binary.rfind(kElf, 0) != 0) {
+  const Result<ToolRoom> room = ToolRoom::create();
+  if (!room) return room.status();
+  Status status = room->write(kSource, job.source.text);
+  if (status) {
+    status = room->run(ocloc, {"compile", "-file", kSource, "-device", job.target.architecture, "-64", "-options",
+                               job.variant.build_options, "-output", kOutput, "-output_no_suffix", "-exclude_ir"});
+  }
+  if (!status) return status;
+  std::string binary = room->read(kOutput);  // ocloc 22.43; newer ones append ".bin"
+  if (binary.empty()) binary = room->read(std::string(kOutput) + ".bin");
+  if (binary.rfind("\x7f"
+                   "ELF",
+                   0) != 0) {
     return {Code::build_failed, "ocloc reported success but left no machine code"};
   }
   return std::vector<cache::Entry>{
-      entry_of(cache::Form::native, bytes_of(binary), {{ocloc.name, ocloc_version(ocloc, *scratch, timeout)}})};
+      entry_of(cache::Form::native, bytes_of(binary), {{ocloc.name, room->version_of(ocloc)}})};
 }
 
 }  // namespace
@@ -254,28 +186,69 @@ bool is_clangs(const cache::Variant& variant) {
   return read && read->front_end == kernels::FrontEnd::clang;
 }
 
-Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
-                      std::chrono::seconds timeout) {
-  const Result<ScratchDirectory> scratch = ScratchDirectory::create();
-  if (!scratch) return scratch.status();
+Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture) {
+  if (variant.image_a || variant.image_b) {
+    return {Code::invalid_argument, "clang cannot compile images for NVIDIA's devices"};
+  }
   const Tool clang = clang_tool();
-  Result<std::string> text = clang_text(clang, source, variant, architecture, *scratch, timeout);
-  if (!text) return text.status();
-  return Ptx{std::move(*text), {{clang.name, clang_version(clang, *scratch, timeout)}, {libclc_tool(clang).name, {}}}};
+  const Tool libclc = libclc_tool(clang);
+  const Status here = required({clang, libclc});
+  if (!here) return here;
+  const Result<ToolRoom> room = ToolRoom::create();
+  if (!room) return room.status();
+  // "nvcl", not libclc's "nvidiacl": then clang marks pointer arguments with their address space, as NVIDIA's OpenCL
+  // compiler does.
+  const std::string triple = "--target=nvptx64--nvcl";
+  const Result<std::string> cpu = nearest(room->ask(clang, {triple, "--print-supported-cpus"}), architecture);
+  if (!cpu) return cpu.status();
+  std::istringstream options(variant.build_options);
+  std::vector<std::string> arguments{std::istream_iterator<std::string>(options), {}};
+  // vstore_half itself rounds to nearest even. libclc's vstore_half_rte does so in software, which makes a kernel that
+  // stores 8x8 halves per work-item five times as long.
+  for (const char* width : {"", "2", "4", "8", "16"}) {
+    arguments.push_back("-Dvstore_half" + std::string(width) + "_rte=vstore_half" + width);
+  }
+  const std::string rest[] = {triple,
+                              "-xcl",
+                              "-O3",
+                              "-S",
+                              "-w",
+                              "-o",
+                              kPtx,
+                              "-Xclang",
+                              "-finclude-default-header",
+                              "-Xclang",
+                              "-mlink-builtin-bitcode",
+                              "-Xclang",
+                              libclc.path,
+                              "-Xclang",
+                              "-target-cpu",
+                              "-Xclang",
+                              *cpu,
+                              kSource};
+  arguments.insert(arguments.end(), std::begin(rest), std::end(rest));
+  Status status = room->write(kSource, source.text);
+  if (status) status = room->run(clang, arguments);
+  if (!status) return status;
+  std::string ptx = room->read(kPtx);
+  status = add_work_group_sizes(ptx, variant.launches);
+  if (status) status = complete(ptx);
+  if (!status) return status;
+  raise_architecture(ptx, compute_capability(*cpu));
+  return Ptx{std::move(ptx), {{clang.name, room->version_of(clang)}, {libclc.name, {}}}};
 }
 
-Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout) {
+Result<std::vector<cache::Entry>> compile_offline(const Job& job) {
   const PlatformId platform = platform_of(job.target).id;
-  if (platform == PlatformId::nvidia) return compile_nvidia(job, timeout);
-  if (platform == PlatformId::intel_gpu) return compile_intel(job, timeout);
+  if (platform == PlatformId::nvidia) return compile_nvidia(job);
+  if (platform == PlatformId::intel_gpu) return compile_intel(job);
   return {Code::invalid_argument, "no offline compiler is known for " + job.target.platform_name};
 }
 
 Status compile_offline_job(const std::string& path, const std::string& output) {
-  constexpr std::chrono::hours forever{24};  // the worker's caller enforces the time limit
   Result<Job> job = read_job(path);
   if (!job) return job.status();
-  Result<std::vector<cache::Entry>> entries = compile_offline(*job, forever);
+  Result<std::vector<cache::Entry>> entries = compile_offline(*job);
   if (!entries) return entries.status();
   job->entries = std::move(*entries);
   sign(job->entries);

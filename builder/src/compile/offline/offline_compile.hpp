@@ -3,8 +3,6 @@
 
 #include <clbake/builder/jobs.hpp>
 
-#include <chrono>
-
 namespace clbake::builder {
 
 // True when the variant's front end is clang.
@@ -19,13 +17,12 @@ struct Ptx {
 // Every kernel states its work-group size in `.reqntid`, as in the driver's own PTX.
 // For an architecture that clang does not know yet, the PTX is for the newest older one that it knows. Fails with
 // not_found (no clang or no libclc), invalid_argument (the variant reads images), build_failed (the compiler's first
-// error, or it ran longer than `timeout`), io.
-Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture,
-                      std::chrono::seconds timeout);
+// error), io.
+Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant, const std::string& architecture);
 
 // The programs of a job for an offline target with the tools that made each, not proven: first the native one, made
 // with all tools of the target, then for NVIDIA the PTX as the portable one. Fails like clang_ptx, and with
 // invalid_argument when the job's target is not an offline target.
-Result<std::vector<cache::Entry>> compile_offline(const Job& job, std::chrono::seconds timeout);
+Result<std::vector<cache::Entry>> compile_offline(const Job& job);
 
 }  // namespace clbake::builder

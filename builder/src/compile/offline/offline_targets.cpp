@@ -10,8 +10,6 @@
 namespace clbake::builder {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};  // for a tool's version or list of devices
-
 constexpr const char* kNvidiaArchitectures[] = {"sm_50",  "sm_52",  "sm_53",  "sm_60",  "sm_61", "sm_62", "sm_70",
                                                 "sm_72",  "sm_75",  "sm_80",  "sm_86",  "sm_87", "sm_89", "sm_90",
                                                 "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
@@ -49,21 +47,6 @@ std::string oldest_driver(const std::string& toolkit) {
   return {};
 }
 
-// The tool's output, whatever its exit status: ocloc 22.43 prints its help and then fails with 212.
-std::string ask(const Tool& tool, const std::vector<std::string>& arguments, const ScratchDirectory& directory) {
-  if (tool.path.empty()) return {};
-  const Result<std::string> printed = run_tool(tool, arguments, directory, kPatience);
-  return printed ? *printed : file_text(log_of(tool, directory));
-}
-
-std::string obstacle_of(const std::vector<Tool>& tools) {
-  for (const Tool& tool : tools) {
-    const Status status = required(tool);
-    if (!status) return status.message();
-  }
-  return {};
-}
-
 OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& tools, const std::string& ptxas_help) {
   OfflineTarget target;
   target.name = std::string("nvidia:") + architecture;
@@ -85,7 +68,7 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   limits.images = true;
   kernels::set_nvidia_limits(limits, static_cast<std::uint32_t>(compute_capability(architecture)));
   const Tool& ptxas = tools.back();
-  target.obstacle = obstacle_of(tools);
+  target.obstacle = required(tools).message();
   if (!target.obstacle.empty()) return target;
   if (ptxas_help.find("'" + t.architecture + "'") == std::string::npos) {
     target.obstacle = "ptxas " + ptxas.version + " does not know " + t.architecture;
@@ -96,12 +79,12 @@ OfflineTarget nvidia_target(const char* architecture, const std::vector<Tool>& t
   return target;
 }
 
-std::vector<OfflineTarget> nvidia_targets(const ScratchDirectory& directory) {
+std::vector<OfflineTarget> nvidia_targets(const ToolRoom& room) {
   Tool clang = clang_tool();
   Tool ptxas = ptxas_tool();
-  if (!clang.path.empty()) clang.version = clang_version(clang, directory, kPatience);
-  if (!ptxas.path.empty()) ptxas.version = ptxas_version(ptxas, directory, kPatience);
-  const std::string help = ask(ptxas, {"--help"}, directory);
+  clang.version = room.version_of(clang);
+  ptxas.version = room.version_of(ptxas);
+  const std::string help = room.ask(ptxas, {"--help"});
   std::vector<OfflineTarget> targets;
   for (const char* architecture : kNvidiaArchitectures) {
     targets.push_back(nvidia_target(architecture, {clang, libclc_tool(clang), ptxas}, help));
@@ -148,39 +131,34 @@ OfflineTarget intel_target(const IntelDevice& intel, const Tool& ocloc) {
   limits.max_work_group_size = intel.work_group_size;
   for (std::uint64_t& size : limits.max_work_item_sizes) size = intel.work_group_size;
   limits.local_memory_bytes = 65536;
-  target.obstacle = obstacle_of(target.tools);
+  target.obstacle = required(target.tools).message();
   return target;
 }
 
 // The help leaves out some names that ocloc accepts (26.27: arl, lnl); `ocloc ids` resolves those, but not the
 // deprecated ones (22.43: dg2).
-std::vector<OfflineTarget> intel_targets(Tool ocloc, const ScratchDirectory& directory) {
-  if (!ocloc.path.empty()) ocloc.version = ocloc_version(ocloc, directory, kPatience);
-  const std::set<std::string> listed = listed_devices(ask(ocloc, {"compile", "--help"}, directory));
+std::vector<OfflineTarget> intel_targets(const ToolRoom& room) {
+  Tool ocloc = ocloc_tool();
+  ocloc.version = room.version_of(ocloc);
+  const std::set<std::string> listed = listed_devices(room.ask(ocloc, {"compile", "--help"}));
   std::vector<OfflineTarget> targets;
   for (const IntelDevice& device : kIntelDevices) {
     targets.push_back(intel_target(device, ocloc));
     std::string& obstacle = targets.back().obstacle;
-    const auto resolved = [&] { return run_tool(ocloc, {"ids", device.name}, directory, kPatience).ok(); };
+    const auto resolved = [&] { return room.run(ocloc, {"ids", device.name}).ok(); };
     if (!obstacle.empty() || listed.count(device.name) || resolved()) continue;
     obstacle = "ocloc " + ocloc.version + " does not know " + device.name;
   }
   return targets;
 }
 
-std::string known_names(const std::vector<OfflineTarget>& targets) {
-  std::string text;
-  for (const OfflineTarget& target : targets) text += (text.empty() ? "" : ", ") + target.name;
-  return text;
-}
-
 }  // namespace
 
 Result<std::vector<OfflineTarget>> offline_targets() {
-  const Result<ScratchDirectory> scratch = ScratchDirectory::create();
-  if (!scratch) return scratch.status();
-  std::vector<OfflineTarget> targets = nvidia_targets(*scratch);
-  for (OfflineTarget& target : intel_targets(ocloc_tool(), *scratch)) targets.push_back(std::move(target));
+  const Result<ToolRoom> room = ToolRoom::create();
+  if (!room) return room.status();
+  std::vector<OfflineTarget> targets = nvidia_targets(*room);
+  for (OfflineTarget& target : intel_targets(*room)) targets.push_back(std::move(target));
   return targets;
 }
 
@@ -191,7 +169,9 @@ Result<std::vector<OfflineTarget>> offline_targets_named(const std::vector<std::
   for (const std::string& name : names) {
     const auto target = std::find_if(all->begin(), all->end(), [&](const auto& t) { return t.name == name; });
     if (target == all->end()) {
-      return {Code::invalid_argument, "there is no '" + name + "'; there are: " + known_names(*all)};
+      std::string known;
+      for (const OfflineTarget& each : *all) known += (known.empty() ? "" : ", ") + each.name;
+      return {Code::invalid_argument, "there is no '" + name + "'; there are: " + known};
     }
     if (!target->obstacle.empty()) return {Code::not_found, name + ": " + target->obstacle};
     found.push_back(*target);

@@ -49,6 +49,14 @@ std::string first_error(const std::string& log) {
   return {};
 }
 
+// The word of `text` that follows `prefix`, up to a blank or comma; empty when there is none.
+std::string word_behind(const std::string& text, const std::string& prefix) {
+  const std::size_t at = text.find(prefix);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + prefix.size();
+  return text.substr(begin, text.find_first_of(" ,\r\n", begin) - begin);
+}
+
 }  // namespace
 
 // The newest first: libclc is bitcode, which an older clang than its own cannot read.
@@ -84,71 +92,69 @@ Tool ocloc_tool() {
   return {"ocloc", program({"ocloc"}, search_path()), {}, "Debian's intel-ocloc (up to Debian 12: intel-opencl-icd)"};
 }
 
-Status required(const Tool& tool) {
-  if (!tool.path.empty()) return {};
-  return {Code::not_found, tool.name + " is not installed; it is in " + tool.package};
+std::string name(const cache::Tool& tool) { return tool.version.empty() ? tool.name : tool.name + " " + tool.version; }
+
+Status required(const std::vector<Tool>& tools) {
+  for (const Tool& tool : tools) {
+    if (tool.path.empty()) return {Code::not_found, tool.name + " is not installed; it is in " + tool.package};
+  }
+  return {};
 }
 
-std::string log_of(const Tool& tool, const ScratchDirectory& directory) {
-  return directory.path() + "/" + tool.name + ".log";
+Result<ToolRoom> ToolRoom::create() {
+  Result<ScratchDirectory> directory = ScratchDirectory::create();
+  if (!directory) return directory.status();
+  return ToolRoom(std::move(*directory));
 }
 
-Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& arguments,
-                             const ScratchDirectory& directory, std::chrono::seconds timeout) {
+Status ToolRoom::run(const Tool& tool, const std::vector<std::string>& arguments) const {
+  return run(tool, arguments, std::chrono::hours(24));
+}
+
+Status ToolRoom::run(const Tool& tool, const std::vector<std::string>& arguments, std::chrono::seconds limit) const {
   static const std::atomic<bool> never{false};
   Command command;
   command.arguments = {tool.path};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  command.log = log_of(tool, directory);
-  command.directory = directory.path();
+  command.log = directory_.path() + "/log";
+  command.directory = directory_.path();
   command.with_caller = true;  // a worker that is killed takes its compiler along
   std::vector<Command> commands = {command};
   Exit result;
-  const Status ran = run_all(commands, 1, timeout, never, [&](std::size_t, const Exit& exit) { result = exit; });
-  if (!ran) return ran;
-  const std::string log = file_text(command.log);
-  if (result.ok()) return log;
-  const std::string error = result.signal == 0 && !result.timed_out ? first_error(log) : std::string();
-  return {Code::build_failed, tool.name + ": " + (error.empty() ? describe(result, command, timeout) : error)};
+  const Status ran = run_all(commands, 1, limit, never, [&](std::size_t, const Exit& exit) { result = exit; });
+  if (!ran || result.ok()) return ran;
+  const std::string error = result.signal == 0 && !result.timed_out ? first_error(read("log")) : std::string();
+  return {Code::build_failed, tool.name + ": " + (error.empty() ? describe(result, command, limit) : error)};
 }
 
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+// ocloc 22.43 prints its help and then fails with 212.
+std::string ToolRoom::ask(const Tool& tool, const std::vector<std::string>& arguments) const {
+  if (tool.path.empty()) return {};
+  (void)run(tool, arguments, std::chrono::seconds(20));
+  return read("log");
 }
 
-Status write_text(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text << std::flush;
-  return file ? Status() : Status(Code::io, path + ": cannot write");
-}
-
-std::string clang_version(const Tool& clang, const ScratchDirectory& directory, std::chrono::seconds timeout) {
-  const Result<std::string> text = run_tool(clang, {"--version"}, directory, timeout);
-  return text ? word_behind(*text, "clang version ") : std::string();
-}
-
-// From a line like "Cuda compilation tools, release 12.9, V12.9.86".
-std::string ptxas_version(const Tool& ptxas, const ScratchDirectory& directory, std::chrono::seconds timeout) {
-  const Result<std::string> text = run_tool(ptxas, {"--version"}, directory, timeout);
-  return text ? word_behind(*text, ", V") : std::string();
-}
-
-// The file that the query leaves ends in a NUL, in 22.43 in a dot and a NUL. ocloc may fail although it wrote it.
-std::string ocloc_version(const Tool& ocloc, const ScratchDirectory& directory, std::chrono::seconds timeout) {
+// clang: "clang version 15.0.6"; ptxas: "Cuda compilation tools, release 12.9, V12.9.86". The file that ocloc's query
+// leaves ends in a NUL, in 22.43 in a dot and a NUL; ocloc may fail although it wrote it.
+std::string ToolRoom::version_of(const Tool& tool) const {
+  if (tool.name == "clang") return word_behind(ask(tool, {"--version"}), "clang version ");
+  if (tool.name == "ptxas") return word_behind(ask(tool, {"--version"}), ", V");
   const char* const query = "OCL_DRIVER_VERSION";
-  (void)run_tool(ocloc, {"query", query}, directory, timeout);
-  const std::string text = file_text(directory.path() + "/" + query);
+  (void)ask(tool, {"query", query});
+  const std::string text = read(query);
   return text.substr(0, text.find_last_of("0123456789") + 1);
 }
 
-std::string name(const cache::Tool& tool) { return tool.version.empty() ? tool.name : tool.name + " " + tool.version; }
+std::string ToolRoom::read(const std::string& file) const {
+  std::ifstream stream(directory_.path() + "/" + file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
 
-std::string word_behind(const std::string& text, const std::string& prefix) {
-  const std::size_t at = text.find(prefix);
-  if (at == std::string::npos) return {};
-  const std::size_t begin = at + prefix.size();
-  return text.substr(begin, text.find_first_of(" ,\r\n", begin) - begin);
+Status ToolRoom::write(const std::string& file, const std::string& text) const {
+  const std::string path = directory_.path() + "/" + file;
+  std::ofstream stream(path, std::ios::binary);
+  stream << text << std::flush;
+  return stream ? Status() : Status(Code::io, path + ": cannot write");
 }
 
 }  // namespace clbake::builder

@@ -14,30 +14,35 @@ Tool libclc_tool(const Tool& clang);  // the bitcode for NVIDIA: clang's own, el
 Tool ptxas_tool();
 Tool ocloc_tool();
 
-// Run an installed tool in `directory`; empty when it prints no version.
-std::string clang_version(const Tool& clang, const ScratchDirectory& directory, std::chrono::seconds timeout);
-std::string ptxas_version(const Tool& ptxas, const ScratchDirectory& directory, std::chrono::seconds timeout);
-std::string ocloc_version(const Tool& ocloc, const ScratchDirectory& directory, std::chrono::seconds timeout);
-
 // "ptxas 12.9.86", or the name alone when the version is unknown.
 std::string name(const cache::Tool& tool);
 
-// Fails with not_found when the tool is not installed; the message names its package.
-Status required(const Tool& tool);
+// Fails with not_found when one of the tools is not installed; the message names its package.
+Status required(const std::vector<Tool>& tools);
 
-// Runs the tool in `directory`, its working directory, and returns what it printed. Fails with build_failed and the
-// first line that mentions an error.
-Result<std::string> run_tool(const Tool& tool, const std::vector<std::string>& arguments,
-                             const ScratchDirectory& directory, std::chrono::seconds timeout);
+// A scratch directory in which tools run.
+class ToolRoom {
+ public:
+  static Result<ToolRoom> create();
 
-// The file that takes what run_tool's tool prints; the next run replaces it.
-std::string log_of(const Tool& tool, const ScratchDirectory& directory);
+  // Runs an installed tool, without a limit: whoever waits for this process has one. Fails with build_failed and the
+  // first line of its output that mentions an error.
+  Status run(const Tool& tool, const std::vector<std::string>& arguments) const;
 
-// Empty when the file cannot be read.
-std::string file_text(const std::string& path);
-Status write_text(const std::string& path, const std::string& text);
+  // The same; what the tool printed, whatever its exit status, after at most 20 s.
+  std::string ask(const Tool& tool, const std::vector<std::string>& arguments) const;
 
-// The word of `text` that follows `prefix`, up to a blank or comma; empty when there is none.
-std::string word_behind(const std::string& text, const std::string& prefix);
+  // "12.9.86"; empty when the tool is not installed or tells none.
+  std::string version_of(const Tool& tool) const;
+
+  // Files of the directory; empty when one cannot be read.
+  std::string read(const std::string& file) const;
+  Status write(const std::string& file, const std::string& text) const;
+
+ private:
+  explicit ToolRoom(ScratchDirectory directory) : directory_(std::move(directory)) {}
+  Status run(const Tool& tool, const std::vector<std::string>& arguments, std::chrono::seconds limit) const;
+  ScratchDirectory directory_;
+};
 
 }  // namespace clbake::builder

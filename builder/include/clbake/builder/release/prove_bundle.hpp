@@ -34,9 +34,8 @@ Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<
 
 // Worker, in a process of its own with empty driver caches: loads each entry of the bundle `job` (one variant), watches
 // whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
-// and writes the same bundle with the proofs in it to `output`. `overhead` is a compiled job whose kernel does nothing,
-// of the same target. True when an entry is above a limit by less than any compilation takes: the proof should be
-// repeated. Fails with wrong_result, or the reason why an entry would not load.
-Result<bool> prove_job(const std::string& job, const std::string& overhead, const std::string& output);
+// and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target; "-":
+// none is needed. Fails with wrong_result, or the reason why an entry would not load.
+Status prove_job(const std::string& job, const std::string& overhead, const std::string& output);
 
 }  // namespace clbake::builder

@@ -1,35 +1,25 @@
-#include "compile/nvidia/ptx_kernels.hpp"
+#include "compile/nvidia/ptx.hpp"
 
 #include <clbake/compute_capability.hpp>
 
-#include <cstdlib>
+#include <algorithm>
+#include <cstdio>
 
 namespace clbake::builder {
-namespace {
-
-constexpr unsigned long kMostThreads = 1024;  // of a work-group, on all of NVIDIA's devices
-
-}  // namespace
 
 std::vector<PtxKernel> kernels_of(const std::string& ptx) {
+  constexpr unsigned kMostThreads = 1024;  // of a work-group, on all of NVIDIA's devices
   const std::string entry = ".entry ";
-  const std::string size = ".reqntid ";
   std::vector<PtxKernel> kernels;
   for (std::size_t at = ptx.find(entry); at != std::string::npos; at = ptx.find(entry, at + 1)) {
     const std::size_t name = at + entry.size();
-    const std::size_t parameters = ptx.find('(', name);
     const std::size_t body = ptx.find('{', name);
-    const std::size_t directive = ptx.find(size, name);
-    if (body == std::string::npos || parameters > body || directive > body) continue;
-    unsigned long threads = 1;  // "16, 8, 1"
-    const char* number = ptx.c_str() + directive + size.size();
-    for (int dimension = 0; dimension < 3; ++dimension) {
-      char* end = nullptr;
-      threads *= std::strtoul(number, &end, 10);
-      number = *end == ',' ? end + 1 : end;
-    }
-    if (threads == 0 || threads > kMostThreads) continue;
-    kernels.push_back({ptx.substr(name, parameters - name), static_cast<unsigned>(threads), body});
+    if (body == std::string::npos) break;
+    const std::size_t size = std::min(ptx.find(".reqntid ", name), body);
+    unsigned x = 0, y = 1, z = 1;
+    std::sscanf(ptx.c_str() + size, ".reqntid %u, %u, %u", &x, &y, &z);
+    const bool plausible = x <= kMostThreads && y <= kMostThreads && z <= kMostThreads && x * y * z <= kMostThreads;
+    kernels.push_back({ptx.substr(name, ptx.find_first_of("( \n", name) - name), body, plausible ? x * y * z : 0});
   }
   return kernels;
 }

@@ -1,4 +1,4 @@
-// The known parts of a PTX text: its kernels, as far as their registers need it, and for which devices it is.
+// NVIDIA's PTX, a text: its kernels, as far as their registers need it, and for which devices it is.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace clbake::builder {
 
 struct PtxKernel {
   std::string name;
-  unsigned threads = 0;  // of a work-group: the product of .reqntid, which every kernel of clbake has
   std::size_t body = 0;  // where its opening brace is: directives go in front of it
+  // Work-items of a work-group: the product of .reqntid, which every kernel of clbake has; 0: it does not say.
+  unsigned threads = 0;
 };
 
-// Without those that do not say `.reqntid`.
 std::vector<PtxKernel> kernels_of(const std::string& ptx);
 
 // True when the text is for an architecture with a suffix, such as sm_90a: later ones do not run it.

@@ -1,0 +1,31 @@
+// The proof of one entry, in the making.
+#pragma once
+
+#include <clbake/builder/jobs.hpp>
+
+#include "prove/compile_watch.hpp"
+
+namespace clbake::builder {
+
+struct EntryProof {
+  const Job& job;
+  const Device& device;
+  const Session& session;
+  const Library& library;  // serves this entry and nothing else
+  CompileWatch& watch;
+  cache::Proof& proof;
+  std::string remark;    // for the proof's note
+  std::string compiles;  // why it is not JIT-free; empty when it is
+
+  void loaded(const Explanation& explanation);
+
+  // The proof keeps the figures of the check that came closest to its tolerance.
+  void checked(double error, double tolerance);
+};
+
+// Runs the trials of an application's program: times first launches against later ones, and compares what the kernels
+// leave in their buffers with what is expected or, without that, with what a build from the job's source leaves there.
+// Fails with wrong_result, or with what else went wrong; the message names the kernel and its work-group size.
+Status prove_program(EntryProof& entry);
+
+}  // namespace clbake::builder
