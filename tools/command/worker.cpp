@@ -8,7 +8,6 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/process.hpp>
-#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/builder/tune.hpp>
 
 namespace clbake::tool {

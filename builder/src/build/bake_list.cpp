@@ -144,18 +144,6 @@ std::string missing_kinds(const std::set<GemmKind>& kinds) {
   return text;
 }
 
-std::string driver_change(const NamedTuning& profile, const Site& site) {
-  const Target& then = profile.tuning.target;
-  const Target& now = site.device.target;
-  std::string text;
-  const auto compare = [&](const char* what, const std::string& before, const std::string& here) {
-    if (before != here) text += std::string(text.empty() ? "" : ", ") + what + " " + before + ", here " + here;
-  };
-  compare("driver", then.driver_version, now.driver_version);
-  compare("platform", then.platform_version, now.platform_version);
-  return text.empty() ? text : profile.file + ": tuned with " + text;
-}
-
 Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options) {
   const NamedTuning* profile = nullptr;
   for (const NamedTuning& each : options.profiles) {
@@ -172,8 +160,6 @@ Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options
   const std::set<GemmKind> kinds = add_winners(site, profile->tuning, options.precisions, bake_list);
   if (kinds.empty()) return {Code::invalid_argument, profile->file + ": has no winner of the wanted precisions"};
   bake_list.profile = profile->file + tuned_on(profile->tuning);
-  const std::string change = site.offline ? "" : driver_change(*profile, site);
-  if (!change.empty()) bake_list.remarks.push_back(change);
   const std::string lacking = options.precisions.empty() ? missing_kinds(kinds) : std::string();
   if (!lacking.empty()) {
     bake_list.remarks.push_back("not tuned and not baked: " + lacking +

@@ -1,5 +1,5 @@
+#include <clbake/builder/compile.hpp>
 #include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/finalize.hpp>
 #include "program/trial_run.hpp"
 #include "prove/entry_proof.hpp"

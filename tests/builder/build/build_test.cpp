@@ -229,15 +229,6 @@ BOOST_AUTO_TEST_CASE(EveryBundleHoldsASourceForEveryKindOfProblem) {
   BOOST_TEST(std::filesystem::file_size(fixture.options.output) - without < 760 * source_only);
 }
 
-BOOST_AUTO_TEST_CASE(AnIntermediateLanguageIsNotMeasuredAgain) {
-  BuildFixture fixture;
-  fixture.misbehave("compile:portable:direct-s-tt");
-  const Result<BuildReport> report = fixture.build();
-  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
-  BOOST_TEST(report->not_jit_free == 1U);
-  BOOST_TEST(fixture.calls_of("prove direct-s-tt") == 1U);
-}
-
 BOOST_AUTO_TEST_CASE(TwoEqualDevicesAreBakedOnce) {
   BuildFixture fixture;
   fixture.options.devices = {made_up_device(), made_up_device()};
@@ -282,14 +273,6 @@ BOOST_AUTO_TEST_CASE(NothingToBuildForIsRefused) {
   fixture.options.precisions.clear();
   BOOST_TEST(outcome(fixture.build()) == "invalid argument");
   BOOST_TEST(fixture.files().empty());
-}
-
-BOOST_AUTO_TEST_CASE(AMissingWorkerIsNamed) {
-  BuildFixture fixture;
-  fixture.options.worker = fixture.path("no-such-worker");
-  const Result<BuildReport> report = fixture.build();
-  BOOST_TEST(outcome(report) == "input/output");
-  BOOST_TEST(contains(report.status().message(), "no-such-worker"), report.status().message());
 }
 
 BOOST_AUTO_TEST_CASE(WantedVariantsReplaceTheDefaultOnes) {

@@ -9,22 +9,6 @@
 
 namespace clbake::builder::test {
 
-BOOST_AUTO_TEST_CASE(AnUnprovenEntryOfAnEarlierBundleIsNotTakenOver) {
-  BuildFixture fixture;
-  BOOST_REQUIRE_EQUAL(outcome(fixture.build()), "ok");
-  cache::Contents contents = baked_contents_of(fixture.options.output);
-  for (cache::Entry& entry : contents.entries) {
-    const std::vector<cache::Tool> tools = entry.proof.tools;
-    entry.proof = {};
-    entry.proof.tools = tools;
-  }
-  write_bundle(fixture.options.output, contents);
-  const Result<BuildReport> report = fixture.build();
-  BOOST_REQUIRE_EQUAL(outcome(report), "ok");
-  BOOST_TEST(report->baked == kVariants);
-  BOOST_TEST(report->reused == 0U);
-}
-
 BOOST_AUTO_TEST_CASE(OtherDevicesAndPrecisionsStayInTheBundle) {
   BuildFixture fixture;
   fixture.options.precisions = {Precision::single_precision, Precision::double_precision};

@@ -62,26 +62,6 @@ BOOST_AUTO_TEST_CASE(ABundleAndItselfAreTheBundle) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(PartsOfABundleAreTheBundle) {
-  const Contents whole = small_contents();
-  std::vector<NamedBundle> parts;
-  for (std::size_t i = 0; i < whole.entries.size(); ++i) {
-    Contents part = shuffled(whole, static_cast<unsigned>(i));
-    const cache::Target target = whole.targets[whole.entries[i].target];
-    part.entries = {whole.entries[i]};
-    part.entries[0].target =
-        static_cast<std::uint32_t>(std::find(part.targets.begin(), part.targets.end(), target) - part.targets.begin());
-    const auto same_name = [&](const cache::Variant& v) {
-      return v.name == whole.variants[whole.entries[i].variant].name;
-    };
-    part.entries[0].variant = static_cast<std::uint32_t>(
-        std::find_if(part.variants.begin(), part.variants.end(), same_name) - part.variants.begin());
-    parts.push_back({std::to_string(i), std::move(part)});
-  }
-  const MergedBundle all = merged(parts);
-  BOOST_TEST(fingerprint(normalized(all.contents)) == fingerprint(whole));
-}
-
 BOOST_AUTO_TEST_CASE(TheProvenEntryWinsWhereverItStands) {
   BOOST_TEST(kept(one_entry(1, false), one_entry(2, true)) == 2);
   BOOST_TEST(kept(one_entry(1, true), one_entry(2, false)) == 1);
@@ -140,12 +120,6 @@ BOOST_AUTO_TEST_CASE(AVariantThatIsAnotherOneIsLeftOutWithAllThatNeedsIt) {
   BOOST_TEST(std::none_of(profile.models.begin(), profile.models.end(), is_tile));
   BOOST_TEST(!profile.defaults.empty());
   BOOST_TEST(normalized(both.contents).entries.size() == 7U);
-}
-
-BOOST_AUTO_TEST_CASE(AnotherSourceMakesAnotherVariant) {
-  Contents other = small_contents();
-  other.sources[1].text = "changed";
-  BOOST_TEST(merged(small_contents(), other).left_out.size() == 1U);
 }
 
 // As the default variants of two versions of clbake are.

@@ -91,15 +91,6 @@ BOOST_AUTO_TEST_CASE(ACubinThatWasCutOffIsNone) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(TablesOutsideTheFileAreNoCubin) {
-  for (const std::size_t field : {32U, 40U}) {  // where the tables of programs and sections begin
-    cache::Bytes bytes = handmade_cubin(90);
-    bytes[54] = bytes[56] = 1;  // a program header of one byte
-    for (std::size_t i = 0; i < 8; ++i) bytes[field + i] = 0xff;
-    BOOST_TEST(cubin_architecture(bytes) == "");
-  }
-}
-
 BOOST_AUTO_TEST_CASE(OtherNamesThanNvidiasAreNoArchitecture) {
   for (const char* name : {"", "sm_", "gfx90a", "90", "sm_9x", "sm_-90", "sm_090", "sm_90b", "sm_90aa", "sm_9000"}) {
     BOOST_TEST(outcome(assemble(small_ptx(), name)) == "invalid argument", name);
@@ -133,23 +124,6 @@ BOOST_AUTO_TEST_CASE(WhatGoesWrongInPtxasIsTold) {
   BOOST_TEST(message("exit 0") == "ptxas 99.1.2 made no cubin" + wanted);
   BOOST_TEST(message("echo text > \"$4\"") == "ptxas 99.1.2 made no cubin" + wanted);
   BOOST_TEST(message("cp $here/other \"$4\"") == "ptxas 99.1.2 made a cubin for sm_80" + wanted);
-}
-
-BOOST_AUTO_TEST_CASE(AToolWithoutAVersionIsNotPtxas) {
-  const Script script("exit 0");
-  script.write("ptxas", "#!/bin/sh\necho hello\n");
-  const Result<Cubin> cubin = script.assemble();
-  BOOST_TEST(outcome(cubin) == "build failed");
-  BOOST_TEST(cubin.status().message() == script.path("ptxas") + ": --version tells no version");
-}
-
-BOOST_AUTO_TEST_CASE(TheFirstExecutablePtxasOfThePathIsFound) {
-  const Script first("exit 0");
-  const Script second("exit 0");
-  const Path path(":/no/such/directory:" + first.directory() + ":" + second.directory());
-  BOOST_TEST(ptxas_tool().path == first.path("ptxas"));
-  chmod(first.path("ptxas").c_str(), 0600);
-  BOOST_TEST(ptxas_tool().path == second.path("ptxas"));
 }
 
 // No driver has this architecture: the tool that is left is ptxas.

@@ -6,6 +6,7 @@
 #include <clbake/builder/programs.hpp>
 #include "compile/offline/offline_compile.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 
@@ -205,26 +206,23 @@ BOOST_FIXTURE_TEST_CASE(ACompilerThatLiesAboutSuccessIsFound, Toolbox) {
   BOOST_TEST(contains(complaint("intel:dg2"), "ocloc reported success but left no machine code"));
 }
 
-// A target and its program, with an old and a new ocloc.
+// An old and a new ocloc.
 BOOST_FIXTURE_TEST_CASE(EveryOclocIsAskedForItsDevices, Toolbox) {
   const auto check = [&](const char* version, const char* platform, const Names& known, const Names& unknown) {
-    for (const std::string& name : known) {
-      BOOST_TEST_CONTEXT(name << " with " << version) {
-        const OfflineTarget target = required(offline_targets_named({"intel:" + name})).front();
-        BOOST_TEST(target.device.target.driver_version == version);
-        BOOST_TEST(target.device.target.platform_name == platform);
-        BOOST_TEST((tools_of(target) == Tools{{"ocloc", version}}));
-        const std::vector<cache::Entry> entries = required(compile_offline(job_for(target.name.c_str())));
-        BOOST_REQUIRE_EQUAL(entries.size(), 1U);
-        BOOST_TEST(entries[0].program.size() == 4U);
-        BOOST_TEST((entries[0].proof.tools == tools_of(target)));
-      }
+    const std::vector<OfflineTarget> all = required(offline_targets());
+    for (const OfflineTarget& target : all) {
+      if (target.name.rfind("intel:", 0) != 0) continue;
+      const std::string device = target.name.substr(6);
+      BOOST_TEST(target.device.target.driver_version == version);
+      BOOST_TEST(target.device.target.platform_name == platform);
+      const bool is_known = std::count(known.begin(), known.end(), device) > 0;
+      BOOST_TEST(target.obstacle == (is_known ? "" : "ocloc " + std::string(version) + " does not know " + device));
+      BOOST_TEST(is_known == (std::count(unknown.begin(), unknown.end(), device) == 0), device);
     }
-    for (const std::string& name : unknown) {
-      const Result<std::vector<OfflineTarget>> refused = offline_targets_named({"intel:" + name});
-      BOOST_TEST(outcome(refused) == "not found");
-      BOOST_TEST(refused.status().message() == "intel:" + name + ": ocloc " + version + " does not know " + name);
-    }
+    const std::vector<cache::Entry> entries = required(compile_offline(job_for("intel:dg2")));
+    BOOST_REQUIRE_EQUAL(entries.size(), 1U);
+    BOOST_TEST(entries[0].program.size() == 4U);
+    BOOST_TEST((entries[0].proof.tools == Tools{{"ocloc", version}}));
   };
   add_ocloc_22_43();
   check("22.43.24595", "Intel(R) OpenCL HD Graphics", {"skl", "icllp", "tgllp", "adlp", "dg1", "dg2", "pvc"},
@@ -241,12 +239,4 @@ BOOST_FIXTURE_TEST_CASE(VariantsOfNvidiaAreClangs, Toolbox) {
   BOOST_TEST(!is_clangs({}));
   BOOST_TEST(kernels::name(offline_variant(target_named("nvidia:sm_90"), params)) == kernels::name(params) + "-clang");
   BOOST_CHECK(offline_variant(target_named("intel:dg2"), params) == params);
-}
-
-BOOST_FIXTURE_TEST_CASE(ImagesAreNotForClang, Toolbox) {
-  add_clang(kGoodClang);
-  add_ptxas(kGoodPtxas);
-  const Job job = job_for("nvidia:sm_90", "stripe-s-nn-128x64x256-8x4x4-v4-aimage");
-  const Result<Ptx> ptx = clang_ptx(job.source, job.variant, "sm_90");
-  BOOST_TEST(outcome(ptx) == "invalid argument");
 }

@@ -128,13 +128,8 @@ BOOST_AUTO_TEST_CASE(AFileThatCannotBeReadIsNamed) {
   check(shop.path("large.json"), "malformed", "64 MiB");
 }
 
-BOOST_AUTO_TEST_CASE(ANameMayStandOnceInAnObject) {
-  check_refused(replaced("\"tried\": 5", "\"tried\": 5, \"seed\": 1"), "seed: ", "twice");
-  check_refused(replaced("\"address_bits\"", "\"vendor\":\"x\",\"address_bits\""), "target.vendor: ", "twice");
-  check_refused(replaced("\"tried\"", "\"a\\n\\u001b[2J\": 0, \"tried\""), "?: ", "control character");
-  std::string many;
-  for (int i = 0; i < 50; ++i) many += "\"x" + std::to_string(i) + "\": 0, ";
-  check_refused(replaced("\"tried\"", many + "\"tried\""), "tried: ", "one name too many");
+BOOST_AUTO_TEST_CASE(ControlCharactersOfANameAreNotShown) {
+  check_refused(replaced("\"tried\"", "\"a\\n\\u001b[2J\": 0, \"tried\""), "a??[2J: ", "is no field");
 }
 
 BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {

@@ -202,13 +202,6 @@ BOOST_FIXTURE_TEST_CASE(ABuildOfTheSameKeepsTheProofs, Foreign) {
   BOOST_TEST(required(prove()).jobs.empty());
 }
 
-BOOST_FIXTURE_TEST_CASE(AnInterruptionKeepsWhatIsProven, Foreign) {
-  BOOST_TEST(outcome(prove(5)) == "cancelled");
-  BOOST_TEST(proven_entries("525.60.13") == 5U);
-  BOOST_TEST(required(prove()).proven == kOffline - 5);
-  BOOST_TEST(proven_entries("580.159.04") == kOffline);
-}
-
 BOOST_FIXTURE_TEST_CASE(AnInterruptionTakesNoProblemAway, Foreign) {
   const Target here = prove_options.devices[0].target;
   // The kinds of problems that the device's own profile serves, and with how many variants.

@@ -20,7 +20,7 @@ struct BakeList {
   // For a person: "a.json (tuned on ...)", "shipped nvidia (tuned on ...)", "shipped amd (not tuned: ...)"; empty when
   // variants were named.
   std::string profile;
-  std::vector<std::string> remarks;  // on a driver that is not the one that was tuned with
+  std::vector<std::string> remarks;  // on kinds of problems that the profile lacks
 };
 
 // True when a profile's target is the device, whatever its driver: platform, vendor and device name agree; or, for a

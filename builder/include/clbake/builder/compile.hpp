@@ -1,4 +1,4 @@
-// The compiling workers.
+// The workers of a build: each is a process of its own.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -7,12 +7,18 @@
 
 namespace clbake::builder {
 
-// Worker, in a process of its own: compiles the only variant of the bundle `job` for the bundle's only target,
+// Compiles the only variant of the bundle `job` for the bundle's only target,
 // finalizes it unless `plain`, and writes the same bundle with the program or programs in it (not proven) to `output`.
 Status compile_job(const std::string& job, const std::string& output, bool plain);
 
 // The same for an offline target, with its tools instead of a driver. Killing the worker's process group kills the
 // compiler, too.
 Status compile_offline_job(const std::string& job, const std::string& output);
+
+// Proves, in a process with empty driver caches: loads each entry of the bundle `job` (one variant), watches
+// whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
+// and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target; "-":
+// none is needed. Fails with wrong_result, or the reason why an entry would not load.
+Status prove_job(const std::string& job, const std::string& overhead, const std::string& output);
 
 }  // namespace clbake::builder

@@ -25,7 +25,7 @@ struct BuilderPlatform {
   bool is_cpu;         // a device that does not tell its type is a CPU
   bool finish_waits;   // clFinish waits for commands without an event, too
   bool shuffles;       // sub-group shuffles work where the driver has the extension
-  bool assembles;      // the builder makes machine code of the driver's intermediate language (finalize_nvidia.cpp)
+  bool assembles;      // the builder makes machine code of the driver's intermediate language (compile/nvidia)
   Evidence evidence;   // of a compilation, in a proof
   const char* remark;  // for the user, on every entry; null: none
   Environment caches;  // variables that turn the driver's cache on, in the directory that stands for an empty value

@@ -1,5 +1,5 @@
-// Proofs that entries compute GEMM and leave nothing to compile: of one job, in a worker, and of the entries of a
-// bundle that was baked where their devices were not.
+// Proofs that entries compute what they should and leave nothing to compile, of a bundle that was baked where their
+// devices were not.
 #pragma once
 
 #include <clbake/builder/build.hpp>
@@ -31,11 +31,5 @@ struct ProveReport {
 // io or cancelled.
 Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<bool>& cancel,
                                  const std::function<void(const Progress&)>& progress);
-
-// Worker, in a process of its own with empty driver caches: loads each entry of the bundle `job` (one variant), watches
-// whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
-// and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target; "-":
-// none is needed. Fails with wrong_result, or the reason why an entry would not load.
-Status prove_job(const std::string& job, const std::string& overhead, const std::string& output);
 
 }  // namespace clbake::builder
