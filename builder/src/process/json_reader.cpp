@@ -1,6 +1,7 @@
 #include "process/json_reader.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace clbake::builder {
 namespace {
@@ -19,19 +20,18 @@ std::string describe(const Json::parse_error& error, const std::string& text) {
 
 Result<Json> parse_json(const std::string& text, std::size_t max_depth) {
   if (text.empty()) return {Code::malformed, "is empty"};
-  bool too_deep = false;
-  const auto callback = [&](int depth, Json::parse_event_t event, const Json&) {
+  const auto check_depth = [&](int depth, Json::parse_event_t event, const Json&) {
     const bool starts = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    too_deep = too_deep || (starts && static_cast<std::size_t>(depth) >= max_depth);
-    return !too_deep;
+    if (!starts || static_cast<std::size_t>(depth) < max_depth) return true;
+    throw std::length_error("lists and objects nested more than " + std::to_string(max_depth) + " deep");
   };
   try {
-    Json json = Json::parse(text, callback);
-    if (!too_deep) return json;
-    return {Code::malformed, "lists and objects nested more than " + std::to_string(max_depth) + " deep"};
+    return Json::parse(text, check_depth);
   } catch (const Json::parse_error& error) {
     return {Code::malformed, describe(error, text)};
   } catch (const Json::exception& error) {
+    return {Code::malformed, error.what()};
+  } catch (const std::length_error& error) {
     return {Code::malformed, error.what()};
   }
 }
