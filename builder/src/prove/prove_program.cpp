@@ -131,6 +131,28 @@ std::vector<std::string> kernels_in(cl_program program) {
   return kernels;
 }
 
+// True when the program holds machine code for the launch, as far as the driver tells.
+bool has_code(const cache::Proof& proof, const TrialCase& tried) {
+  const Extents3& size = tried.size;
+  const std::string shape =
+      tried.kernel.name + " " + std::to_string(size[0]) + "-" + std::to_string(size[1]) + "-" + std::to_string(size[2]);
+  const auto begins = [&](const std::string& text) { return text == shape || text.rfind(shape + "-", 0) == 0; };
+  const std::vector<std::string>& shapes = proof.specialisations;
+  return shapes.empty() || size == Extents3{1, 1, 1} || std::any_of(shapes.begin(), shapes.end(), begins);
+}
+
+// The launches that the program holds no machine code for; empty when there are none.
+std::string missing_sizes(const std::vector<Tried>& all, const cache::Proof& proof) {
+  std::string names;
+  for (const Tried& one : all) {
+    const std::string name = one.tried.name();
+    if (has_code(proof, one.tried) || names.find(name) != std::string::npos) continue;
+    names += (names.empty() ? "" : ", nor for ") + name;
+  }
+  if (names.empty()) return names;
+  return "there is no machine code for " + names + ": a trial launches it, and \"work_group_sizes\" lacks it";
+}
+
 }  // namespace
 
 Status prove_program(EntryProof& entry) {
@@ -151,7 +173,8 @@ Status prove_program(EntryProof& entry) {
     entry.proof.steady_us = static_cast<float>(timing->steady_us);
   }
   entry.remark = not_listed(kernels_in(program->get()), variant);
-  entry.compiles = entry.watch.verdict();  // before the build from source
+  entry.compiles = missing_sizes(all, entry.proof);
+  if (entry.compiles.empty()) entry.compiles = entry.watch.verdict();  // before the build from source
   return compare_with_source(all, entry);
 }
 

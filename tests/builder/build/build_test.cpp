@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(AWantedVariantThatTheDeviceCannotRunWritesNothing) {
   fixture.options.variants = {wanted};
   const Result<BuildReport> report = fixture.build();
   BOOST_TEST((report.status().code() == Code::invalid_argument));
-  for (const char* part : {"work-group-size", "16 * 16 = 256", "limit 1"}) {
+  for (const char* part : {"work-group-size", "256, limit 1"}) {
     BOOST_TEST(contains(report.status().message(), part), report.status().message());
   }
   BOOST_TEST(fixture.files().empty());
