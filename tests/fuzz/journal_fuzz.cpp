@@ -6,7 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace clbake;
-  using namespace clbake::builder;
+  using namespace clbake::builder::tune;
   static const tests::TemporaryDirectory directory;
   const std::string path = directory.file("journal");
   fuzz::write_file(path, data, size);

@@ -28,7 +28,7 @@ one_way() {
     [ -n "${rank[$target]+x}" ] || { complain "$file includes \"$include\": no such room"; continue; }
     [ "${rank[$target]}" -le "${rank[$room]}" ] || complain "$file includes \"$include\": $room/ must not know $target/"
   done < <(grep -rnoE '#include ("[^"]+"|<clbake/builder/[^>]+>)' "$folder" --include='*.hpp' --include='*.cpp' |
-           sed -E 's/^([^:]+):[0-9]+:#include ["<]([^">]+)[">]/\1:\2/' | grep -vE ':clbake/builder/(half|bfloat16).hpp$')
+           sed -E 's/^([^:]+):[0-9]+:#include ["<]([^">]+)[">]/\1:\2/' | grep -vE ':clbake/builder/sixteen_bits.hpp$')
 }
 one_way builder/src process shape device run program compile profile release prove build tune fleet
 one_way runtime/src opencl select program finalize launch overlay load . c trust
