@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const tests::TemporaryDirectory directory;
   const std::string path = directory.file("journal");
   fuzz::write_file(path, data, size);
-  const JournalRecord record{"explore single nn 17 0", "direct", 12.5, {{1.5}, {}}, {{1, "cause"}}, {}};
+  const JournalRecord record{"explore single nn 17 0", "direct local_tile", 12.5, {{1.5}, {}}, {{1, "cause"}}, {}};
   {
     Result<Journal> journal = Journal::open(path, "{}");
     if (!journal) return 0;
