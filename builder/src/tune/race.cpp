@@ -45,6 +45,7 @@ Race::Race(SearchContext& context, Stage stage, const GemmKind& kind, std::size_
 }
 
 Status Race::run(double until, std::size_t end) {
+  until_ = until;
   context_.results.enter(key_, stage_ == Stage::explore);
   Status status;
   for (; status && !cut_ && step_ < std::min(end, steps_); step_ += status && !cut_ ? 1 : 0) {
@@ -104,7 +105,8 @@ bool Race::too_slow(std::size_t racer) const {
 
 Status Race::compile(const std::vector<std::size_t>& racers, bool in_new_processes) {
   return in_parallel(racers, false, [&](std::size_t r) -> Status {
-    if (processes_[r]) return {};
+    const bool in_time = stage_ == Stage::finals || in_new_processes || context_.clock.now() < until_;
+    if (processes_[r] || !in_time) return {};
     const std::string skipped = context_.processes.skips(racers_[r].params);
     if (!skipped.empty()) record_.failures[r] = skipped;
     if (!skipped.empty()) return {};

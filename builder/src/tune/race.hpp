@@ -44,7 +44,8 @@ class Race {
   Race(SearchContext& context, Stage stage, const GemmKind& kind, std::size_t number, std::vector<Racer> racers);
 
   // The next steps, up to the step `end`. None begins when the clock says `until`, but for the second probe of what was
-  // compiled to explore; none lasts longer than the budget. Fails with cancelled or io.
+  // compiled to explore, and nothing more is compiled then, but for the finals; none lasts longer than the budget.
+  // Fails with cancelled or io.
   Status run(double until, std::size_t end = SIZE_MAX);
 
   bool finished() const { return step_ == steps_; }
@@ -71,6 +72,7 @@ class Race {
   std::size_t steps_ = 0;
   std::size_t step_ = 0;                                   // the next one, or the one under way
   JournalRecord record_;                                   // of the step under way
+  double until_ = 0;                                       // of run()
   bool cut_ = false;                                       // the budget ended during the step
   std::vector<std::unique_ptr<TimingProcess>> processes_;  // of the racers, null: none yet, or it failed
   std::vector<std::size_t> again_;                         // racers that failed in a process of an earlier variant
