@@ -45,7 +45,7 @@ class BuildFixture {
   // Proves what was built, on the same devices by the same worker.
   Result<ProveReport> prove() const;
 
-  // Of the last build: what the worker was asked to do, as "VERB VARIANT" in the order of the calls ...
+  // The worker's orders in the last build, as "VERB VARIANT" in the order of the calls ...
   std::vector<std::string> calls() const;
   std::size_t calls_of(const std::string& verb_and_part) const;
   // ... and what the progress callback got.
@@ -65,7 +65,7 @@ cache::Contents baked_contents_of(const std::string& path);
 // The report of one variant; stops the test when it is not there.
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant);
 
-// Whether a process, by its number in text, does anything still; one that has ended and that nobody waited for does
+// True while a process, by its number in text, does anything; one that has ended and that nobody waited for does
 // not.
 bool is_running(const std::string& pid);
 

@@ -6,7 +6,7 @@
 
 namespace clbake::tool {
 
-// What a trial loads, and how: by one variant of a bundle, or by another library.
+// A trial's way to its first result: one variant of a bundle, or another library.
 struct ColdJob {
   std::string bundle;   // path; a peer takes the device from it
   std::string target;   // index of the device in the bundle

@@ -33,8 +33,8 @@ class TrialRun {
   // Fills the buffers anew, then launches and waits; microseconds from the launch to its end.
   Result<double> run();
 
-  // What the kernel left in each buffer, by argument; empty for other arguments. Fails with wrong_result when it wrote
-  // outside of a buffer.
+  // Each buffer's content after the launch, by argument; empty for other arguments. Fails with wrong_result when it
+  // wrote outside of a buffer.
   Result<std::vector<cache::Bytes>> results() const;
 
  private:

@@ -38,7 +38,7 @@ class CompileWatch {
   // The first launch of a shape and later ones, by the times that are judged.
   void launched(const std::string& what, const Timing& judged);
 
-  // What was compiled, or which time is above its limit, for a person; empty when nothing was.
+  // Tells a person what was compiled, or which time is above its limit; empty when nothing was.
   std::string verdict();
 
  private:

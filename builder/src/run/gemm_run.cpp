@@ -78,7 +78,7 @@ std::vector<T> make_matrix(const Operand& operand, T outside, const T* inside, s
   return data;
 }
 
-// Whether everything between and after the rows of the matrices is unchanged. Compares bytes, as a NaN must not pass
+// True when everything between and after the rows of the matrices is unchanged. Compares bytes, as a NaN must not pass
 // for a guard value.
 template <typename T>
 bool guards_intact(const Operand& operand, const std::vector<T>& before, const std::vector<T>& after) {
@@ -184,7 +184,7 @@ struct GemmRun::State {
             "the device has no room for the matrices (OpenCL error " + std::to_string(error) + ")"};
   }
 
-  // Whether every element of C was written, in unchecked rows too: C starts as NaN when beta = 0.
+  // True when every element of C was written, in unchecked rows too: C starts as NaN when beta = 0.
   template <typename T>
   bool all_written(const std::vector<T>& result) const {
     if (!options.each.empty() || options.beta != 0.0 || options.alpha != 1.0 || options.infinite_a) return true;

@@ -9,7 +9,7 @@
 namespace clbake::builder {
 namespace {
 
-// Of the arithmetic: 16 bits are computed in single.
+// The precision of the arithmetic: 16 bits are computed in single.
 constexpr double unit_roundoff(Precision precision) {
   return real_precision(precision) == Precision::double_precision ? 0x1p-53 : 0x1p-24;
 }
@@ -50,7 +50,7 @@ std::complex<double> with_epilogue(const Epilogue& /*e*/, std::complex<double> x
 // True when neighbours in memory belong to one column of a matrix, as op() sees it.
 bool down_columns(const Problem& p, bool transposed) { return transposed != (p.layout == Layout::column_major); }
 
-// Where element (i, j) of C or D lies.
+// The position of element (i, j) of C or D.
 std::size_t element(const Problem& p, std::size_t i, std::size_t j, std::size_t ld) {
   return down_columns(p, false) ? j * ld + i : i * ld + j;
 }
@@ -78,7 +78,7 @@ void product_row(const HostOperands<T>& o, std::size_t i, std::vector<Wide<T>>& 
   }
 }
 
-// Of element (i, j) of C, before the product: beta times what is added to it, and its bias.
+// The start of element (i, j) of C: beta times what is added to it, and its bias.
 template <typename T>
 Wide<T> old_of(const HostOperands<T>& o, std::size_t i, std::size_t j) {
   const Epilogue& e = o.problem.epilogue;

@@ -41,7 +41,8 @@ void near(const Json& value, double expected) {
   BOOST_TEST(value.get<double>() == expected, boost::test_tools::tolerance(1e-6));
 }
 
-// What the page's script would parse: from the data's opening tag to the first closing one, as a browser reads it.
+// The text that the page's script would parse: from the data's opening tag to the first closing one, as a browser reads
+// it.
 Json data_in(const std::string& page) {
   const std::string open = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = page.find(open) + open.size();

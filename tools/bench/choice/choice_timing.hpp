@@ -1,4 +1,4 @@
-// Whether the runtime chose well for one problem, and how long the choice took.
+// The quality of the runtime's choice for one problem, and the time that it took.
 #pragma once
 
 #include "bench/bench_device.hpp"

@@ -21,7 +21,8 @@ bool find_function(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// Of BLAS (cblas.h) and CLBlast (clblast_c.h): row-major; not transposed, transposed, or conjugate transposed.
+// The constants of BLAS (cblas.h) and CLBlast (clblast_c.h): row-major; not transposed, transposed, or conjugate
+// transposed.
 constexpr int kRowMajor = 101;
 constexpr int blas_operation(bool transposed, bool conjugated) { return !transposed ? 111 : conjugated ? 113 : 112; }
 

@@ -40,7 +40,7 @@ Result<std::vector<Device>> select_devices(const std::vector<Device>& all, const
 // invalid_argument, listing them, when a SPEC that is not empty selects devices of different targets.
 Result<std::vector<Device>> select_one_target(const std::vector<Device>& all, const std::string& spec);
 
-// Of this machine's devices whose target equals `target` the unit-th, from 0. Fails with no_device.
+// The unit-th, from 0, of this machine's devices whose target equals `target`. Fails with no_device.
 Result<Device> device_of(const Target& target, std::size_t unit = 0);
 
 // A context and a queue for one device; copies share them, the last one releases them.

@@ -72,7 +72,7 @@ bool PointWalk::advance() {
   return !prefix_.empty();
 }
 
-// Whether the device admits the point that asks least of it among those with this prefix.
+// True when the device admits the point that asks least of it among those with this prefix.
 bool PointWalk::admits_prefix() const {
   kernels::Params least = params_;
   for (std::size_t i = prefix_.size(); i < axes_.size(); ++i) {

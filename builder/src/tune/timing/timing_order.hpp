@@ -20,7 +20,7 @@ namespace clbake::builder::tune {
 inline constexpr const char* kReadyLine = "ready";
 inline constexpr const char* kNextJobPrefix = "next ";
 
-// What a worker does for one shape.
+// A worker's task for one shape.
 struct TimingOrder {
   Shape shape;
   std::uint32_t runs = 3;  // at least so many calls; 0: only allocate, and compare a first call with the reference

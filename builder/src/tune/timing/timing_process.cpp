@@ -11,7 +11,7 @@
 namespace clbake::builder::tune {
 namespace {
 
-// Of a GPU, where a context takes a second or two. Not endless, as drivers leak.
+// For a GPU, where a context takes a second or two. Not endless, as drivers leak.
 constexpr unsigned kVariantsPerProcess = 100;
 
 }  // namespace
