@@ -29,6 +29,7 @@ class TrialRun {
   // `tried` must outlive it. Fails like check_signature, or with out_of_memory or opencl.
   static Result<TrialRun> create(const Session& session, const Device& device, cl_program program,
                                  const TrialCase& tried);
+  static Result<TrialRun> create(const Session&, const Device&, cl_program, TrialCase&&) = delete;
 
   // Fills the buffers anew, then launches and waits; microseconds from the launch to its end.
   Result<double> run();

@@ -184,7 +184,8 @@ Result<Overhead> measure_overhead(const std::string& path, const Device& device,
   if (!program) return program.status();
   const Result<std::vector<TriedKernel>> kernels = parse_trial(job->variant.trial);
   if (!kernels) return kernels.status();
-  Result<TrialRun> run = TrialRun::create(session, device, program->get(), cases_of(*kernels).front());
+  const TrialCase tried = cases_of(*kernels).front();
+  Result<TrialRun> run = TrialRun::create(session, device, program->get(), tried);
   if (!run) return run.status();
   const Result<double> first = run->run();
   if (!first) return first.status();

@@ -50,9 +50,9 @@ BOOST_AUTO_TEST_CASE(AVariantThatTheDeviceCannotRunIsRefusedWithTheNumbers) {
   const Directory directory;
   const std::string file = directory.path("new.clbake");
   const auto refused = [&](const char* variant, const std::vector<std::string>& parts) {
-    check_refused(clbake({"build", "--device", "0", "--variant", variant, "-o", file}), 2, parts);
+    check_refused(clbake({"build", "--device", "0", "--variant", variant, "-o", file}), 1, parts);
   };
-  refused("direct-s-nn-9x8x1-2x1x1-v1", {"clbake build: --variant", "divisibility", "ml = 9, ms = 2"});
+  refused("direct-s-nn-9x8x1-2x1x1-v1", {"clbake build: direct-s-nn-9x8x1-2x1x1-v1", "divisibility", "ml = 9, ms = 2"});
   refused("direct-s-nn-8192x8192x1-1x1x1-v1", {"work-group-size", "67108864, limit"});
   BOOST_TEST(directory.files().empty());
 }
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(HalfIsMeasuredWithoutThePeersThatLackIt) {
   json_of(clbake({"build", "--device", "0", "--variant", "direct-h-nn-6x16x1-6x16x2-v16", "-o", file, "--json"}));
   const Outcome outcome = clbake({"bench", "gemm", file, "--precision", "half", "--sizes", "24", "--rounds", "1"});
   BOOST_TEST(outcome.status == 0, outcome.err);
-  BOOST_TEST(contains(outcome.out, "| half "), outcome.out);
+  BOOST_TEST(contains(outcome.out, "\nhalf "), outcome.out);
 
   const auto operations = [&](const char* batch) {
     const nlohmann::json row = json_of(clbake({"bench", "gemm", file, "--precision", "half", "--sizes", "24",
