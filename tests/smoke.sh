@@ -9,7 +9,7 @@ export POCL_CACHE_DIR=$work/cache
 mkdir cache
 echo "single nn 40x50x60" > shapes.txt
 "$clbake" devices
-"$clbake" space --device 0 > space.txt
+"$clbake" space > space.txt
 "$clbake" build --device 0 --variant direct-s-nn-6x8x1-6x8x1-v8 -o one.clbake
 "$clbake" verify one.clbake
 "$clbake" inspect one.clbake

@@ -158,7 +158,8 @@ enum class LogLevel { info, warning };
 
 // Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm`, `warm` and
 // `program`, background compilations that fail. `message` is one line and valid during the call only. Called by the
-// thread that does the work, with no lock held. Must not throw. May call the library, but must not destroy its last copy.
+// thread that does the work, with no lock held. Must not throw. May call the library, but must not destroy its last
+// copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
 // Receives how far `warm` has come: before the first problem, and after each one. seconds_left is an estimate from

@@ -2,8 +2,8 @@
 // later, as far as a process can, and takes the binary. For the overlay and the builder; an application does not need
 // it.
 //
-// "Later" depends on the driver: PoCL compiles at the first launch of each shape (finalize.cpp), Mali's when kernels are
-// created, others at any time before the first launch ends. So all kernels are launched at every shape before the
+// "Later" depends on the driver: PoCL compiles at the first launch of each shape (finalize.cpp), Mali's when kernels
+// are created, others at any time before the first launch ends. So all kernels are launched at every shape before the
 // binary is taken, except where launches cannot change what is kept of it: NVIDIA's PTX, the SPIR-V of Mesa's rusticl,
 // and PoCL 3.1's functions for work-groups of one item.
 #pragma once
