@@ -2,24 +2,29 @@
 
 #include <clbake/compute_capability.hpp>
 
-#include <algorithm>
-#include <cstdio>
+#include <cstdlib>
 
 namespace clbake::builder {
 
 std::vector<PtxKernel> kernels_of(const std::string& ptx) {
-  constexpr unsigned kMostThreads = 1024;  // of a work-group, on all of NVIDIA's devices
+  constexpr std::size_t kMostThreads = 1024;  // of a work-group, on all of NVIDIA's devices
   const std::string entry = ".entry ";
   std::vector<PtxKernel> kernels;
   for (std::size_t at = ptx.find(entry); at != std::string::npos; at = ptx.find(entry, at + 1)) {
     const std::size_t name = at + entry.size();
     const std::size_t body = ptx.find('{', name);
     if (body == std::string::npos) break;
-    const std::size_t size = std::min(ptx.find(".reqntid ", name), body);
-    unsigned x = 0, y = 1, z = 1;
-    std::sscanf(ptx.c_str() + size, ".reqntid %u, %u, %u", &x, &y, &z);
-    const bool plausible = x <= kMostThreads && y <= kMostThreads && z <= kMostThreads && x * y * z <= kMostThreads;
-    kernels.push_back({ptx.substr(name, ptx.find_first_of("( \n", name) - name), body, plausible ? x * y * z : 0});
+    const std::string directive = ".reqntid ";
+    const std::size_t size = ptx.find(directive, name);
+    std::size_t threads = size < body ? 1 : 0;
+    for (std::size_t number = size + directive.size(); threads > 0;) {
+      char* end = nullptr;
+      threads *= std::strtoul(ptx.c_str() + number, &end, 10);
+      if (threads > kMostThreads) threads = 0;
+      if (*end != ',') break;
+      number = static_cast<std::size_t>(end - ptx.c_str()) + 1;
+    }
+    kernels.push_back({ptx.substr(name, ptx.find_first_of("( \n", name) - name), body, static_cast<unsigned>(threads)});
   }
   return kernels;
 }
