@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kPollMs = 20;
 constexpr std::size_t kTimeouts = 3;  // on a shape that nobody has finished: it is too much for the device
-constexpr double kHopeless = 2;       // times the best: one call is enough, and there are no further rounds
+constexpr double kHopeless = 2;       // times the best: before the finals one such call is enough
 constexpr double kTurnUs = 2000;      // of a turn, at least: many calls where they are shorter than the clock's jitter
 constexpr std::uint32_t kCalls = 3;   // of a turn, at least, so that the median drops one that was disturbed ...
 constexpr unsigned kFinalRounds = 2;  // ... or one in each round of the finals, where variants take turns
@@ -129,12 +129,8 @@ Status Race::prepare(const std::vector<std::size_t>& racers) {
 }
 
 Status Race::take_turns(const std::vector<std::size_t>& racers) {
-  double best = INFINITY;  // of this step
-  for (const std::vector<double>& us : record_.us) best = us.empty() ? best : std::min(best, median(us));
   return in_parallel(racers, true, [&](std::size_t r) -> Status {
-    const std::vector<double>& us = record_.us[r];
-    const bool hopeless = !us.empty() && median(us) > kHopeless * best;
-    if (!processes_[r] || hopeless || too_slow(r)) return {};
+    if (!processes_[r] || too_slow(r)) return {};
     const double limit_us = stage_ == Stage::finals ? 0 : kHopeless * context_.results.best(shape_of(r));
     const std::uint32_t calls = stage_ == Stage::finals ? kFinalCalls : kCalls;
     processes_[r]->order({context_.results.tuning.shapes[shape_of(r)], calls, kTurnUs, limit_us}, 1);
