@@ -42,7 +42,7 @@ sed -i '$d' "$data/gemm.csv"
 sed -i '/<!--speed-->/d' "$scratch/BENCHMARKS.md"
 refused "'<!--speed-->' must stand in it once"
 
-# What a benchmark printed becomes a run.
+# A printed benchmark becomes a run.
 cp "$tools/BENCHMARKS.md" "$scratch"
 cat > "$scratch/gemm.json" <<JSON
 {"device": "A, B", "driver": "1.0", "rows": [{"precision": "single", "trans": "nn", "m": 64, "n": 64, "k": 64,

@@ -27,7 +27,7 @@ class Proposals {
   std::vector<kernels::Params> seeds(const GemmKind& kind);
 
   // A point of this shard that was not proposed before: near one of these variants, the better ones (first) more often.
-  // Of an exhaustive search: the next point of the kind. Nothing when none was found.
+  // An exhaustive search takes the next point of the kind. Nothing when none was found.
   std::optional<kernels::Params> next(const GemmKind& kind, const std::vector<std::uint32_t>& elite,
                                       std::mt19937& random);
 
