@@ -10,8 +10,7 @@
 // - The dictionary of a program is another program of the bundle, so it costs no bytes. It has none itself: one entry
 //   takes at most two decompressions.
 // - XXH64 finds damage, not malice. A reader nevertheless checks every size and offset before it uses it. Against
-// malice
-//   the index, which lies in front, is signed, and each blob is compared with its digest when it is used.
+//   malice the index, which lies in front, is signed, and each blob is compared with its digest when it is used.
 #pragma once
 
 #include <clbake/gemm_kind.hpp>

@@ -169,12 +169,15 @@ Result<Handle> Library::State::prepare_with_less(Request request, const std::sha
   const Candidate chosen = request.candidates.front();
   const std::vector<std::uint32_t> others = capable_variants(setup.bundles[chosen.bundle].bundle, request.problem);
   request.named = true;
+  Request alone = request;  // without the kernels of a complex problem, which are the same for all
+  alone.kernels.clear();
   // Baked ones first: a variant that nobody baked for this device may be slow on it, too.
   for (const bool compiles : {false, true}) {
     for (const std::uint32_t other : others) {
       request.candidates = {{chosen.bundle, other}};
       if (other == chosen.variant || !fits(request.candidates.front(), parts->problem)) continue;
-      const Result<Explanation> source = policy.explain(request);
+      alone.candidates = request.candidates;
+      const Result<Explanation> source = policy.explain(alone);
       if (!source || (source->origin == Origin::source) != compiles) continue;
       Result<Found> found = policy.find(request);
       if (!found) continue;

@@ -62,8 +62,7 @@ Result<LowerBound> find_by_hash(const BundleView& view, std::uint64_t raw_checks
 Result<LowerBound> find_by_keys(const BundleView& view, format::SectionType type, std::uint32_t key0,
                                 std::uint32_t key1);
 
-// ---- Digests and signatures: where they lie and whether they are well formed; nothing here computes or checks one
-// ----
+// ---- Digests and signatures: where they lie and whether they are well formed; nothing here computes or checks one.
 
 // In the order of the file. Fails with checksum, malformed or unsupported_version.
 Result<std::vector<Signature>> read_signatures(const BundleView& view);

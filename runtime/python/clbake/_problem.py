@@ -52,8 +52,11 @@ class Problem(h.ProblemStruct):
     another. conj_a and conj_b conjugate op(X) of a complex problem. `offsets`: for each product the elements before its
     A, B and C, in the place of the strides. With `has_d` beta multiplies a matrix D instead of C.
 
-    Raises Error for sizes that are negative or too large; a library refuses everything else that is impossible.
+    Does not change once it is made. Raises Error for sizes that are negative or too large; a library refuses everything
+    else that is impossible.
     """
+
+    _ready = False
 
     def __init__(self, m: int, n: int, k: int, precision: Precision = Precision.SINGLE,
                  layout: Layout = Layout.ROW_MAJOR, *, trans_a: bool = False, trans_b: bool = False,
@@ -79,6 +82,12 @@ class Problem(h.ProblemStruct):
                 raise refused(Argument.OFFSETS, f"{len(offsets)} offsets for a batch of {self.batch}")
             checked = [h.BatchOffsetsStruct(*(checked_size(x, Argument.OFFSETS) for x in each)) for each in offsets]
             self.offsets = (h.BatchOffsetsStruct * len(checked))(*checked)
+        self._ready = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._ready:  # leading dimensions and strides follow from the other sizes
+            raise AttributeError("a Problem does not change; make another one")
+        super().__setattr__(name, value)
 
     def _lay_out(self, name: str, rows: int, columns: int, transposed: bool, leading: int | None,
                  stride: int | None) -> None:
@@ -162,7 +171,7 @@ class _View:
             raise refused(argument, f"{name} has elements that are not aligned")
         steps = [step // array.dtype.itemsize for step in array.strides]
         self.shape = tuple(array.shape[-2:])
-        self.stride = _batch_stride(argument, array.shape[0] if array.ndim == 3 else None, steps[0], batch)
+        self.stride = _batch_stride(argument, array.shape[0] if array.ndim == 3 else None, steps[0] if steps else 0, batch)
         self.leading = {Layout.ROW_MAJOR: self._leading(*self.shape, *steps[-2:]),
                         Layout.COLUMN_MAJOR: self._leading(*self.shape[::-1], *steps[:-3:-1])}
         if all(leading is None for leading in self.leading.values()):
@@ -180,7 +189,7 @@ class _View:
 def _bias_of(array: Any, m: int, n: int, batch: int) -> tuple[Bias, int]:
     """By numpy's rules for shapes: n elements or 1 x n are per column, m x 1 per row; and the stride in a batch."""
     shape, steps = tuple(array.shape), [step // array.dtype.itemsize for step in array.strides]
-    stride = _batch_stride(Argument.BIAS, shape[0] if len(shape) == 3 else None, steps[0], batch)
+    stride = _batch_stride(Argument.BIAS, shape[0] if len(shape) == 3 else None, steps[0] if steps else 0, batch)
     if shape in ((n,), (1, n), (batch, 1, n), (1, 1, n)) and (n <= 1 or steps[-1] == 1):
         return Bias.PER_COLUMN, stride
     if shape in ((m, 1), (batch, m, 1), (1, m, 1)) and (m <= 1 or steps[-2] == 1):

@@ -146,7 +146,7 @@ void one_at_a_time(const std::string& name, const Work& work) {
 }
 
 // The product with a known result: A(i, l) = f(i) * s(l) and B(l, j) = s(l) * g(j), so that C(i, j) is f(i) * g(j)
-// times the sum of s(l)^2, which is 16 for seven steps. So C has at most six significant bits, which every precision
+// times the sum of s(l)^2, which is 16 for seven steps. So C has at most eight significant bits, which every precision
 // holds.
 unsigned row_factor(std::size_t i) { return 1 + static_cast<unsigned>(i % 3); }
 unsigned column_factor(std::size_t j) { return 1 + static_cast<unsigned>(j % 5); }
@@ -159,11 +159,11 @@ struct Sizes {
   std::size_t multiple;  // of m and n: the least one above a tile
   std::size_t depth;     // a multiple of seven
 };
-constexpr Sizes kSizes[] = {{1, 70}, {8, 672}};
+constexpr Sizes kSizes[] = {{1, 70}, {8, 616}};
 
 std::size_t above(std::size_t tile, std::size_t multiple) { return (tile / multiple + 1) * multiple; }
 
-// A whole number of at most six significant bits as an element.
+// A whole number of at most eight significant bits as an element.
 void store(Precision precision, unsigned value, unsigned char* to) {
   const auto number = static_cast<double>(value);
   const auto single = static_cast<float>(value);

@@ -1,7 +1,7 @@
 // The overlay: a directory of compiled programs that processes share without locks. No OpenCL here.
 //
-// Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant
-//. So a reader opens one file without an index, a changed source or driver has another name, and
+// Each file is a bundle of one variant, named by a hash of everything its program depends on: target, source, variant.
+// So a reader opens one file without an index, a changed source or driver has another name, and
 // `clbake merge` can join the files. A file is written under a temporary name, synced and renamed: a reader sees all of
 // it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
 // later processes do not offer it again.

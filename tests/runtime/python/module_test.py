@@ -215,6 +215,8 @@ class Refusals(ModuleTest):
                                  (Argument.PRECISION, {"precision": 9}), (Argument.C_STRIDE, {"batch": 2, "c_stride": 0})):
             message = self.refused(argument, lambda: self.library.prepare(Problem(**{"m": 4, "n": 4, "k": 4, **values})))
             self.assertIn(argument.name.lower(), message)
+        with self.assertRaises(AttributeError):
+            Problem(4, 4, 4).n = 8
 
     def test_arrays(self):
         def matmul(a, b, c):

@@ -11,29 +11,20 @@
 using namespace clbake;
 using clblast::StatusCode;
 
-namespace {
-
-// CLBlast's function for its own cache, once CLBlast was opened.
-template <typename... Arguments>
-StatusCode by_clblast(const char* name, Arguments... arguments) {
-  void* const function = door::original_is_open() ? door::original(name) : nullptr;
-  return function ? reinterpret_cast<StatusCode (*)(Arguments...)>(function)(arguments...) : StatusCode::kSuccess;
-}
-
-}  // namespace
-
 namespace clblast {
 
 StatusCode ClearCache() {
   const Status cleared = exceptions_to_status([] { return door::clear_libraries(), Status(); });
-  return cleared ? by_clblast("CLBlastClearCache") : StatusCode::kOpenCLOutOfHostMemory;
+  if (!cleared) return StatusCode::kOpenCLOutOfHostMemory;
+  return door::original_is_open() ? door::by_clblast(&ClearCache) : StatusCode::kSuccess;
 }
 
 // The door has nothing to fill; CLBlast does.
 StatusCode FillCache(const cl_device_id device) {
   cl_device_type type = 0;
   const cl_int error = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-  return error == CL_SUCCESS ? by_clblast("CLBlastFillCache", device) : static_cast<StatusCode>(error);
+  if (error != CL_SUCCESS) return static_cast<StatusCode>(error);
+  return door::original_is_open() ? door::by_clblast(&FillCache, device) : StatusCode::kSuccess;
 }
 
 }  // namespace clblast

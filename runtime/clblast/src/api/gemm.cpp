@@ -16,50 +16,28 @@ using clblast::Layout;
 using clblast::StatusCode;
 using clblast::Transpose;
 
-// The API for C of an element's type.
 template <typename T>
-struct InC;
-#define CLBAKE_IN_C(element, letter, precision)                                     \
-  template <>                                                                       \
-  struct InC<element> {                                                             \
-    static constexpr Precision kPrecision = Precision::precision;                   \
-    static constexpr const char* kGemm = "CLBlast" #letter "gemm";                  \
-    static constexpr const char* kBatched = "CLBlast" #letter "gemmBatched";        \
-    static constexpr const char* kStrided = "CLBlast" #letter "gemmStridedBatched"; \
-    using Gemm = decltype(CLBlast##letter##gemm);                                   \
-    using Batched = decltype(CLBlast##letter##gemmBatched);                         \
-    using Strided = decltype(CLBlast##letter##gemmStridedBatched);                  \
-  };
-CLBAKE_IN_C(cl_half, H, half_precision)
-CLBAKE_IN_C(float, S, single_precision)
-CLBAKE_IN_C(double, D, double_precision)
-CLBAKE_IN_C(std::complex<float>, C, complex_single)
-CLBAKE_IN_C(std::complex<double>, Z, complex_double)
+constexpr Precision kPrecision = Precision::single_precision;
+template <>
+constexpr Precision kPrecision<cl_half> = Precision::half_precision;
+template <>
+constexpr Precision kPrecision<double> = Precision::double_precision;
+template <>
+constexpr Precision kPrecision<std::complex<float>> = Precision::complex_single;
+template <>
+constexpr Precision kPrecision<std::complex<double>> = Precision::complex_double;
 
-// Arguments of one API as those of the other.
+// Arguments of the API for C as those of that for C++.
 template <typename T>
 T& convert(T& same) {
   return same;
 }
 Layout convert(CLBlastLayout layout) { return static_cast<Layout>(layout); }
-CLBlastLayout convert(Layout layout) { return static_cast<CLBlastLayout>(layout); }
 Transpose convert(CLBlastTranspose transpose) { return static_cast<Transpose>(transpose); }
-CLBlastTranspose convert(Transpose transpose) { return static_cast<CLBlastTranspose>(transpose); }
 std::complex<float> convert(cl_float2 x) { return {x.s[0], x.s[1]}; }
-cl_float2 convert(std::complex<float> x) { return {{x.real(), x.imag()}}; }
 std::complex<double> convert(cl_double2 x) { return {x.s[0], x.s[1]}; }
-cl_double2 convert(std::complex<double> x) { return {{x.real(), x.imag()}}; }
 const std::complex<float>* convert(const cl_float2* x) { return reinterpret_cast<const std::complex<float>*>(x); }
-const cl_float2* convert(const std::complex<float>* x) { return reinterpret_cast<const cl_float2*>(x); }
 const std::complex<double>* convert(const cl_double2* x) { return reinterpret_cast<const std::complex<double>*>(x); }
-const cl_double2* convert(const std::complex<double>* x) { return reinterpret_cast<const cl_double2*>(x); }
-
-// Calls CLBlast, by its API for C, for a product that clbake cannot serve.
-template <typename Function, typename... Arguments>
-StatusCode by_clblast(const char* name, Arguments... arguments) {
-  auto* const function = reinterpret_cast<Function*>(door::original(name));
-  return function ? static_cast<StatusCode>(function(convert(arguments)...)) : StatusCode::kNotImplemented;
-}
 
 // Calls a function of C++ for one of C.
 template <typename... Parameters, typename... Arguments>
@@ -72,7 +50,7 @@ template <typename T>
 Problem problem_of(Layout layout, Transpose a_transpose, Transpose b_transpose, std::size_t m, std::size_t n,
                    std::size_t k, std::size_t a_ld, std::size_t b_ld, std::size_t c_ld) {
   Problem p;
-  p.precision = InC<T>::kPrecision;
+  p.precision = kPrecision<T>;
   p.trans_a = a_transpose != Transpose::kNo;
   p.trans_b = b_transpose != Transpose::kNo;
   p.conj_a = is_complex(p.precision) && a_transpose == Transpose::kConjugate;
@@ -109,9 +87,8 @@ StatusCode Gemm(const Layout layout, const Transpose a_transpose, const Transpos
                        {{a_buffer, a_offset}, {b_buffer, b_offset}, {c_buffer, c_offset}}, &scalars, 1, queue, event);
   });
   if (answer) return *answer;
-  return by_clblast<typename InC<T>::Gemm>(InC<T>::kGemm, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer,
-                                           a_offset, a_ld, b_buffer, b_offset, b_ld, beta, c_buffer, c_offset, c_ld,
-                                           queue, event);
+  return door::by_clblast(&Gemm<T>, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer, a_offset, a_ld,
+                          b_buffer, b_offset, b_ld, beta, c_buffer, c_offset, c_ld, queue, event, cl_mem{nullptr});
 }
 
 template <typename T>
@@ -133,9 +110,8 @@ StatusCode GemmBatched(const Layout layout, const Transpose a_transpose, const T
     return door::serve(problem, {{a_buffer}, {b_buffer}, {c_buffer}}, scalars.data(), batch_count, queue, event);
   });
   if (answer) return *answer;
-  return by_clblast<typename InC<T>::Batched>(InC<T>::kBatched, layout, a_transpose, b_transpose, m, n, k, alphas,
-                                              a_buffer, a_offsets, a_ld, b_buffer, b_offsets, b_ld, betas, c_buffer,
-                                              c_offsets, c_ld, batch_count, queue, event);
+  return door::by_clblast(&GemmBatched<T>, layout, a_transpose, b_transpose, m, n, k, alphas, a_buffer, a_offsets, a_ld,
+                          b_buffer, b_offsets, b_ld, betas, c_buffer, c_offsets, c_ld, batch_count, queue, event);
 }
 
 template <typename T>
@@ -158,9 +134,9 @@ StatusCode GemmStridedBatched(const Layout layout, const Transpose a_transpose, 
                        event);
   });
   if (answer) return *answer;
-  return by_clblast<typename InC<T>::Strided>(InC<T>::kStrided, layout, a_transpose, b_transpose, m, n, k, alpha,
-                                              a_buffer, a_offset, a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride,
-                                              beta, c_buffer, c_offset, c_ld, c_stride, batch_count, queue, event);
+  return door::by_clblast(&GemmStridedBatched<T>, layout, a_transpose, b_transpose, m, n, k, alpha, a_buffer, a_offset,
+                          a_ld, a_stride, b_buffer, b_offset, b_ld, b_stride, beta, c_buffer, c_offset, c_ld, c_stride,
+                          batch_count, queue, event);
 }
 
 template <typename T>

@@ -57,6 +57,11 @@ void* original(const char* symbol) noexcept {
   }
 }
 
+void* original_of(const void* same) noexcept {
+  Dl_info found;
+  return dladdr(same, &found) != 0 && found.dli_sname ? original(found.dli_sname) : nullptr;
+}
+
 bool original_is_open() noexcept { return is_open.load(std::memory_order_relaxed); }
 
 }  // namespace clbake::door
