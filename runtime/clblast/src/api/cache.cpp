@@ -9,7 +9,6 @@
 #include "serve/libraries.hpp"
 
 using namespace clbake;
-using clblast::StatusCode;
 
 namespace clblast {
 
