@@ -17,7 +17,7 @@ using Arguments = std::vector<std::string>;
 constexpr Verb kVerbs[] = {
     {"devices", devices, "list the OpenCL devices and the target identity a bundle gives them"},
     {"targets", targets, "list the devices that 'build' can compile for without having them"},
-    {"space", space, "list the kernels' parameters and a device's limits"},
+    {"space", space, "list the kernels' parameters and their values"},
     {"capture", capture, "make a shapes file of what running applications called"},
     {"tune", tune, "find the best variants of a device for every kind of problem: a profile for 'build'"},
     {"build", build, "bake a bundle: compile, finalize, prove and pack every variant"},

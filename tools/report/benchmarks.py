@@ -89,29 +89,35 @@ def read_data(folder):
         for number, row in lines:
             if row["run"] not in runs:
                 raise DataError(f"{path}: line {number}: run {row['run']} is not in runs.csv")
+            if row.get("peer") and row["peer"] not in PEERS:
+                raise DataError(f"{path}: line {number}: the peer '{row['peer']}' is none of {', '.join(PEERS)}")
             row["at"] = runs[row["run"]]
         data[name] = [row for _, row in lines]
     return data
 
 
 def add(folder, path, run):
-    """Appends a measurement; `run` has machine, commit and command."""
+    """Appends a measurement, or writes nothing; `run` has machine, commit and command."""
+    number = 1 + max((int(row["run"]) for _, row in read_table(folder, "runs")[1]), default=0)
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         name = "cold" if "path" in report["rows"][0] else "gemm"
-        run = {**run, "device": report["device"], "driver": report["driver"]}
+        read_table(folder, name)  # fails where the file has other columns
+        run = {**run, "run": number, "date": datetime.date.today().isoformat(), "device": report["device"],
+               "driver": report["driver"]}
+        rows = [{**row, "run": number, "size": report.get("m")} for row in report["rows"]]
+        lines = {table: [[row[IN_JSON.get(column, column)] for column in COLUMNS[table]] for row in added]
+                 for table, added in ((name, rows), ("runs", [run]))}
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise DataError(f"{path}: is not what 'clbake bench gemm' or 'bench cold' printed: {error!r}") from None
-    runs = read_table(folder, "runs")[1]
-    read_table(folder, name)  # fails where the file has other columns
-    run.update({"run": len(runs) + 1, "date": datetime.date.today().isoformat()})
-    rows = [{**row, "run": run["run"], "size": report.get("m")} for row in report["rows"]]
-    for table, lines in ((name, rows), ("runs", [run])):
+    key, known = ("path", PATHS) if name == "cold" else ("peer", PEERS)
+    for row in rows:
+        if row[key] is not None and row[key] not in known:
+            raise DataError(f"{path}: the {key} '{row[key]}' is none of the tables': {', '.join(known)}")
+    for table, added in lines.items():
         with open(folder / (table + ".csv"), "a", newline="", encoding="utf-8") as file:
-            for line in lines:
-                values = [line[IN_JSON.get(column, column)] for column in COLUMNS[table]]
-                csv.writer(file, lineterminator="\n").writerow(
-                    [f"{value:.4g}" if isinstance(value, float) else value for value in values])
+            csv.writer(file, lineterminator="\n").writerows(
+                [f"{value:.4g}" if isinstance(value, float) else value for value in line] for line in added)
 
 
 def shapes_of(row):

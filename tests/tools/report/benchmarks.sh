@@ -42,6 +42,10 @@ sed -i '$d' "$data/gemm.csv"
 sed -i '/<!--speed-->/d' "$scratch/BENCHMARKS.md"
 refused "'<!--speed-->' must stand in it once"
 
+echo '900,single,nn,1,1,1,1,,,launch,,1' >> "$data/gemm.csv"
+refused "gemm.csv: line" "the peer 'launch' is none of"
+sed -i '$d' "$data/gemm.csv"
+
 # A printed benchmark becomes a run.
 cp "$tools/BENCHMARKS.md" "$scratch"
 cat > "$scratch/gemm.json" <<JSON
@@ -49,8 +53,18 @@ cat > "$scratch/gemm.json" <<JSON
  "batch": 1, "activation": null, "gflops": 123.456, "peer": null, "peer_gflops": null, "ratio": null}]}
 JSON
 "$script" --add "$scratch/gemm.json" --machine CPU --commit abc --command 'clbake bench gemm' "$scratch"
-echo '{}' > "$scratch/none.json"
-if "$script" --add "$scratch/none.json" "$scratch" > "$scratch/said" 2>&1; then exit 1; fi
-grep -q "none.json: is not what" "$scratch/said"
-grep -q ',CPU,"A, B",1.0,abc,clbake bench gemm$' "$data/runs.csv"
-grep -q ',single,nn,64,64,64,1,,123.5,,,$' "$data/gemm.csv"
+grep -q '^902,.*,CPU,"A, B",1.0,abc,clbake bench gemm$' "$data/runs.csv"
+grep -q '^902,single,nn,64,64,64,1,,123.5,,,$' "$data/gemm.csv"
+
+# Nothing is written of what the tables cannot show.
+cp -r "$data" "$scratch/before"
+# not_added JSON TEXT
+not_added() {
+  echo "$1" > "$scratch/other.json"
+  if "$script" --add "$scratch/other.json" "$scratch" > "$scratch/said" 2>&1; then exit 1; fi
+  grep -q "other.json: $2" "$scratch/said"
+  diff -r "$scratch/before" "$data"
+}
+not_added '{}' "is not what"
+not_added "$(sed 's/"k": 64,//' "$scratch/gemm.json")" "is not what"
+not_added "$(sed 's/"peer": null/"peer": "launch"/' "$scratch/gemm.json")" "the peer 'launch' is none of"
