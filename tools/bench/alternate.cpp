@@ -13,10 +13,6 @@ constexpr double kTurnUs = 1e5;
 
 }  // namespace
 
-std::string trans_name(const GemmKind& kind) {
-  return std::string(kind.trans_a ? "t" : "n") + (kind.trans_b ? "t" : "n");
-}
-
 double time_us(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();

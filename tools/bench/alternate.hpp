@@ -1,8 +1,6 @@
 // Timing in turns: what is compared runs alternately, so that a slow moment of the machine meets all of it.
 #pragma once
 
-#include "cli/arguments.hpp"
-
 #include <clbake/clbake.hpp>
 
 #include <functional>
@@ -10,8 +8,6 @@
 #include <vector>
 
 namespace clbake::tool {
-
-std::string trans_name(const GemmKind& kind);  // "tn"
 
 // A call that is repeated, and the microseconds that each repetition took.
 struct TimedCall {

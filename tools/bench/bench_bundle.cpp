@@ -171,6 +171,7 @@ Json measure_loads(const std::string& file, const std::string& device, std::size
   for (std::uint32_t i = 0; i < bundle.bundle.variant_count(); ++i) {
     if (bundle.bundle.find_entry(target, i)) loads.push_back({need(bundle.bundle.variant(i))});
   }
+  if (loads.size() == 1) throw Failure(file + ": has no program for " + bundle.on.device.target.device_name);
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;

@@ -146,17 +146,17 @@ void print_report(const Json& report, const Target& target) {
   std::printf(
       "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
       target.device_name.c_str(), target.driver_version.c_str(), report["rounds"].get<std::size_t>());
-  print_table({{"precision", "precision"},
-               {"trans", "trans"},
-               {"m", "m"},
-               {"n", "n"},
-               {"k", "k"},
-               {"batch", "batch"},
-               {"choice", "choice"},
+  print_table({"precision",
+               "trans",
+               "m",
+               "n",
+               "k",
+               "batch",
+               "choice",
                {"us", "choice_us"},
                {"best us", "best_us"},
-               {"ratio", "ratio"},
-               {"best", "best"}},
+               "ratio",
+               "best"},
               report["rows"]);
   std::printf("\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing takes %.0f ns.\n",
               100 * report["geometric_mean"].get<double>(), 100 * report["minimum"].get<double>(),
@@ -198,7 +198,7 @@ class TimesWriter {
              kind,
              {variants.begin(), variants.end()}};
     stream_.open(path);
-    stream_ << builder::times_header(file_) << std::flush;
+    write(builder::times_header(file_));
   }
 
   void add(const ChoiceTiming& row) {
@@ -208,11 +208,15 @@ class TimesWriter {
       const auto at = row.us.find(variant);
       us.push_back(at == row.us.end() ? 0 : at->second);
     }
-    stream_ << builder::times_row(builder::shape_of(row.problem), us) << std::flush;
-    if (!stream_) throw Failure(path_ + ": cannot be written");
+    write(builder::times_row(builder::shape_of(row.problem), us));
   }
 
  private:
+  void write(const std::string& text) {
+    stream_ << text << std::flush;
+    if (!stream_) throw Failure(path_ + ": cannot be written");
+  }
+
   std::string path_;
   builder::TimesFile file_;
   std::ofstream stream_;
@@ -233,9 +237,9 @@ int bench_choice(const std::vector<std::string>& arguments) {
   if (cli.has("times") && (times.empty() || options.precisions.size() * options.transposes.size() != 1)) {
     throw UsageError("--times: needs a file, one --precision and one pair of --trans");
   }
-  const std::vector<Problem> problems = problems_of(options);
-
   const std::string file = cli.file();
+  need(check_not_input(times, {file, cli.text("candidates"), options.file}), "--times");
+  const std::vector<Problem> problems = problems_of(options);
   const BenchBundle bundle = open_bundle(file, cli.text("device"));
   std::vector<Served> contenders = {serve(bundle.on, bundle.bundle, file)};
   if (cli.has("candidates")) {
@@ -245,10 +249,10 @@ int bench_choice(const std::vector<std::string>& arguments) {
   const Target& target = bundle.on.device.target;
   std::string command = "clbake bench choice";
   for (const std::string& argument : arguments) command += " " + argument;
+  const double choosing_ns = time_choosing(bundle.bundle, file, target, problems);
   TimesWriter writer(times, bundle.on, contenders, problems.front().kind(), command);
   ProgressBar bar;
   std::vector<ChoiceTiming> rows;
-  const double choosing_ns = time_choosing(bundle.bundle, file, target, problems);
   for (const Problem& problem : problems) {
     rows.push_back(time_choice(bundle.on, contenders, problem, rounds));
     writer.add(rows.back());

@@ -66,6 +66,10 @@ std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const s
   return kinds;
 }
 
+std::string trans_name(const GemmKind& kind) {
+  return std::string(kind.trans_a ? "t" : "n") + (kind.trans_b ? "t" : "n");
+}
+
 double seconds_of(const std::string& text) {
   const std::map<std::string, double> units = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
   char* end = nullptr;

@@ -24,6 +24,8 @@ std::string name(const Size& size);  // "1000x20x300"
 // Each precision with each of the transposes "nn,tn", which count once and keep their order.
 std::vector<GemmKind> kinds_of(const std::vector<Precision>& precisions, const std::string& transposes);
 
+std::string trans_name(const GemmKind& kind);  // "tn"
+
 // A row-major problem without gaps, of `batch` products, one behind the other in memory.
 Problem problem_of(const GemmKind& kind, const Size& size, std::size_t batch);
 

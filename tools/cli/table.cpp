@@ -52,9 +52,8 @@ void print_table(const std::vector<Column>& columns, const Json& rows, std::size
 
 void print_table(const Json& rows) {
   std::vector<Column> columns;
-  for (auto field = rows.at(0).begin(); field != rows.at(0).end(); ++field) {
-    columns.push_back({field.key().c_str(), field.key().c_str()});
-  }
+  if (rows.empty()) return;
+  for (auto field = rows.at(0).begin(); field != rows.at(0).end(); ++field) columns.emplace_back(field.key().c_str());
   print_table(columns, rows);
 }
 

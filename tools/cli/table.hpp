@@ -21,13 +21,17 @@ struct Column {
   const char* title;
   const char* key;  // of each row; a row without it has an empty cell, and a column that no row has is left out
   CellText text = cell_text;
+
+  Column(const char* name) : title(name), key(name) {}
+  Column(const char* column_title, const char* of_key, CellText of_value = cell_text)
+      : title(column_title), key(of_key), text(of_value) {}
 };
 
 // A line for each row below the titles, texts on the left of their columns and everything else on the right. Of more
 // rows than `most` the rest is only counted.
 void print_table(const std::vector<Column>& columns, const Json& rows, std::size_t most = SIZE_MAX);
 
-// All fields of the rows, of which there is at least one, below their names.
+// All fields of the first row, below their names; nothing without rows.
 void print_table(const Json& rows);
 
 }  // namespace clbake::tool

@@ -34,7 +34,6 @@ void declare_options(Cli& cli) {
       "bake the application's own kernels that this manifest names, as 'clbake build --programs' does; alone, "
       "no GEMM beside them");
   cli.add_flag("split", "bake each precision, or with --variant each variant, and the programs, as a piece of its own");
-  cli.add_flag("strict", "a variant that fails fails its piece, instead of being left out");
   cli.add_flag("reproducible", "leave measured times out of the bundles");
   cli.add_value("require", "LIST", "with --shapes or --programs: what 'clbake check' has to find");
   cli.add_flag("newer-driver", "check and report as for applications that set Options::newer_driver");
@@ -89,7 +88,7 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
   options.gemm = bakes_gemm(cli);
   options.split = cli.has("split");
   options.against = cli.text("against");
-  for (const char* flag : {"strict", "reproducible"}) pass(cli, flag, options.bake);
+  pass(cli, "reproducible", options.bake);
   for (const char* option : {"require", "newer-driver"}) pass(cli, option, options.check);
   pass(cli, "newer-driver", options.report);
   options.directory = std::filesystem::path(behind_links(cli.text("output"))).parent_path().string();
@@ -124,7 +123,7 @@ void write_plan(const Cli& cli) {
   for (const fleet::Piece& piece : pieces) {
     rows.push_back({{"number", rows.size() + 1}, {"title", piece.title}, {"machines", piece.machines}});
   }
-  print_table({{"piece", "number"}, {"title", "title"}, {"machines", "machines"}}, rows);
+  print_table({{"piece", "number"}, "title", "machines"}, rows);
 }
 
 void write_form(const Cli& cli) {

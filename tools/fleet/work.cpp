@@ -53,7 +53,7 @@ void print_text(const Manifest& manifest, const Json& json, bool all) {
     if (all || row["state"] != "done") rows.push_back(row);
   }
   if (!rows.empty()) {
-    print_table({{"piece", "number"}, {"state", "state"}, {"title", "title"}, {"cause", "cause"}}, rows);
+    print_table({{"piece", "number"}, "state", "title", "cause"}, rows);
   }
   std::printf("%s: %s of %s done, %zu of them now\n", manifest.path.c_str(), json["done"].dump().c_str(),
               counted(json["pieces"].size(), "piece").c_str(), made);

@@ -3,7 +3,7 @@
 #include <clbake/builder/release/served.hpp>
 #include <clbake/builder/release/signing.hpp>
 
-#include "bench/alternate.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/printable.hpp"
 #include "cli/table.hpp"
@@ -236,7 +236,7 @@ std::string range_cell(const Json& range) {
 void print_list(const char* title, const Json& rows, std::vector<Column> fields) {
   if (rows.empty()) return;
   std::printf("%s:\n", title);
-  fields.insert(fields.begin(), {{"precision", "precision"}, {"op", "trans"}, {"variant", "variant"}});
+  fields.insert(fields.begin(), {"precision", {"op", "trans"}, "variant"});
   print_table(fields, rows);
 }
 
@@ -257,12 +257,12 @@ void print_summary(const Json& report, const std::string& file) {
               size_cell(report["stored_bytes"]).c_str(), report["ratio"].get<double>());
   print_trust(report);
   std::printf("\n");
-  print_table({{"target", "target"},
+  print_table({"target",
                {"device", "name"},
-               {"kinds", "kinds"},
-               {"native", "native"},
-               {"portable", "portable"},
-               {"proven", "proven"},
+               "kinds",
+               "native",
+               "portable",
+               "proven",
                {"JIT-free", "jit_free"},
                {"programs", "bytes", size_cell}},
               report["summary"]);
@@ -283,15 +283,15 @@ void print_summary(const Json& report, const std::string& file) {
 
 void print_entries(const Json& report) {
   std::printf("\n");
-  print_table({{"target", "target"},
-               {"variant", "variant"},
-               {"form", "form"},
-               {"proven", "proven"},
+  print_table({"target",
+               "variant",
+               "form",
+               "proven",
                {"JIT-free", "jit_free"},
                {"first us", "first_us"},
                {"steady us", "steady_us"},
                {"error", "max_error"},
-               {"bytes", "bytes"},
+               "bytes",
                {"stored", "stored_bytes"}},
               report["entries"]);
 }
@@ -300,7 +300,7 @@ void print_profiles(const Json& report) {
   const std::vector<Column> ranges = {
       {"m", "m", range_cell}, {"n", "n", range_cell}, {"k", "k", range_cell}, {"batch", "batch", range_cell}};
   std::vector<Column> fields;
-  for (const auto& [name, field] : cache::kCostModelNumbers) fields.push_back({name, name});
+  for (const auto& [name, field] : cache::kCostModelNumbers) fields.emplace_back(name);
   for (const Json& profile : report["profiles"]) {
     std::printf("\nprofile of target %s: %s\n", profile["target"].dump().c_str(), profile_text(profile).c_str());
     print_list("exceptions, the first that matches decides", profile["exceptions"], ranges);

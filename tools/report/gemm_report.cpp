@@ -75,18 +75,18 @@ void print_text(const GemmReport& report) {
     row["ratio"] = "same";
     same = true;
   }
-  print_table({{"precision", "precision"},
+  print_table({"precision",
                {"op", "trans"},
-               {"activation", "activation"},
-               {"m", "m"},
-               {"n", "n"},
-               {"k", "k"},
-               {"batch", "batch"},
+               "activation",
+               "m",
+               "n",
+               "k",
+               "batch",
                {"median us", "median_us"},
                {"GFLOP/s", "gflops"},
-               {"peer", "peer"},
+               "peer",
                {"peer GFLOP/s", "peer_gflops"},
-               {"ratio", "ratio"}},
+               "ratio"},
               json["rows"]);
   if (same) std::printf("\nsame: both bundles run the same program, so the two speeds differ by noise\n");
   for (const Json& mean : json["geometric_means"]) {

@@ -35,9 +35,8 @@ std::map<std::string, nlohmann::json> cold_rows(const Arguments& more, const Env
 }
 
 nlohmann::json choices(const std::string& file, const Arguments& more) {
-  Arguments all = {"bench", "choice", file, "--shapes", "4", "--min", "8", "--max", "64", "--rounds", "1", "--json"};
-  all.insert(all.end(), more.begin(), more.end());
-  return json_of(clbake(all));
+  const Arguments all = {"bench", "choice", file, "--shapes", "4", "--min", "8", "--max", "64", "--rounds", "1"};
+  return json_of(clbake(all + Arguments{"--json"} + more));
 }
 
 // The drawn problems: "single nn 8 9 10; ...".
@@ -65,6 +64,8 @@ BOOST_AUTO_TEST_CASE(AFirstResultIsTimedInFourWaysAndByOtherLibraries) {
   BOOST_TEST(rows["bundle"].contains("jit_free"));
   rows = cold_rows({"--peer", "clblast"}, fake_clblast(), "clblast", {"load_ms"});
   BOOST_TEST((rows.count("clblast-cold") == 1 && rows.count("clblast-warm") == 1));
+  const std::string text = clbake({"bench", "cold", baked_bundle(), "--trials", "1", "--size", "64"}).out;
+  for (const char* part : {"  first result  ", "\nclbake bundle "}) BOOST_TEST(contains(text, part), text);
 }
 
 BOOST_AUTO_TEST_CASE(AWrongResultOfAPeerIsFound) {
@@ -119,9 +120,7 @@ BOOST_AUTO_TEST_CASE(VariantsOfAnotherBundleAreTimedBesidesButNotChosen) {
   const std::string direct = served_by_direct(contents);
   const Arguments one = {"--sizes", "32", "--precision", "single", "--trans", "nn"};
   const auto row_of = [&](const cache::Contents& bundle, const Arguments& more) {
-    Arguments all = one;
-    all.insert(all.end(), more.begin(), more.end());
-    return choices(directory.write("bundle.clbake", encoded(bundle)), all).at("rows").at(0);
+    return choices(directory.write("bundle.clbake", encoded(bundle)), one + more).at("rows").at(0);
   };
   cache::Contents only_direct = contents;
   only_direct.entries.erase(
@@ -185,16 +184,22 @@ BOOST_AUTO_TEST_CASE(TimesOfListedProblemsAreWritten) {
       clbake({"bench", "choice", baked_bundle(), "--precision", "single", "--sizes", "8", "--times", nowhere}), 1,
       {nowhere});
   check_refused(clbake({"bench", "choice", baked_bundle(), "--times", times}), 2, {"--times"});
+  const std::string file = directory.write("bundle", encoded(baked_contents()));
+  check_refused(clbake({"bench", "choice", file, "--precision", "single", "--times", file}), 1, {"also an input"});
+  required(Bundle::open(file));
   check_refused(clbake({"bench", "choice", baked_bundle(), "--problems", directory.path("missing")}), 1,
                 {"--problems", "missing"});
 }
 
-BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileIsNamed) {
+BOOST_AUTO_TEST_CASE(ABundleWithoutAProfileOrAProgramIsNamed) {
   const Directory directory;
   cache::Contents contents = baked_contents();
   contents.profiles.clear();
   const std::string file = directory.write("blank.clbake", encoded(contents));
   check_refused(clbake({"bench", "choice", file, "--shapes", "1"}), 1, {"clbake bench choice", file, "no profile"});
+  contents.entries.clear();
+  const std::string empty = directory.write("empty.clbake", encoded(contents));
+  check_refused(clbake({"bench", "bundle", empty, "--load", "--rounds", "1"}), 1, {empty, "no program for"});
 }
 
 // bench gemm beside the fake cuBLASLt, which proposes so many algorithms (fake_cublaslt.cpp).

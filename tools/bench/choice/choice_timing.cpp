@@ -28,7 +28,9 @@ struct Candidate {
 // The variants that can serve one problem, taking turns.
 class Candidates {
  public:
-  Candidates(const Problem& problem, builder::GemmRun& gemm_run) : problem_(problem), gemm_run_(gemm_run) {}
+  // The choice never drops out.
+  Candidates(const Problem& problem, const std::string& choice, builder::GemmRun& gemm_run)
+      : problem_(problem), choice_(choice), gemm_run_(gemm_run) {}
 
   // One turn for each variant that can be loaded and computes the product.
   void add(const Served& contenders) {
@@ -49,7 +51,7 @@ class Candidates {
   // A turn for each that is not too slow.
   void take_turns() {
     for (Candidate& candidate : all) {
-      if (candidate.us[0] > kSlow * *fastest_us_) continue;
+      if (candidate.us[0] > kSlow * *fastest_us_ && candidate.variant != choice_) continue;
       // Prepared again for each turn: the workspaces of all candidates may not fit the device at once.
       Gemm gemm = need(candidate.library->prepare(problem_, candidate.variant));
       take_turn(gemm, candidate);
@@ -69,7 +71,8 @@ class Candidates {
   // The first call warms up and is not counted.
   void take_turn(Gemm& gemm, Candidate& candidate) {
     const double first = need(gemm_run_.run(gemm), candidate.variant);
-    if (first > kLongUs && fastest_us_ && first > kSlow * *fastest_us_) {
+    const bool is_slow = first > kLongUs && fastest_us_ && first > kSlow * *fastest_us_;
+    if (is_slow && candidate.variant != choice_) {
       candidate.us.push_back(first);
       return;
     }
@@ -79,6 +82,7 @@ class Candidates {
   }
 
   const Problem& problem_;
+  const std::string& choice_;
   builder::GemmRun& gemm_run_;
   std::optional<double> fastest_us_;
 };
@@ -91,16 +95,20 @@ ChoiceTiming time_choice(const BenchDevice& on, const std::vector<Served>& conte
   result.problem = problem;
   result.choice = need(contenders.front().library.prepare(problem), contenders.front().name).explanation().variant;
   builder::GemmRun gemm_run = need(builder::GemmRun::create(on.session, on.device, problem, {}));
-  Candidates candidates(problem, gemm_run);
+  Candidates candidates(problem, result.choice, gemm_run);
   for (const Served& more : contenders) candidates.add(more);
   for (std::size_t round = 1; round < rounds; ++round) candidates.take_turns();
   for (const Candidate& candidate : candidates.all) result.us[candidate.variant] = builder::median(candidate.us);
   if (result.us.count(result.choice) == 0) throw Failure(result.choice + ": wrong result");
   result.choice_us = result.us.at(result.choice);
-  const auto best = std::min_element(result.us.begin(), result.us.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  result.best = best->second < result.choice_us ? best->first : result.choice;
-  result.best_us = best->second;
+  result.best = result.choice;
+  result.best_us = result.choice_us;
+  for (const Candidate& candidate : candidates.all) {
+    const double us = result.us.at(candidate.variant);
+    if (candidate.us.size() < rounds || us >= result.best_us) continue;  // timed as often as the choice
+    result.best = candidate.variant;
+    result.best_us = us;
+  }
   result.ratio = result.best_us / result.choice_us;
   return result;
 }

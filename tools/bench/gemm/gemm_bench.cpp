@@ -1,6 +1,7 @@
 #include "bench/gemm/gemm_bench.hpp"
 
 #include "bench/alternate.hpp"
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 
 #include <clbake/builder/gemm_run.hpp>

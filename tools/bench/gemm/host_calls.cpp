@@ -2,6 +2,7 @@
 
 #include "bench/alternate.hpp"
 #include "bench/peers/opencl_peer.hpp"
+#include "cli/arguments.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 

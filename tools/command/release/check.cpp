@@ -100,14 +100,14 @@ std::string examples(const Json& names, std::size_t all) {
 
 void print_text(const Outcome& outcome, const Json& json, bool all) {
   if (all) {
-    print_table({{"target", "target"},
-                 {"problem", "problem"},
-                 {"program", "program"},
-                 {"variant", "variant"},
-                 {"origin", "origin"},
+    print_table({"target",
+                 "problem",
+                 "program",
+                 "variant",
+                 "origin",
                  {"chosen by", "chosen_by"},
                  {"expected us", "expected_us"},
-                 {"missing", "missing"}},
+                 "missing"},
                 json["rows"]);
   }
   const auto problems = json["problems"].get<std::size_t>(), programs = json["programs"].get<std::size_t>();
@@ -118,7 +118,7 @@ void print_text(const Outcome& outcome, const Json& json, bool all) {
   print_filled_in(outcome);
   if (outcome.devices.size() > 1) {
     std::printf("\n");
-    print_table({{"served", "served"}, {"missing", "missing"}, {"target", "name"}}, json["targets"], kMostTargets);
+    print_table({"served", "missing", {"target", "name"}}, json["targets"], kMostTargets);
   }
   bool other_drivers = false;
   for (const Json& group : json["groups"]) {

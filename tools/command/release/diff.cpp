@@ -196,25 +196,18 @@ void print_text(const Json& json) {
     }
     if (rows.empty()) continue;
     std::printf("\n%ss that differ: %zu\n", record, rows.size());
-    print_table({{"name", "name"}, {"before", "before"}, {"after", "after"}}, rows, kMostLines);
+    print_table({"name", "before", "after"}, rows, kMostLines);
   }
   const auto measured = json["measured_differently"].get<std::size_t>();
   if (measured > 0) std::printf("measured times that differ: of %s\n", counted(measured, "entry").c_str());
   if (json["equal"] == true) std::printf("nothing differs%s\n", measured > 0 ? " but these times" : "");
   if (!json.contains("served")) return;
   std::printf("\nproblems and programs that are served differently; times are sums by weight over those with a time\n");
-  print_table({{"lost", "lost"},
-               {"gained", "gained"},
-               {"different", "different"},
-               {"timed", "timed"},
-               {"before us", "before_us"},
-               {"after us", "after_us"},
-               {"target", "target"}},
+  print_table({"lost", "gained", "different", "timed", {"before us", "before_us"}, {"after us", "after_us"}, "target"},
               json["served"]);
   if (json["changed"].empty()) return;
   std::printf("\n");
-  print_table({{"target", "target"}, {"problem", "subject"}, {"before", "was"}, {"after", "is"}}, json["changed"],
-              kMostLines);
+  print_table({"target", {"problem", "subject"}, {"before", "was"}, {"after", "is"}}, json["changed"], kMostLines);
 }
 
 Json compare(const Cli& cli) {

@@ -48,7 +48,7 @@ std::vector<GemmKind> kinds_asked_for(const Cli& cli, const std::vector<Bundle>&
   for (const GemmKind& kind : present) {
     const bool known = std::find(precisions.begin(), precisions.end(), kind.precision) != precisions.end();
     if (!cli.has("precision") && !known) precisions.push_back(kind.precision);
-    if (!cli.has("trans")) transposes += std::string(",") + (kind.trans_a ? "t" : "n") + (kind.trans_b ? "t" : "n");
+    if (!cli.has("trans")) transposes += "," + trans_name(kind);
   }
   return kinds_of(precisions, transposes);
 }
