@@ -118,8 +118,8 @@ class Forge {
 inline Forge& Forge::add_section(std::uint32_t type, std::uint32_t flags, const Bytes& content) {
   namespace at = format::section;
   seal_sections();
-  Bytes table(bytes.begin() + format::header::kBytes,
-              bytes.begin() + format::header::kBytes + load32(header() + format::header::kSectionCountAt) * at::kBytes);
+  const unsigned char* const first = bytes.data() + format::header::kBytes;
+  Bytes table(first, first + load32(header() + format::header::kSectionCountAt) * at::kBytes);
   std::fill_n(bytes.begin() + format::header::kBytes, table.size(), std::uint8_t{0});
   bytes.resize((bytes.size() + at::kAlignment - 1) / at::kAlignment * at::kAlignment);
   table.resize(table.size() + at::kBytes);

@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(ProductsAreEqual) {
 
 // On devices of any number of units, of which the last work in a few slices, in many, or in none.
 BOOST_AUTO_TEST_CASE(TailsAreCut) {
-  for (const std::size_t units : {1, 2, 3, 5, 8, 64}) {
+  for (const std::size_t units : {1U, 2U, 3U, 5U, 8U, 64U}) {
     for (const Size& size : {Size{17, 30, 64}, Size{3, 3, 200}, Size{40, 9, 67}}) {
       check_all([&](const Built& built) {
         Call call = call_of(built, size);

@@ -25,9 +25,10 @@ std::string linked;  // the text of the last link
 // The registers of the machine code that `linked` became: its bound, or as many as the variable says in its first word.
 int registers() {
   const std::size_t bound = linked.find(".maxnreg ");
-  if (bound != std::string::npos) return std::atoi(linked.c_str() + bound + std::strlen(".maxnreg "));
+  if (bound != std::string::npos)
+    return static_cast<int>(std::strtol(linked.c_str() + bound + std::strlen(".maxnreg "), nullptr, 10));
   const char* options = std::getenv("FAKE_LIBCUDA");
-  return options ? std::atoi(options) : 0;
+  return options ? static_cast<int>(std::strtol(options, nullptr, 10)) : 0;
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 namespace clbake::builder::test {
 namespace {
 
-using tests::device;
 using tests::on_pocl;
 using tests::reference_job;
 

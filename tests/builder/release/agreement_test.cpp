@@ -48,7 +48,7 @@ std::vector<Problem> problems() {
   settings.kinds = 12;
   std::vector<Problem> all;
   for (const Shape& shape : tests::synthetic_shapes(settings, 120)) all.push_back(problem_of(shape));
-  for (const std::size_t m : {1, 100, 3000}) {
+  for (const std::size_t m : {1U, 100U, 3000U}) {
     all.push_back(make_problem({Precision::single_precision, false, true}, m, 200, 30, Layout::column_major));
   }
   return all;

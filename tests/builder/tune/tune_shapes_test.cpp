@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(APresetIsTheSameForEachKind) {
   const std::size_t count = one.list.size();
   BOOST_REQUIRE_EQUAL(both.list.size(), 2 * count);
   BOOST_TEST(both.grid.size() == 2 * one.grid.size());
-  BOOST_TEST((std::vector<Shape>(both.list.begin() + count, both.list.end()) == one.list));
+  BOOST_TEST((std::vector<Shape>(both.list.begin() + static_cast<std::ptrdiff_t>(count), both.list.end()) == one.list));
   for (std::size_t i = 0; i < count; ++i) {
     BOOST_TEST((both.list[i].kind() == kinds[0] && both.list[i].m == one.list[i].m));
   }

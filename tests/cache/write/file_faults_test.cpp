@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(EveryAllocationMayFail) {
 // In whichever of its threads.
 BOOST_AUTO_TEST_CASE(EveryAllocationOfAPackerMayFail) {
   const Contents contents = similar_contents();
-  const Bytes whole = packed_bundle();
+  const Bytes& whole = packed_bundle();
   std::size_t at = 0;
   for (bool failed = true; failed; ++at) {
     PackOptions options;

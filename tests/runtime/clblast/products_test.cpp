@@ -12,7 +12,6 @@
 using namespace clbake;
 using namespace clbake::tests;
 using builder::GemmRunOptions;
-using clblast::StatusCode;
 using clblast::Transpose;
 
 namespace {
@@ -102,7 +101,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(EveryLayoutAndTransposeIsRight, T, BakedTypes) {
   for (const Layout layout : {Layout::row_major, Layout::column_major}) {
     for (const Transpose trans_a : {Transpose::kNo, Transpose::kYes, Transpose::kConjugate}) {
       for (const Transpose trans_b : {Transpose::kNo, Transpose::kYes, Transpose::kConjugate}) {
-        for (const std::size_t padding : {0, 5}) {
+        for (const std::size_t padding : {0U, 5U}) {
           const bool complex = is_complex(kPrecision<T>);
           GemmRunOptions options;
           options.alpha = {1.5, complex ? -0.5 : 0};

@@ -137,10 +137,11 @@ BOOST_AUTO_TEST_CASE(MachineCodeForAnOlderDriverIsCheckedInEveryPrecision) {
         if (rule.variant == index) rule.precision = precision;
       }
       auto& defaults = update.contents.profiles[0].defaults;  // in double precision not the other one
-      defaults.erase(
-          std::remove_if(defaults.begin(), defaults.end(),
-                         [&](const cache::Rule& rule) { return rule.precision == precision && rule.variant != index; }),
-          defaults.end());
+      defaults.erase(std::remove_if(defaults.begin(), defaults.end(),
+                                    [&, precision = precision](const cache::Rule& rule) {
+                                      return rule.precision == precision && rule.variant != index;
+                                    }),
+                     defaults.end());
       const Library library = update.library();
       Problem problem = problem_of(Case::native);
       problem.precision = precision;

@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(AFailedWaitThatADriverDoesNotPassOnFailsAllLaunches) {
 BOOST_AUTO_TEST_CASE(TheNextCallWaitsForTheLaunchesOfAFailedOne) {
   OnNvidia nvidia;
   Gemm gemm = nvidia.prepared();
-  for (const std::size_t launch : {0, 1, 2, 3}) {
+  for (const std::size_t launch : {0U, 1U, 2U, 3U}) {
     const Operands failing(nvidia.scene, nvidia.problem), next(nvidia.scene, nvidia.problem);
     fake::forget_calls();
     fake::fail(fake::Function::clEnqueueNDRangeKernel, launch, CL_OUT_OF_RESOURCES);

@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(PartsCoverAllRowsOfAllProducts) {
     std::size_t product = 0, row = 0, launches = 0;
     for (const Step& step : p.steps) {
       const std::size_t in_xyz[3] = {std::size_t{INT32_MAX}, kMaxGroups, kMaxGroups};
-      for (int i = 0; i < 3; ++i) BOOST_REQUIRE((step.groups[i] >= 1 && step.groups[i] <= in_xyz[i]));
+      for (std::size_t i = 0; i < 3; ++i) BOOST_REQUIRE((step.groups[i] >= 1 && step.groups[i] <= in_xyz[i]));
       if (v.launches[step.kernel].role != Role::gemm) continue;
       ++launches;
       BOOST_REQUIRE_EQUAL(step.part.first_product, product);

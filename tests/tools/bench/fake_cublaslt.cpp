@@ -111,7 +111,7 @@ int cublasLtMatrixLayoutSetAttribute(Layout* /*layout*/, int attribute, const vo
 
 int cublasLtMatmulAlgoGetHeuristic(void* /*handle*/, Product* /*product*/, Layout* /*a*/, Layout* /*b*/, Layout* /*c*/,
                                    Layout* /*d*/, void* /*preference*/, int most, Proposal* proposals, int* count) {
-  const int wanted = std::atoi(std::getenv("FAKE_CUBLASLT_PROPOSES"));
+  const int wanted = static_cast<int>(std::strtol(std::getenv("FAKE_CUBLASLT_PROPOSES"), nullptr, 10));
   *count = wanted < most ? wanted : most;
   for (int i = 0; i < *count; ++i) {
     proposals[i] = {{77, static_cast<std::uint64_t>(i)}, i == 3 ? SIZE_MAX : 0, i == 0 ? 15 : 0, 1, {}};

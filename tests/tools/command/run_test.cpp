@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(ABundleThatCannotBeAPeerIsNamed) {
 }
 
 BOOST_AUTO_TEST_CASE(AnEpilogueIsRunAndChecked) {
-  const std::string file = baked_bundle();
+  const std::string& file = baked_bundle();
   for (const char* activation : {"none", "relu", "clamp", "sigmoid", "silu", "gelu", "gelu_tanh"}) {
     const Json json = json_of(clbake(
         run_arguments(file, {"--activation", activation, "--bias", "column", "--d", "--beta", "0.5", "--json"})));
