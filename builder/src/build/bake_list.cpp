@@ -160,6 +160,11 @@ Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options
   const std::set<GemmKind> kinds = add_winners(site, profile->tuning, options.precisions, bake_list);
   if (kinds.empty()) return {Code::invalid_argument, profile->file + ": has no winner of the wanted precisions"};
   bake_list.profile = profile->file + tuned_on(profile->tuning);
+  const std::string& then = profile->tuning.target.driver_version;
+  const std::string& now = site.device.target.driver_version;
+  if (!site.offline && then != now) {
+    bake_list.remarks.push_back(profile->file + ": tuned with driver " + then + ", here " + now);
+  }
   const std::string lacking = options.precisions.empty() ? missing_kinds(kinds) : std::string();
   if (!lacking.empty()) {
     bake_list.remarks.push_back("not tuned and not baked: " + lacking +

@@ -118,13 +118,15 @@ Status read(const std::string& text, Manifest& manifest) {
   std::istringstream lines(text);
   std::string first;
   std::getline(lines, first);
-  const auto pieces = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  const Status known = check_header(first, pieces > 0 ? pieces - 1 : 0);
+  const bool is_cut = !text.empty() && text.back() != '\n';
+  const auto count = std::count(text.begin(), text.end(), '\n') + (is_cut ? 1 : 0);
+  const Status known = check_header(first, count > 0 ? static_cast<std::size_t>(count - 1) : 0);
   if (!known) return known;
   std::set<std::string> ids;
+  std::size_t number = 1;
   for (std::string piece; std::getline(lines, piece);) {
     const Status read = read_piece(piece, ids, manifest);
-    if (!read) return read.within("line " + std::to_string(manifest.pieces.size() + 1));
+    if (++number; !read) return read.within("line " + std::to_string(number));
   }
   return {};
 }
@@ -175,7 +177,8 @@ Result<Manifest> read_manifest(const std::string& path) {
 Status write_manifest(const std::string& path, const std::vector<Piece>& pieces) {
   const Result<std::string> old = read_text_file(path, kMaxBytes);
   const std::string begin = std::string("{\"format\":\"") + kFormat + '"';
-  if (old && old->rfind(begin, 0) != 0) {
+  const bool too_large = old.status().code() == Code::malformed;
+  if (too_large || (old && old->rfind(begin, 0) != 0)) {
     return {Code::invalid_argument, path + ": exists and is no manifest; it stays as it is"};
   }
   const std::string text = manifest_text(pieces);

@@ -1,10 +1,14 @@
 #include "process/json_reader.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <vector>
 
 namespace clbake::builder {
 namespace {
+
+constexpr std::size_t kMostNames = 64;  // of an object
 
 std::string describe(const Json::parse_error& error, const std::string& text) {
   const std::size_t at = std::min(error.byte, text.size());
@@ -20,13 +24,23 @@ std::string describe(const Json::parse_error& error, const std::string& text) {
 
 Result<Json> parse_json(const std::string& text, std::size_t max_depth) {
   if (text.empty()) return {Code::malformed, "is empty"};
-  const auto check_depth = [&](int depth, Json::parse_event_t event, const Json&) {
-    const bool starts = event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start;
-    if (!starts || static_cast<std::size_t>(depth) < max_depth) return true;
-    throw std::length_error("lists and objects nested more than " + std::to_string(max_depth) + " deep");
+  std::vector<std::set<std::string>> names;  // of the objects and lists around the place
+  const auto check = [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
+      names.resize(static_cast<std::size_t>(depth));
+      names.emplace_back();
+      if (names.size() <= max_depth) return true;
+      throw std::length_error("lists and objects nested more than " + std::to_string(max_depth) + " deep");
+    }
+    if (event != Json::parse_event_t::key) return true;
+    std::set<std::string>& known = names[static_cast<std::size_t>(depth) - 1];
+    if (!known.insert(parsed.dump()).second) throw std::length_error(parsed.dump() + " is there twice in an object");
+    if (known.size() > kMostNames)
+      throw std::length_error("an object has more than " + std::to_string(kMostNames) + " fields");
+    return true;
   };
   try {
-    return Json::parse(text, check_depth);
+    return Json::parse(text, check);
   } catch (const Json::parse_error& error) {
     return {Code::malformed, describe(error, text)};
   } catch (const Json::exception& error) {

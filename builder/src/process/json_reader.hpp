@@ -12,7 +12,8 @@ namespace clbake::builder {
 
 using Json = nlohmann::ordered_json;
 
-// The value of the text. Fails with malformed: not JSON (with line and byte), or nested more than `max_depth` deep.
+// The value of the text. Fails with malformed: not JSON (with line and byte), nested more than `max_depth` deep, or an
+// object that has a name twice, of which one value would be lost, or more than 64 names.
 Result<Json> parse_json(const std::string& text, std::size_t max_depth);
 
 // A value and the way to it from the root.

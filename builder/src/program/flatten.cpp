@@ -16,8 +16,16 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostDeep = 200;                              // files that include each other
 constexpr std::size_t kMostBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
 
-// The text with a blank in the place of each character of a comment, but for line ends. Texts in quotes stay.
-std::string without_comments(std::string text) {
+constexpr const char* kBlanks = " \t\r\v\f";
+
+// The text with a blank in the place of each character of a comment, but for line ends. Texts in quotes stay. Blanks go
+// from the ends of lines: compilers take a backslash in front of them as the last character.
+std::string without_comments(const std::string& lines) {
+  std::string text;
+  for (const char c : lines) {
+    if (c == '\n') text.resize(text.find_last_not_of(kBlanks) + 1);
+    text += c;
+  }
   enum { code, line_comment, block_comment, quoted } state = code;
   char quote = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -33,13 +41,11 @@ std::string without_comments(std::string text) {
     if (state == code && c == '/' && next == '*') text[i] = ' ', text[++i] = ' ', state = block_comment;
     if (state == code && (c == '"' || c == '\'')) quote = c, state = quoted;
     if (state == block_comment && c != '\n') text[i] = ' ';
-    if (state == line_comment && c != '\n' && c != '\\') text[i] = ' ';
+    if (state == line_comment && c != '\n' && !(c == '\\' && next == '\n')) text[i] = ' ';
     if (ends) text[++i] = ' ', state = code;
   }
   return text;
 }
-
-constexpr const char* kBlanks = " \t\r\v\f";
 
 std::string trimmed(const std::string& text) {
   const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());

@@ -1,5 +1,6 @@
 #include "release/key_file.hpp"
 
+#include <clbake/cache/writer.hpp>
 #include "process/text_file.hpp"
 
 #include <fcntl.h>
@@ -85,7 +86,7 @@ Status write_key_files(const std::string& path, const Digest& seed, const Digest
   if (!status) return status;
   status = create(path + ".pub", kPublic + hexadecimal(public_key) + "\n", 0644);
   if (!status) ::unlink(path.c_str());
-  return status;
+  return status ? cache::sync_directory_of(path).within(path) : status;
 }
 
 Status read_secret_key(const std::string& path, Digest& seed) {

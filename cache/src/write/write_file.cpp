@@ -94,14 +94,6 @@ Status sync_directory(int directory) {
   return failure("written, but fsync of its directory failed", error);
 }
 
-Status sync_directory(const std::string& path) {
-  const int directory = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return failure("written, but its directory cannot be opened to sync it", errno);
-  Status status = sync_directory(directory);
-  ::close(directory);
-  return status;
-}
-
 Status write_through_temporary(int directory, const std::string& path, mode_t permissions, ByteView bytes) {
   TemporaryFile temporary(directory);
   Status status = temporary.create_beside(path, permissions);
@@ -137,11 +129,19 @@ Status check_replaceable(const std::string& path) {
 
 }  // namespace
 
+Status sync_directory_of(const std::string& path) {
+  const int directory = ::open(directory_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return failure("written, but its directory cannot be opened to sync it", errno);
+  Status status = sync_directory(directory);
+  ::close(directory);
+  return status;
+}
+
 Status write_file(const std::string& path, ByteView bytes) {
   return exceptions_to_status([&] {
     Status status = check_replaceable(path);
     if (status) status = write_through_temporary(AT_FDCWD, path, 0666, bytes);
-    if (status) status = sync_directory(directory_of(path));
+    if (status) status = sync_directory_of(path);
     if (status) remove_abandoned(path);
     return status.within(path);
   });

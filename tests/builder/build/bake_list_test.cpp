@@ -153,6 +153,8 @@ BOOST_FIXTURE_TEST_CASE(KindsThatNobodyTunedAreNamed, TunedFixture) {
              "not tuned and not baked: single nt, single tt; --precision bakes default variants for them");
   options.precisions = {Precision::single_precision};
   BOOST_TEST(bake_list().remarks.empty());
+  options.profiles[0].tuning.target.driver_version = "0.9";
+  BOOST_TEST(bake_list().remarks.at(0) == "tuned.json: tuned with driver 0.9, here 1.0");
 }
 
 BOOST_FIXTURE_TEST_CASE(EachDeviceGetsTheProfileMadeForIt, TunedFixture) {

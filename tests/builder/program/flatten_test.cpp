@@ -70,6 +70,10 @@ BOOST_AUTO_TEST_CASE(CommentsAndTextsAreNoIncludes) {
              "constant char* t = \"/* // \\\"\";\n#pragma\n");
   folder.add("b.cl", "char q = '\"'; /* a comment\n */ #include \"no.h\"\n");
   BOOST_TEST(folder.failure("b.cl") == "b.cl:2: there is no file 'no.h' to include");
+  folder.add("c.cl", "#define TILE 16 // \\todo\n/// \\brief x\n#include \"c.h\"\n// x \\\r\n#include \"no.h\"\r\n");
+  folder.add("c.h", "c\n");
+  BOOST_TEST(required(folder.flat("c.cl")) ==
+             "#line 1 \"c.cl\"\n#define TILE 16\n\n#line 1 \"c.h\"\nc\n#line 4 \"c.cl\"\n     \\\n\n");
 }
 
 // A compiler would look for it where the program runs, and find something else there.

@@ -128,6 +128,10 @@ BOOST_AUTO_TEST_CASE(MalformedManifestsAreNamedByField) {
   check_refused(R"({"version": 2, "programs": []})", "version: is not 1, the version that this clbake knows");
   check_refused(R"({"version": 1, "programs": []})", "programs: is empty");
   check_refused(R"({"version": 1, "program": []})", "program: is no field of this format");
+  check_refused(R"({"programs": [{"a": 1}, {"a": 2, "b": {}, "a": 3}]})", "\"a\" is there twice in an object");
+  std::string many = R"({"version": 1)";
+  for (int i = 0; i < 64; ++i) many += ", \"" + std::to_string(i) + "\": 0";
+  check_refused(many + "}", "an object has more than 64 fields");
   check_refused(R"({"version": 1, "include": "x", "programs": []})", "include: is not a list");
   check_refused(manifest(kernel(), R"(, "option": "")"), "programs[0].option: is no field of this format");
   check_refused(manifest(kernel(), R"(, "options": "-cl-mad-enable -I.")"),

@@ -31,4 +31,7 @@ Status write_file(const std::string& path, ByteView bytes);
 // behind.
 Status write_private_file(int directory, const std::string& name, ByteView bytes);
 
+// Makes the name of a file that was just written durable. Fails with io; the message does not name the file.
+Status sync_directory_of(const std::string& path);
+
 }  // namespace clbake::cache
