@@ -198,7 +198,7 @@ int time(std::string variant) {
 int work(const std::string& verb, const std::string& input, const std::string& output) {
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
-  if (is_overhead_job(*job)) {
+  if (job->variant.name == overhead_job(job->target).variant.name) {
     compile(*job, {});
     return end(leave({}, output, std::move(*job)));
   }

@@ -44,7 +44,7 @@ bool fits_better(const Target& a, const Target& b, const Target& device) {
 struct Candidate {
   Target made_for;  // in the bundle
   const Device* device;
-  Job job;  // of the device's target
+  Job job;  // of the device's target; its task's, as soon as there is one
 };
 
 // True when the device has a proven program of its own.
@@ -127,11 +127,11 @@ void store(const Candidate& candidate, const Job& proven, cache::Contents& conte
 }
 
 // Programs that compute something else must not be served again; the source is still there.
-void remove_wrong(const Candidate& candidate, cache::Contents& contents) {
-  const std::vector<cache::Entry>& tried = candidate.job.entries;
+void remove_wrong(const Candidate& candidate, const Job& job, cache::Contents& contents) {
+  const std::vector<cache::Entry>& tried = job.entries;
   const auto is_wrong = [&](const cache::Entry& entry) {
     return contents.targets[entry.target] == candidate.made_for &&
-           contents.variants[entry.variant].name == candidate.job.variant.name &&
+           contents.variants[entry.variant].name == job.variant.name &&
            std::any_of(tried.begin(), tried.end(), [&](const cache::Entry& t) { return t.form == entry.form; });
   };
   auto& all = contents.entries;
@@ -183,7 +183,7 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
                                  const std::function<void(const Progress&)>& progress) {
   Result<cache::Contents> contents = read_verified(options.file);
   if (!contents) return contents.status();
-  const std::vector<Candidate> candidates = candidates_for(*contents, options);
+  std::vector<Candidate> candidates = candidates_for(*contents, options);
   if (const std::size_t unproven = count_unproven(*contents); candidates.empty() && unproven > 0) {
     return {Code::no_entry, options.file + ": " + std::to_string(unproven) +
                                 " entries are not proven, and no device of this machine can load one of them"};
@@ -192,12 +192,10 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
   if (!files) return files.status();
   std::vector<Task> tasks(candidates.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    tasks[i].job = candidates[i].job;
+    tasks[i].job = std::move(candidates[i].job);
     tasks[i].report.device = candidates[i].device->target.device_name;
-    tasks[i].report.variant = candidates[i].job.variant.name;
+    tasks[i].report.variant = tasks[i].job.variant.name;
     tasks[i].stem = files->path() + "/" + std::to_string(i);
-    const Status written = write_job(tasks[i].compiled_file(), tasks[i].job);
-    if (!written) return written;
   }
   Steps steps(tasks.size(), progress);
   const Status status = prove_tasks(tasks, {options.worker, options.timeout, 1, true, files->path(), cancel, steps});
@@ -208,7 +206,7 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
       ++report.failed;
       if (!tasks[i].wrong) continue;
       ++report.taken_out;
-      remove_wrong(candidates[i], *contents);
+      remove_wrong(candidates[i], tasks[i].job, *contents);
     } else {
       ++report.proven;
       report.not_jit_free += tasks[i].report.proof.jit_free ? 0 : 1;

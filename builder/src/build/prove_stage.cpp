@@ -1,12 +1,11 @@
 // In a proof that compares times (prove/compile_watch.hpp) noise can look like a compilation. A compiler that really
 // runs at load or first launch runs in every new process, while noise comes and goes. So an entry that looks not
 // JIT-free is measured again, up to kAttempts times.
-#include <clbake/builder/platforms.hpp>
 #include "build/tasks.hpp"
 #include "process/worker.hpp"
 #include "prove/proofs.hpp"
 
-#include <algorithm>
+#include <filesystem>
 
 namespace clbake::builder {
 namespace {
@@ -48,7 +47,6 @@ class ProveStage {
   };
 
   Result<Overhead> overhead_for(const Target& target) {
-    if (builder_platform_of(target).evidence == Evidence::files) return Overhead{target, "-", {}};  // no times matter
     for (const Overhead& known : overheads_) {
       if (known.target == target) return known;
     }
@@ -93,7 +91,11 @@ Status prove_tasks(std::vector<Task>& tasks, const StageContext& context) {
   ProveStage stage(context);
   for (Task& task : tasks) {
     if (!task.pending()) continue;
-    const Status status = stage.prove(task);
+    const bool is_in_memory = !task.job.entries.empty();
+    Status status = is_in_memory ? write_job(task.compiled_file(), task.job) : Status();
+    if (status) status = stage.prove(task);
+    std::error_code ignored;
+    if (is_in_memory) std::filesystem::remove(task.compiled_file(), ignored);
     if (!status) return status;
     const std::string& variant = task.report.variant;
     context.steps.done((task.failed() ? "failed " : "proved ") + variant,

@@ -70,8 +70,9 @@ struct StageContext {
 // Compiles the pending tasks, several at a time; those of offline targets are baked then. Fails with cancelled or io.
 Status compile_tasks(std::vector<Task>& tasks, const StageContext& context);
 
-// Proves the pending tasks, whose compiled files are there, one at a time, with nothing compiling beside them: a proof
-// is a measurement. Fails with cancelled or io.
+// Proves the pending tasks one at a time, with nothing compiling beside them: a proof is a measurement. The compiled
+// file of a task is there, or, when its job has entries, made for as long as its proof takes. Fails with cancelled or
+// io.
 Status prove_tasks(std::vector<Task>& tasks, const StageContext& context);
 
 }  // namespace clbake::builder

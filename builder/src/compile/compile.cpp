@@ -30,10 +30,12 @@ Result<Place> place_of(const Target& target) {
 
 // Checks that the trials fit the kernels, by a build of its own: drivers tell what a kernel's arguments are only with
 // an option, which must not get into the bundle.
-Status check_signatures(const Job& job, const Place& place, const std::vector<TriedKernel>& kernels) {
+Status check_signatures(const Job& job, const Place& place) {
+  const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
+  if (!kernels) return kernels.status();
   const Result<LoadedProgram> program = build_from_source(job, place.device, place.session, " -cl-kernel-arg-info");
   if (!program) return {};  // the driver does not know the option
-  for (const TriedKernel& kernel : kernels) {
+  for (const TriedKernel& kernel : *kernels) {
     cl_int error = CL_SUCCESS;
     const cl::Kernel made(cl::Program(program->get(), true), kernel.name.c_str(), &error);
     Status status =
@@ -50,8 +52,6 @@ Status check_signatures(const Job& job, const Place& place, const std::vector<Tr
 Status run_trials(const Job& job, const Place& place, cl_program program) {
   const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
   if (!kernels) return kernels.status();
-  const Status fit = check_signatures(job, place, *kernels);
-  if (!fit) return fit;
   for (const TrialCase& tried : cases_of(*kernels)) {
     if (!tried.is_listed()) continue;
     announce(tried);
@@ -75,13 +75,20 @@ std::string large_shapes(const cache::Variant& variant) {
   return text;
 }
 
+// True in the process of try_and_start_anew. A user may have set the variable to something else.
+bool started_anew(const Job& job) {
+  const char* const shapes = std::getenv(kSpecialise);
+  return shapes && shapes == large_shapes(job.variant);
+}
+
 // PoCL: the trials put a function for each work-group size in small grids into its cache directory. Those for large
 // grids, for which a trial's buffers are too small, PoCL makes when an environment variable asks, which it reads once;
 // and only one of two functions for a size is made in one process. So the worker starts anew.
 Status try_and_start_anew(const Job& job, const Place& place, const std::vector<std::string>& arguments) {
   const Result<LoadedProgram> program = build_from_source(job, place.device, place.session);
   if (!program) return program.status();
-  const Status tried = run_trials(job, place, program->get());
+  Status tried = check_signatures(job, place);
+  if (tried) tried = run_trials(job, place, program->get());
   if (!tried) return tried;
   setenv(kSpecialise, large_shapes(job.variant).c_str(), 1);
   return start_anew(arguments);
@@ -91,7 +98,10 @@ Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& p
   const Result<LoadedProgram> program = build_from_source(job, place.device, place.session);
   if (!program) return program.status();
   if (plain) return entry_of_binary(program->get());
-  const auto launch = [&] { return std::getenv(kSpecialise) ? Status() : run_trials(job, place, program->get()); };
+  const bool tried = started_anew(job);
+  const Status fits = tried ? Status() : check_signatures(job, place);
+  if (!fits) return fits;
+  const auto launch = [&] { return tried ? Status() : run_trials(job, place, program->get()); };
   return entries_for_bundle({place.device.target, job.variant, program->get(), launch}, job.source);
 }
 
@@ -120,7 +130,7 @@ Status compile_job(const std::string& path, const std::string& output, bool plai
   if (!place) return place.status();
   const bool is_program = job->variant.is_program();
   const bool keeps_functions = platform_of(job->target).binaries == Binaries::functions;
-  if (is_program && keeps_functions && !plain && !std::getenv(kSpecialise)) {
+  if (is_program && keeps_functions && !plain && !started_anew(*job)) {
     return try_and_start_anew(*job, *place, {"worker", "compile", path, output});
   }
   Result<std::vector<cache::Entry>> entries =

@@ -68,9 +68,15 @@ Status check_signature(cl_kernel id, const Trial& trial) {
     const Kind kind = address == CL_KERNEL_ARG_ADDRESS_LOCAL     ? Kind::local
                       : address == CL_KERNEL_ARG_ADDRESS_PRIVATE ? Kind::scalar
                                                                  : Kind::buffer;
-    if (kind == trial.arguments[i].kind) continue;
-    return {Code::invalid_argument, argument_name(i) + " of the kernel is " + kind_name(kind) +
-                                        ", and the trial gives " + kind_name(trial.arguments[i].kind)};
+    const TrialArgument& given = trial.arguments[i];
+    std::string type = kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(i, &error);  // "unsigned int" by some drivers
+    const bool is_image = type.rfind("image", 0) == 0;
+    const bool is_number = kind == Kind::scalar && number_type(type) && kind == given.kind && given.width == 1;
+    const bool is_other = is_number && given.type != number_type(type);
+    if (kind == given.kind && !is_image && !is_other) continue;
+    if (!is_image && !is_other) type = kind_name(kind);
+    return {Code::invalid_argument, argument_name(i) + " of the kernel is " + type + ", and the trial gives " +
+                                        (is_other ? given.type->name : kind_name(given.kind))};
   }
   return {};
 }

@@ -17,7 +17,7 @@ Result<LoadedProgram> build_from_source(const Job& job, const Device& device, co
                                         const std::string& more_options = {});
 
 // Fails with invalid_argument, naming the argument, when those of the trial are not what the kernel takes: their
-// number; and where the driver tells, whether each is a buffer, a scalar or local memory.
+// number; and where the driver tells, whether each is a buffer, a scalar or local memory, and a scalar's type.
 Status check_signature(cl_kernel kernel, const Trial& trial);
 
 // Says in the worker's log what is tried, so that the cause of a crash or a timeout can name it: failure_of().

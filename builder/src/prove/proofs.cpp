@@ -1,6 +1,5 @@
 #include "prove/proofs.hpp"
 
-#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/programs.hpp>
 #include "process/digest.hpp"
 
@@ -24,9 +23,8 @@ bool all_proven(const Job& job) {
 }
 
 bool noise_possible(const Job& job) {
-  if (builder_platform_of(job.target).evidence == Evidence::files) return false;
   return std::any_of(job.entries.begin(), job.entries.end(), [](const cache::Entry& entry) {
-    return !entry.proof.jit_free && entry.form == cache::Form::native;
+    return !entry.proof.jit_free && entry.form == cache::Form::native && entry.proof.specialisations.empty();
   });
 }
 
@@ -42,8 +40,6 @@ Job overhead_job(const Target& target) {
     {"global": [1], "arguments": [{"buffer": "uint", "count": 1}]}]}])";
   return make_job(target, program);
 }
-
-bool is_overhead_job(const Job& job) { return job.variant.name == std::string(kOwnPrefix) + kNothing; }
 
 Status write_proofs(const std::string& path, Job job) {
   for (cache::Entry& entry : job.entries) entry.program = digest_of(entry.program);

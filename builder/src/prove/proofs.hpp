@@ -7,13 +7,13 @@ namespace clbake::builder {
 
 bool all_proven(const Job& job);
 
-// True when a new proof may find machine code JIT-free that this one did not, as times are compared.
+// True when a new proof may find machine code JIT-free that this one did not, as times are compared. Functions, where
+// the driver names those that a program holds, are counted.
 bool noise_possible(const Job& job);
 
 // A job whose kernel does nothing. Its first load and first launch in a process take what the driver needs for any
 // program when there is nothing to compile. It never goes into a bundle.
 Job overhead_job(const Target& target);
-bool is_overhead_job(const Job& job);
 
 // The output of a proof is the job with a digest in the place of each program.
 Status write_proofs(const std::string& path, Job job);

@@ -171,7 +171,6 @@ struct Overhead {
 // Loads and launches the kernel that does nothing, before anything else is loaded, so that it includes what only the
 // first program and the first launch of a process pay.
 Result<Overhead> measure_overhead(const std::string& path, const Device& device, const Session& session) {
-  if (path == "-") return Overhead();
   const Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle.status();
   const Result<Job> job = read_job(path);

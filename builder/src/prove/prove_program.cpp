@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <limits>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace clbake::builder {
@@ -19,7 +20,7 @@ using Results = std::vector<cache::Bytes>;  // by argument
 // One trial at one size.
 struct Tried {
   TrialCase tried;
-  Results results;  // of the first launch
+  Results results;  // of the first launch; those that are compared are empty again
 };
 
 // The error of a number, on the scale of the tolerance; infinity where one of the two is no finite number.
@@ -56,7 +57,7 @@ bool is_built(const TrialArgument& argument) {
 }
 
 // The buffers with stated numbers.
-Status compare_stated(const Tried& one, EntryProof& entry) {
+Status compare_stated(Tried& one, EntryProof& entry) {
   const std::vector<TrialArgument>& arguments = one.tried.trial.arguments;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const TrialArgument& argument = arguments[i];
@@ -67,12 +68,13 @@ Status compare_stated(const Tried& one, EntryProof& entry) {
     }
     const Status same = compare(argument, i, one.results[i], expected, entry);
     if (!same) return same;
+    one.results[i] = {};
   }
   return {};
 }
 
 // The others, with what the program built from source leaves there.
-Status compare_built(const Tried& one, const LoadedProgram& reference, EntryProof& entry) {
+Status compare_built(Tried& one, const LoadedProgram& reference, EntryProof& entry) {
   announce(one.tried);
   Result<TrialRun> run = TrialRun::create(entry.session, entry.device, reference.get(), one.tried);
   const Status ran = run ? run->run().status() : run.status();
@@ -83,14 +85,15 @@ Status compare_built(const Tried& one, const LoadedProgram& reference, EntryProo
     if (!is_built(arguments[i])) continue;
     const Status same = compare(arguments[i], i, one.results[i], (*expected)[i], entry);
     if (!same) return same.within(one.tried.name());
+    one.results[i] = {};
   }
   return {};
 }
 
 // After the timings: a proof's process has compiled nothing before.
-Status compare_with_source(const std::vector<Tried>& all, EntryProof& entry) {
+Status compare_with_source(std::vector<Tried>& all, EntryProof& entry) {
   std::optional<LoadedProgram> reference;
-  for (const Tried& one : all) {
+  for (Tried& one : all) {
     const std::vector<TrialArgument>& arguments = one.tried.trial.arguments;
     if (std::none_of(arguments.begin(), arguments.end(), is_built)) continue;
     if (!reference) {
@@ -143,12 +146,12 @@ bool has_code(const cache::Proof& proof, const TrialCase& tried) {
 
 // The launches that the program holds no machine code for; empty when there are none.
 std::string missing_sizes(const std::vector<Tried>& all, const cache::Proof& proof) {
-  std::string names;
+  std::set<std::string> missing;
   for (const Tried& one : all) {
-    const std::string name = one.tried.name();
-    if (has_code(proof, one.tried) || names.find(name) != std::string::npos) continue;
-    names += (names.empty() ? "" : ", nor for ") + name;
+    if (!has_code(proof, one.tried)) missing.insert(one.tried.name());
   }
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : ", nor for ") + name;
   if (names.empty()) return names;
   return "there is no machine code for " + names + ": a trial launches it, and \"work_group_sizes\" lacks it";
 }

@@ -5,6 +5,7 @@
 #include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
+#include "prove/proofs.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -37,7 +38,11 @@ Outcome work(const std::string& verb, const Job& job) {
   BOOST_REQUIRE(write_job(input, job).ok());
   std::vector<Command> commands(1);
   commands[0].arguments = {CLBAKE_COMMAND, "worker", verb, input, output};
-  if (verb == "prove") commands[0].arguments.insert(commands[0].arguments.end() - 1, "-");
+  if (verb == "prove") {
+    static const Job nothing = work("compile", overhead_job(job.target)).job;
+    BOOST_REQUIRE(write_job(files->path() + "/nothing", nothing).ok());
+    commands[0].arguments.insert(commands[0].arguments.end() - 1, files->path() + "/nothing");
+  }
   commands[0].environment = driver_cache_environment(cache->path());
   commands[0].log = files->path() + "/log";
   const std::atomic<bool> never{false};

@@ -145,7 +145,7 @@ std::vector<OfflineTarget> intel_targets(const ToolRoom& room) {
   for (const IntelDevice& device : kIntelDevices) {
     targets.push_back(intel_target(device, ocloc));
     std::string& obstacle = targets.back().obstacle;
-    const auto resolved = [&] { return room.run(ocloc, {"ids", device.name}).ok(); };
+    const auto resolved = [&] { return room.run(ocloc, {"ids", device.name}, kPatience).ok(); };
     if (!obstacle.empty() || listed.count(device.name) || resolved()) continue;
     obstacle = "ocloc " + ocloc.version + " does not know " + device.name;
   }

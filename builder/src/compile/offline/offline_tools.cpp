@@ -107,10 +107,6 @@ Result<ToolRoom> ToolRoom::create() {
   return ToolRoom(std::move(*directory));
 }
 
-Status ToolRoom::run(const Tool& tool, const std::vector<std::string>& arguments) const {
-  return run(tool, arguments, std::chrono::hours(24));
-}
-
 Status ToolRoom::run(const Tool& tool, const std::vector<std::string>& arguments, std::chrono::seconds limit) const {
   static const std::atomic<bool> never{false};
   Command command;
@@ -130,7 +126,7 @@ Status ToolRoom::run(const Tool& tool, const std::vector<std::string>& arguments
 // ocloc 22.43 prints its help and then fails with 212.
 std::string ToolRoom::ask(const Tool& tool, const std::vector<std::string>& arguments) const {
   if (tool.path.empty()) return {};
-  (void)run(tool, arguments, std::chrono::seconds(20));
+  (void)run(tool, arguments, kPatience);
   return read("log");
 }
 

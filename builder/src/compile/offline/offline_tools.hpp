@@ -20,16 +20,19 @@ std::string name(const cache::Tool& tool);
 // Fails with not_found when one of the tools is not installed; the message names its package.
 Status required(const std::vector<Tool>& tools);
 
+constexpr std::chrono::seconds kPatience(20);  // with a tool that only answers a question
+
 // A scratch directory in which tools run.
 class ToolRoom {
  public:
   static Result<ToolRoom> create();
 
-  // Runs an installed tool, without a limit: whoever waits for this process has one. Fails with build_failed and the
-  // first line of its output that mentions an error.
-  Status run(const Tool& tool, const std::vector<std::string>& arguments) const;
+  // Runs an installed tool. Compilers need no limit: whoever waits for this process has one. Fails with build_failed
+  // and the first line of its output that mentions an error.
+  Status run(const Tool& tool, const std::vector<std::string>& arguments,
+             std::chrono::seconds limit = std::chrono::hours(24)) const;
 
-  // The same; what the tool printed, whatever its exit status, after at most 20 s.
+  // The same; what the tool printed, whatever its exit status, after at most kPatience.
   std::string ask(const Tool& tool, const std::vector<std::string>& arguments) const;
 
   // "12.9.86"; empty when the tool is not installed or tells none.
@@ -41,7 +44,6 @@ class ToolRoom {
 
  private:
   explicit ToolRoom(ScratchDirectory directory) : directory_(std::move(directory)) {}
-  Status run(const Tool& tool, const std::vector<std::string>& arguments, std::chrono::seconds limit) const;
   ScratchDirectory directory_;
 };
 
