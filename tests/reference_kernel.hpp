@@ -1,4 +1,4 @@
-// kernels/reference.cl as a variant, correct or with a defect.
+// reference.cl as a variant, correct or with a defect.
 #pragma once
 
 #include <clbake/builder/jobs.hpp>

@@ -1,4 +1,4 @@
-// The kernel contract (kernels/KERNELS.md): kernels/reference.cl and variants of every family, launched with equal
+// The kernel contract (kernels/KERNELS.md): tests/reference.cl and variants of every family, launched with equal
 // arguments as that page says, must leave equal numbers in C and everything around it as it was. Matrices and scalars
 // are small integers, so every sum is exact in any precision and order. The reference itself is checked against a loop
 // on the host.

@@ -1,7 +1,7 @@
-#include "serve/serve.hpp"
+#include "serve.hpp"
 
+#include "libraries.hpp"
 #include "log.hpp"
-#include "serve/libraries.hpp"
 
 #include <clbake/operand.hpp>
 

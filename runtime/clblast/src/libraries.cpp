@@ -1,4 +1,4 @@
-#include "serve/libraries.hpp"
+#include "libraries.hpp"
 
 #include "log.hpp"
 

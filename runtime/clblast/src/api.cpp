@@ -1,6 +1,10 @@
-// GEMM of CLBlast's API for C++: templates with a symbol for each precision; and for C, by that for C++.
-#include "forward/forward.hpp"
-#include "serve/serve.hpp"
+// The functions of CLBlast's API for C++ that the door serves, GEMM's as templates with a symbol for each precision;
+// those for C, by those for C++; and the door's own.
+#include "forward.hpp"
+#include "libraries.hpp"
+#include "serve.hpp"
+
+#include <clbake/clblast_door.h>
 
 #include <CL/cl_half.h>
 #include <clblast_c.h>
@@ -159,6 +163,20 @@ CLBAKE_INSTANTIATE(double)
 CLBAKE_INSTANTIATE(std::complex<float>)
 CLBAKE_INSTANTIATE(std::complex<double>)
 
+StatusCode ClearCache() {
+  const Status cleared = exceptions_to_status([] { return door::clear_libraries(), Status(); });
+  if (!cleared) return StatusCode::kOpenCLOutOfHostMemory;
+  return door::by_present_clblast(&ClearCache);
+}
+
+// The door has nothing to fill; CLBlast does.
+StatusCode FillCache(const cl_device_id device) {
+  cl_device_type type = 0;
+  const cl_int error = clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  if (error != CL_SUCCESS) return static_cast<StatusCode>(error);
+  return door::by_present_clblast(&FillCache, device);
+}
+
 }  // namespace clblast
 
 // `type` is what C calls the element, `element` what C++ does.
@@ -213,4 +231,13 @@ CLBAKE_C_API(S, float, float)
 CLBAKE_C_API(D, double, double)
 CLBAKE_C_API(C, cl_float2, std::complex<float>)
 CLBAKE_C_API(Z, cl_double2, std::complex<double>)
+
+CLBlastStatusCode CLBlastClearCache() { return by_cpp(&clblast::ClearCache); }
+CLBlastStatusCode CLBlastFillCache(const cl_device_id device) { return by_cpp(&clblast::FillCache, device); }
+
+__attribute__((visibility("default"))) int clbake_clblast_use_bundle(const char* path) {
+  const Status status = exceptions_to_status(
+      [&]() -> Status { return path ? door::use_bundle(path) : Status(Argument::bundle, "the path is null"); });
+  return static_cast<int>(status.code());
+}
 }
