@@ -57,8 +57,8 @@ inline Scene make_scene(DeviceType form) {
         if (way == kWays[0]) profile.defaults.push_back(rule);
       }
     }
-    Job job = make_job(device.target, complex_programs(form, {precision}).front());
-    job.variant.name = complex_programs(device.type, {precision}).front().name;
+    Job job = make_job(device.target, program::complex_programs(form, {precision}).front());
+    job.variant.name = program::complex_programs(device.type, {precision}).front().name;
     add_job(contents, job);
   }
   std::sort(profile.defaults.begin(), profile.defaults.end(),

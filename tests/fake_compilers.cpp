@@ -8,7 +8,7 @@ namespace clbake::tests {
 
 namespace fs = std::filesystem;
 
-FakeCompilers::FakeCompilers() : directory_(required(builder::ScratchDirectory::create())) {
+FakeCompilers::FakeCompilers() : directory_(required(builder::process::ScratchDirectory::create())) {
   fs::create_directories(bin());
   fs::create_directories(path("lib/clc"));
   write_file(path("lib/clc/nvptx64--nvidiacl.bc"), "BC");

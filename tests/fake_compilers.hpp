@@ -34,7 +34,7 @@ class FakeCompilers {
  private:
   void add_ocloc(const std::string& version, const std::string& listed, const std::string& help_status,
                  const std::string& resolved, const std::string& suffix);
-  builder::ScratchDirectory directory_;
+  builder::process::ScratchDirectory directory_;
 };
 
 }  // namespace clbake::tests

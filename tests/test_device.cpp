@@ -11,6 +11,7 @@ namespace clbake::tests {
 namespace {
 
 using namespace builder;
+using namespace builder::process;
 
 [[noreturn]] void skip(const std::string& reason) {
   std::printf("skipped: %s\n", reason.c_str());

@@ -12,6 +12,7 @@
 #include <thread>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +29,7 @@ Device made_up_device(const std::string& name, const std::string& driver) {
   return device;
 }
 
-BuildFixture::BuildFixture() : directory_(required(ScratchDirectory::create())) {
+BuildFixture::BuildFixture() : directory_(required(process::ScratchDirectory::create())) {
   options.devices = {made_up_device()};
   options.precisions = {Precision::single_precision};
   options.output = path("gemm.clbake");
@@ -49,7 +50,7 @@ Result<BuildReport> BuildFixture::build(std::optional<std::size_t> stop_after) {
   fs::remove(path("calls.log"));
   steps_.clear();
   std::atomic<bool> cancel{false};
-  return builder::build(options, cancel, [&](const Progress& progress) {
+  return builder::build::build(options, cancel, [&](const Progress& progress) {
     steps_.push_back(progress);
     if (stop_after && progress.steps_done >= *stop_after) cancel = true;
   });

@@ -30,7 +30,7 @@ class BuildFixture {
   BuildFixture(const BuildFixture&) = delete;
   BuildFixture& operator=(const BuildFixture&) = delete;
 
-  BuildOptions options;
+  build::BuildOptions options;
 
   std::string path(const std::string& name) const { return directory_.path() + "/" + name; }
   std::string work_directory() const { return options.output + ".work"; }
@@ -40,30 +40,30 @@ class BuildFixture {
 
   // Builds, and forgets earlier calls and steps. With `stop_after`, asks for cancellation as soon as that many steps
   // are done.
-  Result<BuildReport> build(std::optional<std::size_t> stop_after = std::nullopt);
+  Result<build::BuildReport> build(std::optional<std::size_t> stop_after = std::nullopt);
 
   // Proves what was built, on the same devices by the same worker.
-  Result<ProveReport> prove() const;
+  Result<build::ProveReport> prove() const;
 
   // The worker's orders in the last build, as "VERB VARIANT" in the order of the calls ...
   std::vector<std::string> calls() const;
   std::size_t calls_of(const std::string& verb_and_part) const;
   // ... and what the progress callback got.
-  const std::vector<Progress>& steps() const { return steps_; }
+  const std::vector<build::Progress>& steps() const { return steps_; }
 
   // The names of all files under the fixture's directory, but the log's.
   std::vector<std::string> files() const;
 
  private:
-  ScratchDirectory directory_;
-  std::vector<Progress> steps_;
+  process::ScratchDirectory directory_;
+  std::vector<build::Progress> steps_;
 };
 
 // The bundle there, without the defaults that every bundle holds (profile/default_targets.hpp).
 cache::Contents baked_contents_of(const std::string& path);
 
 // The report of one variant; stops the test when it is not there.
-const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant);
+const build::JobReport& report_of(const build::BuildReport& report, const std::string& part_of_variant);
 
 // True while a process, by its number in text, does anything; one that has ended and that nobody waited for does
 // not.

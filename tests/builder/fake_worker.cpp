@@ -28,6 +28,7 @@
 #include <thread>
 
 namespace clbake::builder {
+using namespace process;
 namespace {
 
 using namespace tune;
@@ -83,7 +84,7 @@ void compile(Job& job, const std::string& how) {
   entry.program = program_of(job);
   entry.newer_driver = job.target.vendor == "NVIDIA Corporation";
   job.entries = {std::move(entry)};
-  sign(job.entries);
+  compile::sign(job.entries);
 }
 
 // The tools of the offline targets in tests.
@@ -135,7 +136,7 @@ Status leave(const std::string& how, const std::string& output, Job job, bool pr
   }
   if (how == "other-variant") job.variant.name = "another-variant";
   if (how == "no-entry") job.entries.clear();
-  return proofs ? write_proofs(output, std::move(job)) : write_job(output, job);
+  return proofs ? prove::write_proofs(output, std::move(job)) : write_job(output, job);
 }
 
 int end(const Status& left) {
@@ -198,7 +199,7 @@ int time(std::string variant) {
 int work(const std::string& verb, const std::string& input, const std::string& output) {
   Result<Job> job = read_job(input);
   if (!job) return fail(job.status().message());
-  if (job->variant.name == overhead_job(job->target).variant.name) {
+  if (job->variant.name == prove::overhead_job(job->target).variant.name) {
     compile(*job, {});
     return end(leave({}, output, std::move(*job)));
   }

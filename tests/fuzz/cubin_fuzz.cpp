@@ -6,7 +6,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace clbake::builder;
   const clbake::cache::Bytes bytes(data, data + size);
-  const std::string architecture = cubin_architecture(bytes);
+  const std::string architecture = compile::cubin_architecture(bytes);
   clbake::fuzz::expect(architecture.empty() || architecture.rfind("sm_", 0) == 0, "an architecture is named sm_NN");
   return 0;
 }

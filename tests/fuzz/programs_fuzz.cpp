@@ -8,6 +8,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace clbake;
   using namespace clbake::builder;
+  using namespace clbake::builder::program;
   const std::string text(reinterpret_cast<const char*>(data), size);
   static_cast<void>(parse_trial(text));
   const Result<std::vector<Program>> programs = parse_programs(text, "programs.json", "/nonexistent");

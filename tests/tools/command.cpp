@@ -20,12 +20,12 @@ namespace {
 
 // The caches that all children share, so that no test compiles what an earlier one did.
 const std::string& cache_directory() {
-  static const builder::ScratchDirectory directory = required(builder::ScratchDirectory::create());
+  static const builder::process::ScratchDirectory directory = required(builder::process::ScratchDirectory::create());
   return directory.path();
 }
 
 std::vector<std::string> child_environment(const Environment& wanted) {
-  Environment all = builder::driver_cache_environment(cache_directory());
+  Environment all = builder::process::driver_cache_environment(cache_directory());
   all.emplace_back("CLBAKE", CLBAKE_COMMAND);
   all.insert(all.end(), wanted.begin(), wanted.end());
   std::vector<std::string> lines;
@@ -104,7 +104,7 @@ const Environment& no_platform() {
 
 Outcome shell(const std::string& line) { return run({"/bin/sh", "-c", line}, {}); }
 
-Running::Running(const Arguments& arguments) : directory_(required(builder::ScratchDirectory::create())) {
+Running::Running(const Arguments& arguments) : directory_(required(builder::process::ScratchDirectory::create())) {
   const std::string log = directory_.path() + "/log";
   pid_ = start(with_command(arguments), {}, log, log);
 }
@@ -161,7 +161,7 @@ nlohmann::json json_of(const Outcome& outcome) {
   return json;
 }
 
-Directory::Directory() : directory_(required(builder::ScratchDirectory::create())) {}
+Directory::Directory() : directory_(required(builder::process::ScratchDirectory::create())) {}
 
 std::string Directory::write(const std::string& name, const std::string& text) const {
   write_file(path(name), text);

@@ -55,7 +55,7 @@ class Running {
 
  private:
   bool ended();
-  builder::ScratchDirectory directory_;
+  builder::process::ScratchDirectory directory_;
   pid_t pid_ = 0;
   int status_ = -1;
 };
@@ -77,7 +77,7 @@ class Directory {
   std::vector<std::string> files() const;  // names, sorted
 
  private:
-  builder::ScratchDirectory directory_;
+  builder::process::ScratchDirectory directory_;
 };
 
 // Ends the whole program as skipped (77).

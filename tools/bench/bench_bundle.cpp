@@ -72,7 +72,7 @@ Json time_search(const std::string& path, std::uint32_t targets, std::uint32_t v
 }
 
 Json measure_search(std::size_t entries, std::size_t rounds) {
-  const builder::ScratchDirectory scratch = need(builder::ScratchDirectory::create());
+  const builder::process::ScratchDirectory scratch = need(builder::process::ScratchDirectory::create());
   Json search = Json::array();
   for (std::size_t count = 100; count <= entries; count *= 100) {
     const auto targets = static_cast<std::uint32_t>(std::max<std::size_t>(1, count / 1000));

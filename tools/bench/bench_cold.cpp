@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kTimeout{180};
 
-std::string scratch_path(const builder::ScratchDirectory& scratch, const char* name) {
+std::string scratch_path(const builder::process::ScratchDirectory& scratch, const char* name) {
   return scratch.path() + "/" + name;
 }
 
@@ -28,18 +28,19 @@ std::string scratch_path(const builder::ScratchDirectory& scratch, const char* n
 // the child; after three minutes it is killed.
 void call_worker(const std::vector<std::string>& arguments, const std::string& cache, const std::string& log,
                  const char* path) {
-  builder::Command command{{builder::own_path(), "worker"}, builder::driver_cache_environment(cache), log};
+  builder::process::Command command{
+      {builder::process::own_path(), "worker"}, builder::process::driver_cache_environment(cache), log};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
-  for (auto& variable : builder::steady_environment()) command.environment.push_back(std::move(variable));
-  std::vector<builder::Command> commands = {command};
+  for (auto& variable : builder::process::steady_environment()) command.environment.push_back(std::move(variable));
+  std::vector<builder::process::Command> commands = {command};
   const std::atomic<bool> never{false};
-  need(builder::run_all(commands, 1, kTimeout, never, [&](std::size_t, const builder::Exit& exit) {
-    if (!exit.ok()) throw Failure(std::string(path) + ": " + builder::describe(exit, command, kTimeout));
+  need(builder::process::run_all(commands, 1, kTimeout, never, [&](std::size_t, const builder::process::Exit& exit) {
+    if (!exit.ok()) throw Failure(std::string(path) + ": " + builder::process::describe(exit, command, kTimeout));
   }));
 }
 
 // One trial of a row in a new process.
-void run_trial(ColdRow& row, const std::string& cache, const builder::ScratchDirectory& scratch) {
+void run_trial(ColdRow& row, const std::string& cache, const builder::process::ScratchDirectory& scratch) {
   const std::string output = scratch_path(scratch, "trial.json");
   call_worker(cold_arguments(row.job, output), cache, scratch_path(scratch, "trial.log"), row.path);
   std::ifstream file(output);
@@ -66,14 +67,14 @@ builder::Job entry_in_use(const Bundle& bundle, std::uint32_t target, std::size_
 
 // clbake's own rows. Files that they need are written to `scratch`.
 std::vector<ColdRow> own_rows(const std::string& file, const Bundle& bundle, std::uint32_t target, std::size_t size,
-                              const builder::ScratchDirectory& scratch) {
+                              const builder::process::ScratchDirectory& scratch) {
   builder::Job job = entry_in_use(bundle, target, size);
   const std::string variant = job.variant.name, n = std::to_string(size);
   const std::string source = scratch_path(scratch, "source.clbake"), plain = scratch_path(scratch, "plain.clbake");
   const bool jit_free = job.entries.front().proof.jit_free;
   job.entries.clear();
   need(builder::write_job(source, job));
-  const builder::ScratchDirectory cache = need(builder::ScratchDirectory::create());
+  const builder::process::ScratchDirectory cache = need(builder::process::ScratchDirectory::create());
   call_worker({"compile-plain", source, plain}, cache.path(), scratch_path(scratch, "plain.log"), "plain");
   return {{"source-cold", "source, cold", {source, "0", n, "", variant}, false, true, {}, {}},
           {"source-warm", "source, warm", {source, "0", n, "", variant}, true, true, {}, {}},
@@ -112,8 +113,8 @@ std::vector<ColdRow> peer_rows(const Cli& cli) {
 }
 
 // Runs every row within each trial, so that a slow moment of the machine meets all rows.
-void run_trials(std::vector<ColdRow>& rows, std::size_t trials, const builder::ScratchDirectory& scratch) {
-  const builder::ScratchDirectory kept = need(builder::ScratchDirectory::create());
+void run_trials(std::vector<ColdRow>& rows, std::size_t trials, const builder::process::ScratchDirectory& scratch) {
+  const builder::process::ScratchDirectory kept = need(builder::process::ScratchDirectory::create());
   ProgressBar bar;
   for (const ColdRow& row : rows) {
     ColdRow priming = row;  // fills the driver's cache; its times are dropped
@@ -121,7 +122,7 @@ void run_trials(std::vector<ColdRow>& rows, std::size_t trials, const builder::S
   }
   for (std::size_t done = 0; done < trials * rows.size(); ++done) {
     ColdRow& row = rows[done % rows.size()];
-    const builder::ScratchDirectory fresh = need(builder::ScratchDirectory::create());
+    const builder::process::ScratchDirectory fresh = need(builder::process::ScratchDirectory::create());
     run_trial(row, row.warm ? kept.path() : fresh.path(), scratch);
     bar.show(done + 1, trials * rows.size(), row.label);
   }
@@ -149,7 +150,7 @@ int bench_cold(const std::vector<std::string>& arguments) {
   const Bundle bundle = need(open_verified(file));
   const Target target = need(device_for(bundle, cli.text("device"))).target;
   const std::uint32_t index = need(bundle.find_target(target), file);
-  const builder::ScratchDirectory scratch = need(builder::ScratchDirectory::create());
+  const builder::process::ScratchDirectory scratch = need(builder::process::ScratchDirectory::create());
   report.rows = own_rows(file, bundle, index, report.size, scratch);
   for (ColdRow row : peers) {
     row.job = {file, std::to_string(index), std::to_string(report.size), row.job.peer, ""};

@@ -10,7 +10,7 @@
 namespace clbake::tool {
 
 BenchBundle open_bundle(const std::string& file, const std::string& spec) {
-  for (const auto& [name, value] : builder::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
+  for (const auto& [name, value] : builder::process::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
   const Bundle bundle = need(open_verified(file));
   const builder::Device device = need(device_for(bundle, spec));
   return {bundle, {device, need(builder::Session::open(device))}};

@@ -5,12 +5,12 @@
 namespace clbake::tool {
 namespace {
 
-const char* name(builder::JobReport::Outcome outcome) {
+const char* name(builder::build::JobReport::Outcome outcome) {
   switch (outcome) {
-    case builder::JobReport::Outcome::pending: return "pending";
-    case builder::JobReport::Outcome::baked: return "baked";
-    case builder::JobReport::Outcome::reused: return "reused";
-    case builder::JobReport::Outcome::failed: return "failed";
+    case builder::build::JobReport::Outcome::pending: return "pending";
+    case builder::build::JobReport::Outcome::baked: return "baked";
+    case builder::build::JobReport::Outcome::reused: return "reused";
+    case builder::build::JobReport::Outcome::failed: return "failed";
   }
   return "unknown";
 }
@@ -49,8 +49,8 @@ Json to_json(const cache::Proof& proof) {
           {"note", proof.note}};
 }
 
-Json to_json(const builder::JobReport& job) {
-  const bool failed = job.outcome == builder::JobReport::Outcome::failed;
+Json to_json(const builder::build::JobReport& job) {
+  const bool failed = job.outcome == builder::build::JobReport::Outcome::failed;
   return {{"variant", job.variant},
           {"device", job.device},
           {"outcome", name(job.outcome)},

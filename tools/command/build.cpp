@@ -16,11 +16,11 @@
 namespace clbake::tool {
 namespace {
 
-void print_report(const builder::BuildReport& report, const std::string& file) {
+void print_report(const builder::build::BuildReport& report, const std::string& file) {
   const std::size_t entries = report.baked + report.reused;
   std::printf("%s: %s (%zu baked, %zu reused), %s\n", file.c_str(), counted(entries, "variant").c_str(), report.baked,
               report.reused, size_text(report.bytes).c_str());
-  for (const builder::ProfileReport& profile : report.profiles) {
+  for (const builder::build::ProfileReport& profile : report.profiles) {
     const std::string of = report.profiles.size() > 1 ? " of " + profile.device : "";
     std::printf("profile%s: %s\n", of.c_str(), profile.profile.c_str());
   }
@@ -38,11 +38,11 @@ void print_report(const builder::BuildReport& report, const std::string& file) {
   for (const std::string& remark : report.remarks) std::printf("%s\n", printable(remark).c_str());
 }
 
-Json report_json(const builder::BuildReport& report, const std::string& file) {
+Json report_json(const builder::build::BuildReport& report, const std::string& file) {
   Json jobs = Json::array();
-  for (const builder::JobReport& job : report.jobs) jobs.push_back(to_json(job));
+  for (const builder::build::JobReport& job : report.jobs) jobs.push_back(to_json(job));
   Json profiles = Json::array();
-  for (const builder::ProfileReport& profile : report.profiles) {
+  for (const builder::build::ProfileReport& profile : report.profiles) {
     profiles.push_back({{"device", profile.device}, {"profile", profile.profile}});
   }
   return {{"file", file},
@@ -65,7 +65,7 @@ std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devi
   std::vector<builder::Device> tuned;
   for (const builder::Device& device : devices) {
     const auto fits = [&](const builder::NamedTuning& profile) {
-      return builder::made_for(profile.tuning.target, device.target);
+      return builder::build::made_for(profile.tuning.target, device.target);
     };
     if (std::any_of(profiles.begin(), profiles.end(), fits)) tuned.push_back(device);
   }
@@ -74,9 +74,9 @@ std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devi
 
 // The named targets and the selected devices. When neither is named: all devices, or with profiles those that they
 // were made for.
-void choose_devices(const Cli& cli, builder::BuildOptions& options) {
+void choose_devices(const Cli& cli, builder::build::BuildOptions& options) {
   if (cli.has("target")) {
-    options.targets = need(builder::offline_targets_named(cli.list("target")), "--target");
+    options.targets = need(builder::compile::offline_targets_named(cli.list("target")), "--target");
     if (!cli.has("device")) return;
   }
   options.devices = need(selected_devices(cli.text("device")));
@@ -124,9 +124,9 @@ void check_combinations(const Cli& cli) {
   if (cli.has("force") && !cli.has("profile")) throw UsageError("--force: needs --profile");
 }
 
-builder::BuildOptions options_from(const Cli& cli) {
+builder::build::BuildOptions options_from(const Cli& cli) {
   check_combinations(cli);
-  builder::BuildOptions options;
+  builder::build::BuildOptions options;
   options.reproducible = cli.has("reproducible");
   options.untuned = cli.has("untuned");
   options.foreign_profiles = cli.has("force");
@@ -137,27 +137,27 @@ builder::BuildOptions options_from(const Cli& cli) {
   options.variants = variants_named(cli.list("variant"));
   options.gemm =
       !cli.has("programs") || cli.has("precision") || cli.has("variant") || cli.has("profile") || cli.has("untuned");
-  options.worker = builder::own_path();
+  options.worker = builder::process::own_path();
   options.parallel = cli.jobs();
   options.timeout = cli.timeout(180);
   for (const std::string& file : cli.list("profile"))
     options.profiles.push_back({file, need(builder::read_tuning(file))});
-  if (cli.has("programs")) options.programs = need(builder::read_programs(cli.text("programs")));
+  if (cli.has("programs")) options.programs = need(builder::program::read_programs(cli.text("programs")));
   choose_devices(cli, options);
   return options;
 }
 
 // Remarks about the devices, before the long work begins.
-void print_remarks(const std::vector<builder::BakeList>& bake_lists) {
-  for (const builder::BakeList& bake_list : bake_lists) {
+void print_remarks(const std::vector<builder::build::BakeList>& bake_lists) {
+  for (const builder::build::BakeList& bake_list : bake_lists) {
     for (const std::string& remark : bake_list.remarks) std::fprintf(stderr, "clbake build: %s\n", remark.c_str());
   }
 }
 
-Result<builder::BuildReport> bake(const builder::BuildOptions& options,
-                                  const std::vector<builder::BakeList>& bake_lists) {
+Result<builder::build::BuildReport> bake(const builder::build::BuildOptions& options,
+                                         const std::vector<builder::build::BakeList>& bake_lists) {
   ProgressBar bar;
-  return builder::build(options, bake_lists, interrupted(), [&](const builder::Progress& progress) {
+  return builder::build::build(options, bake_lists, interrupted(), [&](const builder::build::Progress& progress) {
     if (!progress.failure.empty()) bar.message("clbake build: left out: " + progress.failure);
     bar.show(progress.steps_done, progress.steps, progress.last);
   });
@@ -169,12 +169,12 @@ int build(const std::vector<std::string>& arguments) {
   Cli cli("build [OPTIONS] -o FILE", "Compiles, finalizes, proves and packs every variant into one bundle.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
-  const builder::BuildOptions options = options_from(cli);
-  const std::vector<builder::BakeList> bake_lists = need(builder::bake_lists_for(options));
+  const builder::build::BuildOptions options = options_from(cli);
+  const std::vector<builder::build::BakeList> bake_lists = need(builder::build::bake_lists_for(options));
   print_remarks(bake_lists);
 
   const std::size_t signatures = signatures_in(options.output);
-  const Result<builder::BuildReport> report = bake(options, bake_lists);
+  const Result<builder::build::BuildReport> report = bake(options, bake_lists);
   if (report) tell_of_dropped("build", options.output, signatures);
   if (report.status().code() == Code::cancelled) {
     fail("clbake build: interrupted; finished work is kept, and the same command continues from there");

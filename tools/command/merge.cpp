@@ -18,7 +18,7 @@
 namespace clbake::tool {
 namespace {
 
-void print_report(const builder::MergedBundle& merged, std::size_t parts, std::size_t dropped,
+void print_report(const builder::build::MergedBundle& merged, std::size_t parts, std::size_t dropped,
                   const std::string& output, bool json) {
   const cache::Contents& all = merged.contents;
   if (json) {
@@ -65,15 +65,15 @@ int merge(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string output = behind_links(cli.text("output"));
-  need(builder::check_output(output));
-  std::vector<builder::NamedBundle> bundles;
+  need(builder::build::check_output(output));
+  std::vector<builder::build::NamedBundle> bundles;
   std::vector<std::string> left_out;
-  for (const std::string& path : cli.files()) need(builder::read_bundles(path, bundles, left_out));
+  for (const std::string& path : cli.files()) need(builder::build::read_bundles(path, bundles, left_out));
   if (bundles.empty()) throw Failure("no bundle in " + cli.files().front());
   const std::size_t parts = bundles.size();
   std::size_t signatures = 0;
-  for (const builder::NamedBundle& part : bundles) signatures += part.signatures;
-  builder::MergedBundle merged = builder::merge_bundles(std::move(bundles));
+  for (const builder::build::NamedBundle& part : bundles) signatures += part.signatures;
+  builder::build::MergedBundle merged = builder::build::merge_bundles(std::move(bundles));
   merged.left_out.insert(merged.left_out.begin(), left_out.begin(), left_out.end());
 
   const cache::Bytes bytes = packed(merged.contents);

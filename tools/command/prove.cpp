@@ -12,11 +12,11 @@
 namespace clbake::tool {
 namespace {
 
-Json report_json(const builder::ProveReport& report, const std::string& file, std::size_t dropped) {
+Json report_json(const builder::build::ProveReport& report, const std::string& file, std::size_t dropped) {
   Json jobs = Json::array();
-  for (const builder::JobReport& job : report.jobs) {
+  for (const builder::build::JobReport& job : report.jobs) {
     jobs.push_back(to_json(job));
-    jobs.back()["outcome"] = job.outcome == builder::JobReport::Outcome::failed ? "failed" : "proven";
+    jobs.back()["outcome"] = job.outcome == builder::build::JobReport::Outcome::failed ? "failed" : "proven";
   }
   return {{"file", file},
           {"proven", report.proven},
@@ -28,7 +28,7 @@ Json report_json(const builder::ProveReport& report, const std::string& file, st
           {"jobs", jobs}};
 }
 
-void print_report(const builder::ProveReport& report, const std::string& file) {
+void print_report(const builder::build::ProveReport& report, const std::string& file) {
   std::printf("%s: %s proven, %zu of them not JIT-free; %zu failed; %s still not proven\n", file.c_str(),
               counted(report.proven, "variant").c_str(), report.not_jit_free, report.failed,
               counted(report.left, "entry").c_str());
@@ -48,17 +48,17 @@ int prove(const std::vector<std::string>& arguments) {
   cli.add_timeout("driver after this time; default 180");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  builder::ProveOptions options;
+  builder::build::ProveOptions options;
   options.file = behind_links(cli.file());
-  options.worker = builder::own_path();
+  options.worker = builder::process::own_path();
   options.again = cli.has("again");
   options.timeout = cli.timeout(180);
   options.devices = need(selected_devices(cli.text("device")));
 
   const std::size_t signatures = signatures_in(options.file);
   ProgressBar bar;
-  const Result<builder::ProveReport> report =
-      builder::prove_bundle(options, interrupted(), [&](const builder::Progress& progress) {
+  const Result<builder::build::ProveReport> report =
+      builder::build::prove_bundle(options, interrupted(), [&](const builder::build::Progress& progress) {
         if (!progress.failure.empty()) bar.message("clbake prove: not proven: " + progress.failure);
         bar.show(progress.steps_done, progress.steps, progress.last);
       });

@@ -9,22 +9,22 @@
 namespace clbake::tool {
 namespace {
 
-Json tool_json(const builder::Tool& tool) {
+Json tool_json(const builder::compile::Tool& tool) {
   return {{"name", tool.name}, {"path", tool.path}, {"version", tool.version}, {"package", tool.package}};
 }
 
 // "with clang 15.0.6, libclc, ptxas 13.0.88"
-std::string with_tools(const builder::OfflineTarget& target) {
+std::string with_tools(const builder::compile::OfflineTarget& target) {
   std::string text;
-  for (const builder::Tool& tool : target.tools) {
+  for (const builder::compile::Tool& tool : target.tools) {
     text += (text.empty() ? "with " : ", ") + tool.name + (tool.version.empty() ? "" : " " + tool.version);
   }
   return text;
 }
 
-Json target_json(const builder::OfflineTarget& target) {
+Json target_json(const builder::compile::OfflineTarget& target) {
   Json tools = Json::array();
-  for (const builder::Tool& tool : target.tools) tools.push_back(tool_json(tool));
+  for (const builder::compile::Tool& tool : target.tools) tools.push_back(tool_json(tool));
   return {{"name", target.name},
           {"available", target.obstacle.empty()},
           {"obstacle", target.obstacle.empty() ? Json() : Json(target.obstacle)},
@@ -40,7 +40,7 @@ int targets(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   Json list = Json::array();
-  for (const builder::OfflineTarget& target : need(builder::offline_targets())) {
+  for (const builder::compile::OfflineTarget& target : need(builder::compile::offline_targets())) {
     list.push_back(target_json(target));
     if (cli.has("json")) continue;
     const std::string how = target.obstacle.empty() ? with_tools(target) : "unavailable: " + target.obstacle;

@@ -188,7 +188,7 @@ builder::tune::TuneOptions tune_options(const Cli& cli, const std::vector<std::s
   options.parallel = cli.jobs();
   options.timeout = cli.timeout(20);
   options.fresh = cli.has("fresh");
-  options.worker = builder::own_path();
+  options.worker = builder::process::own_path();
   options.work = output + ".work";
   options.command = "clbake tune";
   for (const std::string& argument : arguments) {

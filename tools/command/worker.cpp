@@ -14,10 +14,10 @@ namespace clbake::tool {
 namespace {
 
 Status job(const std::vector<std::string>& a) {
-  if (a.size() == 3 && a[0] == "compile") return builder::compile_job(a[1], a[2], false);
-  if (a.size() == 3 && a[0] == "compile-plain") return builder::compile_job(a[1], a[2], true);
-  if (a.size() == 3 && a[0] == "compile-offline") return builder::compile_offline_job(a[1], a[2]);
-  if (a.size() == 4 && a[0] == "prove") return builder::prove_job(a[1], a[2], a[3]);
+  if (a.size() == 3 && a[0] == "compile") return builder::compile::compile_job(a[1], a[2], false);
+  if (a.size() == 3 && a[0] == "compile-plain") return builder::compile::compile_job(a[1], a[2], true);
+  if (a.size() == 3 && a[0] == "compile-offline") return builder::compile::compile_offline_job(a[1], a[2]);
+  if (a.size() == 4 && a[0] == "prove") return builder::prove::prove_job(a[1], a[2], a[3]);
   if (a.size() == 3 && a[0] == "time") return builder::tune::time_job(a[1], std::stoul(a[2]));
   if (a.size() == 8 && a[0] == "cold") return cold_worker(a), Status();
   return {Code::invalid_argument, "the worker does not know this job"};
@@ -26,13 +26,14 @@ Status job(const std::vector<std::string>& a) {
 }  // namespace
 
 int worker(const std::vector<std::string>& arguments) try {
-  builder::end_with_parent();
+  builder::process::end_with_parent();
   const bool is_command = arguments.size() > 1 && arguments[0] == "command";  // a verb, in a piece of work
-  const Status status = is_command ? builder::start_anew({arguments.begin() + 1, arguments.end()}) : job(arguments);
+  const Status status =
+      is_command ? builder::process::start_anew({arguments.begin() + 1, arguments.end()}) : job(arguments);
   if (status) return kSuccess;
   fail(status.message());
-  if (status.code() == Code::wrong_result) return builder::kWorkerWrongExit;
-  return status.code() == Code::io ? builder::kWorkerIoExit : kFailure;
+  if (status.code() == Code::wrong_result) return builder::process::kWorkerWrongExit;
+  return status.code() == Code::io ? builder::process::kWorkerIoExit : kFailure;
 } catch (const Failure& failure) {
   return fail(failure.what());
 }

@@ -79,7 +79,7 @@ std::vector<PieceResult> do_pieces(const Manifest& manifest, const std::vector<s
     bar.show(++ended, pieces.size(), std::string(name(state)) + (p.result.made ? " now: " : ": ") + label);
   };
   Result<std::vector<PieceResult>> results =
-      builder::fleet::work(manifest, pieces, builder::own_path(), interrupted(), show);
+      builder::fleet::work(manifest, pieces, builder::process::own_path(), interrupted(), show);
   if (results.status().code() == Code::cancelled) return {};
   return need(std::move(results));
 }
@@ -100,7 +100,7 @@ std::vector<std::size_t> selected_pieces(const Cli& cli, const Manifest& manifes
 void copy_bundle(const Manifest& manifest, const std::string& output) {
   for (const Piece& piece : manifest.pieces) {
     if (piece.stage != Stage::merge) continue;
-    need(builder::check_output(output));
+    need(builder::build::check_output(output));
     const cache::Bytes merged = need(read_verified(path_of(manifest, piece)));
     return need(cache::write_file(output, {merged.data(), merged.size()}));
   }

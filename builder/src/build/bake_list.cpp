@@ -9,7 +9,8 @@
 #include <set>
 #include <tuple>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace compile;
 namespace {
 
 // A device or an offline target, and what was made for it.
@@ -231,4 +232,4 @@ cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t targ
   return profile;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -15,7 +15,8 @@
 #include <fstream>
 #include <iterator>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace process;
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 void add_remark(const Task& task, BuildReport& report) {
   const cache::Proof& proof = task.report.proof;
   const bool compiles = proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native;
-  if (!compiles && proof.note.find(kNotListed) == std::string::npos) return;
+  if (!compiles && proof.note.find(program::kNotListed) == std::string::npos) return;
   report.remarks.insert("program " + task.report.variant + " on " + task.report.device + ": " +
                         (proof.note.empty() ? "not JIT-free" : proof.note));
 }
@@ -173,4 +174,4 @@ Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& 
   return build(options, *bake_lists, cancel, progress);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -5,7 +5,8 @@
 
 #include <thread>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace process;
 namespace {
 
 class CompileStage {
@@ -106,4 +107,4 @@ Status compile_tasks(std::vector<Task>& tasks, const StageContext& context) {
   return CompileStage(tasks, context).run();
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -12,7 +12,7 @@
 #include <set>
 #include <tuple>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 namespace {
 
 namespace fs = std::filesystem;
@@ -174,4 +174,4 @@ MergedBundle merge_bundles(std::vector<NamedBundle> bundles) {
   return merged;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -12,7 +12,8 @@
 #include <set>
 #include <tuple>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace prove;
 namespace {
 
 Result<cache::Contents> read_contents(const std::string& path) {
@@ -26,7 +27,7 @@ Result<cache::Contents> read_contents(const std::string& path) {
 // else; a driver is part of the target.
 bool is_finished(const Job& job, const Task& task) {
   const auto made_here = [](const cache::Entry& entry) {
-    return !entry.proof.tools.empty() && entry.proof.tools.front() == this_clbake();
+    return !entry.proof.tools.empty() && entry.proof.tools.front() == compile::this_clbake();
   };
   if (job.entries.empty() || !std::all_of(job.entries.begin(), job.entries.end(), made_here)) return false;
   if (!same_work(job, task.job)) return false;
@@ -96,7 +97,7 @@ void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, 
     // The name of a variant of GEMM says what it is. An application's program is another one when its source changes: a
     // failed one is not replaced by an earlier one.
     const bool new_programs = !options.programs.empty();
-    const auto is_own = [](const cache::Variant& variant) { return variant.name.rfind(kOwnPrefix, 0) == 0; };
+    const auto is_own = [](const cache::Variant& variant) { return variant.name.rfind(program::kOwnPrefix, 0) == 0; };
     const auto wanted = [&](const Target& target, const cache::Variant& variant) {
       if (is_default_target(target)) return false;
       return std::none_of(tasks.begin(), tasks.end(), [&](const Task& task) {
@@ -117,4 +118,4 @@ void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, 
   add_default_targets(contents);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

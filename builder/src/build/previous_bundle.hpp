@@ -4,7 +4,7 @@
 
 #include "build/tasks.hpp"
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 
 struct PreviousBundle {
   cache::Contents contents;  // empty when there is no file, or none that can be read
@@ -29,4 +29,4 @@ cache::Contents select_kinds(const cache::Contents& from,
                              const std::function<bool(const cache::Target&, const cache::Variant&)>& wanted,
                              bool programs = false);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -13,7 +13,8 @@
 #include <set>
 #include <tuple>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace process;
 namespace {
 
 // True for a device that does not tell its architecture and may be the one meant: the driver, in a process of its own,
@@ -238,4 +239,4 @@ Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<
   return report;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -7,7 +7,9 @@
 
 #include <filesystem>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace process;
+using namespace prove;
 namespace {
 
 constexpr int kAttempts = 5;
@@ -104,4 +106,4 @@ Status prove_tasks(std::vector<Task>& tasks, const StageContext& context) {
   return {};
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

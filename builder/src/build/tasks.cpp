@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
+using namespace compile;
+using namespace program;
 namespace {
 
 void add_task(Plan& plan, Task task, Job job, const std::string& work_directory) {
@@ -86,4 +88,4 @@ Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_l
   return plan;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -9,7 +9,7 @@
 #include <clbake/builder/bake_list.hpp>
 #include <clbake/builder/jobs.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 
 struct Task {
   Job job;
@@ -75,4 +75,4 @@ Status compile_tasks(std::vector<Task>& tasks, const StageContext& context);
 // io.
 Status prove_tasks(std::vector<Task>& tasks, const StageContext& context);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -9,7 +9,8 @@
 #include <cstdlib>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
+using namespace program;
 namespace {
 
 constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
@@ -91,7 +92,7 @@ Status try_and_start_anew(const Job& job, const Place& place, const std::vector<
   if (tried) tried = run_trials(job, place, program->get());
   if (!tried) return tried;
   setenv(kSpecialise, large_shapes(job.variant).c_str(), 1);
-  return start_anew(arguments);
+  return process::start_anew(arguments);
 }
 
 Result<std::vector<cache::Entry>> compile_program(const Job& job, const Place& place, bool plain) {
@@ -141,4 +142,4 @@ Status compile_job(const std::string& path, const std::string& output, bool plai
   return write_job(output, *job);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

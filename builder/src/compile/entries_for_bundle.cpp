@@ -5,7 +5,7 @@
 #include "compile/nvidia/ptx.hpp"
 #include "compile/offline/offline_compile.hpp"
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 namespace {
 
 // NVIDIA's driver answers with PTX, which it assembles at every load: 25 to 300 ms on an H200, with driver 580.159.04.
@@ -43,7 +43,7 @@ Status add_machine_code(const Compiled& compiled, const cache::Source& source, s
 
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) {
   Result<std::vector<cache::Entry>> entries = finalize(compiled);
-  if (!entries || !builder_platform_of(compiled.target).assembles) return entries;
+  if (!entries || !process::builder_platform_of(compiled.target).assembles) return entries;
   if (entries->front().form != cache::Form::portable) return entries;
   const Status added = add_machine_code(compiled, source, *entries);
   if (!added) return added;
@@ -56,4 +56,4 @@ void sign(std::vector<cache::Entry>& entries) {
   for (cache::Entry& entry : entries) entry.proof.tools.insert(entry.proof.tools.begin(), this_clbake());
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

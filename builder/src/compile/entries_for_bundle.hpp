@@ -5,7 +5,7 @@
 
 #include <clbake/finalize.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 // Entries hold form, program, newer_driver and, of the proof, tools, specialisations and note; the native one first.
 Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source);
@@ -16,4 +16,4 @@ cache::Tool this_clbake();
 // Puts this version of clbake in front of the tools of every entry.
 void sign(std::vector<cache::Entry>& entries);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

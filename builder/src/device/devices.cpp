@@ -12,6 +12,7 @@
 #include <CL/opencl.hpp>
 
 namespace clbake::builder {
+using namespace process;
 namespace {
 
 std::string lower(std::string text) {

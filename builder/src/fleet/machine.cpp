@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 namespace clbake::builder::fleet {
+using namespace compile;
+using namespace process;
 namespace {
 
 constexpr std::uintmax_t kMaxBytes = std::uintmax_t{16} << 20;

@@ -13,6 +13,7 @@
 #include <sstream>
 
 namespace clbake::builder::fleet {
+using namespace process;
 namespace {
 
 constexpr const char* kFormat = "clbake manifest";

@@ -14,6 +14,8 @@
 #include <utility>
 
 namespace clbake::builder::fleet {
+using namespace compile;
+using namespace program;
 namespace {
 
 constexpr std::uintmax_t kMaxInputBytes = std::uintmax_t{1} << 30;
@@ -128,11 +130,11 @@ class Planner {
   // Relative to the manifest's directory where that is possible, with a digest. No file for an empty path.
   Status input(const std::string& path, InputFile& file) const {
     if (path.empty()) return {};
-    const Result<std::string> bytes = read_text_file(path, kMaxInputBytes);
+    const Result<std::string> bytes = process::read_text_file(path, kMaxInputBytes);
     if (!bytes) return bytes.status();
     std::error_code error;
     const std::filesystem::path relative = std::filesystem::proximate(path, options_.directory, error);
-    file = {error ? path : relative.string(), digest(*bytes)};
+    file = {error ? path : relative.string(), process::digest(*bytes)};
     return {};
   }
 
@@ -266,7 +268,7 @@ class Planner {
 
   void add_profile(const Destination& to, Piece& piece) const {
     for (const auto& [file, target] : profiles_) {
-      if (made_for(target, to.target)) option(piece, "--profile", file);
+      if (build::made_for(target, to.target)) option(piece, "--profile", file);
     }
     const auto tuned = tuned_.find(to.identity);
     if (tuned == tuned_.end()) return;

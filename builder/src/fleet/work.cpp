@@ -18,6 +18,7 @@
 #include <thread>
 
 namespace clbake::builder::fleet {
+using namespace process;
 namespace {
 
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 std::string digest(const std::string& bytes) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -20,4 +20,4 @@ std::string digest(const std::vector<std::string>& texts) {
   return digest(all);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 constexpr std::size_t kMostNames = 64;  // of an object
@@ -97,4 +97,4 @@ bool JsonReader::read(const JsonValue& at, double& value) {
   return value >= 0 || fail(at, "is negative");
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 using Json = nlohmann::ordered_json;
 
@@ -107,4 +107,4 @@ class JsonReader {
   std::string failure_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // a working child sends far less
@@ -131,4 +131,4 @@ std::optional<std::string> ParentChannel::receive() {
   }
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

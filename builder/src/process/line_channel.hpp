@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 // The caller's end. One thread at a time. The destructor kills the child with whatever it started.
 class LineChannel {
@@ -50,4 +50,4 @@ class ParentChannel {
   std::string received_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 using Id = PlatformId;
@@ -89,4 +89,4 @@ Environment steady_environment() {
   return all;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

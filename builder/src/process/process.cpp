@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -210,4 +210,4 @@ std::string own_path() {
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

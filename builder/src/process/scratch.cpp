@@ -5,7 +5,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 Result<ScratchDirectory> ScratchDirectory::create(const std::string& parent) {
   std::error_code error;
@@ -29,4 +29,4 @@ ScratchDirectory::~ScratchDirectory() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

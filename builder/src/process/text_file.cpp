@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 // Closes all but standard input.
@@ -60,4 +60,4 @@ Result<std::string> read_text_file(const std::string& path, std::uintmax_t most_
   return read_input(path == "-" ? "./-" : path, most_bytes);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 // All of a regular file, which can be read again. Fails with not_found; io (also for a directory, a device, a pipe,
 // which is not opened); or malformed when it has more than `most_bytes`. Messages begin with the path.
@@ -19,4 +19,4 @@ Result<std::string> read_input(const std::string& path, std::uintmax_t most_byte
 // "standard input" for "-", else the path: how messages name an input.
 std::string input_name(const std::string& path);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

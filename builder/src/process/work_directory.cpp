@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,4 +84,4 @@ void WorkDirectory::remove_if_empty() const {
   fs::remove(path_, ignored);  // refuses while something is left in it
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 // Created if necessary, and locked as long as the object lives, so that two builds or tunings of one output do not mix.
 class WorkDirectory {
@@ -30,4 +30,4 @@ class WorkDirectory {
   int descriptor_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

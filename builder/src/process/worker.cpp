@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 namespace {
 
 constexpr std::uintmax_t kLeastSpace = 1 << 20;  // less than a worker's files and a driver's cache need
@@ -57,4 +57,4 @@ bool is_full_disk(const Exit& exit, const Command& command) {
 }
 bool is_wrong_result(const Exit& exit) { return exited_with(exit, kWorkerWrongExit); }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

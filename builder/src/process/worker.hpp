@@ -4,7 +4,7 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/scratch.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 // `arguments` are the worker's verb and files, the output last: what an earlier run left there is removed. `cache`
 // takes the driver's caches.
@@ -23,4 +23,4 @@ bool is_full_disk(const Exit& exit, const Command& command);
 // True when a worker ended with kWorkerWrongExit.
 bool is_wrong_result(const Exit& exit);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

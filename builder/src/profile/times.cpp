@@ -11,6 +11,7 @@
 #include <sstream>
 
 namespace clbake::builder {
+using namespace process;
 namespace {
 
 const std::string kFirstLine = "# clbake times 1";

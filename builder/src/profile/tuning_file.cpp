@@ -13,6 +13,7 @@
 #include <set>
 
 namespace clbake::builder {
+using namespace process;
 namespace {
 
 using Json = nlohmann::ordered_json;

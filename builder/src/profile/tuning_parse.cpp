@@ -14,6 +14,7 @@
 #include <set>
 
 namespace clbake::builder {
+using namespace process;
 namespace {
 
 constexpr std::size_t kMaxDepth = 8;  // a profile needs 3

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <complex>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
+using namespace process;
 namespace {
 
 using Complex = std::complex<double>;
@@ -116,4 +117,4 @@ std::vector<Program> complex_programs(kernels::DeviceType type, const std::vecto
   return programs;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

@@ -8,7 +8,7 @@
 #include <optional>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,7 +81,8 @@ class Flattener {
 
   // `conditions`: around the place where it is included.
   Status add(const std::string& file, int conditions = 0) {
-    const Result<std::string> text = read_text_file((directory_ / file).lexically_normal().string(), kMostBytes);
+    const Result<std::string> text =
+        process::read_text_file((directory_ / file).lexically_normal().string(), kMostBytes);
     if (!text) return text.status();
     if (text->find('\0') != std::string::npos) return {Code::malformed, file + ": is no text"};
     if (stack_.size() >= kMostDeep) return {Code::malformed, file + ": files include each other more than 200 deep"};
@@ -120,7 +121,7 @@ class Flattener {
     }
     if (is_continued) text_ += "\n";  // so that the backslash does not take the next file's line
     if (once) {
-      const std::string guard = "CLBAKE_ONCE_" + digest(file);
+      const std::string guard = "CLBAKE_ONCE_" + process::digest(file);
       text_.insert(begin, "#ifndef " + guard + "\n#define " + guard + "\n");
       text_ += "#endif\n";
     }
@@ -184,4 +185,4 @@ Result<FlatSource> flatten(const std::string& directory, const std::string& file
   return flattener.take();
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

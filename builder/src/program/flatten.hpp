@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
 
 struct FlatSource {
   std::string text;
@@ -24,4 +24,4 @@ struct FlatSource {
 Result<FlatSource> flatten(const std::string& directory, const std::string& file,
                            const std::vector<std::string>& folders);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

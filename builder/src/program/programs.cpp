@@ -9,7 +9,8 @@
 #include <filesystem>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
+using namespace process;
 namespace {
 
 namespace fs = std::filesystem;
@@ -170,4 +171,4 @@ Job make_job(const Target& target, const Program& program) {
   return job;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
+using namespace process;
 namespace {
 
 constexpr std::size_t kMaxDepth = 16;
@@ -270,4 +271,4 @@ Result<std::vector<TriedKernel>> parse_trial(const std::string& trial) {
   return kernels;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
 
 // A number's type in OpenCL C.
 struct NumberType {
@@ -79,9 +79,9 @@ inline constexpr const char* kNotListed = "kernels that the manifest does not li
 std::string not_listed(const std::vector<std::string>& kernels, const cache::Variant& program);
 
 // Reads the list "kernels".
-bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKernel>& kernels);
+bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, std::vector<TriedKernel>& kernels);
 
 // The kernels of a variant's `trial`. Fails with malformed.
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

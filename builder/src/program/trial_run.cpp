@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
 namespace {
 
 constexpr std::size_t kLeastGuard = 4096;
@@ -99,7 +99,7 @@ cache::Bytes content_of(const TrialArgument& argument, std::size_t number) {
   return bytes;
 }
 
-void announce(const TrialCase& tried) { std::fprintf(stderr, "%s%s\n", kTriedMark, tried.name().c_str()); }
+void announce(const TrialCase& tried) { std::fprintf(stderr, "%s%s\n", process::kTriedMark, tried.name().c_str()); }
 
 Status TrialRun::add_buffer(std::size_t number) {
   const TrialArgument& argument = tried_.trial.arguments[number];
@@ -200,4 +200,4 @@ Result<std::vector<cache::Bytes>> TrialRun::results() const {
   return all;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

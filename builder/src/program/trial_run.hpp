@@ -9,7 +9,7 @@
 #define CL_HPP_MINIMUM_OPENCL_VERSION 120
 #include <CL/opencl.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
 
 // The job's program, as the driver builds it from the bundle's source. `more_options` are added to those of the
 // program. Fails with build_failed, or like Library::program.
@@ -56,4 +56,4 @@ class TrialRun {
 // The first content of an argument's buffer: equal for each call. `number`: of the argument.
 cache::Bytes content_of(const TrialArgument& argument, std::size_t number);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

@@ -9,7 +9,8 @@
 #include <iomanip>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
+using namespace process;
 namespace {
 
 constexpr double kLoadLimitUs = 20000;  // the cheapest compilation seen
@@ -128,4 +129,4 @@ void CompileWatch::limit(const std::string& what, double us, double limit_us) {
   overrun_ = text.str();
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

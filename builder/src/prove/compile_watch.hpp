@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
 
 struct Timing {
   double first_us = 0;
@@ -47,7 +47,7 @@ class CompileWatch {
   void look_for_functions(const std::string& what);
   void limit(const std::string& what, double us, double limit_us);
 
-  Evidence evidence_;
+  process::Evidence evidence_;
   std::string directory_;  // the driver's cache
   double overhead_us_;
   double start_us_ = 0;
@@ -57,4 +57,4 @@ class CompileWatch {
   std::string overrun_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

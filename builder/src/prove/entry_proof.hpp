@@ -5,7 +5,7 @@
 
 #include "prove/compile_watch.hpp"
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
 
 struct EntryProof {
   const Job& job;
@@ -28,4 +28,4 @@ struct EntryProof {
 // Fails with wrong_result, or with what else went wrong; the message names the kernel and its work-group size.
 Status prove_program(EntryProof& entry);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
 namespace {
 
 constexpr const char* kNothing = "do_nothing";
 
 cache::Bytes digest_of(const cache::Bytes& program) {
-  const std::string text = digest(std::string(program.begin(), program.end()));
+  const std::string text = process::digest(std::string(program.begin(), program.end()));
   return {text.begin(), text.end()};
 }
 
@@ -29,8 +29,8 @@ bool noise_possible(const Job& job) {
 }
 
 Job overhead_job(const Target& target) {
-  Program program;
-  program.name = std::string(kOwnPrefix) + kNothing;
+  program::Program program;
+  program.name = std::string(program::kOwnPrefix) + kNothing;
   // The local size is fixed, as those of the variants are.
   program.source = {"do_nothing.cl",
                     "kernel __attribute__((reqd_work_group_size(1, 1, 1))) void do_nothing(global uint* out) {\n"
@@ -59,4 +59,4 @@ Result<Job> read_proven(const std::string& compiled, const std::string& proven) 
   return job;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

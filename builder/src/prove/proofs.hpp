@@ -3,7 +3,7 @@
 
 #include <clbake/builder/jobs.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
 
 bool all_proven(const Job& job);
 
@@ -22,4 +22,4 @@ Status write_proofs(const std::string& path, Job job);
 // proofs are of other programs, or none.
 Result<Job> read_proven(const std::string& compiled, const std::string& proven);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

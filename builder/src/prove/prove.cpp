@@ -9,7 +9,8 @@
 #include <iomanip>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
+using namespace program;
 namespace {
 
 constexpr std::size_t kSteadyRuns = 15;
@@ -281,4 +282,4 @@ Status prove_job(const std::string& path, const std::string& overhead_path, cons
   return write_proofs(output, std::move(*job));
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

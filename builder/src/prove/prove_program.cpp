@@ -10,7 +10,8 @@
 #include <set>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::prove {
+using namespace program;
 namespace {
 
 constexpr std::size_t kSteadyRuns = 7;
@@ -181,4 +182,4 @@ Status prove_program(EntryProof& entry) {
   return compare_with_source(all, entry);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

@@ -24,7 +24,7 @@ Match match(const Target& target, const std::string& wanted) {
   Match best = Match::none;
   for (const std::string& text : {target_name(target), target.platform_name, target.platform_version, target.vendor,
                                   target.device_name, target.device_version, target.driver_version, target.architecture,
-                                  std::string(builder_platform_of(target).alias)}) {
+                                  std::string(process::builder_platform_of(target).alias)}) {
     const std::string field = lower(text);
     if (field == wanted) return Match::whole;
     if (field.find(wanted) != std::string::npos && !is_default_target(target)) best = Match::part;

@@ -102,7 +102,7 @@ Status read_secret_key(const std::string& path, Digest& seed) {
 Result<Digest> read_public_key(const std::string& digits_or_path) {
   Digest key{};
   if (read_hexadecimal(digits_or_path, key)) return key;
-  Result<std::string> text = read_input(digits_or_path, kMostBytes);
+  Result<std::string> text = process::read_input(digits_or_path, kMostBytes);
   if (text.status().code() == Code::not_found) {
     return Status(Code::not_found, digits_or_path + ": neither a file nor a public key of 64 hexadecimal digits");
   }

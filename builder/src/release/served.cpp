@@ -17,7 +17,8 @@ bool names_no_device(const Target& target) { return target.device_name.empty() &
 bool probably_cpu(const Target& target) {
   if (compute_capability(target.architecture) != 0) return false;
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
-  return target == cache::any_device(true) || builder_platform_of(target).is_cpu || has(target.device_name, "llvmpipe");
+  return target == cache::any_device(true) || process::builder_platform_of(target).is_cpu ||
+         has(target.device_name, "llvmpipe");
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ Result<cache::Bytes> source_bundle() {
   add_default_targets(contents);
   for (const kernels::DeviceType type : kernels::all_device_types) {
     const cache::Target target = cache::any_device(type == kernels::DeviceType::cpu);
-    for (const Program& program :
-         complex_programs(type, {std::begin(complex_precisions), std::end(complex_precisions)})) {
+    for (const program::Program& program :
+         program::complex_programs(type, {std::begin(complex_precisions), std::end(complex_precisions)})) {
       add_job(contents, make_job(target, program));
     }
   }

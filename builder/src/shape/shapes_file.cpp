@@ -10,6 +10,7 @@
 #include <sstream>
 
 namespace clbake::builder {
+using namespace process;
 namespace {
 
 constexpr std::size_t kMostShown = 80;                  // bytes of a wrong word

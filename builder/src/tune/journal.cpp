@@ -11,6 +11,7 @@
 #include <sstream>
 
 namespace clbake::builder::tune {
+using namespace process;
 namespace {
 
 constexpr double kMaxS = 1e9;          // thirty years

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 namespace clbake::builder::tune {
+using namespace process;
 namespace {
 
 template <typename T, typename Name>

@@ -11,6 +11,7 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 using Names = std::set<std::string>;
@@ -233,7 +234,7 @@ BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedFixtu
 }
 
 BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {
-  OfflineTarget target;
+  compile::OfflineTarget target;
   target.name = "nvidia:sm_90";
   target.device.target = {"NVIDIA CUDA", "", "NVIDIA Corporation", "", "", "525.60.13", "sm_90", 64};
   target.device.type = kernels::DeviceType::gpu;

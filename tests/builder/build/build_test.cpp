@@ -12,6 +12,7 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 struct Fault {
@@ -82,7 +83,7 @@ BOOST_AUTO_TEST_CASE(EveryVariantIsBakedProvenAndPacked) {
     BOOST_TEST(entry.proof.jit_free);
     BOOST_TEST(entry.proof.steady_us == 100.0F);
     BOOST_TEST(contains(entry.proof.note, "proven by the fake worker"));
-    BOOST_TEST((entry.proof.tools == std::vector<cache::Tool>{this_clbake()}));
+    BOOST_TEST((entry.proof.tools == std::vector<cache::Tool>{compile::this_clbake()}));
     BOOST_TEST(entry.proof.device == made_up_device().target.device_name);
     BOOST_TEST(entry.proof.driver == made_up_device().target.driver_version);
   }

@@ -8,6 +8,7 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace build;
 
 BOOST_AUTO_TEST_CASE(OtherDevicesAndPrecisionsStayInTheBundle) {
   BuildFixture fixture;

@@ -11,6 +11,7 @@
 #include <boost/test/unit_test.hpp>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 using cache::Contents;
@@ -145,7 +146,7 @@ BOOST_AUTO_TEST_CASE(AMergedBundleHoldsTheDefaultsOfBothTypesOfDevice) {
 }
 
 BOOST_AUTO_TEST_CASE(ADirectoryStandsForItsBundlesAndDamagedOnesAreNamed) {
-  const ScratchDirectory scratch = required(ScratchDirectory::create());
+  const process::ScratchDirectory scratch = required(process::ScratchDirectory::create());
   const std::string good = scratch.path() + "/b.clbake";
   const std::string bad = scratch.path() + "/a.clbake";
   tests::write_bundle(good, small_contents());

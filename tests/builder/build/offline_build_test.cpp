@@ -7,6 +7,8 @@
 #include <filesystem>
 
 namespace clbake::builder::test {
+using namespace build;
+using namespace compile;
 namespace {
 
 namespace fs = std::filesystem;

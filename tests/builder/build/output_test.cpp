@@ -9,6 +9,7 @@
 #include <filesystem>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 namespace fs = std::filesystem;

@@ -10,10 +10,11 @@
 #include <algorithm>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
-Program program(const std::string& name, const std::string& text = "kernel void rows() {}\n") {
-  Program program;
+program::Program program(const std::string& name, const std::string& text = "kernel void rows() {}\n") {
+  program::Program program;
   program.name = name;
   program.source = {name + ".cl", text};
   program.launches = {{cache::Role::kernel, "rows", {1, 1, 1}, 1, 1}};

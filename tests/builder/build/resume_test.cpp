@@ -9,6 +9,7 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 namespace fs = std::filesystem;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 namespace clbake::builder::test {
+using namespace compile;
 namespace {
 
 // Puts directories in front of PATH for as long as it lives.
@@ -30,7 +31,7 @@ class Path {
 // A script in a directory of its own, called as ptxas is: -arch ARCHITECTURE -o OUTPUT INPUT.
 class Script {
  public:
-  explicit Script(const std::string& text) : directory_(tests::required(ScratchDirectory::create())) {
+  explicit Script(const std::string& text) : directory_(tests::required(process::ScratchDirectory::create())) {
     const std::string version = "[ \"$1\" = --version ] && { echo 'release 99.1, V99.1.2'; exit; }\n";
     write("ptxas", "#!/bin/sh\nhere=" + directory_.path() + "\n" + version + text);
     chmod(path("ptxas").c_str(), 0700);
@@ -45,11 +46,11 @@ class Script {
 
   Result<Cubin> assemble() const {
     const Path first(directory());
-    return builder::assemble(small_ptx(), "sm_90", Assembler::ptxas);
+    return builder::compile::assemble(small_ptx(), "sm_90", Assembler::ptxas);
   }
 
  private:
-  ScratchDirectory directory_;
+  process::ScratchDirectory directory_;
 };
 
 boost::test_tools::assertion_result has_ptxas(boost::unit_test::test_unit_id) { return !ptxas_tool().path.empty(); }

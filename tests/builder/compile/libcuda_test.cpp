@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 namespace clbake::builder::test {
+using namespace compile;
 namespace {
 
 int ask_library(const char* function) {

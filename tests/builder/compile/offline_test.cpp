@@ -12,6 +12,7 @@
 
 using namespace clbake;
 using namespace clbake::builder;
+using namespace clbake::builder::compile;
 using namespace clbake::builder::test;
 
 namespace {
@@ -123,7 +124,7 @@ BOOST_FIXTURE_TEST_CASE(BothFormsCarryTheWorkGroupSize, Toolbox) {
 BOOST_FIXTURE_TEST_CASE(AProgramIsBoundedByItsLargestWorkGroup, Toolbox) {
   add_clang("cp kernel.cl " + path("source.cl") + "; echo \"$*\" > " + path("arguments") + "\n" + kGoodClang);
   add_ptxas(kGoodPtxas);
-  Program program;
+  program::Program program;
   program.name = "mine";
   program.source = {"mine.cl", "#line 1 \"mine.cl\"\n"};
   program.options = "-DWIDTH=4 -cl-mad-enable";

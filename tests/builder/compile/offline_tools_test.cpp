@@ -16,6 +16,7 @@
 
 using namespace clbake;
 using namespace clbake::builder;
+using namespace clbake::builder::compile;
 using namespace clbake::tests;
 
 namespace {

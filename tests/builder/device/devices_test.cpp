@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(DifferentDevicesAreAmbiguousWhereOneIsWanted) {
 }
 
 BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsNamedWithItsIcdFile) {
-  const ScratchDirectory vendors = required(ScratchDirectory::create());
+  const process::ScratchDirectory vendors = required(process::ScratchDirectory::create());
   const auto file = [&](const std::string& name, const std::string& text) {
     write_file(vendors.path() + "/" + name, text);
     return vendors.path() + "/" + name;

@@ -26,7 +26,7 @@ class Directory {
   std::string path(const std::string& name) const { return scratch_->path() + "/" + name; }
 
  private:
-  Result<ScratchDirectory> scratch_ = ScratchDirectory::create();
+  Result<process::ScratchDirectory> scratch_ = process::ScratchDirectory::create();
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ Machine machine_of(const std::string& name, const std::vector<std::string>& devi
 }
 
 struct Scene {
-  ScratchDirectory directory = required(ScratchDirectory::create());
+  process::ScratchDirectory directory = required(process::ScratchDirectory::create());
   FleetOptions options;
   Scene() {
     options.directory = directory.path();

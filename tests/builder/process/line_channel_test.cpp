@@ -9,6 +9,7 @@
 #include <thread>
 
 namespace clbake::builder::test {
+using namespace process;
 namespace {
 
 using Clock = std::chrono::steady_clock;

@@ -17,6 +17,7 @@
 #include <thread>
 
 namespace clbake::builder::test {
+using namespace process;
 namespace {
 
 namespace fs = std::filesystem;

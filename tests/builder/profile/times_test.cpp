@@ -20,7 +20,7 @@ std::string header(const std::string& variants = kTile + "," + kDirect) {
 
 // The tuning that files with these texts give.
 Result<Tuning> read(const std::vector<std::string>& texts) {
-  const ScratchDirectory directory = required(ScratchDirectory::create());
+  const process::ScratchDirectory directory = required(process::ScratchDirectory::create());
   std::vector<std::string> paths;
   for (const std::string& text : texts) {
     paths.push_back(directory.path() + "/times" + std::to_string(paths.size()) + ".csv");

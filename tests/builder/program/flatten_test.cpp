@@ -19,14 +19,14 @@ class Folder {
     write_file(path.string(), text);
   }
   Result<std::string> flat(const std::string& file, const std::vector<std::string>& folders = {}) const {
-    Result<FlatSource> source = flatten(directory_.path(), file, folders);
+    Result<program::FlatSource> source = program::flatten(directory_.path(), file, folders);
     if (!source) return source.status();
     return std::move(source->text);
   }
   std::string failure(const std::string& file) const { return flat(file).status().message(); }
 
  private:
-  ScratchDirectory directory_ = required(ScratchDirectory::create());
+  process::ScratchDirectory directory_ = required(process::ScratchDirectory::create());
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <cstring>
 
 namespace clbake::builder::test {
+using namespace program;
 namespace {
 
 constexpr const char* kArguments =
@@ -26,7 +27,7 @@ std::string manifest(const std::string& kernels, const std::string& more = R"(, 
 
 // Reads a manifest beside a source.
 Result<std::vector<Program>> programs_of(const std::string& text) {
-  const ScratchDirectory directory = required(ScratchDirectory::create());
+  const process::ScratchDirectory directory = required(process::ScratchDirectory::create());
   write_file(directory.path() + "/vector.cl", "kernel void scale() {}\n");
   write_file(directory.path() + "/programs.json", text);
   return parse_programs(text, "programs.json", directory.path());

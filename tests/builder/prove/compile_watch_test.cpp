@@ -9,6 +9,7 @@
 #include <fstream>
 
 namespace clbake::builder::test {
+using namespace prove;
 namespace {
 
 constexpr double kLong = 1e9;
@@ -30,7 +31,7 @@ struct Cache {
     std::filesystem::create_directories(folder);
     std::ofstream(folder + "/" + kernel + ".so") << "code";
   }
-  ScratchDirectory directory = std::move(*ScratchDirectory::create());
+  process::ScratchDirectory directory = std::move(*process::ScratchDirectory::create());
   CompileWatch watch = watch_of(directory.path());
 };
 

@@ -11,6 +11,8 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace build;
+using namespace compile;
 namespace {
 
 using tests::device;
@@ -60,7 +62,7 @@ struct Proofs : BuildFixture {
         path("programs.json"),
         R"({"version": 1, "programs": [{"name": "mine", "source": "mine.cl", "options": "-DFACTOR=2", "kernels": )" +
             kernels + "}]}");
-    Result<std::vector<Program>> programs = read_programs(path("programs.json"));
+    Result<std::vector<program::Program>> programs = program::read_programs(path("programs.json"));
     if (!programs) return programs.status();
     options.programs = std::move(*programs);
     return {};

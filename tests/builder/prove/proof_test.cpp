@@ -13,6 +13,7 @@
 #include <thread>
 
 namespace clbake::builder::test {
+using namespace process;
 namespace {
 
 using tests::on_pocl;
@@ -39,7 +40,7 @@ Outcome work(const std::string& verb, const Job& job) {
   std::vector<Command> commands(1);
   commands[0].arguments = {CLBAKE_COMMAND, "worker", verb, input, output};
   if (verb == "prove") {
-    static const Job nothing = work("compile", overhead_job(job.target)).job;
+    static const Job nothing = work("compile", prove::overhead_job(job.target)).job;
     BOOST_REQUIRE(write_job(files->path() + "/nothing", nothing).ok());
     commands[0].arguments.insert(commands[0].arguments.end() - 1, files->path() + "/nothing");
   }

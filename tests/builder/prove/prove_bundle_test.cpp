@@ -10,6 +10,7 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace build;
 namespace {
 
 constexpr std::size_t kOffline = 12;  // variants of a GPU in one precision
@@ -31,7 +32,7 @@ struct Foreign : BuildFixture {
   std::size_t steps_seen = 0;
 
   Foreign() {
-    OfflineTarget target;
+    compile::OfflineTarget target;
     target.name = "nvidia:sm_90";
     target.device = gpu("sm_90", "525.60.13");
     target.device.target.device_name.clear();

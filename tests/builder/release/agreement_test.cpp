@@ -178,7 +178,7 @@ cache::Contents alternating(bool with_complex) {
   contents.entries.erase(std::remove_if(contents.entries.begin(), contents.entries.end(), third),
                          contents.entries.end());
   if (!with_complex) return contents;
-  for (const Program& program : complex_programs(here().device.type, {Precision::complex_single})) {
+  for (const program::Program& program : program::complex_programs(here().device.type, {Precision::complex_single})) {
     add_job(contents, make_job(target, program));
   }
   return contents;

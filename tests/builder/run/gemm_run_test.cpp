@@ -33,7 +33,7 @@ const Library& library(const std::string& defect) {
   const auto found = libraries.find(defect);
   if (found != libraries.end()) return found->second;
   const Job job = reference_job(defect);
-  const ScratchDirectory scratch = required(ScratchDirectory::create());
+  const process::ScratchDirectory scratch = required(process::ScratchDirectory::create());
   const std::string path = scratch.path() + "/job";
   if (!write_job(path, job)) throw std::runtime_error("write_job");
   const Bundle bundle = required(Bundle::open(path));

@@ -9,6 +9,7 @@
 #include <thread>
 
 namespace clbake::builder::test {
+using namespace process;
 namespace {
 
 const std::vector<GemmKind> kSingleNN = {{}};

@@ -18,7 +18,7 @@ constexpr const char* kSettings = R"({"seed":1,"text":"a \"b\""})";
 
 class Notebook {
  public:
-  Notebook() : directory_(required(ScratchDirectory::create())), path(directory_.path() + "/tuning.journal") {}
+  Notebook() : directory_(required(process::ScratchDirectory::create())), path(directory_.path() + "/tuning.journal") {}
 
   Result<Journal> open(const std::string& settings = kSettings) const { return Journal::open(path, settings); }
 
@@ -31,7 +31,7 @@ class Notebook {
   void append(const std::string& text) const { write_file(path, read_file(path) + text); }
 
  private:
-  ScratchDirectory directory_;
+  process::ScratchDirectory directory_;
 
  public:
   std::string path;

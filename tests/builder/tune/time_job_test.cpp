@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 namespace clbake::builder::test {
+using namespace process;
 namespace {
 
 using tests::device;

@@ -10,6 +10,7 @@
 
 using namespace clbake;
 using namespace clbake::builder;
+using namespace clbake::builder::process;
 using namespace clbake::tests;
 
 namespace {

@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(AFailedLaunchIsTheResult) {
 
 BOOST_AUTO_TEST_CASE(TheNextProcessIsServedFromTheOverlay) {
   const builder::Job job = tests::reference_job();
-  const builder::ScratchDirectory scratch = required(builder::ScratchDirectory::create());
+  const builder::process::ScratchDirectory scratch = required(builder::process::ScratchDirectory::create());
   const OverlayOptions options = {scratch.path() + "/overlay", OverlayMode::read_write};
   const OverlayKey key = overlay_key(job.target, job.source, job.variant);
   const std::vector<cache::Entry> entries = finalized(job);

@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(ThePageOfManyTargetsAndShapesIsASmallFile) {
 }
 
 BOOST_AUTO_TEST_CASE(AReportIsKnownByItsBeginning) {
-  const auto directory = required(builder::ScratchDirectory::create());
+  const auto directory = required(builder::process::ScratchDirectory::create());
   const std::string path = directory.path() + "/report.html";
   BOOST_TEST(!is_release_page(path));
   write_file(path, release_html(data_of(one_release())));

@@ -66,7 +66,7 @@ int prune(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string output = behind_links(cli.text("output"));
-  need(builder::check_output(output));
+  need(builder::build::check_output(output));
   const Bundle bundle = need(open_verified(cli.file()));
   std::vector<std::string> unknown;
   const builder::release::PruneOptions options = options_from(cli, bundle, unknown);

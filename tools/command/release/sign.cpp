@@ -24,7 +24,7 @@ int sign(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const std::uint64_t release = cli.size("release", 0);
   const std::string output = behind_links(cli.text("output", cli.file().c_str()));
-  need(builder::check_output(output));  // never a key
+  need(builder::build::check_output(output));  // never a key
   const cache::Bytes bytes = need(read_verified(cli.file()));
   std::string public_key;
   const Result<cache::Bytes> made =

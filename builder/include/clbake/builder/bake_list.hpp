@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 
 struct BakeList {
   kernels::DeviceType type = kernels::DeviceType::cpu;
@@ -43,4 +43,4 @@ Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
 // The profile of contents.targets[target]: the bake_list's choice among the variants that were baked, and the defaults.
 cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -13,20 +13,20 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 
 struct BakeList;
 
 struct BuildOptions {
   std::vector<Device> devices;
-  std::vector<OfflineTarget> targets;     // devices that are not here; none of them may have an obstacle
-  std::vector<Precision> precisions;      // of what is baked; empty with profiles: those that were tuned
-  std::vector<kernels::Params> variants;  // exactly these, instead of a profile's
-  std::vector<NamedTuning> profiles;      // instead of the shipped ones, each for the devices that it was made for
-  bool foreign_profiles = false;          // for other devices, too
-  bool untuned = false;                   // the default variants instead of a shipped profile
-  std::vector<Program> programs;          // the application's own, for every device and target
-  bool gemm = true;                       // false: no variants of GEMM, `programs` alone
+  std::vector<compile::OfflineTarget> targets;  // devices that are not here; none of them may have an obstacle
+  std::vector<Precision> precisions;            // of what is baked; empty with profiles: those that were tuned
+  std::vector<kernels::Params> variants;        // exactly these, instead of a profile's
+  std::vector<NamedTuning> profiles;       // instead of the shipped ones, each for the devices that it was made for
+  bool foreign_profiles = false;           // for other devices, too
+  bool untuned = false;                    // the default variants instead of a shipped profile
+  std::vector<program::Program> programs;  // the application's own, for every device and target
+  bool gemm = true;                        // false: no variants of GEMM, `programs` alone
   std::string output;
   // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
   // `worker compile-offline JOB OUT` do the compiler's and the driver's part.
@@ -98,4 +98,4 @@ Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeLis
 // file. Fails with invalid_argument.
 Status check_output(const std::string& path);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

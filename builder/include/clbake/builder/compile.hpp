@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 // Compiles the only variant of the bundle `job` for the bundle's only target,
 // finalizes it unless `plain`, and writes the same bundle with the program or programs in it (not proven) to `output`.
@@ -15,10 +15,14 @@ Status compile_job(const std::string& job, const std::string& output, bool plain
 // compiler, too.
 Status compile_offline_job(const std::string& job, const std::string& output);
 
+}  // namespace clbake::builder::compile
+
+namespace clbake::builder::prove {
+
 // Proves, in a process with empty driver caches: loads each entry of the bundle `job` (one variant), watches
 // whether the driver compiles at its first launches in both grid classes, checks the numbers (edge sizes, guards, NaN),
 // and writes the proofs to `output`. `overhead` is a compiled job whose kernel does nothing, of the same target; "-":
 // none is needed. Fails with wrong_result, or the reason why an entry would not load.
 Status prove_job(const std::string& job, const std::string& overhead, const std::string& output);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::prove

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 
 struct NamedBundle {
   std::string file;  // for messages
@@ -34,4 +34,4 @@ Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, 
 // its entries and rules; one without entries gives way instead. The default variants for what no bundle has are added.
 MergedBundle merge_bundles(std::vector<NamedBundle> bundles);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 // A program, or a file that a program needs.
 struct Tool {
@@ -45,4 +45,4 @@ std::vector<cache::Tool> tools_of(const OfflineTarget& target);
 // The variant that is compiled for the target: for NVIDIA always with clang's front end.
 kernels::Params offline_variant(const OfflineTarget& target, kernels::Params params);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 // The sign by which a proof knows that the driver compiles.
 enum class Evidence {
@@ -41,4 +41,4 @@ Environment driver_cache_environment(const std::string& directory);
 // For a process whose times are compared with each other.
 Environment steady_environment();
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

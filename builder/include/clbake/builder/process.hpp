@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 struct Command {
   std::vector<std::string> arguments;                            // arguments[0] is the executable's path
@@ -54,4 +54,4 @@ Status start_anew(const std::vector<std::string>& arguments);
 // The path of the running executable.
 std::string own_path();
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::program {
 
 struct Program {
   std::string name;
@@ -42,4 +42,4 @@ inline constexpr const char* kOwnPrefix = "clbake-";
 // the list, with trials whose results were computed here.
 std::vector<Program> complex_programs(kernels::DeviceType type, const std::vector<Precision>& precisions);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::program

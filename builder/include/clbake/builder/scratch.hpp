@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::process {
 
 // A private directory, named clbake-*, in `parent` or (when that is empty) the system's temporary directory. The
 // destructor removes it with all it holds.
@@ -22,4 +22,4 @@ class ScratchDirectory {
   std::string path_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::process

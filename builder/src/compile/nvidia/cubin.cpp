@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 namespace {
 
 // A 64-bit little-endian ELF header, as LLVM's llvm/BinaryFormat/ELF.h and NVIDIA's tools have it.
@@ -92,4 +92,4 @@ Result<Cubin> assemble(const std::string& ptx, const std::string& architecture, 
                                   " where one for " + wanted + " was asked for"};
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

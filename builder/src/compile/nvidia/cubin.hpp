@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 struct Cubin {
   cache::Bytes bytes;
@@ -33,4 +33,4 @@ Result<Cubin> assemble(const std::string& ptx, const std::string& architecture, 
 // Fails with no_device (no driver, or no such device) or build_failed.
 Result<Cubin> link_with_libcuda(const std::string& ptx, int capability);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 namespace {
 
 // The needed part of the CUDA Driver API (https://docs.nvidia.com/cuda/cuda-driver-api), declared here, so that no
@@ -251,4 +251,4 @@ Result<Cubin> link_with_libcuda(const std::string& ptx, int capability) {
   return Cubin{with_more_resident(*api, *device, target, ptx, std::move(*bytes)), {"libcuda", version_of(*api)}};
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

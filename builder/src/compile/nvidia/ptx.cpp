@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 std::vector<PtxKernel> kernels_of(const std::string& ptx) {
   constexpr std::size_t kMostThreads = 1024;  // of a work-group, on all of NVIDIA's devices
@@ -42,4 +42,4 @@ bool is_linked_for_one_architecture(const std::string& ptx, int capability) {
   return capability == 90 || is_for_one_architecture(ptx);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

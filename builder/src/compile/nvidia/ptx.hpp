@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 struct PtxKernel {
   std::string name;
@@ -24,4 +24,4 @@ bool is_for_one_architecture(const std::string& ptx);
 // KB of local memory to what the device has.
 bool is_linked_for_one_architecture(const std::string& ptx, int capability);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -23,7 +23,7 @@
 #include <sstream>
 #include <utility>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 namespace {
 
 constexpr const char* kSource = "kernel.cl";
@@ -150,7 +150,7 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
   entries.front().newer_driver = true;  // the target names the oldest driver
   std::vector<std::string> kernels;
   for (const PtxKernel& kernel : kernels_of(ptx->text)) kernels.push_back(kernel.name);
-  if (job.variant.is_program()) entries.front().proof.note = not_listed(kernels, job.variant);
+  if (job.variant.is_program()) entries.front().proof.note = program::not_listed(kernels, job.variant);
   return entries;
 }
 
@@ -259,4 +259,4 @@ Status compile_offline_job(const std::string& path, const std::string& output) {
   return write_job(output, *job);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

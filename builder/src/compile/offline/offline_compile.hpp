@@ -3,7 +3,7 @@
 
 #include <clbake/builder/jobs.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 // True when the variant's front end is clang.
 bool is_clangs(const cache::Variant& variant);
@@ -25,4 +25,4 @@ Result<Ptx> clang_ptx(const cache::Source& source, const cache::Variant& variant
 // invalid_argument when the job's target is not an offline target.
 Result<std::vector<cache::Entry>> compile_offline(const Job& job);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 namespace {
 
 constexpr const char* kNvidiaArchitectures[] = {"sm_50",  "sm_52",  "sm_53",  "sm_60",  "sm_61", "sm_62", "sm_70",
@@ -190,4 +190,4 @@ kernels::Params offline_variant(const OfflineTarget& target, kernels::Params par
   return params;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -11,7 +11,8 @@
 #include <iterator>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
+using namespace process;
 namespace {
 
 namespace fs = std::filesystem;
@@ -153,4 +154,4 @@ Status ToolRoom::write(const std::string& file, const std::string& text) const {
   return stream ? Status() : Status(Code::io, path + ": cannot write");
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -6,7 +6,7 @@
 
 #include <chrono>
 
-namespace clbake::builder {
+namespace clbake::builder::compile {
 
 // The version is left empty: to find it costs a process.
 Tool clang_tool();
@@ -43,8 +43,8 @@ class ToolRoom {
   Status write(const std::string& file, const std::string& text) const;
 
  private:
-  explicit ToolRoom(ScratchDirectory directory) : directory_(std::move(directory)) {}
-  ScratchDirectory directory_;
+  explicit ToolRoom(process::ScratchDirectory directory) : directory_(std::move(directory)) {}
+  process::ScratchDirectory directory_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::compile

@@ -86,7 +86,7 @@ Status Bench::load(const std::string& job_file) {
   Result<Job> job = read_job(job_file);
   if (!job) return job.status();
   Status loaded = load_bundle(*job);
-  if (loaded && builder_platform_of(device_.target).assembles) {
+  if (loaded && process::builder_platform_of(device_.target).assembles) {
     Result<std::vector<cache::Entry>> entries = baked_entries(job->source);
     if (!entries) return entries.status();
     job->entries = std::move(*entries);
@@ -99,7 +99,7 @@ Status Bench::load(const std::string& job_file) {
 Result<std::vector<cache::Entry>> Bench::baked_entries(const cache::Source& source) const {
   const Result<Gemm> gemm = prepare(tight_problem(variant_.precision, 1, 1, 1, variant_.trans_a, variant_.trans_b));
   if (!gemm) return gemm.status();
-  return entries_for_bundle({device_.target, variant_, gemm->program(), {}}, source);
+  return compile::entries_for_bundle({device_.target, variant_, gemm->program(), {}}, source);
 }
 
 // Checks every row of a problem that no tile divides, with padded rows and a C that is read. This is also the variant's
@@ -191,7 +191,7 @@ Status time_job(const std::string& path, std::size_t unit) {
   Status loaded = bench.load(path);
   if (!loaded) return loaded;
 
-  ParentChannel parent;
+  process::ParentChannel parent;
   parent.send(kReadyLine);
   while (const std::optional<std::string> line = parent.receive()) {
     if (line->rfind(kNextJobPrefix, 0) == 0) {

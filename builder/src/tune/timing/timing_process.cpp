@@ -9,6 +9,7 @@
 #include <filesystem>
 
 namespace clbake::builder::tune {
+using namespace process;
 namespace {
 
 // For a GPU, where a context takes a second or two. Not endless, as drivers leak.

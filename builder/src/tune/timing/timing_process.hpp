@@ -37,7 +37,7 @@ class TimingProcess {
   unsigned variants() const { return variants_; }  // compiled so far
   std::size_t unit() const { return unit_; }
   bool has_prepared(const Shape& shape) const { return prepared_ && *prepared_ == shape; }
-  const LineChannel& child() const { return *child_; }  // unless it has failed
+  const process::LineChannel& child() const { return *child_; }  // unless it has failed
 
  private:
   Status start();
@@ -48,8 +48,8 @@ class TimingProcess {
   HangingWidths& hanging_;
   std::string stem_;  // of its files
   std::size_t unit_;
-  Command command_;
-  std::optional<LineChannel> child_;
+  process::Command command_;
+  std::optional<process::LineChannel> child_;
   std::chrono::steady_clock::time_point deadline_;
   State state_ = State::idle;
   std::uint32_t width_ = 0;        // of the variant's vectors

@@ -4,7 +4,7 @@
 
 #include <clbake/builder/build.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::build {
 
 struct ProveOptions {
   std::string file;
@@ -32,4 +32,4 @@ struct ProveReport {
 Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<bool>& cancel,
                                  const std::function<void(const Progress&)>& progress);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::build
