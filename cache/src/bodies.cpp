@@ -174,11 +174,11 @@ Result<Variant> parse_variant(ByteView body, std::uint32_t source_count) {
   Variant variant;
   std::uint32_t flags = 0, launches = 0;
   describe_variant(fields, variant, flags, variant.source, launches);
-  if (!fields.ok()) return wrong_length();
   // First: what follows may have another layout in a newer version.
   const std::uint32_t of_products = format::kTransA | format::kTransB | format::kImageA | format::kImageB;
   Status status = check_precision_of(variant);
   if (status) status = set_transposes(variant, flags, variant.is_program() ? 0 : of_products);
+  if (status && !fields.ok()) status = wrong_length();
   if (status) status = check_launch_count(launches, launches <= format::kMaxLaunches);
   if (!status) return status;
   variant.image_a = (flags & format::kImageA) != 0;

@@ -1,5 +1,4 @@
-// Numbers and strings as little-endian bytes. Byte by byte, to work at any alignment and on any host; compilers make
-// one instruction of each load where they can.
+// Numbers and strings as little-endian bytes, at any alignment. Not for hosts of another order.
 #pragma once
 
 #include <clbake/cache/model.hpp>
@@ -11,42 +10,41 @@
 
 namespace clbake::cache {
 
-inline std::uint16_t load16(const std::uint8_t* p) { return static_cast<std::uint16_t>(p[0] | (p[1] << 8)); }
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
-inline std::uint32_t load32(const std::uint8_t* p) {
-  return std::uint32_t{p[0]} | std::uint32_t{p[1]} << 8 | std::uint32_t{p[2]} << 16 | std::uint32_t{p[3]} << 24;
-}
-
-inline std::uint64_t load64(const std::uint8_t* p) {
-  return std::uint64_t{p[0]} | std::uint64_t{p[1]} << 8 | std::uint64_t{p[2]} << 16 | std::uint64_t{p[3]} << 24 |
-         std::uint64_t{p[4]} << 32 | std::uint64_t{p[5]} << 40 | std::uint64_t{p[6]} << 48 | std::uint64_t{p[7]} << 56;
-}
-
-inline float load_f32(const std::uint8_t* p) {
-  const std::uint32_t bits = load32(p);
-  float value = 0;
-  std::memcpy(&value, &bits, sizeof value);
+template <typename T>
+T load(const std::uint8_t* p) {
+  T value;
+  std::memcpy(&value, p, sizeof value);
   return value;
 }
+inline std::uint16_t load16(const std::uint8_t* p) { return load<std::uint16_t>(p); }
+inline std::uint32_t load32(const std::uint8_t* p) { return load<std::uint32_t>(p); }
+inline std::uint64_t load64(const std::uint8_t* p) { return load<std::uint64_t>(p); }
 
-inline void store16(std::uint8_t* p, std::uint16_t value) {
-  p[0] = static_cast<std::uint8_t>(value);
-  p[1] = static_cast<std::uint8_t>(value >> 8);
+template <typename T>
+void store(std::uint8_t* p, T value) {
+  std::memcpy(p, &value, sizeof value);
 }
+inline void store16(std::uint8_t* p, std::uint16_t value) { store(p, value); }
+inline void store32(std::uint8_t* p, std::uint32_t value) { store(p, value); }
+inline void store64(std::uint8_t* p, std::uint64_t value) { store(p, value); }
 
-inline void store32(std::uint8_t* p, std::uint32_t value) {
-  for (int i = 0; i < 4; ++i) p[i] = static_cast<std::uint8_t>(value >> (8 * i));
-}
-
-inline void store64(std::uint8_t* p, std::uint64_t value) {
-  for (int i = 0; i < 8; ++i) p[i] = static_cast<std::uint8_t>(value >> (8 * i));
-}
-
-inline void store_f32(std::uint8_t* p, float value) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  store32(p, bits);
-}
+// The fields of a record in order, each as many bytes as its type has.
+struct LoadFields {
+  const std::uint8_t* at;
+  template <typename... T>
+  void operator()(T&... values) {
+    ((values = load<T>(at), at += sizeof values), ...);
+  }
+};
+struct StoreFields {
+  std::uint8_t* at;
+  template <typename... T>
+  void operator()(const T&... values) {
+    ((store(at, values), at += sizeof values), ...);
+  }
+};
 
 // The fields of a body in order: numbers and enumerations of 32 bits, and strings. One description serves both ways:
 //
@@ -71,11 +69,8 @@ class FieldReader {
   template <typename T>
   void read(T& value) {
     const std::uint8_t* p = take(4);
-    if constexpr (std::is_same_v<T, float>) {
-      value = p != nullptr ? load_f32(p) : 0;
-    } else {
-      value = static_cast<T>(p != nullptr ? load32(p) : 0);
-    }
+    using Stored = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
+    value = static_cast<T>(p != nullptr ? load<Stored>(p) : Stored());
   }
 
   void read(std::string& text) {
@@ -116,11 +111,7 @@ class FieldWriter {
   void write(const T& value) {
     bytes_.resize(bytes_.size() + 4);
     std::uint8_t* p = bytes_.data() + bytes_.size() - 4;
-    if constexpr (std::is_same_v<T, float>) {
-      store_f32(p, value);
-    } else {
-      store32(p, static_cast<std::uint32_t>(value));
-    }
+    store(p, static_cast<std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>>(value));
   }
 
   void write(const std::string& text) {

@@ -6,7 +6,6 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "pack/dictionaries.hpp"
-#include "write/blob_area.hpp"
 #include "write/canonical.hpp"
 
 #include <zstd.h>

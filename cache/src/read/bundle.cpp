@@ -4,10 +4,14 @@
 
 #include "bodies.hpp"
 #include "read/records.hpp"
-#include "read/state.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace clbake::cache {
 namespace {
@@ -61,9 +65,9 @@ Result<EntryInfo> read_entry(const BundleView& view, std::uint32_t i) {
   if (!record) return record.status().within(record_name(SectionType::index, i));
   Result<Proof> proof = read_proof(view, i, record->blob.raw_checksum);
   if (!proof) return proof.status().within(record_name(SectionType::proofs, i));
+  const bool newer_driver = (record->flags & format::blob::kNewerDriver) != 0;
   return EntryInfo{
-      i,           record->key0, record->key1, static_cast<Form>(record->key2), record->newer_driver, std::move(*proof),
-      record->blob};
+      i, record->key0, record->key1, static_cast<Form>(record->key2), newer_driver, std::move(*proof), record->blob};
 }
 
 Result<Bytes> read_program(const BundleView& view, const EntryInfo& entry) {
@@ -95,31 +99,43 @@ Result<Entry> read_whole_entry(const Bundle& bundle, std::uint32_t i) {
                std::move(info->proof), std::move(*program), info->newer_driver};
 }
 
-Status null_bytes() { return {Code::invalid_argument, "the bundle's bytes are null"}; }
+Status failure(int error) { return {error == ENOENT ? Code::not_found : Code::io, std::strerror(error)}; }
+
+// Maps an open file read-only.
+Result<ByteView> map(int file) {
+  struct stat info = {};
+  if (::fstat(file, &info) != 0) return failure(errno);
+  if (S_ISDIR(info.st_mode)) return failure(EISDIR);
+  if (!S_ISREG(info.st_mode)) return Status(Code::io, "not a regular file");
+  const auto size = static_cast<std::size_t>(info.st_size);
+  if (size == 0) return ByteView{};
+  void* memory = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return failure(errno);
+  return ByteView{static_cast<const std::uint8_t*>(memory), size};
+}
 
 }  // namespace
 
+// `owner`: of the bytes; null if the caller owns them.
+Result<Bundle> Bundle::State::open(std::shared_ptr<const void> owner, ByteView bytes) {
+  if (!bytes.data && bytes.size > 0) return {Code::invalid_argument, "the bundle's bytes are null"};
+  auto state = std::make_shared<State>();
+  state->owner = std::move(owner);
+  state->view.bytes = state->view.index = bytes;
+  if (Status status = read_layout_in(bytes, bytes.size, state->view.layout); !status) return status;
+  return Bundle(std::move(state));
+}
+
 Result<Bundle> Bundle::from_memory(ByteView bytes) {
-  return exceptions_to_status([&]() -> Result<Bundle> {
-    if (!bytes.data && bytes.size > 0) return null_bytes();
-    Result<BundleView> view = read_layout(bytes);
-    if (!view) return view.status();
-    auto state = std::make_shared<State>();
-    state->view = std::move(*view);
-    return Bundle(std::move(state));
-  });
+  return exceptions_to_status([&] { return State::open(nullptr, bytes); });
 }
 
 Result<Bundle> Bundle::copy_of(ByteView bytes) {
-  return exceptions_to_status([&]() -> Result<Bundle> {
-    if (!bytes.data && bytes.size > 0) return null_bytes();
-    auto state = std::make_shared<State>();
-    state->copy.resize(bytes.size);
-    if (bytes.size > 0) std::memcpy(state->copy.data(), bytes.data, bytes.size);
-    Result<BundleView> view = read_layout({state->copy.data(), state->copy.size()});
-    if (!view) return view.status();
-    state->view = std::move(*view);
-    return Bundle(std::move(state));
+  return exceptions_to_status([&] {
+    if (!bytes.data) return State::open(nullptr, bytes);
+    auto copy = std::make_shared<const Bytes>(bytes.data, bytes.data + bytes.size);
+    const ByteView view{copy->data(), copy->size()};
+    return State::open(std::move(copy), view);
   });
 }
 
@@ -127,14 +143,17 @@ Result<Bundle> Bundle::open(const std::string& path) { return open_at(AT_FDCWD, 
 
 Result<Bundle> Bundle::open_at(int directory, const std::string& path) {
   return exceptions_to_status([&]() -> Result<Bundle> {
-    Result<Mapping> mapping = Mapping::of_file(directory, path);
-    if (!mapping) return mapping.status().within(path);
-    Result<BundleView> view = read_layout(mapping->bytes());
-    if (!view) return view.status().within(path);
-    auto state = std::make_shared<State>();
-    state->mapping = std::move(*mapping);
-    state->view = std::move(*view);
-    return Bundle(std::move(state));
+    // O_NONBLOCK: opening a pipe must fail below, not wait for its writer.
+    const int file = ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return failure(errno).within(path);
+    const Result<ByteView> bytes = map(file);
+    ::close(file);
+    if (!bytes) return bytes.status().within(path);
+    const auto unmap = [size = bytes->size](const void* memory) {
+      if (memory) ::munmap(const_cast<void*>(memory), size);
+    };
+    Result<Bundle> bundle = State::open({static_cast<const void*>(bytes->data), unmap}, *bytes);
+    return bundle ? std::move(bundle) : bundle.status().within(path);
   });
 }
 

@@ -5,7 +5,6 @@
 
 #include "bodies.hpp"
 #include "read/records.hpp"
-#include "read/state.hpp"
 
 #include <cstring>
 

@@ -62,7 +62,7 @@ struct BundleView {
   // Records and digests are read here: the same bytes or, under a guard, a private copy of the first of them, which
   // nobody can change any more.
   ByteView index;
-  const Guard* guard = nullptr;  // null: bytes of blobs are compared with their checksums only
+  std::shared_ptr<const Guard> guard;  // null: bytes of blobs are compared with their checksums only
   Layout layout;
   std::shared_ptr<LastDictionary> last_dictionary = std::make_shared<LastDictionary>();  // never null
 
@@ -86,6 +86,15 @@ struct BundleView {
   ByteView slice(std::uint64_t offset, std::uint64_t size) const {
     return {bytes.data + offset, static_cast<std::size_t>(size)};
   }
+};
+
+// The parts that the copies of an opened Bundle share.
+struct Bundle::State {
+  std::shared_ptr<const void> owner;  // of the bytes: a mapping, a copy or, under a guard, another State
+  Bytes index;                        // under a guard
+  BundleView view;
+
+  static Result<Bundle> open(std::shared_ptr<const void> owner, ByteView bytes);
 };
 
 // The plural name of a section: "targets".

@@ -141,28 +141,14 @@ Status check_blob(const BundleView& view, SectionType type, const Blob& blob) {
 }
 
 Result<BlobRecord> read_blob_record(const BundleView& view, SectionType type, std::uint32_t i) {
-  namespace at = format::blob;
   if (!intact(view, type, i)) return Status(Code::checksum, "checksum mismatch");
-  const std::uint8_t* p = view.record(type, i);
-  const std::uint32_t flags = load32(p + at::kFlagsAt);
-  const std::uint32_t known_flags = type == SectionType::index ? at::kNewerDriver : 0;
-  const std::uint32_t dictionary = load32(p + at::kDictionaryAt);
-  if ((dictionary != 0 && type != SectionType::index) || (flags & format::kRefusedFlags & ~known_flags) != 0 ||
-      load32(p + at::kReservedAt) != 0) {
+  BlobRecord record;
+  describe(LoadFields{view.record(type, i)}, record);
+  const std::uint32_t known_flags = type == SectionType::index ? format::blob::kNewerDriver : 0;
+  if ((record.blob.dictionary != 0 && type != SectionType::index) ||
+      (record.flags & format::kRefusedFlags & ~known_flags) != 0 || record.reserved != 0) {
     return Status(Code::unsupported_version, "asks for a feature that this reader lacks");
   }
-  BlobRecord record;
-  record.key0 = load32(p + at::kKey0At);
-  record.key1 = load32(p + at::kKey1At);
-  record.key2 = load16(p + at::kKey2At);
-  record.newer_driver = (flags & known_flags) != 0;
-  record.blob.offset = load64(p + at::kOffsetAt);
-  record.blob.stored_bytes = load32(p + at::kStoredBytesAt);
-  record.blob.raw_bytes = load32(p + at::kRawBytesAt);
-  record.blob.stored_checksum = load64(p + at::kStoredChecksumAt);
-  record.blob.raw_checksum = load64(p + at::kRawChecksumAt);
-  record.blob.method = load16(p + at::kMethodAt);
-  record.blob.dictionary = dictionary;
   if (Status status = check_keys(view, type, record); !status) return status;
   if (Status status = check_blob(view, type, record.blob); !status) return status;
   return record;
@@ -171,25 +157,13 @@ Result<BlobRecord> read_blob_record(const BundleView& view, SectionType type, st
 Result<ProofRecord> read_proof_record(const BundleView& view, std::uint32_t i) {
   namespace at = format::proof;
   if (!intact(view, SectionType::proofs, i)) return Status(Code::checksum, "checksum mismatch");
-  const std::uint8_t* p = view.record(SectionType::proofs, i);
-  const std::uint32_t flags = load32(p + at::kFlagsAt);
-  if ((flags & format::kRefusedFlags & ~(at::kProven | at::kJitFree)) != 0) {
+  ProofRecord record;
+  describe(LoadFields{view.record(SectionType::proofs, i)}, record);
+  if ((record.flags & format::kRefusedFlags & ~(at::kProven | at::kJitFree)) != 0) {
     return Status(Code::unsupported_version, "asks for a feature that this reader lacks");
   }
-  ProofRecord record;
-  record.proof.proven = (flags & at::kProven) != 0;
-  record.proof.jit_free = (flags & at::kJitFree) != 0;
-  record.proof.create_us = load_f32(p + at::kCreateAt);
-  record.proof.build_us = load_f32(p + at::kBuildAt);
-  record.proof.kernel_us = load_f32(p + at::kKernelAt);
-  record.proof.first_us = load_f32(p + at::kFirstAt);
-  record.proof.steady_us = load_f32(p + at::kSteadyAt);
-  record.proof.max_error = load_f32(p + at::kMaxErrorAt);
-  record.proof.tolerance = load_f32(p + at::kToleranceAt);
-  record.texts_bytes = load32(p + at::kTextsBytesAt);
-  record.texts_offset = load32(p + at::kTextsOffsetAt);
-  record.texts_checksum = load64(p + at::kTextsChecksumAt);
-  record.program_checksum = load64(p + at::kProgramChecksumAt);
+  record.proof.proven = (record.flags & at::kProven) != 0;
+  record.proof.jit_free = (record.flags & at::kJitFree) != 0;
   if (record.texts_bytes > format::kMaxTextsBytes) return Status(Code::malformed, "the texts are too long");
   const Section& bodies = view.section(SectionType::bodies);
   const bool inside_bodies = record.texts_bytes == 0

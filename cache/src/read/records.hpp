@@ -3,6 +3,7 @@
 
 #include "read/layout.hpp"
 
+#include <type_traits>
 #include <vector>
 
 namespace clbake::cache {
@@ -12,17 +13,31 @@ struct BlobRecord {
   std::uint32_t key0 = 0;
   std::uint32_t key1 = 0;
   std::uint16_t key2 = 0;
-  bool newer_driver = false;
+  std::uint32_t flags = 0;
+  std::uint32_t reserved = 0;
   Blob blob;
 };
 
 struct ProofRecord {
+  std::uint32_t flags = 0;
   Proof proof;  // without its texts
   std::uint32_t texts_bytes = 0;
   std::uint32_t texts_offset = 0;  // from the start of the bodies
   std::uint64_t texts_checksum = 0;
   std::uint64_t program_checksum = 0;
 };
+
+// The fields up to the record's checksum, in the order of the file, for LoadFields and StoreFields.
+template <typename Fields, typename T>
+void describe(Fields fields, T& r) {
+  if constexpr (std::is_same_v<std::remove_const_t<T>, BlobRecord>) {
+    fields(r.key0, r.key1, r.key2, r.blob.method, r.blob.dictionary, r.blob.offset, r.blob.stored_bytes,
+           r.blob.raw_bytes, r.blob.stored_checksum, r.blob.raw_checksum, r.flags, r.reserved);
+  } else {
+    fields(r.flags, r.proof.create_us, r.proof.build_us, r.proof.kernel_us, r.proof.first_us, r.proof.steady_us,
+           r.proof.max_error, r.proof.tolerance, r.texts_bytes, r.texts_offset, r.texts_checksum, r.program_checksum);
+  }
+}
 
 // "index record 17"
 std::string record_name(format::SectionType type, std::uint32_t i);

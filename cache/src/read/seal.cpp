@@ -5,7 +5,6 @@
 #include <clbake/exceptions_to_status.hpp>
 
 #include "coding.hpp"
-#include "read/state.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -135,12 +134,11 @@ Result<Bundle> Bundle::guarded_by(std::shared_ptr<const Guard> guard) const {
     if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
     auto state = std::make_shared<State>();
     state->index.assign(view.index.data, view.index.data + index_end(view));
-    state->original = state_;
-    state->guard = std::move(guard);
+    state->owner = state_;
     BundleView& copy = state->view;
     copy.bytes = view.bytes;
     copy.index = {state->index.data(), state->index.size()};
-    copy.guard = state->guard.get();
+    copy.guard = std::move(guard);
     Status status = read_layout_in(copy.index, copy.bytes.size, copy.layout);
     if (status) status = check_digest_layout(copy.layout, copy.bytes.size);
     if (!status) return status;

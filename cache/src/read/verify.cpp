@@ -6,7 +6,6 @@
 #include "bodies.hpp"
 #include "coding.hpp"
 #include "read/records.hpp"
-#include "read/state.hpp"
 
 #include <algorithm>
 #include <tuple>
@@ -40,6 +39,10 @@ bool all_zero(ByteView bytes) {
   return std::all_of(bytes.data, bytes.data + bytes.size, [](std::uint8_t byte) { return byte == 0; });
 }
 
+Status out_of_order(SectionType type, std::uint32_t i) {
+  return {Code::malformed, record_name(type, i) + ": out of order"};
+}
+
 class Verifier {
  public:
   Verifier(const Bundle& bundle, const BundleView& view) : bundle_(bundle), view_(view) {}
@@ -54,163 +57,146 @@ class Verifier {
   }
 
  private:
-  Status targets();
-  Status sources();
-  Status variants();
-  Status profiles();
-  Status index();
-  Status proofs();
-  Status programs();
-  Status signatures();
-  Status areas();
-  Status padding();
-  Status sections();
-
   std::uint32_t count(SectionType type) const { return view_.section(type).count; }
+
+  // All records of a section, whose items `read` gives; by `key` each is less than the next one.
   template <typename Read, typename Key>
-  Status in_order(SectionType type, Read read, Key key);
-  Status check_area(SectionType area, std::vector<Extent>& extents) const;
+  Status in_order(SectionType type, Read read, Key key) {
+    decltype(key(std::declval<BlobRecord>(), *read(0))) last{};
+    for (std::uint32_t i = 0; i < count(type); ++i) {
+      const Result<BlobRecord> record = read_blob_record(view_, type, i);
+      if (!record) return record.status().within(record_name(type, i));
+      bodies_.push_back({record->blob.offset, record->blob.stored_bytes});
+      const auto item = read(i);
+      if (!item) return item.status();
+      auto next = key(*record, *item);
+      if (i > 0 && next <= last) return out_of_order(type, i);
+      last = std::move(next);
+    }
+    return {};
+  }
+
+  Status targets() {
+    return in_order(
+        SectionType::targets, [&](std::uint32_t i) { return bundle_.target(i); },
+        [](const BlobRecord& r, const Target& t) { return std::make_pair(r.blob.raw_checksum, encode_target(t)); });
+  }
+
+  Status sources() {
+    return in_order(
+        SectionType::sources, [&](std::uint32_t i) { return bundle_.source(i); },
+        [](const BlobRecord&, const Source& s) { return std::make_pair(s.name, s.text); });
+  }
+
+  Status variants() {
+    return in_order(
+        SectionType::variants, [&](std::uint32_t i) { return bundle_.variant(i); },
+        [](const BlobRecord&, const Variant& v) { return v.name; });
+  }
+
+  Status profiles() {
+    return in_order(
+        SectionType::profiles, [&](std::uint32_t i) { return bundle_.profile(i); },
+        [](const BlobRecord&, const Profile& p) { return p.target; });
+  }
+
+  Status index() {
+    const auto key = [](const BlobRecord& r) { return std::tie(r.key0, r.key1, r.key2); };
+    uses_.reserve(count(SectionType::index));
+    for (std::uint32_t i = 0; i < count(SectionType::index); ++i) {
+      const Result<BlobRecord> record = read_blob_record(view_, SectionType::index, i);
+      if (!record) return record.status().within(record_name(SectionType::index, i));
+      if (i > 0 && key(*record) <= key(uses_.back().record)) return out_of_order(SectionType::index, i);
+      uses_.push_back({*record, i});
+    }
+    return {};
+  }
+
+  Status proofs() {
+    for (std::uint32_t i = 0; i < count(SectionType::proofs); ++i) {
+      if (const Result<EntryInfo> entry = bundle_.entry(i); !entry) return entry.status();
+      const Result<ProofRecord> record = read_proof_record(view_, i);
+      if (!record) return record.status().within(record_name(SectionType::proofs, i));
+      const std::uint64_t offset = view_.section(SectionType::bodies).offset + record->texts_offset;
+      if (record->texts_bytes > 0) bodies_.push_back({offset, record->texts_bytes});
+    }
+    return {};
+  }
+
+  Status programs() {
+    std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
+      return std::tuple_cat(fields(a.record.blob), std::tie(a.i)) <
+             std::tuple_cat(fields(b.record.blob), std::tie(b.i));
+    });
+    for (std::size_t u = 0; u < uses_.size(); ++u) {
+      if (u > 0 && fields(uses_[u].record.blob) == fields(uses_[u - 1].record.blob)) continue;
+      const Result<Bytes> program = unpack(view_, SectionType::index, uses_[u].i, uses_[u].record.blob);
+      if (!program) return program.status().within(record_name(SectionType::index, uses_[u].i));
+    }
+    return {};
+  }
+
+  Status signatures() { return read_signatures(view_).status(); }
+
+  // Fails unless the extents lie side by side in the area and all bytes between them are zero. Sorts them.
+  Status check_area(SectionType area, std::vector<Extent>& extents) const {
+    std::sort(extents.begin(), extents.end());
+    extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
+    const Section& section = view_.section(area);
+    std::uint64_t at = section.offset;
+    const auto zero_until = [&](std::uint64_t end) { return all_zero(view_.slice(at, end - at)); };
+    for (const Extent& extent : extents) {
+      if (extent.offset < at) {
+        return {Code::malformed,
+                std::string(name(area)) + ": two blobs overlap at byte " + std::to_string(extent.offset)};
+      }
+      if (!zero_until(extent.offset)) break;
+      at = extent.offset + extent.bytes;
+    }
+    if (zero_until(section.offset + section.bytes)) return {};
+    return {Code::malformed,
+            std::string(name(area)) + ": bytes that belong to no blob after byte " + std::to_string(at)};
+  }
+
+  Status areas() {
+    std::vector<Extent> programs;
+    programs.reserve(uses_.size());
+    for (const ProgramUse& use : uses_) programs.push_back({use.record.blob.offset, use.record.blob.stored_bytes});
+    if (Status status = check_area(SectionType::bodies, bodies_); !status) return status;
+    return check_area(SectionType::programs, programs);
+  }
+
+  // The bytes between header, table and sections.
+  Status padding() {
+    std::vector<Extent> parts = {{0, format::header::kBytes},
+                                 {view_.layout.table_offset, view_.layout.sections.size() * format::section::kBytes}};
+    for (const Section& section : view_.layout.sections) parts.push_back({section.offset, section.bytes});
+    parts.push_back({view_.bytes.size, 0});
+    std::sort(parts.begin(), parts.end());
+    std::uint64_t at = 0;
+    for (const Extent& part : parts) {
+      if (part.offset > at && !all_zero(view_.slice(at, part.offset - at))) {
+        return {Code::malformed, "padding after byte " + std::to_string(at) + " is not zero"};
+      }
+      at = std::max(at, part.offset + part.bytes);
+    }
+    return {};
+  }
+
+  Status sections() {
+    for (const Section& section : view_.layout.sections) {
+      if (xxh64(view_.slice(section.offset, section.bytes), section.type) != section.checksum) {
+        return {Code::checksum, "section of type " + std::to_string(section.type) + ": checksum mismatch"};
+      }
+    }
+    return {};
+  }
 
   const Bundle& bundle_;
   const BundleView& view_;
   std::vector<Extent> bodies_;
   std::vector<ProgramUse> uses_;
 };
-
-Status out_of_order(SectionType type, std::uint32_t i) {
-  return {Code::malformed, record_name(type, i) + ": out of order"};
-}
-
-// All records of a section, whose items `read` gives; by `key` each is less than the next one.
-template <typename Read, typename Key>
-Status Verifier::in_order(SectionType type, Read read, Key key) {
-  decltype(key(std::declval<BlobRecord>(), *read(0))) last{};
-  for (std::uint32_t i = 0; i < count(type); ++i) {
-    const Result<BlobRecord> record = read_blob_record(view_, type, i);
-    if (!record) return record.status().within(record_name(type, i));
-    bodies_.push_back({record->blob.offset, record->blob.stored_bytes});
-    const auto item = read(i);
-    if (!item) return item.status();
-    auto next = key(*record, *item);
-    if (i > 0 && next <= last) return out_of_order(type, i);
-    last = std::move(next);
-  }
-  return {};
-}
-
-Status Verifier::targets() {
-  return in_order(
-      SectionType::targets, [&](std::uint32_t i) { return bundle_.target(i); },
-      [](const BlobRecord& r, const Target& t) { return std::make_pair(r.blob.raw_checksum, encode_target(t)); });
-}
-
-Status Verifier::sources() {
-  return in_order(
-      SectionType::sources, [&](std::uint32_t i) { return bundle_.source(i); },
-      [](const BlobRecord&, const Source& s) { return std::make_pair(s.name, s.text); });
-}
-
-Status Verifier::variants() {
-  return in_order(
-      SectionType::variants, [&](std::uint32_t i) { return bundle_.variant(i); },
-      [](const BlobRecord&, const Variant& v) { return v.name; });
-}
-
-Status Verifier::profiles() {
-  return in_order(
-      SectionType::profiles, [&](std::uint32_t i) { return bundle_.profile(i); },
-      [](const BlobRecord&, const Profile& p) { return p.target; });
-}
-
-Status Verifier::index() {
-  const auto key = [](const BlobRecord& r) { return std::tie(r.key0, r.key1, r.key2); };
-  uses_.reserve(count(SectionType::index));
-  for (std::uint32_t i = 0; i < count(SectionType::index); ++i) {
-    const Result<BlobRecord> record = read_blob_record(view_, SectionType::index, i);
-    if (!record) return record.status().within(record_name(SectionType::index, i));
-    if (i > 0 && key(*record) <= key(uses_.back().record)) return out_of_order(SectionType::index, i);
-    uses_.push_back({*record, i});
-  }
-  return {};
-}
-
-Status Verifier::proofs() {
-  for (std::uint32_t i = 0; i < count(SectionType::proofs); ++i) {
-    if (const Result<EntryInfo> entry = bundle_.entry(i); !entry) return entry.status();
-    const Result<ProofRecord> record = read_proof_record(view_, i);
-    if (!record) return record.status().within(record_name(SectionType::proofs, i));
-    const std::uint64_t offset = view_.section(SectionType::bodies).offset + record->texts_offset;
-    if (record->texts_bytes > 0) bodies_.push_back({offset, record->texts_bytes});
-  }
-  return {};
-}
-
-Status Verifier::programs() {
-  std::sort(uses_.begin(), uses_.end(), [](const auto& a, const auto& b) {
-    return std::tuple_cat(fields(a.record.blob), std::tie(a.i)) < std::tuple_cat(fields(b.record.blob), std::tie(b.i));
-  });
-  for (std::size_t u = 0; u < uses_.size(); ++u) {
-    if (u > 0 && fields(uses_[u].record.blob) == fields(uses_[u - 1].record.blob)) continue;
-    const Result<Bytes> program = unpack(view_, SectionType::index, uses_[u].i, uses_[u].record.blob);
-    if (!program) return program.status().within(record_name(SectionType::index, uses_[u].i));
-  }
-  return {};
-}
-
-Status Verifier::signatures() { return read_signatures(view_).status(); }
-
-// Fails unless the extents lie side by side in the area and all bytes between them are zero. Sorts them.
-Status Verifier::check_area(SectionType area, std::vector<Extent>& extents) const {
-  std::sort(extents.begin(), extents.end());
-  extents.erase(std::unique(extents.begin(), extents.end()), extents.end());
-  const Section& section = view_.section(area);
-  std::uint64_t at = section.offset;
-  const auto zero_until = [&](std::uint64_t end) { return all_zero(view_.slice(at, end - at)); };
-  for (const Extent& extent : extents) {
-    if (extent.offset < at) {
-      return {Code::malformed,
-              std::string(name(area)) + ": two blobs overlap at byte " + std::to_string(extent.offset)};
-    }
-    if (!zero_until(extent.offset)) break;
-    at = extent.offset + extent.bytes;
-  }
-  if (zero_until(section.offset + section.bytes)) return {};
-  return {Code::malformed, std::string(name(area)) + ": bytes that belong to no blob after byte " + std::to_string(at)};
-}
-
-Status Verifier::areas() {
-  std::vector<Extent> programs;
-  programs.reserve(uses_.size());
-  for (const ProgramUse& use : uses_) programs.push_back({use.record.blob.offset, use.record.blob.stored_bytes});
-  if (Status status = check_area(SectionType::bodies, bodies_); !status) return status;
-  return check_area(SectionType::programs, programs);
-}
-
-// The bytes between header, table and sections.
-Status Verifier::padding() {
-  std::vector<Extent> parts = {{0, format::header::kBytes},
-                               {view_.layout.table_offset, view_.layout.sections.size() * format::section::kBytes}};
-  for (const Section& section : view_.layout.sections) parts.push_back({section.offset, section.bytes});
-  parts.push_back({view_.bytes.size, 0});
-  std::sort(parts.begin(), parts.end());
-  std::uint64_t at = 0;
-  for (const Extent& part : parts) {
-    if (part.offset > at && !all_zero(view_.slice(at, part.offset - at))) {
-      return {Code::malformed, "padding after byte " + std::to_string(at) + " is not zero"};
-    }
-    at = std::max(at, part.offset + part.bytes);
-  }
-  return {};
-}
-
-Status Verifier::sections() {
-  for (const Section& section : view_.layout.sections) {
-    if (xxh64(view_.slice(section.offset, section.bytes), section.type) != section.checksum) {
-      return {Code::checksum, "section of type " + std::to_string(section.type) + ": checksum mismatch"};
-    }
-  }
-  return {};
-}
 
 }  // namespace
 

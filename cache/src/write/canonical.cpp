@@ -93,115 +93,105 @@ class Canonicalizer {
   }
 
  private:
-  Status targets();
-  Status sources();
-  Status variants();
-  Status profiles();
-  Status entries();
+  // Encodes a list, sorted by `key` and without duplicates.
+  template <typename T, typename Encode, typename Key>
+  Status add_list(const char* what, std::size_t max_bytes, const std::vector<T>& list, Encode encode, Key key,
+                  std::vector<CanonicalContents::Body>& into, Ranking& ranking) {
+    std::vector<Bytes> bodies;
+    for (const T& item : list) {
+      bodies.push_back(encode(item));
+      if (bodies.back().size() > max_bytes) return invalid(what, bodies.size() - 1, "its texts are too long");
+    }
+    std::vector<SortKey> keys;
+    for (std::size_t i = 0; i < list.size(); ++i) keys.push_back(key(list[i], bodies[i]));
+    ranking = rank_by(keys);
+    for (const std::uint32_t old : ranking.order) into.push_back({0, std::move(bodies[old])});
+    return {};
+  }
+
+  Status targets() {
+    const auto key = [](const Target&, const Bytes& body) {
+      return SortKey{xxh64(body.data(), body.size(), 0), {}, text_of(body)};
+    };
+    return add_list("target", format::kMaxTargetBytes, contents_.targets, encode_target, key, result_.targets,
+                    targets_);
+  }
+
+  Status sources() {
+    const auto key = [](const Source& source, const Bytes&) { return SortKey{0, source.name, source.text}; };
+    return add_list("source", format::kMaxSourceBytes, contents_.sources, encode_source, key, result_.sources,
+                    sources_);
+  }
+
+  Status variants() {
+    const std::vector<Variant>& all = contents_.variants;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Status valid = check_variant(all[i], contents_.sources.size());
+      if (!valid) return invalid("variant", i, valid.message()).within(all[i].name);
+    }
+    const auto encode = [&](const Variant& variant) { return encode_variant(variant, sources_.rank[variant.source]); };
+    const auto key = [](const Variant& variant, const Bytes& body) { return SortKey{0, variant.name, text_of(body)}; };
+    Status status = add_list("variant", format::kMaxVariantBytes, all, encode, key, result_.variants, variants_);
+    for (std::size_t i = 1; status && i < variants_.order.size(); ++i) {
+      const std::uint32_t old = variants_.order[i];
+      if (all[old].name != all[variants_.order[i - 1]].name) continue;
+      status = invalid("variant", old, "another variant has the name " + all[old].name);
+    }
+    return status;
+  }
+
+  Status profiles() {
+    for (std::size_t i = 0; i < contents_.profiles.size(); ++i) {
+      const Profile& profile = contents_.profiles[i];
+      if (profile.target >= contents_.targets.size())
+        return invalid("profile", i, "names a target that does not exist");
+      const std::size_t variants = contents_.variants.size();
+      const auto rule = [&](const Rule& r) { return check_rule(r, variants); };
+      const auto model = [&](const CostModel& m) { return check_model(m, variants); };
+      Status status = check_each("exception", profile.exceptions, rule);
+      if (status) status = check_each("default", profile.defaults, rule);
+      if (status) status = check_each("cost model", profile.models, model);
+      if (!status) return status.within("profile " + std::to_string(i));
+      if (const Status valid = check_profile(profile); !valid) return invalid("profile", i, valid.message());
+      result_.profiles.push_back({targets_.rank[profile.target], encode_profile(profile, variants_.rank)});
+    }
+    std::sort(result_.profiles.begin(), result_.profiles.end(),
+              [](const auto& a, const auto& b) { return a.key0 < b.key0; });
+    const auto twice = std::adjacent_find(result_.profiles.begin(), result_.profiles.end(),
+                                          [](const auto& a, const auto& b) { return a.key0 == b.key0; });
+    if (twice == result_.profiles.end()) return {};
+    const auto old = std::find(targets_.rank.begin(), targets_.rank.end(), twice->key0) - targets_.rank.begin();
+    return invalid("target", static_cast<std::size_t>(old), "has two profiles");
+  }
+
+  Status entries() {
+    result_.entries.reserve(contents_.entries.size());
+    for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
+      const Entry& entry = contents_.entries[i];
+      const std::string_view problem = entry_problem(entry, contents_);
+      if (!problem.empty()) return invalid("entry", i, problem);
+      if (Status status = check_texts(entry.proof); !status)
+        return invalid("entry", i, "the proof: " + status.message());
+      Bytes texts = encode_texts(entry.proof);
+      if (texts.size() > format::kMaxTextsBytes) return invalid("entry", i, "the proof's texts are too long");
+      result_.entries.push_back({targets_.rank[entry.target], variants_.rank[entry.variant], &entry, std::move(texts)});
+    }
+    const auto key = [](const CanonicalContents::EntryRecord& e) {
+      return std::make_tuple(e.target, e.variant, e.original->form);
+    };
+    std::sort(result_.entries.begin(), result_.entries.end(),
+              [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    const auto twice = std::adjacent_find(result_.entries.begin(), result_.entries.end(),
+                                          [&](const auto& a, const auto& b) { return key(a) == key(b); });
+    if (twice == result_.entries.end()) return {};
+    return invalid("entry", static_cast<std::size_t>(twice->original - contents_.entries.data()),
+                   "another entry has the same target, variant and form");
+  }
 
   const Contents& contents_;
   CanonicalContents result_;
-  std::vector<std::uint32_t> target_rank_, source_rank_, variant_rank_;
+  Ranking targets_, sources_, variants_;
 };
-
-Status Canonicalizer::targets() {
-  std::vector<Bytes> bodies;
-  for (const Target& target : contents_.targets) {
-    bodies.push_back(encode_target(target));
-    if (bodies.back().size() > format::kMaxTargetBytes) {
-      return invalid("target", bodies.size() - 1, "its texts are too long");
-    }
-  }
-  std::vector<SortKey> keys;
-  for (const Bytes& body : bodies) keys.push_back({xxh64(body.data(), body.size(), 0), {}, text_of(body)});
-  Ranking ranking = rank_by(keys);
-  for (const std::uint32_t old : ranking.order) result_.targets.push_back({0, std::move(bodies[old])});
-  target_rank_ = std::move(ranking.rank);
-  return {};
-}
-
-Status Canonicalizer::sources() {
-  std::vector<SortKey> keys;
-  for (const Source& source : contents_.sources) {
-    if (source.name.size() + source.text.size() + 8 > format::kMaxSourceBytes) {
-      return invalid("source", keys.size(), "too large");
-    }
-    keys.push_back({0, source.name, source.text});
-  }
-  Ranking ranking = rank_by(keys);
-  for (const std::uint32_t old : ranking.order) result_.sources.push_back({0, encode_source(contents_.sources[old])});
-  source_rank_ = std::move(ranking.rank);
-  return {};
-}
-
-Status Canonicalizer::variants() {
-  std::vector<Bytes> bodies;
-  for (const Variant& variant : contents_.variants) {
-    const Status valid = check_variant(variant, contents_.sources.size());
-    if (!valid) return invalid("variant", bodies.size(), valid.message()).within(variant.name);
-    bodies.push_back(encode_variant(variant, source_rank_[variant.source]));
-    if (bodies.back().size() > format::kMaxVariantBytes) {
-      return invalid("variant", bodies.size() - 1, "its texts are too long");
-    }
-  }
-  std::vector<SortKey> keys;
-  for (std::size_t i = 0; i < bodies.size(); ++i) keys.push_back({0, contents_.variants[i].name, text_of(bodies[i])});
-  Ranking ranking = rank_by(keys);
-  for (std::size_t i = 1; i < ranking.order.size(); ++i) {
-    const std::uint32_t old = ranking.order[i];
-    if (keys[old].name != keys[ranking.order[i - 1]].name) continue;
-    return invalid("variant", old, "another variant has the name " + contents_.variants[old].name);
-  }
-  for (const std::uint32_t old : ranking.order) result_.variants.push_back({0, std::move(bodies[old])});
-  variant_rank_ = std::move(ranking.rank);
-  return {};
-}
-
-Status Canonicalizer::profiles() {
-  for (std::size_t i = 0; i < contents_.profiles.size(); ++i) {
-    const Profile& profile = contents_.profiles[i];
-    if (profile.target >= contents_.targets.size()) return invalid("profile", i, "names a target that does not exist");
-    const std::size_t variants = contents_.variants.size();
-    const auto rule = [&](const Rule& r) { return check_rule(r, variants); };
-    const auto model = [&](const CostModel& m) { return check_model(m, variants); };
-    Status status = check_each("exception", profile.exceptions, rule);
-    if (status) status = check_each("default", profile.defaults, rule);
-    if (status) status = check_each("cost model", profile.models, model);
-    if (!status) return status.within("profile " + std::to_string(i));
-    if (const Status valid = check_profile(profile); !valid) return invalid("profile", i, valid.message());
-    result_.profiles.push_back({target_rank_[profile.target], encode_profile(profile, variant_rank_)});
-  }
-  std::sort(result_.profiles.begin(), result_.profiles.end(),
-            [](const auto& a, const auto& b) { return a.key0 < b.key0; });
-  const auto twice = std::adjacent_find(result_.profiles.begin(), result_.profiles.end(),
-                                        [](const auto& a, const auto& b) { return a.key0 == b.key0; });
-  if (twice == result_.profiles.end()) return {};
-  const auto old = std::find(target_rank_.begin(), target_rank_.end(), twice->key0) - target_rank_.begin();
-  return invalid("target", static_cast<std::size_t>(old), "has two profiles");
-}
-
-Status Canonicalizer::entries() {
-  result_.entries.reserve(contents_.entries.size());
-  for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
-    const Entry& entry = contents_.entries[i];
-    const std::string_view problem = entry_problem(entry, contents_);
-    if (!problem.empty()) return invalid("entry", i, problem);
-    if (Status status = check_texts(entry.proof); !status) return invalid("entry", i, "the proof: " + status.message());
-    Bytes texts = encode_texts(entry.proof);
-    if (texts.size() > format::kMaxTextsBytes) return invalid("entry", i, "the proof's texts are too long");
-    result_.entries.push_back({target_rank_[entry.target], variant_rank_[entry.variant], &entry, std::move(texts)});
-  }
-  const auto key = [](const CanonicalContents::EntryRecord& e) {
-    return std::make_tuple(e.target, e.variant, e.original->form);
-  };
-  std::sort(result_.entries.begin(), result_.entries.end(),
-            [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  const auto twice = std::adjacent_find(result_.entries.begin(), result_.entries.end(),
-                                        [&](const auto& a, const auto& b) { return key(a) == key(b); });
-  if (twice == result_.entries.end()) return {};
-  return invalid("entry", static_cast<std::size_t>(twice->original - contents_.entries.data()),
-                 "another entry has the same target, variant and form");
-}
 
 }  // namespace
 

@@ -26,6 +26,9 @@ struct CanonicalContents {
 // Fails with invalid_argument as `encode` does. Entries point into `contents`, which must outlive the result unchanged.
 Result<CanonicalContents> canonicalize(const Contents& contents);
 
+// The highest level of zstd that needs no more memory to decompress than the program itself has bytes.
+constexpr int kLevel = 19;
+
 // The stored form of an entry's program. Equal programs have equal ones.
 struct PackedProgram {
   ByteView frame;                // a zstd frame; empty if the program is stored as it is

@@ -5,28 +5,77 @@
 
 #include "coding.hpp"
 #include "format.hpp"
-#include "write/blob_area.hpp"
+#include "read/records.hpp"
 #include "write/canonical.hpp"
 
+#include <zstd.h>
 #include <algorithm>
+#include <cstring>
+#include <unordered_map>
 
 namespace clbake::cache {
 namespace {
 
 using format::SectionType;
 
-struct Keys {
-  std::uint32_t key0 = 0;
-  std::uint32_t key1 = 0;
-  std::uint16_t key2 = 0;
-  std::uint32_t flags = 0;
-};
-
 ByteView view_of(const Bytes& bytes) { return {bytes.data(), bytes.size()}; }
 
 std::uint64_t aligned(std::uint64_t offset) {
   return (offset + format::section::kAlignment - 1) / format::section::kAlignment * format::section::kAlignment;
 }
+
+// The section `bodies` or `programs`: blobs one after another, equal ones stored once.
+class BlobArea {
+ public:
+  // `offset`: of the section, from the start of the bundle.
+  explicit BlobArea(std::uint64_t offset) : offset_(offset) {}
+
+  // Stores a blob, compressed if `compress` and if that makes it smaller: here, or before, as `frame`. `raw` must stay
+  // unchanged while the area lives. Fails with out_of_memory. REQUIRES: 1 <= raw.size < 4 GiB.
+  Result<Blob> add(ByteView raw, bool compress, ByteView frame = {}, std::uint32_t dictionary = 0) {
+    const std::uint64_t raw_checksum = xxh64(raw, 0);
+    const auto [begin, end] = known_.equal_range(raw_checksum);
+    const auto known = std::find_if(begin, end, [&](const auto& item) {
+      const Known& other = item.second;
+      return other.compress == compress && other.raw.size == raw.size &&
+             std::memcmp(other.raw.data, raw.data, raw.size) == 0;
+    });
+    if (known != end) return known->second.blob;
+    Bytes made;
+    if (compress && frame.size == 0) {
+      made.resize(ZSTD_compressBound(raw.size));
+      const std::size_t size = ZSTD_compress(made.data(), made.size(), raw.data, raw.size, kLevel);
+      if (ZSTD_isError(size) != 0) return Status(Code::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(size));
+      if (size < raw.size) frame = {made.data(), size};
+    }
+    const ByteView stored = frame.size > 0 ? frame : raw;
+    const auto method = static_cast<std::uint16_t>(frame.size > 0 ? format::Method::zstd : format::Method::none);
+    const Blob blob{offset_ + bytes_.size(),
+                    static_cast<std::uint32_t>(stored.size),
+                    static_cast<std::uint32_t>(raw.size),
+                    xxh64(stored, 0),
+                    raw_checksum,
+                    method,
+                    dictionary};
+    bytes_.insert(bytes_.end(), stored.data, stored.data + stored.size);
+    known_.emplace(raw_checksum, Known{raw, compress, blob});
+    return blob;
+  }
+
+  std::uint64_t offset() const { return offset_; }
+  const Bytes& bytes() const { return bytes_; }
+
+ private:
+  struct Known {
+    ByteView raw;
+    bool compress;
+    Blob blob;
+  };
+
+  std::uint64_t offset_;
+  Bytes bytes_;
+  std::unordered_multimap<std::uint64_t, Known> known_;  // by raw checksum
+};
 
 class Encoder {
  public:
@@ -51,9 +100,8 @@ class Encoder {
            2 * contents_.entries.size();
   }
 
-  std::uint8_t* append_record(SectionType type);
-  void seal(SectionType type, std::uint8_t* record, std::size_t i) const;
-  void add_blob_record(SectionType type, Keys keys, const Blob& blob);
+  template <typename Record>
+  void append_record(SectionType type, const Record& record);
   Status add_bodies(SectionType type, const std::vector<CanonicalContents::Body>& bodies, bool compress,
                     BlobArea& area);
   Result<Blob> add_program(std::size_t i, BlobArea& area) const;
@@ -77,35 +125,14 @@ class Encoder {
   Bytes file_;
 };
 
-// A zeroed record at the end of its section.
-std::uint8_t* Encoder::append_record(SectionType type) {
+template <typename Record>
+void Encoder::append_record(SectionType type, const Record& record) {
   Bytes& section = records(type);
+  const auto i = static_cast<std::uint32_t>(section.size() / format::kRecordBytes);
   section.resize(section.size() + format::kRecordBytes);
-  return section.data() + section.size() - format::kRecordBytes;
-}
-
-// Writes the record's checksum; its other fields must be complete.
-void Encoder::seal(SectionType type, std::uint8_t* record, std::size_t i) const {
-  const std::uint64_t seed = format::record_seed(type, static_cast<std::uint32_t>(i));
-  store64(record + format::kRecordChecksumAt, xxh64(record, format::kRecordChecksumAt, seed));
-}
-
-void Encoder::add_blob_record(SectionType type, Keys keys, const Blob& blob) {
-  namespace at = format::blob;
-  const std::size_t i = records(type).size() / format::kRecordBytes;
-  std::uint8_t* p = append_record(type);
-  store32(p + at::kKey0At, keys.key0);
-  store32(p + at::kKey1At, keys.key1);
-  store16(p + at::kKey2At, keys.key2);
-  store16(p + at::kMethodAt, blob.method);
-  store32(p + at::kDictionaryAt, blob.dictionary);
-  store32(p + at::kFlagsAt, keys.flags);
-  store64(p + at::kOffsetAt, blob.offset);
-  store32(p + at::kStoredBytesAt, blob.stored_bytes);
-  store32(p + at::kRawBytesAt, blob.raw_bytes);
-  store64(p + at::kStoredChecksumAt, blob.stored_checksum);
-  store64(p + at::kRawChecksumAt, blob.raw_checksum);
-  seal(type, p, i);
+  std::uint8_t* p = section.data() + section.size() - format::kRecordBytes;
+  describe(StoreFields{p}, record);
+  store64(p + format::kRecordChecksumAt, xxh64(p, format::kRecordChecksumAt, format::record_seed(type, i)));
 }
 
 Status Encoder::add_bodies(SectionType type, const std::vector<CanonicalContents::Body>& bodies, bool compress,
@@ -113,7 +140,7 @@ Status Encoder::add_bodies(SectionType type, const std::vector<CanonicalContents
   for (const CanonicalContents::Body& body : bodies) {
     const Result<Blob> blob = area.add(view_of(body.bytes), compress);
     if (!blob) return blob.status();
-    add_blob_record(type, {body.key0, 0, 0, 0}, *blob);
+    append_record(type, BlobRecord{body.key0, 0, 0, 0, 0, *blob});
   }
   return {};
 }
@@ -122,8 +149,7 @@ Result<Blob> Encoder::add_program(std::size_t i, BlobArea& area) const {
   const ByteView raw = view_of(contents_.entries[i].original->program);
   if (packed_ == nullptr) return area.add(raw, compress_);
   const PackedProgram& packed = (*packed_)[i];
-  if (packed.frame.size == 0) return area.add(raw, false);
-  return area.add_compressed(raw, packed.frame, packed.dictionary);
+  return area.add(raw, packed.frame.size > 0, packed.frame, packed.dictionary);
 }
 
 Status Encoder::add_programs(BlobArea& area) {
@@ -133,7 +159,7 @@ Status Encoder::add_programs(BlobArea& area) {
     if (!blob) return blob.status();
     const auto form = static_cast<std::uint16_t>(entry.original->form);
     const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;
-    add_blob_record(SectionType::index, {entry.target, entry.variant, form, flags}, *blob);
+    append_record(SectionType::index, BlobRecord{entry.target, entry.variant, form, flags, 0, *blob});
   }
   return {};
 }
@@ -152,20 +178,10 @@ Status Encoder::add_proofs(BlobArea& area) {
     }
     const std::uint64_t offset = blob.offset - bodies_offset_;
     if (offset > UINT32_MAX) return {Code::invalid_argument, "the texts of the proofs lie more than 4 GiB apart"};
-    std::uint8_t* p = append_record(SectionType::proofs);
-    store32(p + at::kFlagsAt, (entry.proof.proven ? at::kProven : 0) | (entry.proof.jit_free ? at::kJitFree : 0));
-    store_f32(p + at::kCreateAt, entry.proof.create_us);
-    store_f32(p + at::kBuildAt, entry.proof.build_us);
-    store_f32(p + at::kKernelAt, entry.proof.kernel_us);
-    store_f32(p + at::kFirstAt, entry.proof.first_us);
-    store_f32(p + at::kSteadyAt, entry.proof.steady_us);
-    store_f32(p + at::kMaxErrorAt, entry.proof.max_error);
-    store_f32(p + at::kToleranceAt, entry.proof.tolerance);
-    store32(p + at::kTextsBytesAt, blob.raw_bytes);
-    store32(p + at::kTextsOffsetAt, static_cast<std::uint32_t>(offset));
-    store64(p + at::kTextsChecksumAt, xxh64(texts, 0));
-    store64(p + at::kProgramChecksumAt, xxh64(view_of(entry.program), 0));
-    seal(SectionType::proofs, p, i);
+    const std::uint32_t flags = (entry.proof.proven ? at::kProven : 0) | (entry.proof.jit_free ? at::kJitFree : 0);
+    append_record(SectionType::proofs,
+                  ProofRecord{flags, entry.proof, blob.raw_bytes, static_cast<std::uint32_t>(offset), xxh64(texts, 0),
+                              xxh64(view_of(entry.program), 0)});
   }
   return {};
 }
