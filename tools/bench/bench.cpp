@@ -1,12 +1,25 @@
-// `clbake bench NAME ...`: hands over to one of the benchmarks.
+// `clbake bench NAME ...`: hands over to one of the benchmarks; and what they share.
+#include "bench/bench.hpp"
+
 #include "cli/cli.hpp"
 #include "cli/printable.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/builder/platforms.hpp>
+
+#include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
 
 namespace clbake::tool {
 namespace {
+
+// The threads of some libraries spin for a while after a call. Without a pause they slow the next library down.
+constexpr std::chrono::milliseconds kPause{40};
+constexpr double kTurnUs = 1e5;
 
 constexpr Verb kBenchmarks[] = {
     {"cold", bench_cold, "time from a new process to its first correct result, beside other libraries"},
@@ -40,6 +53,44 @@ int bench(const std::vector<std::string>& arguments) {
     }
   }
   throw UsageError("'" + name + "' is not a benchmark; there are: " + names());
+}
+
+BenchDevice open_device(const Bundle& bundle, const std::string& spec) {
+  for (const auto& [name, value] : builder::process::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
+  const builder::Device device = need(device_for(bundle, spec));
+  return {device, need(builder::Session::open(device))};
+}
+
+Library open_library(const BenchDevice& on, const Bundle& bundle, const Options& options) {
+  return need(Library::create(on.session.context(), on.device.id, {bundle}, options));
+}
+
+Served serve(const BenchDevice& on, const Bundle& bundle, const std::string& file) {
+  Options baked_only;
+  baked_only.on_miss = OnMiss::fail;
+  return {std::filesystem::path(file).filename().string(), bundle, open_library(on, bundle, baked_only)};
+}
+
+double time_us(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+}
+
+void time_alternately(std::vector<TimedCall>& calls, std::size_t rounds) {
+  for (std::size_t round = 0; round <= rounds; ++round) {
+    for (TimedCall& timed : calls) {
+      std::this_thread::sleep_for(kPause);
+      if (round == 1) timed.us.clear();
+      for (double turn = 0; turn < kTurnUs; turn += timed.us.back()) timed.us.push_back(time_us(timed.call));
+    }
+  }
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double logarithms = 0;
+  for (const double value : values) logarithms += std::log(value);
+  return std::exp(logarithms / static_cast<double>(values.size()));
 }
 
 }  // namespace clbake::tool

@@ -1,6 +1,5 @@
 // `clbake bench bundle`: what the file format costs, without any driver unless programs are loaded.
-#include "bench/alternate.hpp"
-#include "bench/bench_device.hpp"
+#include "bench/bench.hpp"
 #include "cli/cli.hpp"
 #include "cli/table.hpp"
 #include "command/verbs.hpp"
@@ -17,9 +16,9 @@ namespace clbake::tool {
 namespace {
 
 // The median time of a call, in microseconds.
-double median_us(std::size_t rounds, const std::function<void(std::size_t round)>& work) {
+double median_us(std::size_t rounds, const std::function<void()>& work) {
   std::vector<double> times;
-  for (std::size_t round = 0; round < rounds; ++round) times.push_back(time_us([&] { work(round); }));
+  for (std::size_t round = 0; round < rounds; ++round) times.push_back(time_us(work));
   return builder::median(std::move(times));
 }
 
@@ -52,32 +51,29 @@ cache::Contents made_up(std::uint32_t targets, std::uint32_t variants) {
   return contents;
 }
 
-// Opening, and finding random entries, in a bundle of this many entries.
-Json time_search(const std::string& path, std::uint32_t targets, std::uint32_t variants, std::size_t rounds) {
-  const cache::Bytes bytes = need(cache::encode(made_up(targets, variants), cache::Packing::plain));
-  need(cache::write_file(path, {bytes.data(), bytes.size()}));
-  const Bundle bundle = need(Bundle::open(path));
-  const double open_us = median_us(rounds, [&](std::size_t) { (void)Bundle::open(path); });
-  std::size_t missing = 0;
-  // A hundred at a time: one takes little longer than reading the clock.
-  const double find_us = median_us(rounds, [&](std::size_t round) {
-    for (std::size_t i = 100 * round; i < 100 * (round + 1); ++i) {
-      const std::size_t entry = i * 2654435761U % bundle.entry_count();
-      const auto target = static_cast<std::uint32_t>(entry / variants);
-      missing += bundle.find_entry(target, static_cast<std::uint32_t>(entry % variants)) ? 0 : 1;
-    }
-  });
-  if (missing > 0) throw Failure(counted(missing, "entry") + " not found");
-  return {{"entries", bundle.entry_count()}, {"open_us", open_us}, {"find_us", find_us / 100}};
-}
-
-Json measure_search(std::size_t entries, std::size_t rounds) {
+// Opening, and finding random entries, in made-up bundles of 100 entries and more.
+Json measure_search(std::size_t most, std::size_t rounds) {
   const builder::process::ScratchDirectory scratch = need(builder::process::ScratchDirectory::create());
+  const std::string path = scratch.path() + "/search.clbake";
   Json search = Json::array();
-  for (std::size_t count = 100; count <= entries; count *= 100) {
+  for (std::size_t count = 100; count <= most; count *= 100) {
     const auto targets = static_cast<std::uint32_t>(std::max<std::size_t>(1, count / 1000));
-    search.push_back(
-        time_search(scratch.path() + "/search.clbake", targets, static_cast<std::uint32_t>(count / targets), rounds));
+    const auto variants = static_cast<std::uint32_t>(count / targets);
+    const cache::Bytes bytes = need(cache::encode(made_up(targets, variants), cache::Packing::plain));
+    need(cache::write_file(path, {bytes.data(), bytes.size()}));
+    const Bundle bundle = need(Bundle::open(path));
+    std::size_t next = 0, missing = 0;
+    const auto find_hundred = [&] {  // one takes little longer than reading the clock
+      for (std::size_t i = 0; i < 100; ++i) {
+        const std::size_t entry = next++ * 2654435761U % count;
+        const auto target = static_cast<std::uint32_t>(entry / variants);
+        missing += bundle.find_entry(target, static_cast<std::uint32_t>(entry % variants)) ? 0 : 1;
+      }
+    };
+    search.push_back({{"entries", bundle.entry_count()},
+                      {"open_us", median_us(rounds, [&] { (void)Bundle::open(path); })},
+                      {"find_us", median_us(rounds, find_hundred) / 100}});
+    if (missing > 0) throw Failure(counted(missing, "entry") + " not found");
   }
   return {{"search", search}};
 }
@@ -97,56 +93,38 @@ std::shared_ptr<const Trust> trust_of_itself(const Bundle& bundle) {
   return trust ? *trust : nullptr;
 }
 
-// Programs with or without a dictionary: their number, size, and the time to find, verify and decompress one.
-struct Group {
-  std::vector<double> raw_bytes = {}, read_us = {}, trusted_us = {};
-  std::uint64_t raw = 0, stored = 0;
-
-  Json json(const char* name) const {
-    const auto middle = [](const std::vector<double>& values) {
-      return values.empty() ? Json() : Json(builder::median(values));
-    };
-    return {{"programs", name},
-            {"count", read_us.size()},
-            {"raw_bytes", raw},
-            {"stored_bytes", stored},
-            {"median_raw_bytes", middle(raw_bytes)},
-            {"median_read_us", middle(read_us)},
-            {"median_trusted_us", middle(trusted_us)}};
-  }
-};
-
-// The programs of a bundle: their sizes there and each compressed alone, and the times to read them.
+// Sizes of the bundle and of its programs, each compressed alone; and the time to find, verify and decompress each of
+// them, also under a policy of trust.
 Json measure_file(const std::string& file, std::size_t rounds) {
   const Bundle bundle = need(open_verified(file));
   const cache::Bytes alone = need(cache::encode(need(bundle.decode())));
   const std::shared_ptr<const Trust> trust = trust_of_itself(bundle);
   const Bundle trusted = trust ? need(trust->admit(bundle)) : bundle;
-  Group groups[2];
+  Json programs = Json::array();
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
     const cache::EntryInfo entry = need(bundle.entry(i));
     const auto read_us = [&](const Bundle& from) {
-      return median_us(rounds, [&](std::size_t) {
+      return median_us(rounds, [&] {
         const Result<cache::EntryInfo> found = from.find_entry(entry.target, entry.variant, entry.form);
         (void)from.program(*found);
       });
     };
-    Group& group = groups[entry.program.dictionary != 0 ? 1 : 0];
-    group.raw += entry.program.raw_bytes;
-    group.stored += entry.program.stored_bytes;
-    group.raw_bytes.push_back(entry.program.raw_bytes);
-    group.read_us.push_back(read_us(bundle));
-    if (trust) group.trusted_us.push_back(read_us(trusted));
+    programs.push_back({{"program", need(bundle.variant(entry.variant)).name},
+                        {"target", entry.target},
+                        {"compressed", entry.program.dictionary != 0 ? "with a dictionary" : "alone"},
+                        {"raw_bytes", entry.program.raw_bytes},
+                        {"stored_bytes", entry.program.stored_bytes},
+                        {"read_us", read_us(bundle)},
+                        {"trusted_us", trust ? Json(read_us(trusted)) : Json()}});
   }
-  const double open_us = median_us(rounds, [&](std::size_t) { (void)Bundle::open(file); });
-  const Json trust_us = trust ? Json(median_us(rounds, [&](std::size_t) { (void)trust->admit(bundle); })) : Json();
+  const auto admit = [&] { (void)trust->admit(bundle); };
   return {{"file", file},
           {"bytes", bundle.size_bytes()},
           {"alone_bytes", alone.size()},
           {"ratio", static_cast<double>(bundle.size_bytes()) / static_cast<double>(alone.size())},
-          {"open_us", open_us},
-          {"trust_us", trust_us},
-          {"programs", {groups[0].json("alone"), groups[1].json("with a dictionary")}}};
+          {"open_us", median_us(rounds, [&] { (void)Bundle::open(file); })},
+          {"trust_us", trust ? Json(median_us(rounds, admit)) : Json()},
+          {"programs", programs}};
 }
 
 // Loads one program, which the library does not have yet.
@@ -156,38 +134,36 @@ Explanation load_once(const Library& library, const cache::Variant& variant) {
   return need(library.prepare(problem, variant.name), variant.name).explanation();
 }
 
-// A row for each program of the bundle for the device, and one for the first program of the process: the driver's
-// calls, Library::prepare or Library::program as a whole, and the share of the driver's time that clbake adds. Medians
-// over `rounds` loads in new libraries.
-Json measure_loads(const std::string& file, const std::string& device, std::size_t rounds) {
+// A row for each program of the bundle for the device: the driver's calls, Library::prepare or Library::program as a
+// whole, and the share of the driver's time that clbake adds. Medians over `rounds` loads in new libraries.
+Json measure_loads(const std::string& file, const std::string& spec, std::size_t rounds) {
+  const Bundle bundle = need(open_verified(file));
+  const BenchDevice on = open_device(bundle, spec);
+  const std::uint32_t target = need(bundle.find_target(on.device.target), file);
   struct Load {
     cache::Variant variant;
     std::vector<double> driver_us = {}, prepare_us = {};
   };
-  const BenchBundle bundle = open_bundle(file, device);
-  const std::uint32_t target = need(bundle.bundle.find_target(bundle.on.device.target), file);
-  std::vector<Load> loads(1);
-  loads[0].variant.name = "(the first of the process)";
-  for (std::uint32_t i = 0; i < bundle.bundle.variant_count(); ++i) {
-    if (bundle.bundle.find_entry(target, i)) loads.push_back({need(bundle.bundle.variant(i))});
+  std::vector<Load> loads;
+  for (std::uint32_t i = 0; i < bundle.variant_count(); ++i) {
+    if (bundle.find_entry(target, i)) loads.push_back({need(bundle.variant(i))});
   }
-  if (loads.size() == 1) throw Failure(file + ": has no program for " + bundle.on.device.target.device_name);
+  if (loads.empty()) throw Failure(file + ": has no program for " + on.device.target.device_name);
   Options options;
   options.on_miss = OnMiss::fail;
   options.only_build = true;
+  load_once(open_library(on, bundle, options), loads[0].variant);  // the driver's first is like no other
   for (std::size_t round = 0; round < rounds; ++round) {
     // Opened anew, so that nothing of the file is kept yet.
-    const Library library = open_library(bundle.on, need(Bundle::open(file)), options);
-    for (std::size_t i = 1; i < loads.size(); ++i) {
-      Load& load = loads[0].driver_us.empty() ? loads[0] : loads[i];
+    const Library library = open_library(on, need(Bundle::open(file)), options);
+    for (Load& load : loads) {
       Explanation e;
-      load.prepare_us.push_back(time_us([&] { e = load_once(library, loads[i].variant); }));
+      load.prepare_us.push_back(time_us([&] { e = load_once(library, load.variant); }));
       load.driver_us.push_back(e.create_us + e.build_us + e.kernel_us);
     }
   }
   Json rows = Json::array();
   for (const Load& load : loads) {
-    if (load.driver_us.empty()) continue;
     const double driver = builder::median(load.driver_us), prepare = builder::median(load.prepare_us);
     rows.push_back({{"program", load.variant.name},
                     {"driver_us", driver},

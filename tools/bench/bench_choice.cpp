@@ -1,6 +1,5 @@
 // `clbake bench choice`: how good the runtime's choice is for problems that were not timed for the profile.
-#include "bench/alternate.hpp"
-#include "bench/choice/choice_timing.hpp"
+#include "bench/bench.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
@@ -13,171 +12,117 @@
 #include <clbake/choice.hpp>
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <random>
+#include <map>
 #include <set>
 
 namespace clbake::tool {
 namespace {
 
-struct DrawOptions {
-  std::vector<Precision> precisions;
-  std::vector<GemmKind> transposes;  // of any precision
-  std::size_t shapes = 0;
-  std::size_t min = 0;
-  std::size_t max = 0;
-  std::size_t limit = 0;    // of m * n * k
-  std::vector<Size> sizes;  // instead of random ones
-  std::string file;         // of problems, instead of random ones
-  std::size_t batch = 1;
-  std::uint32_t seed = 1;
+constexpr double kTurnUs = 1000;  // least length of a turn
+constexpr double kSlow = 3;       // variants so many times slower than the fastest drop out after the first round
+// Products of so few multiplications are compared with the reference, which takes it some milliseconds.
+constexpr std::uint64_t kChecked = std::uint64_t{1} << 20;
+
+struct Candidate {
+  const Library* library = nullptr;
+  std::string variant;
+  std::vector<double> turns_us;  // the median call of each turn
 };
 
-Problem problem_of(const DrawOptions& o, Precision precision, const GemmKind& transposes, const Size& size) {
-  GemmKind kind = transposes;
-  kind.precision = precision;
-  return problem_of(kind, size, o.batch);
+// The first call warms up and is not counted.
+double turn_us(builder::GemmRun& gemm_run, Gemm& gemm) {
+  need(gemm_run.run(gemm), gemm.explanation().variant);
+  std::vector<double> calls;
+  for (double total = 0; total < kTurnUs; total += calls.back()) calls.push_back(need(gemm_run.time(gemm)));
+  return builder::median(calls);
 }
 
-// Random problems, each size log-uniform from min to max. The standard library's distributions are not used: they
-// differ between implementations.
-std::vector<Problem> draw(const DrawOptions& o) {
-  // Gives up when, after many tries, fewer than one draw in a thousand is within the limit.
-  const std::size_t most_draws = 1000000 + 1000 * o.shapes;
-  std::mt19937 random(o.seed);
-  const auto size = [&] {
-    const double part = static_cast<double>(random()) / 4294967296.0;
-    const double low = static_cast<double>(o.min);
-    const double x = low * std::pow((static_cast<double>(o.max) + 1) / low, part);
-    return std::clamp(static_cast<std::size_t>(x), o.min, o.max);
-  };
-  std::vector<Problem> problems;
-  for (std::size_t draws = 0; problems.size() < o.shapes && draws < most_draws; ++draws) {
-    const Precision precision = o.precisions[random() % o.precisions.size()];
-    const GemmKind& t = o.transposes[random() % o.transposes.size()];
-    const std::size_t m = size(), n = size(), k = size();
-    if (m > o.limit / n / k) continue;
-    problems.push_back(problem_of(o, precision, t, {m, n, k}));
-  }
-  if (problems.size() < o.shapes) {
-    throw UsageError("--limit: hardly any sizes from --min to --max have at most " + std::to_string(o.limit) +
-                     " multiplications");
-  }
-  return problems;
+bool is_right(builder::GemmRun& gemm_run, Gemm& gemm) {
+  need(gemm_run.reset());
+  need(gemm_run.run(gemm));
+  return need(gemm_run.check()).ok();
 }
 
-DrawOptions draw_options(const Cli& cli) {
-  DrawOptions o;
-  o.precisions = cli.real_precisions("precision");
-  o.transposes = kinds_of({Precision::single_precision}, cli.text("trans", "nn"));
-  o.shapes = cli.size("shapes", 60, 1, 100000);
-  o.min = cli.size("min", 16, 1, 65536);
-  o.max = cli.size("max", 4096, 1, 65536);
-  if (o.min > o.max) throw UsageError("--min: " + std::to_string(o.min) + " is more than --max");
-  o.limit = cli.size("limit", SIZE_MAX, 1);
-  if (cli.has("sizes")) o.sizes = sizes_of(cli.text("sizes"));
-  o.file = cli.text("problems");
-  o.batch = cli.size("batch", 1, 1, INT32_MAX);
-  o.seed = static_cast<std::uint32_t>(cli.size("seed", 1, 0, UINT32_MAX));
-  return o;
-}
-
-// Those of the file, or the given sizes in every kind, or random ones.
-std::vector<Problem> problems_of(const DrawOptions& o) {
-  if (o.file.empty() && o.sizes.empty()) return draw(o);
-  std::vector<GemmKind> kinds;
-  for (const Precision precision : o.precisions) {
-    for (GemmKind kind : o.transposes) {
-      kind.precision = precision;
-      kinds.push_back(kind);
+// Every variant that one of the contenders loads and that computes the problem, after its first turn.
+std::vector<Candidate> candidates_of(const std::vector<Served>& contenders, const Problem& problem,
+                                     builder::GemmRun& gemm_run) {
+  const bool is_small = problem.m * problem.n * problem.k * problem.batch <= kChecked;
+  std::vector<Candidate> candidates;
+  std::set<std::string> known;
+  for (const Served& contender : contenders) {
+    for (const std::uint32_t i : capable_variants(contender.bundle, problem)) {
+      const std::string variant = contender.bundle.variant(i)->name;
+      if (known.count(variant) > 0) continue;
+      Result<Gemm> gemm = contender.library.prepare(problem, variant);
+      if (!gemm) continue;  // not baked for this device, or its workspace is too large
+      known.insert(variant);
+      if (is_small && !is_right(gemm_run, *gemm)) continue;
+      candidates.push_back({&contender.library, variant, {turn_us(gemm_run, *gemm)}});
     }
   }
-  std::vector<Problem> problems;
-  for (const GemmKind& kind : kinds) {
-    for (const Size& size : o.sizes) problems.push_back(problem_of(kind, size, o.batch));
+  return candidates;
+}
+
+// One row of the report. Variants take turns: a slow moment of the machine meets all of them. The fastest of many is
+// also the luckiest, so that the ratio is a little less than it should be; more rounds help. The first of the
+// contenders chooses.
+Json time_choice(const BenchDevice& on, const std::vector<Served>& contenders, const Problem& problem,
+                 std::size_t rounds) {
+  const Served& first = contenders.front();
+  const std::string choice = need(first.library.prepare(problem), first.name).explanation().variant;
+  builder::GemmRun gemm_run = need(builder::GemmRun::create(on.session, on.device, problem));
+  std::vector<Candidate> candidates = candidates_of(contenders, problem, gemm_run);
+  double fastest = INFINITY;
+  for (const Candidate& candidate : candidates) fastest = std::min(fastest, candidate.turns_us[0]);
+  for (std::size_t round = 1; round < rounds; ++round) {
+    for (Candidate& candidate : candidates) {
+      if (candidate.turns_us[0] > kSlow * fastest && candidate.variant != choice) continue;
+      // Prepared again for each turn: the workspaces of all candidates may not fit the device at once.
+      Gemm gemm = need(candidate.library->prepare(problem, candidate.variant));
+      candidate.turns_us.push_back(turn_us(gemm_run, gemm));
+    }
   }
-  if (o.file.empty()) return problems;
-  for (const builder::Shape& shape : need(builder::read_shapes(o.file, kinds), "--problems")) {
-    problems.push_back(builder::problem_of(shape));
+  std::map<std::string, double> us;
+  for (const Candidate& candidate : candidates) us[candidate.variant] = builder::median(candidate.turns_us);
+  if (us.count(choice) == 0) throw Failure(choice + ": wrong result");
+  std::string best = choice;
+  for (const Candidate& candidate : candidates) {
+    const bool is_whole = candidate.turns_us.size() == rounds;  // timed as often as the choice
+    if (is_whole && us[candidate.variant] < us[best]) best = candidate.variant;
+  }
+  return {{"precision", clbake::name(problem.precision)},
+          {"trans", trans_name(problem)},
+          {"m", problem.m},
+          {"n", problem.n},
+          {"k", problem.k},
+          {"batch", problem.batch},
+          {"variants", us.size()},
+          {"timed", us},
+          {"choice", choice},
+          {"choice_us", us[choice]},
+          {"best", best},
+          {"best_us", us[best]},
+          {"ratio", us[best] / us[choice]}};
+}
+
+// The problems of --problems, or of --sizes, in every kind.
+std::vector<Problem> problems_of(const Cli& cli, const std::vector<GemmKind>& kinds) {
+  std::vector<Problem> problems;
+  if (cli.has("problems")) {
+    for (const builder::Shape& shape : need(builder::read_shapes(cli.text("problems"), kinds), "--problems")) {
+      problems.push_back(builder::problem_of(shape));
+    }
+    return problems;
+  }
+  const char* const several = "50,100,200,300,500,750,1000,1500,2000,16x2000x700,2000x16x700,100x100x10000";
+  for (const GemmKind& kind : kinds) {
+    for (const Size& size : sizes_of(cli.text("sizes", several))) problems.push_back(problem_of(kind, size, 1));
   }
   return problems;
-}
-
-Json to_json(const ChoiceTiming& row) {
-  const Problem& p = row.problem;
-  return {{"precision", clbake::name(p.precision)},
-          {"trans", trans_name(p)},
-          {"m", p.m},
-          {"n", p.n},
-          {"k", p.k},
-          {"batch", p.batch},
-          {"variants", row.us.size()},
-          {"timed", row.us},
-          {"choice", row.choice},
-          {"choice_us", row.choice_us},
-          {"best", row.best},
-          {"best_us", row.best_us},
-          {"ratio", row.ratio}};
-}
-
-void declare_options(Cli& cli) {
-  cli.add_device();
-  cli.add_precision("single,double");
-  cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
-  cli.add_value("shapes", "N", "number of problems; default 60");
-  cli.add_value("min", "N", "least m, n and k; default 16");
-  cli.add_value("max", "N", "largest m, n and k, which are log-uniform between the two; default 4096");
-  cli.add_value("limit", "N", "draw only problems with m * n * k up to N; default: no limit");
-  cli.add_value("sizes", "LIST", "these problems instead of random ones: N or MxNxK, separated by commas");
-  cli.add_value("batch", "N", "products of each call, one behind the other in memory (a strided batch); default 1");
-  cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
-  cli.add_value("seed", "N", "seed of the problems; default 1");
-  cli.add_value("rounds", "N", "turns of each variant; default 5");
-  cli.add_value("problems", "FILE", "the problems of this file instead of random ones: MxNxK [batch N] on each line");
-  cli.add_value("times", "FILE",
-                "also write the times of one precision and pair of transposes as CSV, to fit a profile to");
-  cli.add_json();
-}
-
-void print_report(const Json& report, const Target& target) {
-  std::printf(
-      "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
-      target.device_name.c_str(), target.driver_version.c_str(), report["rounds"].get<std::size_t>());
-  print_table({"precision",
-               "trans",
-               "m",
-               "n",
-               "k",
-               "batch",
-               "choice",
-               {"us", "choice_us"},
-               {"best us", "best_us"},
-               "ratio",
-               "best"},
-              report["rows"]);
-  std::printf("\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%. Choosing takes %.0f ns.\n",
-              100 * report["geometric_mean"].get<double>(), 100 * report["minimum"].get<double>(),
-              report["choosing_ns"].get<double>());
-}
-
-Json report_json(const std::vector<ChoiceTiming>& rows, double choosing_ns, const Target& target,
-                 const DrawOptions& options, std::size_t rounds) {
-  Json list = Json::array();
-  std::vector<double> ratios;
-  for (const ChoiceTiming& row : rows) {
-    list.push_back(to_json(row));
-    ratios.push_back(row.ratio);
-  }
-  return {{"device", target.device_name},
-          {"seed", options.seed},
-          {"rounds", rounds},
-          {"choosing_ns", choosing_ns},
-          {"geometric_mean", geometric_mean(ratios)},
-          {"minimum", *std::min_element(ratios.begin(), ratios.end())},
-          {"rows", list}};
 }
 
 // The file of --times, row by row, so that an interrupted run leaves what it has timed.
@@ -192,23 +137,21 @@ class TimesWriter {
     for (const Served& from : contenders) {
       for (const std::uint32_t i : capable_variants(from.bundle, kind)) variants.insert(from.bundle.variant(i)->name);
     }
-    file_ = {on.device.target,
-             on.device.compute_units,
-             {{"tool", "clbake " CLBAKE_VERSION}, {"date", builder::utc_now()}, {"command", command}},
-             kind,
-             {variants.begin(), variants.end()}};
+    variants_.assign(variants.begin(), variants.end());
     stream_.open(path);
-    write(builder::times_header(file_));
+    write(
+        builder::times_header({on.device.target,
+                               on.device.compute_units,
+                               {{"tool", "clbake " CLBAKE_VERSION}, {"date", builder::utc_now()}, {"command", command}},
+                               kind,
+                               variants_}));
   }
 
-  void add(const ChoiceTiming& row) {
+  void add(const Problem& problem, const Json& timed) {
     if (path_.empty()) return;
     std::vector<double> us;
-    for (const std::string& variant : file_.variants) {
-      const auto at = row.us.find(variant);
-      us.push_back(at == row.us.end() ? 0 : at->second);
-    }
-    write(builder::times_row(builder::shape_of(row.problem), us));
+    for (const std::string& variant : variants_) us.push_back(timed.value(variant, 0.0));
+    write(builder::times_row(builder::shape_of(problem), us));
   }
 
  private:
@@ -218,49 +161,84 @@ class TimesWriter {
   }
 
   std::string path_;
-  builder::TimesFile file_;
+  std::vector<std::string> variants_;
   std::ofstream stream_;
 };
+
+void print_text(const Json& report) {
+  std::printf(
+      "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
+      cell_text(report["device"]).c_str(), cell_text(report["driver"]).c_str(), report["rounds"].get<std::size_t>());
+  print_table({"precision",
+               "trans",
+               "m",
+               "n",
+               "k",
+               "batch",
+               "choice",
+               {"us", "choice_us"},
+               {"best us", "best_us"},
+               "ratio",
+               "best"},
+              report["rows"]);
+  std::printf("\nThe choice reaches %.1f %% of the best (geometric mean), at least %.1f %%.\n",
+              100 * report["geometric_mean"].get<double>(), 100 * report["minimum"].get<double>());
+}
 
 }  // namespace
 
 int bench_choice(const std::vector<std::string>& arguments) {
   Cli cli(
       "bench choice FILE [OPTIONS]",
-      "Draws random problems and times all variants of the bundle for each: how close does the one that the profile\n"
-      "chooses come to the best?");
-  declare_options(cli);
+      "Times all variants of the bundle for some problems: how close does the one that the profile chooses come to\n"
+      "the best? Those more than three times slower than the fastest drop out after their first turn.");
+  cli.add_device();
+  cli.add_precision("single,double");
+  cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
+  cli.add_value("sizes", "LIST", "N or MxNxK, separated by commas; default: some from 50 to 2000");
+  cli.add_value("problems", "FILE", "instead of --sizes: MxNxK [batch N] on each line");
+  cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
+  cli.add_value("rounds", "N", "turns of each variant; default 5");
+  cli.add_value("times", "FILE",
+                "also write the times of one precision and pair of transposes as CSV, to fit a profile to");
+  cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
-  const DrawOptions options = draw_options(cli);
   const std::size_t rounds = cli.size("rounds", 5, 1, 10000);
-  const std::string times = behind_links(cli.text("times"));
-  if (cli.has("times") && (times.empty() || options.precisions.size() * options.transposes.size() != 1)) {
+  const std::vector<GemmKind> kinds = kinds_of(cli.real_precisions("precision"), cli.text("trans", "nn"));
+  const std::string file = cli.file(), times = behind_links(cli.text("times"));
+  if (cli.has("times") && (times.empty() || kinds.size() != 1)) {
     throw UsageError("--times: needs a file, one --precision and one pair of --trans");
   }
-  const std::string file = cli.file();
-  need(check_not_input(times, {file, cli.text("candidates"), options.file}), "--times");
-  const std::vector<Problem> problems = problems_of(options);
-  const BenchBundle bundle = open_bundle(file, cli.text("device"));
-  std::vector<Served> contenders = {serve(bundle.on, bundle.bundle, file)};
+  need(check_not_input(times, {file, cli.text("candidates"), cli.text("problems")}), "--times");
+  const std::vector<Problem> problems = problems_of(cli, kinds);
+
+  const Bundle bundle = need(open_verified(file));
+  const BenchDevice on = open_device(bundle, cli.text("device"));
+  std::vector<Served> contenders = {serve(on, bundle, file)};
   if (cli.has("candidates")) {
     const std::string more = cli.text("candidates");
-    contenders.push_back(serve(bundle.on, need(open_verified(more)), more));
+    contenders.push_back(serve(on, need(open_verified(more)), more));
   }
-  const Target& target = bundle.on.device.target;
   std::string command = "clbake bench choice";
   for (const std::string& argument : arguments) command += " " + argument;
-  const double choosing_ns = time_choosing(bundle.bundle, file, target, problems);
-  TimesWriter writer(times, bundle.on, contenders, problems.front().kind(), command);
+  TimesWriter writer(times, on, contenders, kinds.front(), command);
   ProgressBar bar;
-  std::vector<ChoiceTiming> rows;
+  Json rows = Json::array();
+  std::vector<double> ratios;
   for (const Problem& problem : problems) {
-    rows.push_back(time_choice(bundle.on, contenders, problem, rounds));
-    writer.add(rows.back());
+    rows.push_back(time_choice(on, contenders, problem, rounds));
+    ratios.push_back(rows.back()["ratio"]);
+    writer.add(problem, rows.back()["timed"]);
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
   bar.clear();
-  const Json report = report_json(rows, choosing_ns, target, options, rounds);
-  cli.has("json") ? print(report) : print_report(report, target);
+  const Json report = {{"device", on.device.target.device_name},
+                       {"driver", on.device.target.driver_version},
+                       {"rounds", rounds},
+                       {"geometric_mean", geometric_mean(ratios)},
+                       {"minimum", *std::min_element(ratios.begin(), ratios.end())},
+                       {"rows", rows}};
+  cli.has("json") ? print(report) : print_text(report);
   return kSuccess;
 }
 

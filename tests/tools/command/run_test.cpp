@@ -226,23 +226,6 @@ BOOST_AUTO_TEST_CASE(AnotherBundleIsAPeerWithItsOwnChoice) {
   const Outcome text = clbake(bench);
   BOOST_TEST(contains(text.out, "  other.clbake  "), text.out);
   BOOST_TEST(contains(text.out, "geometric mean of 2 ratios against other.clbake"), text.out);
-  BOOST_TEST(!contains(text.out, "the same program"), text.out);
-  const Outcome itself = clbake({"bench", "gemm", file, "--against", file, "--sizes", "40", "--precision", "single"});
-  BOOST_TEST(contains(itself.out, "  same\n"), itself.out);
-  BOOST_TEST(contains(itself.out, "same: both bundles run the same program"), itself.out);
-  BOOST_TEST(!contains(itself.out, "geometric mean"), itself.out);
-}
-
-// Two builds of one variant are compared like two variants.
-BOOST_AUTO_TEST_CASE(TheSameVariantOfAnotherSourceIsAnotherProgram) {
-  const Directory directory;
-  const std::string file = changed_bundle(directory, [](cache::Contents& c) {
-    for (cache::Source& source : c.sources) source.text += "// another\n";
-  });
-  const Outcome text =
-      clbake({"bench", "gemm", baked_bundle(), "--against", file, "--sizes", "40", "--precision", "single"});
-  BOOST_TEST(contains(text.out, "geometric mean of 1 ratio against"), text.out);
-  BOOST_TEST(!contains(text.out, "same"), text.out);
 }
 
 // A bundle of single precision without A^T is measured for what it has, and says what it lacks.

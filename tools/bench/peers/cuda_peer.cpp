@@ -9,23 +9,14 @@ constexpr int kToHost = 2;
 
 }  // namespace
 
-bool CudaRuntime::load() {
-  void* library = open_library({"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"});
-  return find_function(library, "cudaMalloc", malloc) && find_function(library, "cudaFree", free) &&
-         find_function(library, "cudaMemcpy", memcpy) && find_function(library, "cudaDeviceSynchronize", synchronize);
-}
-
 bool CudaPeer::set(const Problem& problem) {
-  release();
   problem_ = problem;
+  for (Handle* matrix : {&a_, &b_, &c_}) matrix->reset();  // before there are others
   const Extents e = extents(problem);
-  const auto make = [&](void*& matrix, std::size_t count) {
-    need_success("cudaMalloc: ", cuda_.malloc(&matrix, count * element_bytes(problem.precision)));
-    fill(matrix, count);
-  };
-  make(a_, e.a);
-  make(b_, e.b);
-  make(c_, e.c);
+  for (const auto& [matrix, count] : {std::pair(&a_, e.a), {&b_, e.b}, {&c_, e.c}}) {
+    *matrix = make("cudaMalloc: ", cuda_.free, cuda_.malloc, count * element_bytes(problem.precision));
+    fill(matrix->get(), count);
+  }
   return true;
 }
 
@@ -36,7 +27,7 @@ void CudaPeer::run() {
 
 std::vector<float> CudaPeer::single_result() const {
   std::vector<float> c(extents(problem_).c);
-  need_success("cudaMemcpy: ", cuda_.memcpy(c.data(), c_, c.size() * sizeof(float), kToHost));
+  need_success("cudaMemcpy: ", cuda_.memcpy(c.data(), c_.get(), c.size() * sizeof(float), kToHost));
   return c;
 }
 
@@ -65,13 +56,6 @@ bool CudaPeer::in_double() const {
 void CudaPeer::fill(void* matrix, std::size_t count) const {
   const std::vector<unsigned char> bytes = random_matrix(problem_.precision, count);
   need_success("cudaMemcpy: ", cuda_.memcpy(matrix, bytes.data(), bytes.size(), kToDevice));
-}
-
-void CudaPeer::release() {
-  for (void** matrix : {&a_, &b_, &c_}) {
-    if (*matrix) cuda_.free(*matrix);
-    *matrix = nullptr;
-  }
 }
 
 }  // namespace clbake::tool

@@ -1,28 +1,29 @@
 // The base of the peers on CUDA: its runtime library, opened when asked for, and matrices in the device's memory.
 #pragma once
 
-#include "bench/peers/open_library.hpp"
 #include "bench/peers/peers.hpp"
-#include "cli/cli.hpp"
+#include "bench/peers/shared_library.hpp"
 
 namespace clbake::tool {
 
 struct CudaRuntime {
-  int (*malloc)(void**, std::size_t) = nullptr;
-  int (*free)(void*) = nullptr;
-  int (*memcpy)(void*, const void*, std::size_t, int) = nullptr;
-  int (*synchronize)() = nullptr;
-
-  bool load();
+  SharedLibrary library{{"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"}};
+  int (*malloc)(void**, std::size_t) = library["cudaMalloc"];
+  int (*free)(void*) = library["cudaFree"];
+  int (*memcpy)(void*, const void*, std::size_t, int) = library["cudaMemcpy"];
+  int (*synchronize)() = library["cudaDeviceSynchronize"];
 };
+
+// A handle that a function of a library made, and the function that destroys it.
+struct Destroy {
+  int (*destroy)(void*) = nullptr;
+  void operator()(void* handle) const { destroy(handle); }
+};
+using Handle = std::unique_ptr<void, Destroy>;
 
 // The libraries on CUDA are column-major: they compute the same problem with A and B, and m and n, exchanged.
 class CudaPeer : public Peer {
  public:
-  explicit CudaPeer(const CudaRuntime& cuda) : cuda_(cuda) {}
-  ~CudaPeer() override { release(); }
-  CudaPeer(const CudaPeer&) = delete;
-  CudaPeer& operator=(const CudaPeer&) = delete;
   bool has(Precision /*precision*/) const override { return true; }
   bool set(const Problem& problem) override;
   void run() override;
@@ -35,8 +36,17 @@ class CudaPeer : public Peer {
   // Throws Failure, which names the peer and `what`, for any status but 0.
   void need_success(const char* what, int status) const;
 
+  // Throws Failure, which names the peer and `what`, when `create` fails.
+  template <typename... Parameters, typename... Arguments>
+  Handle make(const char* what, int (*destroy)(void*), int (*create)(void**, Parameters...),
+              Arguments... arguments) const {
+    void* handle = nullptr;
+    need_success(what, create(&handle, arguments...));
+    return Handle(handle, {destroy});
+  }
+
   // Gives C the numbers again that it had before the first product.
-  void refill_c() { fill(c_, extents(problem_).c); }
+  void refill_c() { fill(c_.get(), extents(problem_).c); }
 
   // The problem in the numbers of library_types.h and cublas_api.h: the types of the matrices, of alpha and beta, and
   // of the sums (cublasComputeType_t), which are in single precision for 16 bits, as clbake's.
@@ -49,17 +59,14 @@ class CudaPeer : public Peer {
   const void* one() const { return in_double() ? static_cast<const void*>(double_one_) : single_one_; }
   const void* zero() const { return zero_; }
 
-  CudaRuntime cuda_;
+  const CudaRuntime cuda_;
   Problem problem_;
-  void* a_ = nullptr;
-  void* b_ = nullptr;
-  void* c_ = nullptr;
+  Handle a_, b_, c_;
 
  private:
   static int operation(bool transposed, bool conjugated) { return !transposed ? 0 : conjugated ? 2 : 1; }
   bool in_double() const;
   void fill(void* matrix, std::size_t count) const;
-  void release();
 
   alignas(16) const float single_one_[2] = {1, 0};
   alignas(16) const double double_one_[2] = {1, 0};

@@ -41,20 +41,4 @@ cl::Buffer OpenClPeer::random_buffer(std::size_t count) const {
   return buffer;
 }
 
-cl::Kernel OpenClPeer::compiled(const char* source, const char* kernel, const std::string& options) const {
-  cl_int error = CL_SUCCESS;
-  const cl::Program program(context(), source, false, &error);
-  need_success("clCreateProgramWithSource", error);
-  need_success("clBuildProgram", program.build(options.c_str()));
-  const cl::Kernel made(program, kernel, &error);
-  need_success("clCreateKernel", error);
-  return made;
-}
-
-void OpenClPeer::launch(const cl::Kernel& kernel, cl_uint dimensions, const std::size_t* global,
-                        const std::size_t* local, cl_event* event) const {
-  need_success("clEnqueueNDRangeKernel",
-               clEnqueueNDRangeKernel(queue(), kernel(), dimensions, nullptr, global, local, 0, nullptr, event));
-}
-
 }  // namespace clbake::tool

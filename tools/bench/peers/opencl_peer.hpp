@@ -29,10 +29,6 @@ class OpenClPeer : public Peer {
   cl::Context context() const { return cl::Context(session_.context(), true); }
   cl_command_queue queue() const { return session_.queue(); }
   cl::Buffer random_buffer(std::size_t count) const;  // of the problem's precision
-  // The only kernel of a source, of this name.
-  cl::Kernel compiled(const char* source, const char* kernel, const std::string& options = {}) const;
-  void launch(const cl::Kernel& kernel, cl_uint dimensions, const std::size_t* global, const std::size_t* local,
-              cl_event* event) const;
 
   Problem problem_;
   cl::Buffer a_, b_, c_;

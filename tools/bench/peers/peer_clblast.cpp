@@ -1,6 +1,6 @@
 // CLBlast through its C interface (clblast_c.h).
-#include "bench/peers/open_library.hpp"
 #include "bench/peers/opencl_peer.hpp"
+#include "bench/peers/shared_library.hpp"
 
 namespace clbake::tool {
 namespace {
@@ -8,37 +8,31 @@ namespace {
 // T is float, double, cl_float2 or cl_double2.
 template <typename T>
 struct Routines {
-  int (*gemm)(int, int, int, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, cl_mem,
-              std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, cl_command_queue*, cl_event*) = nullptr;
-  int (*batch)(int, int, int, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, std::size_t,
-               cl_mem, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, std::size_t,
-               std::size_t, cl_command_queue*, cl_event*) = nullptr;
+  using Gemm = int (*)(int, int, int, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t,
+                       cl_mem, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t, cl_command_queue*,
+                       cl_event*);
+  using Batch = int (*)(int, int, int, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t,
+                        std::size_t, cl_mem, std::size_t, std::size_t, std::size_t, T, cl_mem, std::size_t, std::size_t,
+                        std::size_t, std::size_t, cl_command_queue*, cl_event*);
 
-  bool find(void* library, const std::string& letter) {
-    return find_function(library, ("CLBlast" + letter + "gemm").c_str(), gemm) &&
-           find_function(library, ("CLBlast" + letter + "gemmStridedBatched").c_str(), batch);
-  }
-};
+  Routines(const SharedLibrary& library, const std::string& letter)
+      : gemm(library["CLBlast" + letter + "gemm"]), batch(library["CLBlast" + letter + "gemmStridedBatched"]) {}
 
-struct ClblastLibrary {
-  Routines<float> single;
-  Routines<double> in_double;
-  Routines<cl_float2> complex_single;
-  Routines<cl_double2> complex_double;
+  Gemm gemm;
+  Batch batch;
 };
 
 class Clblast : public OpenClPeer {
  public:
-  explicit Clblast(const ClblastLibrary& library) : library_(library) {}
   const char* name() const override { return "clblast"; }
 
  private:
   void enqueue(cl_event* event) override {
     switch (problem_.precision) {
-      case Precision::single_precision: return call<float>(library_.single, 1, event);
-      case Precision::complex_single: return call<cl_float2>(library_.complex_single, {{1, 0}}, event);
-      case Precision::complex_double: return call<cl_double2>(library_.complex_double, {{1, 0}}, event);
-      default: return call<double>(library_.in_double, 1, event);
+      case Precision::single_precision: return call<float>(single_, 1, event);
+      case Precision::complex_single: return call<cl_float2>(complex_single_, {{1, 0}}, event);
+      case Precision::complex_double: return call<cl_double2>(complex_double_, {{1, 0}}, event);
+      default: return call<double>(double_, 1, event);
     }
   }
 
@@ -56,17 +50,15 @@ class Clblast : public OpenClPeer {
     if (status != 0) throw Failure("clblast: status " + std::to_string(status));
   }
 
-  ClblastLibrary library_;
+  const SharedLibrary library_{{"libclblast.so.1", "libclblast.so"}};
+  const Routines<float> single_{library_, "S"};
+  const Routines<double> double_{library_, "D"};
+  const Routines<cl_float2> complex_single_{library_, "C"};
+  const Routines<cl_double2> complex_double_{library_, "Z"};
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> make_clblast() {
-  void* handle = open_library({"libclblast.so.1", "libclblast.so"});
-  ClblastLibrary library;
-  const bool found = library.single.find(handle, "S") && library.in_double.find(handle, "D") &&
-                     library.complex_single.find(handle, "C") && library.complex_double.find(handle, "Z");
-  return found ? std::make_unique<Clblast>(library) : nullptr;
-}
+std::unique_ptr<Peer> make_clblast() { return std::make_unique<Clblast>(); }
 
 }  // namespace clbake::tool

@@ -6,31 +6,10 @@ namespace {
 
 constexpr int kDefaultAlgorithm = -1;  // CUBLAS_GEMM_DEFAULT
 
-struct CublasFunctions {
-  int (*create)(void**) = nullptr;
-  int (*destroy)(void*) = nullptr;
-  int (*gemm)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*,
-              void*, int, int, int, int) = nullptr;
-  int (*batch)(void*, int, int, int, int, int, const void*, const void*, int, int, long long, const void*, int, int,
-               long long, const void*, void*, int, int, long long, int, int, int) = nullptr;
-
-  bool load() {
-    void* library = open_library({"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"});
-    return find_function(library, "cublasCreate_v2", create) && find_function(library, "cublasDestroy_v2", destroy) &&
-           find_function(library, "cublasGemmEx", gemm) && find_function(library, "cublasGemmStridedBatchedEx", batch);
-  }
-};
-
 class Cublas : public CudaPeer {
  public:
-  Cublas(const CudaRuntime& cuda, const CublasFunctions& blas) : CudaPeer(cuda), blas_(blas) {}
-  ~Cublas() override {
-    if (handle_) blas_.destroy(handle_);
-  }
-  Cublas(const Cublas&) = delete;
-  Cublas& operator=(const Cublas&) = delete;
   const char* name() const override { return "cublas"; }
-  void attach(const builder::Session* /*session*/) override { need_success("no device, ", blas_.create(&handle_)); }
+  void attach(const builder::Session* /*session*/) override { handle_ = make("no device, ", destroy_, create_); }
 
  private:
   int start() override {
@@ -38,26 +17,29 @@ class Cublas : public CudaPeer {
     const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
     const auto apart = [](std::size_t x) { return static_cast<long long>(x); };
     if (p.batch > 1) {
-      return blas_.batch(handle_, first_operation(), second_operation(), as_int(p.n), as_int(p.m), as_int(p.k), one(),
-                         b_, type(), as_int(p.ldb), apart(p.b_stride), a_, type(), as_int(p.lda), apart(p.a_stride),
-                         zero(), c_, type(), as_int(p.ldc), apart(p.c_stride), as_int(p.batch), sum_type(),
-                         kDefaultAlgorithm);
+      return batch_(handle_.get(), first_operation(), second_operation(), as_int(p.n), as_int(p.m), as_int(p.k), one(),
+                    b_.get(), type(), as_int(p.ldb), apart(p.b_stride), a_.get(), type(), as_int(p.lda),
+                    apart(p.a_stride), zero(), c_.get(), type(), as_int(p.ldc), apart(p.c_stride), as_int(p.batch),
+                    sum_type(), kDefaultAlgorithm);
     }
-    return blas_.gemm(handle_, first_operation(), second_operation(), as_int(p.n), as_int(p.m), as_int(p.k), one(), b_,
-                      type(), as_int(p.ldb), a_, type(), as_int(p.lda), zero(), c_, type(), as_int(p.ldc), sum_type(),
-                      kDefaultAlgorithm);
+    return gemm_(handle_.get(), first_operation(), second_operation(), as_int(p.n), as_int(p.m), as_int(p.k), one(),
+                 b_.get(), type(), as_int(p.ldb), a_.get(), type(), as_int(p.lda), zero(), c_.get(), type(),
+                 as_int(p.ldc), sum_type(), kDefaultAlgorithm);
   }
 
-  CublasFunctions blas_;
-  void* handle_ = nullptr;
+  const SharedLibrary library_{{"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}};
+  int (*const create_)(void**) = library_["cublasCreate_v2"];
+  int (*const destroy_)(void*) = library_["cublasDestroy_v2"];
+  int (*const gemm_)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+                     const void*, void*, int, int, int, int) = library_["cublasGemmEx"];
+  int (*const batch_)(void*, int, int, int, int, int, const void*, const void*, int, int, long long, const void*, int,
+                      int, long long, const void*, void*, int, int, long long, int, int,
+                      int) = library_["cublasGemmStridedBatchedEx"];
+  Handle handle_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> make_cublas() {
-  CudaRuntime cuda;
-  CublasFunctions blas;
-  return cuda.load() && blas.load() ? std::make_unique<Cublas>(cuda, blas) : nullptr;
-}
+std::unique_ptr<Peer> make_cublas() { return std::make_unique<Cublas>(); }
 
 }  // namespace clbake::tool

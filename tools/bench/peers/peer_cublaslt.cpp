@@ -1,4 +1,5 @@
 // cuBLASLt, the interface of cuBLAS in which the caller chooses the algorithm: the fastest of those that it proposes.
+#include "bench/bench.hpp"
 #include "bench/peers/cuda_peer.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 
 namespace clbake::tool {
@@ -34,69 +34,27 @@ struct Algorithm {  // cublasLtMatmulHeuristicResult_t
   std::array<int, 4> reserved;
 };
 
-using Handle = void*;
-using SetAttribute = int (*)(Handle, int, const void*, std::size_t);
-
-struct CublasltFunctions {
-  int (*create)(Handle*) = nullptr;
-  int (*destroy)(Handle) = nullptr;
-  int (*create_product)(Handle*, int, int) = nullptr;
-  int (*destroy_product)(Handle) = nullptr;
-  SetAttribute set_product = nullptr;
-  int (*create_layout)(Handle*, int, std::uint64_t, std::uint64_t, std::int64_t) = nullptr;
-  int (*destroy_layout)(Handle) = nullptr;
-  SetAttribute set_layout = nullptr;
-  int (*create_preference)(Handle*) = nullptr;
-  int (*destroy_preference)(Handle) = nullptr;
-  SetAttribute set_preference = nullptr;
-  int (*propose)(Handle, Handle, Handle, Handle, Handle, Handle, Handle, int, Algorithm*, int*) = nullptr;
-  int (*multiply)(Handle, Handle, const void*, const void*, Handle, const void*, Handle, const void*, const void*,
-                  Handle, void*, Handle, const void*, void*, std::size_t, void*) = nullptr;
-
-  bool load() {
-    void* library = open_library({"libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"});
-    const auto find = [&](const char* name, auto& function) {
-      return find_function(library, (std::string("cublasLt") + name).c_str(), function);
-    };
-    return find("Create", create) && find("Destroy", destroy) && find("MatmulDescCreate", create_product) &&
-           find("MatmulDescDestroy", destroy_product) && find("MatmulDescSetAttribute", set_product) &&
-           find("MatrixLayoutCreate", create_layout) && find("MatrixLayoutDestroy", destroy_layout) &&
-           find("MatrixLayoutSetAttribute", set_layout) && find("MatmulPreferenceCreate", create_preference) &&
-           find("MatmulPreferenceDestroy", destroy_preference) &&
-           find("MatmulPreferenceSetAttribute", set_preference) && find("MatmulAlgoGetHeuristic", propose) &&
-           find("Matmul", multiply);
-  }
-};
+using SetAttribute = int (*)(void*, int, const void*, std::size_t);
 
 class Cublaslt : public CudaPeer {
  public:
-  Cublaslt(const CudaRuntime& cuda, const CublasltFunctions& blas) : CudaPeer(cuda), blas_(blas) {}
-  ~Cublaslt() override {
-    forget();
-    if (preference_) blas_.destroy_preference(preference_);
-    if (workspace_) cuda_.free(workspace_);
-    if (handle_) blas_.destroy(handle_);
-  }
-  Cublaslt(const Cublaslt&) = delete;
-  Cublaslt& operator=(const Cublaslt&) = delete;
   const char* name() const override { return "cublaslt"; }
 
   void attach(const builder::Session* /*session*/) override {
-    need_success("no device, ", blas_.create(&handle_));
-    need_success("cudaMalloc: ", cuda_.malloc(&workspace_, kWorkspaceBytes));
-    need_success("", blas_.create_preference(&preference_));
-    need_success("", blas_.set_preference(preference_, kMaxWorkspaceBytes, &kWorkspaceBytes, sizeof kWorkspaceBytes));
+    handle_ = make("no device, ", destroy_, create_);
+    workspace_ = make("cudaMalloc: ", cuda_.free, cuda_.malloc, kWorkspaceBytes);
+    preference_ = make("", destroy_preference_, create_preference_);
+    set_attribute(set_preference_, preference_, kMaxWorkspaceBytes, kWorkspaceBytes);
   }
 
   // Also tries the proposed algorithms, and keeps the fastest.
   bool set(const Problem& problem) override {
-    forget();
     CudaPeer::set(problem);
     describe();
     std::vector<Algorithm> proposed(kAlgorithms);
     int count = 0;
-    const int status = blas_.propose(handle_, product_, first_, second_, result_, result_, preference_, kAlgorithms,
-                                     proposed.data(), &count);
+    const int status = propose_(handle_.get(), product_.get(), first_.get(), second_.get(), result_.get(),
+                                result_.get(), preference_.get(), kAlgorithms, proposed.data(), &count);
     if (status != kNotSupported) need_success("", status);
     proposed.resize(static_cast<std::size_t>(count));
     const auto unsupported = [this](const Algorithm& algorithm) { return !is_supported(algorithm); };
@@ -108,29 +66,33 @@ class Cublaslt : public CudaPeer {
 
  private:
   int start() override {
-    return blas_.multiply(handle_, product_, one(), b_, first_, a_, second_, zero(), c_, result_, c_, result_,
-                          chosen_.algorithm.data(), workspace_, kWorkspaceBytes, nullptr);
+    return multiply_(handle_.get(), product_.get(), one(), b_.get(), first_.get(), a_.get(), second_.get(), zero(),
+                     c_.get(), result_.get(), c_.get(), result_.get(), chosen_.algorithm.data(), workspace_.get(),
+                     kWorkspaceBytes, nullptr);
+  }
+
+  template <typename Value>
+  void set_attribute(SetAttribute setter, const Handle& of, int attribute, const Value& value) const {
+    need_success("", setter(of.get(), attribute, &value, sizeof value));
   }
 
   // The operations, and the layouts of the three matrices: B and A first and second, C.
   void describe() {
-    const int operations[] = {first_operation(), second_operation()};
-    need_success("", blas_.create_product(&product_, sum_type(), scalar_type()));
-    need_success("", blas_.set_product(product_, kFirstOperation, &operations[0], sizeof(int)));
-    need_success("", blas_.set_product(product_, kSecondOperation, &operations[1], sizeof(int)));
-    lay_out(first_, operand_b(problem_));
-    lay_out(second_, operand_a(problem_));
-    lay_out(result_, operand_c(problem_));
+    product_ = make("", destroy_product_, create_product_, sum_type(), scalar_type());
+    set_attribute(set_product_, product_, kFirstOperation, first_operation());
+    set_attribute(set_product_, product_, kSecondOperation, second_operation());
+    first_ = layout_of(operand_b(problem_));
+    second_ = layout_of(operand_a(problem_));
+    result_ = layout_of(operand_c(problem_));
   }
 
   // Column-major: its columns are our rows.
-  void lay_out(Handle& layout, const Operand& operand) const {
-    const auto count = static_cast<int>(operand.batch);
-    const auto apart = static_cast<std::int64_t>(operand.stride);
-    need_success(
-        "", blas_.create_layout(&layout, type(), operand.cols, operand.rows, static_cast<std::int64_t>(operand.ld)));
-    need_success("", blas_.set_layout(layout, kBatchCount, &count, sizeof count));
-    need_success("", blas_.set_layout(layout, kBatchStride, &apart, sizeof apart));
+  Handle layout_of(const Operand& operand) const {
+    Handle layout = make("", destroy_layout_, create_layout_, type(), std::uint64_t{operand.cols},
+                         std::uint64_t{operand.rows}, static_cast<std::int64_t>(operand.ld));
+    set_attribute(set_layout_, layout, kBatchCount, static_cast<int>(operand.batch));
+    set_attribute(set_layout_, layout, kBatchStride, static_cast<std::int64_t>(operand.stride));
+    return layout;
   }
 
   // Tries it, too: not all that are proposed compute the product.
@@ -148,10 +110,8 @@ class Cublaslt : public CudaPeer {
     for (int turn = 0; turn < kTurns; ++turn) {
       for (std::size_t i = 0; i < proposed.size(); ++i) {
         chosen_ = proposed[i];
-        const auto begin = std::chrono::steady_clock::now();
-        run();
-        const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - begin;
-        if (turn > 0) us[i].push_back(taken.count());
+        const double taken = time_us([this] { run(); });
+        if (turn > 0) us[i].push_back(taken);
       }
     }
     std::vector<double> medians;
@@ -160,32 +120,30 @@ class Cublaslt : public CudaPeer {
     refill_c();  // a call that computes nothing must not find another algorithm's product there
   }
 
-  void forget() {
-    for (Handle* layout : {&first_, &second_, &result_}) {
-      if (*layout) blas_.destroy_layout(*layout);
-      *layout = nullptr;
-    }
-    if (product_) blas_.destroy_product(product_);
-    product_ = nullptr;
-  }
+  const SharedLibrary library_{{"libcublasLt.so", "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"}};
+  int (*const create_)(void**) = library_["cublasLtCreate"];
+  int (*const destroy_)(void*) = library_["cublasLtDestroy"];
+  int (*const create_product_)(void**, int, int) = library_["cublasLtMatmulDescCreate"];
+  int (*const destroy_product_)(void*) = library_["cublasLtMatmulDescDestroy"];
+  const SetAttribute set_product_ = library_["cublasLtMatmulDescSetAttribute"];
+  int (*const create_layout_)(void**, int, std::uint64_t, std::uint64_t,
+                              std::int64_t) = library_["cublasLtMatrixLayoutCreate"];
+  int (*const destroy_layout_)(void*) = library_["cublasLtMatrixLayoutDestroy"];
+  const SetAttribute set_layout_ = library_["cublasLtMatrixLayoutSetAttribute"];
+  int (*const create_preference_)(void**) = library_["cublasLtMatmulPreferenceCreate"];
+  int (*const destroy_preference_)(void*) = library_["cublasLtMatmulPreferenceDestroy"];
+  const SetAttribute set_preference_ = library_["cublasLtMatmulPreferenceSetAttribute"];
+  int (*const propose_)(void*, void*, void*, void*, void*, void*, void*, int, Algorithm*,
+                        int*) = library_["cublasLtMatmulAlgoGetHeuristic"];
+  int (*const multiply_)(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*,
+                         void*, void*, void*, const void*, void*, std::size_t, void*) = library_["cublasLtMatmul"];
 
-  CublasltFunctions blas_;
   Algorithm chosen_{};
-  Handle handle_ = nullptr;
-  Handle preference_ = nullptr;
-  Handle product_ = nullptr;
-  Handle first_ = nullptr;
-  Handle second_ = nullptr;
-  Handle result_ = nullptr;
-  void* workspace_ = nullptr;
+  Handle handle_, workspace_, preference_, product_, first_, second_, result_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> make_cublaslt() {
-  CudaRuntime cuda;
-  CublasltFunctions blas;
-  return cuda.load() && blas.load() ? std::make_unique<Cublaslt>(cuda, blas) : nullptr;
-}
+std::unique_ptr<Peer> make_cublaslt() { return std::make_unique<Cublaslt>(); }
 
 }  // namespace clbake::tool

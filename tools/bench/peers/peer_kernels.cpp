@@ -1,28 +1,8 @@
-// Kernels that are compiled here: an empty one, and the alternative to an epilogue.
+// The alternative to an epilogue: a kernel of its own, compiled here.
 #include "bench/peers/opencl_peer.hpp"
 
 namespace clbake::tool {
 namespace {
-
-// An empty kernel: the device's launch overhead, below which no small product can go.
-class Launch : public OpenClPeer {
- public:
-  const char* name() const override { return "launch"; }
-  bool computes() const override { return false; }
-  void attach(const builder::Session* session) override {
-    OpenClPeer::attach(session);
-    kernel_ = compiled("__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void nothing() {}", "nothing");
-  }
-  bool set(const Problem& /*problem*/) override { return true; }
-
- private:
-  void enqueue(cl_event* event) override {
-    constexpr std::size_t kOne[] = {1, 1, 1};
-    launch(kernel_, 3, kOne, kOne, event);
-  }
-
-  cl::Kernel kernel_;
-};
 
 // One work-item for each element of C, which is n columns wide without gaps.
 constexpr const char* kSource = R"(
@@ -56,7 +36,10 @@ class Separate : public OpenClPeer {
     product_ = std::make_unique<Gemm>(need(library_.prepare(plain)));
     bias_ = random_buffer(problem.n);
     const auto activation = static_cast<std::size_t>(problem.epilogue.activation);
-    kernel_ = compiled(kSource, "epilogue", std::string("-cl-std=CL1.2 -DACTIVATION=") + kExpressions[activation]);
+    cl::Program program(context(), kSource);
+    const std::string options = std::string("-cl-std=CL1.2 -DACTIVATION=") + kExpressions[activation];
+    need_success("clBuildProgram", program.build(options.c_str()));
+    kernel_ = cl::Kernel(program, "epilogue");
     kernel_.setArg(0, c_);
     kernel_.setArg(1, bias_);
     kernel_.setArg(2, static_cast<cl_int>(problem.n));
@@ -67,7 +50,8 @@ class Separate : public OpenClPeer {
   void enqueue(cl_event* event) override {
     need(product_->enqueue(queue(), 1, {a_()}, {b_()}, 0, {c_()}));
     const std::size_t global[] = {problem_.n, problem_.m};
-    launch(kernel_, 2, global, nullptr, event);
+    need_success("clEnqueueNDRangeKernel",
+                 clEnqueueNDRangeKernel(queue(), kernel_(), 2, nullptr, global, nullptr, 0, nullptr, event));
   }
 
   const Library& library_;
@@ -77,8 +61,6 @@ class Separate : public OpenClPeer {
 };
 
 }  // namespace
-
-std::unique_ptr<Peer> make_launch() { return std::make_unique<Launch>(); }
 
 std::unique_ptr<Peer> make_separate(const Library& library) { return std::make_unique<Separate>(library); }
 

@@ -1,6 +1,6 @@
 // OpenBLAS, or another library with its names, through cblas.
-#include "bench/peers/open_library.hpp"
 #include "bench/peers/peers.hpp"
+#include "bench/peers/shared_library.hpp"
 
 #include <complex>
 #include <cstdlib>
@@ -14,16 +14,16 @@ template <typename Scalar, typename Matrix>
 using CblasGemm = void (*)(int, int, int, int, int, int, Scalar, const Matrix*, int, const Matrix*, int, Scalar,
                            Matrix*, int);
 
-struct Cblas {
-  CblasGemm<float, float> sgemm = nullptr;
-  CblasGemm<double, double> dgemm = nullptr;
-  CblasGemm<const void*, void> cgemm = nullptr;
-  CblasGemm<const void*, void> zgemm = nullptr;
-};
+// Some packaged versions take newer AVX-512 CPUs for older ones.
+SharedLibrary open_openblas() {
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
+    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);  // read by the library when it is loaded
+  }
+  return SharedLibrary({"libopenblas.so.0", "libopenblas.so"});
+}
 
 class OpenBlas : public Peer {
  public:
-  explicit OpenBlas(const Cblas& cblas) : cblas_(cblas) {}
   const char* name() const override { return "openblas"; }
   void attach(const builder::Session* /*session*/) override {}
 
@@ -40,10 +40,10 @@ class OpenBlas : public Peer {
     static const std::complex<float> one_c{1}, zero_c{0};
     static const std::complex<double> one_z{1}, zero_z{0};
     switch (problem_.precision) {
-      case Precision::single_precision: return multiply(cblas_.sgemm, 1.0F, 0.0F);
-      case Precision::complex_single: return multiply<const void*, void>(cblas_.cgemm, &one_c, &zero_c);
-      case Precision::complex_double: return multiply<const void*, void>(cblas_.zgemm, &one_z, &zero_z);
-      default: multiply(cblas_.dgemm, 1.0, 0.0);
+      case Precision::single_precision: return multiply(sgemm_, 1.0F, 0.0F);
+      case Precision::complex_single: return multiply<const void*, void>(cgemm_, &one_c, &zero_c);
+      case Precision::complex_double: return multiply<const void*, void>(zgemm_, &one_z, &zero_z);
+      default: multiply(dgemm_, 1.0, 0.0);
     }
   }
 
@@ -68,24 +68,17 @@ class OpenBlas : public Peer {
     }
   }
 
-  Cblas cblas_;
+  const SharedLibrary library_ = open_openblas();
+  const CblasGemm<float, float> sgemm_ = library_["cblas_sgemm"];
+  const CblasGemm<double, double> dgemm_ = library_["cblas_dgemm"];
+  const CblasGemm<const void*, void> cgemm_ = library_["cblas_cgemm"];
+  const CblasGemm<const void*, void> zgemm_ = library_["cblas_zgemm"];
   Problem problem_;
   std::vector<unsigned char> a_, b_, c_;
 };
 
 }  // namespace
 
-std::unique_ptr<Peer> make_openblas() {
-  // Read by the library when it is loaded. Some packaged versions take newer AVX-512 CPUs for older ones.
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-    setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-  }
-  void* library = open_library({"libopenblas.so.0", "libopenblas.so"});
-  Cblas cblas;
-  const bool found =
-      find_function(library, "cblas_sgemm", cblas.sgemm) && find_function(library, "cblas_dgemm", cblas.dgemm) &&
-      find_function(library, "cblas_cgemm", cblas.cgemm) && find_function(library, "cblas_zgemm", cblas.zgemm);
-  return found ? std::make_unique<OpenBlas>(cblas) : nullptr;
-}
+std::unique_ptr<Peer> make_openblas() { return std::make_unique<OpenBlas>(); }
 
 }  // namespace clbake::tool

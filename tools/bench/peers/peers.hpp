@@ -16,7 +16,6 @@ class Peer {
   virtual ~Peer() = default;
   virtual const char* name() const = 0;
   virtual bool uses_opencl() const { return false; }
-  virtual bool computes() const { return true; }  // false: an empty kernel
   // 16 bits are in the libraries on CUDA alone.
   virtual bool has(Precision precision) const { return !has_16_bits(precision); }
   // Opens its device. Call it once, before anything below. `session`: the queue it is to use, retained; null for a
@@ -32,16 +31,15 @@ class Peer {
 };
 
 // Opens the library of "openblas" (cblas on all cores, its AVX-512 core where the CPU has that), "clblast" (on a
-// queue), "cublas" or "cublaslt" (on CUDA's first device) or "launch" (an empty kernel on a queue, for comparison: its
-// GFLOP/s mean nothing). Throws UsageError for another name, Failure when the library is not installed.
+// queue), "cublas" or "cublaslt" (on CUDA's first device). Throws UsageError for another name, and like the functions
+// below.
 std::unique_ptr<Peer> make_peer(const std::string& name);
 
-// Null when the library is not installed.
+// Throw Failure when the library is not installed.
 std::unique_ptr<Peer> make_openblas();
 std::unique_ptr<Peer> make_clblast();
 std::unique_ptr<Peer> make_cublas();
 std::unique_ptr<Peer> make_cublaslt();
-std::unique_ptr<Peer> make_launch();
 
 // A product by the library, then a kernel that applies the problem's bias and activation; single precision. `library`
 // must outlive it.

@@ -1,7 +1,6 @@
 // `clbake bench gemm`: speed of the bundle's kernels, side by side with other libraries.
-#include "bench/alternate.hpp"
-#include "bench/gemm/gemm_bench.hpp"
-#include "bench/gemm/host_calls.hpp"
+#include "bench/gemm_bench.hpp"
+#include "bench/host_calls.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
@@ -27,8 +26,8 @@ void declare_options(Cli& cli) {
                "with a bias for each column and this activation, beside a product followed by a kernel that applies "
                "both; single precision: none, relu, clamp, sigmoid, silu, gelu, gelu_tanh");
   cli.add_value("peer", "LIST",
-                "openblas, clblast, cublas, cublaslt (the fastest of up to eight algorithms), launch (an empty "
-                "kernel), separated by commas; default: none");
+                "openblas, clblast, cublas, cublaslt (the fastest of up to eight algorithms), separated by commas; "
+                "default: none");
   cli.add_value("against", "FILE", "compare with this bundle's choices on the same device");
   cli.add_value("rounds", "N", "turns of each competitor; default 5, with --host 200");
   cli.add_list("variant", "LIST", "these variants or presets instead of the profile's choice");
@@ -84,17 +83,18 @@ void measure_all(GemmBench& bench, const Cli& cli, const std::vector<Problem>& p
   for (const Problem& problem : problems) {
     for (const std::string& variant : variants) bench.measure(problem, variant_name(variant));
     ++done;
-    if (!bench.report.rows.empty()) bar.show(done, problems.size(), name(Size{problem.m, problem.n, problem.k}));
+    if (!bench.rows.empty()) bar.show(done, problems.size(), name(Size{problem.m, problem.n, problem.k}));
   }
 }
 
 int time_host(const Cli& cli) {
   const std::size_t rounds = cli.size("rounds", 200, 1, 100000);
   const std::vector<Problem> problems = problems_of(cli, {Precision::single_precision});
-  const BenchBundle bundle = open_bundle(cli.file(), cli.text("device"));
+  const Bundle bundle = need(open_verified(cli.file()));
+  const BenchDevice on = open_device(bundle, cli.text("device"));
   Json rows = Json::array();
-  for (const Problem& problem : problems) rows.push_back(host_times(bundle, problem, rounds));
-  const std::string& device = bundle.on.device.target.device_name;
+  for (const Problem& problem : problems) rows.push_back(host_times(on, bundle, problem, rounds));
+  const std::string& device = on.device.target.device_name;
   if (cli.has("json")) {
     print({{"device", device}, {"rounds", rounds}, {"rows", rows}});
     return kSuccess;
@@ -102,6 +102,46 @@ int time_host(const Cli& cli) {
   std::printf("%s; microseconds on the host, medians of %zu calls\n\n", device.c_str(), rounds * host_calls_per_round);
   print_table(rows);
   return kSuccess;
+}
+
+// In the order in which peers first appear.
+Json means_json(const Json& rows) {
+  Json means = Json::array();
+  std::vector<std::vector<double>> ratios;
+  for (const Json& row : rows) {
+    if (row["peer"].is_null()) continue;
+    std::size_t i = 0;
+    while (i < means.size() && means[i]["peer"] != row["peer"]) ++i;
+    if (i == means.size()) means.push_back({{"peer", row["peer"]}}), ratios.emplace_back();
+    ratios[i].push_back(row["ratio"]);
+  }
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    means[i].update({{"ratio", geometric_mean(ratios[i])}, {"rows", ratios[i].size()}});
+  }
+  return means;
+}
+
+void print_text(const Json& report) {
+  std::printf("%s; driver %s; medians over %s in turns; ratio > 1: clbake is faster\n\n",
+              cell_text(report["device"]).c_str(), cell_text(report["driver"]).c_str(),
+              counted(report["rounds"].get<std::size_t>(), "round").c_str());
+  print_table({"precision",
+               {"op", "trans"},
+               "activation",
+               "m",
+               "n",
+               "k",
+               "batch",
+               {"median us", "median_us"},
+               {"GFLOP/s", "gflops"},
+               "peer",
+               {"peer GFLOP/s", "peer_gflops"},
+               "ratio"},
+              report["rows"]);
+  for (const Json& mean : report["geometric_means"]) {
+    std::printf("\ngeometric mean of %s against %s: %.2f\n", counted(mean["rows"].get<std::size_t>(), "ratio").c_str(),
+                mean["peer"].get<std::string>().c_str(), mean["ratio"].get<double>());
+  }
 }
 
 }  // namespace
@@ -121,29 +161,35 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   std::vector<std::unique_ptr<Peer>> peers;
   for (const std::string& name : split(cli.text("peer"), ',')) peers.push_back(make_peer(name));
 
-  const BenchBundle ours = open_bundle(cli.file(), cli.text("device"));
-  GemmBench bench{ours.on, {serve(ours.on, ours.bundle, cli.file())}, std::move(peers)};
-  bench.report.target = ours.on.device.target;
-  bench.report.rounds = rounds;
+  const Bundle bundle = need(open_verified(cli.file()));
+  const BenchDevice on = open_device(bundle, cli.text("device"));
+  GemmBench bench{on, {serve(on, bundle, cli.file())}, std::move(peers), rounds};
   if (cli.has("against")) {
     const std::string against = cli.text("against");
-    bench.bundles.push_back(serve(ours.on, need(open_verified(against), "--against"), against));
+    bench.bundles.push_back(serve(on, need(open_verified(against), "--against"), against));
   }
   if (cli.has("activation")) {
     precisions = {Precision::single_precision};
     bench.peers.push_back(make_separate(bench.bundles.front().library));
   } else if (!cli.has("precision")) {
-    precisions = baked_precisions(ours.bundle);
+    precisions = baked_precisions(bundle);
   }
-  for (const std::unique_ptr<Peer>& peer : bench.peers) peer->attach(&ours.on.session);
+  for (const std::unique_ptr<Peer>& peer : bench.peers) peer->attach(&on.session);
   measure_all(bench, cli, problems_of(cli, precisions));
 
-  const std::vector<std::string>& missing = bench.report.missing;
-  if (bench.report.rows.empty()) {
+  std::vector<std::string> missing;
+  for (const auto& [what, why] : bench.missing) missing.push_back(what + ": " + why);
+  if (bench.rows.empty()) {
     throw Failure("nothing to measure: " + (missing.empty() ? "the bundle has no variant" : missing.front()));
   }
   for (const std::string& line : missing) fail("clbake bench gemm: left out: " + line);
-  cli.has("json") ? print(to_json(bench.report)) : print_text(bench.report);
+  const Json report = {{"device", on.device.target.device_name},
+                       {"driver", on.device.target.driver_version},
+                       {"rounds", rounds},
+                       {"rows", bench.rows},
+                       {"geometric_means", means_json(bench.rows)},
+                       {"missing", missing}};
+  cli.has("json") ? print(report) : print_text(report);
   return bench.lacks_kinds && (cli.has("precision") || cli.has("trans")) ? kLeftOut : kSuccess;
 }
 

@@ -1,6 +1,5 @@
-#include "bench/gemm/gemm_bench.hpp"
+#include "bench/gemm_bench.hpp"
 
-#include "bench/alternate.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 
@@ -9,20 +8,6 @@
 
 namespace clbake::tool {
 namespace {
-
-// The source, options and tools of a variant's program; empty if the bundle has none for exactly this target.
-std::string build_of(const Bundle& bundle, const Target& target, const std::string& name) {
-  const Result<std::uint32_t> at = bundle.find_target(target);
-  for (std::uint32_t i = 0; at && i < bundle.variant_count(); ++i) {
-    const cache::Variant variant = need(bundle.variant(i));
-    const Result<cache::EntryInfo> entry = bundle.find_entry(*at, i);
-    if (variant.name != name || !entry) continue;
-    std::string build = need(bundle.source(variant.source)).text + '\n' + variant.build_options;
-    for (const cache::Tool& tool : entry->proof.tools) build += '\n' + tool.name + ' ' + tool.version;
-    return build;
-  }
-  return "";
-}
 
 // Not baked: left out. Any other failure ends the benchmark.
 bool is_missing(const Status& status) {
@@ -39,11 +24,6 @@ double checked_error(builder::GemmRun& gemm_run, Gemm& gemm) {
   return check.max_error;
 }
 
-// Once for each part: other sizes lack it for the same reason.
-void note_missing(GemmBench& bench, const std::string& name, const std::string& part, const std::string& cause) {
-  if (bench.noted.insert(name + part).second) bench.report.missing.push_back(name + ": " + part + ": " + cause);
-}
-
 // A bundle's kernels for the problem.
 struct Entrant {
   std::string bundle;
@@ -57,7 +37,7 @@ std::vector<Entrant> entrants(GemmBench& bench, const Problem& problem, const st
   for (const Served& bundle : bench.bundles) {
     Result<Gemm> gemm = bundle.library.prepare(problem, list.empty() ? variant : std::string());
     if (!gemm && is_missing(gemm.status())) {
-      note_missing(bench, bundle.name, builder::kind_name(problem), gemm.status().message());
+      bench.missing.emplace(bundle.name + ": " + builder::kind_name(problem), gemm.status().message());
       bench.lacks_kinds = true;
       return {};
     }
@@ -72,13 +52,13 @@ std::vector<Peer*> peers_for(GemmBench& bench, const Problem& problem) {
   std::vector<Peer*> able;
   for (const std::unique_ptr<Peer>& peer : bench.peers) {
     if (!peer->has(problem.precision)) {
-      note_missing(bench, peer->name(), clbake::name(problem.precision), "not in this library's interface");
+      bench.missing.emplace(peer->name() + (": " + std::string(clbake::name(problem.precision))),
+                            "not in this library's interface");
     } else if (!peer->set(problem)) {
-      const std::string size = clbake::tool::name(Size{problem.m, problem.n, problem.k});
-      note_missing(bench, peer->name(), builder::kind_name(problem) + ' ' + size,
-                   "no proposed algorithm computes this product");
+      bench.missing.emplace(peer->name() + (": " + builder::name(builder::shape_of(problem))),
+                            "no proposed algorithm computes this product");
     } else {
-      const bool checked = problem.precision == Precision::single_precision && problem.batch == 1 && peer->computes();
+      const bool checked = problem.precision == Precision::single_precision && problem.batch == 1;
       if (checked) check_single(*peer, problem);
       able.push_back(peer.get());
     }
@@ -101,24 +81,36 @@ void GemmBench::measure(const Problem& problem, const std::string& variant) {
   }
   const std::vector<Peer*> others = peers_for(*this, problem);
   for (Peer* peer : others) calls.push_back({[peer] { peer->run(); }});
-  time_alternately(calls, report.rounds);
+  time_alternately(calls, rounds);
 
-  GemmRow row;
-  row.problem = problem;
-  row.variant = ours.front().gemm.explanation().variant;
-  row.us = builder::median(calls[0].us);
-  row.error = ours.front().error;
-  if (calls.size() == 1) report.rows.push_back(row);
+  const auto speed = [&](double us) { return builder::gflops(builder::shape_of(problem), us); };
+  const double us = builder::median(calls[0].us);
+  const bool fused = problem.epilogue.bias != Bias::none;
+  const Json row = {
+      {"precision", clbake::name(problem.precision)},
+      {"trans", trans_name(problem)},
+      {"m", problem.m},
+      {"n", problem.n},
+      {"k", problem.k},
+      {"batch", problem.batch},
+      {"activation", fused ? Json(activation_words[static_cast<std::size_t>(problem.epilogue.activation)]) : Json()},
+      {"variant", ours.front().gemm.explanation().variant},
+      {"median_us", us},
+      {"gflops", speed(us)},
+      {"error", ours.front().error},
+      {"peer", nullptr},
+      {"peer_variant", nullptr},
+      {"peer_gflops", nullptr},
+      {"ratio", nullptr}};
+  if (calls.size() == 1) rows.push_back(row);
   for (std::size_t i = 1; i < calls.size(); ++i) {
     const bool is_bundle = i < ours.size();
-    row.peer = is_bundle ? ours[i].bundle : others[i - ours.size()]->name();
-    row.peer_variant = is_bundle ? ours[i].gemm.explanation().variant : "";
-    // Both bundles hold the same program, but for what a compiler does not repeat.
-    const std::string build = is_bundle ? build_of(bundles[0].bundle, on.device.target, row.variant) : "";
-    row.same_build = is_bundle && row.variant == row.peer_variant && !build.empty() &&
-                     build == build_of(bundles[1].bundle, on.device.target, row.variant);
-    row.peer_us = builder::median(calls[i].us);
-    report.rows.push_back(row);
+    const double peer_us = builder::median(calls[i].us);
+    Json& compared = rows.emplace_back(row);
+    compared["peer"] = is_bundle ? ours[i].bundle : others[i - ours.size()]->name();
+    if (is_bundle) compared["peer_variant"] = ours[i].gemm.explanation().variant;
+    compared["peer_gflops"] = speed(peer_us);
+    compared["ratio"] = peer_us / us;
   }
 }
 

@@ -1,0 +1,48 @@
+// Libraries that are opened by their names when they are asked for, and the constants of their C interfaces.
+#pragma once
+
+#include "cli/cli.hpp"
+
+#include <dlfcn.h>
+#include <string>
+#include <vector>
+
+namespace clbake::tool {
+
+// The first of some libraries that can be opened. It stays open.
+class SharedLibrary {
+ public:
+  // Throws Failure when none can be opened.
+  explicit SharedLibrary(const std::vector<const char*>& names) : name_(names.front()) {
+    for (const char* name : names) {
+      if (!handle_) handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!handle_) throw Failure("--peer: " + name_ + " is not installed");
+  }
+
+  // A function of any type.
+  struct Function {
+    void* address;
+    template <typename Pointer>
+    operator Pointer() const {
+      return reinterpret_cast<Pointer>(address);
+    }
+  };
+
+  // Throws Failure when the library has no function of this name.
+  Function operator[](const std::string& function) const {
+    if (void* address = dlsym(handle_, function.c_str())) return {address};
+    throw Failure("--peer: " + name_ + " has no function " + function);
+  }
+
+ private:
+  std::string name_;
+  void* handle_ = nullptr;
+};
+
+// The constants of BLAS (cblas.h) and CLBlast (clblast_c.h): row-major; not transposed, transposed, or conjugate
+// transposed.
+constexpr int kRowMajor = 101;
+constexpr int blas_operation(bool transposed, bool conjugated) { return !transposed ? 111 : conjugated ? 113 : 112; }
+
+}  // namespace clbake::tool
