@@ -4,17 +4,6 @@
 #define CHUNK_BYTES 16                            // of a copy
 #define LOAD_WIDTH (CHUNK_BYTES * 8 / PRECISION)  // elements of a chunk
 
-// A tile's lines lie in local memory as in global memory: along k, or along the rows (columns) of C.
-// Lines of a tile, and their length in elements.
-#define A_ALONG_K (LAYOUT_A == ROW_MAJOR && !TRANS_A)
-#define B_ALONG_K (LAYOUT_B == ROW_MAJOR && TRANS_B)
-#define A_LINES (A_ALONG_K ? ML : KL)
-#define B_LINES (B_ALONG_K ? NL : KL)
-#define A_LINE (A_ALONG_K ? KL : ML)
-#define B_LINE (B_ALONG_K ? KL : NL)
-#define A_LINE_STEP (A_ALONG_K ? A_STEP_I : A_STEP_P)
-#define B_LINE_STEP (B_ALONG_K ? B_STEP_J : B_STEP_P)
-
 // The address of local memory that PTX takes.
 static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (uint)(uintptr_t)pointer; }
 
@@ -23,10 +12,18 @@ static ALWAYS_INLINE uint local_address(__local const void* pointer) { return (u
 #define COPY_ASYNC(address, from, bytes) \
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(from), "r"(bytes) : "memory")
 
-// The same for `size` bytes, "4" or "8", aligned to that.
+// The same for `size` bytes, 4 or 8, aligned to that.
 #define COPY_PIECE(size, address, from, bytes)                                                                 \
   __asm__ volatile("cp.async.ca.shared.global [%0], [%1], " size ", %2;" ::"r"(address), "l"(from), "r"(bytes) \
                    : "memory")
+static ALWAYS_INLINE void copy_piece(const int size, const uint address, __global const element* from,
+                                     const int bytes) {
+  if (size == 8) {
+    COPY_PIECE("8", address, from, bytes);
+  } else {
+    COPY_PIECE("4", address, from, bytes);
+  }
+}
 
 // The largest power of two, in bytes and up to 128, to which all lines are aligned that start at `pointer` plus a
 // multiple of `step` elements.

@@ -63,9 +63,11 @@ typedef float element;
 #elif BFLOAT16
 #define REAL float
 typedef ushort element;  // the bits
+#define PTX_TYPE "bf16"
 #else
 #define REAL float
 typedef half element;  // used through pointers only, which needs no cl_khr_fp16
+#define PTX_TYPE "f16"
 #endif
 
 // Allows fused multiply-add: faster, and rounded once instead of twice.
@@ -199,6 +201,18 @@ typedef real output;
 #define B_BLOCK_STEP (KL * B_STEP_P)
 #endif
 
+// Neighbours in memory lie along k; else along the rows (columns) of C.
+#define A_ALONG_K (LAYOUT_A == ROW_MAJOR && !TRANS_A)
+#define B_ALONG_K (LAYOUT_B == ROW_MAJOR && TRANS_B)
+// A block of KL, ML rows or NL columns, consists of lines of neighbours: how many, their length in elements, and the
+// distance from one to the next.
+#define A_LINES (A_ALONG_K ? ML : KL)
+#define B_LINES (B_ALONG_K ? NL : KL)
+#define A_LINE (A_ALONG_K ? KL : ML)
+#define B_LINE (B_ALONG_K ? KL : NL)
+#define A_LINE_STEP (A_ALONG_K ? A_STEP_I : A_STEP_P)
+#define B_LINE_STEP (B_ALONG_K ? B_STEP_J : B_STEP_P)
+
 // Offset of block column number `column` in a packed operand, in elements; `width` is that of a block, ML or NL.
 static inline ulong block_column_offset(const int layout, const size_t column, const int width, const int k) {
   const ulong depth = ((ulong)k + KL - 1) / KL * KL;
@@ -296,14 +310,16 @@ static inline int round_up(const int value, const int factor) {
 
 // ---- Sums, and the update of C ----
 
-// Sets a work-item's sums, realv sum[MS][NS / VECTOR_WIDTH], to zero. This and the steps of long kernels are macros
-// that use the kernel's variables: as functions, even inlined ones, they changed the registers that tuned kernels need.
-#define CLEAR_SUM EACH_SUM(NS / VECTOR_WIDTH, sum[i][w] = (realv)(0))
-#define EACH_SUM(vectors, statement) \
-  UNROLLED(i, MS) {                  \
-    UNROLLED(w, (vectors)) {         \
-      statement;                     \
-    }                                \
+#define VECTORS (NS / VECTOR_WIDTH)  // in a row of a work-item
+
+// Sets a work-item's sums, realv sum[MS][VECTORS], to zero. This and the steps of long kernels are macros that use the
+// kernel's variables: as functions, even inlined ones, they changed the registers that tuned kernels need.
+#define CLEAR_SUM EACH_SUM(sum[i][w] = (realv)(0))
+#define EACH_SUM(statement) \
+  UNROLLED(i, MS) {         \
+    UNROLLED(w, VECTORS) {  \
+      statement;            \
+    }                       \
   }
 
 // c = alpha * sum + beta * c for one element. With beta = 0, c is not read: it may hold NaN.
@@ -358,15 +374,25 @@ static inline void finish_vector(const Epilogue* e, __global element* c, const i
 }
 #endif
 
-// A kernel's last step: updates a work-item's vectors of C, sum[MS][vectors]. each_vector(unrolling, update) is the
-// family's macro that repeats `update` for every vector i, w of the work-item and its `row` and `column` in the tile.
-// With an epilogue it goes through a copy of the sums, as an array stays in registers only if all indices are
-// constants. Partial sums have no epilogue: reduce.cl applies it.
-#define UPDATE_C(vectors, each_vector) \
-  STORE_SLICE(each_vector)             \
-  FINISH_C(vectors, each_vector)       \
-  each_vector("unroll",                \
+// A kernel's last step: updates a work-item's vectors of C, sum[MS][VECTORS]. each_vector(unrolling, update) repeats
+// `update` for every vector i, w of the work-item and its `row` and `column` in the tile: EACH_VECTOR where the family
+// defines ROW_OF(i) and COLUMN_OF(w), or a macro of its own. With an epilogue it goes through a copy of the sums, as an
+// array stays in registers only if all indices are constants. Partial sums have no epilogue: reduce.cl applies it.
+#define UPDATE_C(each_vector) \
+  STORE_SLICE(each_vector)    \
+  FINISH_C(each_vector)       \
+  each_vector("unroll",       \
               update_vector(tile.c + (row * (ulong)ldc + column), sum[i][w], tile.columns - column, alpha, beta))
+#define EACH_VECTOR(unrolling, update)                       \
+  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {          \
+    const int row = ROW_OF(i);                               \
+    if (row < tile.rows) {                                   \
+      _Pragma(unrolling) for (int w = 0; w < VECTORS; ++w) { \
+        const int column = COLUMN_OF(w);                     \
+        update;                                              \
+      }                                                      \
+    }                                                        \
+  }
 #if SPLIT_K == 0
 #define STORE_SLICE(each_vector)                                                            \
   if (part.slices > 1) {                                                                    \
@@ -376,18 +402,14 @@ static inline void finish_vector(const Epilogue* e, __global element* c, const i
 #define STORE_SLICE(each_vector)
 #endif
 #if WRITES_C
-#define FINISH_C(vectors, each_vector)                                                                       \
+#define FINISH_C(each_vector)                                                                                \
   if (numbers.steps != 0) {                                                                                  \
     const Epilogue e = TILE_EPILOGUE;                                                                        \
-    realv copy[MS][vectors];                                                                                 \
-    UNROLLED(i, MS) {                                                                                        \
-      UNROLLED(w, vectors) {                                                                                 \
-        copy[i][w] = sum[i][w];                                                                              \
-      }                                                                                                      \
-    }                                                                                                        \
+    realv copy[MS][VECTORS];                                                                                 \
+    EACH_SUM(copy[i][w] = sum[i][w])                                                                         \
     each_vector("unroll 1", finish_vector(&e, tile.c + (row * (ulong)ldc + column), row, column, copy[i][w], \
                                           tile.columns - column, alpha, beta)) return;                       \
   }
 #else
-#define FINISH_C(vectors, each_vector)
+#define FINISH_C(each_vector)
 #endif

@@ -25,9 +25,6 @@
 // makes work-items, KS loads of each. At the lower edge of C the last row of op(A) stands in for missing rows, at the
 // right edge missing columns of op(B) are zero. Neither reaches C.
 
-#define LOCAL_X (NL / NS)
-#define LOCAL_Y (ML / MS)
-
 // Work-items with neighbouring numbers read neighbours in memory: of a column of op(B) if B is transposed, else of a
 // row; and if there is one vector of columns, of a row of op(A) or, if A is transposed, of a column.
 #if LOCAL_X > 1
@@ -60,7 +57,7 @@ static ALWAYS_INLINE realv load_b(__global const element* b, const int ldb, cons
     b_tile += KL * B_STEP_P;                          \
   }
 
-#define EACH_VECTOR(unrolling, update)              \
+#define EACH_ROW(unrolling, update)                 \
   _Pragma(unrolling) for (int i = 0; i < MS; ++i) { \
     if (i < rows) {                                 \
       const int row = first_row + i, w = 0;         \
@@ -76,8 +73,8 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   const int x = (int)get_local_id(0), y = (int)get_local_id(1), first_step = 0;
 #else
   const int item = (int)(get_local_id(1) * LOCAL_X * KL + get_local_id(0));
-  const int share = NEIGHBOURS_SHARE ? item % KL : item / (LOCAL_X * LOCAL_Y);  // of the steps of k
-  const int place = NEIGHBOURS_SHARE ? item / KL : item % (LOCAL_X * LOCAL_Y);  // in the tile
+  const int share = NEIGHBOURS_SHARE ? item % KL : item / PLACES;  // of the steps of k
+  const int place = NEIGHBOURS_SHARE ? item / KL : item % PLACES;  // in the tile
   const int x = place % LOCAL_X, y = place / LOCAL_X, first_step = share;
 #endif
   const int first_row = y * MS;
@@ -106,10 +103,10 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
   }
 
 #if KL > 1
-  __local realv sums[SHARED_SUMS(KL, LOCAL_X * LOCAL_Y, 1)];
-  ADD_SHARES(sums, KL, share, LOCAL_X * LOCAL_Y, place, 1)
+  __local realv sums[SHARED_SUMS(KL, PLACES)];
+  ADD_SHARES(sums, KL, share, PLACES, place)
   if (outside || share > 0) return;
 #endif
 
-  UPDATE_C(1, EACH_VECTOR)
+  UPDATE_C(EACH_ROW)
 }

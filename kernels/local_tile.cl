@@ -89,7 +89,7 @@
 // A work-item's part of the operands of a warp's instruction.
 typedef struct {
   rowv a[2][ROW_PIECES];  // steps 2t and 2t+1
-  cell b[2][COLUMN_PIECES];
+  cell b[2][VECTORS];
 } Fragments;
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cell* a_row, __local const cell* b_row,
@@ -100,15 +100,15 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cel
     __local const cell* a = a_row + (2 * t + q) * A_ROW;
     __local const cell* b = b_row + (2 * t + q) * B_ROW + g;
     UNROLLED(u, ROW_PIECES) fragments->a[q][u] = *(__local const rowv*)(a + ROW(u, y));
-    UNROLLED(w, COLUMN_PIECES) fragments->b[q][w] = b[COLUMN(w, x - t)];
+    UNROLLED(w, VECTORS) fragments->b[q][w] = b[COLUMN(w, x - t)];
   }
 }
 
-static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
+static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* fragments) {
   UNROLLED(u, ROW_PIECES) {
     const rowv a = fragments->a[0][u];
     const rowv next_a = fragments->a[1][u];
-    UNROLLED(w, COLUMN_PIECES) {
+    UNROLLED(w, VECTORS) {
       realv upper = sum[2 * u][w];
       realv lower = sum[2 * u + 1][w];
       __asm__ volatile(  // clang has no "asm" in OpenCL C
@@ -126,7 +126,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 // A work-item's operands of one step of k.
 typedef struct {
   rowv a[ROW_PIECES];
-  realv b[COLUMN_PIECES];
+  realv b[VECTORS];
 } Fragments;
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const real* a_row, __local const real* b_row,
@@ -138,12 +138,12 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const rea
   } else {
     UNROLLED(u, ROW_PIECES) fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
   }
-  UNROLLED(w, COLUMN_PIECES) fragments->b[w] = *(__local const realv*)(b_row + COLUMN(w, x));
+  UNROLLED(w, VECTORS) fragments->b[w] = *(__local const realv*)(b_row + COLUMN(w, x));
 }
 
-static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
+static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* fragments) {
   UNROLLED(i, MS)
-    UNROLLED(w, COLUMN_PIECES) sum[i][w] += ((const real*)fragments->a)[i] * fragments->b[w];
+    UNROLLED(w, VECTORS) sum[i][w] += ((const real*)fragments->a)[i] * fragments->b[w];
 }
 
 #endif
@@ -167,13 +167,13 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define B_IS_WHOLE (B_PACKED || (tile.columns == NL && aligned(tile.b, B_LINE_STEP)))
 
 // Loads a work-item's part of the next tiles; reads nothing when no steps of k are left.
-#define LOAD_TILES                                                                                \
-  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_TRANSPOSED,                       \
-            A_PACKED ? left > 0 : (a_is_whole && left >= KL), A_TRANSPOSED ? tile.rows : left,    \
-            A_TRANSPOSED ? left : tile.rows, item);                                               \
-  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_TRANSPOSED,                       \
-            B_PACKED ? left > 0 : (b_is_whole && left >= KL), B_TRANSPOSED ? tile.columns : left, \
-            B_TRANSPOSED ? left : tile.columns, item)
+#define LOAD_TILES                                                                             \
+  load_tile(a_staged, a_source, A_LINE_STEP, A_LINES, A_LINE, A_ALONG_K,                       \
+            A_PACKED ? left > 0 : (a_is_whole && left >= KL), A_ALONG_K ? tile.rows : left,    \
+            A_ALONG_K ? left : tile.rows, item);                                               \
+  load_tile(b_staged, b_source, B_LINE_STEP, B_LINES, B_LINE, B_ALONG_K,                       \
+            B_PACKED ? left > 0 : (b_is_whole && left >= KL), B_ALONG_K ? tile.columns : left, \
+            B_ALONG_K ? left : tile.columns, item)
 
 // Multiplies row p of both tiles. With two sets of fragments it reads that row, and multiplies the row before: in a
 // tile's first step the last one of the tile before, or zeros.
@@ -189,16 +189,8 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
   multiply(sum, &current)
 #endif
 
-#define EACH_VECTOR(unrolling, update)                             \
-  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \
-    const int row = ROW(i / ROW_WIDTH, y) + i % ROW_WIDTH;         \
-    if (row < tile.rows) {                                         \
-      _Pragma(unrolling) for (int w = 0; w < COLUMN_PIECES; ++w) { \
-        const int column = COLUMN(w, x);                           \
-        update;                                                    \
-      }                                                            \
-    }                                                              \
-  }
+#define ROW_OF(i) (ROW((i) / ROW_WIDTH, y) + (i) % ROW_WIDTH)
+#define COLUMN_OF(w) COLUMN(w, x)
 
 // 1: a work-group outside of C returns at once. PoCL 3.1 computes wrong sums with both that and the return behind
 // ADD_SHARES.
@@ -207,7 +199,7 @@ static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments
 #define A_VECTORS ((BUFFERS * A_TILE - 1) / VECTOR_WIDTH + 1)
 #define B_VECTORS (BUFFERS * B_TILE / VECTOR_WIDTH)
 #if SHARES > 1
-#define SUM_VECTORS SHARED_SUMS(SHARES, PLACES, COLUMN_PIECES)
+#define SUM_VECTORS SHARED_SUMS(SHARES, PLACES)
 #endif
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
@@ -238,16 +230,16 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const int x = WORK_ITEM_X;
   const int y = WORK_ITEM_Y;
   const int first_lane = FIRST_LANE(item);
-  realv sum[MS][COLUMN_PIECES];
+  realv sum[MS][VECTORS];
   CLEAR_SUM;
   // The work-item's first element in the tiles to load next, and in those of local memory; the steps of k that are
   // left.
   __global const element* a_source =
-      tile.a + BEGIN(A_LINE, element_offset(0, 0, A_LINE, APART(A_TRANSPOSED), A_LINE_STEP, item));
+      tile.a + BEGIN(A_LINE, element_offset(0, 0, A_LINE, APART(A_ALONG_K), A_LINE_STEP, item));
   __global const element* b_source =
-      tile.b + BEGIN(B_LINE, element_offset(0, 0, B_LINE, APART(B_TRANSPOSED), B_LINE_STEP, item));
-  const int a_begin = BEGIN(A_LINE, cell_offset(0, A_LINE, A_ROW, A_TRANSPOSED, item));
-  const int b_begin = BEGIN(B_LINE, cell_offset(0, B_LINE, B_ROW, B_TRANSPOSED, item));
+      tile.b + BEGIN(B_LINE, element_offset(0, 0, B_LINE, APART(B_ALONG_K), B_LINE_STEP, item));
+  const int a_begin = BEGIN(A_LINE, cell_offset(0, A_LINE, A_ROW, A_ALONG_K, item));
+  const int b_begin = BEGIN(B_LINE, cell_offset(0, B_LINE, B_ROW, B_ALONG_K, item));
   int left = !RETURNS && OUTSIDE_C ? 0 : tile.depth;
   const bool a_is_whole = A_IS_WHOLE;
   const bool b_is_whole = B_IS_WHOLE;
@@ -267,8 +259,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
     if (BUFFERS == 1) {
       barrier(CLK_LOCAL_MEM_FENCE);  // until all have read the tiles; with two pairs, others still read the other one
     }
-    store_tile(a_tile + a_begin, a_staged, A_ROW, A_LINES, A_LINE, A_TRANSPOSED, item);
-    store_tile(b_tile + b_begin, b_staged, B_ROW, B_LINES, B_LINE, B_TRANSPOSED, item);
+    store_tile(a_tile + a_begin, a_staged, A_ROW, A_LINES, A_LINE, A_ALONG_K, item);
+    store_tile(b_tile + b_begin, b_staged, B_ROW, B_LINES, B_LINE, B_ALONG_K, item);
     barrier(CLK_LOCAL_MEM_FENCE);
     a_source += A_BLOCK_STEP;
     b_source += B_BLOCK_STEP;
@@ -287,8 +279,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   if (FRAGMENTS == 2) multiply(sum, &current);
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
-  ADD_SHARES((__local realv*)vectors, SHARES, share, PLACES, place, COLUMN_PIECES)
+  ADD_SHARES((__local realv*)vectors, SHARES, share, PLACES, place)
   if (share > 0) return;
 #endif
-  UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
+  UPDATE_C(EACH_VECTOR)
 }

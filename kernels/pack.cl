@@ -58,30 +58,6 @@ static inline void read_square(__local raw tile[PACK_TILE][PACK_TILE + 1], __glo
   }
 }
 
-// A kernel's first half. Grid: x along the columns of the packed operand, y along its rows, z = product. With fewer
-// work-groups in y than squares, each packs one after the other.
-#define PACK_KERNEL(name, target_parameter)                                   \
-  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name( \
-      __global const element* source, target_parameter, __global const ulong* offsets, const Numbers numbers)
-
-// operand: a or b; place: its place among a product's three offsets; columns: m or n.
-#define FOR_EACH_SQUARE(operand, place, columns)                                                              \
-  __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                 \
-  const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                \
-  const int first_i = (int)get_group_id(0) * PACK_TILE;                                                       \
-  const ulong number = get_group_id(2) + numbers.first_product;                                               \
-  source += numbers.operand##_offset + (offsets ? LISTED(number, place) : number * numbers.operand##_stride); \
-  for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                         \
-       first_p += get_num_groups(1) * PACK_TILE)
-
-// Fills `tile`.
-#define READ_SQUARE(along_i)                                                                            \
-  barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                \
-  read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent); \
-  barrier(CLK_LOCAL_MEM_FENCE);
-#define READ_SQUARE_A READ_SQUARE(TRANS_A)
-#define READ_SQUARE_B READ_SQUARE(!TRANS_B)
-
 // Elements of a packed operand.
 static inline ulong packed_size(const int extent, const int block, const int k) {
   return (ulong)round_up(extent, block) * round_up(k, KL);
@@ -117,24 +93,34 @@ static inline void write_square(const __local raw tile[PACK_TILE][PACK_TILE + 1]
   }
 }
 
-#if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
-PACK_KERNEL(clbake_pack_a, __global element* target) {
-  target += get_group_id(2) * packed_size(numbers.m, ML, numbers.k);
-  FOR_EACH_SQUARE(a, 0, m) {
-    READ_SQUARE_A
-    write_square(tile, target, LAYOUT_A, (int)first_p, first_i, k, extent, ML);
+// Defines a kernel. operand: a or b; place: its place among a product's three offsets; columns: m or n; start, write:
+// statements that find the product's copy, and write `tile`. Grid: x along the columns of the packed operand, y along
+// its rows, z = product. With fewer work-groups in y than squares, each packs one after the other.
+#define PACK_KERNEL(name, target_parameter, start, operand, place, columns, along_i, write)                     \
+  __kernel __attribute__((reqd_work_group_size(PACK_ITEMS, 1, 1))) void name(                                   \
+      __global const element* source, target_parameter, __global const ulong* offsets, const Numbers numbers) { \
+    start;                                                                                                      \
+    __local raw tile[PACK_TILE][PACK_TILE + 1];                                                                 \
+    const int extent = numbers.columns, k = numbers.k, ld = numbers.ld##operand;                                \
+    const int first_i = (int)get_group_id(0) * PACK_TILE;                                                       \
+    const ulong number = get_group_id(2) + numbers.first_product;                                               \
+    source += numbers.operand##_offset + (offsets ? LISTED(number, place) : number * numbers.operand##_stride); \
+    for (ulong first_p = get_group_id(1) * PACK_TILE; first_p < (ulong)round_up(k, KL);                         \
+         first_p += get_num_groups(1) * PACK_TILE) {                                                            \
+      barrier(CLK_LOCAL_MEM_FENCE); /* the square before has been written */                                    \
+      read_square(tile, (__global const raw*)source, (ulong)ld, along_i, (int)first_p, first_i, k, extent);     \
+      barrier(CLK_LOCAL_MEM_FENCE);                                                                             \
+      write;                                                                                                    \
+    }                                                                                                           \
   }
-}
-#endif
 
+#define START(columns, block) target += get_group_id(2) * packed_size(numbers.columns, block, numbers.k)
+#define WRITE(layout, block) write_square(tile, target, layout, (int)first_p, first_i, k, extent, block)
+#if LAYOUT_A != ROW_MAJOR && LAYOUT_A != IMAGE
+PACK_KERNEL(clbake_pack_a, __global element* target, START(m, ML), a, 0, m, TRANS_A, WRITE(LAYOUT_A, ML))
+#endif
 #if LAYOUT_B != ROW_MAJOR && LAYOUT_B != IMAGE
-PACK_KERNEL(clbake_pack_b, __global element* target) {
-  target += get_group_id(2) * packed_size(numbers.n, NL, numbers.k);
-  FOR_EACH_SQUARE(b, 1, n) {
-    READ_SQUARE_B
-    write_square(tile, target, LAYOUT_B, (int)first_p, first_i, k, extent, NL);
-  }
-}
+PACK_KERNEL(clbake_pack_b, __global element* target, START(n, NL), b, 1, n, !TRANS_B, WRITE(LAYOUT_B, NL))
 #endif
 
 #endif

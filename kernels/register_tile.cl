@@ -32,7 +32,6 @@
 // At the edges of C, missing columns of op(B) are zero in the panel, and the last row of op(A) stands in for missing
 // rows. Neither reaches C.
 
-#define VECTORS (NS / VECTOR_WIDTH)
 #define PANEL (KL * VECTORS)
 #define FILL (!TRANS_B)  // a whole panel is filled while it is multiplied for the first time
 

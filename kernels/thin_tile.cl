@@ -31,11 +31,6 @@
 //   steps 8t ... 8t + 7 of each 32 of k
 
 #define LONG_COLUMNS (NS * 8 == NL && MS * 4 == ML)
-#define LOCAL_X (NL / NS)
-#define LOCAL_Y (ML / MS)
-
-#define A_ALONG_K (!TRANS_A)  // neighbours in memory are steps of k, else lines
-#define B_ALONG_K (TRANS_B)
 #if LONG_COLUMNS
 #define LINES NS
 #define EIGHTS (ML / 8)  // groups of 8 thin lines
@@ -56,13 +51,8 @@
 
 #define PIECE 32           // steps of k
 #define WORDS (4 * LINES)  // of 2 elements: a lane's part of a piece of the long operand
-#define VECTORS (NS / VECTOR_WIDTH)
 
-#if BFLOAT16
-#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-#else
-#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-#endif
+#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32." PTX_TYPE "." PTX_TYPE ".f32"
 
 // sum += the product of 16 lines and 16 steps of k by 8 lines.
 static ALWAYS_INLINE void multiply(float* sum, const uint a0, const uint a1, const uint a2, const uint a3,
@@ -209,7 +199,7 @@ static ALWAYS_INLINE void multiply_piece(float sum[LINES / 2][EIGHTS][4], const 
     }                                                                             \
   }
 
-#define EACH_VECTOR(unrolling, update)                                \
+#define EACH_THIN_VECTOR(unrolling, update)                           \
   _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                   \
     _Pragma(unrolling) for (int w = 0; w < VECTORS; ++w) {            \
       const int row = LONG_COLUMNS ? THIN_LINE(i) : g * LINES + i;    \
@@ -314,9 +304,9 @@ GEMM_KERNEL(LOCAL_X* KL, LOCAL_Y) {
     }
   }
 #if KL > 1
-  __local realv sums[SHARED_SUMS(KL, 32, VECTORS)];
-  ADD_SHARES(sums, KL, share, 32, lane, VECTORS)
+  __local realv sums[SHARED_SUMS(KL, 32)];
+  ADD_SHARES(sums, KL, share, 32, lane)
   if (share > 0) return;
 #endif
-  UPDATE_C(VECTORS, EACH_VECTOR)
+  UPDATE_C(EACH_THIN_VECTOR)
 }

@@ -21,6 +21,11 @@
 #define TAIL_PARAMETERS
 #endif
 
+// Work-items of most families' work-groups, in a row and a column of the tile, and of all of it.
+#define LOCAL_X (NL / NS)
+#define LOCAL_Y (ML / MS)
+#define PLACES (LOCAL_X * LOCAL_Y)
+
 // The work-group size is local_x x local_y. The kernel's first statement is READ_NUMBERS.
 #define GEMM_KERNEL(local_x, local_y)                                                   \
   __kernel __attribute__((reqd_work_group_size(local_x, local_y, 1))) void clbake_gemm( \

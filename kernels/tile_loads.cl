@@ -6,17 +6,10 @@
 #define ZIGZAG 2
 #define MMA 3
 
-#define LOCAL_X (NL / NS)
-#define LOCAL_Y (ML / MS)
-#define PLACES (LOCAL_X * LOCAL_Y)  // work-items that a tile of C takes
 #define WORK_ITEMS (PLACES * SHARES)
 // The content of local memory: reals, or pairs of elements of 16 bits.
 #if MAP == MMA
-#if BFLOAT16
-#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
-#else
-#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-#endif
+#define MULTIPLY_PAIRS "mma.sync.aligned.m16n8k16.row.col.f32." PTX_TYPE "." PTX_TYPE ".f32"
 #define PAIRED 1
 #define DEPTH (KL / 2)  // rows of a tile
 typedef uint cell;
@@ -41,7 +34,6 @@ typedef cellv rowv;
 typedef cell rowv;
 #endif
 #define ROW_PIECES (MS / ROW_WIDTH)
-#define COLUMN_PIECES (NS / VECTOR_WIDTH)
 
 #if PAIRED
 #define STEP 8  // rows of the tiles that are multiplied at once
@@ -58,18 +50,9 @@ typedef cell rowv;
 #define COLUMN(w, x) (VECTOR_WIDTH * (LOCAL_X * (w) + (x)))
 #endif
 
-// In global memory a tile consists of lines of neighbouring elements: along k, in which case it is transposed, or along
-// the rows (columns) of C.
+// In global memory a tile consists of lines: along k, in which case it is transposed, or along the rows (columns) of C.
 #define A_PACKED (LAYOUT_A != ROW_MAJOR)  // whole and aligned
 #define B_PACKED (LAYOUT_B != ROW_MAJOR)
-#define A_TRANSPOSED (!A_PACKED && !TRANS_A)
-#define B_TRANSPOSED (!B_PACKED && TRANS_B)
-#define A_LINES (A_TRANSPOSED ? ML : KL)
-#define B_LINES (B_TRANSPOSED ? NL : KL)
-#define A_LINE (A_TRANSPOSED ? KL : ML)  // elements of a line
-#define B_LINE (B_TRANSPOSED ? KL : NL)
-#define A_LINE_STEP (A_TRANSPOSED ? A_STEP_I : A_STEP_P)
-#define B_LINE_STEP (B_TRANSPOSED ? B_STEP_J : B_STEP_P)
 // Loads of a work-item for a tile. Unless the loads divide EVENly, some work-items have one less.
 #define LOADS(lines, line) (((lines) * (line) / LOAD_WIDTH + WORK_ITEMS - 1) / WORK_ITEMS)
 #define EVEN(lines, line) ((lines) * (line) / LOAD_WIDTH % WORK_ITEMS == 0)
@@ -77,8 +60,8 @@ typedef cell rowv;
 // Lines that a work-item takes at a time, to interleave them.
 #define APART(transposed) (PAIRED && !(transposed) ? 2 : 1)
 #define STAGED(lines, line, transposed) (APART(transposed) * LOADS((lines) / APART(transposed), line))
-#define A_STAGED STAGED(A_LINES, A_LINE, A_TRANSPOSED)
-#define B_STAGED STAGED(B_LINES, B_LINE, B_TRANSPOSED)
+#define A_STAGED STAGED(A_LINES, A_LINE, A_ALONG_K)
+#define B_STAGED STAGED(B_LINES, B_LINE, B_ALONG_K)
 // A constant for the bounds of loops: bounded by LOADS, the loop of store_tile is unrolled only by half by clang 15
 // (single, nt), and the array leaves the registers.
 #define MOST_STAGED (A_STAGED > B_STAGED ? A_STAGED : B_STAGED)

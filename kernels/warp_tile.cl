@@ -45,13 +45,9 @@
 #define MMA8 4
 
 #define STEPS (KL / KS / SHARES)  // of a block, for each group of warps
-#define LOCAL_X (NL / NS)
-#define LOCAL_Y (ML / MS)
-#define PLACES (LOCAL_X * LOCAL_Y)  // work-items that a tile of C takes
 #define WORK_ITEMS (PLACES * SHARES)
 #define WARPS_X (NL / (4 * NS))
-#define ROW_PIECES (MS / 2)     // of 16 rows
-#define COLUMN_PIECES (NS / 2)  // of 8 columns
+#define ROW_PIECES (MS / 2)  // of 16 rows; VECTORS pieces of 8 columns
 
 #define PAIR ((ML + NL) * KL)  // elements of a pair of tiles
 
@@ -103,7 +99,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
     __global const element* from = source + (r / pieces * step + r % pieces * width);
     const int count = (int)l < full_lines ? clamp(full_line - (int)at, 0, (int)width) : 0;
     if (width == 1) {
-      COPY_PIECE("8", local_address(to), from, 8 * count);
+      copy_piece(8, local_address(to), from, 8 * count);
     } else {
       COPY_ASYNC(local_address(to), from, whole ? CHUNK_BYTES : 8 * count);
     }
@@ -158,7 +154,7 @@ static ALWAYS_INLINE void copy_tile(__local double* tile, __global const element
 // A work-item's part of both operands for KS steps of k, in the order that the instruction takes.
 typedef struct {
   double a[ROW_PIECES][KS / 2];
-  double b[COLUMN_PIECES][KS / 4];
+  double b[VECTORS][KS / 4];
 } Fragments;
 
 // The place in a tile of step p (0 to KL - 1) of row or column i, whose tile has `length` of them.
@@ -173,7 +169,7 @@ static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const dou
   UNROLLED(u, ROW_PIECES)
     UNROLLED(h, KS / 2)
       fragments->a[u][h] = pair[place(first_row + 16 * u + h % 2 * 8 + g, KS * s + h / 2 * 4 + t, ML, A_ALONG_K)];
-  UNROLLED(w, COLUMN_PIECES)
+  UNROLLED(w, VECTORS)
     UNROLLED(h, KS / 4)
       fragments->b[w][h] = pair[ML * KL + place(first_column + 8 * w + g, KS * s + h * 4 + t, NL, B_ALONG_K)];
 }
@@ -209,21 +205,13 @@ static ALWAYS_INLINE void multiply_piece(double2* upper, double2* lower, const d
   *lower = d;
 }
 
-static ALWAYS_INLINE void multiply(realv sum[MS][COLUMN_PIECES], const Fragments* fragments) {
+static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* fragments) {
   UNROLLED(u, ROW_PIECES)
-    UNROLLED(w, COLUMN_PIECES) multiply_piece(&sum[2 * u][w], &sum[2 * u + 1][w], fragments->a[u], fragments->b[w]);
+    UNROLLED(w, VECTORS) multiply_piece(&sum[2 * u][w], &sum[2 * u + 1][w], fragments->a[u], fragments->b[w]);
 }
 
-#define EACH_VECTOR(unrolling, update)                             \
-  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                \
-    const int row = first_row + 8 * i + g;                         \
-    if (row < tile.rows) {                                         \
-      _Pragma(unrolling) for (int w = 0; w < COLUMN_PIECES; ++w) { \
-        const int column = first_column + 8 * w + 2 * t;           \
-        update;                                                    \
-      }                                                            \
-    }                                                              \
-  }
+#define ROW_OF(i) (first_row + 8 * (i) + g)
+#define COLUMN_OF(w) (first_column + 8 * (w) + 2 * t)
 
 #define LOAD_FRAGMENTS(to, s) load_fragments(to, pair, share* STEPS + (s), first_row, first_column, g, t)
 #define NEXT_PAIR                            \
@@ -280,7 +268,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   const int t = item % 4;
   const int first_row = warp / WARPS_X * (8 * MS);
   const int first_column = warp % WARPS_X * (4 * NS);
-  realv sum[MS][COLUMN_PIECES];
+  realv sum[MS][VECTORS];
   CLEAR_SUM;
 
   // The next copies: from where, the steps of k that are left, and to which pair of tiles.
@@ -326,8 +314,8 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
   }
 #if SHARES > 1
   barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last tiles
-  ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, place_in_tile, COLUMN_PIECES)
+  ADD_SHARES((__local realv*)tiles, SHARES, share, PLACES, place_in_tile)
   if (share > 0) return;
 #endif
-  UPDATE_C(COLUMN_PIECES, EACH_VECTOR)
+  UPDATE_C(EACH_VECTOR)
 }

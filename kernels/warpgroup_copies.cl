@@ -105,11 +105,7 @@ static ALWAYS_INLINE void copy_pieces(__local uchar* tile, __global const elemen
     UNROLLED(block, BLOCKS(s.line)) {
       if ((s.along_k ? l + first_line : block * 64 + place) < length) {
         const uint to = (l % 8 == 0 ? even : odd) + (block * s.lines + l) * 128;
-        if (size == 8) {
-          COPY_PIECE("8", to, from + block * 64, 8);
-        } else {
-          COPY_PIECE("4", to, from + block * 64, 4);
-        }
+        copy_piece(size, to, from + block * 64, size);
       }
     }
     from += LINES_AT_ONCE(s, size) * step;
@@ -144,11 +140,7 @@ static ALWAYS_INLINE void copy_some_pieces(__local uchar* tile, __global const e
     for (int l = 0; l < s.lines; l += LINES_AT_ONCE(s, size)) {
       const uint to = (offset ^ l % 8 * 16) + (block * s.lines + l) * 128;
       const int existing = l < lines_left ? bytes : 0;
-      if (size == 8) {
-        COPY_PIECE("8", to, from, existing);
-      } else {
-        COPY_PIECE("4", to, from, existing);
-      }
+      copy_piece(size, to, from, existing);
       from += LINES_AT_ONCE(s, size) * step;
     }
   }

@@ -44,8 +44,7 @@
 // barriers and the multiplication is plain OpenCL C 1.2. To port the family to another architecture, replace the
 // functions that hold PTX.
 
-#define LOCAL_X 4
-#define LOCAL_Y (32 * CONSUMERS + 32)
+#define GROUP_Y (32 * CONSUMERS + 32)
 
 #define SUMS (NL / 2)  // of a work-item
 
@@ -88,11 +87,6 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 #define OPERANDS "{" HUNDRED_AND_TWENTY "%120, %121, %122, %123, %124, %125, %126, %127}, %128, %129"
 #define ALL_SUMS THIRTY_TWO_SUMS(0), THIRTY_TWO_SUMS(32), THIRTY_TWO_SUMS(64), THIRTY_TWO_SUMS(96)
 #endif
-#if BFLOAT16
-#define TYPES "bf16.bf16"
-#else
-#define TYPES "f16.f16"
-#endif
 #if A_ALONG_K
 #define A_MAJOR "0"
 #else
@@ -106,8 +100,8 @@ static ALWAYS_INLINE ulong descriptor(const uint address, const uint block) {
 
 // Starts the multiplication of 64 rows of a by b, 16 steps of k: sum += a * b.
 static ALWAYS_INLINE void multiply(float* sum, const ulong a, const ulong b) {
-  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(NL) "k16.f32." TYPES " " OPERANDS ", 1, 1, 1, " A_MAJOR
-                                                                ", " B_MAJOR ";"
+  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" TEXT(NL) "k16.f32." PTX_TYPE "." PTX_TYPE " " OPERANDS
+                                                                ", 1, 1, 1, " A_MAJOR ", " B_MAJOR ";"
                    : ALL_SUMS
                    : "l"(a), "l"(b));
 }
@@ -162,7 +156,7 @@ static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool ten
     float sum[SUMS] = {0};
     multiply_tile(sum, ring, blocks_of(&tile), first, tensor, item);
     if (tensor && reads_c && is_last(turns, turn)) WAIT_FOR_OLD_C;
-    realv rows[MS][COLUMN_PIECES];
+    realv rows[MS][VECTORS];
     gather_rows(rows, sum, item % 4);
     if (call->slice || !is_staged(&tile, call->ldc, call->numbers->steps)) {
       write_rows(rows, &tile, call, item);
@@ -176,7 +170,7 @@ static ALWAYS_INLINE void consume(Ring* ring, const Turns* turns, const bool ten
   }
 }
 
-GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
+GEMM_KERNEL(LOCAL_X, GROUP_Y) {
   READ_NUMBERS;
   __local uchar tiles[GROUP_BYTES] __attribute__((aligned(1024)));
   __local ulong barriers[2 * BUFFERS];

@@ -1,8 +1,7 @@
 // How the consumers of warpgroup_tile bring their sums to C: what wgmma leaves in a lane's registers becomes rows of 8
 // neighbours, which go straight to C where they are aligned, else through local memory. warpgroup_tile.cl does both.
 
-#define COLUMN_PIECES (NS / VECTOR_WIDTH)
-#define PIECES_AT_ONCE (COLUMN_PIECES > 4 ? 2 : COLUMN_PIECES)  // of what C had
+#define PIECES_AT_ONCE (VECTORS > 4 ? 2 : VECTORS)  // of what C had
 
 static ALWAYS_INLINE float from_lane_xor(const float value, const int mask) {
   uint result;
@@ -22,8 +21,8 @@ static ALWAYS_INLINE void exchange(float* first, float* second, const bool has_b
 
 // The instruction leaves the columns 2t and 2t+1 of each 8 to lane t of four. Exchanges them, so that lane t has all 8
 // of every fourth piece.
-static ALWAYS_INLINE void gather_rows(realv rows[MS][COLUMN_PIECES], float* sum, const uint t) {
-  UNROLLED(q, COLUMN_PIECES) {
+static ALWAYS_INLINE void gather_rows(realv rows[MS][VECTORS], float* sum, const uint t) {
+  UNROLLED(q, VECTORS) {
     UNROLLED(i, MS) {
       UNROLLED(h, 2) {
         float* piece = sum + (16 * q + 2 * i + h);  // 4 sums of each piece
@@ -49,11 +48,7 @@ static ALWAYS_INLINE void store_sums(__global real* to, const realv sum) {
 #if WRITES_C
 static ALWAYS_INLINE uint narrowed(const float low, const float high) {
   uint bits;
-#if BFLOAT16
-  __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-#else
-  __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
-#endif
+  __asm__("cvt.rn." PTX_TYPE "x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low));
   return bits;
 }
 static ALWAYS_INLINE realv widened(const uint4 bits) {
@@ -78,19 +73,18 @@ static ALWAYS_INLINE void update_aligned(__global output* c, const uint4 old, co
 
 // A tile's or a slice's sums of a work-item, rows of 8 neighbours, from registers. Partial sums of a slice have room
 // for the whole tile.
-static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* tile, const Call* call,
-                                     const uint item) {
+static ALWAYS_INLINE void write_rows(realv rows[MS][VECTORS], const Tile* tile, const Call* call, const uint item) {
   UNROLLED(i, MS) {
     const int row = item / 32 * 16 + item % 32 / 4 + 8 * i;
     if (call->slice) {
       if (ML < 64 && row >= ML) break;
-      UNROLLED(w, COLUMN_PIECES) store_sums(call->slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
+      UNROLLED(w, VECTORS) store_sums(call->slice + (row * NL + 32 * w + item % 4 * 8), rows[i][w]);
     } else if (row < tile->rows) {
       __global output* c_row = tile->c + (row * (ulong)call->ldc + item % 4 * 8);
       const int columns = tile->columns - (int)(item % 4 * 8);
       // The old C is read before any of it is written: the compiler must not exchange the two.
 #pragma unroll
-      for (int first = 0; first < COLUMN_PIECES; first += PIECES_AT_ONCE) {
+      for (int first = 0; first < VECTORS; first += PIECES_AT_ONCE) {
         uint4 old[PIECES_AT_ONCE] = {0};
         if (call->beta != 0) {
           UNROLLED(w, PIECES_AT_ONCE) {
@@ -108,9 +102,9 @@ static ALWAYS_INLINE void write_rows(realv rows[MS][COLUMN_PIECES], const Tile* 
 
 // ---- Through local memory: a warp puts its 16 rows there, so that its lanes then update neighbours ----
 
-static ALWAYS_INLINE void stage_rows(__local float* staged, realv rows[MS][COLUMN_PIECES], const int lane) {
+static ALWAYS_INLINE void stage_rows(__local float* staged, realv rows[MS][VECTORS], const int lane) {
   UNROLLED(i, MS) {
-    UNROLLED(w, COLUMN_PIECES) {
+    UNROLLED(w, VECTORS) {
       __local float4* to = (__local float4*)(staged + (lane / 4 + 8 * i) * STAGED_ROW + 32 * w + lane % 4 * 8);
       to[0] = rows[i][w].lo;
       to[1] = rows[i][w].hi;
@@ -165,8 +159,8 @@ static ALWAYS_INLINE void store_staged(__local const float* staged, const Tile* 
   }
 }
 
-static ALWAYS_INLINE void write_staged(__local float* sums, realv rows[MS][COLUMN_PIECES], const Tile* tile,
-                                       const Call* call, const uint item) {
+static ALWAYS_INLINE void write_staged(__local float* sums, realv rows[MS][VECTORS], const Tile* tile, const Call* call,
+                                       const uint item) {
   SYNCHRONIZE_CONSUMERS;  // all have multiplied the last tiles
   __local float* staged = sums + item / 32 * (16 * STAGED_ROW);
   const int lane = item % 32;

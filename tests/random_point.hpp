@@ -17,6 +17,8 @@ inline std::optional<kernels::Params> random_point(kernels::Family family, Preci
   p.family = family;
   p.precision = precision;
   for (int i = 0; i < 1000000; ++i) {
+    p.trans_a = random() % 2 != 0;
+    p.trans_b = random() % 2 != 0;
     for (const kernels::Axis& axis : kernels::space(family).axes) {
       axis.parameter.set(p, axis.values[random() % axis.values.size()]);
     }

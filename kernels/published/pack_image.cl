@@ -31,22 +31,13 @@ static ALWAYS_INLINE void write_square_image(const __local raw tile[PACK_TILE][P
   }
 }
 
+#define WRITE_IMAGE(block) \
+  write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, block)
 #if LAYOUT_A == IMAGE
-PACK_KERNEL(clbake_pack_a, __write_only image2d_t target) {
-  FOR_EACH_SQUARE(a, 0, m) {
-    READ_SQUARE_A
-    write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, ML);
-  }
-}
+PACK_KERNEL(clbake_pack_a, __write_only image2d_t target, , a, 0, m, TRANS_A, WRITE_IMAGE(ML))
 #endif
-
 #if LAYOUT_B == IMAGE
-PACK_KERNEL(clbake_pack_b, __write_only image2d_t target) {
-  FOR_EACH_SQUARE(b, 1, n) {
-    READ_SQUARE_B
-    write_square_image(tile, target, (int)get_group_id(2), (int)first_p, first_i, k, extent, NL);
-  }
-}
+PACK_KERNEL(clbake_pack_b, __write_only image2d_t target, , b, 1, n, !TRANS_B, WRITE_IMAGE(NL))
 #endif
 
 #endif

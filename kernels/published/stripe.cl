@@ -37,11 +37,6 @@
 //   VECTOR_WIDTH        elements of the accumulators, along n, and of loads: along m or n where these are neighbours in
 //                       memory, else along k, as far as KS and MS are multiples
 
-#define LOCAL_X (NL / NS)
-#define LOCAL_Y (ML / MS)
-#define WORK_ITEMS (LOCAL_X * LOCAL_Y)
-#define COLUMN_VECTORS (NS / VECTOR_WIDTH)
-
 // The largest power of two that divides `factor` and is at most VECTOR_WIDTH.
 #define LOWEST_BIT(factor) ((factor) & -(factor))
 #define WIDTH_OF(factor) (LOWEST_BIT(factor) < VECTOR_WIDTH ? LOWEST_BIT(factor) : VECTOR_WIDTH)
@@ -49,10 +44,6 @@
 #define A_PIECE (LAYOUT_A == IMAGE ? TEXEL : WIDTH_OF(MS))
 #define B_PIECE (LAYOUT_B == IMAGE ? TEXEL : VECTOR_WIDTH)
 #define K_PIECE WIDTH_OF(KS)  // of loads along k
-
-// True if neighbours in memory lie along m (n); else they lie along k.
-#define A_ALONG_M (LAYOUT_A != ROW_MAJOR || TRANS_A)
-#define B_ALONG_N (LAYOUT_B != ROW_MAJOR || !TRANS_B)
 
 // True if a work-item reads straight from the caller's matrix, which has edges.
 #define A_GUARDED (LAYOUT_A == ROW_MAJOR && !LOCAL_A)
@@ -128,20 +119,20 @@ static inline void share(__local real* shared, __global const element* source, c
                          const int extent, const int depth, const int item) {
   real values[16];
   if (!whole) {
-    for (int e = item; e < KL * block; e += WORK_ITEMS) {
+    for (int e = item; e < KL * block; e += PLACES) {
       const int p = along_i ? e / block : e % KL;
       const int i = along_i ? e % block : e / KL;
       shared[p * block + i] = p < depth && i < extent ? LOAD(source + p * step_p + i * step_i) : 0;
     }
   } else if (along_i) {
-    for (int e = item; e < KL * (block / piece); e += WORK_ITEMS) {
+    for (int e = item; e < KL * (block / piece); e += PLACES) {
       const int p = e / (block / piece);
       const int i = e % (block / piece) * piece;
       load(values, source + p * step_p + i, piece, aligned);
       store_local(shared + p * block + i, values, piece);
     }
   } else {
-    for (int e = item; e < KL / K_PIECE * block; e += WORK_ITEMS) {
+    for (int e = item; e < KL / K_PIECE * block; e += PLACES) {
       const int p = e % (KL / K_PIECE) * K_PIECE;
       const int i = e / (KL / K_PIECE);
       load(values, source + i * step_i + p, K_PIECE, false);
@@ -154,7 +145,7 @@ static inline void share(__local real* shared, __global const element* source, c
 // The same from an image, in which the block begins at `corner`.
 static ALWAYS_INLINE void share_image(__local real* shared, __read_only image2d_t image, const int2 corner,
                                       const int block, const int item) {
-  for (int e = item; e < KL * (block / TEXEL); e += WORK_ITEMS) {
+  for (int e = item; e < KL * (block / TEXEL); e += PLACES) {
     const int2 at = (int2)(e % (block / TEXEL), e / (block / TEXEL));
     real values[TEXEL];
     load_texel(values, image, corner + at);
@@ -234,8 +225,8 @@ static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t imag
 #elif LAYOUT_A == IMAGE
 #define SHARE_A share_image(a_shared, a, a_block, ML, item)
 #else
-#define SHARE_A                                                        \
-  share(a_shared, a_block, A_ALONG_M, A_STEP_I, A_STEP_P, ML, A_PIECE, \
+#define SHARE_A                                                         \
+  share(a_shared, a_block, !A_ALONG_K, A_STEP_I, A_STEP_P, ML, A_PIECE, \
         LAYOUT_A != ROW_MAJOR || (tile.rows == ML && depth == KL), LAYOUT_A != ROW_MAJOR, tile.rows, depth, item)
 #endif
 #if LOCAL_A
@@ -243,8 +234,8 @@ static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t imag
 #elif LAYOUT_A == IMAGE
 #define READ_A(whole) read_part_image(a_part, a, a_block + (int2)(0, p), MS, y, LOCAL_Y)
 #else
-#define READ_A(whole)                                                                   \
-  read_part(a_part, a_block + p * A_STEP_P, A_ALONG_M, A_STEP_I, A_STEP_P, MS, A_PIECE, \
+#define READ_A(whole)                                                                    \
+  read_part(a_part, a_block + p * A_STEP_P, !A_ALONG_K, A_STEP_I, A_STEP_P, MS, A_PIECE, \
             whole || LAYOUT_A != ROW_MAJOR, LAYOUT_A != ROW_MAJOR, tile.rows, depth - p, y, LOCAL_Y)
 #endif
 
@@ -263,7 +254,7 @@ static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t imag
 #define SHARE_B share_image(b_shared, b, b_block, NL, item)
 #else
 #define SHARE_B                                                                                                   \
-  share(b_shared, b_block, B_ALONG_N, B_STEP_J, B_STEP_P, NL, B_PIECE,                                            \
+  share(b_shared, b_block, !B_ALONG_K, B_STEP_J, B_STEP_P, NL, B_PIECE,                                           \
         LAYOUT_B != ROW_MAJOR || (tile.columns == NL && depth == KL), LAYOUT_B != ROW_MAJOR, tile.columns, depth, \
         item)
 #endif
@@ -272,18 +263,17 @@ static ALWAYS_INLINE void read_part_image(real* part, __read_only image2d_t imag
 #elif LAYOUT_B == IMAGE
 #define READ_B(whole) read_part_image((real*)b_part, b, b_block + (int2)(0, p), NS, x, LOCAL_X)
 #else
-#define READ_B(whole)                                                                          \
-  read_part((real*)b_part, b_block + p * B_STEP_P, B_ALONG_N, B_STEP_J, B_STEP_P, NS, B_PIECE, \
+#define READ_B(whole)                                                                           \
+  read_part((real*)b_part, b_block + p * B_STEP_P, !B_ALONG_K, B_STEP_J, B_STEP_P, NS, B_PIECE, \
             whole || LAYOUT_B != ROW_MAJOR, LAYOUT_B != ROW_MAJOR, tile.columns, depth - p, x, LOCAL_X)
 #endif
 
 // ---- The kernel ----
 
-static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS * MS],
-                            const realv b_part[KS * COLUMN_VECTORS]) {
+static inline void multiply(realv sum[MS][VECTORS], const real a_part[KS * MS], const realv b_part[KS * VECTORS]) {
   UNROLLED(s, KS)
     UNROLLED(i, MS)
-      UNROLLED(w, COLUMN_VECTORS) sum[i][w] += a_part[s * MS + i] * b_part[s * COLUMN_VECTORS + w];
+      UNROLLED(w, VECTORS) sum[i][w] += a_part[s * MS + i] * b_part[s * VECTORS + w];
 }
 
 // True if a work-item reads from a matrix whose edge lies in this block.
@@ -297,23 +287,14 @@ static inline void multiply(realv sum[MS][COLUMN_VECTORS], const real a_part[KS 
 #define MULTIPLY_BLOCK(whole)           \
   for (int p = 0; p < depth; p += KS) { \
     real a_part[KS * MS];               \
-    realv b_part[KS * COLUMN_VECTORS];  \
+    realv b_part[KS * VECTORS];         \
     READ_A(whole);                      \
     READ_B(whole);                      \
     multiply(sum, a_part, b_part);      \
   }
 
-#define EACH_VECTOR(unrolling, update)                                                      \
-  _Pragma(unrolling) for (int i = 0; i < MS; ++i) {                                         \
-    const int row = (i / A_PIECE * LOCAL_Y + y) * A_PIECE + i % A_PIECE;                    \
-    if (row < tile.rows) {                                                                  \
-      _Pragma(unrolling) for (int w = 0; w < COLUMN_VECTORS; ++w) {                         \
-        const int in_part = w * VECTOR_WIDTH;                                               \
-        const int column = (in_part / B_PIECE * LOCAL_X + x) * B_PIECE + in_part % B_PIECE; \
-        update;                                                                             \
-      }                                                                                     \
-    }                                                                                       \
-  }
+#define ROW_OF(i) (((i) / A_PIECE * LOCAL_Y + y) * A_PIECE + (i) % A_PIECE)
+#define COLUMN_OF(w) (((w)*VECTOR_WIDTH / B_PIECE * LOCAL_X + x) * B_PIECE + (w)*VECTOR_WIDTH % B_PIECE)
 
 GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   READ_NUMBERS;
@@ -331,7 +312,7 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
   const int y = (int)get_local_id(1);
   A_PLACE a_block = FIRST_A;
   B_PLACE b_block = FIRST_B;
-  realv sum[MS][COLUMN_VECTORS];
+  realv sum[MS][VECTORS];
   CLEAR_SUM;
 
   for (int left = !RETURNS_BEFORE_BARRIERS && OUTSIDE_C ? 0 : tile.depth; left > 0; left -= KL) {
@@ -351,5 +332,5 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y) {
     NEXT_A;
     NEXT_B;
   }
-  UPDATE_C(COLUMN_VECTORS, EACH_VECTOR)
+  UPDATE_C(EACH_VECTOR)
 }

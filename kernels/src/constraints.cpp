@@ -35,6 +35,7 @@ struct Case {
 struct Amount {
   std::uint64_t wanted, limit;
 };
+Amount at_most(std::uint64_t wanted, std::uint64_t limit) { return {wanted, limit}; }
 
 struct Constraint {
   std::string_view name;
@@ -140,20 +141,17 @@ const Constraint kFirst[] = {
      [](const Case& c) { return c.p.map != Map::zigzag || (c.group.x % 8 == 0 && c.group.y / c.p.shares % 4 == 0); }},
     {"map", local_tile, "map mma needs blocks of 4 x 8 work-items", "nl ns ml ms shares",
      [](const Case& c) { return !has_pairs(c.p) || (c.group.x % 4 == 0 && c.group.y / c.p.shares % 8 == 0); }},
-    {"map", local_tile, "map mma multiplies half and bfloat16 only", "",
-     [](const Case& c) { return !has_pairs(c.p) || has_16_bits(c.p.precision); }},
-    {"map", local_tile, "map mma needs a load_width of 2 or more, to load pairs", "load_width",
-     [](const Case& c) { return !has_pairs(c.p) || c.p.load_width >= 2; }},
-    {"map", local_tile, "map mma needs an even ms and a vector_width of 2", "ms vector_width",
-     [](const Case& c) { return !has_pairs(c.p) || (c.p.vector_width == 2 && c.p.ms % 2 == 0); }},
-    {"map", local_tile, "map mma needs a multiple of 16 * shares as kl", "kl shares",
-     [](const Case& c) { return !has_pairs(c.p) || c.p.kl % (pairs_depth * c.p.shares) == 0; }},
-    {"map", local_tile, "map mma needs NVIDIA's sm_80 or later", "",
-     [](const Case& c) { return !has_pairs(c.p) || c.device.ptx >= 80; }},
-    {"thin", thin_tile, "thin_tile multiplies half and bfloat16 only", "",
-     [](const Case& c) { return has_16_bits(c.p.precision); }},
-    {"thin", thin_tile, "thin_tile needs NVIDIA's sm_80 or later", "",
-     [](const Case& c) { return c.device.ptx >= 80; }},
+    {"map", local_tile,
+     "map mma needs a load_width of 2 or more, an even ms, a vector_width of 2, and a multiple of 16 * shares as kl",
+     "load_width ms vector_width kl shares",
+     [](const Case& c) {
+       return !has_pairs(c.p) || (c.p.load_width >= 2 && c.p.ms % 2 == 0 && c.p.vector_width == 2 &&
+                                  c.p.kl % (pairs_depth * c.p.shares) == 0);
+     }},
+    {"map", local_tile, "map mma needs half or bfloat16, and NVIDIA's sm_80 or later", "",
+     [](const Case& c) { return !has_pairs(c.p) || (has_16_bits(c.p.precision) && c.device.ptx >= 80); }},
+    {"thin", thin_tile, "thin_tile needs half or bfloat16, and NVIDIA's sm_80 or later", "",
+     [](const Case& c) { return has_16_bits(c.p.precision) && c.device.ptx >= 80; }},
     {"thin", thin_tile,
      "a warp computes 8 * ns columns by 4 * ms rows in vectors of ns, or 8 * ms rows by 4 * ns columns in vectors "
      "of 2, the factor of 8 being 2, 4 or 8 and the other side a multiple of 8",
@@ -177,10 +175,8 @@ const Constraint kFirst[] = {
     {"warp", warp_tile, "buffers must be 2 to 6", "buffers",
      [](const Case& c) { return c.p.buffers >= 2 && c.p.buffers <= 6; }},
     {"warp", warp_tile, "operands must be read as stored or padded", "layout_a layout_b", reads_rows},
-    {"warpgroup", warpgroup_tile, "warpgroup_tile needs NVIDIA's sm_90, and no other", "",
-     [](const Case& c) { return c.device.warpgroups; }},
-    {"warpgroup", warpgroup_tile, "warpgroup_tile multiplies half and bfloat16 only", "",
-     [](const Case& c) { return has_16_bits(c.p.precision); }},
+    {"warpgroup", warpgroup_tile, "warpgroup_tile needs half or bfloat16, and NVIDIA's sm_90, no other", "",
+     [](const Case& c) { return has_16_bits(c.p.precision) && c.device.warpgroups; }},
     {"warpgroup", warpgroup_tile,
      "ml and nl must be multiples of 64, nl at most 256, or each 32 or 64; kl must be 64 or 128", "ml nl kl",
      [](const Case& c) { return is_warpgroup_tile(c.p); }},
@@ -206,53 +202,37 @@ const Constraint kFirst[] = {
     {"front-end", every, "clang cannot compile kernels that read an image", "layout_a layout_b",
      [](const Case& c) { return c.p.front_end == FrontEnd::driver || !has_image(c.p); }},
     {"registers", register_tile, "at most 2048 bytes of accumulators for a work-item, ms * ns reals", "ms ns", nullptr,
-     [](const Case& c) -> Amount {
-       return {item_bytes(c.p), 2048};
-     }},
+     [](const Case& c) { return at_most(item_bytes(c.p), 2048); }},
     {"registers", every & ~register_tile, "at most 512 bytes of accumulators for a work-item, ms * ns reals", "ms ns",
-     nullptr,
-     [](const Case& c) -> Amount {
-       return {item_bytes(c.p), 512};
-     }},
+     nullptr, [](const Case& c) { return at_most(item_bytes(c.p), 512); }},
     {"private-memory", register_tile, "kl * nl reals of op(B) must fit the private memory of a work-item", "kl nl",
      nullptr,
-     [](const Case& c) -> Amount {
-       return {std::uint64_t{c.p.kl} * c.p.nl * real_bytes(c.p.precision), c.device.private_memory_bytes};
+     [](const Case& c) {
+       return at_most(std::uint64_t{c.p.kl} * c.p.nl * real_bytes(c.p.precision), c.device.private_memory_bytes);
      }},
     // All that a work-item does in KS steps is unrolled, which costs compile time and instruction cache.
     {"unrolling", stripe, "at most 2048 vector multiply-adds may be unrolled: ks * ms * ns / vector_width",
      "ks ms ns vector_width", nullptr,
-     [](const Case& c) -> Amount {
-       return {std::uint64_t{c.p.ks} * c.p.ms * (c.p.ns / c.p.vector_width), 2048};
-     }},
+     [](const Case& c) { return at_most(std::uint64_t{c.p.ks} * c.p.ms * (c.p.ns / c.p.vector_width), 2048); }},
 };
 
 // Rules about the work-group of a point that obeys the others.
 const Constraint kOfWorkGroup[] = {
     {"work-group-size", every, "a work-group has at most 1024 work-items, and as many as the device takes",
      "nl ns ml ms kl shares", nullptr,
-     [](const Case& c) -> Amount {
-       return {c.items, std::min(c.device.max_work_group_size, max_work_group)};
-     }},
+     [](const Case& c) { return at_most(c.items, std::min(c.device.max_work_group_size, max_work_group)); }},
     {"work-group-size", every, "kernels that pack need work-groups of 256, those that reduce of 64", "", nullptr,
-     [](const Case& c) -> Amount {
-       return {other_items(c.p), c.device.max_work_group_size};
-     }},
+     [](const Case& c) { return at_most(other_items(c.p), c.device.max_work_group_size); }},
     {"work-item-sizes", every, "the device limits the work-items in dimension 0", "nl ns kl", nullptr,
-     [](const Case& c) -> Amount {
-       return {c.group.x, c.device.max_work_item_sizes[0]};
-     }},
+     [](const Case& c) { return at_most(c.group.x, c.device.max_work_item_sizes[0]); }},
     {"work-item-sizes", every, "the device limits the work-items in dimension 1", "ml ms shares", nullptr,
-     [](const Case& c) -> Amount {
-       return {c.group.y, c.device.max_work_item_sizes[1]};
-     }},
+     [](const Case& c) { return at_most(c.group.y, c.device.max_work_item_sizes[1]); }},
     {"registers", every, "at most 262144 bytes of accumulators for a work-group", "ms ns", nullptr,
-     [](const Case& c) -> Amount {
-       return {c.items * item_bytes(c.p), 262144};
-     }},
+     [](const Case& c) { return at_most(c.items * item_bytes(c.p), 262144); }},
     {"local-memory", every, "the tiles of A and B must fit local memory", "", nullptr,
-     [](const Case& c) -> Amount {
-       return {local_memory_bytes(c.p), takes_sm_90_memory(c) ? sm_90_local_memory : c.device.local_memory_bytes};
+     [](const Case& c) {
+       return at_most(local_memory_bytes(c.p),
+                      takes_sm_90_memory(c) ? sm_90_local_memory : c.device.local_memory_bytes);
      }},
     {"thin", thin_tile, "a work-item needs registers for sums, operands and 40 more", "ms ns kl ks", nullptr,
      [](const Case& c) -> Amount {
@@ -262,18 +242,12 @@ const Constraint kOfWorkGroup[] = {
      }},
     // The copies of the next block are waited for in one step, and started in another.
     {"warp", warp_tile, "each share needs two steps of a block: a kl of 2 * ks * shares", "kl ks shares", nullptr,
-     [](const Case& c) -> Amount {
-       return {2 * c.p.ks * c.p.shares, c.p.kl};
-     }},
+     [](const Case& c) { return at_most(2 * c.p.ks * c.p.shares, c.p.kl); }},
     // A search sets `shares` last and tries 1 first, so that the least must hold without the other shares.
     {"warp", warp_tile, "the copies need max(ml, nl) / 2 work-items of a share", "ml nl ms ns", nullptr,
-     [](const Case& c) -> Amount {
-       return {std::max(c.p.ml, c.p.nl) / 2, c.items / c.p.shares};
-     }},
+     [](const Case& c) { return at_most(std::max(c.p.ml, c.p.nl) / 2, c.items / c.p.shares); }},
     {"warp", warp_tile, "the copies employ no more than 8 * min(ml, nl) work-items", "ml nl ms ns shares", nullptr,
-     [](const Case& c) -> Amount {
-       return {c.items, 8 * std::min(c.p.ml, c.p.nl)};
-     }},
+     [](const Case& c) { return at_most(c.items, 8 * std::min(c.p.ml, c.p.nl)); }},
     {"warp", warp_tile, "a work-item needs registers for sums, fragments and 32 more", "ms ns ks fragments", nullptr,
      [](const Case& c) -> Amount {
        const std::uint32_t fragments = c.p.fragments * c.p.ks * (2 * c.p.ms + c.p.ns) / 4;
@@ -281,8 +255,8 @@ const Constraint kOfWorkGroup[] = {
      }},
     // wgmma cannot spill its sums.
     {"warpgroup", warpgroup_tile, "a work-item needs registers for nl / 2 sums and 32 more", "ml nl", nullptr,
-     [](const Case& c) -> Amount {
-       return {c.p.nl / 2 + warpgroup_more_registers, registers(2 * std::max(c.p.ml, 64U) + 128, all_registers)};
+     [](const Case& c) {
+       return at_most(c.p.nl / 2 + warpgroup_more_registers, registers(2 * std::max(c.p.ml, 64U) + 128, all_registers));
      }},
     {"exchange", local_tile, "exchange needs cl_khr_subgroup_shuffle, not PoCL's, or a device of NVIDIA's", "",
      [](const Case& c) { return !c.p.exchange || c.device.shuffle || c.device.ptx > 0; }},

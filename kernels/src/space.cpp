@@ -33,21 +33,6 @@ const Values kItems = {1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16};  // rows or columns
 // A multiple of every product of two parameters that is asked to divide, at the upper end of what is in range.
 constexpr std::uint32_t divisible_depth = 26880;  // 2^8 * 3 * 5 * 7
 
-template <bool GemmKind::*member>
-Parameter transpose(std::string_view name, std::string_view macro, std::string_view meaning) {
-  return {name,
-          std::string(macro),
-          {},
-          meaning,
-          {"n", "t"},
-          0,
-          1,
-          true,
-          ~0U,
-          [](const Params& p) -> std::uint32_t { return p.*member ? 1 : 0; },
-          [](Params& p, std::uint32_t value) { p.*member = value != 0; }};
-}
-
 const Parameter& parameter(std::string_view name) {
   const auto& all = parameters();
   return *std::find_if(all.begin(), all.end(), [&](const Parameter& p) { return p.name == name; });
@@ -60,9 +45,7 @@ using NamedValues = std::vector<std::pair<std::string_view, Values>>;
 Space space_of(Family family, const NamedValues& further) {
   NamedValues all = {{"split_k", cuts_tail(family) ? kSplitsAndTail : kSplits}, {"vector_width", kVectorWidths}};
   all.insert(all.end(), further.begin(), further.end());
-  Space space{family,
-              {{transpose<&Params::trans_a>("trans_a", "TRANS_A", "op(A) is the transpose of A"), kSwitch, 0},
-               {transpose<&Params::trans_b>("trans_b", "TRANS_B", "op(B) is the transpose of B"), kSwitch, 0}}};
+  Space space{family, {}};
   const Params standard;
   for (const auto& [name, values] : all) {
     const Parameter& axis = parameter(name);
@@ -157,19 +140,5 @@ void Axis::ease(Params& p) const {
 }
 
 const Space& space(Family family) { return kSpaces[static_cast<std::size_t>(family)]; }
-
-bool contains(const Space& space, const Params& params) {
-  Params rest = params;  // with the axes' parameters at their standard: what remains must be the standard, too
-  const Params standard;
-  for (const Axis& axis : space.axes) {
-    const std::uint32_t value = axis.parameter.get(params);
-    if (std::find(axis.values.begin(), axis.values.end(), value) == axis.values.end()) return false;
-    axis.parameter.set(rest, axis.parameter.get(standard));
-  }
-  Params origin;
-  origin.family = space.family;
-  origin.precision = params.precision;
-  return rest == origin;
-}
 
 }  // namespace clbake::kernels

@@ -68,9 +68,6 @@ void add_admitted(const kernels::Space& space, std::size_t axis, kernels::Params
     return;
   }
   const kernels::Axis& values = space.axes[axis];
-  if (values.parameter.name == "trans_a" || values.parameter.name == "trans_b") {
-    return add_admitted(space, axis + 1, p, device, found);
-  }
   for (const std::uint32_t value : values.values) {
     values.parameter.set(p, value);
     add_admitted(space, axis + 1, p, device, found);

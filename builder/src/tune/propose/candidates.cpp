@@ -15,10 +15,6 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-bool is_transpose(const kernels::Axis& axis) {
-  return axis.parameter.name == "trans_a" || axis.parameter.name == "trans_b";
-}
-
 // The parameters that shape the blocks of a work-group and a work-item in m and n.
 bool is_block(const kernels::Axis& axis) {
   const std::string_view name = axis.parameter.name;
@@ -42,7 +38,6 @@ PointWalk::PointWalk(const kernels::Space& space, const GemmKind& kind, const ke
     : axes_(space.axes), device_(device) {
   params_.family = space.family;
   params_.kind() = kind;
-  axes_.erase(std::remove_if(axes_.begin(), axes_.end(), is_transpose), axes_.end());
   const auto options = std::stable_partition(axes_.begin(), axes_.end(), is_block);
   block_axes_ = static_cast<std::size_t>(options - axes_.begin());
   for (kernels::Axis& axis : axes_) {
@@ -97,7 +92,7 @@ std::optional<kernels::Params> neighbour(const kernels::Params& params, const ke
     const std::size_t changes = 1 + random() % 3;
     for (std::size_t c = 0; c < changes; ++c) {
       const kernels::Axis& axis = axes[random() % axes.size()];
-      if (!is_transpose(axis)) axis.parameter.set(p, moved(axis, axis.parameter.get(p), random));
+      axis.parameter.set(p, moved(axis, axis.parameter.get(p), random));
     }
     if (!(p == params) && kernels::admits(device, p)) return p;
   }

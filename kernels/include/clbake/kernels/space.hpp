@@ -19,12 +19,9 @@ struct Axis {
 // All combinations of the axes' values, for one family.
 struct Space {
   Family family = Family::direct;
-  std::vector<Axis> axes;  // transposes, blocking factors, options; not precision
+  std::vector<Axis> axes;  // blocking factors, options; not precision and transposes
 };
 
 const Space& space(Family family);
-
-// True for a point of the space. A device may not admit it.
-bool contains(const Space& space, const Params& params);
 
 }  // namespace clbake::kernels
