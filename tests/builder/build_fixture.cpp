@@ -89,7 +89,7 @@ std::vector<std::string> BuildFixture::files() const {
 
 cache::Contents baked_contents_of(const std::string& path) {
   return select_kinds(contents_of(path),
-                      [](const Target& target, const GemmKind&) { return !is_default_target(target); });
+                      [](const Target& target, const GemmKind&) { return !profile::is_default_target(target); });
 }
 
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant) {

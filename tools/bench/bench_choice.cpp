@@ -139,19 +139,19 @@ class TimesWriter {
     }
     variants_.assign(variants.begin(), variants.end());
     stream_.open(path);
-    write(
-        builder::times_header({on.device.target,
-                               on.device.compute_units,
-                               {{"tool", "clbake " CLBAKE_VERSION}, {"date", builder::utc_now()}, {"command", command}},
-                               kind,
-                               variants_}));
+    write(builder::profile::times_header(
+        {on.device.target,
+         on.device.compute_units,
+         {{"tool", "clbake " CLBAKE_VERSION}, {"date", builder::profile::utc_now()}, {"command", command}},
+         kind,
+         variants_}));
   }
 
   void add(const Problem& problem, const Json& timed) {
     if (path_.empty()) return;
     std::vector<double> us;
     for (const std::string& variant : variants_) us.push_back(timed.value(variant, 0.0));
-    write(builder::times_row(builder::shape_of(problem), us));
+    write(builder::profile::times_row(builder::shape_of(problem), us));
   }
 
  private:

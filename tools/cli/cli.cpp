@@ -308,7 +308,7 @@ Status check_profile_path(const std::string& path) {
   if (!std::filesystem::is_regular_file(status)) {
     return {Code::invalid_argument, path + ": exists and is not a regular file"};
   }
-  const Result<builder::Tuning> old = builder::read_tuning(path);
+  const Result<builder::profile::Tuning> old = builder::profile::read_tuning(path);
   if (old || old.status().code() != Code::malformed) return {};
   return {Code::invalid_argument, path + ": exists and is not a profile; it stays as it is"};
 }

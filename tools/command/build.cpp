@@ -61,10 +61,10 @@ Json report_json(const builder::build::BuildReport& report, const std::string& f
 
 // The devices that one of the profiles was made for. When there are none, all of them: build() then says so.
 std::vector<builder::Device> tuned_ones(const std::vector<builder::Device>& devices,
-                                        const std::vector<builder::NamedTuning>& profiles) {
+                                        const std::vector<builder::profile::NamedTuning>& profiles) {
   std::vector<builder::Device> tuned;
   for (const builder::Device& device : devices) {
-    const auto fits = [&](const builder::NamedTuning& profile) {
+    const auto fits = [&](const builder::profile::NamedTuning& profile) {
       return builder::build::made_for(profile.tuning.target, device.target);
     };
     if (std::any_of(profiles.begin(), profiles.end(), fits)) tuned.push_back(device);
@@ -141,7 +141,7 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   options.parallel = cli.jobs();
   options.timeout = cli.timeout(180);
   for (const std::string& file : cli.list("profile"))
-    options.profiles.push_back({file, need(builder::read_tuning(file))});
+    options.profiles.push_back({file, need(builder::profile::read_tuning(file))});
   if (cli.has("programs")) options.programs = need(builder::program::read_programs(cli.text("programs")));
   choose_devices(cli, options);
   return options;

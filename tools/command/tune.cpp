@@ -15,7 +15,7 @@ namespace clbake::tool {
 namespace {
 
 // True when all wanted shapes were tuned, with these weights: a file of shapes may have changed.
-bool has_shapes(const builder::Tuning& tuning, const builder::tune::TuneShapes& wanted) {
+bool has_shapes(const builder::profile::Tuning& tuning, const builder::tune::TuneShapes& wanted) {
   std::set<std::string> tuned;
   for (const builder::Shape& shape : tuning.shapes) tuned.insert(builder::weighted_name(shape));
   return std::all_of(wanted.list.begin(), wanted.list.end(),
@@ -24,14 +24,14 @@ bool has_shapes(const builder::Tuning& tuning, const builder::tune::TuneShapes& 
 
 // True when `output` is the finished profile of the same command by this version of clbake on the same device.
 bool is_complete(const std::string& output, const builder::tune::TuneOptions& options) {
-  const Result<builder::Tuning> tuning = builder::read_tuning(output);
+  const Result<builder::profile::Tuning> tuning = builder::profile::read_tuning(output);
   return tuning && tuning->complete && tuning->command == options.command &&
          tuning->target == options.devices.front().target && tuning->tool == "clbake " CLBAKE_VERSION &&
          tuning->compute_units == options.devices.front().compute_units && has_shapes(*tuning, options.shapes);
 }
 
 // A table of the winners on large shapes, and how to bake them.
-void print_winners(const builder::Tuning& tuning, const std::string& file) {
+void print_winners(const builder::profile::Tuning& tuning, const std::string& file) {
   std::printf("%s: %s tried on %s in %.0f s, %zu failed\n", file.c_str(), counted(tuning.tried, "variant").c_str(),
               tuning.target.device_name.c_str(), tuning.elapsed_s, tuning.failures.size());
   if (tuning.noise > 0) {
@@ -41,14 +41,14 @@ void print_winners(const builder::Tuning& tuning, const std::string& file) {
   std::printf("\n");
   std::printf("| class     | largest shape                          |  median us |    GFLOP/s | variant\n");
   std::printf("|-----------|----------------------------------------|-----------:|-----------:|--------\n");
-  const builder::Tuning few = builder::brief(tuning);  // all winners would fill pages
-  for (const builder::Winner& winner : few.winners) {
+  const builder::profile::Tuning few = builder::profile::brief(tuning);  // all winners would fill pages
+  for (const builder::profile::Winner& winner : few.winners) {
     const builder::Shape& shape = few.shapes[winner.figures.shape];
     std::printf("| %-9s | %-38s | %10.1f | %10.1f | %s\n", winner.shape_class.c_str(), builder::name(shape).c_str(),
                 winner.figures.median_us, builder::gflops(shape, winner.figures.median_us),
                 few.variants[winner.figures.variant].c_str());
   }
-  const std::size_t wanted = builder::wanted_variants(tuning).size();
+  const std::size_t wanted = builder::profile::wanted_variants(tuning).size();
   if (wanted == 0) {
     std::printf("\nnothing proved faster than the default variants: 'clbake build --profile %s' bakes them\n",
                 file.c_str());
@@ -96,16 +96,16 @@ int stopped(Display& display, const std::string& state) {
 int search(const builder::tune::TuneOptions& options, const std::string& output) {
   Display display(options.budget.count());
   const auto show = [&](const builder::tune::TuneProgress& progress) { display.show(progress); };
-  const Result<builder::Tuning> tuning = builder::tune::run(options, interrupted(), show);
+  const Result<builder::profile::Tuning> tuning = builder::tune::run(options, interrupted(), show);
   display.clear();
   if (!tuning && tuning.status().code() == Code::cancelled) return stopped(display, "finished work is kept");
   need(tuning.status());
-  const Result<builder::Tuning> earlier = builder::read_tuning(output);
+  const Result<builder::profile::Tuning> earlier = builder::profile::read_tuning(output);
   if (!tuning->complete && tuning->measurements.empty()) return stopped(display, "nothing was timed yet");
   if (!tuning->complete && earlier && (earlier->complete || earlier->command != options.command)) {
     return stopped(display, output + " keeps its earlier profile");
   }
-  need(builder::write_tuning(output, *tuning));
+  need(builder::profile::write_tuning(output, *tuning));
   if (!tuning->complete) return stopped(display, output + " holds what is known so far");
   builder::tune::forget(options.work);
   print_winners(*tuning, output);

@@ -93,11 +93,11 @@ void set_devices(const std::string& spec, builder::tune::TuneOptions& options) {
 void set_prior(const std::string& file, builder::tune::TuneOptions& options) {
   if (file == "none") return;
   if (!file.empty()) {
-    options.prior = need(builder::read_tuning(file), "--prior");
+    options.prior = need(builder::profile::read_tuning(file), "--prior");
     return;
   }
-  const std::string wanted = builder::device_class(options.devices.front());
-  for (const builder::NamedTuning& shipped : builder::shipped_profiles()) {
+  const std::string wanted = builder::profile::device_class(options.devices.front());
+  for (const builder::profile::NamedTuning& shipped : builder::profile::shipped_profiles()) {
     if (shipped.file == wanted) options.prior = shipped.tuning;
   }
 }

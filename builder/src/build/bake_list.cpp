@@ -54,8 +54,8 @@ bool wants(const std::vector<Precision>& precisions, Precision precision) {
 
 // The rules and models of the wanted precisions, and the variants that it names. Those that the device cannot run
 // become `unfit`. Returns the kinds that the profile has.
-std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std::vector<Precision>& precisions,
-                               BakeList& bake_list) {
+std::set<GemmKind> add_winners(const Site& site, const profile::Tuning& tuning,
+                               const std::vector<Precision>& precisions, BakeList& bake_list) {
   std::vector<std::optional<kernels::Params>> fitting;  // by the tuning's index
   std::vector<std::string> broken;
   for (const std::string& name : tuning.variants) {
@@ -64,24 +64,24 @@ std::set<GemmKind> add_winners(const Site& site, const Tuning& tuning, const std
     fitting.push_back(broken.back().empty() ? std::optional<kernels::Params>(params) : std::nullopt);
   }
   std::set<GemmKind> kinds;
-  for (const Winner& winner : tuning.winners) {  // the default variants may have won everything
+  for (const profile::Winner& winner : tuning.winners) {  // the default variants may have won everything
     const GemmKind& kind = tuning.shapes[winner.figures.shape];
     if (wants(precisions, kind.precision)) kinds.insert(kind);
   }
   std::set<std::uint32_t> unfit;
   cache::Profile choice{0, tuning.compute_units, tuning.exceptions, tuning.models, {}};
-  keep_if(choice, [&](const GemmKind& kind, std::uint32_t variant) {
+  profile::keep_if(choice, [&](const GemmKind& kind, std::uint32_t variant) {
     if (!wants(precisions, kind.precision)) return false;
     kinds.insert(kind);
     if (!fitting[variant]) unfit.insert(variant);
     return fitting[variant].has_value();
   });
   for (const std::uint32_t v : unfit) bake_list.unfit.emplace_back(tuning.variants[v], broken[v]);
-  for_each_variant(choice, [&](std::uint32_t& variant) {
+  profile::for_each_variant(choice, [&](std::uint32_t& variant) {
     add_variant(bake_list, *fitting[variant]);
     variant = index_in(bake_list.named, kernels::name(*fitting[variant]));
   });
-  for (const GemmKind& kind : kinds) add_kind(choice, kind, bake_list.choice);
+  for (const GemmKind& kind : kinds) profile::add_kind(choice, kind, bake_list.choice);
   bake_list.choice.units = std::max(choice.units, 1U);
   return kinds;
 }
@@ -100,17 +100,17 @@ void add_defaults(const Site& site, const std::vector<Precision>& wanted, const 
   }
 }
 
-std::string tuned_on(const Tuning& tuning) {
+std::string tuned_on(const profile::Tuning& tuning) {
   const std::string day = tuning.date.substr(0, tuning.date.find('T'));
   return " (tuned on " + tuning.target.device_name + ", driver " + tuning.target.driver_version +
          (day.empty() ? "" : ", " + day) + ")";
 }
 
 BakeList shipped_bake_list(const Site& site, const std::vector<Precision>& precisions,
-                           const std::vector<NamedTuning>& shipped) {
-  const std::string device = device_class(site.device);
-  const auto found =
-      std::find_if(shipped.begin(), shipped.end(), [&](const NamedTuning& profile) { return profile.file == device; });
+                           const std::vector<profile::NamedTuning>& shipped) {
+  const std::string device = profile::device_class(site.device);
+  const auto found = std::find_if(shipped.begin(), shipped.end(),
+                                  [&](const profile::NamedTuning& profile) { return profile.file == device; });
   BakeList bake_list;
   if (found != shipped.end()) add_winners(site, found->tuning, precisions, bake_list);
   bake_list.profile = bake_list.variants.empty() ? "none for " + device + " (not tuned: the families' default points)"
@@ -120,7 +120,7 @@ BakeList shipped_bake_list(const Site& site, const std::vector<Precision>& preci
   return bake_list;
 }
 
-Status refuse(const NamedTuning& profile, const std::string& device) {
+Status refuse(const profile::NamedTuning& profile, const std::string& device) {
   return {Code::invalid_argument, profile.file + ": was made for " + profile.tuning.target.device_name + " of " +
                                       profile.tuning.target.platform_name + ", not for " + device +
                                       "; --force takes it all the same"};
@@ -146,8 +146,8 @@ std::string missing_kinds(const std::set<GemmKind>& kinds) {
 }
 
 Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options) {
-  const NamedTuning* profile = nullptr;
-  for (const NamedTuning& each : options.profiles) {
+  const profile::NamedTuning* profile = nullptr;
+  for (const profile::NamedTuning& each : options.profiles) {
     if (!made_for(each.tuning.target, site.device.target)) continue;
     if (profile) {
       return {Code::invalid_argument,
@@ -175,7 +175,8 @@ Result<BakeList> profile_bake_list(const Site& site, const BuildOptions& options
   return bake_list;
 }
 
-Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options,
+                               const std::vector<profile::NamedTuning>& shipped) {
   Result<BakeList> bake_list = !options.gemm               ? BakeList()
                                : !options.variants.empty() ? named_variants(site, options.variants)
                                : options.profiles.empty()  ? shipped_bake_list(site, options.precisions, shipped)
@@ -186,7 +187,7 @@ Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options, co
 
 // A profile that nothing here can use was named by mistake.
 Status check_profiles(const std::vector<Site>& sites, const BuildOptions& options) {
-  for (const NamedTuning& profile : options.profiles) {
+  for (const profile::NamedTuning& profile : options.profiles) {
     const auto fits = [&](const Site& site) { return made_for(profile.tuning.target, site.device.target); };
     if (options.foreign_profiles || std::any_of(sites.begin(), sites.end(), fits)) continue;
     std::string names;
@@ -204,7 +205,8 @@ bool made_for(const Target& tuned, const Target& device) {
   return !device.architecture.empty() && tuned.architecture == device.architecture;
 }
 
-Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options, const std::vector<NamedTuning>& shipped) {
+Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
+                                             const std::vector<profile::NamedTuning>& shipped) {
   std::vector<Site> sites;
   for (const Device& device : options.devices) sites.push_back({device});
   for (const OfflineTarget& target : options.targets) sites.push_back({target.device, &target});
@@ -212,7 +214,8 @@ Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options, const 
   if (!profiles) return profiles;
   std::vector<BakeList> bake_lists;
   for (const Site& site : sites) {
-    Result<BakeList> bake_list = bake_list_for(site, options, options.untuned ? std::vector<NamedTuning>() : shipped);
+    Result<BakeList> bake_list =
+        bake_list_for(site, options, options.untuned ? std::vector<profile::NamedTuning>() : shipped);
     if (!bake_list) return bake_list.status();
     bake_lists.push_back(std::move(*bake_list));
   }
@@ -226,9 +229,9 @@ cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t targ
   }
   cache::Profile profile = bake_list.choice;
   profile.target = target;
-  keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return baked.count(bake_list.named[v]) > 0; });
-  for_each_variant(profile, [&](std::uint32_t& v) { v = baked[bake_list.named[v]]; });
-  profile.defaults = untuned_profile(contents, target, bake_list.type).defaults;
+  profile::keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return baked.count(bake_list.named[v]) > 0; });
+  profile::for_each_variant(profile, [&](std::uint32_t& v) { v = baked[bake_list.named[v]]; });
+  profile.defaults = profile::untuned_profile(contents, target, bake_list.type).defaults;
   return profile;
 }
 

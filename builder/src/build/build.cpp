@@ -69,7 +69,7 @@ cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<Ba
     const auto of_target = [&](const Task& task) { return task.job.target == contents.targets[t]; };
     const auto task = std::find_if(tasks.begin(), tasks.end(), of_target);
     cache::Profile profile = baked_profile(contents, t, bake_lists[task->bake_list]);
-    if (!kinds_of(profile).empty()) contents.profiles.push_back(std::move(profile));
+    if (!profile::kinds_of(profile).empty()) contents.profiles.push_back(std::move(profile));
   }
   return contents;
 }

@@ -98,11 +98,11 @@ class Merger {
     auto present = std::find_if(profiles.begin(), profiles.end(),
                                 [&](const cache::Profile& known) { return known.target == target; });
     if (present == profiles.end()) present = profiles.insert(present, {target, profile.units, {}, {}, {}});
-    const std::set<GemmKind> known = kinds_of(*present);
-    keep_if(profile, [&](const GemmKind&, std::uint32_t variant) { return variants_[variant].has_value(); });
-    for_each_variant(profile, [&](std::uint32_t& variant) { variant = *variants_[variant]; });
-    for (const GemmKind& kind : kinds_of(profile)) {
-      if (known.count(kind) == 0) add_kind(profile, kind, *present);
+    const std::set<GemmKind> known = profile::kinds_of(*present);
+    profile::keep_if(profile, [&](const GemmKind&, std::uint32_t variant) { return variants_[variant].has_value(); });
+    profile::for_each_variant(profile, [&](std::uint32_t& variant) { variant = *variants_[variant]; });
+    for (const GemmKind& kind : profile::kinds_of(profile)) {
+      if (known.count(kind) == 0) profile::add_kind(profile, kind, *present);
     }
   }
 
@@ -170,7 +170,7 @@ MergedBundle merge_bundles(std::vector<NamedBundle> bundles) {
   Merger merger;
   for (NamedBundle& bundle : bundles) merger.add(std::move(bundle));
   MergedBundle merged = merger.take();
-  add_default_targets(merged.contents);
+  profile::add_default_targets(merged.contents);
   return merged;
 }
 

@@ -83,8 +83,9 @@ cache::Contents select_kinds(const cache::Contents& from,
   }
   for (const cache::Profile& profile : from.profiles) {
     kept.profiles.push_back(profile);
-    keep_if(kept.profiles.back(),
-            [&](const GemmKind&, std::uint32_t v) { return wanted(from.targets[profile.target], from.variants[v]); });
+    profile::keep_if(kept.profiles.back(), [&](const GemmKind&, std::uint32_t v) {
+      return wanted(from.targets[profile.target], from.variants[v]);
+    });
   }
   release::keep_used(kept, programs);
   return kept;
@@ -99,7 +100,7 @@ void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, 
     const bool new_programs = !options.programs.empty();
     const auto is_own = [](const cache::Variant& variant) { return variant.name.rfind(program::kOwnPrefix, 0) == 0; };
     const auto wanted = [&](const Target& target, const cache::Variant& variant) {
-      if (is_default_target(target)) return false;
+      if (profile::is_default_target(target)) return false;
       return std::none_of(tasks.begin(), tasks.end(), [&](const Task& task) {
         if (task.job.target != target) return false;
         if (variant.is_program() && !is_own(variant)) return new_programs;
@@ -115,7 +116,7 @@ void carry_over(const PreviousBundle& previous, const std::vector<Task>& tasks, 
     report.remarks.insert(merged.left_out.begin(), merged.left_out.end());
   }
   report.dropped = count_missing(previous.contents, contents);
-  add_default_targets(contents);
+  profile::add_default_targets(contents);
 }
 
 }  // namespace clbake::builder::build

@@ -84,7 +84,7 @@ Result<cache::Contents> read_verified(const std::string& path) {
   if (!intact) return intact.within(path);
   Result<cache::Contents> contents = bundle->decode();
   if (!contents) return contents.status().within(path);
-  add_default_targets(*contents);  // of a bundle that no build made
+  profile::add_default_targets(*contents);  // of a bundle that no build made
   return contents;
 }
 
@@ -142,9 +142,9 @@ void remove_wrong(const Candidate& candidate, const Job& job, cache::Contents& c
 // The profile in which the choice for a kind of problem was measured: the device's own profile, or the one of the
 // target that was proven when the device's comes from there, by an earlier proof, or has nothing measured.
 const cache::Profile& measured_profile(const cache::Profile& own, const cache::Profile& proven, const GemmKind& kind) {
-  const std::set<std::uint32_t> there = measured_variants(proven, kind);
+  const std::set<std::uint32_t> there = profile::measured_variants(proven, kind);
   if (there.empty()) return own;
-  const std::set<std::uint32_t> here = measured_variants(own, kind);
+  const std::set<std::uint32_t> here = profile::measured_variants(own, kind);
   return std::includes(there.begin(), there.end(), here.begin(), here.end()) ? proven : own;
 }
 
@@ -163,21 +163,22 @@ void renew_profile(cache::Contents& contents, const Candidate& candidate) {
   for (const cache::Entry& entry : contents.entries) {
     if (entry.target == own.target) baked.insert(entry.variant);
   }
-  const cache::Profile untuned = untuned_profile(contents, own.target, candidate.device->type);
+  const cache::Profile untuned = profile::untuned_profile(contents, own.target, candidate.device->type);
   cache::Profile renewed{own.target, own.models.empty() ? proven.units : own.units, {}, {}, {}};
-  for (const GemmKind& kind : kinds_of(untuned)) add_kind(measured_profile(own, proven, kind), kind, renewed);
-  keep_if(renewed, [&](const GemmKind&, std::uint32_t variant) { return baked.count(variant) > 0; });
+  for (const GemmKind& kind : profile::kinds_of(untuned))
+    profile::add_kind(measured_profile(own, proven, kind), kind, renewed);
+  profile::keep_if(renewed, [&](const GemmKind&, std::uint32_t variant) { return baked.count(variant) > 0; });
   renewed.defaults = untuned.defaults;
   for (const cache::Profile* other : {&own, &proven}) {
-    const std::set<GemmKind> known = kinds_of(renewed);
-    for (const GemmKind& kind : kinds_of(*other)) {
-      if (known.count(kind) == 0) add_kind(*other, kind, renewed);
+    const std::set<GemmKind> known = profile::kinds_of(renewed);
+    for (const GemmKind& kind : profile::kinds_of(*other)) {
+      if (known.count(kind) == 0) profile::add_kind(*other, kind, renewed);
     }
   }
   const auto is_own = [&](const cache::Profile& profile) { return profile.target == own.target; };
   auto& all = contents.profiles;
   all.erase(std::remove_if(all.begin(), all.end(), is_own), all.end());
-  if (!kinds_of(renewed).empty()) all.push_back(std::move(renewed));  // there are bundles without GEMM
+  if (!profile::kinds_of(renewed).empty()) all.push_back(std::move(renewed));  // there are bundles without GEMM
 }
 
 Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<bool>& cancel,

@@ -140,7 +140,7 @@ class Planner {
 
   Status read_files() {
     for (const std::string& path : options_.profiles) {
-      const Result<Tuning> tuning = read_tuning(path);
+      const Result<profile::Tuning> tuning = profile::read_tuning(path);
       if (!tuning) return tuning.status();
       profiles_.push_back({{}, tuning->target});
       const Status read = input(path, profiles_.back().first);

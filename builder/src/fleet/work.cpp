@@ -41,7 +41,7 @@ PieceResult look_at_bundle(const std::string& path) {
 }
 
 PieceResult look_at_profile(const std::string& path) {
-  const Result<Tuning> tuning = read_tuning(path);
+  const Result<profile::Tuning> tuning = profile::read_tuning(path);
   if (!tuning || tuning->complete) return judged(tuning.status());
   return {PieceState::damaged, false, path + ": the tuning is not complete"};
 }
@@ -60,7 +60,7 @@ PieceResult look_at_text(const std::string& path, const char* end) {
 // stages refuse a file that they did not write.
 bool can_continue_from(Stage stage, const std::string& path) {
   if (stage == Stage::bake) return look_at_bundle(path).state == PieceState::done;
-  return stage == Stage::tune && read_tuning(path);
+  return stage == Stage::tune && profile::read_tuning(path);
 }
 
 // ---- One process at a time on a piece, also across machines where the file system has flock

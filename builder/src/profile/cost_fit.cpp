@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 // The times that are fitted come first among the numbers.
@@ -110,4 +110,4 @@ cache::CostModel scaled_cost_model(cache::CostModel model, double factor) {
   return model;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

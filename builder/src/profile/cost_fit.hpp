@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 struct TimedShape {
   Problem problem;
@@ -30,4 +30,4 @@ std::vector<double> errors_of(const cache::CostModel& model, const std::vector<T
 // The model with all times multiplied by the factor.
 cache::CostModel scaled_cost_model(cache::CostModel model, double factor);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

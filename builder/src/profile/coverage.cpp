@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 constexpr double kMostNoise = 0.1;
@@ -110,4 +110,4 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
   return chosen;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 class Times {
  public:
@@ -41,4 +41,4 @@ class Times {
   std::vector<const Measurement*> winners_;                // [shape]
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 // A register of AVX2, which nearly every CPU that runs OpenCL has.
@@ -50,4 +50,4 @@ bool is_default_target(const cache::Target& target) {
   return target == cache::any_device(true) || target == cache::any_device(false);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

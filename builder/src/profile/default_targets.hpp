@@ -3,7 +3,7 @@
 
 #include <clbake/cache/model.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 // Adds, unless they are there, a profile for every CPU and one for every other device (cache::any_device), and the
 // default variants that their rules name for every precision and pair of transposes. The variants have sources and no
@@ -14,4 +14,4 @@ void add_default_targets(cache::Contents& contents);
 
 bool is_default_target(const cache::Target& target);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -21,7 +21,7 @@
 #include <optional>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 // Speed of the choice for problems left out, on an H100, in parts of the fastest variant's: models fitted to 8, 12, 20,
@@ -220,4 +220,4 @@ void fit(Tuning& tuning) {
   }
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 template <typename T>
@@ -36,4 +36,4 @@ void add_kind(const cache::Profile& from, const GemmKind& kind, cache::Profile& 
   add_of_kind(from.defaults, kind, to.defaults);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

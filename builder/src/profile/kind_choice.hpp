@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 // The kinds that a profile says anything about.
 std::set<GemmKind> kinds_of(const cache::Profile& profile);
@@ -40,4 +40,4 @@ void keep_if(cache::Profile& profile, const Wanted& wanted) {
   keep(profile.defaults);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

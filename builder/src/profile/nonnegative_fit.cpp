@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 constexpr double kSingular = 1e-9;  // of a pivot, where the diagonal is 1
@@ -82,4 +82,4 @@ Features fit_nonnegative(const std::vector<Observation>& observations) {
   return best;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 constexpr std::size_t kFeatures = 8;
 using Features = std::array<double, kFeatures>;
@@ -21,4 +21,4 @@ struct Observation {
 // that always are 0, or that others make up, get 0.
 Features fit_nonnegative(const std::vector<Observation>& observations);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

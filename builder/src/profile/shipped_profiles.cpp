@@ -1,7 +1,7 @@
 #include <clbake/builder/shipped_profiles.hpp>
 #include <clbake/platform.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 namespace embedded {
 extern const char* const files[][2];  // by tools/cmake/EmbedText.cmake
@@ -32,4 +32,4 @@ const std::vector<NamedTuning>& shipped_profiles() {
   return profiles;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

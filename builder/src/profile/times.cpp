@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 using namespace process;
 namespace {
 
@@ -191,4 +191,4 @@ Result<Tuning> read_times(const std::vector<std::string>& paths) {
   return tuning;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

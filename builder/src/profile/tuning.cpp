@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ctime>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 double quantile(const std::vector<double>& sorted, double fraction) {
@@ -54,4 +54,4 @@ std::vector<std::string> wanted_variants(const Tuning& tuning) {
   return wanted;
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -12,7 +12,7 @@
 #include <map>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 using namespace process;
 namespace {
 
@@ -217,4 +217,4 @@ Tuning brief(const Tuning& tuning) {
 
 bool is_brief(const Tuning& tuning) { return tuning.measurements.empty() && !tuning.winners.empty(); }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 // The first difference between the devices of two profiles; empty when there is none.
@@ -126,4 +126,4 @@ Result<Tuning> merge(const std::vector<NamedTuning>& profiles) {
   });
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -13,7 +13,7 @@
 #include <map>
 #include <set>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 using namespace process;
 namespace {
 
@@ -271,4 +271,4 @@ Result<Tuning> parse_tuning(const std::string& text, const std::string& name) {
   });
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 namespace {
 
 using kernels::Family;
@@ -140,4 +140,4 @@ std::optional<std::uint32_t> DefaultChoice::of(const Shape& shape) const {
   return fitting == rules_.end() ? std::nullopt : std::optional<std::uint32_t>(fitting->variant);
 }
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

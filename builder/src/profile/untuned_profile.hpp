@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 // Rules for all problems of the kinds that the variants compute; variants by the index that a rule has for them. Small
 // problems of GPUs go to the family direct, others to the family made for the device type, with small or large tiles; a
@@ -36,4 +36,4 @@ class DefaultChoice {
   std::vector<cache::Rule> rules_;
 };
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -27,7 +27,7 @@ Match match(const Target& target, const std::string& wanted) {
                                   std::string(process::builder_platform_of(target).alias)}) {
     const std::string field = lower(text);
     if (field == wanted) return Match::whole;
-    if (field.find(wanted) != std::string::npos && !is_default_target(target)) best = Match::part;
+    if (field.find(wanted) != std::string::npos && !profile::is_default_target(target)) best = Match::part;
   }
   return best;
 }

@@ -27,7 +27,7 @@ std::vector<std::uint32_t> keep(std::vector<T>& items, const std::vector<bool>& 
 void keep_used(cache::Contents& contents, bool programs) {
   std::vector<cache::Profile>& profiles = contents.profiles;
   profiles.erase(std::remove_if(profiles.begin(), profiles.end(),
-                                [](const cache::Profile& profile) { return kinds_of(profile).empty(); }),
+                                [](const cache::Profile& profile) { return profile::kinds_of(profile).empty(); }),
                  profiles.end());
   std::vector<bool> targets(contents.targets.size());
   std::vector<bool> variants(contents.variants.size());
@@ -35,7 +35,7 @@ void keep_used(cache::Contents& contents, bool programs) {
   for (const cache::Entry& entry : contents.entries) targets[entry.target] = variants[entry.variant] = true;
   for (cache::Profile& profile : profiles) {
     targets[profile.target] = true;
-    for_each_variant(profile, [&](std::uint32_t variant) { variants[variant] = true; });
+    profile::for_each_variant(profile, [&](std::uint32_t variant) { variants[variant] = true; });
   }
   for (std::size_t v = 0; v < variants.size(); ++v) {
     if (programs && contents.variants[v].is_program()) variants[v] = true;
@@ -51,7 +51,7 @@ void keep_used(cache::Contents& contents, bool programs) {
   }
   for (cache::Profile& profile : profiles) {
     profile.target = target_index[profile.target];
-    for_each_variant(profile, [&](std::uint32_t& variant) { variant = variant_index[variant]; });
+    profile::for_each_variant(profile, [&](std::uint32_t& variant) { variant = variant_index[variant]; });
   }
 }
 

@@ -37,7 +37,7 @@ struct KeptDevice {
 
 // A profile that names some of its variants only; it chooses as the runtime does.
 Choices choices_among(cache::Profile profile, const Variants& variants) {
-  keep_if(profile, [&](const GemmKind&, std::uint32_t variant) { return variants.count(variant) > 0; });
+  profile::keep_if(profile, [&](const GemmKind&, std::uint32_t variant) { return variants.count(variant) > 0; });
   return Choices(std::move(profile));
 }
 
@@ -114,7 +114,7 @@ class Pruner {
       const auto wanted = profiles_.find(profile.target);
       if (wanted == profiles_.end()) continue;
       kept.profiles.push_back(profile);
-      keep_if(kept.profiles.back(), [&](const GemmKind& kind, std::uint32_t variant) {
+      profile::keep_if(kept.profiles.back(), [&](const GemmKind& kind, std::uint32_t variant) {
         return wanted->second.kinds.count(kind) > 0 || wanted->second.variants.count(variant) > 0;
       });
     }
@@ -171,8 +171,8 @@ class Pruner {
     if (const cache::Profile* profile = used ? profile_of(*used) : nullptr) {
       profiles_[*used].kinds.insert(wanted.begin(), wanted.end());
       cache::Profile part = *profile;
-      keep_if(part, [&](const GemmKind& kind, std::uint32_t) { return wanted.count(kind) > 0; });
-      for_each_variant(part, [&](std::uint32_t variant) { device.variants.insert(variant); });
+      profile::keep_if(part, [&](const GemmKind& kind, std::uint32_t) { return wanted.count(kind) > 0; });
+      profile::for_each_variant(part, [&](std::uint32_t variant) { device.variants.insert(variant); });
     }
     for (const cache::Entry& entry : all_.entries) {
       const bool is_wanted = wanted.count(all_.variants[entry.variant].kind()) > 0;

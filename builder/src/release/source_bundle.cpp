@@ -12,7 +12,7 @@ namespace clbake::builder::release {
 
 Result<cache::Bytes> source_bundle() {
   cache::Contents contents;
-  add_default_targets(contents);
+  profile::add_default_targets(contents);
   for (const kernels::DeviceType type : kernels::all_device_types) {
     const cache::Target target = cache::any_device(type == kernels::DeviceType::cpu);
     for (const program::Program& program :

@@ -43,7 +43,7 @@ void Results::add(const kernels::Params& params, std::uint32_t shape, const std:
   const Key key{shape, index};
   const auto [row, added] = rows_.emplace(key, tuning.measurements.size());
   if (added) tuning.measurements.emplace_back();
-  Measurement& m = tuning.measurements[row->second];
+  profile::Measurement& m = tuning.measurements[row->second];
   if (m.final && !final) return;
   std::vector<double> turns = us;
   if (final) {
@@ -51,7 +51,7 @@ void Results::add(const kernels::Params& params, std::uint32_t shape, const std:
     all.insert(all.end(), us.begin(), us.end());
     turns = all;
   }
-  m = figures_of(std::move(turns), final);
+  m = profile::figures_of(std::move(turns), final);
   m.variant = index;
   m.shape = shape;
   const double now = best(shape);
@@ -113,7 +113,7 @@ std::size_t Results::late(std::uint32_t shape) const {
 std::vector<std::uint32_t> Results::fastest(std::uint32_t shape, std::size_t most) const {
   std::vector<std::pair<double, std::uint32_t>> list;
   for (auto at = rows_.lower_bound({shape, 0}); at != rows_.end() && at->first.first == shape; ++at) {
-    const Measurement& m = tuning.measurements[at->second];
+    const profile::Measurement& m = tuning.measurements[at->second];
     if (m.runs > 1) list.emplace_back(m.median_us, m.variant);
   }
   std::sort(list.begin(), list.end());
@@ -143,7 +143,7 @@ Status Results::nothing_measured() const {
                                     " in time; --timeout gives them longer"};
   }
   if (tuning.failures.empty()) return {Code::build_failed, "no variant was timed within the budget"};
-  const Failure& first = tuning.failures.front();
+  const profile::Failure& first = tuning.failures.front();
   return {Code::build_failed, "no variant could be timed; the first: " + first.variant + ": " + first.cause};
 }
 

@@ -30,7 +30,7 @@ class Results {
   Results(const TuneOptions& options, const TuneClock& clock, const std::function<void(const TuneProgress&)>& progress)
       : options_(options), clock_(clock), progress_(progress) {}
 
-  Tuning tuning;  // its variants, shapes, measurements, failures, curve and noise
+  profile::Tuning tuning;  // its variants, shapes, measurements, failures, curve and noise
 
   // The index in tuning.variants or tuning.shapes; new ones are added.
   std::uint32_t variant(const kernels::Params& params);

@@ -100,7 +100,7 @@ Search::Kind Search::shapes_of(const GemmKind& kind) {
   return shapes;
 }
 
-Result<Tuning> Search::run() {
+Result<profile::Tuning> Search::run() {
   std::vector<Kind> kinds;
   std::vector<std::vector<Kind>> precisions;
   for (const GemmKind& kind : context_.options.kinds) {
@@ -120,7 +120,7 @@ Result<Tuning> Search::run() {
   }
   if (status) status = final_races(kinds);
   if (!status && status.code() != Code::cancelled) return status;
-  Tuning& tuning = results_.tuning;
+  profile::Tuning& tuning = results_.tuning;
   if (status && tuning.measurements.empty()) return results_.nothing_measured();
   tuning.complete = status.ok();
   tuning.elapsed_s = clock_.now();
@@ -176,7 +176,7 @@ std::vector<kernels::Params> Search::best_of_probes(const Kind& kind) const {
 
 std::vector<kernels::Params> Search::best_of_another(const Kind& other, const GemmKind& kind) const {
   std::vector<kernels::Params> list;
-  for (const std::uint32_t v : Times(results_.tuning).cover(other.list, kCarried, {})) {
+  for (const std::uint32_t v : profile::Times(results_.tuning).cover(other.list, kCarried, {})) {
     const kernels::Params p = with_kind(results_.params(v), kind);
     if (kernels::admits(context_.device().limits, p)) list.push_back(p);
   }
@@ -232,7 +232,7 @@ std::vector<Racer> Search::finalists(const Kind& kind) {
   }
   std::vector<std::uint32_t> first;
   for (const kernels::Params& p : list) first.push_back(results_.variant(p));
-  const Times times(results_.tuning);
+  const profile::Times times(results_.tuning);
   for (const std::uint32_t v : times.cover(kind.list, kFinalists, first)) add_new({results_.params(v)}, list);
   std::vector<std::uint32_t> steps;
   const std::vector<std::uint32_t> shapes = in_turn(kind.list, kind.grid);

@@ -14,7 +14,7 @@ class Search {
 
   // A Tuning without winners, and with the prior; not complete when it was cancelled. Fails with io, or
   // with build_failed when nothing could be measured.
-  Result<Tuning> run();
+  Result<profile::Tuning> run();
 
  private:
   // A precision and a pair of transposes with the shapes that are timed for it: indices into Tuning::shapes.

@@ -65,12 +65,12 @@ Status check_options(const TuneOptions& options) {
   return {};
 }
 
-void sign(const TuneOptions& options, Tuning& tuning) {
+void sign(const TuneOptions& options, profile::Tuning& tuning) {
   tuning.target = options.devices.front().target;
   tuning.compute_units = options.devices.front().compute_units;
   tuning.tool = "clbake " CLBAKE_VERSION;
   tuning.command = options.command;
-  tuning.date = utc_now();
+  tuning.date = profile::utc_now();
   tuning.strategy = name(options.strategy);
   tuning.seed = options.seed;
   tuning.shard = options.shard;
@@ -80,8 +80,8 @@ void sign(const TuneOptions& options, Tuning& tuning) {
 
 }  // namespace
 
-Result<Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
-                   const std::function<void(const TuneProgress&)>& progress) {
+Result<profile::Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
+                            const std::function<void(const TuneProgress&)>& progress) {
   const Status possible = check_options(options);
   if (!possible) return possible;
   if (options.fresh) forget(options.work);
@@ -89,10 +89,10 @@ Result<Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
   if (!work) return work.status();
   Result<Journal> journal = Journal::open(options.work + "/tuning.journal", settings_of(options));
   if (!journal) return journal.status();
-  Result<Tuning> tuning = Search(options, *journal, cancel, progress).run();
+  Result<profile::Tuning> tuning = Search(options, *journal, cancel, progress).run();
   if (!tuning) return tuning;
   sign(options, *tuning);
-  fit(*tuning);
+  profile::fit(*tuning);
   return tuning;
 }
 

@@ -176,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneDeviceAreToBeMerged, TunedFixture) {
 }
 
 BOOST_FIXTURE_TEST_CASE(AProfileWithoutAWinnerIsRefused, TunedFixture) {
-  Tuning& tuning = options.profiles[0].tuning;
+  profile::Tuning& tuning = options.profiles[0].tuning;
   tuning.winners.clear();
   tuning.exceptions.clear();
   tuning.models.clear();
@@ -201,9 +201,9 @@ BOOST_FIXTURE_TEST_CASE(WithoutAProfileTheShippedOneOfTheClassCounts, TunedFixtu
   options.profiles.clear();
   options.devices = {device};
   options.precisions = {Precision::single_precision};
-  Tuning tuning = made_up_tuning();
+  profile::Tuning tuning = made_up_tuning();
   tuning.variants[1] = "direct-s-nn-16x16x1-1x1x4-v1";  // which this device cannot run: its problems go to the others
-  const std::vector<NamedTuning> shipped = {{"cpu-avx2", tuning_of(kLoser)}, {"cpu-avx512", tuning}};
+  const std::vector<profile::NamedTuning> shipped = {{"cpu-avx2", tuning_of(kLoser)}, {"cpu-avx512", tuning}};
 
   const BakeList tuned = required(bake_lists_for(options, shipped)).at(0);
   BOOST_TEST(tuned.profile == "shipped cpu-avx512 (tuned on Device A, driver 1.0, 2026-11-21)");
@@ -272,7 +272,7 @@ BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
     device.type = kind;
     device.target.vendor = vendor;
     device.vector_bytes = vector_bytes;
-    return device_class(device);
+    return profile::device_class(device);
   };
   BOOST_TEST(class_of(kernels::DeviceType::cpu, "AuthenticAMD", 64) == "cpu-avx512");
   BOOST_TEST(class_of(kernels::DeviceType::cpu, "GenuineIntel", 32) == "cpu-avx2");
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {
   intel.type = kernels::DeviceType::cpu;
   intel.target.platform_name = "Intel(R) OpenCL";
   intel.vector_bytes = 64;
-  BOOST_TEST(device_class(intel) == "intel-cpu");
+  BOOST_TEST(profile::device_class(intel) == "intel-cpu");
 }
 
 // The profiles in builder/profiles/ are readable, of a class that a device can have, and quick to bake.
@@ -296,16 +296,17 @@ BOOST_AUTO_TEST_CASE(ShippedProfilesAreReadableAndShort) {
     for (const auto& entry : std::filesystem::directory_iterator(SHIPPED_PROFILES)) {
       if (entry.path().extension() != ".json") continue;
       ++files;
-      required(read_tuning(entry.path()));
+      required(profile::read_tuning(entry.path()));
     }
   }
-  BOOST_TEST(shipped_profiles().size() == files);
+  BOOST_TEST(profile::shipped_profiles().size() == files);
   const Names classes = {"cpu-avx512", "cpu-avx2", "intel-cpu", "nvidia", "amd", "intel-gpu"};  // of device_class
-  for (const NamedTuning& profile : shipped_profiles()) {
+  for (const profile::NamedTuning& profile : profile::shipped_profiles()) {
     BOOST_TEST(classes.count(profile.file) == 1U, profile.file);
-    BOOST_TEST(tuning_text(profile.tuning) == tuning_text(brief(profile.tuning)), profile.file);
+    BOOST_TEST(profile::tuning_text(profile.tuning) == profile::tuning_text(profile::brief(profile.tuning)),
+               profile.file);
     std::map<std::string, std::size_t> variants;  // by precision and transposes
-    for (const std::string& name : wanted_variants(profile.tuning)) {
+    for (const std::string& name : profile::wanted_variants(profile.tuning)) {
       const auto params = std::get<kernels::Params>(kernels::parse(name));
       ++variants[std::to_string(static_cast<int>(params.precision)) + (params.trans_a ? "t" : "n") +
                  (params.trans_b ? "t" : "n")];

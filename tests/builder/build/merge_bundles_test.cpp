@@ -29,8 +29,8 @@ Contents normalized(const Contents& contents) {
 // Without the defaults that every bundle gets.
 MergedBundle merged(std::vector<NamedBundle> bundles) {
   MergedBundle all = merge_bundles(std::move(bundles));
-  all.contents = select_kinds(all.contents,
-                              [](const cache::Target& target, const GemmKind&) { return !is_default_target(target); });
+  all.contents = select_kinds(
+      all.contents, [](const cache::Target& target, const GemmKind&) { return !profile::is_default_target(target); });
   return all;
 }
 MergedBundle merged(const Contents& a, const Contents& b) { return merged({{"a", a}, {"b", b}}); }

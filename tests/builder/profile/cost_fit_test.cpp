@@ -8,6 +8,7 @@
 #include <random>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 namespace tt = boost::test_tools;

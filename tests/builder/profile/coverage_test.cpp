@@ -7,6 +7,7 @@
 #include <vector>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 using Indices = std::vector<std::uint32_t>;

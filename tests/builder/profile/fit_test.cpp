@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 // A tuning to which measurements are added by name.

@@ -28,7 +28,7 @@ inline kernels::Params params_of(const std::string& name) { return std::get<kern
 // The true times of a variant on an imagined GPU of kUnits compute units: `efficiency` is the part of its speed that it
 // reaches within a wave.
 inline cache::CostModel truth(const kernels::Params& params, double efficiency) {
-  cache::CostModel model = geometry_of(params);
+  cache::CostModel model = profile::geometry_of(params);
   const double operations_of_step = 2.0 * model.tile_m * model.tile_n * model.step_k;
   model.resident = 2;
   model.call_us = 5;
@@ -97,10 +97,11 @@ inline const std::vector<Shape>& table() {
 }
 
 // `noise`: standard deviation of the logarithm of a median; the spread of the calls is what gives such medians.
-inline Tuning measured(const Device& device, const std::vector<Shape>& shapes, double noise, unsigned seed = 1) {
+inline profile::Tuning measured(const Device& device, const std::vector<Shape>& shapes, double noise,
+                                unsigned seed = 1) {
   std::mt19937 random(seed);
   std::normal_distribution<double> normal;
-  Tuning t;
+  profile::Tuning t;
   t.compute_units = kUnits;
   t.shapes = shapes;
   for (const auto& [variant, model] : device) {
@@ -114,15 +115,15 @@ inline Tuning measured(const Device& device, const std::vector<Shape>& shapes, d
   return t;
 }
 
-inline Tuning fitted(Tuning tuning) {
-  fit(tuning);
+inline profile::Tuning fitted(profile::Tuning tuning) {
+  profile::fit(tuning);
   return tuning;
 }
 
 // The runtime's choice by a profile on a device of `units` compute units; 0: as many as the profile's.
 class Chooser {
  public:
-  explicit Chooser(const Tuning& tuning, std::uint32_t units = 0) {
+  explicit Chooser(const profile::Tuning& tuning, std::uint32_t units = 0) {
     cache::Contents contents;
     contents.targets = {made_up_device().target};
     contents.sources = {{"kernel.cl", ""}};
@@ -139,8 +140,8 @@ class Chooser {
       variant.launches = {{cache::Role::gemm, "gemm", {1, 1, 1}, p.ml, p.nl}};
       contents.variants.push_back(variant);
     }
-    contents.profiles = {
-        {0, tuning.compute_units, tuning.exceptions, tuning.models, untuned_rules(defaults, kernels::DeviceType::gpu)}};
+    contents.profiles = {{0, tuning.compute_units, tuning.exceptions, tuning.models,
+                          profile::untuned_rules(defaults, kernels::DeviceType::gpu)}};
     bytes_ = encoded(contents);
     bundle_.emplace(required(Bundle::from_memory({bytes_.data(), bytes_.size()})));
     choices_.emplace(required(bundle_->profile(0)), units);
@@ -209,11 +210,11 @@ inline std::vector<Shape> shapes_never_timed() {
 }
 
 // A tuning of some shapes that starts from the models of a fit on all of them.
-inline Tuning with_prior(const Device& device, const Device& known, std::size_t shapes, double noise) {
+inline profile::Tuning with_prior(const Device& device, const Device& known, std::size_t shapes, double noise) {
   const std::vector<Shape>& all = table();
   std::vector<Shape> some;
   for (std::size_t i = 0; i < shapes; ++i) some.push_back(all[i * all.size() / shapes]);
-  Tuning tuning = measured(device, some, noise);
+  profile::Tuning tuning = measured(device, some, noise);
   tuning.prior = fitted(measured(known, all, 0)).models;
   return tuning;
 }

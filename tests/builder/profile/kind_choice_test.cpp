@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 constexpr GemmKind kPlain = {};

@@ -7,6 +7,7 @@
 #include <random>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 double product(const Features& coefficients, const Features& features) {

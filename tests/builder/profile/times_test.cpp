@@ -7,6 +7,7 @@
 #include <fstream>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 const std::string kTile = "local_tile-s-nn-64x128x16-8x8x16-v4-load4-padding4";

@@ -10,6 +10,7 @@
 #include <set>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 // The text of the made-up tuning with one part replaced.

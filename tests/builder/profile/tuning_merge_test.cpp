@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 Tuning shard_of_two(std::uint32_t shard, const std::string& variant, double median_us) {

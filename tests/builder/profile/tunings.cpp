@@ -7,6 +7,7 @@
 #include <algorithm>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 cache::CostModel geometry_of_variant(const Tuning& tuning, std::uint32_t variant) {

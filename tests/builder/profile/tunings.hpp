@@ -17,9 +17,9 @@ inline constexpr const char* kFailing = "register_tile-s-nn-60x64x128-6x32x1-v16
 // A tuning of made_up_device(), single precision. nn has cost models of kLargeWinner and, for no shape, of
 // kSmallWinner, and an exception for small shapes, which are kSmallWinner's; tn has one exception, for all shapes.
 // Every field differs from its default.
-Tuning made_up_tuning(const Device& device = made_up_device());
+profile::Tuning made_up_tuning(const Device& device = made_up_device());
 
 // One that knows this variant only, on one shape of its kind, for all problems of that kind.
-Tuning tuning_of(const std::string& variant, double median_us = 100, const Device& device = made_up_device());
+profile::Tuning tuning_of(const std::string& variant, double median_us = 100, const Device& device = made_up_device());
 
 }  // namespace clbake::builder::test

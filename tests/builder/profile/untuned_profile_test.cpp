@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 
 namespace clbake::builder::test {
+using namespace profile;
 namespace {
 
 using kernels::DeviceType;

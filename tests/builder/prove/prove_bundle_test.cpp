@@ -100,7 +100,7 @@ BOOST_FIXTURE_TEST_CASE(TheDeviceChoosesAmongWhatItProvedAsItWasTuned, Foreign) 
   const std::string small = "local_tile-s-nn-32x32x16-4x4x16-v4-load4-padding4";
   const std::string large = "local_tile-s-nn-64x64x16-4x4x16-v4-load4-padding4";
   for (const bool models : {true, false}) {
-    Tuning tuning = tuning_of(large, 100, gpu("sm_90", "570.1"));
+    profile::Tuning tuning = tuning_of(large, 100, gpu("sm_90", "570.1"));
     tuning.compute_units = 132;
     tuning.variants.push_back(small);
     cache::Rule rule;

@@ -7,20 +7,20 @@
 namespace clbake::builder::test {
 namespace {
 
-void check_without(const Tuning& tuning, const std::string& variant, const std::string& cause) {
+void check_without(const profile::Tuning& tuning, const std::string& variant, const std::string& cause) {
   const auto failure = std::find_if(tuning.failures.begin(), tuning.failures.end(),
-                                    [&](const Failure& f) { return f.variant == variant; });
+                                    [&](const profile::Failure& f) { return f.variant == variant; });
   BOOST_REQUIRE((failure != tuning.failures.end()));
   BOOST_TEST(contains(failure->cause, cause), failure->cause);
-  for (const Failure& f : tuning.failures) BOOST_TEST(f.variant == variant, f.variant + ": " + f.cause);
+  for (const profile::Failure& f : tuning.failures) BOOST_TEST(f.variant == variant, f.variant + ": " + f.cause);
   BOOST_TEST(tuning.failures.size() == 1U);
   const auto is_it = [&](std::uint32_t v) { return tuning.variants.at(v) == variant; };
-  for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");
-  for (const Winner& w : tuning.winners) BOOST_TEST(!is_it(w.figures.variant), w.shape_class);
+  for (const profile::Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");
+  for (const profile::Winner& w : tuning.winners) BOOST_TEST(!is_it(w.figures.variant), w.shape_class);
   for (const cache::Rule& r : tuning.exceptions) BOOST_TEST(!is_it(r.variant), "an exception");
   for (const cache::CostModel& m : tuning.models) BOOST_TEST(!is_it(m.variant), "a cost model");
-  for (const Milestone& m : tuning.curve) BOOST_TEST(!is_it(m.variant), "a milestone");
-  for (const std::string& wanted : wanted_variants(tuning)) BOOST_TEST(wanted != variant);
+  for (const profile::Milestone& m : tuning.curve) BOOST_TEST(!is_it(m.variant), "a milestone");
+  for (const std::string& wanted : profile::wanted_variants(tuning)) BOOST_TEST(wanted != variant);
 }
 
 }  // namespace
@@ -33,13 +33,13 @@ void check_never_wins(const std::string& how, const std::string& cause) {
     if (how.rfind("hang", 0) == 0) bench.options.timeout = std::chrono::seconds(1);
     const std::string wrong = bench.best(bench.square());
     bench.shop.misbehave("time:" + how + ":" + wrong);
-    const Result<Tuning> tuning = bench.tune();
+    const Result<profile::Tuning> tuning = bench.tune();
     BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
     check_without(*tuning, wrong, cause);
     BOOST_TEST(winner(*tuning, bench.square()) == bench.best(bench.square(), 1));
     // Nor when the same command is given again.
     bench.shop.misbehave("");
-    const Tuning again = required(bench.tune());
+    const profile::Tuning again = required(bench.tune());
     check_without(again, wrong, cause);
     BOOST_TEST((lasting_text(again) == lasting_text(*tuning)));
   }
@@ -65,11 +65,11 @@ BOOST_AUTO_TEST_CASE(WhatADeviceHasNoRoomForCostsThatShapeOnly) {
   SmallBench bench;
   const std::string unable = bench.best(bench.square());
   bench.shop.misbehave("time:unable@batch:" + unable);
-  const Result<Tuning> tuning = bench.tune();
+  const Result<profile::Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(tuning->failures.empty());
   BOOST_TEST(winner(*tuning, bench.square()) == unable);
-  for (const Measurement& m : tuning->measurements) {
+  for (const profile::Measurement& m : tuning->measurements) {
     BOOST_TEST((tuning->variants[m.variant] != unable || tuning->shapes[m.shape].batch == 1));
   }
 }
@@ -78,11 +78,11 @@ BOOST_AUTO_TEST_CASE(WhatADeviceHasNoRoomForCostsThatShapeOnly) {
 void check_too_slow(Bench& bench, const Shape& slow) {
   bench.options.timeout = std::chrono::seconds(1);
   bench.shop.misbehave("time:hang@" + std::to_string(slow.m) + "x:direct");
-  const Tuning tuning = required(bench.tune());
+  const profile::Tuning tuning = required(bench.tune());
   BOOST_TEST(tuning.failures.empty());
-  for (const Measurement& m : tuning.measurements) BOOST_TEST(!(tuning.shapes[m.shape] == slow));
+  for (const profile::Measurement& m : tuning.measurements) BOOST_TEST(!(tuning.shapes[m.shape] == slow));
   BOOST_TEST(winner(tuning, bench.square()) == bench.best(bench.square()));
-  const Tuning again = required(bench.tune());
+  const profile::Tuning again = required(bench.tune());
   BOOST_TEST(bench.shop.calls().empty());
   BOOST_TEST((lasting_text(again) == lasting_text(tuning)));
 }
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(AVectorWidthOnWhichTheDriverHangsCostsThreeTimeouts) {
   bench.options.parallel = 1;
   bench.options.timeout = std::chrono::seconds(1);
   bench.shop.misbehave("time:hang:-v4");
-  const Tuning tuning = required(bench.tune());
+  const profile::Tuning tuning = required(bench.tune());
   const auto is_wide = [](const std::string& variant) { return contains(variant, "-v4"); };
   const Names calls = calls_of(bench, "time");
   BOOST_TEST(std::count_if(calls.begin(), calls.end(), is_wide) == 3);
@@ -117,11 +117,11 @@ BOOST_AUTO_TEST_CASE(AVectorWidthOnWhichTheDriverHangsCostsThreeTimeouts) {
   BOOST_REQUIRE_EQUAL(tuning.failures.size(), wide);
   const auto causes = [&](const std::string& cause) {
     return static_cast<std::size_t>(std::count_if(tuning.failures.begin(), tuning.failures.end(),
-                                                  [&](const Failure& f) { return f.cause == cause; }));
+                                                  [&](const profile::Failure& f) { return f.cause == cause; }));
   };
   BOOST_TEST(causes("no end after 1 s") == 3U);
   BOOST_TEST(causes("skipped: 3 variants of vector width 4 in a row did not compile in time") == wide - 3);
-  for (const Measurement& m : tuning.measurements) BOOST_TEST(!is_wide(tuning.variants[m.variant]));
+  for (const profile::Measurement& m : tuning.measurements) BOOST_TEST(!is_wide(tuning.variants[m.variant]));
   bench.shop.misbehave("");
   BOOST_TEST((lasting_text(required(bench.tune())) == lasting_text(tuning)));  // the journal knows it
 }
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(AVectorWidthOnWhichTheDriverHangsCostsThreeTimeouts) {
 BOOST_AUTO_TEST_CASE(WhenEveryVariantFailsTheFirstCauseIsTold) {
   SmallBench bench;
   bench.shop.misbehave("time:message:direct");
-  const Result<Tuning> tuning = bench.tune();
+  const Result<profile::Tuning> tuning = bench.tune();
   BOOST_TEST(outcome(tuning) == "build failed");
   BOOST_TEST(contains(tuning.status().message(), "the driver has lost its mind"), tuning.status().message());
 }

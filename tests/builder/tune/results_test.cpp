@@ -32,7 +32,7 @@ class Fixture {
   void add(const kernels::Params& variant, std::uint32_t shape, const std::vector<double>& us) {
     results.add(variant, shape, us, false, 1.5);
   }
-  const Tuning& tuning() const { return results.tuning; }
+  const profile::Tuning& tuning() const { return results.tuning; }
 };
 
 }  // namespace

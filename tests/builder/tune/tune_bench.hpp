@@ -46,7 +46,7 @@ class Bench {
   BuildFixture shop;
 
   // Clears the log of calls first. With `stop_after`, cancels at that report of the progress.
-  Result<Tuning> tune(std::size_t stop_after = SIZE_MAX) {
+  Result<profile::Tuning> tune(std::size_t stop_after = SIZE_MAX) {
     fs::remove(shop.path("calls.log"));
     std::atomic<bool> cancel{stop_after == 0};
     reports = 0;
@@ -97,16 +97,16 @@ class SmallBench : public Bench {
 };
 
 // The text of a tuning without what depends on the time of day and on interruptions.
-inline std::string lasting_text(Tuning tuning) {
+inline std::string lasting_text(profile::Tuning tuning) {
   tuning.date = "";
   tuning.elapsed_s = 0;
   tuning.complete = true;
-  for (Milestone& m : tuning.curve) m.seconds = 0;
-  return tuning_text(tuning);
+  for (profile::Milestone& m : tuning.curve) m.seconds = 0;
+  return profile::tuning_text(tuning);
 }
 
-inline std::string winner(const Tuning& tuning, const Shape& shape) {
-  for (const Winner& w : tuning.winners) {
+inline std::string winner(const profile::Tuning& tuning, const Shape& shape) {
+  for (const profile::Winner& w : tuning.winners) {
     if (tuning.shapes[w.figures.shape] == shape) return tuning.variants[w.figures.variant];
   }
   return {};

@@ -39,7 +39,7 @@ std::size_t journaled_orders(const std::string& path) {
 BOOST_AUTO_TEST_CASE(AnExhaustiveSearchTriesEveryPointOnceAndFindsTheBestOfEachShape) {
   SmallBench bench;
   bench.options.shard = 1;
-  const Result<Tuning> tuning = bench.tune();
+  const Result<profile::Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(tuning->complete);
   BOOST_TEST(tuning->failures.empty());
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(AnExhaustiveSearchTriesEveryPointOnceAndFindsTheBestOfEachS
   }
   BOOST_TEST(!tuning->exceptions.empty());
   BOOST_TEST(!tuning->curve.empty());
-  BOOST_TEST(outcome(parse_tuning(tuning_text(*tuning), "text")) == "ok");
+  BOOST_TEST(outcome(profile::parse_tuning(profile::tuning_text(*tuning), "text")) == "ok");
 }
 
 BOOST_AUTO_TEST_CASE(EqualSeedsTryTheSameVariantsInTheSameOrder) {
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(HowManyCompileAtATimeDoesNotMatter, *boost::unit_test::labe
       SmallBench bench;
       bench.options.strategy = strategy;
       bench.options.parallel = parallel;
-      const Result<Tuning> tuning = bench.tune();
+      const Result<profile::Tuning> tuning = bench.tune();
       BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
       if (first.empty()) first = lasting_text(*tuning);
       BOOST_TEST((lasting_text(*tuning) == first), name(strategy));
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(TheStagedSearchFindsGoodPointsWithFarFewerTriesThanThereAre
     bench.options.devices[0].limits.max_work_group_size = 64;
     for (std::uint64_t& size : bench.options.devices[0].limits.max_work_item_sizes) size = 64;
     const std::size_t all = bench.points().size();
-    const Result<Tuning> tuning = bench.tune(30);
+    const Result<profile::Tuning> tuning = bench.tune(30);
     BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
     BOOST_TEST(!tuning->complete);
     BOOST_TEST(tuning->tried * 30 < all);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTunedOnItsShapes, *
     }
   }
   bench.options.shapes = shapes_to_tune(shapes, bench.options.kinds);
-  const Result<Tuning> tuning = bench.tune();
+  const Result<profile::Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(tuning->winners.size() == 4 * of_single_nn.size() + 1);
   BOOST_REQUIRE((tuning->shapes.size() == shapes.size()));
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTunedOnItsShapes, *
   BOOST_REQUIRE((heavy != tuning->shapes.end()));
   BOOST_TEST(heavy->weight == 2.5);
   std::set<std::string> kinds;
-  for (const Winner& winner : tuning->winners) {
+  for (const profile::Winner& winner : tuning->winners) {
     const GemmKind& kind = tuning->shapes[winner.figures.shape];
     kinds.insert(kind_name(kind));
     const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[winner.figures.variant]));
@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTunedOnItsShapes, *
 
 BOOST_AUTO_TEST_CASE(PartsOfTheSpaceTogetherAreTheWholeOfIt) {
   Bench whole;
-  const Tuning unsharded = required(whole.tune());
-  std::vector<NamedTuning> parts;
+  const profile::Tuning unsharded = required(whole.tune());
+  std::vector<profile::NamedTuning> parts;
   Names tried;
   for (std::uint32_t shard = 1; shard <= 3; ++shard) {
     Bench bench;
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(PartsOfTheSpaceTogetherAreTheWholeOfIt) {
   const std::set<std::string> different(tried.begin(), tried.end());
   BOOST_TEST(different.size() == tried.size());
   BOOST_TEST(different.size() == whole.points().size());
-  const Tuning merged = required(merge(parts));
+  const profile::Tuning merged = required(profile::merge(parts));
   BOOST_TEST(merged.winners.size() == unsharded.winners.size());
   for (const std::size_t probe : whole.options.shapes.probes) {
     const Shape& shape = whole.options.shapes.list[probe];
@@ -187,9 +187,9 @@ std::map<std::string, std::size_t> final_calls(const std::string& path) {
 BOOST_AUTO_TEST_CASE(EveryCallOfAFinalRaceCountsOnce) {
   SmallBench bench;
   bench.options.shapes.grid = {*parse_shape("single nn 300x300x300"), *parse_shape("single nn 9x900x90")};
-  const Tuning tuning = required(bench.tune());
+  const profile::Tuning tuning = required(bench.tune());
   std::map<std::string, std::size_t> runs;
-  for (const Measurement& m : tuning.measurements) {
+  for (const profile::Measurement& m : tuning.measurements) {
     if (m.final) runs[tuning.variants[m.variant]] += m.runs;
   }
   BOOST_TEST(!runs.empty());
@@ -208,12 +208,12 @@ BOOST_AUTO_TEST_CASE(NamedVariantsAreTimedInTurnsOnAllShapesAndNoOthers) {
     const bool runs = p.kind() == GemmKind{} && kernels::admits(bench.options.devices[0].limits, p);
     if (runs) wanted.insert(kernels::name(p));
   }
-  const Tuning tuning = required(bench.tune());
+  const profile::Tuning tuning = required(bench.tune());
   BOOST_TEST((std::set<std::string>(tuning.variants.begin(), tuning.variants.end()) == wanted));
   BOOST_TEST(tuning.strategy == "variants");
   BOOST_TEST(tuning.complete);
   BOOST_TEST(tuning.measurements.size() == wanted.size() * 5);
-  for (const Measurement& m : tuning.measurements) BOOST_TEST(m.final);
+  for (const profile::Measurement& m : tuning.measurements) BOOST_TEST(m.final);
   bench.options.variants.pop_back();
   bench.options.fresh = true;
   BOOST_TEST(required(bench.tune()).variants.size() == wanted.size() - 1);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(OnAGpuAProcessServesManyVariantsAndAFailureIsTriedAgainInAN
   BOOST_TEST(starts("time") == 0);
   bench.options.fresh = true;
   bench.shop.misbehave("time:crash@512:" + failing);
-  const Tuning tuning = required(bench.tune());
+  const profile::Tuning tuning = required(bench.tune());
   BOOST_TEST(starts("next") == 1);
   BOOST_TEST(starts("time") == 1);
   BOOST_REQUIRE_EQUAL(tuning.failures.size(), 1U);
@@ -270,13 +270,13 @@ void check_goes_on(Strategy strategy, const std::vector<double>& parts) {
       SmallBench bench;
       bench.options = uninterrupted.options;
       bench.options.work = bench.shop.path("work");
-      const Result<Tuning> part = bench.tune(stop_after);
+      const Result<profile::Tuning> part = bench.tune(stop_after);
       BOOST_REQUIRE_EQUAL(outcome(part), "ok");
       BOOST_TEST(!part->complete);
       BOOST_TEST(!part->winners.empty());
       const std::size_t known = journaled_orders(bench.journal());
       BOOST_TEST(known > 0U);
-      const Result<Tuning> tuning = bench.tune();
+      const Result<profile::Tuning> tuning = bench.tune();
       BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
       BOOST_TEST(tuning->complete);
       BOOST_TEST(calls_of(bench, "order").size() == orders - known);
@@ -295,14 +295,14 @@ BOOST_AUTO_TEST_CASE(WhereverItWasInterrupted, *boost::unit_test::label("slow"))
 
 BOOST_AUTO_TEST_CASE(ATuningThatIsDoneIsReadFromItsJournal) {
   SmallBench bench;
-  const Tuning tuning = required(bench.tune());
+  const profile::Tuning tuning = required(bench.tune());
   BOOST_TEST(lasting_text(required(bench.tune())) == lasting_text(tuning));
   BOOST_TEST(calls_of(bench, "order").empty());
 }
 
 BOOST_AUTO_TEST_CASE(CancelledAtOnceItKnowsNothing) {
   SmallBench bench;
-  const Result<Tuning> tuning = bench.tune(0);
+  const Result<profile::Tuning> tuning = bench.tune(0);
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(!tuning->complete);
   BOOST_TEST(tuning->winners.empty());
@@ -312,11 +312,11 @@ BOOST_AUTO_TEST_CASE(CancelledAtOnceItKnowsNothing) {
 BOOST_AUTO_TEST_CASE(WithTheBudgetUsedUpWhatIsKnownIsTheResult) {
   SmallBench bench;
   bench.options.budget = std::chrono::hours(1);
-  const Tuning part = required(bench.tune(14));  // in the finals
+  const profile::Tuning part = required(bench.tune(14));  // in the finals
   write_file(bench.journal(), read_file(bench.journal()) +
                                   R"({"key":"the end","variants":"v","at":4000.0,"us":[[]],"failures":[],"late":[]})" +
                                   "\n");
-  const Result<Tuning> tuning = bench.tune();
+  const Result<profile::Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(bench.shop.calls().empty());
   BOOST_TEST(tuning->complete);
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(WithTheBudgetUsedUpWhatIsKnownIsTheResult) {
 BOOST_AUTO_TEST_CASE(ABudgetThatIsTooShortForAnythingFails) {
   SmallBench bench;
   bench.options.budget = std::chrono::duration<double>(1e-9);
-  const Result<Tuning> tuning = bench.tune();
+  const Result<profile::Tuning> tuning = bench.tune();
   BOOST_TEST(outcome(tuning) == "build failed");
   BOOST_TEST(contains(tuning.status().message(), "within the budget"), tuning.status().message());
 }
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(OtherOptionsAreRefusedUnlessStartingOver) {
   SmallBench bench;
   BOOST_TEST(outcome(bench.tune(5)) == "ok");
   bench.options.seed = 2;
-  const Result<Tuning> other = bench.tune();
+  const Result<profile::Tuning> other = bench.tune();
   BOOST_TEST(outcome(other) == "invalid argument");
   BOOST_TEST(contains(other.status().message(), bench.journal()), other.status().message());
   BOOST_TEST(contains(other.status().message(), "other options: seed was 1, is 2;"), other.status().message());
@@ -369,7 +369,7 @@ BOOST_AUTO_TEST_CASE(TwoTuningsDoNotShareAWorkDirectory) {
   const std::atomic<bool> never{false};
   const auto start_another = [&](const TuneProgress&) {
     if (!second.empty()) return;
-    const Result<Tuning> other = builder::tune::run(bench.options, never, {});
+    const Result<profile::Tuning> other = builder::tune::run(bench.options, never, {});
     second = outcome(other) + ": " + other.status().message();
   };
   BOOST_TEST(outcome(builder::tune::run(bench.options, never, start_another)) == "ok");
@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(ImpossibleOptionsAreRefused) {
   const auto refused = [](void (*change)(TuneOptions&)) {
     Bench bench;
     change(bench.options);
-    const Result<Tuning> tuning = bench.tune();
+    const Result<profile::Tuning> tuning = bench.tune();
     return outcome(tuning) == "invalid argument" && bench.shop.calls().empty() && !fs::exists(bench.options.work);
   };
   BOOST_TEST(refused([](TuneOptions& o) { o.devices.clear(); }));
@@ -410,7 +410,7 @@ BOOST_AUTO_TEST_CASE(ImpossibleOptionsAreRefused) {
 BOOST_AUTO_TEST_CASE(AMissingWorkerAndAWorkDirectoryThatCannotBeMadeAreNamed) {
   Bench bench;
   const auto failure = [&] {
-    const Result<Tuning> tuning = bench.tune();
+    const Result<profile::Tuning> tuning = bench.tune();
     return outcome(tuning) + ": " + tuning.status().message();
   };
   bench.options.worker = "/no/such/worker";

@@ -140,13 +140,13 @@ BOOST_AUTO_TEST_CASE(TimesOfListedProblemsAreWritten) {
   std::ofstream(problems) << "16x24x32 batch 3\n8x8x8\n";
   const Arguments listed = {"--trans", "tn", "--precision", "single", "--problems", problems, "--times", times};
   const nlohmann::json rows = choices(baked_bundle(), listed).at("rows");
-  const builder::Tuning tuning = required(builder::read_times({times}));
+  const builder::profile::Tuning tuning = required(builder::profile::read_times({times}));
   BOOST_REQUIRE(rows.size() == 2U);
   BOOST_REQUIRE(tuning.shapes.size() == 2U);
   BOOST_TEST(builder::name(tuning.shapes[0]) == "single tn 16x24x32 batch 3");
   BOOST_TEST(builder::name(tuning.shapes[1]) == "single tn 8x8x8");
   BOOST_TEST(tuning.measurements.size() == rows[0].at("timed").size() + rows[1].at("timed").size());
-  for (const builder::Measurement& m : tuning.measurements) {
+  for (const builder::profile::Measurement& m : tuning.measurements) {
     const double us = rows.at(m.shape).at("timed").at(tuning.variants[m.variant]);
     BOOST_TEST(m.median_us == us, boost::test_tools::tolerance(1e-3));
   }

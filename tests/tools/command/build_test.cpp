@@ -179,9 +179,9 @@ BOOST_AUTO_TEST_CASE(AProfilesWinnersAreBakedForTheDeviceItWasMadeFor) {
   const builder::Device device = first_device();
   const std::string winner = some_winner(device);
   const Directory directory;
-  builder::Tuning tuning = builder::test::tuning_of(winner, 1000, device);
+  builder::profile::Tuning tuning = builder::test::tuning_of(winner, 1000, device);
   tuning.target.driver_version = "some older one";
-  const std::string profile = directory.write("tuned.json", tuning_text(tuning));
+  const std::string profile = directory.write("tuned.json", builder::profile::tuning_text(tuning));
   const std::string output = directory.path("tuned.clbake");
   fs::copy_file(baked_bundle(), output);
   const Outcome outcome = clbake({"build", "--profile", profile, "--replace", "-o", output, "--json"});
@@ -213,10 +213,10 @@ BOOST_AUTO_TEST_CASE(AProfileOfAnotherDeviceIsRefusedWithBothNames) {
   baked_bundle();
   const builder::Device device = first_device();
   const std::string here = device.target.device_name;
-  builder::Tuning tuning = builder::test::tuning_of(some_winner(device), 1000, device);
+  builder::profile::Tuning tuning = builder::test::tuning_of(some_winner(device), 1000, device);
   tuning.target.device_name = "Device B";
   const Directory directory;
-  const std::string profile = directory.write("tuned.json", tuning_text(tuning));
+  const std::string profile = directory.write("tuned.json", builder::profile::tuning_text(tuning));
   for (const Arguments& more : {Arguments{}, {"--device", "0"}}) {
     check_refused(clbake(Arguments{"build", "--profile", profile, "-o", directory.path("x.clbake")} + more), 1,
                   {"clbake build: " + profile, "Device B", here, "--force"});

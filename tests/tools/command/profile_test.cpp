@@ -9,7 +9,7 @@
 namespace clbake::tool::test {
 namespace {
 
-using builder::tuning_text;
+using builder::profile::tuning_text;
 using builder::test::made_up_device;
 using builder::test::made_up_tuning;
 using builder::test::tuning_of;
@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(ProfilesAreMerged) {
     const Outcome outcome = clbake(all, no_platform());
     BOOST_REQUIRE_MESSAGE(outcome.status == 0, outcome.err);
     BOOST_TEST(contains(outcome.out, "2 profiles joined, 2 variants timed on 1 shape,"), outcome.out);
-    const builder::Tuning merged = required(builder::read_tuning(output));
+    const builder::profile::Tuning merged = required(builder::profile::read_tuning(output));
     BOOST_TEST(merged.command == "clbake tune --merge " + a + "," + b + " -o " + output);
     BOOST_TEST(merged.tool.rfind("clbake ", 0) == 0U);
     BOOST_TEST(merged.strategy == "merged");

@@ -37,8 +37,8 @@ bool made_for(const Target& tuned, const Target& device);
 // Fails with invalid_argument: a named variant that breaks a constraint of a device; a profile that was made for none
 // of the devices or a device that none was made for, unless options.foreign_profiles; two profiles of one device;
 // a profile without a winner of the wanted precisions.
-Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
-                                             const std::vector<NamedTuning>& shipped = shipped_profiles());
+Result<std::vector<BakeList>> bake_lists_for(
+    const BuildOptions& options, const std::vector<profile::NamedTuning>& shipped = profile::shipped_profiles());
 
 // The profile of contents.targets[target]: the bake_list's choice among the variants that were baked, and the defaults.
 cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list);

@@ -22,11 +22,11 @@ struct BuildOptions {
   std::vector<compile::OfflineTarget> targets;  // devices that are not here; none of them may have an obstacle
   std::vector<Precision> precisions;            // of what is baked; empty with profiles: those that were tuned
   std::vector<kernels::Params> variants;        // exactly these, instead of a profile's
-  std::vector<NamedTuning> profiles;       // instead of the shipped ones, each for the devices that it was made for
-  bool foreign_profiles = false;           // for other devices, too
-  bool untuned = false;                    // the default variants instead of a shipped profile
-  std::vector<program::Program> programs;  // the application's own, for every device and target
-  bool gemm = true;                        // false: no variants of GEMM, `programs` alone
+  std::vector<profile::NamedTuning> profiles;  // instead of the shipped ones, each for the devices that it was made for
+  bool foreign_profiles = false;               // for other devices, too
+  bool untuned = false;                        // the default variants instead of a shipped profile
+  std::vector<program::Program> programs;      // the application's own, for every device and target
+  bool gemm = true;                            // false: no variants of GEMM, `programs` alone
   std::string output;
   // Executable whose `worker compile JOB OUT`, `worker prove JOB OVERHEAD OUT` and, for targets,
   // `worker compile-offline JOB OUT` do the compiler's and the driver's part.

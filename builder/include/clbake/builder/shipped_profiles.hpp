@@ -4,7 +4,7 @@
 #include <clbake/builder/devices.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 // "cpu-avx512", "cpu-avx2", "nvidia", "amd", "intel-gpu" or "other".
 std::string device_class(const Device& device);
@@ -12,4 +12,4 @@ std::string device_class(const Device& device);
 // Those of builder/profiles/; `file` is the class. Not every class was tuned.
 const std::vector<NamedTuning>& shipped_profiles();
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 struct TimesFile {
   Target target;
@@ -38,4 +38,4 @@ std::string times_row(const Shape& shape, const std::vector<double>& us);
 // read_text_file.
 Result<Tuning> read_times(const std::vector<std::string>& paths);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

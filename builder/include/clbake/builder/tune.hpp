@@ -39,7 +39,7 @@ struct TuneOptions {
   TuneShapes shapes;
   // A profile of the device's class, or an empty one: its variants are tried first, and its cost models serve where the
   // measurements give nothing better.
-  Tuning prior;
+  profile::Tuning prior;
   Strategy strategy = Strategy::staged;
   std::vector<kernels::Params> variants;  // for Strategy::variants: those of each kind, which the device must admit
   // Seconds; 0 = no budget: the search ends when it has tried every point.
@@ -68,8 +68,8 @@ struct TuneProgress {
 // false; the same options then go on from there. Equal measurements give equal results. `progress` (may be empty) is
 // called on the caller's thread. Fails with invalid_argument (also when `work` has an unfinished tuning with other
 // options), io (also when another tuning uses the directory), or build_failed when no variant ran at all.
-Result<Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
-                   const std::function<void(const TuneProgress&)>& progress);
+Result<profile::Tuning> run(const TuneOptions& options, const std::atomic<bool>& cancel,
+                            const std::function<void(const TuneProgress&)>& progress);
 
 // Removes the journal and the driver's cache, when the profile is written. Nothing happens while a tuning uses them.
 void forget(const std::string& work);

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 // One variant timed on one shape.
 struct Measurement {
@@ -97,4 +97,4 @@ double tie(const Tuning& tuning, const Measurement& a, const Measurement& b);
 // Names of the variants that exceptions and cost models name, each once, in the order of `variants`.
 std::vector<std::string> wanted_variants(const Tuning& tuning);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile

@@ -16,7 +16,7 @@
 
 #include <clbake/builder/tuning.hpp>
 
-namespace clbake::builder {
+namespace clbake::builder::profile {
 
 // A tuning and where it came from, for messages.
 struct NamedTuning {
@@ -55,4 +55,4 @@ bool is_brief(const Tuning& tuning);  // there are winners, and no measurements
 // first, or a brief one.
 Result<Tuning> merge(const std::vector<NamedTuning>& profiles);
 
-}  // namespace clbake::builder
+}  // namespace clbake::builder::profile
