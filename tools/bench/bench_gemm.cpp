@@ -1,6 +1,7 @@
 // `clbake bench gemm`: speed of the bundle's kernels, side by side with other libraries.
-#include "bench/gemm_bench.hpp"
+#include "bench/bench.hpp"
 #include "bench/host_calls.hpp"
+#include "bench/peers/peers.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
@@ -9,9 +10,13 @@
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
+#include <clbake/builder/tuning.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -75,15 +80,128 @@ void check_without(const Cli& cli, const char* option, const std::vector<const c
   }
 }
 
+struct GemmBench {
+  BenchDevice on;
+  std::vector<Served> bundles;  // the measured one, and perhaps another one to compare with
+  std::vector<std::unique_ptr<Peer>> peers;
+  std::size_t rounds = 0;
+  Json rows = Json::array();
+  std::map<std::string, std::string> missing = {};  // bundle or peer and what it lacks; why
+  bool lacks_kinds = false;                         // of a bundle: some problems were left out
+};
+
+// Not baked: left out. Any other failure ends the benchmark.
+bool is_missing(const Status& status) {
+  const Code code = status.code();
+  return code == Code::no_target || code == Code::other_driver || code == Code::no_variant || code == Code::no_entry;
+}
+
+// The largest error of one product.
+double checked_error(builder::GemmRun& gemm_run, Gemm& gemm) {
+  need(gemm_run.reset());
+  need(gemm_run.run(gemm));
+  const builder::Check check = need(gemm_run.check());
+  if (!check.ok()) throw Failure("wrong result of " + gemm.explanation().variant);
+  return check.max_error;
+}
+
+// A bundle's kernels for the problem.
+struct Entrant {
+  std::string bundle;
+  Gemm gemm;
+  double error;
+};
+
+// None when one of the bundles lacks the problem. The variant is that of the first bundle only.
+std::vector<Entrant> entrants(GemmBench& bench, const Problem& problem, const std::string& variant) {
+  std::vector<Entrant> list;
+  for (const Served& bundle : bench.bundles) {
+    Result<Gemm> gemm = bundle.library.prepare(problem, list.empty() ? variant : std::string());
+    if (!gemm && is_missing(gemm.status())) {
+      bench.missing.emplace(bundle.name + ": " + builder::kind_name(problem), gemm.status().message());
+      bench.lacks_kinds = true;
+      return {};
+    }
+    list.push_back({bundle.name, need(std::move(gemm), bundle.name), 0});
+  }
+  return list;
+}
+
+// Those that compute the problem, with its matrices. A library that computes something else is no peer; its products in
+// other precisions than single, and its batches, are not checked.
+std::vector<Peer*> peers_for(GemmBench& bench, const Problem& problem) {
+  std::vector<Peer*> able;
+  for (const std::unique_ptr<Peer>& peer : bench.peers) {
+    if (!peer->has(problem.precision)) {
+      bench.missing.emplace(peer->name() + (": " + std::string(clbake::name(problem.precision))),
+                            "not in this library's interface");
+    } else if (!peer->set(problem)) {
+      bench.missing.emplace(peer->name() + (": " + builder::name(builder::shape_of(problem))),
+                            "no proposed algorithm computes this product");
+    } else {
+      const bool checked = problem.precision == Precision::single_precision && problem.batch == 1;
+      if (checked) check_single(*peer, problem);
+      able.push_back(peer.get());
+    }
+  }
+  return able;
+}
+
+// Adds a row for each peer, or one without a peer, of this variant, or of the profile's choice if the name is empty.
+// What a bundle or a peer does not have is noted in `missing` and left out.
+void measure(GemmBench& bench, const Problem& problem, const std::string& variant) {
+  std::vector<Entrant> ours = entrants(bench, problem, variant);
+  if (ours.empty()) return;
+  builder::GemmRunOptions options;
+  options.check_limit = builder::kPatientCheck;
+  builder::GemmRun gemm_run = need(builder::GemmRun::create(bench.on.session, bench.on.device, problem, options));
+  std::vector<TimedCall> calls;
+  for (Entrant& entrant : ours) {
+    entrant.error = checked_error(gemm_run, entrant.gemm);
+    calls.push_back({[&] { need(gemm_run.time(entrant.gemm)); }});
+  }
+  const std::vector<Peer*> others = peers_for(bench, problem);
+  for (Peer* peer : others) calls.push_back({[peer] { peer->run(); }});
+  time_alternately(calls, bench.rounds);
+
+  const auto speed = [&](double us) { return builder::gflops(builder::shape_of(problem), us); };
+  const double us = builder::median(calls[0].us);
+  const bool fused = problem.epilogue.bias != Bias::none;
+  const Json row = {
+      {"precision", clbake::name(problem.precision)},
+      {"trans", trans_name(problem)},
+      {"m", problem.m},
+      {"n", problem.n},
+      {"k", problem.k},
+      {"batch", problem.batch},
+      {"activation", fused ? Json(activation_words[static_cast<std::size_t>(problem.epilogue.activation)]) : Json()},
+      {"variant", ours.front().gemm.explanation().variant},
+      {"median_us", us},
+      {"gflops", speed(us)},
+      {"error", ours.front().error},
+      {"peer", nullptr},
+      {"peer_variant", nullptr},
+      {"peer_gflops", nullptr},
+      {"ratio", nullptr}};
+  if (calls.size() == 1) bench.rows.push_back(row);
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const bool is_bundle = i < ours.size();
+    const double peer_us = builder::median(calls[i].us);
+    Json& compared = bench.rows.emplace_back(row);
+    compared["peer"] = is_bundle ? ours[i].bundle : others[i - ours.size()]->name();
+    if (is_bundle) compared["peer_variant"] = ours[i].gemm.explanation().variant;
+    compared["peer_gflops"] = speed(peer_us);
+    compared["ratio"] = peer_us / us;
+  }
+}
+
 void measure_all(GemmBench& bench, const Cli& cli, const std::vector<Problem>& problems) {
   std::vector<std::string> variants = cli.list("variant");
   if (variants.empty()) variants.emplace_back();  // the profile's choice
   ProgressBar bar;
-  std::size_t done = 0;
-  for (const Problem& problem : problems) {
-    for (const std::string& variant : variants) bench.measure(problem, variant_name(variant));
-    ++done;
-    if (!bench.rows.empty()) bar.show(done, problems.size(), name(Size{problem.m, problem.n, problem.k}));
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    for (const std::string& variant : variants) measure(bench, problems[i], variant_name(variant));
+    if (!bench.rows.empty()) bar.show(i + 1, problems.size(), builder::name(builder::shape_of(problems[i])));
   }
 }
 
@@ -104,19 +222,14 @@ int time_host(const Cli& cli) {
   return kSuccess;
 }
 
-// In the order in which peers first appear.
 Json means_json(const Json& rows) {
-  Json means = Json::array();
-  std::vector<std::vector<double>> ratios;
+  std::map<std::string, std::vector<double>> ratios;
   for (const Json& row : rows) {
-    if (row["peer"].is_null()) continue;
-    std::size_t i = 0;
-    while (i < means.size() && means[i]["peer"] != row["peer"]) ++i;
-    if (i == means.size()) means.push_back({{"peer", row["peer"]}}), ratios.emplace_back();
-    ratios[i].push_back(row["ratio"]);
+    if (!row["peer"].is_null()) ratios[row["peer"]].push_back(row["ratio"]);
   }
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    means[i].update({{"ratio", geometric_mean(ratios[i])}, {"rows", ratios[i].size()}});
+  Json means = Json::array();
+  for (const auto& [peer, list] : ratios) {
+    means.push_back({{"peer", peer}, {"ratio", geometric_mean(list)}, {"rows", list.size()}});
   }
   return means;
 }

@@ -12,6 +12,7 @@ runs.csv.
 import argparse
 import csv
 import datetime
+import itertools
 import json
 import math
 import sys
@@ -20,8 +21,8 @@ from pathlib import Path
 
 COLUMNS = {
     "runs": ["run", "date", "machine", "device", "driver", "commit", "command"],
-    "cold": ["run", "size", "path", "load_ms", "first_launch_ms", "first_result_ms", "min_ms", "max_ms", "trials",
-             "steady_ms"],
+    "cold": ["run", "m", "path", "load_ms", "first_launch_ms", "first_result_ms", "first_result_ms_min",
+             "first_result_ms_max", "trials", "steady_ms"],
     "gemm": ["run", "precision", "trans", "m", "n", "k", "batch", "activation", "gflops", "peer", "peer_gflops",
              "ratio"],
     # Earlier runs of which only the geometric mean and the least ratio of a list of products were kept.
@@ -29,8 +30,8 @@ COLUMNS = {
     "slower": ["run", "precision", "peer", "products", "ratio", "why"],
     "figures": ["run", "table", "row", "column", "value"],
 }
-NUMBERS = {"size", "load_ms", "first_launch_ms", "first_result_ms", "min_ms", "max_ms", "trials", "steady_ms", "m", "n",
-           "k", "batch", "gflops", "peer_gflops", "ratio", "count", "mean", "least", "value"}
+NUMBERS = {"load_ms", "first_launch_ms", "first_result_ms", "first_result_ms_min", "first_result_ms_max", "trials",
+           "steady_ms", "m", "n", "k", "batch", "gflops", "peer_gflops", "ratio", "count", "mean", "least", "value"}
 
 PATHS = {
     "bundle": ("clbake bundle", "nothing left to compile"),
@@ -46,9 +47,6 @@ PEERS = {"openblas": "OpenBLAS", "clblast": "CLBlast", "cublas": "cuBLAS", "cubl
          "separate": "a kernel of its own"}
 SHAPES = ["small squares", "squares", "unaligned squares", "few rows or columns", "small C, long k", "batches",
           "other shapes"]
-# Columns of cold.csv that have another name in the JSON.
-IN_JSON = {"min_ms": "first_result_ms_min", "max_ms": "first_result_ms_max"}
-
 # The first column of a table of figures.csv.
 HEADS = {"application": "driver", "size": "bundle", "open": "entries", "read": "program"}
 
@@ -60,6 +58,7 @@ class DataError(Exception):
 # ---- Data ----
 
 def read_table(folder, name):
+    """A list of rows, each with its place, for messages."""
     path = folder / (name + ".csv")
     with open(path, newline="", encoding="utf-8") as file:
         lines = list(csv.reader(file))
@@ -67,53 +66,52 @@ def read_table(folder, name):
         raise DataError(f"{path}: the first line is not {','.join(COLUMNS[name])}")
     rows = []
     for number, line in enumerate(lines[1:], 2):
+        place = f"{path}: line {number}"
         if len(line) != len(COLUMNS[name]):
-            raise DataError(f"{path}: line {number}: {len(line)} fields, not {len(COLUMNS[name])}")
+            raise DataError(f"{place}: {len(line)} fields, not {len(COLUMNS[name])}")
         row = dict(zip(COLUMNS[name], line))
         for column in NUMBERS & row.keys():
             try:
                 row[column] = float(row[column]) if row[column] else None
             except ValueError:
-                raise DataError(f"{path}: line {number}: {column}: '{row[column]}' is not a number") from None
-        rows.append((number, row))
-    return path, rows
+                raise DataError(f"{place}: {column}: '{row[column]}' is not a number") from None
+        check_names(place, row)
+        rows.append({**row, "place": place})
+    return rows
+
+
+def check_names(place, row):
+    for key, known in (("peer", PEERS), ("path", PATHS)):
+        if row.get(key) and row[key] not in known:
+            raise DataError(f"{place}: the {key} '{row[key]}' is none of {', '.join(known)}")
 
 
 def read_data(folder):
     """Lists of rows by the name of their file; `row["at"]` is the row's run."""
-    _, lines = read_table(folder, "runs")
-    data = {"runs": [row for _, row in lines]}
-    runs = {row["run"]: row for row in data["runs"]}
-    for name in COLUMNS.keys() - {"runs"}:
-        path, lines = read_table(folder, name)
-        for number, row in lines:
-            if row["run"] not in runs:
-                raise DataError(f"{path}: line {number}: run {row['run']} is not in runs.csv")
-            if row.get("peer") and row["peer"] not in PEERS:
-                raise DataError(f"{path}: line {number}: the peer '{row['peer']}' is none of {', '.join(PEERS)}")
-            row["at"] = runs[row["run"]]
-        data[name] = [row for _, row in lines]
+    data = {name: read_table(folder, name) for name in COLUMNS}
+    runs = {row["run"]: row for row in data.pop("runs")}
+    for row in itertools.chain(*data.values()):
+        if row["run"] not in runs:
+            raise DataError(f"{row['place']}: run {row['run']} is not in runs.csv")
+        row["at"] = runs[row["run"]]
     return data
 
 
 def add(folder, path, run):
     """Appends a measurement, or writes nothing; `run` has machine, commit and command."""
-    number = 1 + max((int(row["run"]) for _, row in read_table(folder, "runs")[1]), default=0)
+    number = 1 + max((int(row["run"]) for row in read_table(folder, "runs")), default=0)
     try:
         report = json.loads(path.read_text(encoding="utf-8"))
         name = "cold" if "path" in report["rows"][0] else "gemm"
         read_table(folder, name)  # fails where the file has other columns
-        run = {**run, "run": number, "date": datetime.date.today().isoformat(), "device": report["device"],
-               "driver": report["driver"]}
-        rows = [{**row, "run": number, "size": report.get("m")} for row in report["rows"]]
-        lines = {table: [[row[IN_JSON.get(column, column)] for column in COLUMNS[table]] for row in added]
-                 for table, added in ((name, rows), ("runs", [run]))}
+        common = {**report, **run, "run": number, "date": datetime.date.today().isoformat()}
+        rows = [{**common, **row} for row in report["rows"]]
+        lines = {table: [[row[column] for column in COLUMNS[table]] for row in added]
+                 for table, added in ((name, rows), ("runs", [common]))}
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise DataError(f"{path}: is not what 'clbake bench gemm' or 'bench cold' printed: {error!r}") from None
-    key, known = ("path", PATHS) if name == "cold" else ("peer", PEERS)
     for row in rows:
-        if row[key] is not None and row[key] not in known:
-            raise DataError(f"{path}: the {key} '{row[key]}' is none of the tables': {', '.join(known)}")
+        check_names(path, row)
     for table, added in lines.items():
         with open(folder / (table + ".csv"), "a", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerows(
@@ -173,16 +171,6 @@ def text_of(value):
     return f"{value:,.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"
 
 
-def figure(value):
-    """As it stands in the data."""
-    return f"{value:,.12g}"
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(line) + " |" for line in [head, *rows]]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(head) - 1), *lines[1:]])
-
-
 def sources(rows):
     """Where the figures of a table are from."""
     runs = sorted({int(row["run"]) for row in rows})
@@ -202,62 +190,63 @@ def ordered(values):
     return list(dict.fromkeys(values))
 
 
+def table(corner, cells, used, columns=None):
+    """Of {(row, column): text}, rows and columns as they first appear, made of the rows `used` of the data."""
+    columns = columns or ordered(column for _, column in cells)
+    lines = [[corner, *columns]]
+    for title in ordered(row for row, _ in cells):
+        lines.append([title] + [cells.get((title, column), "") for column in columns])
+    lines = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([lines[0], "|---|" + "---:|" * len(columns), *lines[1:]]) + "\n\n" + sources(used)
+
+
 def first_result_table(data):
     rows = newest(data["cold"], lambda row: (row["at"]["machine"], row["path"]))
+    rows.sort(key=lambda row: list(PATHS).index(row["path"]))
     machines = ordered(row["at"]["machine"] for row in rows)
-    cells = {(row["path"], row["at"]["machine"]): row for row in rows}
-    lines = []
-    for path, (name, detail) in PATHS.items():
-        line = [f"{name}, {detail}"]
-        for machine in machines:
-            row = cells.get((path, machine))
-            spread = f" ({text_of(row['min_ms'])}-{text_of(row['max_ms'])})" if row and row["min_ms"] else ""
-            line.append(text_of(row["first_result_ms"]) + spread if row else "")
-        line.append(text_of(cells[path, machines[0]]["steady_ms"]) if (path, machines[0]) in cells else "")
-        lines.append(line)
-    head = ["first result, ms"] + machines + [f"later calls, {machines[0]}"]
-    return table(head, lines) + "\n\n" + sources(rows)
+    cells = {}
+    for row in rows:
+        title, machine = ", ".join(PATHS[row["path"]]), row["at"]["machine"]
+        least, most = text_of(row["first_result_ms_min"]), text_of(row["first_result_ms_max"])
+        cells[title, machine] = text_of(row["first_result_ms"]) + (f" ({least}-{most})" if least else "")
+        if machine == machines[0]:
+            cells[title, f"later calls, {machine}"] = text_of(row["steady_ms"])
+    return table("first result, ms", cells, rows, machines + [f"later calls, {machines[0]}"])
 
 
 def speed_table(data):
     result = ratios_by_shapes(data)
-    lines = []
-    for machine, peer, precision in sorted(result, key=lambda key: (ordered(k[0] for k in result).index(key[0]),
-                                                                    list(PEERS).index(key[1]))):
-        if precision.startswith("complex"):  # in the table of what is slower
-            continue
-        line = [f"{machine}, {precision}, {PEERS[peer]}"]
-        for shapes in SHAPES:
-            mean, least = result[machine, peer, precision].get(shapes, (None, None))
-            line.append("" if least is None else f"{text_of(mean)}/{text_of(least)}")
-        lines.append(line)
+    machines = ordered(machine for machine, _, _ in result)
+    cells = {}
+    for key in sorted(result, key=lambda key: (machines.index(key[0]), list(PEERS).index(key[1]))):
+        machine, peer, precision = key
+        if not precision.startswith("complex"):  # these are in the table of what is slower
+            for shapes, (mean, least) in result[key].items():
+                cells[f"{machine}, {precision}, {PEERS[peer]}", shapes] = f"{text_of(mean)}/{text_of(least)}"
     rows = [row for row in data["classes"] + data["gemm"] if row["peer"] and not row.get("activation")]
-    return table(["mean/least ratio"] + list(SHAPES), lines) + "\n\n" + sources(rows)
+    return table("mean/least ratio", cells, rows, SHAPES)
 
 
 def slower_table(data):
-    lines = [[f"{row['at']['machine']}, {row['precision']}: {row['products']}", PEERS[row["peer"]],
-              text_of(row["ratio"]), row["why"]] for row in sorted(data["slower"], key=lambda row: row["ratio"])]
-    return table(["products", "peer", "ratio", "why"], lines) + "\n\n" + sources(data["slower"])
+    cells = {}
+    for row in sorted(data["slower"], key=lambda row: row["ratio"]):
+        title = f"{row['at']['machine']}, {row['precision']}: {row['products']}"
+        cells.update({(title, "peer"): PEERS[row["peer"]], (title, "ratio"): text_of(row["ratio"]),
+                      (title, "why"): row["why"]})
+    return table("products", cells, data["slower"])
 
 
 def epilogue_table(data):
     rows = newest([row for row in data["gemm"] if row["activation"]],
                   lambda row: (row["at"]["machine"], row["m"], row["activation"]))
-    columns = ordered((row["at"]["machine"], row["m"]) for row in rows)
-    cells = {(row["activation"], (row["at"]["machine"], row["m"])): row["ratio"] for row in rows}
-    lines = [[activation] + [text_of(cells.get((activation, column))) for column in columns]
-             for activation in ordered(row["activation"] for row in rows)]
-    return table(["activation"] + [f"{machine}, {m:.0f}" for machine, m in columns], lines) + "\n\n" + sources(rows)
+    cells = {(row["activation"], f"{row['at']['machine']}, {row['m']:.0f}"): text_of(row["ratio"]) for row in rows}
+    return table("activation", cells, rows)
 
 
 def figures_table(data, name):
     rows = [row for row in data["figures"] if row["table"] == name]
-    columns = ordered(row["column"] for row in rows)
-    cells = {(row["row"], row["column"]): row["value"] for row in rows}
-    lines = [[title] + [figure(cells[title, column]) if (title, column) in cells else "" for column in columns]
-             for title in ordered(row["row"] for row in rows)]
-    return table([HEADS.get(name, "")] + columns, lines) + "\n\n" + sources(rows)
+    cells = {(row["row"], row["column"]): f"{row['value']:,.12g}" for row in rows}  # as in the data
+    return table(HEADS.get(name, ""), cells, rows)
 
 
 # ---- The picture: dots on a logarithmic axis. Lengths in user units ----
@@ -309,8 +298,8 @@ def first_result_picture(data):
     rows = newest([row for row in data["cold"] if row["at"]["machine"] == machine], lambda row: row["path"])
     rows.sort(key=lambda row: row["first_result_ms"])
     bottom = TOP + ROW * len(rows)
-    least = math.floor(math.log10(min(row["min_ms"] for row in rows)))
-    most = math.ceil(math.log10(max(row["max_ms"] for row in rows)))
+    least = math.floor(math.log10(min(row["first_result_ms_min"] for row in rows)))
+    most = math.ceil(math.log10(max(row["first_result_ms_max"] for row in rows)))
     x_of = lambda ms: LEFT + (math.log10(ms) - least) / (most - least) * (RIGHT - LEFT)
     body = described = ""
     for power in range(least, most + 1):
@@ -318,17 +307,17 @@ def first_result_picture(data):
         body += line(x, TOP - 6, x, bottom, "grid")
         body += label(x, bottom + 18, "small middle", f"{10 ** power} ms" if power < 3 else f"{10 ** (power - 3)} s")
     for i, row in enumerate(rows):
-        name, detail = PATHS.get(row["path"], (row["path"], ""))
+        name, detail = PATHS[row["path"]]
         y, x = TOP + ROW * (i + 0.5), x_of(row["first_result_ms"])
         ours = row["path"] == "bundle"
-        body += label(20, y - 2 if detail else y + 5, "name", name)
-        body += label(20, y + 14, "small", detail) if detail else ""
-        body += line(x_of(row["min_ms"]), y, x_of(row["max_ms"]), y, "band a" if ours else "band other")
+        body += label(20, y - 2, "name", name) + label(20, y + 14, "small", detail)
+        fastest, slowest = x_of(row["first_result_ms_min"]), x_of(row["first_result_ms_max"])
+        body += line(fastest, y, slowest, y, "band a" if ours else "band other")
         body += f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" class="{"a" if ours else "other"}"/>\n'
-        body += label(max(x + 7, x_of(row["max_ms"])) + 10, y + 5, "value bold" if ours else "value",
+        body += label(max(x + 7, slowest) + 10, y + 5, "value bold" if ours else "value",
                       duration(row["first_result_ms"]))
         described += f" {name} ({detail}): {duration(row['first_result_ms'])}."
-    size, height = f"{rows[0]['size']:.0f}", bottom + BELOW
+    size, height = f"{rows[0]['m']:.0f}", bottom + BELOW
     title = "Time to the first correct matrix product"
     subtitle = f"{size} x {size} x {size} in single precision on {rows[0]['at']['device']}, {rows[0]['at']['driver']}"
     foot = (f"Median of {rows[0]['trials']:.0f} new processes, from an existing OpenCL context; band: fastest to "

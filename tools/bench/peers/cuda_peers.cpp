@@ -1,6 +1,8 @@
-// cuBLASLt, the interface of cuBLAS in which the caller chooses the algorithm: the fastest of those that it proposes.
+// The libraries on CUDA: cuBLAS, and cuBLASLt, in which the caller chooses the algorithm: the fastest of those that it
+// proposes. They and CUDA's runtime library are opened when asked for.
 #include "bench/bench.hpp"
-#include "bench/peers/cuda_peer.hpp"
+#include "bench/peers/peers.hpp"
+#include "bench/peers/shared_library.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/operand.hpp>
@@ -11,6 +13,147 @@
 
 namespace clbake::tool {
 namespace {
+
+// cudaMemcpyKind, from driver_types.h.
+constexpr int kToDevice = 1;
+constexpr int kToHost = 2;
+
+struct CudaRuntime {
+  SharedLibrary library{{"libcudart.so", "libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"}};
+  int (*malloc)(void**, std::size_t) = library["cudaMalloc"];
+  int (*free)(void*) = library["cudaFree"];
+  int (*memcpy)(void*, const void*, std::size_t, int) = library["cudaMemcpy"];
+  int (*synchronize)() = library["cudaDeviceSynchronize"];
+};
+
+// A handle that a function of a library made, and the function that destroys it.
+struct Destroy {
+  int (*destroy)(void*) = nullptr;
+  void operator()(void* handle) const { destroy(handle); }
+};
+using Handle = std::unique_ptr<void, Destroy>;
+
+// Matrices in the device's memory. The libraries are column-major: they compute the same problem with A and B, and m
+// and n, exchanged.
+class CudaPeer : public Peer {
+ public:
+  bool has(Precision /*precision*/) const override { return true; }
+
+  bool set(const Problem& problem) override {
+    problem_ = problem;
+    for (Handle* matrix : {&a_, &b_, &c_}) matrix->reset();  // before there are others
+    const Extents e = extents(problem);
+    for (const auto& [matrix, count] : {std::pair(&a_, e.a), {&b_, e.b}, {&c_, e.c}}) {
+      *matrix = make("cudaMalloc: ", cuda_.free, cuda_.malloc, count * element_bytes(problem.precision));
+      fill(matrix->get(), count);
+    }
+    return true;
+  }
+
+  void run() override {
+    need_success("", start());
+    need_success("cudaDeviceSynchronize: ", cuda_.synchronize());
+  }
+
+  std::vector<float> single_result() const override {
+    std::vector<float> c(extents(problem_).c);
+    need_success("cudaMemcpy: ", cuda_.memcpy(c.data(), c_.get(), c.size() * sizeof(float), kToHost));
+    return c;
+  }
+
+ protected:
+  // Starts the product on CUDA's default stream. Returns the library's status, 0 for success.
+  virtual int start() = 0;
+
+  // Throws Failure, which names the peer and `what`, for any status but 0.
+  void need_success(const char* what, int status) const {
+    if (status != 0) throw Failure(std::string(name()) + ": " + what + "status " + std::to_string(status));
+  }
+
+  // Throws Failure, which names the peer and `what`, when `create` fails.
+  template <typename... Parameters, typename... Arguments>
+  Handle make(const char* what, int (*destroy)(void*), int (*create)(void**, Parameters...),
+              Arguments... arguments) const {
+    void* handle = nullptr;
+    need_success(what, create(&handle, arguments...));
+    return Handle(handle, {destroy});
+  }
+
+  // Gives C the numbers again that it had before the first product.
+  void refill_c() { fill(c_.get(), extents(problem_).c); }
+
+  // The problem in the numbers of library_types.h and cublas_api.h: the types of the matrices, of alpha and beta, and
+  // of the sums (cublasComputeType_t), which are in single precision for 16 bits, as clbake's.
+  int type() const {
+    switch (problem_.precision) {
+      case Precision::half_precision: return 2;    // CUDA_R_16F
+      case Precision::bfloat16: return 14;         // CUDA_R_16BF
+      case Precision::single_precision: return 0;  // CUDA_R_32F
+      case Precision::double_precision: return 1;  // CUDA_R_64F
+      case Precision::complex_single: return 4;    // CUDA_C_32F
+      case Precision::complex_double: return 5;    // CUDA_C_64F
+    }
+    return -1;
+  }
+  int scalar_type() const { return has_16_bits(problem_.precision) ? 0 : type(); }
+  int sum_type() const { return in_double() ? 70 : 68; }
+  int first_operation() const { return operation(problem_.trans_b, problem_.conj_b); }
+  int second_operation() const { return operation(problem_.trans_a, problem_.conj_a); }
+  // 1 and 0 as scalar_type().
+  const void* one() const { return in_double() ? static_cast<const void*>(double_one_) : single_one_; }
+  const void* zero() const { return zero_; }
+
+  const CudaRuntime cuda_;
+  Problem problem_;
+  Handle a_, b_, c_;
+
+ private:
+  static int operation(bool transposed, bool conjugated) { return !transposed ? 0 : conjugated ? 2 : 1; }
+  bool in_double() const { return real_precision(problem_.precision) == Precision::double_precision; }
+
+  void fill(void* matrix, std::size_t count) const {
+    const std::vector<unsigned char> bytes = random_matrix(problem_.precision, count);
+    need_success("cudaMemcpy: ", cuda_.memcpy(matrix, bytes.data(), bytes.size(), kToDevice));
+  }
+
+  alignas(16) const float single_one_[2] = {1, 0};
+  alignas(16) const double double_one_[2] = {1, 0};
+  alignas(16) const double zero_[2] = {0, 0};
+};
+
+constexpr int kDefaultAlgorithm = -1;  // CUBLAS_GEMM_DEFAULT
+
+class Cublas : public CudaPeer {
+ public:
+  const char* name() const override { return "cublas"; }
+  void attach(const builder::Session* /*session*/) override { handle_ = make("no device, ", destroy_, create_); }
+
+ private:
+  int start() override {
+    const Problem& p = problem_;
+    const auto as_int = [](std::size_t x) { return static_cast<int>(x); };
+    const auto apart = [](std::size_t x) { return static_cast<long long>(x); };
+    if (p.batch > 1) {
+      return batch_(handle_.get(), first_operation(), second_operation(), as_int(p.n), as_int(p.m), as_int(p.k), one(),
+                    b_.get(), type(), as_int(p.ldb), apart(p.b_stride), a_.get(), type(), as_int(p.lda),
+                    apart(p.a_stride), zero(), c_.get(), type(), as_int(p.ldc), apart(p.c_stride), as_int(p.batch),
+                    sum_type(), kDefaultAlgorithm);
+    }
+    return gemm_(handle_.get(), first_operation(), second_operation(), as_int(p.n), as_int(p.m), as_int(p.k), one(),
+                 b_.get(), type(), as_int(p.ldb), a_.get(), type(), as_int(p.lda), zero(), c_.get(), type(),
+                 as_int(p.ldc), sum_type(), kDefaultAlgorithm);
+  }
+
+  const SharedLibrary library_{{"libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}};
+  int (*const create_)(void**) = library_["cublasCreate_v2"];
+  int (*const destroy_)(void*) = library_["cublasDestroy_v2"];
+  int (*const gemm_)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+                     const void*, void*, int, int, int, int) = library_["cublasGemmEx"];
+  int (*const batch_)(void*, int, int, int, int, int, const void*, const void*, int, int, long long, const void*, int,
+                      int, long long, const void*, void*, int, int, long long, int, int,
+                      int) = library_["cublasGemmStridedBatchedEx"];
+  Handle handle_;
+};
 
 // From cublasLt.h: cublasLtMatmulDescAttributes_t, cublasLtMatrixLayoutAttribute_t and
 // cublasLtMatmulPreferenceAttributes_t.
@@ -143,6 +286,8 @@ class Cublaslt : public CudaPeer {
 };
 
 }  // namespace
+
+std::unique_ptr<Peer> make_cublas() { return std::make_unique<Cublas>(); }
 
 std::unique_ptr<Peer> make_cublaslt() { return std::make_unique<Cublaslt>(); }
 
