@@ -1,6 +1,5 @@
 // clbake VERB ...: see `clbake --help`.
 #include "cli/cli.hpp"
-#include "cli/printable.hpp"
 #include "command/verbs.hpp"
 
 #include <csignal>
@@ -11,8 +10,6 @@
 
 namespace clbake::tool {
 namespace {
-
-using Arguments = std::vector<std::string>;
 
 constexpr Verb kVerbs[] = {
     {"devices", devices, "list the OpenCL devices and the target identity a bundle gives them"},
@@ -25,11 +22,10 @@ constexpr Verb kVerbs[] = {
     {"run", run, "run a GEMM from a bundle on random matrices and check the result"},
     {"inspect", inspect, "verify every byte of a bundle and show what it holds"},
     {"check", check, "say whether a bundle serves all problems of a file on all of its targets"},
-    {"diff", diff, "show what differs between two bundles, and what serves problems before and after", 2},
+    {"diff", diff, "show what differs between two bundles", 2},
     {"verify", verify, "verify every byte of bundles and, with a key or a digest, where they come from"},
     {"keygen", keygen, "make a key that signs bundles"},
     {"sign", sign, "sign a bundle"},
-    {"digest", digest, "show the digest by which an application can pin a bundle"},
     {"report", report, "write a page about a release: what it serves where, and what changed"},
     {"merge", merge, "join bundles, and what overlays gathered, into one"},
     {"prune", prune, "leave out of a bundle what some problems and targets do not need"},

@@ -2,7 +2,6 @@
 #include "bench/bench.hpp"
 
 #include "cli/cli.hpp"
-#include "cli/printable.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/platforms.hpp>
@@ -57,7 +56,7 @@ int bench(const std::vector<std::string>& arguments) {
 
 BenchDevice open_device(const Bundle& bundle, const std::string& spec) {
   for (const auto& [name, value] : builder::process::steady_environment()) setenv(name.c_str(), value.c_str(), 0);
-  const builder::Device device = need(device_for(bundle, spec));
+  const builder::Device device = device_for(bundle, spec);
   return {device, need(builder::Session::open(device))};
 }
 

@@ -1,7 +1,7 @@
 // `clbake bench bundle`: what the file format costs, without any driver unless programs are loaded.
 #include "bench/bench.hpp"
 #include "cli/cli.hpp"
-#include "cli/table.hpp"
+#include "cli/json.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -96,7 +96,7 @@ std::shared_ptr<const Trust> trust_of_itself(const Bundle& bundle) {
 // Sizes of the bundle and of its programs, each compressed alone; and the time to find, verify and decompress each of
 // them, also under a policy of trust.
 Json measure_file(const std::string& file, std::size_t rounds) {
-  const Bundle bundle = need(open_verified(file));
+  const Bundle bundle = open_verified(file);
   const cache::Bytes alone = need(cache::encode(need(bundle.decode())));
   const std::shared_ptr<const Trust> trust = trust_of_itself(bundle);
   const Bundle trusted = trust ? need(trust->admit(bundle)) : bundle;
@@ -137,7 +137,7 @@ Explanation load_once(const Library& library, const cache::Variant& variant) {
 // A row for each program of the bundle for the device: the driver's calls, Library::prepare or Library::program as a
 // whole, and the share of the driver's time that clbake adds. Medians over `rounds` loads in new libraries.
 Json measure_loads(const std::string& file, const std::string& spec, std::size_t rounds) {
-  const Bundle bundle = need(open_verified(file));
+  const Bundle bundle = open_verified(file);
   const BenchDevice on = open_device(bundle, spec);
   const std::uint32_t target = need(bundle.find_target(on.device.target), file);
   struct Load {
@@ -189,11 +189,11 @@ void print_text(const Json& result) {
 }  // namespace
 
 int bench_bundle(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "bench bundle [FILE] [OPTIONS]",
-      "With FILE: the size of the bundle, beside that of its programs compressed one by one, and the time to find,\n"
-      "verify and decompress a program, also under a policy of trust, if it has digests. Without: the times to open\n"
-      "made-up bundles and to find an entry in them. Times are medians. Needs an OpenCL device only with --load.");
+  Cli cli("bench bundle [FILE] [OPTIONS]",
+          "With FILE: the size of the bundle, beside that of its programs compressed one by one, and the time\n"
+          "to find, verify and decompress a program, also under a policy of trust, if it has digests. Without:\n"
+          "the times to open made-up bundles and to find an entry in them. Times are medians. Needs an OpenCL\n"
+          "device only with --load.");
   cli.add_flag("load", "with FILE: also load each program, beside the driver's own time");
   cli.add_device("; with --load");
   cli.add_value("entries", "N", "of the largest made-up bundle: 100, 10000 or 1000000, the default");

@@ -2,8 +2,8 @@
 #include "bench/bench.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
+#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/table.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -188,10 +188,10 @@ void print_text(const Json& report) {
 }  // namespace
 
 int bench_choice(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "bench choice FILE [OPTIONS]",
-      "Times all variants of the bundle for some problems: how close does the one that the profile chooses come to\n"
-      "the best? Those more than three times slower than the fastest drop out after their first turn.");
+  Cli cli("bench choice FILE [OPTIONS]",
+          "Times all variants of the bundle for some problems: how close does the one that the profile chooses\n"
+          "come to the best? Those more than three times slower than the fastest drop out after their first\n"
+          "turn.");
   cli.add_device();
   cli.add_precision("single,double");
   cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
@@ -209,15 +209,15 @@ int bench_choice(const std::vector<std::string>& arguments) {
   if (cli.has("times") && (times.empty() || kinds.size() != 1)) {
     throw UsageError("--times: needs a file, one --precision and one pair of --trans");
   }
-  need(check_not_input(times, {file, cli.text("candidates"), cli.text("problems")}), "--times");
+  check_not_input(times, {file, cli.text("candidates"), cli.text("problems")}, "--times");
   const std::vector<Problem> problems = problems_of(cli, kinds);
 
-  const Bundle bundle = need(open_verified(file));
+  const Bundle bundle = open_verified(file);
   const BenchDevice on = open_device(bundle, cli.text("device"));
   std::vector<Served> contenders = {serve(on, bundle, file)};
   if (cli.has("candidates")) {
     const std::string more = cli.text("candidates");
-    contenders.push_back(serve(on, need(open_verified(more)), more));
+    contenders.push_back(serve(on, open_verified(more), more));
   }
   std::string command = "clbake bench choice";
   for (const std::string& argument : arguments) command += " " + argument;

@@ -3,8 +3,8 @@
 #include "bench/peers/peers.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
+#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/table.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -184,10 +184,10 @@ void print_text(const Json& report, std::size_t trials) {
 }  // namespace
 
 int bench_cold(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "bench cold FILE [OPTIONS]",
-      "Times the first correct result of a product, step by step in new processes: compiled from source with an empty\n"
-      "and with a warm driver cache, from the driver's own binary, and from the bundle; beside other libraries.");
+  Cli cli("bench cold FILE [OPTIONS]",
+          "Times the first correct result of a product, step by step in new processes: compiled from source\n"
+          "with an empty and with a warm driver cache, from the driver's own binary, and from the bundle;\n"
+          "beside other libraries.");
   cli.add_device();
   cli.add_list("peer", "LIST", "clblast, openblas, cublas, separated by commas; default: none");
   cli.add_value("trials", "N", "processes for each row; default 7");
@@ -201,8 +201,8 @@ int bench_cold(const std::vector<std::string>& arguments) {
   for (const std::string& peer : peers) make_peer(peer);  // fails at once where the library is missing
 
   const std::string file = cli.file();
-  const Bundle bundle = need(open_verified(file));
-  const Target target = need(device_for(bundle, cli.text("device"))).target;
+  const Bundle bundle = open_verified(file);
+  const Target target = device_for(bundle, cli.text("device")).target;
   const std::uint32_t index = need(bundle.find_target(target), file);
   const ColdJob job = {file, std::to_string(index), std::to_string(size), "", ""};
   const builder::Job used = entry_in_use(bundle, index, size);

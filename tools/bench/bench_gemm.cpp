@@ -4,9 +4,8 @@
 #include "bench/peers/peers.hpp"
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
+#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/table.hpp"
-#include "cli/variants.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -208,7 +207,7 @@ void measure_all(GemmBench& bench, const Cli& cli, const std::vector<Problem>& p
 int time_host(const Cli& cli) {
   const std::size_t rounds = cli.size("rounds", 200, 1, 100000);
   const std::vector<Problem> problems = problems_of(cli, {Precision::single_precision});
-  const Bundle bundle = need(open_verified(cli.file()));
+  const Bundle bundle = open_verified(cli.file());
   const BenchDevice on = open_device(bundle, cli.text("device"));
   Json rows = Json::array();
   for (const Problem& problem : problems) rows.push_back(host_times(on, bundle, problem, rounds));
@@ -261,8 +260,9 @@ void print_text(const Json& report) {
 
 int bench_gemm(const std::vector<std::string>& arguments) {
   Cli cli("bench gemm FILE [OPTIONS]",
-          "Times the bundle's kernels, each call until it completes, alternating with other installed libraries. What\n"
-          "was not baked for the device is named on stderr and left out; the exit status is 3 if it was asked for.");
+          "Times the bundle's kernels, each call until it completes, alternating with other installed\n"
+          "libraries. What was not baked for the device is named on stderr and left out; the exit status is 3\n"
+          "if it was asked for.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_without(cli, "host", {"precision", "trans", "batch", "activation", "peer", "against", "variant"});
@@ -274,12 +274,12 @@ int bench_gemm(const std::vector<std::string>& arguments) {
   std::vector<std::unique_ptr<Peer>> peers;
   for (const std::string& name : split(cli.text("peer"), ',')) peers.push_back(make_peer(name));
 
-  const Bundle bundle = need(open_verified(cli.file()));
+  const Bundle bundle = open_verified(cli.file());
   const BenchDevice on = open_device(bundle, cli.text("device"));
   GemmBench bench{on, {serve(on, bundle, cli.file())}, std::move(peers), rounds};
   if (cli.has("against")) {
     const std::string against = cli.text("against");
-    bench.bundles.push_back(serve(on, need(open_verified(against), "--against"), against));
+    bench.bundles.push_back(serve(on, open_verified(against, "--against"), against));
   }
   if (cli.has("activation")) {
     precisions = {Precision::single_precision};

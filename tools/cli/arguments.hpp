@@ -5,6 +5,7 @@
 
 #include <clbake/builder/release/check.hpp>
 #include <clbake/gemm_kind.hpp>
+#include <clbake/kernels/presets.hpp>
 
 #include <cstdint>
 #include <string>
@@ -44,6 +45,15 @@ Shard shard_of(const std::string& text);
 // The words of --activation, by the number of the Activation; "none" is the first.
 inline constexpr const char* activation_words[] = {"none", "relu", "clamp", "sigmoid", "silu", "gelu", "gelu_tanh"};
 Activation activation_of(const std::string& word);
+
+// The name of a preset's variant; any other text unchanged.
+std::string variant_name(const std::string& given);
+
+// Each variant once. Throws UsageError for a name that is neither a variant's nor a preset's.
+std::vector<kernels::Params> variants_named(const std::vector<std::string>& names);
+
+// "local-memory: the tiles ... take 65536 bytes of local memory, limit 32768"; empty when the device runs the variant.
+std::string violation(const kernels::Params& params, const builder::Device& device);
 
 // The number of `word` in a list.
 template <typename Words>

@@ -1,8 +1,7 @@
 #include "cli/cli.hpp"
-#include "cli/printable.hpp"
 
 #include <clbake/builder/release/signing.hpp>
-#include <clbake/builder/tuning_file.hpp>
+#include <clbake/builder/shape/shape.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <algorithm>
@@ -42,25 +41,31 @@ std::string reason(const std::exception& error, const std::vector<std::string>& 
                                                 : error.what();
 }
 
-// Lines of at most 110 characters; the text's own ends of lines stay.
-std::string broken_into_lines(const std::string& text) {
-  std::string out, word;
-  std::size_t column = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line); out += '\n', column = 0) {
-    const std::size_t indent = line.find_first_not_of(' ');
-    if (indent != std::string::npos && indent > 0) {  // of a list, laid out already
-      out += line;
-      continue;
-    }
-    for (std::istringstream words(line); words >> word; column += word.size()) {
-      const bool fits = column == 0 || column + 1 + word.size() <= 110;
-      if (column > 0) out += fits ? ' ' : '\n';
-      column = fits && column > 0 ? column + 1 : 0;
-      out += word;
-    }
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t bytes = 0;  // 0: not UTF-8
+};
+
+// The character that begins at `at`. Longer forms than needed and halves of surrogate pairs are not UTF-8.
+Character character(const std::string& text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned first = byte(at);
+  if (first < 0x80) return {first, 1};
+  const std::size_t bytes = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4) return {};
+  std::uint32_t code = first & (0x7FU >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(at + i) & 0xC0U) != 0x80U) return {};
+    code = code << 6U | (byte(at + i) & 0x3FU);
   }
-  return out;
+  constexpr std::uint32_t least[] = {0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  return code < least[bytes - 2] || surrogate || code > 0x10FFFF ? Character{} : Character{code, bytes};
+}
+
+bool shown(const Character& c) {
+  const bool control = c.code < 0x20 || (c.code >= 0x7F && c.code < 0xA0);
+  return c.bytes > 0 && !control && c.code != 0xFFFE && c.code != 0xFFFF;
 }
 
 std::atomic<bool> signalled{false};
@@ -158,7 +163,7 @@ std::optional<int> Cli::parse(const std::vector<std::string>& arguments) {
     po::store(po::command_line_parser(arguments).options(all).positional(positional).style(style).run(),
               options_->values);
     if (has("help")) {
-      std::cout << "usage: clbake " << synopsis_ << "\n" << broken_into_lines(summary_) << "\n" << options_->declared;
+      std::cout << "usage: clbake " << synopsis_ << "\n" << summary_ << "\n" << options_->declared;
       return kSuccess;
     }
     po::notify(options_->values);
@@ -281,6 +286,17 @@ std::string size_text(std::uint64_t bytes) {
   return text;
 }
 
+std::string printable(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character(text, at);
+    const std::size_t bytes = c.bytes > 0 ? c.bytes : 1;
+    out += shown(c) ? text.substr(at, bytes) : "?";
+    at += bytes;
+  }
+  return out;
+}
+
 std::string behind_links(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_symlink(path, error)) return path;
@@ -288,78 +304,64 @@ std::string behind_links(const std::string& path) {
   return error ? path : file.string();
 }
 
-Status write_text(const std::string& path, const std::string& text) {
-  return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+void write_text(const std::string& path, const std::string& text) {
+  need(cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}));
 }
 
-Status check_not_input(const std::string& output, const std::vector<std::string>& inputs) {
+void check_not_input(const std::string& output, const std::vector<std::string>& inputs, const std::string& where) {
   for (const std::string& input : inputs) {
     std::error_code error;  // for example, there is no output yet
     if (!std::filesystem::equivalent(output, input, error)) continue;
-    return {Code::invalid_argument, output + ": is also an input, " + input + "; it stays as it is"};
+    need(Status(Code::invalid_argument, output + ": is also an input, " + input + "; it stays as it is"), where);
   }
-  return {};
 }
 
-Status check_profile_path(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return {};
-  if (!std::filesystem::is_regular_file(status)) {
-    return {Code::invalid_argument, path + ": exists and is not a regular file"};
-  }
-  const Result<builder::profile::Tuning> old = builder::profile::read_tuning(path);
-  if (old || old.status().code() != Code::malformed) return {};
-  return {Code::invalid_argument, path + ": exists and is not a profile; it stays as it is"};
-}
-
-Result<Bundle> open_verified(const std::string& path) {
-  Result<Bundle> bundle = Bundle::open(path);
-  if (!bundle) return bundle;
-  const Status verified = verify_all(*bundle);
-  if (!verified) return verified.within(path);
+Bundle open_verified(const std::string& path, const std::string& where) {
+  const Bundle bundle = need(Bundle::open(path), where);
+  need(verify_all(bundle).within(path), where);
   return bundle;
 }
 
-Result<cache::Bytes> read_verified(const std::string& path) {
-  const Result<Bundle> file = Bundle::open(path);
-  if (!file) return file.status();
-  cache::Bytes bytes(static_cast<std::size_t>(file->size_bytes()));
+cache::Bytes read_verified(const std::string& path) {
+  const Bundle file = need(Bundle::open(path));
+  cache::Bytes bytes(static_cast<std::size_t>(file.size_bytes()));
   std::ifstream stream(path, std::ios::binary);
   stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  if (!stream) return {Code::io, path + ": cannot be read"};
-  const Result<Bundle> bundle = Bundle::from_memory({bytes.data(), bytes.size()});  // the file may have changed
-  const Status verified = bundle ? verify_all(*bundle) : bundle.status();
-  if (!verified) return verified.within(path);
+  if (!stream) throw Failure(path + ": cannot be read");
+  const Bundle bundle = need(Bundle::from_memory({bytes.data(), bytes.size()}), path);  // the file may have changed
+  need(verify_all(bundle), path);
   return bytes;
 }
 
-Result<std::vector<builder::Device>> selected_devices(const std::string& spec) {
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all) return all.status();
-  Result<std::vector<builder::Device>> selected = builder::select_devices(*all, spec);
-  if (!selected) return selected.status().within("--device");
-  return selected;
+std::size_t signatures_in(const std::string& file) {
+  const Result<Bundle> bundle = Bundle::open(file);
+  if (!bundle) return 0;
+  const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
+  return signatures ? signatures->size() : 0;
 }
 
-Result<builder::Device> selected_device(const std::string& spec) {
-  const Result<std::vector<builder::Device>> all = builder::list_devices();
-  if (!all) return all.status();
-  const Result<std::vector<builder::Device>> selected = builder::select_one_target(*all, spec);
-  if (!selected) return selected.status().within("--device");
-  return selected->front();
+std::size_t tell_of_dropped(const char* verb, const std::string& file, std::size_t before) {
+  const std::size_t after = before > 0 ? signatures_in(file) : 0;
+  if (before <= after) return 0;
+  const std::size_t dropped = before - after;
+  std::fprintf(stderr, "clbake %s: %s is not signed any more: %s not hold for it ('clbake sign')\n", verb, file.c_str(),
+               (counted(dropped, "signature") + (dropped == 1 ? " does" : " do")).c_str());
+  return dropped;
 }
 
-Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec) {
-  const Result<std::vector<builder::Device>> selected = selected_devices(spec);
-  if (!selected) return selected.status();
-  for (const builder::Device& device : *selected) {
+std::vector<builder::Device> selected_devices(const std::string& spec) {
+  return need(builder::select_devices(need(builder::list_devices()), spec), "--device");
+}
+
+builder::Device device_for(const Bundle& bundle, const std::string& spec) {
+  const std::vector<builder::Device> selected = selected_devices(spec);
+  for (const builder::Device& device : selected) {
     if (bundle.find_target(device.target)) return device;
   }
-  for (const builder::Device& device : *selected) {
+  for (const builder::Device& device : selected) {
     if (serves(bundle, device.target)) return device;
   }
-  return selected_device(spec);
+  return need(builder::select_one_target(need(builder::list_devices()), spec), "--device").front();
 }
 
 }  // namespace clbake::tool

@@ -106,36 +106,40 @@ std::string counted(std::size_t count, const std::string& noun);
 // A size for people, three digits: "999 bytes", "33.4 KB", "1.2 MB". 1 KB is 1,000 bytes.
 std::string size_text(std::uint64_t bytes);
 
+// Text of drivers and files for a terminal: with '?' for each byte that is not UTF-8, and for each control character,
+// U+FFFE and U+FFFF.
+std::string printable(const std::string& text);
+
 // The file to replace when `path` is to be written: a symbolic link is followed, so that it stays a link.
 std::string behind_links(const std::string& path);
 
+// The functions below throw Failure; `where` begins its message, as need() has it.
+
 // Replaces a file atomically.
-Status write_text(const std::string& path, const std::string& text);
+void write_text(const std::string& path, const std::string& text);
 
-// Fails with invalid_argument when a file to write is one of the files to read, under whatever name.
-Status check_not_input(const std::string& output, const std::vector<std::string>& inputs);
+// Fails when a file to write is one of the files to read, under whatever name.
+void check_not_input(const std::string& output, const std::vector<std::string>& inputs, const std::string& where = {});
 
-// Fails with invalid_argument when `path` exists and is no profile, so that a profile may not be written there.
-Status check_profile_path(const std::string& path);
-
-// Verifies every byte, and every digest.
-Status verify_all(const Bundle& bundle);
-
-// Opens a bundle and verifies every byte of it.
-Result<Bundle> open_verified(const std::string& path);
+// Opens a bundle and verifies every byte of it, and every digest.
+Bundle open_verified(const std::string& path, const std::string& where = {});
+Status verify_all(const Bundle& bundle);  // throws nothing
 
 // The bytes of a bundle, every one verified.
-Result<cache::Bytes> read_verified(const std::string& path);
+cache::Bytes read_verified(const std::string& path);
 
-// The devices of this machine that --device SPEC selects, all for an empty SPEC. Fails with no_device.
-Result<std::vector<builder::Device>> selected_devices(const std::string& spec);
+// The number of signatures of a bundle; 0 where they cannot be read.
+std::size_t signatures_in(const std::string& file);
 
-// For a verb that works on one device: the first that SPEC selects. Fails with no_device, or with invalid_argument when
-// SPEC matches devices of different targets.
-Result<builder::Device> selected_device(const std::string& spec);
+// After `file` was written from what had `before` signatures: the number of those that it has no more, because they
+// are of other contents. Says so on stderr.
+std::size_t tell_of_dropped(const char* verb, const std::string& file, std::size_t before);
+
+// The devices of this machine that --device SPEC selects, all for an empty SPEC; at least one.
+std::vector<builder::Device> selected_devices(const std::string& spec);
 
 // The device to run a bundle on: of those that SPEC selects the first that is a target of the bundle, else the first
-// that programs for another target can serve, else selected_device().
-Result<builder::Device> device_for(const Bundle& bundle, const std::string& spec);
+// that programs for another target can serve, else the first. Fails when these are of different targets.
+builder::Device device_for(const Bundle& bundle, const std::string& spec);
 
 }  // namespace clbake::tool

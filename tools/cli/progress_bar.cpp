@@ -1,5 +1,5 @@
 #include "cli/progress_bar.hpp"
-#include "cli/printable.hpp"
+#include "cli/cli.hpp"
 
 #include <unistd.h>
 #include <algorithm>

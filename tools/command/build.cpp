@@ -1,9 +1,7 @@
+#include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/printable.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/variants.hpp"
-#include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/bake_list.hpp>
@@ -79,7 +77,7 @@ void choose_devices(const Cli& cli, builder::build::BuildOptions& options) {
     options.targets = need(builder::compile::offline_targets_named(cli.list("target")), "--target");
     if (!cli.has("device")) return;
   }
-  options.devices = need(selected_devices(cli.text("device")));
+  options.devices = selected_devices(cli.text("device"));
   const bool any = cli.has("device") || options.profiles.empty() || options.foreign_profiles;
   if (!any) options.devices = tuned_ones(options.devices, options.profiles);
 }

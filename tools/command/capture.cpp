@@ -62,17 +62,18 @@ void print_report(const Captured& all, const std::string& output, bool json) {
 
 int capture(const std::vector<std::string>& arguments) {
   Cli cli("capture FILE... -o FILE [OPTIONS]",
-          "Makes a shapes file, for 'tune --shapes' and others, of recordings of running applications: what the "
-          "runtime's write_recording wrote, of any number of processes and machines. A problem's weight is the number "
-          "of its calls. A last line without an end, as a killed process may leave it, is left out. A recording with "
-          "another bad line is left out and named; the exit status is then 3. Needs no OpenCL device.");
+          "Makes a shapes file, for 'tune --shapes' and others, of recordings of running applications: what the\n"
+          "runtime's write_recording wrote, of any number of processes and machines. A problem's weight is the\n"
+          "number of its calls. A last line without an end, as a killed process may leave it, is left out. A\n"
+          "recording with another bad line is left out and named; the exit status is then 3. Needs no OpenCL\n"
+          "device.");
   cli.add_required("output,o", "FILE", "the shapes file to write");
   cli.add_value("top", "N", "keep only the N problems that were called most");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::size_t top = cli.size("top", SIZE_MAX, 1);
   const std::string output = behind_links(cli.text("output"));
-  need(check_not_input(output, cli.files()));
+  check_not_input(output, cli.files());
   Captured all = read_all(cli.files());
   for (const std::string& file : all.torn) {
     std::fprintf(stderr, "clbake capture: %s: the last line has no end and was left out\n", file.c_str());
@@ -86,7 +87,7 @@ int capture(const std::vector<std::string>& arguments) {
     throw Failure(counted(all.shapes.size(), "problem") +
                   " make a shapes file of more than 64 MiB, which nothing reads: keep fewer with --top");
   }
-  need(write_text(output, text));
+  write_text(output, text);
   print_report(all, output, cli.has("json"));
   return all.left_out.empty() ? kSuccess : kLeftOut;
 }

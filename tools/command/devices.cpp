@@ -22,11 +22,10 @@ void print_machine(const Json& devices, const std::string& name) {
 }  // namespace
 
 int devices(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "devices [OPTIONS]",
-      "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC of "
-      "--device, and so is its identity, which changes with the driver. What --json prints is also what 'clbake plan' "
-      "needs to know of a machine.");
+  Cli cli("devices [OPTIONS]",
+          "Lists every usable OpenCL device with the target identity that a bundle gives it. Its index is a SPEC\n"
+          "of --device, and so is its identity, which changes with the driver. What --json prints is also what\n"
+          "'clbake plan' needs to know of a machine.");
   cli.add_json();
   cli.add_value("machine", "NAME", "with --json: what schedulers call this machine; default: its host name");
   if (const auto status = cli.parse(arguments)) return *status;

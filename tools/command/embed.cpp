@@ -86,9 +86,9 @@ void check_replaceable(const std::string& output) {
 
 int embed(const std::vector<std::string>& arguments) {
   Cli cli("embed FILE -o LIST [OPTIONS]",
-          "Makes a bundle part of a program, which reads it in place: const unsigned char NAME[], aligned to 64 bytes, "
-          "and const size_t NAME_size. In CMake use clbake_add_bundle instead. The extension of an output decides its "
-          "content:\n"
+          "Makes a bundle part of a program, which reads it in place: const unsigned char NAME[], aligned to 64\n"
+          "bytes, and const size_t NAME_size. In CMake use clbake_add_bundle instead. The extension of an output\n"
+          "decides its content:\n"
           "  .h        the declarations, for C and C++\n"
           "  .S        assembler for GCC and Clang; it includes the bundle by its absolute path, so assemble it again\n"
           "            when the bundle changes\n"
@@ -102,10 +102,10 @@ int embed(const std::vector<std::string>& arguments) {
   const std::string name = cli.has("name") ? cli.text("name") : identifier_of(cli.file());
   if (!is_identifier(name)) throw UsageError("--name: '" + name + "' is not an identifier of C");
 
-  need(open_verified(cli.file()));
+  open_verified(cli.file());
   for (const std::string& output : outputs) check_replaceable(output);
   const std::string file = std::filesystem::absolute(cli.file()).lexically_normal();
-  for (const std::string& output : outputs) need(write_text(behind_links(output), content(output, file, name)));
+  for (const std::string& output : outputs) write_text(behind_links(output), content(output, file, name));
   return kSuccess;
 }
 

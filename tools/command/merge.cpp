@@ -1,8 +1,6 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/printable.hpp"
 #include "cli/progress_bar.hpp"
-#include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/build.hpp>
@@ -54,13 +52,13 @@ cache::Bytes packed(const cache::Contents& contents) {
 }  // namespace
 
 int merge(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "merge FILE... -o FILE [OPTIONS]",
-      "Joins bundles into one. A directory stands for all bundles in it: an overlay's programs thus become part of "
-      "the next release. Of two entries for the same target, variant and form the proven one is kept, else the "
-      "first. A target's choice for a precision and transposes is that of the first bundle that has any. Damaged "
-      "bundles in a directory, and variants whose name an earlier bundle gives to a different variant, are left out "
-      "and named. Needs no OpenCL device. Signatures of the parts do not hold for the whole, which has none.");
+  Cli cli("merge FILE... -o FILE [OPTIONS]",
+          "Joins bundles into one. A directory stands for all bundles in it: an overlay's programs thus become\n"
+          "part of the next release. Of two entries for the same target, variant and form the proven one is kept,\n"
+          "else the first. A target's choice for a precision and transposes is that of the first bundle that has\n"
+          "any. Damaged bundles in a directory, and variants whose name an earlier bundle gives to a different\n"
+          "variant, are left out and named. Needs no OpenCL device. Signatures of the parts do not hold for the\n"
+          "whole, which has none.");
   cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;

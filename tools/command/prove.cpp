@@ -1,7 +1,6 @@
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
-#include "command/release/dropped_signatures.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/process.hpp>
@@ -41,8 +40,8 @@ void print_report(const builder::build::ProveReport& report, const std::string& 
 
 int prove(const std::vector<std::string>& arguments) {
   Cli cli("prove FILE [OPTIONS]",
-          "Proves the entries of a bundle that were baked without their device, on the devices of this machine, and "
-          "writes the proofs into the bundle. Signatures do not hold for what is new, and are dropped.");
+          "Proves the entries of a bundle that were baked without their device, on the devices of this machine,\n"
+          "and writes the proofs into the bundle. Signatures do not hold for what is new, and are dropped.");
   cli.add_device("; default: all devices");
   cli.add_flag("again", "also prove entries that are proven already");
   cli.add_timeout("driver after this time; default 180");
@@ -53,7 +52,7 @@ int prove(const std::vector<std::string>& arguments) {
   options.worker = builder::process::own_path();
   options.again = cli.has("again");
   options.timeout = cli.timeout(180);
-  options.devices = need(selected_devices(cli.text("device")));
+  options.devices = selected_devices(cli.text("device"));
 
   const std::size_t signatures = signatures_in(options.file);
   ProgressBar bar;

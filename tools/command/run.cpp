@@ -1,8 +1,6 @@
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/printable.hpp"
-#include "cli/variants.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
@@ -74,7 +72,7 @@ Json execute(const Cli& cli, const Problem& p, builder::Check& check) {
   const std::string file = cli.file();
   const Options options = library_options_from(cli);
   need(clbake::check(p));
-  const builder::Device device = need(device_for(need(open_verified(file)), cli.text("device")));
+  const builder::Device device = device_for(open_verified(file), cli.text("device"));
   const builder::Session session = need(builder::Session::open(device));
 
   auto start = Clock::now();
@@ -147,7 +145,8 @@ void print_text(const Json& j) {
 
 int run(const std::vector<std::string>& arguments) {
   Cli cli("run FILE --m M --n N --k K [OPTIONS]",
-          "Runs C = act(alpha*op(A)*op(B) + beta*C + bias) from the bundle on random matrices and checks the result.");
+          "Runs C = act(alpha*op(A)*op(B) + beta*C + bias) from the bundle on random matrices and checks the\n"
+          "result.");
   cli.add_required("m", "M", "rows of C");
   cli.add_required("n", "N", "columns of C");
   cli.add_required("k", "K", "columns of op(A)");

@@ -1,6 +1,6 @@
 // `clbake space`: the families, their parameters and values.
 #include "cli/cli.hpp"
-#include "cli/table.hpp"
+#include "cli/json.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/kernels/space.hpp>

@@ -1,14 +1,15 @@
 // `clbake tune`: a search, or a profile from what was timed before.
 #include "cli/cli.hpp"
 #include "cli/progress_bar.hpp"
-#include "command/tune_merge.hpp"
 #include "command/tune_options.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/builder/times.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 namespace clbake::tool {
@@ -88,6 +89,16 @@ class Display {
   std::size_t failures_ = 0;
 };
 
+// Nothing but a profile is replaced.
+void check_profile_path(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return;
+  if (!std::filesystem::is_regular_file(status)) throw Failure(path + ": exists and is not a regular file");
+  if (builder::profile::read_tuning(path).status().code() != Code::malformed) return;
+  throw Failure(path + ": exists and is not a profile; it stays as it is");
+}
+
 int stopped(Display& display, const std::string& state) {
   display.message("clbake tune: interrupted; " + state + ", and the same command continues from there");
   return kInterrupted;
@@ -112,18 +123,49 @@ int search(const builder::tune::TuneOptions& options, const std::string& output)
   return kSuccess;
 }
 
+// The joined measurements of several profiles, fitted again.
+int tune_merge(const std::vector<std::string>& profiles, const std::string& output) {
+  std::vector<builder::profile::NamedTuning> all;
+  std::string command = "clbake tune --merge ";
+  for (const std::string& file : profiles) {
+    command += (all.empty() ? "" : ",") + file;
+    all.push_back({file, need(builder::profile::read_tuning(file), "--merge")});
+  }
+  if (all.empty()) throw UsageError("--merge: no profile given");
+  builder::profile::Tuning merged = need(builder::profile::merge(all), "--merge");
+  merged.command = command + " -o " + output;
+  need(builder::profile::write_tuning(output, merged));
+  std::printf("%s: %s joined, %s timed on %s, %u tried%s\n", output.c_str(), counted(all.size(), "profile").c_str(),
+              counted(merged.variants.size(), "variant").c_str(), counted(merged.shapes.size(), "shape").c_str(),
+              merged.tried, merged.complete ? "" : "; not complete: a shard is missing or was interrupted");
+  return kSuccess;
+}
+
+// The choice that raw timings give, without measurements.
+int tune_fit(const std::vector<std::string>& times, const std::string& output) {
+  if (times.empty()) throw UsageError("--fit: no file given");
+  builder::profile::Tuning tuning = need(builder::profile::read_times(times), "--fit");
+  tuning.command = "clbake tune --fit";
+  builder::profile::fit(tuning);
+  need(builder::profile::write_tuning(output, builder::profile::brief(tuning)));
+  std::printf("%s: %s for %s, from %s timed on %s\n", output.c_str(),
+              counted(tuning.models.size(), "cost model").c_str(), tuning.target.device_name.c_str(),
+              counted(tuning.variants.size(), "variant").c_str(), counted(tuning.shapes.size(), "problem").c_str());
+  return kSuccess;
+}
+
 }  // namespace
 
 int tune(const std::vector<std::string>& arguments) {
   Cli cli("tune [OPTIONS] -o FILE",
-          "Finds the best variants of a device for every kind of problem, and the cost models by which the runtime "
+          "Finds the best variants of a device for every kind of problem, and the cost models by which the runtime\n"
           "chooses among them. The result is a profile, which 'clbake build --profile FILE' bakes.");
   declare_tune_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::string output = behind_links(cli.text("output"));
   if (output.empty()) throw Failure("--output: names no file");
-  need(check_profile_path(output));
+  check_profile_path(output);
   if (cli.has("merge")) return tune_merge(cli.list("merge"), output);
   if (cli.has("fit")) return tune_fit(cli.list("fit"), output);
 

@@ -1,7 +1,6 @@
 #include "command/tune_options.hpp"
 
 #include "cli/arguments.hpp"
-#include "cli/variants.hpp"
 
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>

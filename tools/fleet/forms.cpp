@@ -1,7 +1,7 @@
 #include "fleet/forms.hpp"
 
+#include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/printable.hpp"
 
 #include <algorithm>
 #include <cctype>

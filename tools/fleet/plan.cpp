@@ -1,8 +1,7 @@
 // `clbake plan`: the pieces of work of a fleet, and the scripts that schedule them.
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/table.hpp"
-#include "cli/variants.hpp"
+#include "cli/json.hpp"
 #include "command/verbs.hpp"
 #include "fleet/forms.hpp"
 
@@ -105,7 +104,7 @@ fleet::FleetOptions fleet_options(const Cli& cli) {
     if (options.against.find(',') != std::string::npos) {
       throw UsageError("--against: '" + options.against + "': one bundle, without a comma in its name");
     }
-    need(open_verified(options.against), "--against");
+    open_verified(options.against, "--against");
   }
   for (const std::string& file : cli.files()) options.machines.push_back(need(fleet::read_machine(file)));
   if (options.machines.empty()) options.machines.push_back(need(fleet::this_machine()));
@@ -128,12 +127,12 @@ void write_plan(const Cli& cli) {
 
 void write_form(const Cli& cli) {
   const std::string output = behind_links(cli.text("output"));
-  need(check_not_input(output, {cli.text("from")}));
+  check_not_input(output, {cli.text("from")});
   const Result<std::string> text = form(cli.text("format"), need(fleet::read_manifest(cli.text("from")), "--from"));
   if (text.status().code() == Code::not_found) throw UsageError("--format: " + text.status().message());
   need(text.status(), "--format");
   if (cli.has("output")) {
-    need(write_text(output, *text));
+    write_text(output, *text);
   } else {
     std::cout << *text;
   }
@@ -143,9 +142,9 @@ void write_form(const Cli& cli) {
 
 int plan(const std::vector<std::string>& arguments) {
   Cli cli("plan [FILE...] [OPTIONS] -o FILE",
-          "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work' does. A "
-          "FILE is what 'clbake devices --json' printed on a machine; without one, this machine does all. --format "
-          "prints a script that has a scheduler do the pieces of a manifest.");
+          "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work'\n"
+          "does. A FILE is what 'clbake devices --json' printed on a machine; without one, this machine does all.\n"
+          "--format prints a script that has a scheduler do the pieces of a manifest.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_options(cli);

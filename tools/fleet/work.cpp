@@ -1,7 +1,7 @@
 // `clbake work`: does pieces of a manifest on this machine, or shows which are done.
 #include "cli/cli.hpp"
+#include "cli/json.hpp"
 #include "cli/progress_bar.hpp"
-#include "cli/table.hpp"
 #include "command/verbs.hpp"
 
 #include <clbake/builder/fleet/work.hpp>
@@ -101,7 +101,7 @@ void copy_bundle(const Manifest& manifest, const std::string& output) {
   for (const Piece& piece : manifest.pieces) {
     if (piece.stage != Stage::merge) continue;
     need(builder::build::check_output(output));
-    const cache::Bytes merged = need(read_verified(path_of(manifest, piece)));
+    const cache::Bytes merged = read_verified(path_of(manifest, piece));
     return need(cache::write_file(output, {merged.data(), merged.size()}));
   }
   throw Failure(manifest.path + ": has no piece that merges");
@@ -110,11 +110,11 @@ void copy_bundle(const Manifest& manifest, const std::string& output) {
 }  // namespace
 
 int work(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "work FILE [OPTIONS]",
-      "Does the pieces of work of a manifest of 'clbake plan' that are not done and that this machine can do. A piece "
-      "is done when its output is there, in the directory 'pieces' beside the manifest, and intact. Several of these "
-      "may run at a time, on one machine or on many. Exit status: 0 when all pieces are done, else 3.");
+  Cli cli("work FILE [OPTIONS]",
+          "Does the pieces of work of a manifest of 'clbake plan' that are not done and that this machine can do.\n"
+          "A piece is done when its output is there, in the directory 'pieces' beside the manifest, and intact.\n"
+          "Several of these may run at a time, on one machine or on many. Exit status: 0 when all pieces are done,\n"
+          "else 3.");
   cli.add_list("piece", "LIST", "only these pieces, by number or name, separated by commas");
   cli.add_flag("list", "do nothing: show which pieces are done");
   cli.add_value("output,o", "FILE", "when everything is done, also copy the merged bundle here");

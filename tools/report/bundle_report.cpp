@@ -5,8 +5,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
-#include "cli/printable.hpp"
-#include "cli/table.hpp"
+#include "cli/json.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Trusts the bundle of this identity only. digest: 64 hexadecimal digits, which `clbake digest` prints. Fails with
+/* Trusts the bundle of this identity only. digest: 64 hexadecimal digits, which `clbake inspect` prints. Fails with
  * CLBAKE_INVALID_ARGUMENT or CLBAKE_OUT_OF_MEMORY. */
 clbake_code clbake_trust_digest(const char* digest, clbake_trust** trust, clbake_error* error);
 

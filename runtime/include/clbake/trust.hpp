@@ -34,7 +34,7 @@ class Trust {
   virtual const std::string& scope() const = 0;
 };
 
-// Trusts one bundle: the one whose identity is `digest`, 64 hexadecimal digits, which `clbake digest` prints. Fails
+// Trusts one bundle: the one whose identity is `digest`, 64 hexadecimal digits, which `clbake inspect` prints. Fails
 // with invalid_argument or out_of_memory.
 Result<std::shared_ptr<const Trust>> trust_digest(const std::string& digest);
 

@@ -1,20 +1,13 @@
 #include "cli/cli.hpp"
-#include "cli/printable.hpp"
-#include "cli/table.hpp"
-#include "command/release/shapes_option.hpp"
+#include "cli/json.hpp"
 #include "command/verbs.hpp"
 #include "report/bundle_report.hpp"
-#include "report/served_json.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <map>
 
 namespace clbake::tool {
 namespace {
-
-using namespace builder::release;
 
 constexpr int kDifferent = 1;  // as of diff(1) and cmp(1); a failure is 2 (clbake.cpp)
 constexpr std::size_t kMostLines = 20;
@@ -122,68 +115,6 @@ void compare(const char* kind, const Records& before, const Records& after, Json
   }
 }
 
-// ---- With --shapes: what serves each problem, and each program of the application's own.
-
-bool is_baked(const Served& served) { return served.program && served.program->origin != Origin::source; }
-
-// By another variant or form, for another reason, or with less or more proof.
-bool differently(const Served& before, const Served& after) {
-  if (!before.program || !after.program) return before.program || after.program;
-  const ServedProgram& a = *before.program;
-  const ServedProgram& b = *after.program;
-  return before.by != after.by ||
-         std::tie(a.name, a.origin, a.proven, a.jit_free) != std::tie(b.name, b.origin, b.proven, b.jit_free);
-}
-
-std::string served_text(const Served& served) {
-  if (!served.program) return "nothing";
-  const std::string us = served.expected_us ? ", " + cell_text(Json(*served.expected_us)) + " us" : "";
-  return served.program->name + " (" + clbake::name(served.program->origin) + us + ")";
-}
-
-// Adds "served", a row for each target, and "changed", one for each subject that is served differently: first those
-// without times, then those on which most is expected to be lost or gained.
-void compare_served(const std::vector<CheckedDevice>& before, const std::vector<CheckedDevice>& after,
-                    const std::vector<Subject>& subjects, Json& json) {
-  Json targets = Json::array();
-  std::vector<std::pair<double, Json>> changed;
-  for (std::size_t d = 0; d < before.size(); ++d) {
-    std::size_t lost = 0, gained = 0, different = 0, timed = 0;
-    double us[2] = {0, 0};
-    for (std::size_t s = 0; s < subjects.size(); ++s) {
-      const Served& a = before[d].served[s];
-      const Served& b = after[d].served[s];
-      lost += is_baked(a) && !is_baked(b) ? 1 : 0;
-      gained += !is_baked(a) && is_baked(b) ? 1 : 0;
-      different += differently(a, b) ? 1 : 0;
-      const bool has_times = a.expected_us && b.expected_us;
-      if (has_times) {
-        ++timed;
-        us[0] += subjects[s].weight * *a.expected_us;
-        us[1] += subjects[s].weight * *b.expected_us;
-      }
-      if (!differently(a, b)) continue;
-      const bool comparable = has_times && is_baked(a) == is_baked(b);
-      const double change = comparable ? std::fabs(*b.expected_us - *a.expected_us) * subjects[s].weight : HUGE_VAL;
-      Json row{{"target", before[d].device.name}, {"subject", subjects[s].name}, {"weight", subjects[s].weight}};
-      row.update({{"was", served_text(a)}, {"is", served_text(b)}});
-      row.update({{"before", to_json(a, lack_of(a, {}))}, {"after", to_json(b, lack_of(b, {}))}});
-      changed.emplace_back(-change, std::move(row));
-    }
-    targets.push_back({{"target", before[d].device.name},
-                       {"lost", lost},
-                       {"gained", gained},
-                       {"different", different},
-                       {"timed", timed},
-                       {"before_us", timed > 0 ? Json(us[0]) : Json()},
-                       {"after_us", timed > 0 ? Json(us[1]) : Json()}});
-  }
-  std::stable_sort(changed.begin(), changed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  json["served"] = std::move(targets);
-  json["changed"] = Json::array();
-  for (auto& [change, row] : changed) json["changed"].push_back(std::move(row));
-}
-
 void print_text(const Json& json) {
   for (const char* side : {"before", "after"}) {
     std::printf("%s %s: %s\n", side[0] == 'b' ? "---" : "+++", json[side]["file"].get<std::string>().c_str(),
@@ -201,13 +132,6 @@ void print_text(const Json& json) {
   const auto measured = json["measured_differently"].get<std::size_t>();
   if (measured > 0) std::printf("measured times that differ: of %s\n", counted(measured, "entry").c_str());
   if (json["equal"] == true) std::printf("nothing differs%s\n", measured > 0 ? " but these times" : "");
-  if (!json.contains("served")) return;
-  std::printf("\nproblems and programs that are served differently; times are sums by weight over those with a time\n");
-  print_table({"lost", "gained", "different", "timed", {"before us", "before_us"}, {"after us", "after_us"}, "target"},
-              json["served"]);
-  if (json["changed"].empty()) return;
-  std::printf("\n");
-  print_table({"target", {"problem", "subject"}, {"before", "was"}, {"after", "is"}}, json["changed"], kMostLines);
 }
 
 Json compare(const Cli& cli) {
@@ -215,7 +139,7 @@ Json compare(const Cli& cli) {
   std::vector<BundleRecords> records;
   Json json;
   for (const std::string& file : cli.files()) {
-    bundles.push_back(need(open_verified(file)));
+    bundles.push_back(open_verified(file));
     records.push_back(records_of(bundles.back()));
     json[bundles.size() == 1 ? "before" : "after"] = {{"file", file}, {"bytes", bundles.back().size_bytes()}};
   }
@@ -228,13 +152,6 @@ Json compare(const Cli& cli) {
   json["equal"] = differences.empty() && (measured == 0 || cli.has("ignore-measured"));
   json["differences"] = std::move(differences);
   json["measured_differently"] = measured;
-  if (!cli.has("shapes")) return json;
-  const std::vector<Subject> subjects = need(subjects_of(shapes_asked_for(cli, bundles), bundles));
-  const std::vector<ServedDevice> devices = need(devices_of(bundles));
-  const auto served_by = [&](const Bundle& bundle) {
-    return need(builder::release::check({bundle}, devices, subjects, cli.has("newer-driver")));
-  };
-  compare_served(served_by(bundles[0]), served_by(bundles[1]), subjects, json);
   return json;
 }
 
@@ -242,12 +159,9 @@ Json compare(const Cli& cli) {
 
 int diff(const std::vector<std::string>& arguments) {
   Cli cli("diff FILE... [OPTIONS]",
-          "Shows what differs between two bundles, before and after: targets, variants, programs, proofs, rules and "
-          "cost models and, with --shapes, what serves each problem. Exit status: 0, nothing differs; 1, something "
-          "does; 2, wrong usage or a failure. Needs no OpenCL device.");
-  cli.add_value("shapes", "FILE", "also compare what serves the problems of this file: see 'clbake check'");
-  add_kinds(cli, "; for lines of --shapes that name none; default: all that the bundles have");
-  cli.add_flag("newer-driver", "as applications that set Options::newer_driver: machine code for older drivers serves");
+          "Shows what differs between two bundles, before and after: targets, variants, programs, proofs, rules\n"
+          "and cost models. Exit status: 0, nothing differs; 1, something does; 2, wrong usage or a failure. Needs\n"
+          "no OpenCL device. 'clbake report --against' shows how problems are served, before and after.");
   cli.add_flag("ignore-measured", "differences in measured times, errors and notes alone are none");
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;

@@ -3,8 +3,6 @@
 #include "cli/arguments.hpp"
 #include "cli/cli.hpp"
 #include "cli/json.hpp"
-#include "cli/printable.hpp"
-#include "command/release/dropped_signatures.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
 
@@ -53,11 +51,10 @@ void print_report(const builder::release::PrunedBundle& pruned, const std::strin
 }  // namespace
 
 int prune(const std::vector<std::string>& arguments) {
-  Cli cli(
-      "prune FILE -o FILE [OPTIONS]",
-      "Writes a bundle that keeps only what is asked for: the programs that serve some problems on some targets, and "
-      "of the rules and cost models those by which the same variants are chosen for these problems as before. Needs "
-      "no OpenCL device. Signatures do not hold for what is left, which has none.");
+  Cli cli("prune FILE -o FILE [OPTIONS]",
+          "Writes a bundle that keeps only what is asked for: the programs that serve some problems on some\n"
+          "targets, and of the rules and cost models those by which the same variants are chosen for these\n"
+          "problems as before. Needs no OpenCL device. Signatures do not hold for what is left, which has none.");
   cli.add_required("output,o", "FILE", "the bundle to write; an earlier bundle there is replaced, which may be FILE");
   cli.add_value("shapes", "FILE", "keep what serves these problems: see 'clbake check'");
   add_kinds(cli,
@@ -67,7 +64,7 @@ int prune(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string output = behind_links(cli.text("output"));
   need(builder::build::check_output(output));
-  const Bundle bundle = need(open_verified(cli.file()));
+  const Bundle bundle = open_verified(cli.file());
   std::vector<std::string> unknown;
   const builder::release::PruneOptions options = options_from(cli, bundle, unknown);
   print_unknown("prune", cli.file(), bundle, unknown);

@@ -24,7 +24,7 @@ Status check_page_path(const std::string& path) {
 
 std::vector<ReleaseBundle> open_bundles(const std::vector<std::string>& files) {
   std::vector<ReleaseBundle> bundles;
-  for (const std::string& file : files) bundles.push_back({file, need(open_verified(file))});
+  for (const std::string& file : files) bundles.push_back({file, open_verified(file)});
   return bundles;
 }
 
@@ -48,10 +48,10 @@ Json data_of(const Cli& cli) {
 
 int report(const std::vector<std::string>& arguments) {
   Cli cli("report FILE... [OPTIONS]",
-          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision and "
-          "of the application's own programs, what is proven and JIT-free, the expected speed, sizes, and what changed "
-          "since the last release. Several bundles count as one, as in an application that opens them all. Needs no "
-          "OpenCL device.");
+          "Writes an HTML page about a release: what its bundles serve on each device and driver in each precision\n"
+          "and of the application's own programs, what is proven and JIT-free, the expected speed, sizes, and what\n"
+          "changed since the last release. Several bundles count as one, as in an application that opens them all.\n"
+          "Needs no OpenCL device.");
   cli.add_value("output,o", "FILE", "the page to write; needed without --json");
   cli.add_value("shapes", "FILE",
                 "the problems that count, one on each line: see 'clbake check'; default: squares from 64 to 4096");
@@ -64,7 +64,7 @@ int report(const std::vector<std::string>& arguments) {
   const std::string output = behind_links(cli.text("output"));
   if (!output.empty()) need(check_page_path(output));
   const Json data = data_of(cli);
-  if (!output.empty()) need(write_text(output, release_html(data)));
+  if (!output.empty()) write_text(output, release_html(data));
   if (cli.has("json")) {
     print(data);
   } else {

@@ -11,10 +11,28 @@
 
 namespace clbake::tool {
 
+int keygen(const std::vector<std::string>& arguments) {
+  Cli cli("keygen [OPTIONS] -o FILE",
+          "Makes a key that signs bundles (Ed25519): the secret key in FILE, which only its owner may read, and\n"
+          "the public key in FILE.pub. Shows the public key, by which applications and 'clbake verify' know the\n"
+          "signatures. Keep the secret key where releases are made, and nowhere else.");
+  cli.add_required("output,o", "FILE", "of the secret key; no file is replaced");
+  cli.add_json();
+  if (const auto status = cli.parse(arguments)) return *status;
+  const std::string path = cli.text("output");
+  const std::string public_key = need(builder::release::make_key(path));
+  if (cli.has("json")) {
+    print({{"secret_key_file", path}, {"public_key_file", path + ".pub"}, {"public_key", public_key}});
+  } else {
+    std::printf("%s: the secret key\n%s.pub: the public key, %s\n", path.c_str(), path.c_str(), public_key.c_str());
+  }
+  return kSuccess;
+}
+
 int sign(const std::vector<std::string>& arguments) {
   Cli cli("sign FILE --key FILE [OPTIONS]",
-          "Signs a bundle with a key of 'clbake keygen', after every byte of it was verified. Signatures of other keys "
-          "stay, so that keys can be replaced; an earlier one of the same key is replaced.");
+          "Signs a bundle with a key of 'clbake keygen', after every byte of it was verified. Signatures of other\n"
+          "keys stay, so that keys can be replaced; an earlier one of the same key is replaced.");
   cli.add_required("key", "FILE", "the secret key");
   cli.add_value("release", "N",
                 "the number of the release, higher than those of all earlier ones; applications refuse older releases "
@@ -25,7 +43,7 @@ int sign(const std::vector<std::string>& arguments) {
   const std::uint64_t release = cli.size("release", 0);
   const std::string output = behind_links(cli.text("output", cli.file().c_str()));
   need(builder::build::check_output(output));  // never a key
-  const cache::Bytes bytes = need(read_verified(cli.file()));
+  const cache::Bytes bytes = read_verified(cli.file());
   std::string public_key;
   const Result<cache::Bytes> made =
       builder::release::sign({bytes.data(), bytes.size()}, cli.text("key"), release, public_key);

@@ -14,7 +14,7 @@ void declare_options(Cli& cli) {
                "also verify that one of these keys signed the bundle: files of 'clbake keygen', or 64 hexadecimal "
                "digits; may be repeated");
   cli.add_value("minimum-release", "N", "refuse signatures of releases before N; needs --public-key");
-  cli.add_value("digest", "DIGEST", "also verify that the bundle is the one of this digest, see 'clbake digest'");
+  cli.add_value("digest", "DIGEST", "also verify that the bundle is the one of this digest, see 'clbake inspect'");
   cli.add_json();
 }
 
@@ -57,9 +57,9 @@ Verdict judge(const std::string& file, const Trust* trust) {
 
 int verify(const std::vector<std::string>& arguments) {
   Cli cli("verify FILE... [OPTIONS]",
-          "Verifies every byte of each bundle: checksums, digests, every rule of the format, and that every program "
-          "can be decompressed. Names the first failure of each file; the exit status is then 1. Needs no OpenCL "
-          "device.");
+          "Verifies every byte of each bundle: checksums, digests, every rule of the format, and that every\n"
+          "program can be decompressed. Names the first failure of each file; the exit status is then 1. Needs no\n"
+          "OpenCL device.");
   declare_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   const std::shared_ptr<const Trust> trust = trust_asked_for(cli);

@@ -25,13 +25,10 @@ struct TwoBundles : ReleaseFiles {
 BOOST_AUTO_TEST_CASE(EqualBundles) {
   TwoBundles files;
   const std::string same = files.other([](cache::Contents& c) { std::reverse(c.entries.begin(), c.entries.end()); });
-  const Outcome outcome = clbake({"diff", files.bundle, same, "--shapes", files.shapes}, no_platform());
+  const Outcome outcome = clbake({"diff", files.bundle, same}, no_platform());
   BOOST_TEST(outcome.status == 0);
   BOOST_TEST(contains(outcome.out, "nothing differs\n"), outcome.out);
-  const nlohmann::json json = json_of(clbake({"diff", files.bundle, same, "--shapes", files.shapes, "--json"}));
-  BOOST_TEST(json["equal"] == true);
-  BOOST_TEST(json["served"].size() == 3U);
-  BOOST_TEST(json["changed"].empty());
+  BOOST_TEST(json_of(clbake({"diff", files.bundle, same, "--json"}))["equal"] == true);
 }
 
 BOOST_AUTO_TEST_CASE(ProgramsThatAreGone) {
@@ -39,71 +36,27 @@ BOOST_AUTO_TEST_CASE(ProgramsThatAreGone) {
   const std::string fewer = files.other([](cache::Contents& c) {
     c.entries.erase(c.entries.begin(), c.entries.begin() + 10);  // of the CPU
   });
-  const Outcome text = clbake({"diff", files.bundle, fewer, "--shapes", files.shapes});
+  const Outcome text = clbake({"diff", files.bundle, fewer});
   BOOST_TEST(text.status == 1);
   BOOST_TEST(contains(text.out, "programs that differ: 10\n"), text.out);
-  const Outcome outcome = clbake({"diff", files.bundle, fewer, "--shapes", files.shapes, "--json"});
+  const Outcome outcome = clbake({"diff", files.bundle, fewer, "--json"});
   BOOST_TEST(outcome.status == 1);
   const nlohmann::json json = nlohmann::json::parse(outcome.out);
   BOOST_TEST(json["differences"].size() == 10U);
   BOOST_TEST(json["differences"][0]["record"] == "program");
   BOOST_TEST(json["differences"][0]["after"].is_null());
-  int lost = 0;
-  for (const nlohmann::json& target : json["served"]) lost += target["lost"].get<int>();
-  BOOST_TEST(lost > 0);
-  const nlohmann::json back =
-      nlohmann::json::parse(clbake({"diff", fewer, files.bundle, "--shapes", files.shapes, "--json"}).out);
-  int gained = 0;
-  for (const nlohmann::json& target : back["served"]) gained += target["gained"].get<int>();
-  BOOST_TEST(gained == lost);
 }
 
 // A bundle could otherwise command the terminal.
 BOOST_AUTO_TEST_CASE(NamesOfVariantsHaveNoControlCharacters) {
   TwoBundles files;
-  const auto renamed = [](cache::Contents& c) {
+  const std::string renamed = files.other([](cache::Contents& c) {
     for (cache::Variant& variant : c.variants) variant.name += "\x1b[2J";
-  };
-  const std::string other = files.other(renamed);
-  const std::string fewer = files.directory.write("c.clbake", [&] {
-    cache::Contents changed = files.contents;
-    renamed(changed);
-    changed.entries.erase(changed.entries.begin(), changed.entries.begin() + 10);
-    return encoded(changed);
-  }());
-  for (const std::string& before : {files.bundle, fewer}) {
-    const Outcome outcome = clbake({"diff", before, other, "--shapes", files.shapes});
-    BOOST_TEST(outcome.status == 1);
-    BOOST_TEST(contains(outcome.out, "?[2J"), outcome.out);
-    BOOST_TEST(!contains(outcome.out, "\x1b"), outcome.out);
-  }
-}
-
-BOOST_AUTO_TEST_CASE(AnotherChoiceIsShownWithItsTimes) {
-  TwoBundles files;
-  const std::string slower = files.other([](cache::Contents& c) {
-    for (cache::CostModel& model : c.profiles[0].models) model.call_us += 1000;
   });
-  const Outcome outcome = clbake({"diff", files.bundle, slower, "--shapes", files.shapes, "--json"});
+  const Outcome outcome = clbake({"diff", renamed, files.bundle});
   BOOST_TEST(outcome.status == 1);
-  const nlohmann::json json = nlohmann::json::parse(outcome.out);
-  BOOST_TEST(json["differences"].size() == 1U);
-  double before = 0, after = 0;
-  for (const nlohmann::json& target : json["served"]) {
-    BOOST_TEST(target["before_us"].is_null() == (target["timed"] == 0));
-    if (target["timed"] == 0) continue;
-    before += target["before_us"].get<double>();
-    after += target["after_us"].get<double>();
-  }
-  BOOST_TEST(after > before + 1000);
-}
-
-BOOST_AUTO_TEST_CASE(WithoutModelsNoTimeIsShown) {
-  TwoBundles files;
-  for (cache::Profile& profile : files.contents.profiles) profile.models.clear();
-  const std::string untimed = files.directory.write("untimed.clbake", encoded(files.contents));
-  const Arguments arguments = {"diff", untimed, files.bundle, "--shapes", files.shapes};
-  BOOST_TEST(contains(clbake(arguments).out, "-         -  pthread-cpu0"));
+  BOOST_TEST(contains(outcome.out, "?[2J"), outcome.out);
+  BOOST_TEST(!contains(outcome.out, "\x1b"), outcome.out);
 }
 
 BOOST_AUTO_TEST_CASE(MeasuredTimesCountUnlessTheyAreIgnored) {
@@ -181,7 +134,6 @@ BOOST_AUTO_TEST_CASE(AFailureIsNotADifference) {
     check_refused(shell("\"$CLBAKE\" diff " + files.bundle + " " + files.bundle + json + " > /dev/full"), 2,
                   {"clbake", "cannot be written to stdout"});
   }
-  check_refused(clbake({"diff", files.bundle, files.bundle, "--shapes", letter}), 2, {letter + ": line 1"});
 }
 
 }  // namespace clbake::tool::test
