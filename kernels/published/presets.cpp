@@ -31,8 +31,7 @@ constexpr std::string_view published[][2] = {
 
     // The fastest kernels of "Implementing a Code Generator for Fast Matrix Multiplication in OpenCL on the GPU" by
     // Matsumoto, Nakasato and Sedukhin, 2012, Table II, one for each type and precision, with the published GFlop/s on
-    // a
-    // Radeon HD 7970. Block-major layouts need both operands packed, so they may be stored either way.
+    // a Radeon HD 7970. Block-major layouts need both operands packed, so they may be stored either way.
     {"paper-dgemm-cbl", "stripe-d-nn-64x16x16-4x4x2-v2-acbl-bcbl-blocal"},  // A^T * B in CBL: 848
     {"paper-dgemm-rbl", "stripe-d-nn-64x16x16-4x4x2-v2-arbl-brbl-blocal"},  // A^T * B in RBL: 812
     {"paper-dgemm-row-tn", "stripe-d-tn-256x8x16-4x4x2-v2"},                // A^T * B row-major: 790

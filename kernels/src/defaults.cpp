@@ -117,50 +117,10 @@ constexpr std::string_view kPairTiles[] = {"local_tile-h-nn-128x128x32-8x16x16-v
                                            "local_tile-h-nn-32x64x32-4x8x16-v2-buffers2-load8-padding4-mapmma",
                                            "local_tile-h-nn-64x64x32-4x8x16-v2-split8-buffers2-load8-padding4-mapmma"};
 
-// Up to 32 rows or columns of 16 bits.
-constexpr std::string_view kThinTiles[] = {
-    "thin_tile-h-nn-8x32x16-2x4x2-v4",  "thin_tile-h-nn-32x8x16-4x2x2-v2",  "thin_tile-h-nn-8x32x16-2x4x4-v4",
-    "thin_tile-h-nn-32x8x16-4x2x4-v2",  "thin_tile-h-nn-8x16x8-2x2x8-v2",   "thin_tile-h-nn-16x8x8-2x2x8-v2",
-    "thin_tile-h-nn-16x32x16-4x4x2-v4", "thin_tile-h-nn-32x16x16-4x4x2-v2", "thin_tile-h-nn-16x32x8-4x4x4-v4",
-    "thin_tile-h-nn-32x16x8-4x4x4-v2",  "thin_tile-h-nn-32x32x8-8x4x2-v4",  "thin_tile-h-nn-32x32x8-4x8x2-v2"};
-
-// 16 bits on sm_90. The last ones pack both operands first: of large ones whose rows are not aligned to 16 bytes, a
-// third of the time.
-constexpr std::string_view kWarpgroupTiles[] = {"warpgroup_tile-h-nn-128x256x64-2x64x1-v8-buffers4",
-                                                "warpgroup_tile-h-nn-128x128x64-2x32x1-v8-buffers6",
-                                                "warpgroup_tile-h-nn-128x192x64-2x48x1-v8-buffers5",
-                                                "warpgroup_tile-h-nn-64x256x64-2x64x1-v8-buffers5",
-                                                "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-buffers8",
-                                                "warpgroup_tile-h-nn-64x64x64-2x16x1-v8-buffers8",
-                                                "warpgroup_tile-h-nn-256x128x64-2x32x1-v8-buffers4",
-                                                "warpgroup_tile-h-nn-128x128x64-2x32x1-v8-split4-buffers6",
-                                                "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-split8-buffers8",
-                                                "warpgroup_tile-h-nn-64x64x64-2x16x1-v8-split16-buffers8",
-                                                "warpgroup_tile-h-nn-128x256x64-2x64x1-v8-apad-bpad-buffers4",
-                                                "warpgroup_tile-h-nn-128x128x64-2x32x1-v8-apad-bpad-buffers6",
-                                                "warpgroup_tile-h-nn-64x128x64-2x32x1-v8-apad-bpad-buffers8"};
-
-// Doubles on NVIDIA's matrix units.
-constexpr std::string_view kWarpTiles[] = {"warp_tile-d-nn-128x128x16-8x8x4-v2-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-64x64x16-4x8x8-v2-buffers3-mapmma-fragments2",
-                                           "warp_tile-d-nn-64x64x16-4x8x4-v2-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-32x64x16-4x4x8-v2-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-128x64x16-4x8x8-v2-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-32x32x16-2x4x8-v2-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-128x128x16-8x8x4-v2-split4-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-64x64x16-4x8x8-v2-split4-buffers3-mapmma-fragments2",
-                                           "warp_tile-d-nn-64x64x16-4x8x8-v2-split16-buffers3-mapmma-fragments2",
-                                           "warp_tile-d-nn-32x64x16-4x4x8-v2-split16-buffers6-mapmma-fragments2",
-                                           "warp_tile-d-nn-32x32x16-2x4x8-v2-split16-buffers4-mapmma-fragments2",
-                                           "warp_tile-d-nn-16x64x16-2x4x8-v2-buffers6-mapmma-fragments2",
-                                           "warp_tile-d-nn-16x64x16-2x4x8-v2-split16-buffers6-mapmma-fragments2",
-                                           "warp_tile-d-nn-64x16x16-2x4x8-v2-buffers6-mapmma-fragments2",
-                                           "warp_tile-d-nn-64x16x16-2x4x8-v2-split16-buffers6-mapmma-fragments2"};
-
-// The same on devices without those of map mma.
-constexpr std::string_view kOlderWarpTiles[] = {"warp_tile-d-nn-64x64x16-4x8x8-v2-buffers3-mapmma8-fragments2",
-                                                "warp_tile-d-nn-64x64x16-4x8x4-v2-buffers4-mapmma8-fragments2",
-                                                "warp_tile-d-nn-64x16x16-2x4x8-v2-buffers6-mapmma8-fragments2"};
+// Doubles on those before sm_90. The shipped profile has what later ones take, and thin tiles: a search starts from it.
+constexpr std::string_view kWarpTiles[] = {"warp_tile-d-nn-64x64x16-4x8x8-v2-buffers3-mapmma8-fragments2",
+                                           "warp_tile-d-nn-64x64x16-4x8x4-v2-buffers4-mapmma8-fragments2",
+                                           "warp_tile-d-nn-64x16x16-2x4x8-v2-buffers6-mapmma8-fragments2"};
 
 template <std::size_t count>
 void append(std::vector<Params>& list, const std::string_view (&names)[count], Precision precision) {
@@ -172,14 +132,9 @@ std::vector<Params> gpu_specialists(Precision precision) {
   append(list, kDirect, precision);
   if (precision == Precision::double_precision) {
     append(list, kWarpTiles, precision);
-    append(list, kOlderWarpTiles, precision);
     return list;
   }
-  if (has_16_bits(precision)) {
-    append(list, kWarpgroupTiles, precision);
-    append(list, kPairTiles, precision);
-    append(list, kThinTiles, precision);
-  }
+  if (has_16_bits(precision)) append(list, kPairTiles, precision);
   append(list, kTiles, precision);
   return list;
 }
