@@ -318,6 +318,11 @@ Target any_device(bool is_cpu) {
   return target;
 }
 
-bool same_but_source(const Variant& a, const Variant& b) { return encode_variant(a, 0) == encode_variant(b, 0); }
+Bytes identifying_bytes(const Variant& variant, const Source& source) {
+  Bytes bytes = encode_variant(variant, 0);
+  const Bytes more = encode_source(source);
+  bytes.insert(bytes.end(), more.begin(), more.end());
+  return bytes;
+}
 
 }  // namespace clbake::cache

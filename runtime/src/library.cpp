@@ -166,16 +166,15 @@ Result<Handle> Library::State::try_prepare(const Request& request, const std::sh
 }
 
 Result<Handle> Library::State::prepare_with_less(Request request, const std::shared_ptr<PreparedGemm::Parts>& parts) {
-  const Candidate chosen = request.candidates.front();
-  const std::vector<std::uint32_t> others = capable_variants(setup.bundles[chosen.bundle].bundle, request.problem);
+  const std::vector<Candidate> others = other_variants(setup.bundles, request);
   request.named = true;
   Request alone = request;  // without the kernels of a complex problem, which are the same for all
   alone.kernels.clear();
   // Baked ones first: a variant that nobody baked for this device may be slow on it, too.
   for (const bool compiles : {false, true}) {
-    for (const std::uint32_t other : others) {
-      request.candidates = {{chosen.bundle, other}};
-      if (other == chosen.variant || !fits(request.candidates.front(), parts->problem)) continue;
+    for (const Candidate& other : others) {
+      request.candidates = {other};
+      if (!fits(other, parts->problem)) continue;
       alone.candidates = request.candidates;
       const Result<Explanation> source = policy.explain(alone);
       if (!source || (source->origin == Origin::source) != compiles) continue;

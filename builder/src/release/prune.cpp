@@ -48,7 +48,7 @@ void add_rivals(const cache::Profile& profile, const Problem& problem, Variants&
   const auto first = std::find_if(profile.defaults.begin(), profile.defaults.end(), serves);
   if (first != profile.defaults.end()) variants.insert(first->variant);
   const Choices::Choice fastest = Choices(profile).runner_up(problem, UINT32_MAX);
-  if (fastest.named) variants.insert(fastest.named->variant);
+  if (fastest.variant) variants.insert(*fastest.variant);
 }
 
 // Adds to the kept variants until each need is met by its variant.
@@ -59,7 +59,7 @@ Status add_deciding(const cache::Profile& profile, KeptProfile& kept) {
     const Choices choices = choices_among(profile, kept.variants);
     for (const auto& [problem, variant] : kept.needs) {
       const Choices::Choice choice = choices.find(problem);
-      if (choice.named && choice.named->variant == variant) continue;
+      if (choice.variant == variant) continue;
       add_rivals(profile, problem, kept.variants);
       changed = true;
     }

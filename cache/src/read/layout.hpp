@@ -1,8 +1,6 @@
 // Header and section table: all that opening a bundle reads and checks.
 #pragma once
 
-#include <clbake/cache/guard.hpp>
-#include <clbake/cache/model.hpp>
 #include <clbake/cache/reader.hpp>
 #include <clbake/status.hpp>
 

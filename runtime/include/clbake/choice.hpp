@@ -9,8 +9,8 @@
 
 #include <clbake/clbake.hpp>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -26,13 +26,6 @@ enum class ChosenBy {
   device_type,   // the default for every device of the type: no profile says anything about the problem
 };
 
-// A variant that a profile names. A bundle is asked at the first use whether it has the variant, and not again: opening
-// a bundle does not pay for variants that are never used.
-struct NamedVariant {
-  std::uint32_t variant = 0;
-  mutable std::atomic<bool> checked{false};
-};
-
 // A profile, ready to choose from. Any thread.
 class Choices {
  public:
@@ -41,7 +34,7 @@ class Choices {
   [[gnu::cold]] explicit Choices(cache::Profile profile, std::uint32_t units = 0);  // once for a bundle
 
   struct Choice {
-    const NamedVariant* named = nullptr;  // null: the profile says nothing about this kind of problem
+    std::optional<std::uint32_t> variant;  // nothing: the profile says nothing about this kind of problem
     ChosenBy by = ChosenBy::model;
     double expected_us = 0;  // of ChosenBy::model
   };
@@ -58,20 +51,44 @@ class Choices {
 
   std::uint32_t target() const { return profile_.target; }
 
-  std::size_t size() const { return named_.size(); }  // rules and cost models
+  std::size_t size() const {  // rules and cost models
+    return profile_.exceptions.size() + profile_.models.size() + profile_.defaults.size();
+  }
 
  private:
   // Start of each kind in one of the profile's lists, and the end of the list.
   using Starts = std::array<std::uint32_t, kKinds + 1>;
 
   double expected(std::uint32_t model, const Problem& problem) const;
-  const NamedVariant& of_model(std::uint32_t model) const { return named_[profile_.exceptions.size() + model]; }
-  Choice by_model(const Problem& problem, const NamedVariant* default_one) const;
+  Choice by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const;
 
   cache::Profile profile_;
   Starts exceptions_{}, models_{}, defaults_{};
-  std::vector<NamedVariant> named_;  // by exceptions, cost models and defaults, one after the other
 };
+
+// The tail of a product whose variant has a split_k of 0: kernels/KERNELS.md, "The tail".
+struct Tail {
+  std::size_t whole = 0;   // tiles of C that are computed over all of k; the others are the tail
+  std::size_t tiles = 0;   // of the tail
+  std::size_t slices = 1;  // of k, of each of these; 1: nothing is cut
+
+  std::size_t parts() const { return tiles * slices; }
+};
+
+// A slice has at least four blocks of k, so that computing it takes longer than beginning it and adding it up. A guess:
+// not measured.
+constexpr std::size_t kSliceBlocks = 4;
+
+// For so many tiles on so many compute units. The slices are never more than the units, and behind whole tiles fewer:
+// on an H200 a full wave of slices lost there what it should gain (kernels/MEASUREMENTS.md).
+inline Tail tail_of(std::size_t tiles, std::size_t units, std::size_t k, std::size_t block_k) {
+  const std::size_t behind = units == 0 ? 0 : tiles % units;
+  const std::size_t room = tiles > behind ? units - 1 : units;
+  const std::size_t most = k / (kSliceBlocks * block_k);
+  const std::size_t slices = behind == 0 ? 1 : std::min(room / behind, most);
+  if (slices <= 1) return {tiles, 0, 1};
+  return {tiles - behind, behind, slices};
+}
 
 // True when the problem's sizes are in the rule's ranges.
 bool fits(const cache::Rule& rule, const Problem& problem);

@@ -54,8 +54,8 @@ enum class Activation {
   gelu_tanh,  // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2
 };
 
-// Last part of a product's kernel: C = act(alpha * op(A) * op(B) + beta * D + bias). Computed in the precision of the
-// sums, before the result is rounded to C's; a NaN stays one.
+// C = act(alpha * op(A) * op(B) + beta * D + bias), computed in the precision of the sums, before the result is rounded
+// to C's; a NaN stays one.
 struct Epilogue {
   Bias bias = Bias::none;
   std::size_t bias_stride = 0;  // elements from a product's bias to that of the next one in a batch; 0: all share it
@@ -84,11 +84,10 @@ struct Problem : GemmKind {
   std::size_t lda = 0;
   std::size_t ldb = 0;
   std::size_t ldc = 0;
-  // Several products of these sizes in one call, at most 2^31 - 1. The matrices of product i begin i * a_stride,
-  // i * b_stride and i * c_stride elements after the first; with offsets, one for each product, offsets[i] elements
-  // after the start, and the strides are ignored. A and B may be shared or overlap between products. The Cs of
-  // two products may interleave, but not share elements. `check` refuses c_stride = 0; other overlaps within C are not
-  // detected, and what is written there is undefined.
+  // Products of these sizes in one call, at most 2^31 - 1. The matrices of product i begin i * a_stride, i * b_stride
+  // and i * c_stride elements after the first; with offsets, one for each product, offsets[i] elements after the start,
+  // and the strides are ignored. The Cs of two products must not share elements: `check` refuses c_stride = 0, other
+  // overlaps are not detected. A and B may overlap.
   std::size_t batch = 1;
   std::size_t a_stride = 0;
   std::size_t b_stride = 0;
@@ -130,8 +129,7 @@ enum class Origin {
 // Which program `prepare` chose, and why.
 struct Explanation {
   Origin origin = Origin::native;
-  // Why no machine code made for this device and driver serves; ok when it does. On NVIDIA what this very driver made
-  // for another device of the architecture counts as made for this one.
+  // Why no machine code made for this device (on NVIDIA: for its architecture) and driver serves; ok when it does.
   Code miss = Code::ok;
   std::string miss_message;  // the same for a person; empty when there was no miss
   std::string variant;       // name of the variant, or of the application's program, in the bundle
@@ -149,22 +147,19 @@ struct Explanation {
 enum class OnMiss {
   compile,   // compile from the source that the bundle carries
   fail,      // fail with the reason of the miss
-  fallback,  // serve with what needs no compiler: on NVIDIA machine code for an older driver, once a product of it was
-             // checked; else another variant that is loaded or baked, while a thread of the library compiles the wanted
-             // one for later calls. Compile if there is none, after a line in the log
+  fallback,  // serve with what needs no compiler, while a thread of the library compiles the wanted variant for later
+             // calls: RUNTIME.md. Compile if there is none, after a line in the log
 };
 
 enum class LogLevel { info, warning };
 
-// Receives events that an application may want to record: misses, failed calls of `prepare`, `gemm`, `warm` and
-// `program`, background compilations that fail. `message` is one line and valid during the call only. Called by the
-// thread that does the work, with no lock held. Must not throw. May call the library, but must not destroy its last
-// copy.
+// Receives misses, failed calls and background compilations that fail. `message` is one line and valid during the call
+// only. Called by the thread that does the work, with no lock held. Must not throw. May call the library, but must not
+// destroy its last copy.
 using Log = void (*)(LogLevel level, const char* message, void* data);
 
-// Receives how far `warm` has come: before the first problem, and after each one. seconds_left is an estimate from
-// those that are done, 0 before the first. Returns whether to go on. Called by the thread that called `warm`, with no
-// lock held; must not throw.
+// Receives how far `warm` has come: before the first problem, and after each one. seconds_left is an estimate. Returns
+// whether to go on. Called by the thread that called `warm`, with no lock held; must not throw.
 using Progress = bool (*)(std::size_t done, std::size_t total, double seconds_left, void* data);
 
 class Trust;
@@ -174,22 +169,16 @@ struct Options {
   // Allows machine code made for an older driver, or made offline, for the same platform and architecture, if its entry
   // says that newer drivers load it. An exact driver match is still preferred.
   bool newer_driver = false;
-  // On PoCL each program is launched once on zeros before it first serves (0.5 ms for the first of a process, 6 ms for
-  // one that splits k: build_us of `clbake run --json`). PoCL compiles at a kernel's first launch, and 3.1 may abort
-  // the process when the grids of a running kernel grow; after this launch only matrices of more than 16,384 rows or
-  // columns can cause that (where k is split: a C of more than 4 million elements). So nothing is left to compile after
-  // `warm`. true: no such launch.
+  // On PoCL each program is launched once on zeros before it first serves (0.5 to 6 ms): it compiles at a kernel's
+  // first launch, and 3.1 may abort the process when the grids of a running kernel grow. true: no such launch.
   bool only_build = false;
   // Keeps compiled programs for the next process: open_overlay(). Null: they are not kept.
   std::shared_ptr<OverlayStore> overlay;
-  // Which bundles may be used: trust_digest, trust_keys (clbake/trust.hpp). Of one that is not trusted nothing is used,
-  // neither programs nor sources: a miss with the reason not_trusted. Null: any bundle, at no cost.
+  // Which bundles may be used: clbake/trust.hpp. Of one that is not trusted nothing is: a miss, not_trusted. Null: any.
   std::shared_ptr<const Trust> trust;
   Log log = nullptr;
   void* log_data = nullptr;  // passed to `log`; must live as long as the library
-  // Counts the calls of each problem for write_recording: an atomic increment in each call, some 200 bytes of memory
-  // for each distinct problem.
-  bool record = false;
+  bool record = false;       // counts the calls of each problem for write_recording
 };
 
 // How to prepare, beside the problem.
@@ -200,10 +189,10 @@ struct PrepareOptions {
 
 class PreparedGemm;
 
-// A problem ready to run: the kernels of a loaded program, and a workspace if the variant needs one.
-// Move-only; may outlive its Library. One thread at a time may use a Gemm; clone it for each thread (the program is
-// shared). Calls that share a workspace wait for each other, on whatever queues they are. All functions of a moved-from
-// Gemm fail with invalid_argument or return nothing. Destroying a Gemm does not wait for its calls.
+// A problem ready to run: the kernels of a loaded program, and a workspace if the variant needs one. Move-only; may
+// outlive its Library. One thread at a time may use a Gemm; clone it for each thread. Its calls wait for each other
+// where they share a workspace. A moved-from Gemm fails with invalid_argument. Destroying one does not wait for its
+// calls.
 class Gemm {
  public:
   Gemm(Gemm&&) noexcept;
@@ -213,31 +202,27 @@ class Gemm {
   // The same problem and program with its own kernels and workspace. Fails with opencl or out_of_memory.
   Result<Gemm> clone() const;
 
-  // Bytes that use_workspace needs; 0 if the variant has no workspace. Images of operands are not included: they stay
-  // the handle's own.
+  // Bytes that use_workspace needs, without images of operands, which stay the handle's own.
   std::size_t workspace_bytes() const;
 
   // Uses workspace_bytes() bytes of the caller's buffer, from `offset` bytes on, a multiple of
-  // CL_DEVICE_MEM_BASE_ADDR_ALIGN; the handle's own workspace is released. Two handles may share these bytes only if
-  // the caller orders their calls, so that they never run at the same time; calls of one handle are ordered. Retains
-  // the buffer. Fails with invalid_argument or opencl; the handle then keeps what it had.
+  // CL_DEVICE_MEM_BASE_ADDR_ALIGN, and retains the buffer. Two handles may share these bytes only if the caller orders
+  // their calls. Fails with invalid_argument or opencl; the handle then keeps what it had.
   Status use_workspace(cl_mem buffer, std::size_t offset = 0);
 
   // Enqueues the product on a queue of the library's context and device, and returns without waiting for it. alpha and
-  // beta are rounded to the problem's precision (of 16 bits: to single) before anything else, so that a scalar that
-  // rounds to 0 is 0; of a problem that is not complex they are real numbers, a double. beta = 0: C is not read, NaN in
-  // it does not spread. k = 0 or alpha = 0: A and B are not read, their buffers may be null. m = 0, n = 0 or batch = 0:
-  // nothing runs, the event completes after the wait list. Where a user event of the wait list fails, no kernel runs,
-  // and C stays. `event` (may be null) is the caller's to release. Without one, on NVIDIA and a queue in order, a later
-  // call on another queue may wait for all that this queue has by then; the queue is retained until that call or the
-  // end of the Gemm. C may share a buffer with A and B, but no element: that is checked, except between sub-buffers. An
-  // epilogue with a bias or a D needs the function below.
+  // beta are rounded to the problem's precision (of 16 bits: to single) first; they are real unless the problem is
+  // complex. beta = 0: C is not read. k = 0 or alpha = 0: A and B are not read, their buffers may be null. m = 0, n = 0
+  // or batch = 0: nothing runs, the event completes after the wait list. Where a user event of the wait list fails, no
+  // kernel runs. `event` (may be null) is the caller's to release. Without one, on NVIDIA and a queue in order, a later
+  // call on another queue may wait for all that this queue has by then, and retains it until then. C may share a buffer
+  // with A and B, but no element: that is checked, except between sub-buffers.
   //
-  // Fails with invalid_argument, and Status::argument() names the first that is refused in this order: alpha, beta,
-  // queue, workspace, wait list; then, of those that will be read or written, A, B and C, each for its handle, context,
-  // type, access (a C that is CL_MEM_READ_ONLY) and size; then elements that C shares with A, or with B. Nothing was
-  // enqueued then. Fails with opencl or out_of_memory when a call of OpenCL does; what was enqueued before that still
-  // runs: finish the queue before releasing the buffers.
+  // Fails with invalid_argument, and then has enqueued nothing. Status::argument() names the first that is refused in
+  // this order: alpha, beta, queue, workspace, wait list; then, of those that will be read or written, A, B and C, each
+  // for its handle, context, type, access (a C that is CL_MEM_READ_ONLY) and size; then elements that C shares with A,
+  // or with B. Fails with opencl or out_of_memory; what was enqueued before that still runs: finish the queue before
+  // releasing the buffers.
   Status enqueue(cl_command_queue queue, std::complex<double> alpha, Matrix a, Matrix b, std::complex<double> beta,
                  Matrix c, cl_uint wait_count = 0, const cl_event* wait_list = nullptr, cl_event* event = nullptr);
 
@@ -248,9 +233,7 @@ class Gemm {
                  cl_event* event = nullptr);
 
   // The same with scalars for each product of the batch, of which there must be problem.batch (else:
-  // Argument::scalars). They are read before it returns. Products beside each other with equal scalars share their
-  // launches; the launches run one after another. A and B of a product whose alpha is 0 are not read, nor its C if beta
-  // is 0.
+  // Argument::scalars). They are read before it returns. Products beside each other with equal scalars share launches.
   Status enqueue(cl_command_queue queue, const std::vector<Scalars>& each, Matrix a, Matrix b, Matrix c,
                  const EpilogueBuffers& more = {}, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
                  cl_event* event = nullptr);
@@ -268,9 +251,9 @@ class Gemm {
   std::unique_ptr<PreparedGemm> prepared_;
 };
 
-// A program of the application's own, which `clbake build --programs` baked (builder/BAKING.md): verified, loaded and
-// built for the library's device. Copies are cheap and share everything; may outlive its Library. Any number of threads
-// may use one; a cl_kernel of it belongs to one thread at a time, as always in OpenCL.
+// A program of the application's own (`clbake build --programs`), loaded and built for the library's device. Copies are
+// cheap and share everything; may outlive its Library. Any number of threads may use one, but a cl_kernel one at a
+// time.
 class LoadedProgram {
  public:
   // Moving copies, so that no object is ever empty.
@@ -315,10 +298,8 @@ struct Counters {
 };
 
 // The programs of some bundles on one device of one context. Copies are cheap and share everything. Destroying the last
-// copy waits for the library's thread, which completes its current compilation and writes to the overlay;
-// compilations that have not begun are dropped.
-// All members may be called from any number of threads at once. After a fork the child must not destroy the last copy:
-// it does not have the library's thread.
+// copy waits for the library's thread to end its compilation and its writes to the overlay. Any number of threads may
+// call all members at once. After a fork the child must not destroy the last copy.
 class Library {
  public:
   // Moving copies, so that no library is ever empty.
@@ -329,29 +310,26 @@ class Library {
   Library& operator=(Library&& other) noexcept { return *this = std::as_const(other); }
   ~Library() = default;
 
-  // Retains the context and shares the bundles; the caller may destroy its own. Looks up the device's target in each
-  // bundle; loads nothing yet. A bundle that has nothing for the device is no failure: its sources serve. Nor is one
-  // that Options::trust refuses: that is logged as a warning, and calls that it could have served miss with
-  // not_trusted, whatever serves them. Fails with invalid_argument, opencl or out_of_memory.
+  // Retains the context and shares the bundles; the caller may destroy its own. Loads nothing yet. A bundle that has
+  // nothing for the device is no failure: its sources serve. Nor is one that Options::trust refuses: that is logged,
+  // and calls that it could have served miss with not_trusted. Fails with invalid_argument, opencl or out_of_memory.
   static Result<Library> create(cl_context context, cl_device_id device, const std::vector<Bundle>& bundles,
                                 const Options& options = {});
 
   // Chooses the variant for the problem, from the first bundle that has one, or another variant if its workspace does
-  // not fit the device, and loads its program once: machine code for this device and driver
-  // (Explanation::miss) from any of the bundles, else what Options::newer_driver allows, else a portable program, else
-  // the overlay's, else compiled from source. A program that the driver refuses is not tried again; with an overlay,
-  // not by later processes either. Fails with invalid_argument (the problem is checked first, field by field in the
-  // order of `check`), with no_variant (also for a complex problem, if no bundle has the kernels that rearrange its
-  // operands), with the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl,
-  // out_of_memory) is tried again at the next call, others are not. Every failure is counted (Counters::failed) and
-  // logged as a warning.
+  // not fit the device, and loads its program once: machine code for this device and driver from any of the bundles,
+  // else what Options::newer_driver allows, else a portable program, else the overlay's, else compiled from source. A
+  // program that the driver refuses is not tried again. Fails with invalid_argument (field by field in the order of
+  // `check`), with no_variant (also for a complex problem, if no bundle has the kernels that rearrange its operands),
+  // with the reason of the miss (on_miss = fail), or with build_failed. A failure of the machine (opencl,
+  // out_of_memory) is tried again at the next call. Every failure is counted (Counters::failed) and logged as a
+  // warning.
   Result<Gemm> prepare(const Problem& problem, const PrepareOptions& options = {}) const;
   Result<Gemm> prepare(const Problem& problem, const std::string& variant) const;
 
-  // prepare and enqueue in one call; fails like both. Keeps the prepared problems as plans, up to kPlans for each of a
-  // few groups of threads, replacing the least recently used: from the second call of a problem on, nothing is prepared
-  // or allocated. Workspaces of plans, which few variants need, are kept up to kPlanBytes for each group. Calls on
-  // several queues do not wait for each other.
+  // prepare and enqueue in one call; fails like both. Keeps the prepared problems as plans, up to kPlans, and
+  // kPlanBytes of their workspaces, for each of a few groups of threads, replacing the least recently used: from the
+  // second call of a problem on, nothing is prepared or allocated. Calls on several queues do not wait for each other.
   Status gemm(cl_command_queue queue, const Problem& problem, std::complex<double> alpha, Matrix a, Matrix b,
               std::complex<double> beta, Matrix c, cl_uint wait_count = 0, const cl_event* wait_list = nullptr,
               cl_event* event = nullptr) const;
@@ -364,45 +342,37 @@ class Library {
   static constexpr std::size_t kPlans = 64;
   static constexpr std::size_t kPlanBytes = std::size_t{64} << 20;
 
-  // Loads, or compiles, the programs for these problems ahead of time, one after another. Continues after a failure;
-  // returns the first. `progress` (may be null) gets `data`, and may stop it between two problems: then it returns that
-  // failure or, without one, `cancelled`; what was loaded stays.
+  // Loads, or compiles, the programs for these problems ahead of time, one after another; goes on after a failure and
+  // returns the first. `progress` (may be null) gets `data`. Fails with cancelled when it stopped the rest.
   Status warm(const std::vector<Problem>& problems, Progress progress = nullptr, void* data = nullptr) const;
 
-  // Loads the application's own program of this name once, by the same tiers as `prepare`: machine code for this
-  // device and driver from any of the bundles, what Options::newer_driver allows, a portable program, the
-  // overlay's, compiled from source. The first bundle that has the name decides which source and options are meant;
-  // others serve only with the same ones. OnMiss::fallback compiles. On PoCL nothing is launched, as only the
-  // application knows its kernels' arguments. Fails with no_program (the message lists the names that there are), with
-  // the reason of the miss (on_miss = fail), with build_failed, or like `prepare` otherwise; counted, logged and
-  // remembered in the same way.
+  // Loads the application's own program of this name once, by the same tiers as `prepare`. The first bundle that has
+  // the name decides which source and options are meant; others serve only with the same ones. OnMiss::fallback
+  // compiles. Nothing is launched. Fails with no_program (the message lists the names that there are), or like
+  // `prepare`.
   Result<LoadedProgram> program(const std::string& name) const;
 
   // Tells what `program` would do now, without loading or counting anything. Fails as it would.
   Result<Explanation> explain_program(const std::string& name) const;
 
-  // Tells what `prepare` would do now, without loading or counting anything. Fails as `prepare` for an impossible
-  // problem, without a variant and, with on_miss = fail, without a program.
+  // Tells what `prepare` would do now, without loading or counting anything. Fails as it would.
   Result<Explanation> explain(const Problem& problem) const;
 
   // True when `prepare` would serve the problem with its variant's machine code made for this device and driver.
   bool contains(const Problem& problem) const;
 
-  // Bytes of workspace that the handle of the problem needs: Gemm::workspace_bytes(). Loads the program. Fails as
-  // `prepare` does.
+  // Gemm::workspace_bytes() of the problem's handle. Loads the program; fails as `prepare`.
   Result<std::size_t> workspace_bytes(const Problem& problem) const;
 
   Counters counters() const;
 
-  // Writes which problems were called so far, and how often: a text file of lines like "single nn 512x512x64 batch 16
-  // calls 7", from which `clbake capture` makes a shapes file. Counts the calls of `gemm` and of Gemm::enqueue that
-  // succeeded and multiplied something; a column-major problem as the row-major one of the same bytes. Replaces the
-  // file atomically, so it may be called again and again, also while other threads multiply; each process needs a file
-  // of its own. Fails with invalid_argument without Options::record, and with io.
+  // Writes which problems were called so far, and how often, for `clbake capture`: a line like "single nn 512x512x64
+  // batch 16 calls 7" for each. Counts calls that succeeded and multiplied something; a column-major problem as the
+  // row-major one of the same bytes. Replaces the file atomically; each process needs one of its own. Fails with
+  // invalid_argument without Options::record, and with io.
   Status write_recording(const std::string& path) const;
 
-  // Waits until the library's thread has nothing left to do: compilations of OnMiss::fallback, programs for the
-  // overlay. `log` must not call it.
+  // Waits until the library's thread has nothing left to compile or to write to the overlay. `log` must not call it.
   void finish() const;
 
   // The identity by which bundles are searched.
@@ -414,13 +384,10 @@ class Library {
   std::shared_ptr<State> state_;
 };
 
-// Does early what the platform's driver would do at the first program of the process: on NVIDIA's platform it loads the
-// driver's compiler library, for which even a program of machine code waits; on others it does nothing. Optional. Call
-// it in a thread of its own beside clCreateContext: on an H200 (driver 580.159.04, medians of 10 processes) the first
-// program then loads in 0.16 ms instead of 2.8 ms and the first 512 x 512 x 512 product is finished after 1.3 ms
-// instead of 3.3 ms, while the context, 1.2 to 2.2 s, takes no longer. Called after clCreateContext it gains nothing.
-// Any thread, any number of times. Finds the library as the driver does, by name. Fails with not_found (best effort:
-// the driver will load it), opencl or invalid_argument (null).
+// Does early what NVIDIA's driver would do at the first program of the process: loads the driver's compiler library. On
+// other platforms it does nothing. Optional. Call it in a thread of its own beside clCreateContext: after that it gains
+// nothing (RUNTIME.md). Any thread, any number of times. Fails with not_found (best effort: the driver will load it),
+// opencl or invalid_argument (null).
 Status preload(cl_platform_id platform);
 
 // The target of this device: its identity in bundles. Fails with opencl or invalid_argument (null).

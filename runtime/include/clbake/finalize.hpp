@@ -54,9 +54,8 @@ const cache::Launch& product_launch(const cache::Variant& variant);
 // another work-group function for 65,535 work-items or more in x or y (its "smallgrid"; 3.1 and 5.0 never count z).
 std::vector<Problem> large_grids(const cache::Variant& variant);
 
-// Launches the kernels of the prepared problem's program at every shape that a user's launch can have: small grid and
-// large grid, at the variant's local size, offset zero; on some MB of zeros, and waits for the end. Fails with opencl
-// or out_of_memory.
+// Launches the kernels of the prepared problem's program at every shape that a user's launch can have, on zeros, and
+// waits for the end. Fails with opencl or out_of_memory.
 Status launch_every_shape(const Gemm& gemm);
 
 }  // namespace clbake

@@ -44,12 +44,10 @@ class OverlayStore;
 // overlay. A program that never calls this does not contain the overlay's code.
 Result<std::shared_ptr<OverlayStore>> open_overlay(const OverlayOptions& options);
 
-// The user's cache directory for the application: "$XDG_CACHE_HOME/<application>/clbake", or
-// "$HOME/.cache/<application>/clbake" when the former is not set or not an absolute path. Creates nothing. The only
-// function of the library that reads the environment: no other thread may change it meanwhile. Fails with not_found
-// when neither variable is an absolute path, or when the process has more rights than its user (setuid); and with
-// invalid_argument when `application` cannot name a directory: it is empty, "." or "..", or contains a slash or a zero
-// byte.
+// The user's cache directory for the application: "$XDG_CACHE_HOME/<application>/clbake", else
+// "$HOME/.cache/<application>/clbake". Creates nothing. The only function of the library that reads the environment: no
+// other thread may change it meanwhile. Fails with not_found when neither variable is an absolute path, or when the
+// process has more rights than its user (setuid); and with invalid_argument when `application` cannot name a directory.
 Result<std::string> user_cache_directory(const std::string& application);
 
 }  // namespace clbake

@@ -2,10 +2,7 @@
 // problem, variant and device. Calls no OpenCL.
 #pragma once
 
-#include <clbake/cache/model.hpp>
-#include <clbake/clbake.hpp>
-
-#include "select/tail.hpp"
+#include <clbake/choice.hpp>
 
 #include <array>
 #include <cstdint>

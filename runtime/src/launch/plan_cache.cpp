@@ -12,28 +12,14 @@ bool equal(const Epilogue& x, const Epilogue& y) {
          x.high == y.high && x.has_d == y.has_d && x.ldd == y.ldd && x.d_stride == y.d_stride;
 }
 
+// Sizes first: they tell most problems apart.
 bool equal(const Problem& x, const Problem& y) {
   const auto same = [](const BatchOffsets& a, const BatchOffsets& b) { return a.a == b.a && a.b == b.b && a.c == b.c; };
-  return x.precision == y.precision && x.layout == y.layout && x.trans_a == y.trans_a && x.trans_b == y.trans_b &&
-         x.conj_a == y.conj_a && x.conj_b == y.conj_b && x.m == y.m && x.n == y.n && x.k == y.k && x.lda == y.lda &&
-         x.ldb == y.ldb && x.ldc == y.ldc && x.batch == y.batch && x.a_stride == y.a_stride &&
-         x.b_stride == y.b_stride && x.c_stride == y.c_stride && equal(x.epilogue, y.epilogue) &&
+  return x.m == y.m && x.n == y.n && x.k == y.k && x.kind() == y.kind() && x.layout == y.layout &&
+         x.conj_a == y.conj_a && x.conj_b == y.conj_b && x.lda == y.lda && x.ldb == y.ldb && x.ldc == y.ldc &&
+         x.batch == y.batch && x.a_stride == y.a_stride && x.b_stride == y.b_stride && x.c_stride == y.c_stride &&
+         equal(x.epilogue, y.epilogue) &&
          std::equal(x.offsets.begin(), x.offsets.end(), y.offsets.begin(), y.offsets.end(), same);
-}
-
-// Tells most problems apart; `equal` decides. The constant is 2^64 / golden ratio: D. Knuth, The Art of Computer
-// Programming, volume 3, section 6.4.
-std::uint64_t hash_of(const Problem& p) {
-  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
-  std::uint64_t hash = static_cast<std::uint64_t>(p.precision) * 8 + (p.layout == Layout::row_major ? 0 : 4) +
-                       (p.trans_a ? 2 : 0) + (p.trans_b ? 1 : 0);
-  const Epilogue& e = p.epilogue;
-  hash += static_cast<std::uint64_t>(e.activation) << 8U | static_cast<std::uint64_t>(e.bias) << 16U;
-  for (const std::size_t value : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.batch, p.offsets.size()}) {
-    hash = (hash ^ value) * factor;
-    hash ^= hash >> 32;
-  }
-  return hash;
 }
 
 }  // namespace
@@ -53,9 +39,9 @@ std::unique_lock<std::mutex> PlanCache::Shard::lock() {
   return held;
 }
 
-PlanCache::Plan* PlanCache::Shard::find(std::uint64_t hash, const Problem& problem) {
-  const auto at = std::find_if(plans.begin(), plans.end(),
-                               [&](const Plan& plan) { return plan.hash == hash && equal(plan.problem, problem); });
+PlanCache::Plan* PlanCache::Shard::find(const Problem& problem) {
+  const auto at =
+      std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) { return equal(plan.problem, problem); });
   return at == plans.end() ? nullptr : &*at;
 }
 
@@ -76,12 +62,11 @@ PlanCache::Plan& PlanCache::Shard::oldest() {
 }
 
 std::unique_ptr<PreparedGemm> PlanCache::take(const Problem& problem, std::uint64_t epoch) {
-  const std::uint64_t hash = hash_of(problem);
   std::unique_ptr<PreparedGemm> gemm;
   Shard& mine = shard();
   {
     const auto lock = mine.lock();
-    Plan* const plan = mine.find(hash, problem);
+    Plan* const plan = mine.find(problem);
     if (!plan) return gemm;
     plan->used = ++mine.clock;
     const bool usable = plan->gemm && !plan->gemm->outdated(epoch);
@@ -94,18 +79,16 @@ std::unique_ptr<PreparedGemm> PlanCache::take(const Problem& problem, std::uint6
 }
 
 void PlanCache::put_back(const Problem& problem, std::unique_ptr<PreparedGemm> gemm) {
-  const std::uint64_t hash = hash_of(problem);
   const std::size_t bytes = gemm->plan().workspace_bytes();
   std::vector<std::unique_ptr<PreparedGemm>> evicted;
   Shard& mine = shard();
   const auto lock = mine.lock();
   // Large workspaces evict each other; the newest one stays, however large it is.
   if (bytes > 0 && mine.workspace_bytes() + bytes > Library::kPlanBytes) mine.drop_workspaces(evicted);
-  Plan* plan = mine.find(hash, problem);
+  Plan* plan = mine.find(problem);
   if (!plan) {
     plan = mine.plans.size() < Library::kPlans ? &mine.plans.emplace_back() : &mine.oldest();
-    plan->problem = problem;  // even if the hash is the same: another problem may have it
-    plan->hash = hash;
+    plan->problem = problem;
   }
   plan->used = ++mine.clock;
   plan->gemm.swap(gemm);

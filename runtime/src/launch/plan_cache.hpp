@@ -1,13 +1,10 @@
 // The plans that Library::gemm keeps from call to call. A plan is a problem and the handle prepared for it.
 //
-// Preparing chooses a variant and creates kernels; a call that finds a plan neither prepares nor allocates. A handle
-// may be used by one thread at a time, so `take` removes it from the cache and `put_back` returns it: no lock is held
-// while drivers are called, and a second thread that wants the same problem meanwhile prepares its own.
-//
-// One cache behind one lock would make threads wait for each other and share cache lines at every call. So threads are
-// assigned in turn to shards: kShards threads started one after another never meet at a lock. The price is that each
-// shard prepares each problem for itself. A plan is evicted when it is the least recently used of a full shard, when
-// the library's epoch shows that a better program is ready, or when the shard's workspaces exceed a limit.
+// A handle may be used by one thread at a time, so `take` removes it from the cache and `put_back` returns it: no lock
+// is held while drivers are called, and a second thread that wants the same problem meanwhile prepares its own. Threads
+// are assigned in turn to shards, lest they wait for each other's locks; each shard prepares each problem for itself. A
+// plan is evicted when it is the least recently used of a full shard, when the library's epoch shows that a better
+// program is ready, or when the shard's workspaces exceed a limit.
 #pragma once
 
 #include "launch/prepared_gemm.hpp"
@@ -38,7 +35,6 @@ class PlanCache {
   static constexpr std::size_t kShards = 16;
 
   struct Plan {
-    std::uint64_t hash = 0;
     std::uint64_t used = 0;
     Problem problem;
     std::unique_ptr<PreparedGemm> gemm;  // none while a call uses it
@@ -49,7 +45,7 @@ class PlanCache {
     std::uint64_t cached = 0;
     std::uint64_t waits = 0;
     std::vector<Plan> plans;  // at most Library::kPlans
-    Plan* find(std::uint64_t hash, const Problem& problem);
+    Plan* find(const Problem& problem);
     Plan& oldest();
     std::size_t workspace_bytes() const;
     // The caller destroys them after unlocking.

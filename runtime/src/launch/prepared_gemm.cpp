@@ -10,7 +10,45 @@ namespace {
 
 bool equal(const Scalars& x, const Scalars& y) { return x.alpha == y.alpha && x.beta == y.beta; }
 
+cl_image_format image_format(Precision precision) {
+  switch (precision) {
+    case Precision::half_precision: return {CL_RGBA, CL_HALF_FLOAT};
+    case Precision::single_precision: return {CL_RGBA, CL_FLOAT};
+    case Precision::bfloat16: return {CL_RGBA, CL_UNSIGNED_INT16};
+    default: break;
+  }
+  return {CL_RGBA, CL_UNSIGNED_INT32};
+}
+
+Status create_image(const cl::Context& context, const LaunchPlan& plan, std::size_t width, cl::Memory& memory) {
+  cl_int error = CL_SUCCESS;
+  const cl_image_format format = image_format(plan.real.precision);
+  cl_image_desc shape{};
+  shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+  shape.image_width = std::max<std::size_t>(width / texel_elements(plan.real.precision), 1);
+  shape.image_height = std::max<std::size_t>(plan.most.products * plan.padded_k, 1);
+  memory = cl::Memory(clCreateImage(context(), CL_MEM_READ_WRITE, &format, &shape, nullptr, &error));
+  return opencl_status("clCreateImage", error_of(memory, error));
+}
+
 }  // namespace
+
+Result<DeviceLimits> limits_of(const cl::Device& device) {
+  DeviceLimits limits;
+  cl_uint units = 0;
+  cl_uint alignment_bits = 0;
+  cl_ulong largest = 0;
+  cl_int error = cl::info(device, CL_DEVICE_MAX_COMPUTE_UNITS, units);
+  if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, largest);
+  if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_IMAGE2D_MAX_WIDTH, limits.image_width);
+  if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_IMAGE2D_MAX_HEIGHT, limits.image_height);
+  if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, alignment_bits);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
+  limits.units = units;
+  limits.alignment = std::max<std::size_t>(alignment_bits / 8, 1);
+  limits.largest_buffer = largest;
+  return limits;
+}
 
 Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const Parts> parts) {
   std::unique_ptr<PreparedGemm> made(new PreparedGemm(std::move(parts)));
@@ -24,10 +62,11 @@ Result<std::unique_ptr<PreparedGemm>> PreparedGemm::create(std::shared_ptr<const
   Status status = g.create_kernels();
   if (status) status = g.create_offsets();
   if (!status) return status;
-  Result<Workspace> workspace = Workspace::create(g.parts_->context, g.plan_);
-  if (workspace && !g.parts_->caller_workspace) status = workspace->allocate(g.parts_->context, g.plan_);
-  if (!workspace || !status) return (workspace ? status : workspace.status()).within(g.program().variant.name);
-  g.workspace_ = std::move(*workspace);
+  const cache::Variant& variant = g.program().variant;
+  if (variant.image_a) status = create_image(g.parts_->context, g.plan_, g.plan_.padded_m, g.workspace_[0]);
+  if (status && variant.image_b) status = create_image(g.parts_->context, g.plan_, g.plan_.padded_n, g.workspace_[1]);
+  if (status && !g.parts_->caller_workspace) status = g.create_workspace(nullptr, 0);
+  if (!status) return status.within(variant.name);
   return made;
 }
 
@@ -96,7 +135,32 @@ Status PreparedGemm::use_workspace(cl_mem buffer, std::size_t offset) {
                                          plan_.limits.alignment})};
   }
   const Status fits = check_buffer(kWorkspace, {buffer, offset}, parts_->context, bytes, 1);
-  return fits ? workspace_.place(buffer, offset, plan_) : fits;
+  return fits ? create_workspace(buffer, offset) : fits;
+}
+
+// The buffers: new ones, or sub-buffers of `memory`, from `offset` bytes on. A failure leaves the workspace as it was.
+Status PreparedGemm::create_workspace(cl_mem memory, std::size_t offset) {
+  std::array<cl::Memory, kWorkspaceParts> made = workspace_;
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    const cl_buffer_region region{offset, plan_.bytes[i]};
+    if (region.size == 0) continue;
+    cl_int error = CL_SUCCESS;
+    made[i] =
+        cl::Memory(memory ? clCreateSubBuffer(memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error)
+                          : clCreateBuffer(parts_->context(), CL_MEM_READ_WRITE, region.size, nullptr, &error));
+    error = error_of(made[i], error);
+    if (error != CL_SUCCESS) return opencl_status(memory ? "clCreateSubBuffer" : "clCreateBuffer", error);
+    offset += round_up(region.size, plan_.limits.alignment);
+  }
+  workspace_ = std::move(made);
+  return {};
+}
+
+bool PreparedGemm::has_workspace() const {
+  for (std::size_t i = 0; i < workspace_.size(); ++i) {
+    if (plan_.bytes[i] > 0 && !workspace_[i]()) return false;
+  }
+  return true;
 }
 
 // Sets what any of the products reads.
@@ -119,7 +183,7 @@ Status PreparedGemm::check_scalars(const ScalarList& scalars, Call& call) const 
 
 Status PreparedGemm::check_call(cl_command_queue queue, const Call& call, const Events& events) {
   Status status = check_queue(queue, parts_->context, parts_->device);
-  if (status && !workspace_.complete(plan_)) {
+  if (status && !has_workspace()) {
     status = {Argument::workspace, "no workspace: call use_workspace first"};
   }
   if (status) status = check_wait_list(events.wait_count, events.wait_list);
@@ -155,9 +219,7 @@ bool PreparedGemm::selects(const Step& step, const ScalarList& scalars, Call& ca
 MemoryObjects PreparedGemm::memory_of(const Call& call) const {
   MemoryObjects memory{};
   const auto at = [&](Value value) -> cl_mem& { return memory[static_cast<std::size_t>(value)]; };
-  for (const Value part : {Value::packed_a, Value::packed_b, Value::partials, Value::copy_a, Value::copy_b}) {
-    at(part) = workspace_.get(part);
-  }
+  for (std::size_t i = 0; i < workspace_.size(); ++i) memory[i] = workspace_[i]();
   at(Value::a) = call.reads_operands ? call.a.buffer : call.c.buffer;
   at(Value::b) = call.reads_operands ? call.b.buffer : call.c.buffer;
   at(Value::c) = call.c.buffer;
@@ -230,20 +292,6 @@ Status PreparedGemm::enqueue(cl_command_queue queue, const ScalarList& scalars, 
   if (status) status = walk(queue, steps_of(scalars, call), scalars, call, events);
   if (status && parts_->calls) parts_->calls->fetch_add(1, std::memory_order_relaxed);
   return status;
-}
-
-Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
-                                                      const Program& program, const Problem& problem) {
-  const Result<DeviceLimits> limits = limits_of(device);
-  if (!limits) return limits.status();
-  const auto parts = std::make_shared<PreparedGemm::Parts>();
-  parts->context = context;
-  parts->device = device;
-  parts->limits = *limits;
-  parts->found.explanation = program.explanation;
-  parts->found.program = {std::shared_ptr<void>(), &program};  // the caller's
-  parts->problem = problem;
-  return PreparedGemm::create(parts);
 }
 
 }  // namespace clbake

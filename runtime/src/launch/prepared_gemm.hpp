@@ -6,7 +6,6 @@
 #include "launch/call_checks.hpp"
 #include "launch/event_chain.hpp"
 #include "launch/recorder.hpp"
-#include "launch/workspace.hpp"
 #include "program/program.hpp"
 
 #include <memory>
@@ -69,6 +68,8 @@ class PreparedGemm {
       : parts_(std::move(parts)), chain_(parts_->events, parts_->marks_calls) {}
   Status create_kernels();
   Status create_offsets();
+  Status create_workspace(cl_mem memory, std::size_t offset);
+  bool has_workspace() const;
   Status check_scalars(const ScalarList& scalars, Call& call) const;
   Status check_call(cl_command_queue queue, const Call& call, const Events& events);
   const std::vector<Step>& steps_of(const ScalarList& scalars, const Call& call);
@@ -86,16 +87,15 @@ class PreparedGemm {
     cl::Kernel object;
     HeldArguments held;
   };
-  std::vector<Kernel> kernels_;  // the plan's
-  Workspace workspace_;
-  cl::Memory offsets_;          // three for each product; null: strides
-  cl::Memory complex_offsets_;  // the same of a complex problem as stated
+  std::vector<Kernel> kernels_;                        // the plan's
+  std::array<cl::Memory, kWorkspaceParts> workspace_;  // null where the plan has no such part, or it is not made yet
+  cl::Memory offsets_;                                 // three for each product; null: strides
+  cl::Memory complex_offsets_;                         // the same of a complex problem as stated
   OperandChecks checks_;
   EventChain chain_;
 };
 
-// For launches of the library's own. `problem` is row-major; the program must outlive the result.
-Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
-                                                      const Program& program, const Problem& problem);
+// Fails with opencl.
+Result<DeviceLimits> limits_of(const cl::Device& device);
 
 }  // namespace clbake

@@ -70,6 +70,21 @@ struct Matrices {
   std::vector<unsigned char> a, b, c;
 };
 
+// `problem` is row-major; the program must outlive the result.
+Result<std::unique_ptr<PreparedGemm>> prepare_program(const cl::Context& context, const cl::Device& device,
+                                                      const Program& program, const Problem& problem) {
+  const Result<DeviceLimits> limits = limits_of(device);
+  if (!limits) return limits.status();
+  const auto parts = std::make_shared<PreparedGemm::Parts>();
+  parts->context = context;
+  parts->device = device;
+  parts->limits = *limits;
+  parts->found.explanation = program.explanation;
+  parts->found.program = {std::shared_ptr<void>(), &program};  // the caller's
+  parts->problem = problem;
+  return PreparedGemm::create(parts);
+}
+
 // Computes products, one after another, and waits for each.
 class Launcher {
  public:

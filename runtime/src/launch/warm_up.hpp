@@ -2,11 +2,9 @@
 // that; and of a product whose result is known.
 //
 // PoCL compiles a work-group function at the first launch of each shape: local size, and whether the grid has 65,535
-// work-items or more in x or y. Loading a program is not enough; only a launch leaves nothing to compile. And PoCL 3.1
-// may abort the process when a kernel is launched on a larger grid than ever before while it runs on a smaller one:
-// what it keeps for the larger grid is released in place of the other. One launch on the grid of a large matrix avoids
-// both for nearly all products. What is not covered: more than 16,384 rows or columns and, where k is split, a C of
-// more than 4 million elements. Larger grids here would delay every first product for the sake of few.
+// work-items or more in x or y. And PoCL 3.1 may abort the process when a kernel is launched on a larger grid than ever
+// before while it runs on a smaller one. One launch on the grid of a large matrix avoids both, except for more than
+// 16,384 rows or columns and, where k is split, a C of more than 4 million elements.
 #pragma once
 
 #include "opencl/cl.hpp"

@@ -72,6 +72,7 @@ Result<Found> Policy::serve(const Request& request, Tier from, Status& miss) {
   return served || tiers_.back() == Tier::source ? std::move(served) : miss;
 }
 
+// Where no candidate can be compiled, any variant that computes the problem will do.
 Result<Found> Policy::compiled(const Request& request) {
   Status failure;
   for (const Candidate& candidate : request.candidates) {
@@ -79,20 +80,11 @@ Result<Found> Policy::compiled(const Request& request) {
     if (program || request.named || !is_permanent(program.status().code())) return program;
     if (failure.ok()) failure = program.status();
   }
-  return any_compiled(request, failure);
-}
-
-// Used when no candidate could be compiled: any variant that computes the problem will do.
-Result<Found> Policy::any_compiled(const Request& request, const Status& failure) {
-  for (const Candidate& candidate : request.candidates) {
-    for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
-      if (variant == candidate.variant) continue;
-      Result<Found> program = store_.get({candidate.bundle, variant}, Tier::source);
-      if (!program && !is_permanent(program.status().code())) return program;
-      if (!program) continue;
-      program->explanation.reason = "the chosen variant could not be compiled: " + failure.message();
-      return program;
-    }
+  for (const Candidate& other : other_variants(setup_.bundles, request)) {
+    Result<Found> program = store_.get(other, Tier::source);
+    if (!program && is_permanent(program.status().code())) continue;
+    if (program) program->explanation.reason = "the chosen variant could not be compiled: " + failure.message();
+    return program;
   }
   return failure;
 }
@@ -112,11 +104,9 @@ bool Policy::may_fall_back(const Request& request) const {
 
 Result<Found> Policy::any_baked(const Request& request) {
   for (const Tier tier : {Tier::exact, Tier::same_driver, Tier::stand_in}) {
-    for (const Candidate& candidate : request.candidates) {
-      for (const std::uint32_t variant : capable_variants(setup_.bundles[candidate.bundle].bundle, request.problem)) {
-        Result<Found> program = store_.get({candidate.bundle, variant}, tier);
-        if (program) return program;
-      }
+    for (const Candidate& other : other_variants(setup_.bundles, request)) {
+      Result<Found> program = store_.get(other, tier);
+      if (program) return program;
     }
   }
   return {Code::no_entry, "no variant that can compute the problem is baked for this driver, or for an older one"};

@@ -37,7 +37,6 @@ class Policy {
   Result<Found> serve(const Request& request, Tier from, Status& miss);
   Result<Found> load(const Request& request, Tier tier);  // a candidate's program of the tier
   Result<Found> compiled(const Request& request);
-  Result<Found> any_compiled(const Request& request, const Status& failure);
   // OnMiss::fallback
   Result<Found> serve_fallback(const Request& request);
   Result<Found> any_baked(const Request& request);

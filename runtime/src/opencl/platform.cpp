@@ -6,6 +6,7 @@
 #include "opencl/cl.hpp"
 
 #include <dlfcn.h>
+#include <utility>
 
 namespace clbake {
 namespace {
@@ -40,6 +41,74 @@ Status preload_for(cl_platform_id id) {
   return {Code::not_found, std::string(library) + " is not in the search path of libraries"};
 }
 
+// From cl_nv_device_attribute_query; not in Khronos' core headers.
+constexpr cl_device_info kComputeCapabilityMajorNv = 0x4000;
+constexpr cl_device_info kComputeCapabilityMinorNv = 0x4001;
+
+// Text without the blanks that some drivers put around it.
+std::string trimmed(std::string text) {
+  const char* blanks = " \t\r\n";
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  text.erase(text.find_last_not_of(blanks) + 1);
+  text.erase(0, text.find_first_not_of(blanks));
+  return text;
+}
+
+// The compute capability, as NVIDIA's compilers name it.
+std::string nvidia_architecture(const cl::Device& device) {
+  cl_uint major = 0;
+  cl_uint minor = 0;
+  if (clGetDeviceInfo(device(), kComputeCapabilityMajorNv, sizeof major, &major, nullptr) != CL_SUCCESS) return {};
+  if (clGetDeviceInfo(device(), kComputeCapabilityMinorNv, sizeof minor, &minor, nullptr) != CL_SUCCESS) return {};
+  return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
+// PoCL's device version ends in an LLVM triple and CPU: "... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512".
+std::string llvm_cpu(const std::string& device_version) {
+  const std::string system = "-gnu-";
+  const std::size_t at = device_version.rfind(system);
+  return at == std::string::npos ? std::string() : device_version.substr(at + system.size());
+}
+
+std::string architecture(const cl::Device& device, const Target& target) {
+  switch (platform_of(target).architecture) {
+    case Architecture::compute_capability: return nvidia_architecture(device);
+    case Architecture::llvm_cpu: return llvm_cpu(target.device_version);
+    case Architecture::gfx_name: return target.device_name.rfind("gfx", 0) == 0 ? target.device_name : std::string();
+    case Architecture::none: break;
+  }
+  return {};
+}
+
+Result<Target> identify_device(cl_device_id id) {
+  if (!id) return {Argument::device, "device is null"};
+  const cl::Device device(id, true);
+  cl_int error = CL_SUCCESS;
+  cl_platform_id platform = nullptr;
+  if (error = cl::info(device, CL_DEVICE_PLATFORM, platform); error != CL_SUCCESS) {
+    return opencl_status("clGetDeviceInfo", error);
+  }
+
+  Target target;
+  target.platform_name = trimmed(platform_text(platform, CL_PLATFORM_NAME, error));
+  if (error == CL_SUCCESS) target.platform_version = trimmed(platform_text(platform, CL_PLATFORM_VERSION, error));
+  if (error != CL_SUCCESS) return opencl_status("clGetPlatformInfo", error);
+  const auto text = [&](cl_device_info what) {
+    if (error != CL_SUCCESS) return std::string();
+    return trimmed(cl::text(error, [&](std::size_t size, char* to, std::size_t* size_ret) {
+      return clGetDeviceInfo(id, what, size, to, size_ret);
+    }));
+  };
+  target.vendor = text(CL_DEVICE_VENDOR);
+  target.device_name = text(CL_DEVICE_NAME);
+  target.device_version = text(CL_DEVICE_VERSION);
+  target.driver_version = text(CL_DRIVER_VERSION);
+  if (error == CL_SUCCESS) error = cl::info(device, CL_DEVICE_ADDRESS_BITS, target.address_bits);
+  if (error != CL_SUCCESS) return opencl_status("clGetDeviceInfo", error);
+  target.architecture = architecture(device, target);
+  return target;
+}
+
 }  // namespace
 
 const Platform& platform_named(const std::string& name) {
@@ -49,6 +118,10 @@ const Platform& platform_named(const std::string& name) {
 }
 
 const Platform& platform_of(const cache::Target& target) { return platform_named(target.platform_name); }
+
+Result<Target> identify(cl_device_id id) {
+  return exceptions_to_status([&] { return identify_device(id); });
+}
 
 Status preload(cl_platform_id platform) {
   return exceptions_to_status([&] { return preload_for(platform); });

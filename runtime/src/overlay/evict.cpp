@@ -55,15 +55,12 @@ bool is_whole_name(std::string_view text, char behind_digits) {
   return text.size() > 32 && text[32] == behind_digits && consume_name(text) && text.empty();
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Listing = std::unique_ptr<DIR, CloseDirectory>;
+using Listing = std::unique_ptr<DIR, int (*)(DIR*)>;
 
 Listing list(int directory) {
   const int descriptor = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);  // with a position of its own
-  if (descriptor < 0) return nullptr;
-  Listing listing(::fdopendir(descriptor));
+  if (descriptor < 0) return {nullptr, ::closedir};
+  Listing listing(::fdopendir(descriptor), ::closedir);
   if (!listing) ::close(descriptor);
   return listing;
 }

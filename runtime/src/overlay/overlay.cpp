@@ -21,43 +21,14 @@ std::string hexadecimal(std::uint64_t number) {
   return digits;
 }
 
-// The fields in their order, each text after its length, so that no two keys give the same text.
-class Fields {
- public:
-  Fields& add(std::uint64_t number) {
-    text_ += std::to_string(number) + ' ';
-    return *this;
+// Of every field of the target, as a text after its length, so that no two targets give the same.
+std::string text_of(const cache::Target& t) {
+  std::string text = joined({"clbake overlay 2 ", t.address_bits});  // another number when the files' content changes
+  for (const std::string* field : {&t.platform_name, &t.platform_version, &t.vendor, &t.device_name, &t.device_version,
+                                   &t.driver_version, &t.architecture}) {
+    text += joined({" ", field->size(), " ", *field});
   }
-  Fields& add(const std::string& text) {
-    add(std::uint64_t{text.size()});
-    text_ += text;
-    return *this;
-  }
-
-  std::string digits(std::uint64_t seed) const {
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text_.data());
-    return hexadecimal(cache::xxh64(bytes, text_.size(), seed));
-  }
-
- private:
-  std::string text_;
-};
-
-void add(Fields& fields, const cache::Target& target) {
-  fields.add(target.platform_name).add(target.platform_version).add(target.vendor).add(target.device_name);
-  fields.add(target.device_version).add(target.driver_version).add(target.architecture).add(target.address_bits);
-}
-
-void add(Fields& fields, const cache::Variant& v) {
-  fields.add(v.name).add(v.family).add(static_cast<std::uint64_t>(v.precision)).add(v.contract).add(v.build_options);
-  fields.add(v.trial);
-  for (const bool flag : {v.trans_a, v.trans_b, v.image_a, v.image_b}) fields.add(std::uint64_t{flag});
-  for (const std::uint64_t factor : {v.block_m, v.block_n, v.block_k, v.split_k}) fields.add(factor);
-  for (const cache::Launch& launch : v.launches) {
-    fields.add(static_cast<std::uint64_t>(launch.role)).add(launch.kernel_name);
-    for (const std::uint64_t extent : launch.local) fields.add(extent);
-    fields.add(launch.tile_m).add(launch.tile_n);
-  }
+  return text;
 }
 
 std::string entry_name(const OverlayKey& key) { return key.hash + ".clbake"; }
@@ -76,7 +47,8 @@ Status check_content(const Bundle& bundle, const OverlayKey& key) {
   if (!variant) return variant.status();
   const Result<cache::Source> source = bundle.source(0);
   if (!source) return source.status();
-  const bool same = *target == key.target && *source == key.source && same_but_source(*variant, key.variant);
+  const bool same =
+      *target == key.target && identifying_bytes(*variant, *source) == identifying_bytes(key.variant, key.source);
   return same ? Status() : Status(Code::malformed, "holds something else than its name says");
 }
 
@@ -100,13 +72,14 @@ bool names_a_directory(std::string_view name) {
 }  // namespace
 
 OverlayKey overlay_key(cache::Target target, cache::Source source, cache::Variant variant, const std::string& scope) {
-  Fields fields;
-  fields.add("clbake overlay 1");  // change the number when the content of the files changes
-  add(fields, target);
-  fields.add(source.name).add(source.text);
-  add(fields, variant);
-  if (!scope.empty()) fields.add(scope);
-  std::string hash = fields.digits(0) + fields.digits(1);
+  const cache::Bytes program = identifying_bytes(variant, source);
+  std::string all = joined({text_of(target), " ", program.size(), " "});
+  all.append(program.begin(), program.end());
+  all += scope;
+  const auto digits = [&](std::uint64_t seed) {
+    return hexadecimal(cache::xxh64(reinterpret_cast<const std::uint8_t*>(all.data()), all.size(), seed));
+  };
+  std::string hash = digits(0) + digits(1);
   return {std::move(target), std::move(source), std::move(variant), std::move(hash)};
 }
 

@@ -6,9 +6,9 @@
 // it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
 // later processes do not offer it again.
 //
-// Each write evicts the least recently used files if all together are too large (evict.cpp). The time of last use is
-// the file's modification time, touched at most once an hour. A damaged file is removed when it is found. No process
-// relies on a file that it saw before: another one may have removed it, and then the program is compiled again.
+// Each write evicts the least recently used files if all together are too large (evict.cpp), by their modification
+// time, which a use sets at most once an hour. No process relies on a file that it saw before: another one may remove
+// it.
 #pragma once
 
 #include <clbake/cache/reader.hpp>

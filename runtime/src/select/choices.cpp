@@ -1,7 +1,5 @@
 #include <clbake/choice.hpp>
 
-#include "select/tail.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -120,55 +118,49 @@ double expected_us(const cache::CostModel& model, const Problem& p, std::uint32_
          millions * (m * k * model.a_us + k * n * model.b_us + m * n * model.c_us) + 1e-6 * load.partials * model.c_us;
 }
 
-Choices::Choices(cache::Profile profile, std::uint32_t units)
-    : profile_(for_device(std::move(profile), units)),
-      named_(profile_.exceptions.size() + profile_.models.size() + profile_.defaults.size()) {
-  std::size_t number = 0;
-  const auto add = [&](const auto& list, Starts& starts) {
-    for (const auto& item : list) {
-      ++starts[index_of(item) + 1];
-      named_[number++].variant = item.variant;
-    }
+Choices::Choices(cache::Profile profile, std::uint32_t units) : profile_(for_device(std::move(profile), units)) {
+  const auto count = [](const auto& list, Starts& starts) {
+    for (const auto& item : list) ++starts[index_of(item) + 1];
     for (std::size_t kind = 0; kind < kKinds; ++kind) starts[kind + 1] += starts[kind];
   };
-  add(profile_.exceptions, exceptions_);
-  add(profile_.models, models_);
-  add(profile_.defaults, defaults_);
+  count(profile_.exceptions, exceptions_);
+  count(profile_.models, models_);
+  count(profile_.defaults, defaults_);
 }
 
 Choices::Choice Choices::find(const Problem& problem) const {
   const std::size_t kind = index_of(problem);
   const std::uint32_t exception = first_fitting(profile_.exceptions, exceptions_[kind], exceptions_[kind + 1], problem);
-  if (exception != kNone) return {&named_[exception], ChosenBy::exception, 0};
+  if (exception != kNone) return {profile_.exceptions[exception].variant, ChosenBy::exception, 0};
   const std::uint32_t rule = first_fitting(profile_.defaults, defaults_[kind], defaults_[kind + 1], problem);
-  const NamedVariant* of_defaults =
-      rule == kNone ? nullptr : &named_[profile_.exceptions.size() + profile_.models.size() + rule];
+  std::optional<std::uint32_t> of_defaults;
+  if (rule != kNone) of_defaults = profile_.defaults[rule].variant;
   const Choice expected = by_model(problem, of_defaults);
-  return expected.named ? expected : Choice{of_defaults, ChosenBy::default_rule, 0};
+  return expected.variant ? expected : Choice{of_defaults, ChosenBy::default_rule, 0};
 }
 
 // The least expected time, or the default variant's where that is not slower by the margin.
-Choices::Choice Choices::by_model(const Problem& problem, const NamedVariant* default_one) const {
+Choices::Choice Choices::by_model(const Problem& problem, std::optional<std::uint32_t> default_one) const {
   Choice best, of_default;
   double needed = 0;  // expected time of the default variant from which on the best one is chosen
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
-    const Choice choice{&of_model(i), ChosenBy::model, expected(i, problem)};
-    if (default_one && choice.named->variant == default_one->variant) of_default = choice;
-    if (best.named && choice.expected_us >= best.expected_us) continue;
+    const Choice choice{profile_.models[i].variant, ChosenBy::model, expected(i, problem)};
+    if (choice.variant == default_one) of_default = choice;
+    if (best.variant && choice.expected_us >= best.expected_us) continue;
     best = choice;
     needed = choice.expected_us * (1 + static_cast<double>(profile_.models[i].margin));
   }
-  return of_default.named && of_default.expected_us <= needed ? of_default : best;
+  return of_default.variant && of_default.expected_us <= needed ? of_default : best;
 }
 
 Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen) const {
   Choice best;
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
-    if (of_model(i).variant == chosen) continue;
+    if (profile_.models[i].variant == chosen) continue;
     const double us = expected(i, problem);
-    if (!best.named || us < best.expected_us) best = {&of_model(i), ChosenBy::model, us};
+    if (!best.variant || us < best.expected_us) best = {profile_.models[i].variant, ChosenBy::model, us};
   }
   return best;
 }
@@ -176,7 +168,7 @@ Choices::Choice Choices::runner_up(const Problem& problem, std::uint32_t chosen)
 std::optional<double> Choices::expected_of(const Problem& problem, std::uint32_t variant) const {
   const std::size_t kind = index_of(problem);
   for (std::uint32_t i = models_[kind]; i < models_[kind + 1]; ++i) {
-    if (of_model(i).variant == variant) return expected(i, problem);
+    if (profile_.models[i].variant == variant) return expected(i, problem);
   }
   return std::nullopt;
 }

@@ -82,26 +82,16 @@ Result<std::uint32_t> choose_named(const Bundle& bundle, const Problem& problem,
   return {Code::no_variant, joined({"variant ", name, " does not compute ", describe(problem)})};
 }
 
-// Checks that a profile may name the variant for this kind of problem.
-Status check_variant(const Bundle& bundle, std::uint32_t index, const Problem& problem) {
-  const Result<cache::Variant> variant = bundle.variant(index);
-  if (!variant) return variant.status();
-  if (variant->kind() == problem.kind()) return {};
-  return {Code::malformed, joined({"the profile names ", variant->name, " for ", describe(problem)})};
-}
-
 // The profile's choice. Fails with no_variant, without a message, where it says nothing; or with what is wrong with the
 // record.
 Result<std::uint32_t> choose(const Bundle& bundle, const Result<Choices>& choices, const Problem& problem) {
   if (!choices) return choices.status();
   const Choices::Choice choice = choices->find(problem);
-  if (!choice.named) return {Code::no_variant, {}};
-  if (!choice.named->checked.load(std::memory_order_relaxed)) {
-    const Status valid = check_variant(bundle, choice.named->variant, problem);
-    if (!valid) return valid;
-    choice.named->checked.store(true, std::memory_order_relaxed);
-  }
-  return choice.named->variant;
+  if (!choice.variant) return {Code::no_variant, {}};
+  const Result<cache::Variant> variant = bundle.variant(*choice.variant);
+  if (!variant) return variant.status();
+  if (variant->kind() == problem.kind()) return *choice.variant;
+  return {Code::malformed, joined({"the profile names ", variant->name, " for ", describe(problem)})};
 }
 
 // Why no variant of the bundle is chosen. Searches all variants.
@@ -143,9 +133,9 @@ std::string programs_in(const std::vector<DeviceBundle>& bundles) {
 
 bool same_program(const Bundle& a, std::uint32_t of_a, const Bundle& b, std::uint32_t of_b) {
   const Result<cache::Variant> first = a.variant(of_a), second = b.variant(of_b);
-  if (!first || !second || !same_but_source(*first, *second)) return false;
+  if (!first || !second) return false;
   const Result<cache::Source> source = a.source(first->source), other = b.source(second->source);
-  return source && other && *source == *other;
+  return source && other && identifying_bytes(*first, *source) == identifying_bytes(*second, *other);
 }
 
 // "61.2 us", "1.5 ms", "2 s": three digits.
@@ -264,15 +254,25 @@ Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles
 std::string reason_for(const Request& request, const DeviceBundle& bundle) {
   if (request.named) return "asked for by name";
   const Choices::Choice choice = bundle.choices ? bundle.choices->find(request.problem) : Choices::Choice();
-  if (!choice.named) return "the default for this type of device";
+  if (!choice.variant) return "the default for this type of device";
   if (choice.by == ChosenBy::exception) return "measured on " + bundle.profile_of;
   if (choice.by == ChosenBy::default_rule) return "the default of " + bundle.profile_of;
   const std::string text =
       joined({"the cost model of ", bundle.profile_of, ", expected ", duration(choice.expected_us)});
-  const Choices::Choice next = bundle.choices->runner_up(request.problem, choice.named->variant);
-  if (!next.named) return text;
-  const Result<cache::Variant> variant = bundle.bundle.variant(next.named->variant);
+  const Choices::Choice next = bundle.choices->runner_up(request.problem, *choice.variant);
+  if (!next.variant) return text;
+  const Result<cache::Variant> variant = bundle.bundle.variant(*next.variant);
   return joined({text, "; next ", variant ? variant->name : "an unknown variant", ", ", duration(next.expected_us)});
+}
+
+std::vector<Candidate> other_variants(const std::vector<DeviceBundle>& bundles, const Request& request) {
+  std::vector<Candidate> others;
+  for (const Candidate& candidate : request.candidates) {
+    for (const std::uint32_t variant : capable_variants(bundles[candidate.bundle].bundle, request.problem)) {
+      if (variant != candidate.variant) others.push_back({candidate.bundle, variant});
+    }
+  }
+  return others;
 }
 
 std::vector<std::uint32_t> capable_variants(const Bundle& bundle, const GemmKind& kind) {

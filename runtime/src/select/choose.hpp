@@ -64,6 +64,9 @@ Result<Request> program_request(const std::vector<DeviceBundle>& bundles, const 
 // them.
 Result<Request> complex_kernels_request(const std::vector<DeviceBundle>& bundles, Precision precision, bool is_cpu);
 
+// The other variants of its candidates' bundles that compute the request's problem.
+std::vector<Candidate> other_variants(const std::vector<DeviceBundle>& bundles, const Request& request);
+
 // Why the request's variant of this bundle was chosen, for a person.
 std::string reason_for(const Request& request, const DeviceBundle& bundle);
 

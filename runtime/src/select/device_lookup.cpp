@@ -6,7 +6,9 @@
 namespace clbake {
 namespace {
 
-std::vector<Choice> choices_of(const std::vector<DeviceBundle>& bundles, const Request& request) {
+Result<std::vector<Choice>> choices_of(const std::vector<DeviceBundle>& bundles, const Result<Request>& found) {
+  if (!found) return found.status();
+  const Request& request = *found;
   std::vector<Choice> choices;
   for (const Candidate& candidate : request.candidates) {
     Choice choice{candidate.bundle, candidate.variant, ChosenBy::device_type, std::nullopt};
@@ -44,27 +46,16 @@ Result<DeviceLookup> DeviceLookup::create(const std::vector<Bundle>& bundles, co
 }
 
 Result<std::vector<Choice>> DeviceLookup::choose(const Problem& problem) const {
-  return exceptions_to_status([&]() -> Result<std::vector<Choice>> {
-    const Result<Request> request = make_request(*bundles_, problem, {});
-    if (!request) return request.status();
-    return choices_of(*bundles_, *request);
-  });
+  return exceptions_to_status([&] { return choices_of(*bundles_, make_request(*bundles_, problem, {})); });
 }
 
 Result<std::vector<Choice>> DeviceLookup::choose_program(const std::string& name) const {
-  return exceptions_to_status([&]() -> Result<std::vector<Choice>> {
-    const Result<Request> request = program_request(*bundles_, name);
-    if (!request) return request.status();
-    return choices_of(*bundles_, *request);
-  });
+  return exceptions_to_status([&] { return choices_of(*bundles_, program_request(*bundles_, name)); });
 }
 
 Result<std::vector<Choice>> DeviceLookup::choose_complex_kernels(Precision precision) const {
-  return exceptions_to_status([&]() -> Result<std::vector<Choice>> {
-    const Result<Request> request = complex_kernels_request(*bundles_, precision, is_cpu_);
-    if (!request) return request.status();
-    return choices_of(*bundles_, *request);
-  });
+  return exceptions_to_status(
+      [&] { return choices_of(*bundles_, complex_kernels_request(*bundles_, precision, is_cpu_)); });
 }
 
 std::optional<std::uint32_t> DeviceLookup::profile_target() const {

@@ -1,6 +1,5 @@
 #include "select/tiers.hpp"
 
-#include <clbake/compute_capability.hpp>
 #include <clbake/platform.hpp>
 
 #include <algorithm>
@@ -73,13 +72,10 @@ std::vector<Relative> relatives(const DeviceBundle& bundle, const Target& device
 
 }  // namespace
 
-int compute_capability(std::string_view architecture, bool with_suffix) {
+int compute_capability(std::string_view architecture) {
   constexpr std::string_view prefix = "sm_";
   if (architecture.substr(0, prefix.size()) != prefix) return 0;
-  std::string_view digits = architecture.substr(prefix.size());
-  const bool has_suffix = !digits.empty() && (digits.back() == 'a' || digits.back() == 'f');
-  if (has_suffix && !with_suffix) return 0;
-  if (has_suffix) digits.remove_suffix(1);
+  const std::string_view digits = architecture.substr(prefix.size());
   if (digits.empty() || digits.size() > 3 || digits.front() == '0') return 0;
   int capability = 0;
   for (const char digit : digits) {

@@ -148,7 +148,7 @@ class Chooser {
   }
 
   std::string of(const Shape& shape) const {
-    return required(bundle_->variant(choices_->find(problem_of(shape)).named->variant)).name;
+    return required(bundle_->variant(*choices_->find(problem_of(shape)).variant)).name;
   }
 
  private:

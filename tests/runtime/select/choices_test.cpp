@@ -46,7 +46,7 @@ cache::Rule rule(std::uint32_t variant, std::uint32_t m_max = UINT32_MAX) {
 std::uint32_t chosen(const cache::Profile& profile, const Problem& p, std::uint32_t units = 0) {
   const Choices choices(profile, units);
   const Choices::Choice choice = choices.find(p);
-  return choice.named ? choice.named->variant : UINT32_MAX;
+  return choice.variant.value_or(UINT32_MAX);
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(the_least_expected_time_is_chosen) {
   BOOST_TEST(chosen(profile, problem(1, 1, 1)) == 1);
   const Choices choices(profile, 0);
   BOOST_TEST(choices.find(problem(1, 1, 1)).expected_us == 2);
-  BOOST_TEST(choices.runner_up(problem(1, 1, 1), 1).named->variant == 0);
+  BOOST_TEST(*choices.runner_up(problem(1, 1, 1), 1).variant == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_comes_first) {

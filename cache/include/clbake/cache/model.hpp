@@ -79,8 +79,8 @@ struct Variant : GemmKind {
   bool is_program() const { return precision == no_precision; }
 };
 
-// True when two variants are equal in all but the index of their source.
-bool same_but_source(const Variant& a, const Variant& b);
+// Equal for variants that are equal in all, the text of their source included, but the index of that source.
+Bytes identifying_bytes(const Variant& variant, const Source& source);
 
 // A variant for the problems of this precision and these transposes whose m, n, k and batch count all lie in the closed
 // ranges.

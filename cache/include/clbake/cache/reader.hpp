@@ -6,7 +6,6 @@
 //   auto program = bundle->program(*entry);             // the verified bytes, for clCreateProgramWithBinary
 #pragma once
 
-#include <clbake/cache/guard.hpp>
 #include <clbake/cache/model.hpp>
 #include <clbake/status.hpp>
 
@@ -49,12 +48,25 @@ struct Version {
   std::uint16_t minor = 0;
 };
 
+// Who decides whether bytes of a bundle may be used, beside their checksums, which find damage but not malice. Any
+// number of threads at once.
+class Guard {
+ public:
+  Guard() = default;
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  virtual ~Guard() = default;
+
+  // Copies `stored`, which somebody may still change, into `copy`, and returns the copy if its digest is `digest`
+  // (32 bytes, FORMAT.md says of which function). Else fails with not_trusted; nothing may use the bytes then.
+  virtual Result<ByteView> admit(ByteView stored, const std::uint8_t* digest, Bytes& copy) const = 0;
+};
+
 // An open bundle. Copies are cheap and share one mapping, which lives as long as the last copy.
 //
-// Threads: any number may call const members at once.
-// Failure: no byte is used before its checksum is verified, and a failed call has no side effect. Beside the codes that
-// a member names, each can fail with checksum, malformed or unsupported_version, which concern the record that the
-// message names and leave the others usable, and with out_of_memory.
+// Any number of threads may call const members at once. No byte is used before its checksum is verified. Beside the
+// codes that a member names, each can fail with checksum, malformed or unsupported_version, which concern the record
+// that the message names and leave the others usable, and with out_of_memory.
 class Bundle {
  public:
   // Maps a regular file read-only. Reads the header and the section table only, so that the cost does not grow with the
@@ -95,17 +107,13 @@ class Bundle {
   // The profile of a target; no_variant if it has none.
   Result<Profile> find_profile(std::uint32_t target) const;
 
-  // The entry of a target and variant: native if there is one, else portable. no_entry if there is neither.
-  // Searches the mapped index; allocates nothing but the proof's texts. Damage never hides an entry: the answer is
-  // right, or it is checksum.
+  // The entry of a target and variant: native if there is one, else portable; or of one form only. no_entry if there is
+  // none. Damage never hides an entry: the answer is right, or it is checksum.
   Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant) const;
-
-  // The same for one form only.
   Result<EntryInfo> find_entry(std::uint32_t target, std::uint32_t variant, Form form) const;
 
-  // The program's bytes: the stored bytes are verified, decompressed, and verified again. An `entry` of another bundle
-  // fails with malformed, unsupported_version or checksum. If another program is the dictionary of this one, that one
-  // is verified and decompressed first.
+  // The program's bytes: the stored bytes are verified, decompressed, and verified again; before that, the program that
+  // is the dictionary of this one. An `entry` of another bundle fails.
   Result<Bytes> program(const EntryInfo& entry) const;
 
   // Checks every byte of the bundle, padding included, and decompresses everything. Takes time in proportion to the
