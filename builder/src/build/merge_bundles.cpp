@@ -82,7 +82,7 @@ class Merger {
       present.source = index_in(into.sources, source);
       return known.index;
     }
-    const bool same = same_but_source(present, variant) && into.sources[present.source] == source;
+    const bool same = identifying_bytes(present, into.sources[present.source]) == identifying_bytes(variant, source);
     if (same || (of_gemm && !has_entries)) {
       known.has_entries = known.has_entries || has_entries;
       return known.index;

@@ -45,7 +45,7 @@ Job make_job(const Target& target, const kernels::Kernel& kernel, const kernels:
 }
 
 bool same_work(const Job& a, const Job& b) {
-  return a.target == b.target && a.source == b.source && cache::same_but_source(a.variant, b.variant);
+  return a.target == b.target && identifying_bytes(a.variant, a.source) == identifying_bytes(b.variant, b.source);
 }
 
 Result<cache::Bytes> encode_job(const Job& job, cache::Packing packing) {

@@ -1,5 +1,6 @@
 #include "select/tiers.hpp"
 
+#include <clbake/compute_capability.hpp>
 #include <clbake/platform.hpp>
 
 #include <algorithm>
@@ -72,10 +73,13 @@ std::vector<Relative> relatives(const DeviceBundle& bundle, const Target& device
 
 }  // namespace
 
-int compute_capability(std::string_view architecture) {
+int compute_capability(std::string_view architecture, bool with_suffix) {
   constexpr std::string_view prefix = "sm_";
   if (architecture.substr(0, prefix.size()) != prefix) return 0;
-  const std::string_view digits = architecture.substr(prefix.size());
+  std::string_view digits = architecture.substr(prefix.size());
+  const bool has_suffix = !digits.empty() && (digits.back() == 'a' || digits.back() == 'f');
+  if (has_suffix && !with_suffix) return 0;
+  if (has_suffix) digits.remove_suffix(1);
   if (digits.empty() || digits.size() > 3 || digits.front() == '0') return 0;
   int capability = 0;
   for (const char digit : digits) {

@@ -4,8 +4,6 @@
 
 #include "select/choose.hpp"
 
-#include <string_view>
-
 namespace clbake {
 
 // Best first: how little is left to compile counts, not which bundle came first. So a tier is tried with all bundles
@@ -39,10 +37,6 @@ inline std::vector<Tier> tiers_of(const AllowedTiers& allowed) {
   }
   return tiers;
 }
-
-// The compute capability, 10 * major + minor: 90 of "sm_90". 0 for anything else, and for "sm_90a" or "sm_100f", whose
-// code runs on that architecture only.
-int compute_capability(std::string_view architecture);
 
 // True where such machine code counts as made for this very device, so that it is no miss.
 constexpr bool counts_as_exact(Tier tier) { return tier == Tier::exact || tier == Tier::same_driver; }
