@@ -42,8 +42,8 @@ int usage(std::FILE* to) {
                CLBAKE_VERSION);
   for (const Verb& verb : kVerbs) std::fprintf(to, "  %-8s %s\n", verb.name, verb.summary);
   std::fprintf(to,
-               "\n'clbake help VERB' or 'clbake VERB --help' shows the options of a verb. Exit status: 0 success,\n"
-               "1 failure, 2 wrong usage, 3 something that was asked for was left out, 130 interrupted.\n");
+               "\n'clbake VERB --help' shows the options of a verb. Exit status: 0 success, 1 failure,\n"
+               "2 wrong usage, 3 something that was asked for was left out, 130 interrupted.\n");
   return to == stdout ? kSuccess : kUsage;
 }
 
@@ -67,15 +67,11 @@ int run_verb(const Verb& verb, const Arguments& arguments) {
   }
 }
 
-// `help VERB`, `help bench NAME`: what the verb shows for --help.
-int help(const Arguments& arguments);
-
 int dispatch(const Arguments& arguments) {
   if (arguments.empty()) return usage(stderr);
   const std::string& name = arguments[0];
   const Arguments rest(arguments.begin() + 1, arguments.end());
   if (name == "--help" || name == "-h") return usage(stdout);
-  if (name == "help") return help(rest);
   if (name == "--version") {
     std::printf("clbake %s\n", CLBAKE_VERSION);
     return kSuccess;
@@ -86,18 +82,6 @@ int dispatch(const Arguments& arguments) {
   }
   std::fprintf(stderr, "clbake: unknown verb '%s'; 'clbake --help' lists them\n", name.c_str());
   return kUsage;
-}
-
-int help(const Arguments& arguments) {
-  if (arguments.empty()) return usage(stdout);
-  const std::size_t most = arguments[0] == "bench" ? 2 : 1;
-  if (arguments.size() > most || arguments[0] == "help" || arguments[0] == kWorker.name) {
-    std::fprintf(stderr, "clbake help: give one verb of 'clbake --help'\n");
-    return kUsage;
-  }
-  Arguments all = arguments;
-  all.emplace_back("--help");
-  return dispatch(all);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ int bench(const std::vector<std::string>& arguments) {
   if (arguments.empty()) throw UsageError("the name of a benchmark is missing: " + names());
   const std::string& name = arguments[0];
   if (name == "--help" || name == "-h") {
-    std::printf("usage: clbake bench NAME [OPTIONS]\n'clbake help bench NAME' shows the options of a benchmark.\n\n");
+    std::printf("usage: clbake bench NAME [OPTIONS]\n'clbake bench NAME --help' shows the options of a benchmark.\n\n");
     for (const Verb& benchmark : kBenchmarks) std::printf("  %-8s  %s\n", benchmark.name, benchmark.summary);
     return kSuccess;
   }

@@ -316,6 +316,15 @@ void check_not_input(const std::string& output, const std::vector<std::string>& 
   }
 }
 
+void check_replaceable(const std::string& path, const char* kind, const std::function<bool()>& is_one,
+                       const std::string& where) {
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(path, error);
+  if (!std::filesystem::exists(path, error)) return;
+  if (is_file && (std::filesystem::file_size(path, error) == 0 || is_one())) return;
+  need(Status(Code::invalid_argument, path + ": exists and is not " + kind + "; it stays as it is"), where);
+}
+
 Bundle open_verified(const std::string& path, const std::string& where) {
   const Bundle bundle = need(Bundle::open(path), where);
   need(verify_all(bundle).within(path), where);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -120,6 +121,10 @@ void write_text(const std::string& path, const std::string& text);
 
 // Fails when a file to write is one of the files to read, under whatever name.
 void check_not_input(const std::string& output, const std::vector<std::string>& inputs, const std::string& where = {});
+
+// Fails when there is a file to write and is not empty nor, as `is_one` says, `kind`: "a profile".
+void check_replaceable(const std::string& path, const char* kind, const std::function<bool()>& is_one,
+                       const std::string& where = {});
 
 // Opens a bundle and verifies every byte of it, and every digest.
 Bundle open_verified(const std::string& path, const std::string& where = {});

@@ -10,52 +10,39 @@
 namespace clbake::tool {
 namespace {
 
-struct Captured {
-  std::vector<builder::Shape> shapes;
-  std::size_t recordings = 0;
-  std::size_t problems = 0;           // before --top
-  double calls = 0;                   // of all problems
-  std::vector<std::string> left_out;  // recordings, and why
-  std::vector<std::string> torn;      // recordings without the end of their last line
-};
-
-Captured read_all(const std::vector<std::string>& files) {
-  Captured all;
+// Sets `shapes` to those of all recordings. "torn": recordings without the end of their last line; "left_out":
+// unreadable ones, and why.
+Json read_all(const std::vector<std::string>& files, std::vector<builder::Shape>& shapes) {
   std::vector<builder::Recording> recordings;
+  Json torn = Json::array(), left_out = Json::array();
   for (const std::string& file : files) {
     Result<builder::Recording> recording = builder::read_recording(file);
     if (!recording) {
-      all.left_out.push_back(recording.status().message());
+      left_out.push_back(recording.status().message());
       continue;
     }
-    if (recording->torn) all.torn.push_back(file);
+    if (recording->torn) torn.push_back(file);
     recordings.push_back(std::move(*recording));
   }
-  all.recordings = recordings.size();
-  all.shapes = builder::joined(recordings);
-  all.problems = all.shapes.size();
-  for (const builder::Shape& shape : all.shapes) all.calls += shape.weight;
-  return all;
+  shapes = builder::joined(recordings);
+  return {{"recordings", recordings.size()}, {"torn", torn}, {"left_out", left_out}};
 }
 
-void print_report(const Captured& all, const std::string& output, bool json) {
-  double kept = 0;
-  for (const builder::Shape& shape : all.shapes) kept += shape.weight;
-  if (json) {
-    print({{"file", output},
-           {"recordings", all.recordings},
-           {"problems", all.problems},
-           {"calls", all.calls},
-           {"kept_problems", all.shapes.size()},
-           {"kept_calls", kept},
-           {"torn", all.torn},
-           {"left_out", all.left_out}});
-    return;
-  }
-  std::printf("%s: %s; %s, %.0f calls\n", output.c_str(), counted(all.recordings, "recording").c_str(),
-              counted(all.problems, "problem").c_str(), all.calls);
-  if (all.shapes.size() == all.problems) return;
-  std::printf("kept: the %zu most called, with %.1f %% of the calls\n", all.shapes.size(), 100 * kept / all.calls);
+double calls_of(const std::vector<builder::Shape>& shapes) {
+  double calls = 0;
+  for (const builder::Shape& shape : shapes) calls += shape.weight;
+  return calls;
+}
+
+void print_text(const Json& json, const std::string& output) {
+  const auto problems = json["problems"].get<std::size_t>(), kept = json["kept_problems"].get<std::size_t>();
+  const auto calls = json["calls"].get<double>();
+  std::printf("%s: %s; %s, %.0f calls\n", output.c_str(),
+              counted(json["recordings"].get<std::size_t>(), "recording").c_str(), counted(problems, "problem").c_str(),
+              calls);
+  if (kept == problems) return;
+  std::printf("kept: the %zu most called, with %.1f %% of the calls\n", kept,
+              100 * json["kept_calls"].get<double>() / calls);
 }
 
 }  // namespace
@@ -74,22 +61,28 @@ int capture(const std::vector<std::string>& arguments) {
   const std::size_t top = cli.size("top", SIZE_MAX, 1);
   const std::string output = behind_links(cli.text("output"));
   check_not_input(output, cli.files());
-  Captured all = read_all(cli.files());
-  for (const std::string& file : all.torn) {
-    std::fprintf(stderr, "clbake capture: %s: the last line has no end and was left out\n", file.c_str());
+  std::vector<builder::Shape> shapes;
+  Json json = read_all(cli.files(), shapes);
+  for (const Json& file : json["torn"]) {
+    std::fprintf(stderr, "clbake capture: %s: the last line has no end and was left out\n",
+                 file.get<std::string>().c_str());
   }
-  if (all.recordings == 0) throw Failure(all.left_out.front());
-  for (const std::string& line : all.left_out) std::fprintf(stderr, "clbake capture: left out: %s\n", line.c_str());
-  if (all.shapes.empty()) throw Failure("no call was recorded");
-  if (all.shapes.size() > top) all.shapes.resize(top);
-  const std::string text = builder::shapes_text(all.shapes, "Written by 'clbake capture'. Weights: numbers of calls.");
+  if (json["recordings"] == 0) throw Failure(json["left_out"][0].get<std::string>());
+  for (const Json& line : json["left_out"]) {
+    std::fprintf(stderr, "clbake capture: left out: %s\n", line.get<std::string>().c_str());
+  }
+  if (shapes.empty()) throw Failure("no call was recorded");
+  json.update({{"file", output}, {"problems", shapes.size()}, {"calls", calls_of(shapes)}});
+  if (shapes.size() > top) shapes.resize(top);
+  json.update({{"kept_problems", shapes.size()}, {"kept_calls", calls_of(shapes)}});
+  const std::string text = builder::shapes_text(shapes, "Written by 'clbake capture'. Weights: numbers of calls.");
   if (text.size() > builder::kMostShapesBytes) {
-    throw Failure(counted(all.shapes.size(), "problem") +
+    throw Failure(counted(shapes.size(), "problem") +
                   " make a shapes file of more than 64 MiB, which nothing reads: keep fewer with --top");
   }
   write_text(output, text);
-  print_report(all, output, cli.has("json"));
-  return all.left_out.empty() ? kSuccess : kLeftOut;
+  cli.has("json") ? print(json) : print_text(json, output);
+  return json["left_out"].empty() ? kSuccess : kLeftOut;
 }
 
 }  // namespace clbake::tool

@@ -12,7 +12,7 @@ int inspect(const std::vector<std::string>& arguments) {
   cli.add_json();
   if (const auto status = cli.parse(arguments)) return *status;
   const std::string file = cli.file();
-  const Json report = need(bundle_report(open_verified(file)), file);
+  const Json report = bundle_report(open_verified(file));
   if (cli.has("json")) {
     print(report);
     return kSuccess;

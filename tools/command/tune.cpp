@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <set>
 
 namespace clbake::tool {
@@ -89,16 +88,6 @@ class Display {
   std::size_t failures_ = 0;
 };
 
-// Nothing but a profile is replaced.
-void check_profile_path(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::not_found) return;
-  if (!std::filesystem::is_regular_file(status)) throw Failure(path + ": exists and is not a regular file");
-  if (builder::profile::read_tuning(path).status().code() != Code::malformed) return;
-  throw Failure(path + ": exists and is not a profile; it stays as it is");
-}
-
 int stopped(Display& display, const std::string& state) {
   display.message("clbake tune: interrupted; " + state + ", and the same command continues from there");
   return kInterrupted;
@@ -165,7 +154,8 @@ int tune(const std::vector<std::string>& arguments) {
   if (!cli.has("output")) throw UsageError("the option '--output' is required but missing");
   const std::string output = behind_links(cli.text("output"));
   if (output.empty()) throw Failure("--output: names no file");
-  check_profile_path(output);
+  const auto is_profile = [&] { return builder::profile::read_tuning(output).status().code() != Code::malformed; };
+  check_replaceable(output, "a profile", is_profile);
   if (cli.has("merge")) return tune_merge(cli.list("merge"), output);
   if (cli.has("fit")) return tune_fit(cli.list("fit"), output);
 

@@ -7,6 +7,7 @@
 #include <clbake/builder/shipped_profiles.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <iterator>
 #include <set>
@@ -15,20 +16,13 @@
 namespace clbake::tool {
 namespace {
 
-builder::tune::Strategy strategy_of(const std::string& text) {
-  for (const auto s : {builder::tune::Strategy::staged, builder::tune::Strategy::exhaustive}) {
-    if (text == builder::tune::name(s)) return s;
-  }
-  throw UsageError("--strategy: '" + text + "' is none of staged, exhaustive");
-}
-
-std::vector<kernels::Family> families_of(const std::vector<std::string>& names) {
+std::vector<kernels::Family> families_of(const std::vector<std::string>& wanted) {
+  std::vector<std::string_view> names;
+  for (const kernels::Family family : kernels::all_families) names.push_back(kernels::name(family));
   std::vector<kernels::Family> families;
-  for (const std::string& wanted : names) {
-    const auto* const at = std::find_if(std::begin(kernels::all_families), std::end(kernels::all_families),
-                                        [&](const kernels::Family family) { return kernels::name(family) == wanted; });
-    if (at == std::end(kernels::all_families)) throw UsageError("--family: '" + wanted + "' is not a kernel family");
-    if (std::find(families.begin(), families.end(), *at) == families.end()) families.push_back(*at);
+  for (const std::string& word : wanted) {
+    const kernels::Family family = kernels::all_families[number_of("family", word, names)];
+    if (std::find(families.begin(), families.end(), family) == families.end()) families.push_back(family);
   }
   return families;
 }
@@ -174,7 +168,8 @@ builder::tune::TuneOptions tune_options(const Cli& cli, const std::vector<std::s
                                         const std::string& output) {
   builder::tune::TuneOptions options;
   options.kinds = kinds_of(cli.real_precisions("precision"), cli.text("trans", "nn,nt,tn,tt"));
-  if (cli.has("strategy")) options.strategy = strategy_of(cli.text("strategy"));
+  options.strategy = static_cast<builder::tune::Strategy>(
+      number_of("strategy", cli.text("strategy", "staged"), std::array{"staged", "exhaustive"}));
   if (cli.has("variant")) set_variants(cli, options);
   options.budget = budget_of(cli, options.strategy);
   if (cli.has("family")) options.families = families_of(cli.list("family"));

@@ -12,8 +12,6 @@ _clbake() {
     mapfile -t COMPREPLY < <(compgen -W "$(_clbake_verbs "$command") --help --version" -- "$word")
   elif [ "$COMP_CWORD" -eq 2 ] && [ "$first" = bench ]; then
     mapfile -t COMPREPLY < <(compgen -W "$(_clbake_verbs "$command" bench) --help" -- "$word")
-  elif [ "$COMP_CWORD" -eq 2 ] && [ "$first" = help ]; then
-    mapfile -t COMPREPLY < <(compgen -W "$(_clbake_verbs "$command")" -- "$word")
   elif [[ $word == -* ]]; then
     local verb=("$first")
     [ "$first" != bench ] || verb+=("${COMP_WORDS[2]}")

@@ -115,29 +115,27 @@ void add_fields(const cache::CostModel& model, Json& json) {
 }
 
 template <typename T>
-Status add_list(const Bundle& bundle, const char* key, const std::vector<T>& items, Json& profile) {
-  Json& list = profile[key] = Json::array();
+Json list_json(const Bundle& bundle, const std::vector<T>& items) {
+  Json list = Json::array();
   for (const T& item : items) {
-    const Result<cache::Variant> variant = bundle.variant(item.variant);
-    if (!variant) return variant.status();
     Json& json = list.emplace_back();
-    json = {{"precision", clbake::name(item.precision)}, {"trans", trans_name(item)}, {"variant", variant->name}};
+    json = {{"precision", clbake::name(item.precision)},
+            {"trans", trans_name(item)},
+            {"variant", need(bundle.variant(item.variant)).name}};
     add_fields(item, json);
   }
-  return {};
+  return list;
 }
 
-Result<Json> profiles_json(const Bundle& bundle) {
+Json profiles_json(const Bundle& bundle) {
   Json profiles = Json::array();
   for (std::uint32_t i = 0; i < bundle.profile_count(); ++i) {
-    const Result<cache::Profile> profile = bundle.profile(i);
-    if (!profile) return profile.status();
-    Json json = {{"target", profile->target}, {"units", profile->units}};
-    Status status = add_list(bundle, "exceptions", profile->exceptions, json);
-    if (status) status = add_list(bundle, "models", profile->models, json);
-    if (status) status = add_list(bundle, "defaults", profile->defaults, json);
-    if (!status) return status;
-    profiles.push_back(std::move(json));
+    const cache::Profile profile = need(bundle.profile(i));
+    profiles.push_back({{"target", profile.target},
+                        {"units", profile.units},
+                        {"exceptions", list_json(bundle, profile.exceptions)},
+                        {"models", list_json(bundle, profile.models)},
+                        {"defaults", list_json(bundle, profile.defaults)}});
   }
   return profiles;
 }
@@ -155,44 +153,39 @@ Json signatures_json(const Bundle& bundle) {
 
 }  // namespace
 
-Result<Json> bundle_report(const Bundle& bundle) {
+Json bundle_report(const Bundle& bundle) {
   Json targets = Json::array(), summary = Json::array(), entries = Json::array();
   std::vector<TargetCounts> counts(bundle.target_count());
   for (std::uint32_t i = 0; i < bundle.target_count(); ++i) {
-    const Result<Target> target = bundle.target(i);
-    if (!target) return target.status();
-    targets.push_back(to_json(*target));
-    counts[i].name = builder::release::target_name(*target);
+    const Target target = need(bundle.target(i));
+    targets.push_back(to_json(target));
+    counts[i].name = builder::release::target_name(target);
   }
   std::uint64_t bytes = 0, stored = 0;
   std::set<std::uint64_t> seen;  // equal programs are stored, and count, once
   for (std::uint32_t i = 0; i < bundle.entry_count(); ++i) {
-    const Result<cache::EntryInfo> entry = bundle.entry(i);
-    if (!entry) return entry.status();
-    const Result<cache::Variant> variant = bundle.variant(entry->variant);
-    if (!variant) return variant.status();
-    counts[entry->target].add(*entry, *variant);
-    entries.push_back(entry_json(*entry, *variant));
-    bytes += entry->program.raw_bytes;
-    if (seen.insert(entry->program.offset).second) stored += entry->program.stored_bytes;
+    const cache::EntryInfo entry = need(bundle.entry(i));
+    const cache::Variant variant = need(bundle.variant(entry.variant));
+    counts[entry.target].add(entry, variant);
+    entries.push_back(entry_json(entry, variant));
+    bytes += entry.program.raw_bytes;
+    if (seen.insert(entry.program.offset).second) stored += entry.program.stored_bytes;
   }
   for (std::size_t i = 0; i < counts.size(); ++i) summary.push_back(counts[i].json(i));
-  Result<Json> profiles = profiles_json(bundle);
-  if (!profiles) return profiles;
   const Version version = bundle.version();
   const Result<std::string> identity = builder::release::identity_text(bundle);
-  return Json{{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
-              {"file_bytes", bundle.size_bytes()},
-              {"digest", identity ? Json(*identity) : Json()},
-              {"signatures", signatures_json(bundle)},
-              {"bytes", bytes},
-              {"stored_bytes", stored},
-              {"ratio", stored > 0 ? static_cast<double>(bytes) / static_cast<double>(stored) : 1.0},
-              {"variants", bundle.variant_count()},
-              {"targets", std::move(targets)},
-              {"summary", std::move(summary)},
-              {"profiles", std::move(*profiles)},
-              {"entries", std::move(entries)}};
+  return {{"format", std::to_string(version.major) + "." + std::to_string(version.minor)},
+          {"file_bytes", bundle.size_bytes()},
+          {"digest", identity ? Json(*identity) : Json()},
+          {"signatures", signatures_json(bundle)},
+          {"bytes", bytes},
+          {"stored_bytes", stored},
+          {"ratio", stored > 0 ? static_cast<double>(bytes) / static_cast<double>(stored) : 1.0},
+          {"variants", bundle.variant_count()},
+          {"targets", std::move(targets)},
+          {"summary", std::move(summary)},
+          {"profiles", profiles_json(bundle)},
+          {"entries", std::move(entries)}};
 }
 
 namespace {

@@ -7,8 +7,9 @@ namespace clbake::tool {
 
 // {"format", "file_bytes", "digest", "signatures": [...], "bytes", "stored_bytes", "ratio", "variants",
 // "targets": [...], "summary": [...], "profiles": [...], "entries": [...]}; a row of "summary" counts the entries of
-// the target with its index. Fails with what is wrong with a record.
-Result<Json> bundle_report(const Bundle& bundle);
+// the target with its index. Throws Failure for what is wrong with a
+// record.
+Json bundle_report(const Bundle& bundle);
 
 // The functions below take that JSON.
 

@@ -19,7 +19,6 @@ expect() {
 expect "build bench" b
 expect "--help --version" --
 expect "cold choice" bench c
-expect "build" help bu
 expect "--precision --profile --programs" build --pr
 expect "--peer" bench cold --pe
 expect "--help" inspect --h

@@ -31,12 +31,6 @@ Release one_release() {
   return release;
 }
 
-Json data_of(const Release& release) {
-  const Result<Json> data = release_data(release);
-  BOOST_REQUIRE_MESSAGE(data.ok(), data.status().message());
-  return *data;
-}
-
 void near(const Json& value, double expected) {
   BOOST_TEST(value.get<double>() == expected, boost::test_tools::tolerance(1e-6));
 }
@@ -52,7 +46,7 @@ Json data_in(const std::string& page) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(EachDeviceWithADriverHasItsFiguresForEachPrecision) {
-  const Json data = data_of(one_release());
+  const Json data = release_data(one_release());
   BOOST_REQUIRE(data["targets"].size() == 3U);
   BOOST_TEST(data["columns"] == Json({{{"name", "single"}, {"count", 2}}, {{"name", "double"}, {"count", 1}}}));
   const Json& native = data["targets"][0]["cells"][0];
@@ -80,7 +74,7 @@ BOOST_AUTO_TEST_CASE(EachDeviceWithADriverHasItsFiguresForEachPrecision) {
 }
 
 BOOST_AUTO_TEST_CASE(WhatIsMissingIsGroupedByItsCause) {
-  const Json data = data_of(one_release());
+  const Json data = release_data(one_release());
   BOOST_REQUIRE(data["missing"].size() == 2U);
   BOOST_TEST(data["missing"][0]["missing"] == "not native");
   BOOST_TEST(data["missing"][0]["count"] == 3);
@@ -93,7 +87,7 @@ BOOST_AUTO_TEST_CASE(WhatIsMissingIsGroupedByItsCause) {
 BOOST_AUTO_TEST_CASE(TotalsAndSizesAreThoseOfTheBundles) {
   Release release = one_release();
   release.bundles.push_back(named("twice.clbake", release_contents()));
-  const Json data = data_of(release);
+  const Json data = release_data(release);
   BOOST_TEST(data["total"]["count"] == 9);
   BOOST_TEST(data["total"]["native"] == 5);
   BOOST_TEST(data["total"]["portable"] == 3);
@@ -111,9 +105,9 @@ BOOST_AUTO_TEST_CASE(OfSeveralBundlesTheBestProgramServes) {
   part.entries.erase(part.entries.begin());  // "small" of the first target
   Release release = one_release();
   release.bundles = {named("part.clbake", part)};
-  BOOST_TEST(data_of(release)["targets"][0]["cells"][0]["native"] == 1);
+  BOOST_TEST(release_data(release)["targets"][0]["cells"][0]["native"] == 1);
   release.bundles.push_back(named("all.clbake", release_contents()));
-  BOOST_TEST(data_of(release)["targets"][0]["cells"][0]["native"] == 2);
+  BOOST_TEST(release_data(release)["targets"][0]["cells"][0]["native"] == 2);
 }
 
 BOOST_AUTO_TEST_CASE(WhatAReleaseAddsAndLosesIsNamed) {
@@ -122,7 +116,7 @@ BOOST_AUTO_TEST_CASE(WhatAReleaseAddsAndLosesIsNamed) {
   before.profiles[0].models[0].wave_us = 15;
   Release release = one_release();
   release.against = {named("old.clbake", before)};
-  const Json data = data_of(release);
+  const Json data = release_data(release);
   BOOST_REQUIRE(data["targets"].size() == 4U);
   std::string all;
   for (const Json& target : data["targets"]) {
@@ -175,7 +169,7 @@ BOOST_AUTO_TEST_CASE(ProgramsOfTheApplicationsOwnAreAColumnOfTheirOwn) {
   Release release = one_release();
   release.bundles = {named("new.clbake", with_programs())};
   release.shapes.clear();
-  const Json data = data_in(release_html(data_of(release)));
+  const Json data = data_in(release_html(release_data(release)));
   BOOST_TEST(data["columns"].dump() == R"([{"name":"programs","count":2}])");
   for (const auto& [figure, count] :
        {std::pair("count", 6), {"native", 4}, {"source", 2}, {"proven", 3}, {"jit_free", 2}}) {
@@ -200,7 +194,7 @@ BOOST_AUTO_TEST_CASE(ProgramsThatAReleaseLosesAreNamed) {
   Release release = one_release();
   release.bundles = {named("new.clbake", now)};
   release.against = {named("old.clbake", with_programs())};
-  const Json data = data_of(release);
+  const Json data = release_data(release);
   BOOST_TEST(data["worse"] == 4);  // "scale" is gone on three targets, "softmax" is compiled on one
   std::set<std::string> changes;
   for (const Json& change : data["changes"]) {
@@ -220,10 +214,10 @@ BOOST_AUTO_TEST_CASE(AProgramOfAnotherSourceDoesNotCount) {
   Release release = one_release();
   release.shapes.clear();
   release.bundles = {named("first.clbake", first), named("second.clbake", second)};
-  BOOST_TEST(data_of(release)["total"]["native"] == 4);
+  BOOST_TEST(release_data(release)["total"]["native"] == 4);
   second.sources[1].text += "// changed";
   release.bundles[1] = named("second.clbake", second);
-  BOOST_TEST(data_of(release)["total"]["native"] == 0);
+  BOOST_TEST(release_data(release)["total"]["native"] == 0);
 }
 
 BOOST_AUTO_TEST_CASE(NewerDriversCountOnlyIfTheyAreAllowed) {
@@ -235,9 +229,9 @@ BOOST_AUTO_TEST_CASE(NewerDriversCountOnlyIfTheyAreAllowed) {
   Release release = one_release();
   release.bundles = {named("old driver.clbake", contents)};
   release.against = {named("new driver.clbake", later)};
-  BOOST_TEST(data_of(release)["targets"][1]["cells"][0]["source"] == 2);
+  BOOST_TEST(release_data(release)["targets"][1]["cells"][0]["source"] == 2);
   release.newer_driver = true;
-  const Json cell = data_of(release)["targets"][1]["cells"][0];
+  const Json cell = release_data(release)["targets"][1]["cells"][0];
   BOOST_TEST(cell["native"] == 2);
   near(cell["native_share"], 0);  // it is not made for exactly this driver
 }
@@ -256,7 +250,7 @@ BOOST_AUTO_TEST_CASE(ThePageHoldsTheDataAndNeedsNothingElse) {
   Release release = one_release();
   release.bundles = {named("new.clbake", contents)};
   release.against = {named("old.clbake", release_contents())};
-  const Json data = data_of(release);
+  const Json data = release_data(release);
   const std::string page = release_html(data);
   BOOST_TEST((data_in(page).dump() == Json::parse(data.dump(-1, ' ', true, Json::error_handler_t::replace)).dump()));
   for (const char* part : {"href=", "@import", "url(", "fetch(", "<img"}) {
@@ -284,14 +278,14 @@ BOOST_AUTO_TEST_CASE(ThePageOfManyTargetsAndShapesIsASmallFile) {
   std::string text;
   for (int i = 1; i <= 200; ++i) text += "single nn " + std::to_string(i) + "x64x64\n";
   release.shapes = shapes(text);
-  BOOST_TEST(release_html(data_of(release)).size() < 500000U);
+  BOOST_TEST(release_html(release_data(release)).size() < 500000U);
 }
 
 BOOST_AUTO_TEST_CASE(AReportIsKnownByItsBeginning) {
   const auto directory = required(builder::process::ScratchDirectory::create());
   const std::string path = directory.path() + "/report.html";
   BOOST_TEST(!is_release_page(path));
-  write_file(path, release_html(data_of(one_release())));
+  write_file(path, release_html(release_data(one_release())));
   BOOST_TEST(is_release_page(path));
   write_file(path, "<!DOCTYPE html>\n");
   BOOST_TEST(!is_release_page(path));

@@ -3,7 +3,7 @@
 #include "cli/json.hpp"
 #include "command/release/shapes_option.hpp"
 #include "command/verbs.hpp"
-#include "report/served_json.hpp"
+#include "report/release/release_report.hpp"
 
 #include <clbake/builder/release/check.hpp>
 

@@ -64,7 +64,7 @@ Records variants_of(const Bundle& bundle) {
 BundleRecords records_of(const Bundle& bundle) {
   BundleRecords all;
   all.variants = variants_of(bundle);
-  Json report = need(bundle_report(bundle));
+  Json report = bundle_report(bundle);
   std::vector<std::string> keys, names;
   for (std::uint32_t t = 0; t < bundle.target_count(); ++t) {
     keys.push_back(dumped(report["targets"][t]));

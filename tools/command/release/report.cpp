@@ -7,20 +7,9 @@
 #include <clbake/builder/shape/shapes_file.hpp>
 
 #include <cstdio>
-#include <filesystem>
 
 namespace clbake::tool {
 namespace {
-
-// Nothing but an earlier report is replaced.
-Status check_page_path(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return {};
-  const bool is_file = std::filesystem::is_regular_file(status);
-  if (is_file && (std::filesystem::file_size(path, error) == 0 || is_release_page(path))) return {};
-  return {Code::invalid_argument, "--output: " + path + ": exists and is not a release report; it stays as it is"};
-}
 
 std::vector<ReleaseBundle> open_bundles(const std::vector<std::string>& files) {
   std::vector<ReleaseBundle> bundles;
@@ -41,7 +30,7 @@ Json data_of(const Cli& cli) {
   const bool asks = cli.has("precision") || cli.has("trans");
   release.shapes = cli.has("shapes") ? shapes_asked_for(cli, bundles)
                                      : standard_shapes(asks ? kinds_asked_for(cli, bundles) : present);
-  return need(release_data(release));
+  return release_data(release);
 }
 
 }  // namespace
@@ -62,7 +51,9 @@ int report(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   if (!cli.has("output") && !cli.has("json")) throw UsageError("give --output FILE, or --json");
   const std::string output = behind_links(cli.text("output"));
-  if (!output.empty()) need(check_page_path(output));
+  if (!output.empty())
+    check_replaceable(
+        output, "a release report", [&] { return is_release_page(output); }, "--output");
   const Json data = data_of(cli);
   if (!output.empty()) write_text(output, release_html(data));
   if (cli.has("json")) {

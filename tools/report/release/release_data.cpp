@@ -10,7 +10,7 @@
 //   ... cells          one for each of `columns`: {figures}, speedup: the geometric mean of old times over new ones, or
 //                      null
 //   total              {figures} of all cells, without those of lost targets
-//   missing            groups of what is no machine code, not proven or not JIT-free (served_json.hpp)
+//   missing            groups of what is no machine code, not proven or not JIT-free (groups_json)
 //   worse, better      how many problems and programs on how many targets are served by something worse, or better
 //   changes            these, in groups of one kind on one target: [{target, kind, count, examples, before, after,
 //                      why}]; more_changes: groups that are left out
@@ -21,7 +21,7 @@
 // follow.
 #include "report/release/release_report.hpp"
 
-#include "report/served_json.hpp"
+#include "cli/cli.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -191,14 +191,12 @@ std::vector<Bundle> bundles_of(const std::vector<ReleaseBundle>& named) {
   return bundles;
 }
 
-Result<Json> bundles_json(const std::vector<ReleaseBundle>& bundles) {
+Json bundles_json(const std::vector<ReleaseBundle>& bundles) {
   Json all = Json::array();
   for (const ReleaseBundle& named : bundles) {
-    const Result<std::vector<ServedDevice>> devices = devices_of({named.bundle});
-    if (!devices) return devices.status().within(named.file);
     all.push_back({{"file", named.file},
                    {"bytes", named.bundle.size_bytes()},
-                   {"targets", devices->size()},
+                   {"targets", need(devices_of({named.bundle}), named.file).size()},
                    {"entries", named.bundle.entry_count()}});
   }
   return all;
@@ -223,6 +221,46 @@ bool has(const std::vector<ServedDevice>& devices, const ServedDevice& device) {
 
 }  // namespace
 
+Json to_json(const Subject& subject) {
+  if (!subject.shape) return {{"program", subject.name}};
+  return {{"problem", subject.name}, {"weight", subject.weight}};
+}
+
+Json to_json(const Served& served, Lack lack) {
+  const bool missing = lack != Lack::none;
+  Json json{{"missing", missing ? Json(name(lack)) : Json()},
+            {"code", clbake::name(code_of(served))},
+            {"why", missing ? Json(why(served, lack)) : Json()},
+            {"expected_us", served.expected_us ? Json(*served.expected_us) : Json()}};
+  const ServedProgram* program = served.program;
+  json["variant"] = program ? Json(program->name) : Json();
+  json["origin"] = program ? Json(clbake::name(program->origin)) : Json();
+  json["chosen_by"] = program ? Json(builder::release::name(served.by)) : Json();
+  json["proven"] = program ? Json(program->proven) : Json();
+  json["jit_free"] = program ? Json(program->jit_free) : Json();
+  return json;
+}
+
+Json groups_json(const std::vector<CheckedDevice>& devices, const std::vector<Subject>& subjects,
+                 const Requirements& requirements) {
+  Json groups = Json::array();
+  for (const MissingGroup& group : group_missing(devices, subjects, requirements)) {
+    Json targets = Json::array(), examples = Json::array();
+    for (const std::size_t d : group.devices) targets.push_back(devices[d].device.name);
+    const std::size_t shown = std::min(group.subjects.size(), kMostExamples);
+    for (std::size_t i = 0; i < shown; ++i) examples.push_back(subjects[group.subjects[i]].name);
+    groups.push_back({{"missing", name(group.lack)},
+                      {"code", group.code == Code::ok ? Json() : Json(clbake::name(group.code))},
+                      {"count", group.count},
+                      {"kinds", group.kinds},
+                      {"targets", std::move(targets)},
+                      {"subjects", group.subjects.size()},
+                      {"examples", std::move(examples)},
+                      {"why", group.why}});
+  }
+  return groups;
+}
+
 std::vector<Shape> standard_shapes(const std::vector<GemmKind>& kinds) {
   std::vector<Shape> shapes;
   for (const GemmKind& kind : kinds) {
@@ -236,48 +274,46 @@ std::vector<Shape> standard_shapes(const std::vector<GemmKind>& kinds) {
   return shapes;
 }
 
-Result<Json> release_data(const Release& release) {
+Json release_data(const Release& release) {
   const bool compares = !release.against.empty();
   const std::vector<Bundle> bundles = bundles_of(release.bundles), old_bundles = bundles_of(release.against);
   std::vector<Bundle> all = bundles;
   all.insert(all.end(), old_bundles.begin(), old_bundles.end());
-  const Result<Json> files = bundles_json(release.bundles), old_files = bundles_json(release.against);
-  if (!files || !old_files) return files ? old_files : files;
-  const Result<std::vector<Subject>> subjects = subjects_of(release.shapes, all);
-  if (!subjects) return subjects.status();
-  Result<std::vector<ServedDevice>> devices = devices_of(all);  // first those of this release
-  const Result<std::vector<ServedDevice>> own = devices_of(bundles), old = devices_of(old_bundles);
-  if (!devices || !own || !old) return (!devices ? devices : own ? old : own).status();
+  const Json files = bundles_json(release.bundles), old_files = bundles_json(release.against);
+  const std::vector<Subject> subjects = need(subjects_of(release.shapes, all));
+  std::vector<ServedDevice> devices = need(devices_of(all));  // first those of this release
+  const std::vector<ServedDevice> old = need(devices_of(old_bundles));
+  const std::size_t own = need(devices_of(bundles)).size();
   const auto by_name = [](const ServedDevice& a, const ServedDevice& b) { return a.name < b.name; };
-  const auto lost = devices->begin() + static_cast<std::ptrdiff_t>(own->size());
-  std::stable_sort(devices->begin(), lost, by_name);
-  std::stable_sort(lost, devices->end(), by_name);
-  Result<std::vector<CheckedDevice>> now = builder::release::check(bundles, *devices, *subjects, release.newer_driver);
-  if (!now) return now.status();
-  Result<std::vector<CheckedDevice>> last = std::vector<CheckedDevice>();
-  if (compares) last = builder::release::check(old_bundles, *devices, *subjects, release.newer_driver);
-  if (!last) return last.status();
+  const auto lost = devices.begin() + static_cast<std::ptrdiff_t>(own);
+  std::stable_sort(devices.begin(), lost, by_name);
+  std::stable_sort(lost, devices.end(), by_name);
+  const auto served_by = [&](const std::vector<Bundle>& by) {
+    return need(builder::release::check(by, devices, subjects, release.newer_driver));
+  };
+  std::vector<CheckedDevice> now = served_by(bundles), last;
+  if (compares) last = served_by(old_bundles);
 
-  const std::vector<Column> columns = columns_of(*subjects);
+  const std::vector<Column> columns = columns_of(subjects);
   Json targets = Json::array(), column_list = Json::array();
   for (const Column& column : columns)
     column_list.push_back({{"name", column.name}, {"count", column.subjects.size()}});
   Figures total;
   Changes changes;
-  for (std::size_t d = 0; d < devices->size(); ++d) {
-    const ServedDevice& device = (*devices)[d];
-    const bool is_lost = d >= own->size();
-    const char* const status = is_lost ? "lost" : has(*old, device) ? "kept" : "added";
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const ServedDevice& device = devices[d];
+    const bool is_lost = d >= own;
+    const char* const status = is_lost ? "lost" : has(old, device) ? "kept" : "added";
     Json target = target_json(device, compares ? Json(status) : Json());
     for (const Column& column : columns) {
       Figures figures;
       Mean speedup;
       for (const std::size_t s : column.subjects) {
-        const Subject& subject = (*subjects)[s];
-        const Served& served = (*now)[d].served[s];
+        const Subject& subject = subjects[s];
+        const Served& served = now[d].served[s];
         figures.add(served, subject);
         if (!compares) continue;
-        const Served& old_one = (*last)[d].served[s];
+        const Served& old_one = last[d].served[s];
         changes.add(device, subject, source_of(old_one), served);
         const std::optional<double> us = expected_us(served), old_us = expected_us(old_one);
         if (us && old_us) speedup.add(*old_us / *us, subject.weight);
@@ -289,15 +325,15 @@ Result<Json> release_data(const Release& release) {
     }
     targets.push_back(std::move(target));
   }
-  now->erase(now->begin() + static_cast<std::ptrdiff_t>(own->size()), now->end());
-  Json json{{"bundles", *files},
-            {"against", *old_files},
+  now.erase(now.begin() + static_cast<std::ptrdiff_t>(own), now.end());
+  Json json{{"bundles", files},
+            {"against", old_files},
             {"shapes", release.shapes_file.empty() ? Json() : Json(release.shapes_file)},
             {"newer_driver", release.newer_driver},
             {"columns", std::move(column_list)},
             {"targets", std::move(targets)},
             {"total", total.json()},
-            {"missing", groups_json(*now, *subjects, {true, true, true, true, release.newer_driver})}};
+            {"missing", groups_json(now, subjects, {true, true, true, true, release.newer_driver})}};
   changes.add_to(json);
   return json;
 }

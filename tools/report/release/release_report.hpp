@@ -2,13 +2,26 @@
 // one. A page is one HTML file that needs neither network nor anything beside it.
 #pragma once
 
-#include <clbake/builder/tuning.hpp>
+#include <clbake/builder/release/check.hpp>
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace clbake::tool {
+
+// {"problem", "weight"}, or {"program"}.
+nlohmann::ordered_json to_json(const builder::release::Subject& subject);
+
+// {"missing", "code", "why", "variant", "origin", "chosen_by", "expected_us", "proven", "jit_free"}; null where there
+// is no such thing. `lack`: what "missing" and "why" are about.
+nlohmann::ordered_json to_json(const builder::release::Served& served, builder::release::Lack lack);
+
+// [{"missing", "code", "count", "kinds", "targets", "subjects", "examples", "why"}]: of group_missing(); "subjects"
+// counts them, of which "examples" are the heaviest.
+nlohmann::ordered_json groups_json(const std::vector<builder::release::CheckedDevice>& devices,
+                                   const std::vector<builder::release::Subject>& subjects,
+                                   const builder::release::Requirements& requirements);
 
 struct ReleaseBundle {
   std::string file;
@@ -27,8 +40,8 @@ struct Release {
 std::vector<builder::Shape> standard_shapes(const std::vector<GemmKind>& kinds);
 
 // Everything that the page shows (release_data.cpp says what is where). Its size depends on the number of targets, not
-// on that of shapes and entries. Fails with what is wrong with a record, and with out_of_memory.
-Result<nlohmann::ordered_json> release_data(const Release& release);
+// on that of shapes and entries. Throws Failure for what is wrong with a record.
+nlohmann::ordered_json release_data(const Release& release);
 
 // The page of that JSON. Text of drivers in it cannot end up as markup.
 std::string release_html(const nlohmann::ordered_json& data);
