@@ -60,6 +60,10 @@ Status parallel_for(std::size_t count, unsigned threads, Work work, Between betw
   return failed == statuses.end() ? Status() : *failed;
 }
 
+ByteView program_of(const EntryRecord& entry) {
+  return {entry.original->program.data(), entry.original->program.size()};
+}
+
 class Packer {
  public:
   Packer(const CanonicalContents& contents, const PackOptions& options)
@@ -84,13 +88,108 @@ class Packer {
   }
 
  private:
-  void find_items();
-  void find_neighbours();
-  void connect(std::vector<std::uint32_t>& entries, bool by_variant);
-  Status check_cancel() const;
-  Status compress_all();
-  Status compress(std::size_t i, ZSTD_CCtx* context);
-  std::vector<PackedProgram> packed_programs() const;
+  // Equal programs become one item.
+  void find_items() {
+    std::unordered_multimap<std::uint64_t, std::uint32_t> known;  // items by checksum
+    for (std::uint32_t e = 0; e < contents_.entries.size(); ++e) {
+      const ByteView program = program_of(contents_.entries[e]);
+      const std::uint64_t checksum = xxh64(program.data, program.size, 0);
+      const auto [begin, end] = known.equal_range(checksum);
+      const auto same = std::find_if(begin, end, [&](const auto& item) {
+        const ByteView other = items_[item.second].program;
+        return other.size == program.size && std::memcmp(other.data, program.data, program.size) == 0;
+      });
+      if (same != end) {
+        item_of_.push_back(same->second);
+        continue;
+      }
+      item_of_.push_back(static_cast<std::uint32_t>(items_.size()));
+      known.emplace(checksum, item_of_.back());
+      first_entry_.push_back(e);
+      items_.push_back({program, {}, {}});
+    }
+  }
+
+  void find_neighbours() {
+    std::vector<std::uint32_t> entries(contents_.entries.size());  // in the order of the file: by target, then variant
+    for (std::uint32_t e = 0; e < entries.size(); ++e) entries[e] = e;
+    connect(entries, false);
+    connect(entries, true);
+    for (PackItem& item : items_) {
+      std::sort(item.neighbours.begin(), item.neighbours.end());
+      item.neighbours.erase(std::unique(item.neighbours.begin(), item.neighbours.end()), item.neighbours.end());
+    }
+  }
+
+  // Makes neighbours of what lies close together when the entries are sorted by target, then variant, or the other way.
+  void connect(std::vector<std::uint32_t>& entries, bool by_variant) {
+    const auto row = [&](std::uint32_t e) {
+      const EntryRecord& entry = contents_.entries[e];
+      return std::make_pair(entry.original->form, by_variant ? entry.variant : entry.target);
+    };
+    std::stable_sort(entries.begin(), entries.end(), [&](auto a, auto b) { return row(a) < row(b); });
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const std::uint32_t a = item_of_[entries[i]];
+      for (std::size_t j = i + 1; j < entries.size() && j <= i + kWindow && row(entries[i]) == row(entries[j]); ++j) {
+        const std::uint32_t b = item_of_[entries[j]];
+        if (a == b) continue;
+        items_[a].neighbours.push_back(b);
+        items_[b].neighbours.push_back(a);
+      }
+    }
+  }
+
+  Status check_cancel() const {
+    if (options_.cancel == nullptr || !options_.cancel->load()) return {};
+    return {Code::cancelled, "interrupted while the programs were compressed"};
+  }
+
+  Status compress_all() {
+    frames_.resize(items_.size());
+    std::vector<std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)>> contexts;
+    contexts.reserve(threads_);  // growing could fail between a context and its owner
+    for (unsigned thread = 0; thread < threads_; ++thread) {
+      contexts.emplace_back(ZSTD_createCCtx(), ZSTD_freeCCtx);
+      if (contexts.back() == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
+    }
+    const auto report = [this](std::size_t done) {
+      if (options_.report) options_.report(done, items_.size());
+      return check_cancel();
+    };
+    const Status status = parallel_for(
+        items_.size(), threads_, [&](std::size_t i, unsigned thread) { return compress(i, contexts[thread].get()); },
+        report);
+    return status ? report(items_.size()) : status;
+  }
+
+  Status compress(std::size_t i, ZSTD_CCtx* context) {
+    const ByteView program = items_[i].program;
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    int level = kLevel;
+    if (dictionaries_[i] != kNoDictionary) {
+      const PackItem& dictionary = items_[dictionaries_[i]];
+      ZSTD_CCtx_refPrefix(context, dictionary.program.data, dictionary.program.size);
+      if (shared_part(items_[i].sketch, dictionary.sketch) >= kNearCopy) level = kLevelOfNearCopies;
+    }
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    Bytes frame(ZSTD_compressBound(program.size));
+    const std::size_t size = ZSTD_compress2(context, frame.data(), frame.size(), program.data, program.size);
+    if (ZSTD_isError(size) != 0) return {Code::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(size)};
+    if (size < program.size) frames_[i].assign(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
+    return {};
+  }
+
+  std::vector<PackedProgram> packed_programs() const {
+    std::vector<PackedProgram> programs;
+    programs.reserve(item_of_.size());
+    for (const std::uint32_t item : item_of_) {
+      const std::uint32_t dictionary = dictionaries_[item];
+      const bool has_dictionary = dictionary != kNoDictionary && !frames_[item].empty();
+      programs.push_back(
+          {{frames_[item].data(), frames_[item].size()}, has_dictionary ? first_entry_[dictionary] + 1 : 0});
+    }
+    return programs;
+  }
 
   const CanonicalContents& contents_;
   const PackOptions& options_;
@@ -101,113 +200,6 @@ class Packer {
   std::vector<std::uint32_t> dictionaries_;  // by item
   std::vector<Bytes> frames_;                // by item; empty if the program is stored as it is
 };
-
-ByteView program_of(const EntryRecord& entry) {
-  return {entry.original->program.data(), entry.original->program.size()};
-}
-
-// Equal programs become one item.
-void Packer::find_items() {
-  std::unordered_multimap<std::uint64_t, std::uint32_t> known;  // items by checksum
-  for (std::uint32_t e = 0; e < contents_.entries.size(); ++e) {
-    const ByteView program = program_of(contents_.entries[e]);
-    const std::uint64_t checksum = xxh64(program.data, program.size, 0);
-    const auto [begin, end] = known.equal_range(checksum);
-    const auto same = std::find_if(begin, end, [&](const auto& item) {
-      const ByteView other = items_[item.second].program;
-      return other.size == program.size && std::memcmp(other.data, program.data, program.size) == 0;
-    });
-    if (same != end) {
-      item_of_.push_back(same->second);
-      continue;
-    }
-    item_of_.push_back(static_cast<std::uint32_t>(items_.size()));
-    known.emplace(checksum, item_of_.back());
-    first_entry_.push_back(e);
-    items_.push_back({program, {}, {}});
-  }
-}
-
-// Makes neighbours of what lies close together when the entries are sorted by target, then variant, or the other way.
-void Packer::connect(std::vector<std::uint32_t>& entries, bool by_variant) {
-  const auto row = [&](std::uint32_t e) {
-    const EntryRecord& entry = contents_.entries[e];
-    return std::make_pair(entry.original->form, by_variant ? entry.variant : entry.target);
-  };
-  std::stable_sort(entries.begin(), entries.end(), [&](auto a, auto b) { return row(a) < row(b); });
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const std::uint32_t a = item_of_[entries[i]];
-    for (std::size_t j = i + 1; j < entries.size() && j <= i + kWindow && row(entries[i]) == row(entries[j]); ++j) {
-      const std::uint32_t b = item_of_[entries[j]];
-      if (a == b) continue;
-      items_[a].neighbours.push_back(b);
-      items_[b].neighbours.push_back(a);
-    }
-  }
-}
-
-void Packer::find_neighbours() {
-  std::vector<std::uint32_t> entries(contents_.entries.size());  // in the order of the file: by target, then variant
-  for (std::uint32_t e = 0; e < entries.size(); ++e) entries[e] = e;
-  connect(entries, false);
-  connect(entries, true);
-  for (PackItem& item : items_) {
-    std::sort(item.neighbours.begin(), item.neighbours.end());
-    item.neighbours.erase(std::unique(item.neighbours.begin(), item.neighbours.end()), item.neighbours.end());
-  }
-}
-
-Status Packer::check_cancel() const {
-  if (options_.cancel == nullptr || !options_.cancel->load()) return {};
-  return {Code::cancelled, "interrupted while the programs were compressed"};
-}
-
-Status Packer::compress_all() {
-  frames_.resize(items_.size());
-  std::vector<std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)>> contexts;
-  contexts.reserve(threads_);  // growing could fail between a context and its owner
-  for (unsigned thread = 0; thread < threads_; ++thread) {
-    contexts.emplace_back(ZSTD_createCCtx(), ZSTD_freeCCtx);
-    if (contexts.back() == nullptr) return {Code::out_of_memory, "zstd: out of memory"};
-  }
-  const auto report = [this](std::size_t done) {
-    if (options_.report) options_.report(done, items_.size());
-    return check_cancel();
-  };
-  const Status status = parallel_for(
-      items_.size(), threads_, [&](std::size_t i, unsigned thread) { return compress(i, contexts[thread].get()); },
-      report);
-  return status ? report(items_.size()) : status;
-}
-
-Status Packer::compress(std::size_t i, ZSTD_CCtx* context) {
-  const ByteView program = items_[i].program;
-  ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-  int level = kLevel;
-  if (dictionaries_[i] != kNoDictionary) {
-    const PackItem& dictionary = items_[dictionaries_[i]];
-    ZSTD_CCtx_refPrefix(context, dictionary.program.data, dictionary.program.size);
-    if (shared_part(items_[i].sketch, dictionary.sketch) >= kNearCopy) level = kLevelOfNearCopies;
-  }
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
-  Bytes frame(ZSTD_compressBound(program.size));
-  const std::size_t size = ZSTD_compress2(context, frame.data(), frame.size(), program.data, program.size);
-  if (ZSTD_isError(size) != 0) return {Code::out_of_memory, std::string("zstd: ") + ZSTD_getErrorName(size)};
-  if (size < program.size) frames_[i].assign(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(size));
-  return {};
-}
-
-std::vector<PackedProgram> Packer::packed_programs() const {
-  std::vector<PackedProgram> programs;
-  programs.reserve(item_of_.size());
-  for (const std::uint32_t item : item_of_) {
-    const std::uint32_t dictionary = dictionaries_[item];
-    const bool has_dictionary = dictionary != kNoDictionary && !frames_[item].empty();
-    programs.push_back(
-        {{frames_[item].data(), frames_[item].size()}, has_dictionary ? first_entry_[dictionary] + 1 : 0});
-  }
-  return programs;
-}
 
 }  // namespace
 

@@ -15,8 +15,6 @@ namespace {
 using format::Method;
 using format::SectionType;
 
-constexpr std::uint64_t kChecksumOfNothing = 0xEF46DB3751D8E999;  // XXH64 of no bytes, seed 0
-
 bool inside(const Section& area, std::uint64_t offset, std::uint64_t bytes) {
   return offset >= area.offset && offset - area.offset <= area.bytes && bytes <= area.bytes - (offset - area.offset);
 }
@@ -178,7 +176,9 @@ Result<ByteView> stored_bytes(const BundleView& view, SectionType type, std::uin
   Result<ByteView> admitted = guarded(view, type, i, view.slice(blob.offset, blob.stored_bytes), copy);
   if (!admitted) return admitted;
   const ByteView stored = *admitted;
-  if (xxh64(stored, 0) != blob.stored_checksum) return Status(Code::checksum, "stored bytes: checksum mismatch");
+  if (xxh64(stored, 0) != blob.stored_checksum)
+    return Status(Code::checksum,
+                  type == SectionType::proofs ? "texts: checksum mismatch" : "stored bytes: checksum mismatch");
   return stored;
 }
 
@@ -196,14 +196,11 @@ Result<Bytes> unpack(const BundleView& view, SectionType type, std::uint32_t i, 
 }
 
 Result<ByteView> read_texts(const BundleView& view, std::uint32_t i, const ProofRecord& record, Bytes& copy) {
-  const std::uint64_t bodies = view.section(SectionType::bodies).offset;
-  Result<ByteView> admitted =
-      guarded(view, SectionType::proofs, i, view.slice(bodies + record.texts_offset, record.texts_bytes), copy);
-  if (!admitted) return admitted;
-  const ByteView texts = *admitted;
-  const std::uint64_t checksum = texts.size == 0 ? kChecksumOfNothing : xxh64(texts, 0);
-  if (checksum != record.texts_checksum) return Status(Code::checksum, "texts: checksum mismatch");
-  return texts;
+  Blob blob;
+  blob.offset = view.section(SectionType::bodies).offset + record.texts_offset;
+  blob.stored_bytes = record.texts_bytes;
+  blob.stored_checksum = record.texts_checksum;
+  return stored_bytes(view, SectionType::proofs, i, blob, copy);
 }
 
 }  // namespace clbake::cache

@@ -14,7 +14,10 @@ namespace {
 
 using format::SectionType;
 
-Status no_digests() { return {Code::not_trusted, "not trusted: the bundle has no digests"}; }
+Status check_digests_of(const BundleView& view) {
+  if (!view.has_digests()) return {Code::not_trusted, "not trusted: the bundle has no digests"};
+  return check_digest_layout(view.layout, view.bytes.size);
+}
 
 Result<Signature> read_signature(const std::uint8_t* p, std::uint32_t i) {
   namespace at = format::signature;
@@ -114,8 +117,7 @@ Result<Bytes> Bundle::identified_bytes() const {
   return exceptions_to_status([&]() -> Result<Bytes> {
     namespace at = format::section;
     const BundleView& view = state_->view;
-    if (!view.has_digests()) return no_digests();
-    if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
+    if (Status status = check_digests_of(view); !status) return status;
     Bytes bytes(view.index.data, view.index.data + index_end(view));
     // The fields that a signature changes.
     store64(&bytes[format::header::kFileBytesAt], 0);
@@ -130,8 +132,7 @@ Result<Bytes> Bundle::identified_bytes() const {
 Result<Bundle> Bundle::guarded_by(std::shared_ptr<const Guard> guard) const {
   return exceptions_to_status([&]() -> Result<Bundle> {
     const BundleView& view = state_->view;
-    if (!view.has_digests()) return no_digests();
-    if (Status status = check_digest_layout(view.layout, view.bytes.size); !status) return status;
+    if (Status status = check_digests_of(view); !status) return status;
     auto state = std::make_shared<State>();
     state->index.assign(view.index.data, view.index.data + index_end(view));
     state->owner = state_;

@@ -37,55 +37,50 @@ class TemporaryFile {
     if (!name_.empty()) ::unlinkat(directory_, name_.c_str(), 0);
   }
 
-  Status create_beside(const std::string& path, mode_t permissions);
-  Status write(ByteView bytes) const;
-  Status sync_and_close();
-  Status rename_to(const std::string& path);
+  Status create_beside(const std::string& path, mode_t permissions) {
+    static std::atomic<unsigned> serial{0};
+    // A killed process that had our id may have left its file behind: then the next name is tried.
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+      const std::string name = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(serial++);
+      file_ = ::openat(directory_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+      if (file_ >= 0) {
+        name_ = name;
+        return {};
+      }
+      if (errno != EEXIST) break;
+    }
+    if (errno == ENOENT) return {Code::io, "the directory does not exist"};
+    return failure("cannot create a temporary file beside it", errno);
+  }
+
+  Status write(ByteView bytes) const {
+    std::size_t done = 0;
+    while (done < bytes.size) {
+      const ::ssize_t written = ::write(file_, bytes.data + done, bytes.size - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return failure("write", errno);
+      done += static_cast<std::size_t>(written);
+    }
+    return {};
+  }
+
+  Status sync_and_close() {
+    if (::fsync(file_) != 0) return failure("fsync", errno);
+    if (::close(std::exchange(file_, -1)) != 0) return failure("close", errno);
+    return {};
+  }
+
+  Status rename_to(const std::string& path) {
+    if (::renameat(directory_, name_.c_str(), directory_, path.c_str()) != 0) return failure("rename", errno);
+    name_.clear();
+    return {};
+  }
 
  private:
   int directory_;
   int file_ = -1;
   std::string name_;  // empty: nothing to remove
 };
-
-Status TemporaryFile::create_beside(const std::string& path, mode_t permissions) {
-  static std::atomic<unsigned> serial{0};
-  // A killed process that had our id may have left its file behind: then the next name is tried.
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    const std::string name = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(serial++);
-    file_ = ::openat(directory_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
-    if (file_ >= 0) {
-      name_ = name;
-      return {};
-    }
-    if (errno != EEXIST) break;
-  }
-  if (errno == ENOENT) return {Code::io, "the directory does not exist"};
-  return failure("cannot create a temporary file beside it", errno);
-}
-
-Status TemporaryFile::write(ByteView bytes) const {
-  std::size_t done = 0;
-  while (done < bytes.size) {
-    const ::ssize_t written = ::write(file_, bytes.data + done, bytes.size - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return failure("write", errno);
-    done += static_cast<std::size_t>(written);
-  }
-  return {};
-}
-
-Status TemporaryFile::sync_and_close() {
-  if (::fsync(file_) != 0) return failure("fsync", errno);
-  if (::close(std::exchange(file_, -1)) != 0) return failure("close", errno);
-  return {};
-}
-
-Status TemporaryFile::rename_to(const std::string& path) {
-  if (::renameat(directory_, name_.c_str(), directory_, path.c_str()) != 0) return failure("rename", errno);
-  name_.clear();
-  return {};
-}
 
 // Makes the rename durable. File systems that cannot sync a directory return EINVAL; nothing more can be done there.
 Status sync_directory(int directory) {

@@ -89,7 +89,34 @@ class Encoder {
         areas_offset_(first_record_offset() + record_count() * format::kRecordBytes +
                       (digest != nullptr ? aligned(record_count() * format::kDigestBytes) : 0)) {}
 
-  Result<Bytes> run();
+  Result<Bytes> run() {
+    // Compressed is what is large and read once. Targets are compared in place; a first use of a variant must not pay
+    // for decompression.
+    BlobArea programs(areas_offset_);
+    Status status = add_programs(programs);
+    // Measurements come last, so that the texts of proofs do not move baked bytes.
+    BlobArea bodies(aligned(areas_offset_ + programs.bytes().size()));
+    bodies_offset_ = bodies.offset();
+    if (status) status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
+    if (status) status = add_bodies(SectionType::sources, contents_.sources, compress_, bodies);
+    if (status) status = add_bodies(SectionType::variants, contents_.variants, false, bodies);
+    if (status) status = add_bodies(SectionType::profiles, contents_.profiles, compress_, bodies);
+    if (status) status = add_proofs(bodies);
+    if (!status) return status;
+    file_.resize(first_record_offset());
+    for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,
+                                   SectionType::profiles, SectionType::index, SectionType::proofs}) {
+      append_section(type, records(type));
+    }
+    if (digest_ != nullptr) {
+      add_digests(programs, bodies);
+      append_section(SectionType::digests, records(SectionType::digests));
+    }
+    append_section(SectionType::programs, programs.bytes());
+    append_section(SectionType::bodies, bodies.bytes());
+    if (digest_ != nullptr) append_section(SectionType::signatures, {});  // room in the table: signing moves nothing
+    return finish();
+  }
 
  private:
   std::uint64_t first_record_offset() const {
@@ -101,15 +128,121 @@ class Encoder {
   }
 
   template <typename Record>
-  void append_record(SectionType type, const Record& record);
+  void append_record(SectionType type, const Record& record) {
+    Bytes& section = records(type);
+    const auto i = static_cast<std::uint32_t>(section.size() / format::kRecordBytes);
+    section.resize(section.size() + format::kRecordBytes);
+    std::uint8_t* p = section.data() + section.size() - format::kRecordBytes;
+    describe(StoreFields{p}, record);
+    store64(p + format::kRecordChecksumAt, xxh64(p, format::kRecordChecksumAt, format::record_seed(type, i)));
+  }
+
   Status add_bodies(SectionType type, const std::vector<CanonicalContents::Body>& bodies, bool compress,
-                    BlobArea& area);
-  Result<Blob> add_program(std::size_t i, BlobArea& area) const;
-  Status add_programs(BlobArea& area);
-  Status add_proofs(BlobArea& area);
-  void add_digests(const BlobArea& programs, const BlobArea& bodies);
-  void append_section(SectionType type, const Bytes& content);
-  Bytes finish();
+                    BlobArea& area) {
+    for (const CanonicalContents::Body& body : bodies) {
+      const Result<Blob> blob = area.add(view_of(body.bytes), compress);
+      if (!blob) return blob.status();
+      append_record(type, BlobRecord{body.key0, 0, 0, 0, 0, *blob});
+    }
+    return {};
+  }
+
+  Result<Blob> add_program(std::size_t i, BlobArea& area) const {
+    const ByteView raw = view_of(contents_.entries[i].original->program);
+    if (packed_ == nullptr) return area.add(raw, compress_);
+    const PackedProgram& packed = (*packed_)[i];
+    return area.add(raw, packed.frame.size > 0, packed.frame, packed.dictionary);
+  }
+
+  Status add_programs(BlobArea& area) {
+    for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
+      const CanonicalContents::EntryRecord& entry = contents_.entries[i];
+      const Result<Blob> blob = add_program(i, area);
+      if (!blob) return blob.status();
+      const auto form = static_cast<std::uint16_t>(entry.original->form);
+      const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;
+      append_record(SectionType::index, BlobRecord{entry.target, entry.variant, form, flags, 0, *blob});
+    }
+    return {};
+  }
+
+  Status add_proofs(BlobArea& area) {
+    namespace at = format::proof;
+    for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
+      const Entry& entry = *contents_.entries[i].original;
+      const ByteView texts = view_of(contents_.entries[i].texts);
+      Blob blob;
+      blob.offset = bodies_offset_;
+      if (texts.size > 0) {
+        const Result<Blob> stored = area.add(texts, false);
+        if (!stored) return stored.status();
+        blob = *stored;
+      }
+      const std::uint64_t offset = blob.offset - bodies_offset_;
+      if (offset > UINT32_MAX) return {Code::invalid_argument, "the texts of the proofs lie more than 4 GiB apart"};
+      const std::uint32_t flags = (entry.proof.proven ? at::kProven : 0) | (entry.proof.jit_free ? at::kJitFree : 0);
+      append_record(SectionType::proofs,
+                    ProofRecord{flags, entry.proof, blob.raw_bytes, static_cast<std::uint32_t>(offset), xxh64(texts, 0),
+                                xxh64(view_of(entry.program), 0)});
+    }
+    return {};
+  }
+
+  // Adds digests of the stored bytes of each record, in the order of the sections and their records.
+  void add_digests(const BlobArea& programs, const BlobArea& bodies) {
+    Bytes& digests = records(SectionType::digests);
+    const auto add = [&](const BlobArea& area, std::uint64_t offset, std::uint32_t bytes) {
+      digests.resize(digests.size() + format::kDigestBytes);
+      digest_({area.bytes().data() + (offset - area.offset()), bytes}, &digests[digests.size() - format::kDigestBytes]);
+    };
+    for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
+      const auto section = static_cast<SectionType>(type);
+      const BlobArea& area = section == SectionType::index ? programs : bodies;
+      const Bytes& all = records(section);
+      for (const std::uint8_t* p = all.data(); p != all.data() + all.size(); p += format::kRecordBytes) {
+        if (section == SectionType::proofs) {
+          add(area, bodies_offset_ + load32(p + format::proof::kTextsOffsetAt),
+              load32(p + format::proof::kTextsBytesAt));
+        } else {
+          add(area, load64(p + format::blob::kOffsetAt), load32(p + format::blob::kStoredBytesAt));
+        }
+      }
+    }
+  }
+
+  // Pads the file, appends the section and describes it in the table.
+  void append_section(SectionType type, const Bytes& content) {
+    namespace at = format::section;
+    const std::uint32_t record_bytes = format::known(type).record_bytes;
+    file_.resize(aligned(file_.size()));
+    table_.resize(table_.size() + at::kBytes);
+    std::uint8_t* p = table_.data() + table_.size() - at::kBytes;
+    store32(p + at::kTypeAt, static_cast<std::uint32_t>(type));
+    store32(p + at::kFlagsAt, type <= SectionType::programs ? at::kRequired : 0);
+    store64(p + at::kOffsetAt, file_.size());
+    store64(p + at::kBytesAt, content.size());
+    store64(p + at::kCountAt, record_bytes == 0 ? 0 : content.size() / record_bytes);
+    store32(p + at::kRecordBytesAt, record_bytes);
+    store64(p + at::kChecksumAt, xxh64(view_of(content), static_cast<std::uint32_t>(type)));
+    file_.insert(file_.end(), content.begin(), content.end());
+  }
+
+  // Fills in the header and the section table, for which run() left room.
+  Bytes finish() {
+    namespace at = format::header;
+    std::copy(std::begin(format::kMagic), std::end(format::kMagic), file_.begin());
+    std::copy(table_.begin(), table_.end(), file_.begin() + at::kBytes);
+    std::uint8_t* p = file_.data();
+    store16(p + at::kMajorAt, format::kMajor);
+    store16(p + at::kMinorAt, format::kMinor);
+    store32(p + at::kHeaderBytesAt, at::kBytes);
+    store64(p + at::kFileBytesAt, file_.size());
+    store64(p + at::kTableOffsetAt, at::kBytes);
+    store32(p + at::kSectionCountAt, static_cast<std::uint32_t>(section_count_));
+    store64(p + at::kTableChecksumAt, xxh64(view_of(table_), 0));
+    store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, 0));
+    return std::move(file_);
+  }
 
   Bytes& records(SectionType type) { return records_[static_cast<std::size_t>(type)]; }
 
@@ -124,151 +257,6 @@ class Encoder {
   Bytes table_;
   Bytes file_;
 };
-
-template <typename Record>
-void Encoder::append_record(SectionType type, const Record& record) {
-  Bytes& section = records(type);
-  const auto i = static_cast<std::uint32_t>(section.size() / format::kRecordBytes);
-  section.resize(section.size() + format::kRecordBytes);
-  std::uint8_t* p = section.data() + section.size() - format::kRecordBytes;
-  describe(StoreFields{p}, record);
-  store64(p + format::kRecordChecksumAt, xxh64(p, format::kRecordChecksumAt, format::record_seed(type, i)));
-}
-
-Status Encoder::add_bodies(SectionType type, const std::vector<CanonicalContents::Body>& bodies, bool compress,
-                           BlobArea& area) {
-  for (const CanonicalContents::Body& body : bodies) {
-    const Result<Blob> blob = area.add(view_of(body.bytes), compress);
-    if (!blob) return blob.status();
-    append_record(type, BlobRecord{body.key0, 0, 0, 0, 0, *blob});
-  }
-  return {};
-}
-
-Result<Blob> Encoder::add_program(std::size_t i, BlobArea& area) const {
-  const ByteView raw = view_of(contents_.entries[i].original->program);
-  if (packed_ == nullptr) return area.add(raw, compress_);
-  const PackedProgram& packed = (*packed_)[i];
-  return area.add(raw, packed.frame.size > 0, packed.frame, packed.dictionary);
-}
-
-Status Encoder::add_programs(BlobArea& area) {
-  for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
-    const CanonicalContents::EntryRecord& entry = contents_.entries[i];
-    const Result<Blob> blob = add_program(i, area);
-    if (!blob) return blob.status();
-    const auto form = static_cast<std::uint16_t>(entry.original->form);
-    const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;
-    append_record(SectionType::index, BlobRecord{entry.target, entry.variant, form, flags, 0, *blob});
-  }
-  return {};
-}
-
-Status Encoder::add_proofs(BlobArea& area) {
-  namespace at = format::proof;
-  for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
-    const Entry& entry = *contents_.entries[i].original;
-    const ByteView texts = view_of(contents_.entries[i].texts);
-    Blob blob;
-    blob.offset = bodies_offset_;
-    if (texts.size > 0) {
-      const Result<Blob> stored = area.add(texts, false);
-      if (!stored) return stored.status();
-      blob = *stored;
-    }
-    const std::uint64_t offset = blob.offset - bodies_offset_;
-    if (offset > UINT32_MAX) return {Code::invalid_argument, "the texts of the proofs lie more than 4 GiB apart"};
-    const std::uint32_t flags = (entry.proof.proven ? at::kProven : 0) | (entry.proof.jit_free ? at::kJitFree : 0);
-    append_record(SectionType::proofs,
-                  ProofRecord{flags, entry.proof, blob.raw_bytes, static_cast<std::uint32_t>(offset), xxh64(texts, 0),
-                              xxh64(view_of(entry.program), 0)});
-  }
-  return {};
-}
-
-// Adds digests of the stored bytes of each record, in the order of the sections and their records.
-void Encoder::add_digests(const BlobArea& programs, const BlobArea& bodies) {
-  Bytes& digests = records(SectionType::digests);
-  const auto add = [&](const BlobArea& area, std::uint64_t offset, std::uint32_t bytes) {
-    digests.resize(digests.size() + format::kDigestBytes);
-    digest_({area.bytes().data() + (offset - area.offset()), bytes}, &digests[digests.size() - format::kDigestBytes]);
-  };
-  for (std::uint32_t type = 1; type <= format::kLastDigested; ++type) {
-    const auto section = static_cast<SectionType>(type);
-    const BlobArea& area = section == SectionType::index ? programs : bodies;
-    const Bytes& all = records(section);
-    for (const std::uint8_t* p = all.data(); p != all.data() + all.size(); p += format::kRecordBytes) {
-      if (section == SectionType::proofs) {
-        add(area, bodies_offset_ + load32(p + format::proof::kTextsOffsetAt), load32(p + format::proof::kTextsBytesAt));
-      } else {
-        add(area, load64(p + format::blob::kOffsetAt), load32(p + format::blob::kStoredBytesAt));
-      }
-    }
-  }
-}
-
-// Pads the file, appends the section and describes it in the table.
-void Encoder::append_section(SectionType type, const Bytes& content) {
-  namespace at = format::section;
-  const std::uint32_t record_bytes = format::known(type).record_bytes;
-  file_.resize(aligned(file_.size()));
-  table_.resize(table_.size() + at::kBytes);
-  std::uint8_t* p = table_.data() + table_.size() - at::kBytes;
-  store32(p + at::kTypeAt, static_cast<std::uint32_t>(type));
-  store32(p + at::kFlagsAt, type <= SectionType::programs ? at::kRequired : 0);
-  store64(p + at::kOffsetAt, file_.size());
-  store64(p + at::kBytesAt, content.size());
-  store64(p + at::kCountAt, record_bytes == 0 ? 0 : content.size() / record_bytes);
-  store32(p + at::kRecordBytesAt, record_bytes);
-  store64(p + at::kChecksumAt, xxh64(view_of(content), static_cast<std::uint32_t>(type)));
-  file_.insert(file_.end(), content.begin(), content.end());
-}
-
-// Fills in the header and the section table, for which run() left room.
-Bytes Encoder::finish() {
-  namespace at = format::header;
-  std::copy(std::begin(format::kMagic), std::end(format::kMagic), file_.begin());
-  std::copy(table_.begin(), table_.end(), file_.begin() + at::kBytes);
-  std::uint8_t* p = file_.data();
-  store16(p + at::kMajorAt, format::kMajor);
-  store16(p + at::kMinorAt, format::kMinor);
-  store32(p + at::kHeaderBytesAt, at::kBytes);
-  store64(p + at::kFileBytesAt, file_.size());
-  store64(p + at::kTableOffsetAt, at::kBytes);
-  store32(p + at::kSectionCountAt, static_cast<std::uint32_t>(section_count_));
-  store64(p + at::kTableChecksumAt, xxh64(view_of(table_), 0));
-  store64(p + at::kChecksumAt, xxh64(p, at::kChecksumAt, 0));
-  return std::move(file_);
-}
-
-Result<Bytes> Encoder::run() {
-  // Compressed is what is large and read once. Targets are compared in place; a first use of a variant must not pay for
-  // decompression.
-  BlobArea programs(areas_offset_);
-  Status status = add_programs(programs);
-  // Measurements come last, so that the texts of proofs do not move baked bytes.
-  BlobArea bodies(aligned(areas_offset_ + programs.bytes().size()));
-  bodies_offset_ = bodies.offset();
-  if (status) status = add_bodies(SectionType::targets, contents_.targets, false, bodies);
-  if (status) status = add_bodies(SectionType::sources, contents_.sources, compress_, bodies);
-  if (status) status = add_bodies(SectionType::variants, contents_.variants, false, bodies);
-  if (status) status = add_bodies(SectionType::profiles, contents_.profiles, compress_, bodies);
-  if (status) status = add_proofs(bodies);
-  if (!status) return status;
-  file_.resize(first_record_offset());
-  for (const SectionType type : {SectionType::targets, SectionType::sources, SectionType::variants,
-                                 SectionType::profiles, SectionType::index, SectionType::proofs}) {
-    append_section(type, records(type));
-  }
-  if (digest_ != nullptr) {
-    add_digests(programs, bodies);
-    append_section(SectionType::digests, records(SectionType::digests));
-  }
-  append_section(SectionType::programs, programs.bytes());
-  append_section(SectionType::bodies, bodies.bytes());
-  if (digest_ != nullptr) append_section(SectionType::signatures, {});  // room in the table: signing moves nothing
-  return finish();
-}
 
 }  // namespace
 

@@ -21,10 +21,9 @@
  * passed in are read during the call only, unless said otherwise.
  * Threads: each section below says how many threads may use its objects at once.
  *
- * Most structs begin with their size, which their _init function sets; later versions add fields at the end. A function
- * refuses an input struct of an unknown size (CLBAKE_ARGUMENT_STRUCT_SIZE), but fills in the fields that it knows of an
- * output struct of a newer header. clbake_error, clbake_batch_offsets, clbake_scalars and clbake_epilogue_buffers never
- * change. RUNTIME.md, "What stays the same", has all promises about versions. */
+ * Most structs begin with their size, which their _init function sets. A function refuses an input struct of an unknown
+ * size, but fills in the fields that it knows of an output struct of a newer header. RUNTIME.md, "What stays the same",
+ * has all promises about versions. */
 #ifndef CLBAKE_CLBAKE_H
 #define CLBAKE_CLBAKE_H
 
@@ -172,9 +171,8 @@ clbake_code clbake_overlay_open(const char* directory, clbake_overlay_mode mode,
                                 clbake_overlay** overlay, clbake_error* error);
 void clbake_overlay_release(clbake_overlay* overlay);
 
-/* Writes the path of the user's cache directory for the application, with its terminating zero, to `path`, which holds
- * `size` bytes. The only function that reads the environment. Fails with CLBAKE_INVALID_ARGUMENT when `size` is too
- * small, with CLBAKE_NOT_FOUND when there is no such directory. */
+/* Writes the user's cache directory for the application to `path`, which holds `size` bytes. The only function that
+ * reads the environment. Fails with CLBAKE_INVALID_ARGUMENT when `size` is too small, or with CLBAKE_NOT_FOUND. */
 clbake_code clbake_user_cache_directory(const char* application, char* path, size_t size, clbake_error* error);
 
 /* ---- Problems. ---- */
@@ -266,7 +264,7 @@ typedef enum clbake_on_miss {
 } clbake_on_miss;
 typedef enum clbake_log_level { CLBAKE_INFO = 0, CLBAKE_WARNING = 1 } clbake_log_level;
 
-/* Receives events such as misses: one line, valid during the call. Called by the thread that does the work, perhaps by
+/* Receives one line, valid during the call, of a miss or a failure. Called by the thread that does the work, perhaps by
  * several at once. May call the library, but must not release its last reference. */
 typedef void (*clbake_log)(clbake_log_level level, const char* message, void* data);
 
@@ -294,17 +292,15 @@ static inline void clbake_options_init(clbake_options* options) {
 clbake_code clbake_library_create(cl_context context, cl_device_id device, clbake_bundle* const* bundles, size_t count,
                                   const clbake_options* options, clbake_library** library, clbake_error* error);
 
-/* Adds a reference, which must be released, too, and returns its argument. Threads that each have one may release them
- * in any order. */
+/* Adds a reference, which must be released, too, and returns its argument. */
 clbake_library* clbake_library_retain(clbake_library* library);
 
 /* Drops a reference. The last release waits for the library's thread to end its current compilation. */
 void clbake_library_release(clbake_library* library);
 
 /* Enqueues a product and returns without waiting for it; prepares the problem at its first call. Offsets are in
- * elements from the start of the buffer. more: NULL without a bias and D. event: NULL, or the caller's to release. beta
- * = 0: C is not read; alpha = 0 or k = 0: A and B are not read and may be NULL. Fails as clbake_gemm_prepare and
- * clbake_gemm_enqueue. */
+ * elements. more: NULL without a bias and D. event: NULL, or the caller's to release. beta = 0: C is not read; alpha =
+ * 0 or k = 0: A and B are not read and may be NULL. Fails as clbake_gemm_prepare and clbake_gemm_enqueue. */
 clbake_code clbake_library_gemm(clbake_library* library, cl_command_queue queue, const clbake_problem* problem,
                                 double alpha, cl_mem a, size_t a_offset, cl_mem b, size_t b_offset, double beta,
                                 cl_mem c, size_t c_offset, const clbake_epilogue_buffers* more, cl_uint wait_count,
@@ -317,8 +313,7 @@ clbake_code clbake_library_gemm_scaled(clbake_library* library, cl_command_queue
                                        cl_uint wait_count, const cl_event* wait_list, cl_event* event,
                                        clbake_error* error);
 
-/* Receives the progress of clbake_library_warm, before the first problem and after each one, on the calling thread.
- * seconds_left is an estimate. Returns 0 to stop. */
+/* Receives the progress of clbake_library_warm, on its thread; seconds_left is an estimate. Returns 0 to stop. */
 typedef int (*clbake_progress)(size_t done, size_t total, double seconds_left, void* data);
 
 /* Loads, or compiles, the programs of these problems ahead of time; goes on after a failure and returns the first.
@@ -355,7 +350,7 @@ static inline void clbake_explanation_init(clbake_explanation* explanation) {
   explanation->struct_size = sizeof *explanation;
 }
 
-/* Tells what clbake_gemm_prepare would do now, without loading or counting anything. Fails as it would. */
+/* Tells what clbake_gemm_prepare would do now, without loading anything. Fails as it would. */
 clbake_code clbake_library_explain(clbake_library* library, const clbake_problem* problem,
                                    clbake_explanation* explanation, clbake_error* error);
 
@@ -434,14 +429,13 @@ clbake_code clbake_gemm_enqueue_scaled(clbake_gemm* gemm, cl_command_queue queue
 clbake_code clbake_library_program(clbake_library* library, const char* name, clbake_program** program,
                                    clbake_error* error);
 
-/* Tells what clbake_library_program would do now, without loading or counting anything. Fails as it would. */
+/* As clbake_library_explain. */
 clbake_code clbake_library_explain_program(clbake_library* library, const char* name, clbake_explanation* explanation,
                                            clbake_error* error);
 
 void clbake_program_release(clbake_program* program);
 
-/* The program for clCreateKernel; NULL for NULL. Valid until the release; kernels and clRetainProgram keep it longer.
- */
+/* The program for clCreateKernel; NULL for NULL. Valid until the release; kernels keep it longer. */
 cl_program clbake_program_get(const clbake_program* program);
 
 /* As clbake_gemm_explanation. */

@@ -8,22 +8,19 @@
 namespace clbake {
 namespace {
 
-// CL_COMPLETE, a negative error, or a positive number while it has not ended; also positive when the query fails.
-cl_int status_of(const cl::Event& event) {
+// CL_COMPLETE, a negative error, or a positive number while it has not ended; `unknown` when the query fails.
+cl_int status_of(const cl::Event& event, cl_int unknown = CL_QUEUED) {
   cl_int status = CL_COMPLETE;
   const cl_int error = clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return error == CL_SUCCESS ? status : CL_QUEUED;
+  return error == CL_SUCCESS ? status : unknown;
 }
 
 using Chain = std::vector<cl::Event>;
 
 // False also where the driver does not tell, as nothing could end that.
 bool runs(const Chain& chain) {
-  return std::any_of(chain.begin(), chain.end(), [](const cl::Event& event) {
-    cl_int status = CL_COMPLETE;
-    clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-    return status > CL_COMPLETE;
-  });
+  return std::any_of(chain.begin(), chain.end(),
+                     [](const cl::Event& event) { return status_of(event, CL_COMPLETE) > CL_COMPLETE; });
 }
 
 // The events of handles that are gone, until they have ended. Looked through when a handle is made or goes, as no

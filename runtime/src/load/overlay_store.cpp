@@ -45,65 +45,59 @@ class OverlayOfPrograms final : public OverlayStore {
     return key && overlay_.find(*key).ok();
   }
 
-  Result<Program> load(const Setup& setup, const Candidate& candidate) const override;
+  Result<Program> load(const Setup& setup, const Candidate& candidate) const override {
+    const Result<OverlayKey> key = key_of(setup, candidate);
+    if (!key) return key.status();
+    const Result<Bundle> bundle = overlay_.find(*key);
+    if (!bundle) return bundle.status();
+    Status reason(Code::no_entry, "the overlay's file has no program");
+    for (const cache::Form form : {cache::Form::native, cache::Form::portable}) {
+      const Result<cache::EntryInfo> entry = bundle->find_entry(0, 0, form);
+      if (!entry) continue;
+      Result<Program> program = load_unless_rejected(setup, candidate, *bundle, *entry);
+      if (program) program->explanation.origin = Origin::overlay;
+      if (program) return program;
+      reason = program.status();
+    }
+    return reason;
+  }
+
   Result<Program> load_unless_rejected(const Setup& setup, const Candidate& candidate, const Bundle& bundle,
-                                       const cache::EntryInfo& entry) const override;
-  Status store(const Setup& setup, const Candidate& candidate, std::shared_ptr<const Program> program) const override;
+                                       const cache::EntryInfo& entry) const override {
+    const Result<OverlayKey> key = key_of(setup, candidate);
+    if (!key) return key.status();
+    if (overlay_.is_rejected(*key, entry.program.raw_checksum)) {
+      return {Code::driver_rejected, "program " + key->variant.name + ": the driver rejected it before"};
+    }
+    Result<Program> program = load_entry(setup.context, setup.device, bundle, entry);
+    if (program.status().code() != Code::driver_rejected) return program;
+    const Status marked = overlay_.mark_rejected(*key, entry.program.raw_checksum);
+    if (marked) return program;
+    // Part of the miss instead of a log line: other threads wait for this load, and `log` may call the library.
+    return program.status().with_message(program.status().message() +
+                                         "; the overlay could not mark it: " + marked.message());
+  }
+
+  Status store(const Setup& setup, const Candidate& candidate, std::shared_ptr<const Program> program) const override {
+    const Result<OverlayKey> key = key_of(setup, candidate);
+    if (!key) return key.status();
+    if (platform_of(setup.target).binaries == Binaries::functions) {
+      Result<Program> second = compile_again(setup, candidate);
+      if (!second) return second.status();
+      program = std::make_shared<const Program>(std::move(*second));
+    }
+    const auto launch = [&] {
+      if (program->variant.is_program()) return Status();  // only its application knows the arguments
+      return launch_every_shape(setup.context, setup.device, *program);
+    };
+    Result<std::vector<cache::Entry>> entries = finalize({setup.target, program->variant, program->program(), launch});
+    return entries ? overlay_.store(*key, std::move(*entries)) : entries.status();
+  }
 
  private:
   Overlay overlay_;
   bool writable_;
 };
-
-Result<Program> OverlayOfPrograms::load(const Setup& setup, const Candidate& candidate) const {
-  const Result<OverlayKey> key = key_of(setup, candidate);
-  if (!key) return key.status();
-  const Result<Bundle> bundle = overlay_.find(*key);
-  if (!bundle) return bundle.status();
-  Status reason(Code::no_entry, "the overlay's file has no program");
-  for (const cache::Form form : {cache::Form::native, cache::Form::portable}) {
-    const Result<cache::EntryInfo> entry = bundle->find_entry(0, 0, form);
-    if (!entry) continue;
-    Result<Program> program = load_unless_rejected(setup, candidate, *bundle, *entry);
-    if (program) program->explanation.origin = Origin::overlay;
-    if (program) return program;
-    reason = program.status();
-  }
-  return reason;
-}
-
-Result<Program> OverlayOfPrograms::load_unless_rejected(const Setup& setup, const Candidate& candidate,
-                                                        const Bundle& bundle, const cache::EntryInfo& entry) const {
-  const Result<OverlayKey> key = key_of(setup, candidate);
-  if (!key) return key.status();
-  if (overlay_.is_rejected(*key, entry.program.raw_checksum)) {
-    return {Code::driver_rejected, "program " + key->variant.name + ": the driver rejected it before"};
-  }
-  Result<Program> program = load_entry(setup.context, setup.device, bundle, entry);
-  if (program.status().code() != Code::driver_rejected) return program;
-  const Status marked = overlay_.mark_rejected(*key, entry.program.raw_checksum);
-  if (marked) return program;
-  // Part of the miss instead of a log line: other threads wait for this load, and `log` may call the library.
-  return program.status().with_message(program.status().message() +
-                                       "; the overlay could not mark it: " + marked.message());
-}
-
-Status OverlayOfPrograms::store(const Setup& setup, const Candidate& candidate,
-                                std::shared_ptr<const Program> program) const {
-  const Result<OverlayKey> key = key_of(setup, candidate);
-  if (!key) return key.status();
-  if (platform_of(setup.target).binaries == Binaries::functions) {
-    Result<Program> second = compile_again(setup, candidate);
-    if (!second) return second.status();
-    program = std::make_shared<const Program>(std::move(*second));
-  }
-  const auto launch = [&] {
-    if (program->variant.is_program()) return Status();  // only its application knows the arguments
-    return launch_every_shape(setup.context, setup.device, *program);
-  };
-  Result<std::vector<cache::Entry>> entries = finalize({setup.target, program->variant, program->program(), launch});
-  return entries ? overlay_.store(*key, std::move(*entries)) : entries.status();
-}
 
 }  // namespace
 

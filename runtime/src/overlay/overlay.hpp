@@ -6,7 +6,7 @@
 // it or nothing, and the last of several writers wins. An empty file marks a program that a driver rejected, so that
 // later processes do not offer it again.
 //
-// Each write evicts the least recently used files if all together are too large (evict.cpp), by their modification
+// Each write evicts the least recently used files if all together are too large, by their modification
 // time, which a use sets at most once an hour. No process relies on a file that it saw before: another one may remove
 // it.
 #pragma once
