@@ -21,7 +21,7 @@
 //
 //   PRECISION  bits of a real: 32 or 64
 //   ITEMS      work-items of a work-group
-//   WIDTH      reals that a work-item reads at a time: 2, 4, 8 or 16
+//   WIDTH      reals that a work-item reads at a time: 2, 8 or 16
 //
 // Grid: x along the columns, y along the rows of the matrix as stored, z = product of the batch. The kernels cover all
 // rows and columns whatever the grid, so that the runtime can bound it.
@@ -53,9 +53,7 @@ typedef CONCAT(REAL, WIDTH) realv;  // WIDTH / 2 complex elements
 typedef real realh;  // half of them: real parts, or imaginary ones
 #define VSTORE_HALF(value, to) (*(to) = (value))
 #else
-#if WIDTH == 4
-#define HALF_WIDTH 2
-#elif WIDTH == 8
+#if WIDTH == 8
 #define HALF_WIDTH 4
 #else
 #define HALF_WIDTH 8
@@ -81,24 +79,16 @@ typedef CONCAT(REAL, HALF_WIDTH) realh;
     return factor.y == 0 ? z * factor.x : z * factor.x + turned(z) * factor.y;                  \
   }
 DEFINE_COMPLEX(realv, conjugated, turned, scaled)
-#if WIDTH > 2
 DEFINE_COMPLEX(real2, conjugated_2, turned_2, scaled_2)  // at the end of a row
-#endif
 
 // Calls vector(q) for each WIDTH reals of a row, q being the first one's number, and pair(q) for the complex elements
 // that are left over.
-#if WIDTH > 2
-#define PAIRS(pair) \
-  for (; q < reals; q += 2) pair(q);
-#else
-#define PAIRS(pair)
-#endif
 #define FOR_EACH(vector, pair)                                                            \
   for (size_t q = get_global_id(0) * WIDTH; q < reals; q += get_global_size(0) * WIDTH) { \
     if (q + WIDTH <= reals) {                                                             \
       vector(q);                                                                          \
-    } else {                                                                              \
-      PAIRS(pair)                                                                         \
+    } else if (WIDTH > 2) {                                                               \
+      for (; q < reals; q += 2) pair(q);                                                  \
     }                                                                                     \
   }
 

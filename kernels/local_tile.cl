@@ -93,7 +93,7 @@ typedef struct {
 } Fragments;
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const cell* a_row, __local const cell* b_row,
-                                         const int x, const int y, const int first_lane) {
+                                         const int x, const int y) {
   const int t = x % 4;
   const int g = y % 8;
   UNROLLED(q, 2) {
@@ -130,14 +130,12 @@ typedef struct {
 } Fragments;
 
 static ALWAYS_INLINE void load_fragments(Fragments* fragments, __local const real* a_row, __local const real* b_row,
-                                         const int x, const int y, const int first_lane) {
-  if (CAN_EXCHANGE(first_lane)) {
-    const int mine = x % MS;
-    const real element = a_row[ROW(mine / ROW_WIDTH, y) + mine % ROW_WIDTH];
-    UNROLLED(i, MS) ((real*)fragments->a)[i] = FROM_LANE(element, first_lane + i);
-  } else {
-    UNROLLED(u, ROW_PIECES) fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
-  }
+                                         const int x, const int y) {
+#if EXCHANGE
+  exchange((real*)fragments->a, a_row[ROW(x % MS / ROW_WIDTH, y) + x % MS % ROW_WIDTH]);
+#else
+  UNROLLED(u, ROW_PIECES) fragments->a[u] = *(__local const rowv*)(a_row + ROW(u, y));
+#endif
   UNROLLED(w, VECTORS) fragments->b[w] = *(__local const realv*)(b_row + COLUMN(w, x));
 }
 
@@ -178,14 +176,14 @@ static ALWAYS_INLINE void multiply(realv sum[MS][VECTORS], const Fragments* frag
 // Multiplies row p of both tiles. With two sets of fragments it reads that row, and multiplies the row before: in a
 // tile's first step the last one of the tile before, or zeros.
 #if FRAGMENTS == 2
-#define MULTIPLY_ROW                                                               \
-  Fragments next;                                                                  \
-  load_fragments(&next, a_rows + p * A_ROW, b_rows + p * B_ROW, x, y, first_lane); \
-  multiply(sum, &current);                                                         \
+#define MULTIPLY_ROW                                                   \
+  Fragments next;                                                      \
+  load_fragments(&next, a_rows + p * A_ROW, b_rows + p * B_ROW, x, y); \
+  multiply(sum, &current);                                             \
   current = next
 #else
-#define MULTIPLY_ROW                                                                  \
-  load_fragments(&current, a_rows + p * A_ROW, b_rows + p * B_ROW, x, y, first_lane); \
+#define MULTIPLY_ROW                                                      \
+  load_fragments(&current, a_rows + p * A_ROW, b_rows + p * B_ROW, x, y); \
   multiply(sum, &current)
 #endif
 
@@ -229,7 +227,6 @@ GEMM_KERNEL(LOCAL_X, LOCAL_Y* SHARES) {
 #endif
   const int x = WORK_ITEM_X;
   const int y = WORK_ITEM_Y;
-  const int first_lane = FIRST_LANE(item);
   realv sum[MS][VECTORS];
   CLEAR_SUM;
   // The work-item's first element in the tiles to load next, and in those of local memory; the steps of k that are

@@ -258,8 +258,8 @@ const Constraint kOfWorkGroup[] = {
      [](const Case& c) {
        return at_most(c.p.nl / 2 + warpgroup_more_registers, registers(2 * std::max(c.p.ml, 64U) + 128, all_registers));
      }},
-    {"exchange", local_tile, "exchange needs cl_khr_subgroup_shuffle, not PoCL's, or a device of NVIDIA's", "",
-     [](const Case& c) { return !c.p.exchange || c.device.shuffle || c.device.ptx > 0; }},
+    {"exchange", local_tile, "exchange needs a device of NVIDIA's", "",
+     [](const Case& c) { return !c.p.exchange || c.device.ptx > 0; }},
     {"exchange", local_tile, "exchange moves 32 bits, and double precision has 64", "",
      [](const Case& c) { return !c.p.exchange || c.p.precision != Precision::double_precision; }},
     {"exchange", local_tile, "exchange needs map blocked or cyclic", "map",

@@ -94,9 +94,6 @@ BOOST_AUTO_TEST_CASE(ValidPointsHaveNoViolation) {
       {"sm_90", "warpgroup_tile-h-nn-32x32x64-2x8x1-v8-buffers3"},
       {"sm_90", "warpgroup_tile-h-nn-64x32x128-2x8x1-v8-split0-buffers3"}};
   for (const auto& [device, name] : valid) check_admitted(point(name), device_named(device));
-  DeviceLimits shuffling = smallest_device();
-  shuffling.shuffle = true;
-  check_admitted(point("local_tile-s-nn-64x64x16-4x4x1-v4-exchange"), shuffling);
 }
 
 // Lines of 32 elements have room for 64, however they are stored; wgmma multiplies 64 rows at least.

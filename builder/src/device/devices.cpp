@@ -32,10 +32,6 @@ kernels::DeviceLimits limits_of(const cl::Device& device) {
   for (std::size_t i = 0; i < 3 && i < sizes.size(); ++i) limits.max_work_item_sizes[i] = sizes[i];
   limits.local_memory_bytes = device.getInfo<CL_DEVICE_LOCAL_MEM_SIZE>();
   limits.images = device.getInfo<CL_DEVICE_IMAGE_SUPPORT>() == CL_TRUE;
-  const std::string extensions = ' ' + device.getInfo<CL_DEVICE_EXTENSIONS>() + ' ';
-  // rusticl has the latter alone: OpenCL C 1.2 has sub-groups only with the former.
-  limits.shuffle = extensions.find(" cl_khr_subgroups ") != std::string::npos &&
-                   extensions.find(" cl_khr_subgroup_shuffle ") != std::string::npos;
   return limits;
 }
 
@@ -107,7 +103,6 @@ Result<std::vector<Device>> list_devices() {
       d.type =
           (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) ? kernels::DeviceType::cpu : kernels::DeviceType::gpu;
       d.limits = limits_of(device);
-      d.limits.shuffle = d.limits.shuffle && builder_platform_of(d.target).shuffles;
       if (const std::uint32_t ptx = ptx_of(d.target)) kernels::set_nvidia_limits(d.limits, ptx);
       d.vector_bytes = device.getInfo<CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT>() * 4;
       d.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();

@@ -13,16 +13,14 @@ constexpr const char* kRusticlRemark =
     "baking them";
 
 const std::vector<BuilderPlatform>& rows() {
-  // id, alias, is_cpu, finish_waits, shuffles, assembles, evidence, remark, caches, steady
+  // id, alias, is_cpu, finish_waits, assembles, evidence, remark, caches, steady
   static const std::vector<BuilderPlatform> all = {
-      // Shuffles: in PoCL 5 and 6 the last statements of a kernel that uses them run twice for some work-items.
       // POCL_AFFINITY pins threads to cores: two of them often share one in a process's first milliseconds otherwise,
       // and a launch of a millisecond takes once or twice its time at random.
       {Id::pocl,
        "PoCL",
        true,
        true,
-       false,
        false,
        Evidence::files,
        nullptr,
@@ -33,37 +31,34 @@ const std::vector<BuilderPlatform>& rows() {
        false,
        true,
        true,
-       true,
        Evidence::cpu_time,
        nullptr,
        {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}},
        {}},
-      {Id::amd, "", false, true, true, false, Evidence::wall_time, nullptr, {}, {}},
+      {Id::amd, "", false, true, false, Evidence::wall_time, nullptr, {}, {}},
       {Id::intel_gpu,
        "NEO",
        false,
-       true,
        true,
        false,
        Evidence::wall_time,
        nullptr,
        {{"NEO_CACHE_DIR", ""}, {"NEO_CACHE_PERSISTENT", "1"}},
        {}},
-      {Id::intel_cpu, "", true, true, true, false, Evidence::cpu_time, nullptr, {}, {}},
+      {Id::intel_cpu, "", true, true, false, Evidence::cpu_time, nullptr, {}, {}},
       // finish_waits: rusticl's clFinish was seen to return before such commands had ended.
       {Id::rusticl,
        "",
        false,
        false,
-       true,
        false,
        Evidence::cpu_time,
        kRusticlRemark,
        {{"MESA_SHADER_CACHE_DIR", ""}, {"MESA_SHADER_CACHE_DISABLE", "false"}},
        {}},
-      {Id::oclgrind, "", true, true, true, false, Evidence::cpu_time, nullptr, {}, {}},
+      {Id::oclgrind, "", true, true, false, Evidence::cpu_time, nullptr, {}, {}},
       // Other drivers, AMD's among them, keep their caches where the desktop's standard says.
-      {Id::other, "", false, true, true, false, Evidence::wall_time, nullptr, {{"XDG_CACHE_HOME", ""}}, {}},
+      {Id::other, "", false, true, false, Evidence::wall_time, nullptr, {{"XDG_CACHE_HOME", ""}}, {}},
   };
   return all;
 }

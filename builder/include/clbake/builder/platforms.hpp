@@ -24,7 +24,6 @@ struct BuilderPlatform {
   const char* alias;   // another name for the platform in SPECs; "": none
   bool is_cpu;         // a device that does not tell its type is a CPU
   bool finish_waits;   // clFinish waits for commands without an event, too
-  bool shuffles;       // sub-group shuffles work where the driver has the extension
   bool assembles;      // the builder makes machine code of the driver's intermediate language (compile/nvidia)
   Evidence evidence;   // of a compilation, in a proof
   const char* remark;  // for the user, on every entry; null: none

@@ -14,7 +14,6 @@ struct DeviceLimits {
   bool images = false;
   // NVIDIA: the newest architecture whose PTX the device takes, 90 for sm_90. 0 on other vendors' devices.
   std::uint32_t ptx = 0;
-  bool shuffle = false;     // cl_khr_subgroups and cl_khr_subgroup_shuffle, and they work
   bool warpgroups = false;  // NVIDIA: sm_90, whose matrix units take operands of four warps from local memory
   // Private memory that a work-item may take (register_tile), in bytes. No device reports it; CONSTRAINTS.md says why
   // these values.
