@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <type_traits>
 
 namespace clbake::cache {
 namespace {
@@ -304,13 +304,7 @@ Status check_texts(const Proof& proof) {
 
 // ---- Values ----
 
-bool Target::operator==(const Target& other) const {
-  const auto fields = [](const Target& t) {
-    return std::tie(t.address_bits, t.platform_name, t.platform_version, t.vendor, t.device_name, t.device_version,
-                    t.driver_version, t.architecture);
-  };
-  return fields(*this) == fields(other);
-}
+bool Target::operator==(const Target& other) const { return encode_target(*this) == encode_target(other); }
 
 Target any_device(bool is_cpu) {
   Target target;

@@ -1,4 +1,4 @@
-#include "overlay/private_directory.hpp"
+#include "overlay/overlay.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,9 +1,7 @@
 // Which variant of each bundle serves a problem, or a program's name. Looks into bundles only; calls no driver.
 //
-// A bundle's profile has exceptions, cost models and defaults, which the builder fitted to measurements
-// (builder/TUNING.md); FORMAT.md, "The cost model", has the order in which they decide. A device without a profile of
-// its own takes that of the most similar target: the same device, the same architecture, the same platform, any, in
-// this order.
+// A device without a profile of its own takes that of the most similar target: the same device, the same architecture,
+// the same platform, any, in this order. FORMAT.md, "The cost model", says how a profile decides.
 #pragma once
 
 #include <clbake/choice.hpp>

@@ -2,7 +2,9 @@
 
 #include <sodium.h>
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <system_error>
 
 namespace clbake {
 namespace {
@@ -31,13 +33,6 @@ class DigestGuard : public cache::Guard {
     return bytes;
   }
 };
-
-int value_of(char digit) {
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-  if (digit >= 'A' && digit <= 'F') return digit - 'A' + 10;
-  return -1;
-}
 
 void store64(std::uint8_t* p, std::uint64_t value) {
   for (int i = 0; i < 8; ++i) p[i] = static_cast<std::uint8_t>(value >> (8 * i));
@@ -93,9 +88,9 @@ std::string hexadecimal(const Digest& bytes) {
 bool read_hexadecimal(const std::string& text, Digest& bytes) {
   if (text.size() != 2 * bytes.size()) return false;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const int high = value_of(text[2 * i]), low = value_of(text[2 * i + 1]);
-    if (high < 0 || low < 0) return false;
-    bytes[i] = static_cast<std::uint8_t>(16 * high + low);
+    const char* const digits = &text[2 * i];
+    const auto [end, error] = std::from_chars(digits, digits + 2, bytes[i], 16);
+    if (error != std::errc() || end != digits + 2) return false;
   }
   return true;
 }
