@@ -2,7 +2,119 @@
 #include "command/verbs.hpp"
 #include "report/bundle_report.hpp"
 
+#include <cstdio>
+#include <set>
+
 namespace clbake::tool {
+namespace {
+
+// "scale 64, 16x16; add 64"
+std::string kernels_text(const Json& kernels) {
+  std::string text, last;
+  for (const Json& kernel : kernels) {
+    const std::string name = kernel["name"];
+    const Json& size = kernel["work_group_size"];
+    text += name == last ? ", " : (text.empty() ? "" : "; ") + name + " ";
+    text += size[0].dump();
+    if (size[1] != 1 || size[2] != 1) text += "x" + size[1].dump();
+    if (size[2] != 1) text += "x" + size[2].dump();
+    last = name;
+  }
+  return text;
+}
+
+// Whose signatures there are; whether a key is to be trusted only its reader knows.
+void print_trust(const Json& report) {
+  if (report["digest"].is_null()) return;
+  std::printf("digest %s\n", cell_text(report["digest"]).c_str());
+  const Json& signatures = report["signatures"];
+  if (signatures.empty()) {
+    std::printf("not signed: nothing tells who made it, nor who made the bundles that it was joined from\n");
+  }
+  for (const Json& signature : signatures) {
+    std::printf("%s by %s, release %s\n", signature["valid"].get<bool>() ? "signed" : "WRONG SIGNATURE, as if",
+                cell_text(signature["public_key"]).c_str(), signature["release"].dump().c_str());
+  }
+}
+
+// "2 to 64", ">= 5", "any".
+std::string range_cell(const Json& range) {
+  if (range.is_null()) return "any";
+  return range[1].is_null() ? ">= " + range[0].dump() : range[0].dump() + " to " + range[1].dump();
+}
+
+void print_list(const char* title, const Json& rows, std::vector<Column> fields) {
+  if (rows.empty()) return;
+  std::printf("%s:\n", title);
+  fields.insert(fields.begin(), {"precision", {"op", "trans"}, "variant"});
+  print_table(fields, rows);
+}
+
+// The size, who signed it, a line for each target, and why entries are not JIT-free.
+void print_summary(const Json& report, const std::string& file) {
+  std::printf("%s: %s, %s, %s; every byte is intact\n", file.c_str(),
+              counted(report["targets"].size(), "target").c_str(),
+              counted(report["variants"].get<std::size_t>(), "variant").c_str(),
+              counted(report["entries"].size(), "entry").c_str());
+  std::printf("format %s; %s; programs of %s, stored in %s (%.2f x)\n", cell_text(report["format"]).c_str(),
+              size_cell(report["file_bytes"]).c_str(), size_cell(report["bytes"]).c_str(),
+              size_cell(report["stored_bytes"]).c_str(), report["ratio"].get<double>());
+  print_trust(report);
+  std::printf("\n");
+  print_table({"target",
+               {"device", "name"},
+               "kinds",
+               "native",
+               "portable",
+               "proven",
+               {"JIT-free", "jit_free"},
+               {"programs", "bytes", size_cell}},
+              report["summary"]);
+  for (const Json& target : report["summary"]) {
+    for (const Json& row : target["not_jit_free"]) {
+      const std::string note = row["note"];
+      std::printf("target %s: %s not JIT-free: %s\n", target["target"].dump().c_str(), row["entries"].dump().c_str(),
+                  note.empty() ? "no reason is recorded" : printable(note).c_str());
+    }
+  }
+  std::set<std::string> shown;
+  for (const Json& entry : report["entries"]) {
+    if (!entry.contains("kernels") || !shown.insert(entry["variant"]).second) continue;
+    std::printf("own program %s: kernels and work-group sizes %s\n", cell_text(entry["variant"]).c_str(),
+                printable(kernels_text(entry["kernels"])).c_str());
+  }
+}
+
+void print_entries(const Json& report) {
+  std::printf("\n");
+  print_table({"target",
+               "variant",
+               "form",
+               "proven",
+               {"JIT-free", "jit_free"},
+               {"first us", "first_us"},
+               {"steady us", "steady_us"},
+               {"error", "max_error"},
+               "bytes",
+               {"stored", "stored_bytes"}},
+              report["entries"]);
+}
+
+void print_profiles(const Json& report) {
+  const std::vector<Column> ranges = {
+      {"m", "m", range_cell}, {"n", "n", range_cell}, {"k", "k", range_cell}, {"batch", "batch", range_cell}};
+  std::vector<Column> fields;
+  for (const auto& [name, field] : cache::kCostModelNumbers) fields.emplace_back(name);
+  for (const Json& profile : report["profiles"]) {
+    std::printf("\nprofile of target %s: %s\n", profile["target"].dump().c_str(), profile_text(profile).c_str());
+    print_list("exceptions, the first that matches decides", profile["exceptions"], ranges);
+    print_list("cost models, the least expected time decides", profile["models"], fields);
+    print_list("defaults, which the cost models have to beat", profile["defaults"], ranges);
+  }
+}
+
+}  // namespace
+
 int inspect(const std::vector<std::string>& arguments) {
   Cli cli("inspect FILE [OPTIONS]",
           "Verifies every byte of a bundle and shows what it holds: a line for each target, with the kinds of\n"
