@@ -56,7 +56,7 @@ class OpenClPeer : public Peer {
   cl::Context context() const { return cl::Context(session_.context(), true); }
   cl_command_queue queue() const { return session_.queue(); }
 
-  // Of the problem's precision.
+  // A buffer of the problem's precision.
   cl::Buffer random_buffer(std::size_t count) const {
     std::vector<unsigned char> bytes = random_matrix(problem_.precision, count);
     cl_int error = CL_SUCCESS;
