@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
-#include <set>
 
 namespace clbake::tool {
 namespace {
@@ -28,7 +27,6 @@ constexpr double kSlow = 3;       // variants so many times slower than the fast
 constexpr std::uint64_t kChecked = std::uint64_t{1} << 20;
 
 struct Candidate {
-  const Library* library = nullptr;
   std::string variant;
   std::vector<double> turns_us;  // the median call of each turn
 };
@@ -47,42 +45,33 @@ bool is_right(builder::GemmRun& gemm_run, Gemm& gemm) {
   return need(gemm_run.check()).ok();
 }
 
-// Every variant that one of the contenders loads and that computes the problem, after its first turn.
-std::vector<Candidate> candidates_of(const std::vector<Served>& contenders, const Problem& problem,
-                                     builder::GemmRun& gemm_run) {
+// Every variant that the library loads and that computes the problem, after its first turn.
+std::vector<Candidate> candidates_of(const Served& served, const Problem& problem, builder::GemmRun& gemm_run) {
   const bool is_small = problem.m * problem.n * problem.k * problem.batch <= kChecked;
   std::vector<Candidate> candidates;
-  std::set<std::string> known;
-  for (const Served& contender : contenders) {
-    for (const std::uint32_t i : capable_variants(contender.bundle, problem)) {
-      const std::string variant = contender.bundle.variant(i)->name;
-      if (known.count(variant) > 0) continue;
-      Result<Gemm> gemm = contender.library.prepare(problem, variant);
-      if (!gemm) continue;  // not baked for this device, or its workspace is too large
-      known.insert(variant);
-      if (is_small && !is_right(gemm_run, *gemm)) continue;
-      candidates.push_back({&contender.library, variant, {turn_us(gemm_run, *gemm)}});
-    }
+  for (const std::uint32_t i : capable_variants(served.bundle, problem)) {
+    const std::string variant = served.bundle.variant(i)->name;
+    Result<Gemm> gemm = served.library.prepare(problem, variant);
+    if (!gemm) continue;  // not baked for this device, or its workspace is too large
+    if (is_small && !is_right(gemm_run, *gemm)) continue;
+    candidates.push_back({variant, {turn_us(gemm_run, *gemm)}});
   }
   return candidates;
 }
 
 // One row of the report. Variants take turns: a slow moment of the machine meets all of them. The fastest of many is
-// also the luckiest, so that the ratio is a little less than it should be; more rounds help. The first of the
-// contenders chooses.
-Json time_choice(const BenchDevice& on, const std::vector<Served>& contenders, const Problem& problem,
-                 std::size_t rounds) {
-  const Served& first = contenders.front();
-  const std::string choice = need(first.library.prepare(problem), first.name).explanation().variant;
+// also the luckiest, so that the ratio is a little less than it should be; more rounds help.
+Json time_choice(const BenchDevice& on, const Served& served, const Problem& problem, std::size_t rounds) {
+  const std::string choice = need(served.library.prepare(problem), served.name).explanation().variant;
   builder::GemmRun gemm_run = need(builder::GemmRun::create(on.session, on.device, problem));
-  std::vector<Candidate> candidates = candidates_of(contenders, problem, gemm_run);
+  std::vector<Candidate> candidates = candidates_of(served, problem, gemm_run);
   double fastest = INFINITY;
   for (const Candidate& candidate : candidates) fastest = std::min(fastest, candidate.turns_us[0]);
   for (std::size_t round = 1; round < rounds; ++round) {
     for (Candidate& candidate : candidates) {
       if (candidate.turns_us[0] > kSlow * fastest && candidate.variant != choice) continue;
       // Prepared again for each turn: the workspaces of all candidates may not fit the device at once.
-      Gemm gemm = need(candidate.library->prepare(problem, candidate.variant));
+      Gemm gemm = need(served.library.prepare(problem, candidate.variant));
       candidate.turns_us.push_back(turn_us(gemm_run, gemm));
     }
   }
@@ -129,15 +118,11 @@ std::vector<Problem> problems_of(const Cli& cli, const std::vector<GemmKind>& ki
 class TimesWriter {
  public:
   // Nothing is written for an empty path.
-  TimesWriter(const std::string& path, const BenchDevice& on, const std::vector<Served>& contenders,
-              const GemmKind& kind, const std::string& command)
+  TimesWriter(const std::string& path, const BenchDevice& on, const Bundle& bundle, const GemmKind& kind,
+              const std::string& command)
       : path_(path) {
     if (path.empty()) return;
-    std::set<std::string> variants;
-    for (const Served& from : contenders) {
-      for (const std::uint32_t i : capable_variants(from.bundle, kind)) variants.insert(from.bundle.variant(i)->name);
-    }
-    variants_.assign(variants.begin(), variants.end());
+    for (const std::uint32_t i : capable_variants(bundle, kind)) variants_.push_back(bundle.variant(i)->name);
     stream_.open(path);
     write(builder::profile::times_header(
         {on.device.target,
@@ -197,7 +182,6 @@ int bench_choice(const std::vector<std::string>& arguments) {
   cli.add_value("trans", "LIST", "nn, nt, tn, tt, separated by commas; default nn");
   cli.add_value("sizes", "LIST", "N or MxNxK, separated by commas; default: some from 50 to 2000");
   cli.add_value("problems", "FILE", "instead of --sizes: MxNxK [batch N] on each line");
-  cli.add_value("candidates", "FILE", "time the variants of this bundle, too");
   cli.add_value("rounds", "N", "turns of each variant; default 5");
   cli.add_value("times", "FILE",
                 "also write the times of one precision and pair of transposes as CSV, to fit a profile to");
@@ -209,24 +193,20 @@ int bench_choice(const std::vector<std::string>& arguments) {
   if (cli.has("times") && (times.empty() || kinds.size() != 1)) {
     throw UsageError("--times: needs a file, one --precision and one pair of --trans");
   }
-  check_not_input(times, {file, cli.text("candidates"), cli.text("problems")}, "--times");
+  check_not_input(times, {file, cli.text("problems")}, "--times");
   const std::vector<Problem> problems = problems_of(cli, kinds);
 
   const Bundle bundle = open_verified(file);
   const BenchDevice on = open_device(bundle, cli.text("device"));
-  std::vector<Served> contenders = {serve(on, bundle, file)};
-  if (cli.has("candidates")) {
-    const std::string more = cli.text("candidates");
-    contenders.push_back(serve(on, open_verified(more), more));
-  }
+  const Served served = serve(on, bundle, file);
   std::string command = "clbake bench choice";
   for (const std::string& argument : arguments) command += " " + argument;
-  TimesWriter writer(times, on, contenders, kinds.front(), command);
+  TimesWriter writer(times, on, bundle, kinds.front(), command);
   ProgressBar bar;
   Json rows = Json::array();
   std::vector<double> ratios;
   for (const Problem& problem : problems) {
-    rows.push_back(time_choice(on, contenders, problem, rounds));
+    rows.push_back(time_choice(on, served, problem, rounds));
     ratios.push_back(rows.back()["ratio"]);
     writer.add(problem, rows.back()["timed"]);
     bar.show(rows.size(), problems.size(), name(Size{problem.m, problem.n, problem.k}));

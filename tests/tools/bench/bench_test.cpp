@@ -94,34 +94,6 @@ BOOST_AUTO_TEST_CASE(TheChoiceIsComparedWithTheBestVariant) {
   BOOST_TEST(json.at("minimum").get<double>() == least);
 }
 
-// Variants that a tuning left out may be faster than those in the bundle.
-BOOST_AUTO_TEST_CASE(VariantsOfAnotherBundleAreTimedBesidesButNotChosen) {
-  const Directory directory;
-  cache::Contents contents = baked_contents();
-  const std::string direct = served_by_direct(contents);
-  const Arguments one = {"--sizes", "32", "--precision", "single", "--trans", "nn"};
-  const auto row_of = [&](const cache::Contents& bundle, const Arguments& more) {
-    return choices(directory.write("bundle.clbake", encoded(bundle)), one + more).at("rows").at(0);
-  };
-  cache::Contents only_direct = contents;
-  only_direct.entries.erase(
-      std::remove_if(only_direct.entries.begin(), only_direct.entries.end(),
-                     [&](const cache::Entry& entry) { return only_direct.variants[entry.variant].name != direct; }),
-      only_direct.entries.end());
-  BOOST_TEST(row_of(only_direct, {}).at("timed").size() == 1U);
-  const nlohmann::json row = row_of(only_direct, {"--candidates", baked_bundle()});
-  BOOST_TEST(row.at("timed").size() == row_of(contents, {}).at("timed").size());
-  BOOST_TEST(row.at("choice") == direct);
-}
-
-BOOST_AUTO_TEST_CASE(CandidatesThatCannotBeReadAreNamed) {
-  const Directory directory;
-  const std::string missing = directory.path("missing.clbake");
-  check_refused(clbake({"bench", "choice", baked_bundle(), "--candidates", missing}), 1,
-                {"clbake bench choice", missing});
-  check_refused(clbake({"bench", "choice", baked_bundle(), "--sizes", "16x"}), 2, {"--sizes"});
-}
-
 BOOST_AUTO_TEST_CASE(TheChoiceIsTheProfiles) {
   const Directory directory;
   cache::Contents contents = baked_contents();
@@ -158,6 +130,7 @@ BOOST_AUTO_TEST_CASE(TimesOfListedProblemsAreWritten) {
   const std::string file = directory.write("bundle", encoded(baked_contents()));
   check_refused(clbake({"bench", "choice", file, "--precision", "single", "--times", file}), 1, {"also an input"});
   required(Bundle::open(file));
+  check_refused(clbake({"bench", "choice", baked_bundle(), "--sizes", "16x"}), 2, {"--sizes"});
   check_refused(clbake({"bench", "choice", baked_bundle(), "--problems", directory.path("missing")}), 1,
                 {"--problems", "missing"});
 }
