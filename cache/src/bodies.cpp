@@ -102,9 +102,6 @@ void encode_list(FieldWriter& fields, const std::vector<std::uint32_t>& variant_
   }
 }
 
-Status check(const Rule& rule, std::size_t variant_count) { return check_rule(rule, variant_count); }
-Status check(const CostModel& model, std::size_t variant_count) { return check_model(model, variant_count); }
-
 // As many as the list has. `what` names one of them.
 template <typename T>
 Status parse_list(FieldReader& fields, std::uint32_t variant_count, const char* what, std::vector<T>& list) {
@@ -243,7 +240,7 @@ Status check_profile(const Profile& profile) {
   return status;
 }
 
-Status check_model(const CostModel& model, std::size_t variant_count) {
+Status check(const CostModel& model, std::size_t variant_count) {
   if (Status status = check_precision(model.precision); !status) return status;
   if (model.variant >= variant_count) return no_such_variant();
   for (const auto& [name, extent] : kCostModelExtents) {
@@ -256,7 +253,7 @@ Status check_model(const CostModel& model, std::size_t variant_count) {
   return {};
 }
 
-Status check_rule(const Rule& rule, std::size_t variant_count) {
+Status check(const Rule& rule, std::size_t variant_count) {
   if (Status status = check_precision(rule.precision); !status) return status;
   const char* empty = rule.m_min > rule.m_max           ? "m"
                       : rule.n_min > rule.n_max         ? "n"

@@ -23,9 +23,9 @@ Status parse_texts(ByteView body, Proof& proof);
 
 // The rules of FORMAT.md for values, which reader and writer share. Fail with malformed or unsupported_version.
 Status check_variant(const Variant& variant, std::size_t source_count);
-Status check_rule(const Rule& rule, std::size_t variant_count);
+Status check(const Rule& rule, std::size_t variant_count);
 Status check_texts(const Proof& proof);
-Status check_model(const CostModel& model, std::size_t variant_count);
+Status check(const CostModel& model, std::size_t variant_count);
 Status check_profile(const Profile& profile);  // beyond its rules and cost models
 
 }  // namespace clbake::cache

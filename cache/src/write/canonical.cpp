@@ -145,12 +145,10 @@ class Canonicalizer {
       const Profile& profile = contents_.profiles[i];
       if (profile.target >= contents_.targets.size())
         return invalid("profile", i, "names a target that does not exist");
-      const std::size_t variants = contents_.variants.size();
-      const auto rule = [&](const Rule& r) { return check_rule(r, variants); };
-      const auto model = [&](const CostModel& m) { return check_model(m, variants); };
-      Status status = check_each("exception", profile.exceptions, rule);
-      if (status) status = check_each("default", profile.defaults, rule);
-      if (status) status = check_each("cost model", profile.models, model);
+      const auto valid_item = [&](const auto& item) { return check(item, contents_.variants.size()); };
+      Status status = check_each("exception", profile.exceptions, valid_item);
+      if (status) status = check_each("default", profile.defaults, valid_item);
+      if (status) status = check_each("cost model", profile.models, valid_item);
       if (!status) return status.within("profile " + std::to_string(i));
       if (const Status valid = check_profile(profile); !valid) return invalid("profile", i, valid.message());
       result_.profiles.push_back({targets_.rank[profile.target], encode_profile(profile, variants_.rank)});

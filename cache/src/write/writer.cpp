@@ -147,17 +147,14 @@ class Encoder {
     return {};
   }
 
-  Result<Blob> add_program(std::size_t i, BlobArea& area) const {
-    const ByteView raw = view_of(contents_.entries[i].original->program);
-    if (packed_ == nullptr) return area.add(raw, compress_);
-    const PackedProgram& packed = (*packed_)[i];
-    return area.add(raw, packed.frame.size > 0, packed.frame, packed.dictionary);
-  }
-
   Status add_programs(BlobArea& area) {
     for (std::size_t i = 0; i < contents_.entries.size(); ++i) {
       const CanonicalContents::EntryRecord& entry = contents_.entries[i];
-      const Result<Blob> blob = add_program(i, area);
+      const ByteView raw = view_of(entry.original->program);
+      const PackedProgram* packed = packed_ != nullptr ? &(*packed_)[i] : nullptr;
+      const Result<Blob> blob = packed != nullptr
+                                    ? area.add(raw, packed->frame.size > 0, packed->frame, packed->dictionary)
+                                    : area.add(raw, compress_);
       if (!blob) return blob.status();
       const auto form = static_cast<std::uint16_t>(entry.original->form);
       const std::uint32_t flags = entry.original->newer_driver ? format::blob::kNewerDriver : 0;

@@ -1,5 +1,7 @@
 #include "overlay/overlay.hpp"
 
+#include <clbake/cache/writer.hpp>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -26,23 +28,13 @@ std::string without_trailing_slashes(std::string path) {
   return path;
 }
 
-// Makes a new directory's name durable: else a power loss takes it with all that was synced inside. Best effort: not
-// every parent can be opened.
-void sync_parent(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-  const int descriptor = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 Status make_with_parents(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     // If a parent cannot be created, neither can the directory inside it, which is then reported.
     const int error = ::mkdir(part.c_str(), 0700) == 0 ? 0 : errno;
-    if (error == 0) sync_parent(part);
+    // Else a power loss takes it with all that was synced inside. Best effort: not every parent can be opened.
+    if (error == 0) static_cast<void>(cache::sync_directory_of(part));
     if (error != 0 && error != EEXIST && end == std::string::npos) return failure("mkdir", error);
     if (end == std::string::npos) return {};
   }
