@@ -8,7 +8,6 @@
 #include "files.hpp"
 #include "selected_devices.hpp"
 
-#define BOOST_TEST_NO_MAIN
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>

@@ -132,5 +132,5 @@ BOOST_AUTO_TEST_CASE(OnceItIsOpenItsCacheIsClearedAndFilled) {
 
 int main(int argc, char** argv) {
   device();  // skips without one
-  return boost::unit_test::unit_test_main(init_unit_test, argc, argv);
+  return boost::unit_test::unit_test_main([] { return true; }, argc, argv);
 }
