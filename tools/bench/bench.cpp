@@ -18,7 +18,7 @@ namespace {
 
 // The threads of some libraries spin for a while after a call. Without a pause they slow the next library down.
 constexpr std::chrono::milliseconds kPause{40};
-constexpr double kTurnUs = 1e5;
+constexpr double kLongTurnUs = 1e5;
 
 constexpr Verb kBenchmarks[] = {
     {"cold", bench_cold, "time from a new process to its first correct result, beside other libraries"},
@@ -81,7 +81,7 @@ void time_alternately(std::vector<TimedCall>& calls, std::size_t rounds) {
     for (TimedCall& timed : calls) {
       std::this_thread::sleep_for(kPause);
       if (round == 1) timed.us.clear();
-      for (double turn = 0; turn < kTurnUs; turn += timed.us.back()) timed.us.push_back(time_us(timed.call));
+      for (double turn = 0; turn < kLongTurnUs; turn += timed.us.back()) timed.us.push_back(time_us(timed.call));
     }
   }
 }

@@ -173,7 +173,7 @@ Json measure_loads(const std::string& file, const std::string& spec, std::size_t
   return rows;
 }
 
-void print_text(const Json& result) {
+void print_bundle(const Json& result) {
   if (result.contains("search")) return print_table(result["search"]);
   std::printf("%s: %zu bytes, %.3f of the %zu with each program compressed alone; opened in %.1f us\n",
               result["file"].get<std::string>().c_str(), result["bytes"].get<std::size_t>(),
@@ -206,7 +206,7 @@ int bench_bundle(const std::vector<std::string>& arguments) {
   if (cli.has("load") && file.empty()) throw UsageError("--load: FILE is missing");
   Json result = file.empty() ? measure_search(entries, rounds) : measure_file(file, rounds);
   if (cli.has("load")) result["loads"] = measure_loads(file, cli.text("device"), cli.size("rounds", 7));
-  cli.has("json") ? print(result) : print_text(result);
+  cli.has("json") ? print(result) : print_bundle(result);
   return kSuccess;
 }
 

@@ -150,7 +150,7 @@ class TimesWriter {
   std::ofstream stream_;
 };
 
-void print_text(const Json& report) {
+void print_choice(const Json& report) {
   std::printf(
       "%s; driver %s; medians of %zu turns. ratio: the best variant's time over the choice's; 1: none is faster\n\n",
       cell_text(report["device"]).c_str(), cell_text(report["driver"]).c_str(), report["rounds"].get<std::size_t>());
@@ -218,7 +218,7 @@ int bench_choice(const std::vector<std::string>& arguments) {
                        {"geometric_mean", geometric_mean(ratios)},
                        {"minimum", *std::min_element(ratios.begin(), ratios.end())},
                        {"rows", rows}};
-  cli.has("json") ? print(report) : print_text(report);
+  cli.has("json") ? print(report) : print_choice(report);
   return kSuccess;
 }
 

@@ -158,7 +158,7 @@ Json rows_json(const std::vector<ColdRow>& rows, bool jit_free) {
   return list;
 }
 
-void print_text(const Json& report, std::size_t trials) {
+void print_cold(const Json& report, std::size_t trials) {
   const std::string size = report["m"].dump();
   std::printf("First correct result of a %s x %s x %s product in single precision, from an existing context\n",
               size.c_str(), size.c_str(), size.c_str());
@@ -217,7 +217,7 @@ int bench_cold(const std::vector<std::string>& arguments) {
                        {"k", size},
                        {"precision", "single"},
                        {"rows", rows_json(rows, used.entries.front().proof.jit_free)}};
-  cli.has("json") ? print(report) : print_text(report, trials);
+  cli.has("json") ? print(report) : print_cold(report, trials);
   return kSuccess;
 }
 

@@ -20,7 +20,7 @@
 namespace clbake::tool {
 namespace {
 
-void declare_options(Cli& cli) {
+void declare_gemm_options(Cli& cli) {
   cli.add_device();
   cli.add_precision("what the bundle has");
   cli.add_value("sizes", "LIST", "N or MxNxK, separated by commas; default 512,1024,2048, with --host 64");
@@ -233,7 +233,7 @@ Json means_json(const Json& rows) {
   return means;
 }
 
-void print_text(const Json& report) {
+void print_gemm(const Json& report) {
   std::printf("%s; driver %s; medians over %s in turns; ratio > 1: clbake is faster\n\n",
               cell_text(report["device"]).c_str(), cell_text(report["driver"]).c_str(),
               counted(report["rounds"].get<std::size_t>(), "round").c_str());
@@ -263,7 +263,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
           "Times the bundle's kernels, each call until it completes, alternating with other installed\n"
           "libraries. What was not baked for the device is named on stderr and left out; the exit status is 3\n"
           "if it was asked for.");
-  declare_options(cli);
+  declare_gemm_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_without(cli, "host", {"precision", "trans", "batch", "activation", "peer", "against", "variant"});
   check_without(cli, "activation", {"precision", "peer", "against", "batch"});
@@ -302,7 +302,7 @@ int bench_gemm(const std::vector<std::string>& arguments) {
                        {"rows", bench.rows},
                        {"geometric_means", means_json(bench.rows)},
                        {"missing", missing}};
-  cli.has("json") ? print(report) : print_text(report);
+  cli.has("json") ? print(report) : print_gemm(report);
   return bench.lacks_kinds && (cli.has("precision") || cli.has("trans")) ? kLeftOut : kSuccess;
 }
 

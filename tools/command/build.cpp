@@ -82,7 +82,7 @@ void choose_devices(const Cli& cli, builder::build::BuildOptions& options) {
   if (!any) options.devices = tuned_ones(options.devices, options.profiles);
 }
 
-void declare_options(Cli& cli) {
+void declare_build_options(Cli& cli) {
   cli.add_required(
       "output,o", "FILE",
       "the bundle to write; if it exists, what it has proven already is not baked again, and what it holds "
@@ -165,7 +165,7 @@ Result<builder::build::BuildReport> bake(const builder::build::BuildOptions& opt
 
 int build(const std::vector<std::string>& arguments) {
   Cli cli("build [OPTIONS] -o FILE", "Compiles, finalizes, proves and packs every variant into one bundle.");
-  declare_options(cli);
+  declare_build_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   const builder::build::BuildOptions options = options_from(cli);
   const std::vector<builder::build::BakeList> bake_lists = need(builder::build::bake_lists_for(options));

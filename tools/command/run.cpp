@@ -122,7 +122,7 @@ Json execute(const Cli& cli, const Problem& p, builder::Check& check) {
           {"ok", check.ok()}};
 }
 
-void print_text(const Json& j) {
+void print_run(const Json& j) {
   const char* from = j["origin"] == "native"     ? "machine code from the bundle"
                      : j["origin"] == "portable" ? "portable code from the bundle, compiled by the driver"
                      : j["origin"] == "overlay"  ? "from the overlay, which keeps what was compiled before"
@@ -178,7 +178,7 @@ int run(const std::vector<std::string>& arguments) {
   const Problem problem = problem_from(cli);
   builder::Check checked;
   const Json json = execute(cli, problem, checked);
-  cli.has("json") ? print(json) : print_text(json);
+  cli.has("json") ? print(json) : print_run(json);
   if (checked.ok()) return kSuccess;
   throw Failure("wrong result: error " + json["max_error"].dump() + " is more than the tolerance " +
                 json["tolerance"].dump() + (checked.guards_intact ? "" : "; the kernel wrote outside of C"));

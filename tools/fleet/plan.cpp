@@ -18,7 +18,7 @@ namespace {
 
 namespace fleet = builder::fleet;
 
-void declare_options(Cli& cli) {
+void declare_plan_options(Cli& cli) {
   cli.add_value("output,o", "FILE", "the manifest to write; with --format the script, default stdout");
   cli.add_list("target", "LIST", "names of 'clbake targets', separated by commas: devices that no machine has");
   cli.add_value("device", "SPEC", "only the devices of the machines with this in their or their platform's name");
@@ -145,7 +145,7 @@ int plan(const std::vector<std::string>& arguments) {
           "Plans a bundle that several machines bake: writes a manifest of pieces of work, which 'clbake work'\n"
           "does. A FILE is what 'clbake devices --json' printed on a machine; without one, this machine does all.\n"
           "--format prints a script that has a scheduler do the pieces of a manifest.");
-  declare_options(cli);
+  declare_plan_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   check_options(cli);
   cli.has("from") ? write_form(cli) : write_plan(cli);

@@ -77,7 +77,7 @@ std::size_t count_unproven(const cache::Contents& contents) {
                                                 [](const cache::Entry& entry) { return !entry.proof.proven; }));
 }
 
-Result<cache::Contents> read_verified(const std::string& path) {
+Result<cache::Contents> read_intact(const std::string& path) {
   const Result<Bundle> bundle = Bundle::open(path);
   if (!bundle) return bundle.status();
   const Status intact = bundle->verify();
@@ -183,7 +183,7 @@ void renew_profile(cache::Contents& contents, const Candidate& candidate) {
 
 Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<bool>& cancel,
                                  const std::function<void(const Progress&)>& progress) {
-  Result<cache::Contents> contents = read_verified(options.file);
+  Result<cache::Contents> contents = read_intact(options.file);
   if (!contents) return contents.status();
   std::vector<Candidate> candidates = candidates_for(*contents, options);
   if (const std::size_t unproven = count_unproven(*contents); candidates.empty() && unproven > 0) {

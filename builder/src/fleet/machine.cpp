@@ -12,8 +12,7 @@ using namespace compile;
 using namespace process;
 namespace {
 
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{16} << 20;
-constexpr std::size_t kMaxDepth = 8;
+constexpr std::uintmax_t kMostMachineBytes = std::uintmax_t{16} << 20;
 
 bool read_target(JsonReader& in, const JsonValue& at, Target& t) {
   return in.object(at, in.field("platform_name", t.platform_name), in.field("platform_version", t.platform_version),
@@ -87,9 +86,9 @@ Result<Machine> this_machine() {
 
 Result<Machine> read_machine(const std::string& path) {
   return exceptions_to_status([&]() -> Result<Machine> {
-    const Result<std::string> text = read_input(path, kMaxBytes);
+    const Result<std::string> text = read_input(path, kMostMachineBytes);
     if (!text) return text.status();
-    const Result<Json> json = parse_json(*text, kMaxDepth);
+    const Result<Json> json = parse_json(*text);
     if (!json) return json.status().within(input_name(path));
     Machine machine;
     JsonReader in;

@@ -18,8 +18,7 @@ namespace {
 
 constexpr const char* kFormat = "clbake manifest";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
-constexpr std::size_t kMaxDepth = 4;
+constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{64} << 20;
 
 struct StageRow {
   const char* name;
@@ -86,7 +85,7 @@ Json header(std::size_t pieces) {
 
 // Fails with malformed for what no version of clbake wrote.
 Status check_header(const std::string& text, std::size_t pieces) {
-  const Result<Json> found = parse_json(text, kMaxDepth);
+  const Result<Json> found = parse_json(text);
   if (!found || !found->is_object() || found->value("format", Json()) != kFormat) {
     return {Code::malformed, "is no manifest of 'clbake plan'"};
   }
@@ -102,7 +101,7 @@ Status check_header(const std::string& text, std::size_t pieces) {
 }
 
 Status read_piece(const std::string& text, std::set<std::string>& ids, Manifest& manifest) {
-  const Result<Json> json = parse_json(text, kMaxDepth);
+  const Result<Json> json = parse_json(text);
   if (!json) return json.status();
   try {
     manifest.pieces.push_back(piece_of(*json));
@@ -163,7 +162,7 @@ std::string manifest_text(const std::vector<Piece>& pieces) {
 
 Result<Manifest> read_manifest(const std::string& path) {
   return exceptions_to_status([&]() -> Result<Manifest> {
-    const Result<std::string> text = read_text_file(path, kMaxBytes);
+    const Result<std::string> text = read_text_file(path, kMostManifestBytes);
     if (!text) return text.status();
     Manifest manifest;
     manifest.path = path;
@@ -176,7 +175,7 @@ Result<Manifest> read_manifest(const std::string& path) {
 }
 
 Status write_manifest(const std::string& path, const std::vector<Piece>& pieces) {
-  const Result<std::string> old = read_text_file(path, kMaxBytes);
+  const Result<std::string> old = read_text_file(path, kMostManifestBytes);
   const std::string begin = std::string("{\"format\":\"") + kFormat + '"';
   const bool too_large = old.status().code() == Code::malformed;
   if (too_large || (old && old->rfind(begin, 0) != 0)) {

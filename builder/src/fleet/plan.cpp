@@ -18,7 +18,7 @@ using namespace compile;
 using namespace program;
 namespace {
 
-constexpr std::uintmax_t kMaxInputBytes = std::uintmax_t{1} << 30;
+constexpr std::uintmax_t kMostPlanBytes = std::uintmax_t{1} << 30;
 
 // A device or an offline target to bake for, and the machines that can.
 struct Destination {
@@ -130,7 +130,7 @@ class Planner {
   // Relative to the manifest's directory where that is possible, with a digest. No file for an empty path.
   Status input(const std::string& path, InputFile& file) const {
     if (path.empty()) return {};
-    const Result<std::string> bytes = process::read_text_file(path, kMaxInputBytes);
+    const Result<std::string> bytes = process::read_text_file(path, kMostPlanBytes);
     if (!bytes) return bytes.status();
     std::error_code error;
     const std::filesystem::path relative = std::filesystem::proximate(path, options_.directory, error);

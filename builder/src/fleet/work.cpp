@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::hours kNoTimeout{24 * 365};  // the commands have their own
 constexpr std::chrono::milliseconds kBusyInterval{100};
-constexpr std::uintmax_t kMaxInputBytes = std::uintmax_t{1} << 30;
+constexpr std::uintmax_t kMostWorkBytes = std::uintmax_t{1} << 30;
 constexpr std::uintmax_t kMaxTextBytes = std::uintmax_t{256} << 20;
 constexpr int kLeftOutExit = 3;  // of a command that did the rest
 
@@ -163,7 +163,7 @@ class Worker {
     }
     for (const InputFile& file : piece.files) {
       const std::string path = fs::path(manifest_.directory) / file.path;
-      const Result<std::string> bytes = read_text_file(path, kMaxInputBytes);
+      const Result<std::string> bytes = read_text_file(path, kMostWorkBytes);
       if (!bytes) return bytes.status().message();
       if (digest(*bytes) != file.digest) return path + ": is not the file that was planned with; plan again";
     }

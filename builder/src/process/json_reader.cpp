@@ -9,6 +9,7 @@ namespace clbake::builder::process {
 namespace {
 
 constexpr std::size_t kMostNames = 64;  // of an object
+constexpr std::size_t kMostDepth = 16;
 
 std::string describe(const Json::parse_error& error, const std::string& text) {
   const std::size_t at = std::min(error.byte, text.size());
@@ -22,15 +23,15 @@ std::string describe(const Json::parse_error& error, const std::string& text) {
 
 }  // namespace
 
-Result<Json> parse_json(const std::string& text, std::size_t max_depth) {
+Result<Json> parse_json(const std::string& text) {
   if (text.empty()) return {Code::malformed, "is empty"};
   std::vector<std::set<std::string>> names;  // of the objects and lists around the place
   const auto check = [&](int depth, Json::parse_event_t event, const Json& parsed) {
     if (event == Json::parse_event_t::object_start || event == Json::parse_event_t::array_start) {
       names.resize(static_cast<std::size_t>(depth));
       names.emplace_back();
-      if (names.size() <= max_depth) return true;
-      throw std::length_error("lists and objects nested more than " + std::to_string(max_depth) + " deep");
+      if (names.size() <= kMostDepth) return true;
+      throw std::length_error("lists and objects nested more than " + std::to_string(kMostDepth) + " deep");
     }
     if (event != Json::parse_event_t::key) return true;
     std::set<std::string>& known = names[static_cast<std::size_t>(depth) - 1];

@@ -12,9 +12,9 @@ namespace clbake::builder::process {
 
 using Json = nlohmann::ordered_json;
 
-// The value of the text. Fails with malformed: not JSON (with line and byte), nested more than `max_depth` deep, or an
+// The value of the text. Fails with malformed: not JSON (with line and byte), nested more than 16 deep, or an
 // object that has a name twice, of which one value would be lost, or more than 64 names.
-Result<Json> parse_json(const std::string& text, std::size_t max_depth);
+Result<Json> parse_json(const std::string& text);
 
 // A value and the way to it from the root.
 struct JsonValue {

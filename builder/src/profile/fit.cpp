@@ -31,9 +31,9 @@ constexpr std::size_t kEnoughShapes = 12;       // of a kind without a prior, fo
 constexpr std::size_t kEnoughBesidePrior = 60;  // of a kind with a prior
 constexpr std::size_t kEnoughTimes = 12;        // of a variant, for its model
 constexpr std::size_t kMostVariants = 24;       // of a kind, besides the default ones
-constexpr double kTrust = 8;         // timed shapes from which on a variant's own scale counts more than the kind's
-constexpr double kMargin = 0.5;      // of a model's error: by so much it has to be faster than the default variant
-constexpr double kLeastGain = 0.03;  // of an exception, beyond the noise
+constexpr double kTrust = 8;             // timed shapes from which on a variant's own scale counts more than the kind's
+constexpr double kMargin = 0.5;          // of a model's error: by so much it has to be faster than the default variant
+constexpr double kLeastRuleGain = 0.03;  // of an exception, beyond the noise
 
 using Models = std::vector<cache::CostModel>;
 
@@ -87,7 +87,7 @@ class KindFit {
       const Measurement* winner = winner_of(shapes_[i]);
       if (!winner || winner->variant == chosen) continue;
       const double gain = chosen ? proven_gain(*winner, *chosen, shapes_[i]) : 1;
-      if (gain >= kLeastGain) found.emplace_back(shape.weight * gain, rule_of(shape, winner->variant));
+      if (gain >= kLeastRuleGain) found.emplace_back(shape.weight * gain, rule_of(shape, winner->variant));
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     found.resize(std::min(found.size(), kMaxExceptionsOfKind));

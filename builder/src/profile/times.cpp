@@ -17,7 +17,7 @@ namespace {
 const std::string kFirstLine = "# clbake times 1";
 const std::string kColumns = "m,n,k,batch";
 constexpr std::size_t kSizes = 4;  // of them
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
+constexpr std::uintmax_t kMostTimesBytes = std::uintmax_t{16} << 20;
 constexpr std::uint32_t kRuns = 3;  // a measurement of one call cannot win
 
 // The target's fields in the order of FORMAT.md.
@@ -174,7 +174,7 @@ Result<Tuning> read_times(const std::vector<std::string>& paths) {
   Tuning tuning;
   Reader reader(tuning);
   for (const std::string& path : paths) {
-    const Result<std::string> text = read_input(path, kMostBytes);
+    const Result<std::string> text = read_input(path, kMostTimesBytes);
     if (!text) return text.status();
     const Status read = reader.read(*text);
     if (!read) return read.within(input_name(path));

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t kMaxBytes = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t kMostProfileBytes = std::uintmax_t{64} << 20;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -173,7 +173,7 @@ std::string tuning_text(const Tuning& tuning) { return lines(tuning_json(tuning)
 
 Result<Tuning> read_tuning(const std::string& path) {
   return exceptions_to_status([&]() -> Result<Tuning> {
-    const Result<std::string> text = read_input(path, kMaxBytes);
+    const Result<std::string> text = read_input(path, kMostProfileBytes);
     if (!text) return text.status();
     return parse_tuning(*text, input_name(path));
   });
@@ -182,7 +182,7 @@ Result<Tuning> read_tuning(const std::string& path) {
 Status write_tuning(const std::string& path, const Tuning& tuning) {
   return exceptions_to_status([&]() -> Status {
     const std::string text = tuning_text(tuning);
-    if (text.size() > kMaxBytes) return {Code::malformed, path + ": a profile may not have more than 64 MiB"};
+    if (text.size() > kMostProfileBytes) return {Code::malformed, path + ": a profile may not have more than 64 MiB"};
     const Result<Tuning> readable = parse_tuning(text, path);
     if (!readable) return readable.status();
     return cache::write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});

@@ -17,9 +17,8 @@ namespace clbake::builder::profile {
 using namespace process;
 namespace {
 
-constexpr std::size_t kMaxDepth = 8;  // a profile needs 3
-constexpr double kMinUs = 1e-6;       // a picosecond
-constexpr double kMaxUs = 1e12;       // eleven days
+constexpr double kMinUs = 1e-6;  // a picosecond
+constexpr double kMaxUs = 1e12;  // eleven days
 constexpr std::uint32_t kMaxResident = 64;
 
 // Limits that no device exceeds: a variant that is refused with these limits runs nowhere.
@@ -260,7 +259,7 @@ Status check_format(const Json& json) {
 
 Result<Tuning> parse_tuning(const std::string& text, const std::string& name) {
   return exceptions_to_status([&]() -> Result<Tuning> {
-    const Result<Json> json = parse_json(text, kMaxDepth);
+    const Result<Json> json = parse_json(text);
     if (!json) return json.status().within(name);
     const Status format = check_format(*json);
     if (!format) return format.within(name);

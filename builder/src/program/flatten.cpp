@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostDeep = 200;                              // files that include each other
-constexpr std::size_t kMostBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
+constexpr std::size_t kMostDeep = 200;                                    // files that include each other
+constexpr std::size_t kMostSourceBytes = (std::size_t{16} << 20) - 1024;  // of a bundle's source, with its name
 
 constexpr const char* kBlanks = " \t\r\v\f";
 
@@ -82,7 +82,7 @@ class Flattener {
   // `conditions`: around the place where it is included.
   Status add(const std::string& file, int conditions = 0) {
     const Result<std::string> text =
-        process::read_text_file((directory_ / file).lexically_normal().string(), kMostBytes);
+        process::read_text_file((directory_ / file).lexically_normal().string(), kMostSourceBytes);
     if (!text) return text.status();
     if (text->find('\0') != std::string::npos) return {Code::malformed, file + ": is no text"};
     if (stack_.size() >= kMostDeep) return {Code::malformed, file + ": files include each other more than 200 deep"};
@@ -125,8 +125,9 @@ class Flattener {
       text_.insert(begin, "#ifndef " + guard + "\n#define " + guard + "\n");
       text_ += "#endif\n";
     }
-    return text_.size() <= kMostBytes ? Status()
-                                      : Status(Code::malformed, file + ": more than 16 MiB with all that it includes");
+    return text_.size() <= kMostSourceBytes
+               ? Status()
+               : Status(Code::malformed, file + ": more than 16 MiB with all that it includes");
   }
 
   // Puts a file in the place of the directive.

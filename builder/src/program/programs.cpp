@@ -15,8 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
-constexpr std::size_t kMaxDepth = 16;
+constexpr std::uintmax_t kMostManifestBytes = std::uintmax_t{16} << 20;
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kContract = 1;  // of programs: FORMAT.md
 constexpr std::size_t kMaxNameBytes = 64;
@@ -124,7 +123,7 @@ class Manifest {
 
 Result<std::vector<Program>> parse_programs(const std::string& text, const std::string& name,
                                             const std::string& directory) {
-  const Result<Json> json = parse_json(text, kMaxDepth);
+  const Result<Json> json = parse_json(text);
   if (!json) return json.status().within(name);
   std::vector<Program> programs;
   Manifest manifest(directory, programs);
@@ -133,7 +132,7 @@ Result<std::vector<Program>> parse_programs(const std::string& text, const std::
 }
 
 Result<std::vector<Program>> read_programs(const std::string& path) {
-  const Result<std::string> text = read_input(path, kMostBytes);
+  const Result<std::string> text = read_input(path, kMostManifestBytes);
   if (!text) return text.status();
   const std::string directory = fs::path(path).parent_path().string();
   return parse_programs(*text, input_name(path), directory.empty() ? "." : directory);

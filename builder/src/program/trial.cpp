@@ -10,7 +10,6 @@ namespace clbake::builder::program {
 using namespace process;
 namespace {
 
-constexpr std::size_t kMaxDepth = 16;
 constexpr std::size_t kMaxKernels = 64;
 constexpr std::size_t kMaxSizes = 16;
 constexpr std::size_t kMaxTrials = 64;
@@ -263,7 +262,7 @@ bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKern
 }
 
 Result<std::vector<TriedKernel>> parse_trial(const std::string& trial) {
-  const Result<Json> json = parse_json(trial, kMaxDepth);
+  const Result<Json> json = parse_json(trial);
   if (!json) return json.status().within("the program's trial");
   JsonReader reader;
   std::vector<TriedKernel> kernels;

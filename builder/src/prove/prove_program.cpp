@@ -14,7 +14,7 @@ namespace clbake::builder::prove {
 using namespace program;
 namespace {
 
-constexpr std::size_t kSteadyRuns = 7;
+constexpr std::size_t kProgramRuns = 7;
 
 using Results = std::vector<cache::Bytes>;  // by argument
 
@@ -122,7 +122,7 @@ Result<Timing> try_case(Tried& one, cl_program program, EntryProof& entry) {
   const auto launch = [&] { return run->run(); };
   return entry.watch.time("the first launch of " + one.tried.name() +
                               (one.tried.is_listed() ? "" : ", a size that is missing from \"work_group_sizes\","),
-                          kSteadyRuns, launch, check, launch);
+                          kProgramRuns, launch, check, launch);
 }
 
 // Nothing where the driver does not tell.

@@ -107,6 +107,8 @@ std::vector<std::size_t> rows_to_check(const Problem& p, std::uint64_t multiplic
   return rows;
 }
 
+}  // namespace
+
 template <typename T>
 struct Host {
   std::vector<T> a;
@@ -115,8 +117,6 @@ struct Host {
   std::vector<T> d;
   std::vector<T> bias;
 };
-
-}  // namespace
 
 struct GemmRun::State {
   Problem problem;

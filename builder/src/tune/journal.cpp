@@ -16,7 +16,6 @@ namespace {
 
 constexpr double kMaxS = 1e9;          // thirty years
 constexpr std::size_t kMaxShown = 60;  // characters of a setting in a message
-constexpr std::size_t kMaxDepth = 8;
 
 Json to_json(const JournalRecord& record) {
   return {{"key", record.key}, {"variants", record.variants}, {"at", record.at_s},
@@ -25,7 +24,7 @@ Json to_json(const JournalRecord& record) {
 
 // False when the line is not a record.
 bool from_line(const std::string& line, JournalRecord& record) {
-  const Result<Json> parsed = parse_json(line, kMaxDepth);
+  const Result<Json> parsed = parse_json(line);
   if (!parsed) return false;
   try {
     const Json& json = *parsed;
@@ -50,8 +49,8 @@ bool from_line(const std::string& line, JournalRecord& record) {
 
 // "seed was 1, is 2; shapes differ".
 std::string differences(const std::string& before, const std::string& now) {
-  const Result<Json> old_settings = parse_json(before, kMaxDepth);
-  const Result<Json> new_settings = parse_json(now, kMaxDepth);
+  const Result<Json> old_settings = parse_json(before);
+  const Result<Json> new_settings = parse_json(now);
   if (!old_settings || !new_settings || !old_settings->is_object() || !new_settings->is_object()) {
     return "its first line does not name the options";
   }

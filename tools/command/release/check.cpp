@@ -212,7 +212,7 @@ std::vector<ServedDevice> devices_for(const Cli& cli, const Bundle& bundle, Outc
   return devices;
 }
 
-void declare_options(Cli& cli) {
+void declare_check_options(Cli& cli) {
   cli.add_value("shapes", "FILE",
                 "the problems, one on each line: [PRECISION] [TRANSPOSES] MxNxK [lda N] [ldb N] [batch N] [weight W]; "
                 "may be missing where the bundle has programs of the application's own, which are always checked");
@@ -235,7 +235,7 @@ int check(const std::vector<std::string>& arguments) {
           "Says whether a bundle serves all problems of a file, and its programs of the application's own, on all\n"
           "of its targets, or on those that are named, and lists what is missing and why. Exit status: 0, all are\n"
           "served; 3, some are not, or a target is unknown. Needs no OpenCL device, unless --device is given.");
-  declare_options(cli);
+  declare_check_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   Outcome outcome;
   outcome.file = cli.file();

@@ -115,7 +115,7 @@ void compare(const char* kind, const Records& before, const Records& after, Json
   }
 }
 
-void print_text(const Json& json) {
+void print_diff(const Json& json) {
   for (const char* side : {"before", "after"}) {
     std::printf("%s %s: %s\n", side[0] == 'b' ? "---" : "+++", json[side]["file"].get<std::string>().c_str(),
                 size_cell(json[side]["bytes"]).c_str());
@@ -167,7 +167,7 @@ int diff(const std::vector<std::string>& arguments) {
   if (const auto status = cli.parse(arguments)) return *status;
   if (cli.files().size() != 2) throw UsageError("give two bundles");
   const Json json = compare(cli);
-  cli.has("json") ? print(json) : print_text(json);
+  cli.has("json") ? print(json) : print_diff(json);
   return json["equal"] == true ? kSuccess : kDifferent;
 }
 

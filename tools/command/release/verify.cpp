@@ -9,7 +9,7 @@
 namespace clbake::tool {
 namespace {
 
-void declare_options(Cli& cli) {
+void declare_verify_options(Cli& cli) {
   cli.add_list("public-key", "KEY",
                "also verify that one of these keys signed the bundle: files of 'clbake keygen', or 64 hexadecimal "
                "digits; may be repeated");
@@ -60,7 +60,7 @@ int verify(const std::vector<std::string>& arguments) {
           "Verifies every byte of each bundle: checksums, digests, every rule of the format, and that every\n"
           "program can be decompressed. Names the first failure of each file; the exit status is then 1. Needs no\n"
           "OpenCL device.");
-  declare_options(cli);
+  declare_verify_options(cli);
   if (const auto status = cli.parse(arguments)) return *status;
   const std::shared_ptr<const Trust> trust = trust_asked_for(cli);
   const bool asked = trust != nullptr;
