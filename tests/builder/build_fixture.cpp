@@ -1,6 +1,6 @@
 #include "build_fixture.hpp"
 
-#include "build/previous_bundle.hpp"
+#include <clbake/builder/release/prune.hpp>
 #include "profile/default_targets.hpp"
 
 #include <algorithm>
@@ -50,7 +50,9 @@ Result<BuildReport> BuildFixture::build(std::optional<std::size_t> stop_after) {
   fs::remove(path("calls.log"));
   steps_.clear();
   std::atomic<bool> cancel{false};
-  return builder::build::build(options, cancel, [&](const Progress& progress) {
+  const Result<std::vector<BakeList>> bake_lists = bake_lists_for(options);
+  if (!bake_lists) return bake_lists.status();
+  return builder::build::build(options, *bake_lists, cancel, [&](const Progress& progress) {
     steps_.push_back(progress);
     if (stop_after && progress.steps_done >= *stop_after) cancel = true;
   });
@@ -87,10 +89,17 @@ std::vector<std::string> BuildFixture::files() const {
   return names;
 }
 
-cache::Contents baked_contents_of(const std::string& path) {
-  return select_kinds(contents_of(path),
-                      [](const Target& target, const GemmKind&) { return !profile::is_default_target(target); });
+cache::Contents without_defaults(cache::Contents contents) {
+  std::vector<cache::Profile>& all = contents.profiles;
+  const auto is_default = [&](const cache::Profile& p) {
+    return profile::is_default_target(contents.targets[p.target]);
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), is_default), all.end());
+  release::keep_used(contents);
+  return contents;
 }
+
+cache::Contents baked_contents_of(const std::string& path) { return without_defaults(contents_of(path)); }
 
 const JobReport& report_of(const BuildReport& report, const std::string& part_of_variant) {
   for (const JobReport& job : report.jobs) {

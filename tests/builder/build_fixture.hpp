@@ -4,7 +4,6 @@
 #include "files.hpp"
 
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/release/prove_bundle.hpp>
 #include <clbake/builder/scratch.hpp>
 
 #include <atomic>
@@ -59,7 +58,8 @@ class BuildFixture {
   std::vector<build::Progress> steps_;
 };
 
-// The bundle there, without the defaults that every bundle holds (profile/default_targets.hpp).
+// Without the defaults that every bundle holds (profile/default_targets.hpp): the contents, or those of the file.
+cache::Contents without_defaults(cache::Contents contents);
 cache::Contents baked_contents_of(const std::string& path);
 
 // The report of one variant; stops the test when it is not there.

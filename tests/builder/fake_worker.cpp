@@ -9,8 +9,8 @@
 #include "tune/time_model.hpp"
 
 #include <clbake/builder/build.hpp>
+#include <clbake/builder/compile.hpp>
 #include <clbake/cache/writer.hpp>
-#include "compile/entries_for_bundle.hpp"
 #include "process/line_channel.hpp"
 #include "prove/proofs.hpp"
 #include "tune/timing/timing_order.hpp"

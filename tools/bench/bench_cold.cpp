@@ -49,11 +49,8 @@ void call_worker(const std::vector<std::string>& arguments, const std::string& c
       {builder::process::own_path(), "worker"}, builder::process::driver_cache_environment(cache), log};
   command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
   for (auto& variable : builder::process::steady_environment()) command.environment.push_back(std::move(variable));
-  std::vector<builder::process::Command> commands = {command};
-  const std::atomic<bool> never{false};
-  need(builder::process::run_all(commands, 1, kTimeout, never, [&](std::size_t, const builder::process::Exit& exit) {
-    if (!exit.ok()) throw Failure(std::string(path) + ": " + builder::process::describe(exit, command, kTimeout));
-  }));
+  const builder::process::Exit exit = need(builder::process::run(command, kTimeout, {}));
+  if (!exit.ok()) throw Failure(std::string(path) + ": " + builder::process::describe(exit, command, kTimeout));
 }
 
 // One trial of a row in a new process.

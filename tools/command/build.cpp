@@ -4,7 +4,6 @@
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
-#include <clbake/builder/bake_list.hpp>
 #include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
 
@@ -14,20 +13,20 @@
 namespace clbake::tool {
 namespace {
 
-void print_report(const builder::build::BuildReport& report, const std::string& file) {
+void print_report(const builder::build::BuildReport& report, const std::vector<builder::build::BakeList>& bake_lists,
+                  const std::string& file) {
   const std::size_t entries = report.baked + report.reused;
   std::printf("%s: %s (%zu baked, %zu reused), %s\n", file.c_str(), counted(entries, "variant").c_str(), report.baked,
               report.reused, size_text(report.bytes).c_str());
-  for (const builder::build::ProfileReport& profile : report.profiles) {
-    const std::string of = report.profiles.size() > 1 ? " of " + profile.device : "";
-    std::printf("profile%s: %s\n", of.c_str(), profile.profile.c_str());
+  for (const builder::build::BakeList& list : bake_lists) {
+    const std::string of = bake_lists.size() > 1 ? " of " + list.device : "";
+    if (!list.profile.empty()) std::printf("profile%s: %s\n", of.c_str(), list.profile.c_str());
   }
   const auto note = [](std::size_t count, const std::string& line) {
     if (count > 0) std::printf("%s\n", line.c_str());
   };
   const std::string of_all = " of " + counted(entries, "entry");
   note(report.failed, "left out: " + counted(report.failed, "variant") + " that failed, named above");
-  note(report.kept, "kept: " + counted(report.kept, "entry") + " of the earlier bundle that this build does not make");
   note(report.dropped, "dropped: " + counted(report.dropped, "entry") + " of the earlier bundle");
   note(report.not_jit_free,
        "not JIT-free: " + std::to_string(report.not_jit_free) + of_all + "; 'clbake inspect " + file + "' says why");
@@ -36,12 +35,13 @@ void print_report(const builder::build::BuildReport& report, const std::string& 
   for (const std::string& remark : report.remarks) std::printf("%s\n", printable(remark).c_str());
 }
 
-Json report_json(const builder::build::BuildReport& report, const std::string& file) {
+Json report_json(const builder::build::BuildReport& report, const std::vector<builder::build::BakeList>& bake_lists,
+                 const std::string& file) {
   Json jobs = Json::array();
   for (const builder::build::JobReport& job : report.jobs) jobs.push_back(to_json(job));
   Json profiles = Json::array();
-  for (const builder::build::ProfileReport& profile : report.profiles) {
-    profiles.push_back({{"device", profile.device}, {"profile", profile.profile}});
+  for (const builder::build::BakeList& list : bake_lists) {
+    if (!list.profile.empty()) profiles.push_back({{"device", list.device}, {"profile", list.profile}});
   }
   return {{"file", file},
           {"profiles", profiles},
@@ -51,7 +51,6 @@ Json report_json(const builder::build::BuildReport& report, const std::string& f
           {"failed", report.failed},
           {"not_jit_free", report.not_jit_free},
           {"not_proven", report.not_proven},
-          {"kept", report.kept},
           {"dropped", report.dropped},
           {"remarks", report.remarks},
           {"jobs", jobs}};
@@ -85,8 +84,7 @@ void choose_devices(const Cli& cli, builder::build::BuildOptions& options) {
 void declare_build_options(Cli& cli) {
   cli.add_required(
       "output,o", "FILE",
-      "the bundle to write; if it exists, what it has proven already is not baked again, and what it holds "
-      "for other devices, drivers, precisions or transposes stays");
+      "the bundle to write, with what is asked for alone; what an earlier file there has proven is not baked again");
   cli.add_device("; default: all devices, with --profile those that it was made for, with --target none");
   cli.add_list(
       "target", "LIST",
@@ -105,7 +103,6 @@ void declare_build_options(Cli& cli) {
   cli.add_jobs();
   cli.add_timeout("driver after this time; default 180");
   cli.add_flag("fresh", "bake everything that is asked for again, even what the earlier bundle has");
-  cli.add_flag("replace", "drop what the earlier bundle holds beside what is asked for");
   cli.add_flag(
       "reproducible",
       "leave out what differs from build to build: the times of the proofs, and their notes; whether a program "
@@ -129,7 +126,6 @@ builder::build::BuildOptions options_from(const Cli& cli) {
   options.untuned = cli.has("untuned");
   options.foreign_profiles = cli.has("force");
   options.fresh = cli.has("fresh");
-  options.replace = cli.has("replace");
   options.output = behind_links(cli.text("output"));
   if (cli.has("precision") || !cli.has("profile")) options.precisions = cli.precisions("precision");
   options.variants = variants_named(cli.list("variant"));
@@ -179,7 +175,8 @@ int build(const std::vector<std::string>& arguments) {
     return kInterrupted;
   }
   need(report.status());
-  cli.has("json") ? print(report_json(*report, options.output)) : print_report(*report, options.output);
+  cli.has("json") ? print(report_json(*report, bake_lists, options.output))
+                  : print_report(*report, bake_lists, options.output);
   return report->failed > 0 ? kLeftOut : kSuccess;
 }
 

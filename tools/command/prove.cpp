@@ -3,8 +3,8 @@
 #include "cli/progress_bar.hpp"
 #include "command/verbs.hpp"
 
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/process.hpp>
-#include <clbake/builder/release/prove_bundle.hpp>
 
 #include <cstdio>
 

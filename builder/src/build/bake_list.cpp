@@ -1,10 +1,8 @@
-#include <clbake/builder/bake_list.hpp>
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/jobs.hpp>
 #include "profile/kind_choice.hpp"
-#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -181,6 +179,7 @@ Result<BakeList> bake_list_for(const Site& site, const BuildOptions& options,
                                : !options.variants.empty() ? named_variants(site, options.variants)
                                : options.profiles.empty()  ? shipped_bake_list(site, options.precisions, shipped)
                                                            : profile_bake_list(site, options);
+  if (bake_list) bake_list->device = site.name();
   if (bake_list) bake_list->type = site.device.type;
   return bake_list;
 }
@@ -220,19 +219,6 @@ Result<std::vector<BakeList>> bake_lists_for(const BuildOptions& options,
     bake_lists.push_back(std::move(*bake_list));
   }
   return bake_lists;
-}
-
-cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list) {
-  std::map<std::string, std::uint32_t> baked;
-  for (const cache::Entry& entry : contents.entries) {
-    if (entry.target == target) baked.emplace(contents.variants[entry.variant].name, entry.variant);
-  }
-  cache::Profile profile = bake_list.choice;
-  profile.target = target;
-  profile::keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return baked.count(bake_list.named[v]) > 0; });
-  profile::for_each_variant(profile, [&](std::uint32_t& v) { v = baked[bake_list.named[v]]; });
-  profile.defaults = profile::untuned_profile(contents, target, bake_list.type).defaults;
-  return profile;
 }
 
 }  // namespace clbake::builder::build

@@ -1,38 +1,95 @@
 #include <clbake/builder/build.hpp>
-#include <clbake/builder/platforms.hpp>
+#include <clbake/builder/merge_bundles.hpp>
 
+#include <clbake/builder/compile.hpp>
 #include <clbake/builder/release/signing.hpp>
+#include <clbake/builder/scratch.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
-#include "build/previous_bundle.hpp"
-#include "compile/entries_for_bundle.hpp"
-#include "process/work_directory.hpp"
+#include "build/tasks.hpp"
+#include "profile/default_targets.hpp"
 #include "profile/kind_choice.hpp"
-#include "program/trial.hpp"
+#include "profile/untuned_profile.hpp"
+#include "prove/proofs.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace clbake::builder::build {
 using namespace process;
+using namespace prove;
 namespace {
 
 namespace fs = std::filesystem;
 
+struct PreviousBundle {
+  cache::Contents contents;  // empty when there is no file, or none that can be read
+  std::string unread;        // why an existing file could not be read
+};
+
+PreviousBundle read_previous(const std::string& path) {
+  Result<NamedBundle> bundle = read_bundle(path);
+  if (bundle) return {std::move(bundle->contents), {}};
+  if (bundle.status().code() == Code::not_found) return {};
+  return {{}, bundle.status().message()};
+}
+
+// True when the job needs no second baking. Another version of clbake, or another offline compiler, may make something
+// else; a driver is part of the target.
+bool is_finished(const Job& job, const Task& task) {
+  const auto made_here = [](const cache::Entry& entry) {
+    return !entry.proof.tools.empty() && entry.proof.tools.front() == compile::this_clbake();
+  };
+  if (job.entries.empty() || !std::all_of(job.entries.begin(), job.entries.end(), made_here)) return false;
+  if (!same_work(job, task.job)) return false;
+  if (!task.offline()) return all_proven(job) && !noise_possible(job);
+  const std::vector<cache::Tool>& tools = job.entries.front().proof.tools;  // the native one's
+  return std::equal(tools.begin() + 1, tools.end(), task.tools.begin(), task.tools.end());
+}
+
+// Ends the tasks whose work the previous bundle or an interrupted build has done: same target, variant and source, by
+// this version of clbake and, for an offline target, by the same compilers.
+void reuse_finished(std::vector<Task>& tasks, const PreviousBundle& previous) {
+  const std::vector<Job> jobs = jobs_of(previous.contents);
+  for (Task& task : tasks) {
+    const auto found = std::find_if(jobs.begin(), jobs.end(), [&](const Job& job) { return is_finished(job, task); });
+    if (found != jobs.end()) {
+      task.accept(found->entries, JobReport::Outcome::reused);
+      continue;
+    }
+    // Nothing proves the programs of an offline target.
+    Result<Job> unfinished =
+        task.offline() ? read_job(task.compiled_file()) : read_proven(task.compiled_file(), task.proven_file());
+    if (unfinished && is_finished(*unfinished, task)) {
+      task.accept(std::move(unfinished->entries), JobReport::Outcome::reused);
+    }
+  }
+}
+
+// How many entries of `before` have no entry of the same target, variant name and form in `after`.
+std::size_t count_missing(const cache::Contents& before, const cache::Contents& after) {
+  const auto key = [](const cache::Contents& contents, const cache::Entry& entry) {
+    return std::make_tuple(identity(contents.targets[entry.target]), contents.variants[entry.variant].name, entry.form);
+  };
+  std::set<std::tuple<std::string, std::string, cache::Form>> present;
+  for (const cache::Entry& entry : after.entries) present.insert(key(after, entry));
+  return static_cast<std::size_t>(std::count_if(before.entries.begin(), before.entries.end(), [&](const auto& entry) {
+    return present.count(key(before, entry)) == 0;
+  }));
+}
+
 // Faults that the author of a program can mend are in the proof's note.
 void add_remark(const Task& task, BuildReport& report) {
   const cache::Proof& proof = task.report.proof;
-  const bool compiles = proof.proven && !proof.jit_free && task.job.entries.front().form == cache::Form::native;
-  if (!compiles && proof.note.find(program::kNotListed) == std::string::npos) return;
-  report.remarks.insert("program " + task.report.variant + " on " + task.report.device + ": " +
-                        (proof.note.empty() ? "not JIT-free" : proof.note));
+  if (!proof.proven || proof.jit_free || task.job.entries.front().form != cache::Form::native) return;
+  report.remarks.insert("program " + task.report.variant + " on " + task.report.device + ": " + proof.note);
 }
 
 BuildReport report_on(const Plan& plan) {
   BuildReport report;
-  report.profiles = plan.profiles;
   for (const Task& task : plan.tasks) {
     report.jobs.push_back(task.report);
     report.failed += task.failed() ? 1 : 0;
@@ -43,7 +100,6 @@ BuildReport report_on(const Plan& plan) {
     report.not_proven += proof.proven ? 0 : 1;
     report.not_jit_free += proof.proven && !proof.jit_free ? 1 : 0;
     if (task.job.variant.is_program()) add_remark(task, report);
-    if (const char* remark = builder_platform_of(task.job.target).remark) report.remarks.insert(remark);
   }
   report.jobs.insert(report.jobs.end(), plan.unfit.begin(), plan.unfit.end());
   report.failed += plan.unfit.size();
@@ -57,6 +113,20 @@ void remove_measurements(cache::Contents& contents) {
     proof.create_us = proof.build_us = proof.kernel_us = proof.first_us = proof.steady_us = 0;
     proof.note.clear();
   }
+}
+
+// The profile of contents.targets[target]: the bake_list's choice among the variants that were baked, and the defaults.
+cache::Profile baked_profile(const cache::Contents& contents, std::uint32_t target, const BakeList& bake_list) {
+  std::map<std::string, std::uint32_t> baked;
+  for (const cache::Entry& entry : contents.entries) {
+    if (entry.target == target) baked.emplace(contents.variants[entry.variant].name, entry.variant);
+  }
+  cache::Profile profile = bake_list.choice;
+  profile.target = target;
+  profile::keep_if(profile, [&](const GemmKind&, std::uint32_t v) { return baked.count(bake_list.named[v]) > 0; });
+  profile::for_each_variant(profile, [&](std::uint32_t& v) { v = baked[bake_list.named[v]]; });
+  profile.defaults = profile::untuned_profile(contents, target, bake_list.type).defaults;
+  return profile;
 }
 
 // The entries and profiles of the tasks that did not fail.
@@ -74,17 +144,6 @@ cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<Ba
   return contents;
 }
 
-// Replaces the file in one step, unless it already holds these bytes: its modification time then stays true.
-Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
-  std::ifstream file(path, std::ios::binary);
-  const cache::Bytes present{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.is_open() && present == bytes) return {};
-  // The same bundle, signed, stays signed.
-  const Result<cache::Bytes> without = cache::with_signatures({present.data(), present.size()}, {});
-  if (without && *without == bytes) return {};
-  return cache::write_file(path, {bytes.data(), bytes.size()});
-}
-
 cache::PackOptions pack_options(const StageContext& context) {
   constexpr std::size_t kBetweenReports = 1000;  // programs: some seconds
   const auto report = [&steps = context.steps, reported = std::size_t{0}](std::size_t done, std::size_t all) mutable {
@@ -99,18 +158,18 @@ cache::PackOptions pack_options(const StageContext& context) {
 Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const StageContext& context,
                          const std::vector<BakeList>& bake_lists, const PreviousBundle& previous) {
   BuildReport report = report_on(plan);
-  const char* remark = plan.tasks.empty() ? nullptr : builder_platform_of(plan.tasks[0].job.target).remark;
   cache::Contents contents = contents_of(plan.tasks, bake_lists);
   if (contents.entries.empty()) {
-    return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause +
-                                    (remark ? "; " + std::string(remark) : std::string())};
+    return {Code::build_failed, "every variant failed; the first: " + report.jobs[0].cause};
   }
-  carry_over(previous, plan.tasks, options, contents, report);
+  if (!previous.unread.empty()) report.remarks.insert("the earlier file was of no use: " + previous.unread);
+  report.dropped = count_missing(previous.contents, contents);
+  profile::add_default_targets(contents);
   if (options.reproducible) remove_measurements(contents);
   const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
-  const Status written = write_if_changed(options.output, *bytes);
+  const Status written = cache::write_file(options.output, {bytes->data(), bytes->size()});
   if (!written) return written;
   return report;
 }
@@ -125,7 +184,8 @@ Result<BuildReport> build_in(const std::string& work_directory, const BuildOptio
   if (!options.fresh) reuse_finished(plan.tasks, previous);
   std::size_t count = 0;
   for (const Task& task : plan.tasks) count += !task.pending() ? 0U : task.offline() ? 1U : 2U;
-  Steps steps(count, progress);
+  Steps steps{progress, {0, count, {}, {}}};
+  steps.tell({});
   for (const JobReport& job : plan.unfit) steps.tell({}, job.variant + " on " + job.device + ": " + job.cause);
   const StageContext context{options.worker, options.timeout, options.parallel, options.fresh, work_directory, cancel,
                              steps};
@@ -165,13 +225,6 @@ Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeLis
   const Code code = report.status().code();
   if (report || code == Code::build_failed || code == Code::invalid_argument) work->remove();
   return report;
-}
-
-Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
-                          const std::function<void(const Progress&)>& progress) {
-  const Result<std::vector<BakeList>> bake_lists = bake_lists_for(options);
-  if (!bake_lists) return bake_lists.status();
-  return build(options, *bake_lists, cancel, progress);
 }
 
 }  // namespace clbake::builder::build

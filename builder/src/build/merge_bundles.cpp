@@ -23,23 +23,6 @@ bool is_of_overlay(const std::string& path) {
   return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-Result<NamedBundle> read_verified(const std::string& path) {
-  const Result<cache::Bundle> bundle = cache::Bundle::open(path);
-  if (!bundle) return bundle.status();
-  Status whole = bundle->verify();
-  if (whole) whole = release::check_digests(*bundle);
-  if (!whole) return whole.within(path);
-  const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
-  if (!signatures) return signatures.status().within(path);
-  Result<cache::Contents> contents = bundle->decode();
-  if (!contents) return contents.status().within(path);
-  NamedBundle read{path, std::move(*contents), signatures->size()};
-  if (!is_of_overlay(path)) return read;
-  // Runtimes prove nothing: whatever such a file says, it has not been proven.
-  for (cache::Entry& entry : read.contents.entries) entry.proof = cache::Proof();
-  return read;
-}
-
 bool better(const cache::Proof& a, const cache::Proof& b) {
   return std::tie(a.proven, a.jit_free) > std::tie(b.proven, b.jit_free);
 }
@@ -146,17 +129,34 @@ Result<std::vector<std::string>> bundles_in(const std::string& directory) {
 
 }  // namespace
 
+Result<NamedBundle> read_bundle(const std::string& path) {
+  const Result<cache::Bundle> bundle = cache::Bundle::open(path);
+  if (!bundle) return bundle.status();
+  Status whole = bundle->verify();
+  if (whole) whole = release::check_digests(*bundle);
+  if (!whole) return whole.within(path);
+  const Result<std::vector<cache::Signature>> signatures = bundle->signatures();
+  if (!signatures) return signatures.status().within(path);
+  Result<cache::Contents> contents = bundle->decode();
+  if (!contents) return contents.status().within(path);
+  NamedBundle read{path, std::move(*contents), signatures->size()};
+  if (!is_of_overlay(path)) return read;
+  // Runtimes prove nothing: whatever such a file says, it has not been proven.
+  for (cache::Entry& entry : read.contents.entries) entry.proof = cache::Proof();
+  return read;
+}
+
 Status read_bundles(const std::string& path, std::vector<NamedBundle>& bundles, std::vector<std::string>& left_out) {
   std::error_code ignored;  // of a path that is not there the opening will tell
   if (!fs::is_directory(path, ignored)) {
-    Result<NamedBundle> bundle = read_verified(path);
+    Result<NamedBundle> bundle = read_bundle(path);
     if (bundle) bundles.push_back(std::move(*bundle));
     return bundle.status();
   }
   const Result<std::vector<std::string>> files = bundles_in(path);
   if (!files) return files.status();
   for (const std::string& file : *files) {
-    Result<NamedBundle> bundle = read_verified(file);
+    Result<NamedBundle> bundle = read_bundle(file);
     if (bundle) {
       bundles.push_back(std::move(*bundle));
     } else {

@@ -1,10 +1,10 @@
-#include <clbake/builder/release/prove_bundle.hpp>
+#include <clbake/builder/build.hpp>
+#include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/builder/scratch.hpp>
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include "build/tasks.hpp"
-#include "process/work_directory.hpp"
 #include "profile/default_targets.hpp"
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
@@ -75,17 +75,6 @@ cache::Entry& place_of(cache::Contents& contents, std::uint32_t target, std::uin
 std::size_t count_unproven(const cache::Contents& contents) {
   return static_cast<std::size_t>(std::count_if(contents.entries.begin(), contents.entries.end(),
                                                 [](const cache::Entry& entry) { return !entry.proof.proven; }));
-}
-
-Result<cache::Contents> read_intact(const std::string& path) {
-  const Result<Bundle> bundle = Bundle::open(path);
-  if (!bundle) return bundle.status();
-  const Status intact = bundle->verify();
-  if (!intact) return intact.within(path);
-  Result<cache::Contents> contents = bundle->decode();
-  if (!contents) return contents.status().within(path);
-  profile::add_default_targets(*contents);  // of a bundle that no build made
-  return contents;
 }
 
 std::vector<Candidate> candidates_for(const cache::Contents& contents, const ProveOptions& options) {
@@ -183,8 +172,10 @@ void renew_profile(cache::Contents& contents, const Candidate& candidate) {
 
 Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<bool>& cancel,
                                  const std::function<void(const Progress&)>& progress) {
-  Result<cache::Contents> contents = read_intact(options.file);
-  if (!contents) return contents.status();
+  Result<NamedBundle> bundle = read_bundle(options.file);
+  if (!bundle) return bundle.status();
+  cache::Contents* const contents = &bundle->contents;
+  profile::add_default_targets(*contents);  // of a bundle that no build made
   std::vector<Candidate> candidates = candidates_for(*contents, options);
   if (const std::size_t unproven = count_unproven(*contents); candidates.empty() && unproven > 0) {
     return {Code::no_entry, options.file + ": " + std::to_string(unproven) +
@@ -199,7 +190,8 @@ Result<ProveReport> prove_locked(const ProveOptions& options, const std::atomic<
     tasks[i].report.variant = tasks[i].job.variant.name;
     tasks[i].stem = files->path() + "/" + std::to_string(i);
   }
-  Steps steps(tasks.size(), progress);
+  Steps steps{progress, {0, tasks.size(), {}, {}}};
+  steps.tell({});
   const Status status = prove_tasks(tasks, {options.worker, options.timeout, 1, true, files->path(), cancel, steps});
   ProveReport report;
   for (std::size_t i = 0; i < tasks.size() && !tasks[i].pending(); ++i) {

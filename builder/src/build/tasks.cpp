@@ -33,22 +33,6 @@ void Task::fail(const std::string& cause) {
   report.cause = cause;
 }
 
-Steps::Steps(std::size_t steps, const std::function<void(const Progress&)>& report) : report_(report) {
-  state_.steps = steps;
-  tell({});
-}
-
-void Steps::done(const std::string& last, const std::string& failure) {
-  ++state_.steps_done;
-  tell(last, failure);
-}
-
-void Steps::tell(const std::string& last, const std::string& failure) {
-  state_.last = last;
-  state_.failure = failure;
-  if (report_) report_(state_);
-}
-
 Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                 const std::string& work_directory) {
   Plan plan;
@@ -56,8 +40,7 @@ Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_l
     const auto is_twin = [&](const Task& task) { return task.job.target == device.target; };
     if (std::any_of(plan.tasks.begin(), plan.tasks.end(), is_twin)) return;
     const BakeList& bake_list = bake_lists[number];
-    const std::string name = offline ? offline->name : device.target.device_name;
-    if (!bake_list.profile.empty()) plan.profiles.push_back({name, bake_list.profile});
+    const std::string& name = bake_list.device;
     Task like;
     like.bake_list = number;
     like.report.device = name;

@@ -6,7 +6,7 @@
 // proves (.compiled), and into the bundle. Between them only proofs are written (.proven).
 #pragma once
 
-#include <clbake/builder/bake_list.hpp>
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/jobs.hpp>
 
 namespace clbake::builder::build {
@@ -35,7 +35,6 @@ struct Task {
 
 struct Plan {
   std::vector<Task> tasks;
-  std::vector<ProfileReport> profiles;
   std::vector<JobReport> unfit;  // winners of profiles, and programs, that cannot be baked for their device
 };
 
@@ -44,17 +43,20 @@ struct Plan {
 Plan plan_tasks(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                 const std::string& work_directory);
 
-// Counts steps and reports each. `report` may be empty.
-class Steps {
- public:
-  Steps(std::size_t steps, const std::function<void(const Progress&)>& report);
-  void skip_one() { --state_.steps; }
-  void done(const std::string& last, const std::string& failure = {});
-  void tell(const std::string& last, const std::string& failure = {});  // that is no step
+// Counts steps and reports each.
+struct Steps {
+  const std::function<void(const Progress&)>& report;  // may be empty
+  Progress state = {};
 
- private:
-  const std::function<void(const Progress&)>& report_;
-  Progress state_;
+  void done(const std::string& last, const std::string& failure = {}) {
+    ++state.steps_done;
+    tell(last, failure);
+  }
+  void tell(const std::string& last, const std::string& failure = {}) {  // that is no step
+    state.last = last;
+    state.failure = failure;
+    if (report) report(state);
+  }
 };
 
 struct StageContext {

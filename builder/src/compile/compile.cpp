@@ -1,9 +1,11 @@
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/gemm_run.hpp>
 #include <clbake/builder/jobs.hpp>
+#include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
 #include <clbake/platform.hpp>
-#include "compile/entries_for_bundle.hpp"
+#include "compile/nvidia/cubin.hpp"
+#include "compile/offline/offline_compile.hpp"
 #include "program/trial_run.hpp"
 
 #include <cstdlib>
@@ -12,6 +14,37 @@
 namespace clbake::builder::compile {
 using namespace program;
 namespace {
+
+// NVIDIA's driver answers with PTX, which it assembles at every load: 25 to 300 ms on an H200, with driver 580.159.04.
+// It takes machine code (a cubin) as well, which loads in 0.05 ms. The PTX goes along: later architectures skip the
+// front end with it, and so does this one when a driver refuses the machine code. A load costs about 9 us for each
+// kernel in a program, so a program holds the kernels of one variant and no other. Nothing has to be launched: machine
+// code is the same for every launch shape. Variants whose front end is clang's get its PTX in place of the driver's.
+Status add_machine_code(const Compiled& compiled, const cache::Source& source, std::vector<cache::Entry>& entries) {
+  cache::Entry& portable = entries.front();
+  const std::string& architecture = compiled.target.architecture;
+  if (is_clangs(compiled.variant)) {
+    const Result<Ptx> ptx = clang_ptx(source, compiled.variant, architecture);
+    if (!ptx) return ptx.status();
+    portable.program.assign(ptx->text.begin(), ptx->text.end());
+    portable.proof.tools = ptx->tools;
+  }
+  const std::string ptx(portable.program.begin(), portable.program.end());
+  Result<Cubin> cubin = assemble(ptx, architecture);
+  if (!cubin && is_for_one_architecture(ptx)) return cubin.status();
+  if (!cubin) {  // the portable form alone is better than nothing, and the proof says what it costs
+    portable.proof.note = "no machine code: " + cubin.status().message();
+    return {};
+  }
+  cache::Entry native;
+  native.program = std::move(cubin->bytes);
+  native.newer_driver = true;
+  native.proof.tools = portable.proof.tools;
+  native.proof.tools.push_back(cubin->tool);
+  if (is_for_one_architecture(ptx)) entries.clear();
+  entries.insert(entries.begin(), std::move(native));
+  return {};
+}
 
 constexpr const char* kSpecialise = "POCL_BINARY_SPECIALIZE_WG";
 
@@ -49,12 +82,10 @@ Status check_signatures(const Job& job, const Place& place) {
   return {};
 }
 
-// Every trial at the sizes that the manifest lists. What a size outside of the list costs is for the proof to find.
 Status run_trials(const Job& job, const Place& place, cl_program program) {
   const Result<std::vector<TriedKernel>> kernels = parse_trial(job.variant.trial);
   if (!kernels) return kernels.status();
   for (const TrialCase& tried : cases_of(*kernels)) {
-    if (!tried.is_listed()) continue;
     announce(tried);
     Result<TrialRun> run = TrialRun::create(place.session, place.device, program, tried);
     Status status = run ? run->run().status() : run.status();
@@ -123,6 +154,21 @@ Result<std::vector<cache::Entry>> compile_variant(const Job& job, const std::str
 }
 
 }  // namespace
+
+Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source) {
+  Result<std::vector<cache::Entry>> entries = finalize(compiled);
+  if (!entries || !process::builder_platform_of(compiled.target).assembles) return entries;
+  if (entries->front().form != cache::Form::portable) return entries;
+  const Status added = add_machine_code(compiled, source, *entries);
+  if (!added) return added;
+  return entries;
+}
+
+cache::Tool this_clbake() { return {"clbake", CLBAKE_VERSION}; }
+
+void sign(std::vector<cache::Entry>& entries) {
+  for (cache::Entry& entry : entries) entry.proof.tools.insert(entry.proof.tools.begin(), this_clbake());
+}
 
 Status compile_job(const std::string& path, const std::string& output, bool plain) {
   Result<Job> job = read_job(path);

@@ -2,7 +2,7 @@
 #include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
 
-#include "process/digest.hpp"
+#include "process/text_file.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,7 +1,6 @@
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
-#include "process/digest.hpp"
 #include "process/json_reader.hpp"
 #include "process/text_file.hpp"
 

@@ -3,7 +3,6 @@
 #include <clbake/cache/writer.hpp>
 #include <clbake/exceptions_to_status.hpp>
 
-#include "process/digest.hpp"
 #include "process/json_reader.hpp"
 #include "process/text_file.hpp"
 

@@ -1,10 +1,9 @@
 // From machines to pieces of work: tune each device in shards, join the shards, bake each device and offline target,
 // join the bundles, check and report the result.
-#include <clbake/builder/bake_list.hpp>
+#include <clbake/builder/build.hpp>
 #include <clbake/builder/fleet/plan.hpp>
 #include <clbake/builder/programs.hpp>
 
-#include "process/digest.hpp"
 #include "process/text_file.hpp"
 
 #include <algorithm>

@@ -3,12 +3,10 @@
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
-#include "process/digest.hpp"
 #include "process/text_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <cerrno>
 #include <cstring>
@@ -68,35 +66,21 @@ bool can_continue_from(Stage stage, const std::string& path) {
 // Held as long as the object lives. The kernel releases the lock of a process that is killed.
 class PieceLock {
  public:
-  // Null when another process holds it. Fails with io when the file cannot be created or locked.
+  // Locks the piece's log. Null when another process holds it. Fails with io when it cannot be created or locked.
   static Result<std::unique_ptr<PieceLock>> try_lock(const std::string& path) {
-    while (true) {
-      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-      if (descriptor < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
-      if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
-        struct stat state {};
-        if (fstat(descriptor, &state) == 0 && state.st_nlink > 0) {
-          return std::unique_ptr<PieceLock>(new PieceLock(path, descriptor));
-        }
-        close(descriptor);  // its holder has just removed the file: open the next one
-        continue;
-      }
-      const int error = errno;
-      close(descriptor);
-      if (error == EWOULDBLOCK) return std::unique_ptr<PieceLock>();
-      if (error != ESTALE) return {Code::io, path + ": cannot lock: " + std::strerror(error)};  // ESTALE: just removed
-    }
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
+    std::unique_ptr<PieceLock> lock(new PieceLock(descriptor));
+    if (flock(descriptor, LOCK_EX | LOCK_NB) == 0) return lock;
+    if (errno == EWOULDBLOCK) return std::unique_ptr<PieceLock>();
+    return {Code::io, path + ": cannot lock: " + std::strerror(errno)};
   }
   PieceLock(const PieceLock&) = delete;
   PieceLock& operator=(const PieceLock&) = delete;
-  ~PieceLock() {
-    unlink(path_.c_str());  // before the lock goes, so that nobody removes the next one's file
-    close(descriptor_);
-  }
+  ~PieceLock() { close(descriptor_); }
 
  private:
-  PieceLock(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
-  std::string path_;
+  explicit PieceLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
 };
 
@@ -140,7 +124,7 @@ class Worker {
     if (!obstacle.empty()) return PieceResult{PieceState::elsewhere, false, obstacle};
     const std::string missing = missing_input(piece);
     if (!missing.empty()) return PieceResult{PieceState::waiting, false, missing};
-    const Result<std::unique_ptr<PieceLock>> lock = PieceLock::try_lock(unfinished(piece.id + ".lock"));
+    const Result<std::unique_ptr<PieceLock>> lock = PieceLock::try_lock(log_of(piece));
     if (!lock) return lock.status();
     if (!*lock) return PieceResult{PieceState::busy, false, "another process is at work on it"};
     result = look_at(manifest_, piece);  // another process may have done it meanwhile
@@ -151,7 +135,7 @@ class Worker {
 
  private:
   std::string absolute(const std::string& path) const { return manifest_.directory + "/" + path; }
-  std::string unfinished(const std::string& name) const { return absolute("pieces/unfinished/" + name); }
+  std::string log_of(const Piece& piece) const { return absolute("pieces/" + piece.id + ".log"); }
 
   // Why the piece cannot be done yet; empty when it can.
   std::string missing_input(const Piece& piece) {
@@ -180,20 +164,18 @@ class Worker {
     command.arguments.insert(command.arguments.end(), piece.command.begin(), piece.command.end());
     command.arguments.back() = partial;
     command.directory = manifest_.directory;
-    command.log = absolute("pieces/" + piece.id + ".log");
-    Exit exit;
-    std::vector<Command> commands = {command};
-    const Status ran = run_all(commands, 1, kNoTimeout, cancel_, [&](std::size_t, const Exit& e) { exit = e; });
-    if (!ran) return ran;
-    if (!exit.ok() && (exit.signal != 0 || exit.code != kLeftOutExit)) {
-      return PieceResult{PieceState::failed, false, describe(exit, command, kNoTimeout) + " (" + command.log + ")"};
+    command.log = log_of(piece);
+    const Result<Exit> exit = process::run(command, kNoTimeout, cancel_);
+    if (!exit) return exit.status();
+    if (!exit->ok() && (exit->signal != 0 || exit->code != kLeftOutExit)) {
+      return PieceResult{PieceState::failed, false, describe(*exit, command, kNoTimeout) + " (" + command.log + ")"};
     }
     fs::rename(absolute(partial), output, error);
     if (error) return PieceResult{PieceState::failed, false, output + ": " + error.message()};
     PieceResult result = look_at(manifest_, piece);
     result.made = result.state == PieceState::done;
     if (!result.made) result.state = PieceState::failed;
-    if (result.made && !exit.ok()) result.cause = "left something out: " + command.log + " names it";
+    if (result.made && !exit->ok()) result.cause = "left something out: " + command.log + " names it";
     return result;
   }
 

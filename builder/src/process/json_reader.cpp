@@ -11,16 +11,6 @@ namespace {
 constexpr std::size_t kMostNames = 64;  // of an object
 constexpr std::size_t kMostDepth = 16;
 
-std::string describe(const Json::parse_error& error, const std::string& text) {
-  const std::size_t at = std::min(error.byte, text.size());
-  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-  const std::string what = error.what();  // "[json.exception...] parse error at ...: CAUSE"
-  const std::size_t cause = what.find(": ");
-  return "line " + std::to_string(line) + ", byte " + std::to_string(error.byte) + ": " +
-         (at == text.size() ? "the text ends too early: " : "") +
-         what.substr(cause == std::string::npos ? 0 : cause + 2);
-}
-
 }  // namespace
 
 Result<Json> parse_json(const std::string& text) {
@@ -42,10 +32,9 @@ Result<Json> parse_json(const std::string& text) {
   };
   try {
     return Json::parse(text, check);
-  } catch (const Json::parse_error& error) {
-    return {Code::malformed, describe(error, text)};
   } catch (const Json::exception& error) {
-    return {Code::malformed, error.what()};
+    const std::string what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 2: CAUSE"
+    return {Code::malformed, what.substr(what.find("] ") + 2)};
   } catch (const std::length_error& error) {
     return {Code::malformed, error.what()};
   }

@@ -12,7 +12,7 @@ namespace clbake::builder::process {
 
 using Json = nlohmann::ordered_json;
 
-// The value of the text. Fails with malformed: not JSON (with line and byte), nested more than 16 deep, or an
+// The value of the text. Fails with malformed: not JSON (with line and column), nested more than 16 deep, or an
 // object that has a name twice, of which one value would be lost, or more than 64 names.
 Result<Json> parse_json(const std::string& text);
 

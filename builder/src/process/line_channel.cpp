@@ -1,7 +1,5 @@
 #include "process/line_channel.hpp"
 
-#include "process/spawn.hpp"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>

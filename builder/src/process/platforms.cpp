@@ -7,58 +7,24 @@ namespace {
 
 using Id = PlatformId;
 
-// Seen with Mesa 22.3 to 24.
-constexpr const char* kRusticlRemark =
-    "rusticl keeps SPIR-V and no machine code: its entries still compile at load, so that little is gained from "
-    "baking them";
-
 const std::vector<BuilderPlatform>& rows() {
-  // id, alias, is_cpu, finish_waits, assembles, evidence, remark, caches, steady
+  // id, evidence, caches, alias, is_cpu, finish_waits, assembles
   static const std::vector<BuilderPlatform> all = {
-      // POCL_AFFINITY pins threads to cores: two of them often share one in a process's first milliseconds otherwise,
-      // and a launch of a millisecond takes once or twice its time at random.
-      {Id::pocl,
-       "PoCL",
-       true,
-       true,
-       false,
-       Evidence::files,
-       nullptr,
-       {{"POCL_CACHE_DIR", ""}, {"POCL_KERNEL_CACHE", "1"}},
-       {{"POCL_AFFINITY", "1"}}},
-      {Id::nvidia,
-       "",
-       false,
-       true,
-       true,
-       Evidence::cpu_time,
-       nullptr,
-       {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}},
-       {}},
-      {Id::amd, "", false, true, false, Evidence::wall_time, nullptr, {}, {}},
-      {Id::intel_gpu,
-       "NEO",
-       false,
-       true,
-       false,
-       Evidence::wall_time,
-       nullptr,
-       {{"NEO_CACHE_DIR", ""}, {"NEO_CACHE_PERSISTENT", "1"}},
-       {}},
-      {Id::intel_cpu, "", true, true, false, Evidence::cpu_time, nullptr, {}, {}},
+      {Id::pocl, Evidence::files, {{"POCL_CACHE_DIR", ""}, {"POCL_KERNEL_CACHE", "1"}}, "PoCL", true},
+      {Id::nvidia, Evidence::cpu_time, {{"CUDA_CACHE_PATH", ""}, {"CUDA_CACHE_DISABLE", "0"}}, "", false, true, true},
+      {Id::amd, Evidence::wall_time, {}},
+      {Id::intel_gpu, Evidence::wall_time, {{"NEO_CACHE_DIR", ""}, {"NEO_CACHE_PERSISTENT", "1"}}, "NEO"},
+      {Id::intel_cpu, Evidence::cpu_time, {}, "", true},
       // finish_waits: rusticl's clFinish was seen to return before such commands had ended.
       {Id::rusticl,
+       Evidence::cpu_time,
+       {{"MESA_SHADER_CACHE_DIR", ""}, {"MESA_SHADER_CACHE_DISABLE", "false"}},
        "",
        false,
-       false,
-       false,
-       Evidence::cpu_time,
-       kRusticlRemark,
-       {{"MESA_SHADER_CACHE_DIR", ""}, {"MESA_SHADER_CACHE_DISABLE", "false"}},
-       {}},
-      {Id::oclgrind, "", true, true, false, Evidence::cpu_time, nullptr, {}, {}},
+       false},
+      {Id::oclgrind, Evidence::cpu_time, {}, "", true},
       // Other drivers, AMD's among them, keep their caches where the desktop's standard says.
-      {Id::other, "", false, true, false, Evidence::wall_time, nullptr, {{"XDG_CACHE_HOME", ""}}, {}},
+      {Id::other, Evidence::wall_time, {{"XDG_CACHE_HOME", ""}}},
   };
   return all;
 }
@@ -78,10 +44,8 @@ Environment driver_cache_environment(const std::string& directory) {
   return all;
 }
 
-Environment steady_environment() {
-  Environment all;
-  for (const BuilderPlatform& row : rows()) all.insert(all.end(), row.steady.begin(), row.steady.end());
-  return all;
-}
+// PoCL's threads are pinned to cores: two of them often share one in a process's first milliseconds otherwise, and a
+// launch of a millisecond takes once or twice its time at random.
+Environment steady_environment() { return {{"POCL_AFFINITY", "1"}}; }
 
 }  // namespace clbake::builder::process

@@ -1,4 +1,6 @@
-#include "process/spawn.hpp"
+#include <clbake/builder/process.hpp>
+
+#include <clbake/builder/platforms.hpp>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -20,6 +23,7 @@ extern char** environ;
 namespace clbake::builder::process {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 // Tells a child who started it.
@@ -158,6 +162,17 @@ std::string last_line(const std::string& path) {
   return last;
 }
 
+constexpr std::uintmax_t kLeastSpace = 1 << 20;  // less than a worker's files and a driver's cache need
+
+// True when the disk of the worker's files is full. A driver whose cache does not fit ends the process in its own ways.
+bool no_space(const Command& command) {
+  std::error_code error;
+  const fs::space_info space = fs::space(fs::path(command.log).parent_path(), error);
+  return !error && space.available < kLeastSpace;
+}
+
+bool exited_with(const Exit& exit, int code) { return exit.signal == 0 && !exit.timed_out && exit.code == code; }
+
 }  // namespace
 
 std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
@@ -191,6 +206,14 @@ Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::s
   return {};
 }
 
+Result<Exit> run(const Command& command, std::chrono::seconds timeout, const std::atomic<bool>& cancel) {
+  std::vector<Command> commands = {command};
+  Exit result;
+  const Status ran = run_all(commands, 1, timeout, cancel, [&](std::size_t, const Exit& exit) { result = exit; });
+  if (!ran) return ran;
+  return result;
+}
+
 void end_with_parent() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const char* parent = std::getenv(kParentVariable);  // the parent may have died before that call
@@ -209,5 +232,39 @@ std::string own_path() {
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
+
+Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
+                       const ScratchDirectory& cache, const std::string& log) {
+  std::error_code ignored;
+  fs::remove(arguments.back(), ignored);
+  Command command;
+  command.arguments = {worker, "worker"};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  command.environment = driver_cache_environment(cache.path());
+  for (auto& variable : steady_environment()) command.environment.push_back(std::move(variable));
+  command.log = log;
+  return command;
+}
+
+std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout) {
+  if (!exit.timed_out && exit.code != kWorkerIoExit && no_space(command)) {
+    return "no space left on the disk of " + fs::path(command.log).parent_path().string();
+  }
+  std::string cause = describe(exit, command, timeout);
+  if (exit.signal == 0 && !exit.timed_out) return cause;  // the last line of the log
+  const std::string mark = kTriedMark;
+  std::string tried;
+  std::ifstream log(command.log);
+  for (std::string line; std::getline(log, line);) {
+    if (line.rfind(mark, 0) == 0) tried = line.substr(mark.size());
+  }
+  if (tried.empty()) return cause;
+  return tried + ": " + cause + (exit.timed_out ? "" : "; perhaps the kernel accesses memory outside of its buffers");
+}
+
+bool is_full_disk(const Exit& exit, const Command& command) {
+  return exited_with(exit, kWorkerIoExit) || (!exit.ok() && !exit.timed_out && no_space(command));
+}
+bool is_wrong_result(const Exit& exit) { return exited_with(exit, kWorkerWrongExit); }
 
 }  // namespace clbake::builder::process

@@ -1,10 +1,11 @@
-// Files of text that a user names.
+// Files of text that a user names, and digests of texts.
 #pragma once
 
 #include <clbake/status.hpp>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace clbake::builder::process {
 
@@ -18,5 +19,11 @@ Result<std::string> read_input(const std::string& path, std::uintmax_t most_byte
 
 // "standard input" for "-", else the path: how messages name an input.
 std::string input_name(const std::string& path);
+
+// XXH64 of the bytes, as 16 hexadecimal digits.
+std::string digest(const std::string& bytes);
+
+// The same of a list of texts: differs, too, when the same characters are divided among the texts in another way.
+std::string digest(const std::vector<std::string>& texts);
 
 }  // namespace clbake::builder::process

@@ -1,6 +1,5 @@
 #include "program/flatten.hpp"
 
-#include "process/digest.hpp"
 #include "process/text_file.hpp"
 
 #include <algorithm>

@@ -206,8 +206,12 @@ bool read_kernel(JsonReader& reader, const JsonValue& at, TriedKernel& kernel) {
   });
   const auto read_trial = [&](JsonReader&, const JsonValue& v, Trial& trial) {
     const auto global = json_field("global", [&](const JsonValue& e) { return read_extents(reader, e, trial.global); });
-    const auto local =
-        json_field("local", [&](const JsonValue& e) { return read_extents(reader, e, trial.local.emplace()); });
+    const auto local = json_field("local", [&](const JsonValue& e) {
+      if (!read_extents(reader, e, trial.local.emplace())) return false;
+      const std::vector<Extents3>& all = kernel.work_group_sizes;
+      return std::find(all.begin(), all.end(), *trial.local) != all.end() ||
+             reader.fail(e, size_text(*trial.local) + " is none of \"work_group_sizes\"");
+    });
     const auto arguments = json_field("arguments", [&](const JsonValue& list) {
       return read_list(reader, list, 0, kMaxArguments, trial.arguments, read_argument);
     });
@@ -230,11 +234,6 @@ std::string size_text(const Extents3& size) {
   return std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
 }
 
-bool TrialCase::is_listed() const {
-  const std::vector<Extents3>& sizes = kernel.work_group_sizes;
-  return std::find(sizes.begin(), sizes.end(), size) != sizes.end();
-}
-
 std::string TrialCase::name() const { return "kernel " + kernel.name + ", work-group size " + size_text(size); }
 
 std::vector<TrialCase> cases_of(const std::vector<TriedKernel>& kernels) {
@@ -245,16 +244,6 @@ std::vector<TrialCase> cases_of(const std::vector<TriedKernel>& kernels) {
     }
   }
   return cases;
-}
-
-std::string not_listed(const std::vector<std::string>& kernels, const cache::Variant& program) {
-  std::string names;
-  for (const std::string& kernel : kernels) {
-    const auto is_it = [&](const cache::Launch& launch) { return launch.kernel_name == kernel; };
-    if (std::any_of(program.launches.begin(), program.launches.end(), is_it)) continue;
-    names += (names.empty() ? "" : ", ") + kernel;
-  }
-  return names.empty() ? names : kNotListed + names;
 }
 
 bool read_kernels(JsonReader& reader, const JsonValue& at, std::vector<TriedKernel>& kernels) {

@@ -49,7 +49,7 @@ using Extents3 = std::array<std::uint32_t, 3>;
 
 struct Trial {
   Extents3 global = {1, 1, 1};
-  std::optional<Extents3> local;  // none: each of the kernel's work-group sizes
+  std::optional<Extents3> local;  // one of the kernel's work-group sizes; none: each of them
   std::vector<TrialArgument> arguments;
 };
 
@@ -68,15 +68,9 @@ struct TrialCase {
   const Trial& trial;
   Extents3 size;
 
-  // True when the size is one of the kernel's, which a program is finalized for.
-  bool is_listed() const;
   std::string name() const;  // "kernel rows, work-group size 64x1x1"
 };
 std::vector<TrialCase> cases_of(const std::vector<TriedKernel>& kernels);
-
-// "kernels that the manifest does not list: x, y", for a proof's note; empty when the program launches all `kernels`.
-inline constexpr const char* kNotListed = "kernels that the manifest does not list: ";
-std::string not_listed(const std::vector<std::string>& kernels, const cache::Variant& program);
 
 // Reads the list "kernels".
 bool read_kernels(process::JsonReader& reader, const process::JsonValue& at, std::vector<TriedKernel>& kernels);

@@ -1,11 +1,12 @@
 #include "program/trial_run.hpp"
 
 #include <clbake/builder/gemm_run.hpp>
-#include "process/worker.hpp"
+#include <clbake/builder/process.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <random>
 
 namespace clbake::builder::program {
 namespace {
@@ -27,14 +28,6 @@ const char* kind_name(TrialArgument::Kind kind) {
     case TrialArgument::Kind::local: break;
   }
   return "local memory";
-}
-
-// A number in [0, 1) that depends on the argument and the index alone (splitmix64).
-double random_part(std::size_t number, std::uint64_t index) {
-  std::uint64_t z = (number + 1) * 0xD1B54A32D192ED03U + (index + 1) * 0x9E3779B97F4A7C15U;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return static_cast<double>((z ^ (z >> 31)) >> 32) / 4294967296.0;
 }
 
 }  // namespace
@@ -83,11 +76,12 @@ Status check_signature(cl_kernel id, const Trial& trial) {
 
 cache::Bytes content_of(const TrialArgument& argument, std::size_t number) {
   const NumberType& type = *argument.type;
+  std::mt19937_64 random(number);
   cache::Bytes bytes(argument.bytes());
   for (std::uint64_t i = 0; i < argument.count; ++i) {
     double value = 0;
     if (argument.values.empty()) {
-      const double part = random_part(number, i);
+      const double part = static_cast<double>(random() >> 32U) / 4294967296.0;
       const double width = argument.high - argument.low;
       value = argument.low +
               (type.is_float() ? part * width : static_cast<double>(static_cast<std::int64_t>(part * (width + 1))));

@@ -1,7 +1,7 @@
 #include "prove/proofs.hpp"
 
 #include <clbake/builder/programs.hpp>
-#include "process/digest.hpp"
+#include "process/text_file.hpp"
 
 #include <algorithm>
 

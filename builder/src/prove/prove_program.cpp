@@ -7,7 +7,6 @@
 #include <iomanip>
 #include <limits>
 #include <optional>
-#include <set>
 #include <sstream>
 
 namespace clbake::builder::prove {
@@ -120,41 +119,7 @@ Result<Timing> try_case(Tried& one, cl_program program, EntryProof& entry) {
     return compare_stated(one, entry);
   };
   const auto launch = [&] { return run->run(); };
-  return entry.watch.time("the first launch of " + one.tried.name() +
-                              (one.tried.is_listed() ? "" : ", a size that is missing from \"work_group_sizes\","),
-                          kProgramRuns, launch, check, launch);
-}
-
-// Nothing where the driver does not tell.
-std::vector<std::string> kernels_in(cl_program program) {
-  std::string text;
-  if (cl::Program(program, true).getInfo(CL_PROGRAM_KERNEL_NAMES, &text) != CL_SUCCESS) return {};
-  std::istringstream names(text.c_str());
-  std::vector<std::string> kernels;
-  for (std::string name; std::getline(names, name, ';');) kernels.push_back(name);
-  return kernels;
-}
-
-// True when the program holds machine code for the launch, as far as the driver tells.
-bool has_code(const cache::Proof& proof, const TrialCase& tried) {
-  const Extents3& size = tried.size;
-  const std::string shape =
-      tried.kernel.name + " " + std::to_string(size[0]) + "-" + std::to_string(size[1]) + "-" + std::to_string(size[2]);
-  const auto begins = [&](const std::string& text) { return text == shape || text.rfind(shape + "-", 0) == 0; };
-  const std::vector<std::string>& shapes = proof.specialisations;
-  return shapes.empty() || size == Extents3{1, 1, 1} || std::any_of(shapes.begin(), shapes.end(), begins);
-}
-
-// The launches that the program holds no machine code for; empty when there are none.
-std::string missing_sizes(const std::vector<Tried>& all, const cache::Proof& proof) {
-  std::set<std::string> missing;
-  for (const Tried& one : all) {
-    if (!has_code(proof, one.tried)) missing.insert(one.tried.name());
-  }
-  std::string names;
-  for (const std::string& name : missing) names += (names.empty() ? "" : ", nor for ") + name;
-  if (names.empty()) return names;
-  return "there is no machine code for " + names + ": a trial launches it, and \"work_group_sizes\" lacks it";
+  return entry.watch.time("the first launch of " + one.tried.name(), kProgramRuns, launch, check, launch);
 }
 
 }  // namespace
@@ -176,9 +141,7 @@ Status prove_program(EntryProof& entry) {
     entry.proof.first_us = static_cast<float>(timing->first_us);
     entry.proof.steady_us = static_cast<float>(timing->steady_us);
   }
-  entry.remark = not_listed(kernels_in(program->get()), variant);
-  entry.compiles = missing_sizes(all, entry.proof);
-  if (entry.compiles.empty()) entry.compiles = entry.watch.verdict();  // before the build from source
+  entry.compiles = entry.watch.verdict();  // before the build from source
   return compare_with_source(all, entry);
 }
 

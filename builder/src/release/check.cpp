@@ -1,7 +1,5 @@
 #include <clbake/builder/release/check.hpp>
 
-#include <clbake/builder/release/bundle_targets.hpp>
-
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,6 +1,6 @@
 #include <clbake/builder/tune.hpp>
 
-#include "process/work_directory.hpp"
+#include <clbake/builder/scratch.hpp>
 #include "tune/search.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,7 @@
 // Builds with workers that do their job and with workers that do not.
+#include <clbake/builder/compile.hpp>
 #include "build_fixture.hpp"
-#include "compile/entries_for_bundle.hpp"
 
-#include <clbake/builder/bake_list.hpp>
 #include <clbake/cache/writer.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -1,10 +1,10 @@
 // Several bundles as one: what is kept of equal and of contradicting things.
+#include "build_fixture.hpp"
 #include "files.hpp"
 #include "samples.hpp"
 
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/scratch.hpp>
-#include "build/previous_bundle.hpp"
 #include "profile/default_targets.hpp"
 
 #include <algorithm>
@@ -26,11 +26,9 @@ Contents normalized(const Contents& contents) {
   return required(required(cache::Bundle::from_memory({bytes.data(), bytes.size()})).decode());
 }
 
-// Without the defaults that every bundle gets.
 MergedBundle merged(std::vector<NamedBundle> bundles) {
   MergedBundle all = merge_bundles(std::move(bundles));
-  all.contents = select_kinds(
-      all.contents, [](const cache::Target& target, const GemmKind&) { return !profile::is_default_target(target); });
+  all.contents = without_defaults(std::move(all.contents));
   return all;
 }
 MergedBundle merged(const Contents& a, const Contents& b) { return merged({{"a", a}, {"b", b}}); }

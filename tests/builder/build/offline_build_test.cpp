@@ -1,6 +1,6 @@
 // Builds for devices that are not here, with the fake worker.
+#include <clbake/builder/compile.hpp>
 #include "build_fixture.hpp"
-#include "compile/entries_for_bundle.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

@@ -113,8 +113,9 @@ BOOST_AUTO_TEST_CASE(ASecondBuildOfTheSameOutputIsRefused) {
   BuildFixture fixture;
   const std::atomic<bool> never{false};
   std::size_t refusals = 0;
-  const Result<BuildReport> report = build::build(fixture.options, never, [&](const Progress&) {
-    const Result<BuildReport> second = build::build(fixture.options, never, {});
+  const std::vector<BakeList> bake_lists = required(bake_lists_for(fixture.options));
+  const Result<BuildReport> report = build::build(fixture.options, bake_lists, never, [&](const Progress&) {
+    const Result<BuildReport> second = build::build(fixture.options, bake_lists, never, {});
     BOOST_TEST(outcome(second) == "input/output");
     BOOST_TEST(contains(second.status().message(), "another build"), second.status().message());
     ++refusals;

@@ -4,7 +4,6 @@
 #include "compile/offline/offline_tools.hpp"
 
 #include "compile/nvidia/cubin.hpp"
-#include "compile/nvidia/ptx.hpp"
 
 #include <sys/stat.h>
 #include <boost/test/unit_test.hpp>

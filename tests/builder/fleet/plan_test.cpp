@@ -180,7 +180,7 @@ BOOST_FIXTURE_TEST_CASE(ForeignAndChangedManifestsAreRefused, Scene) {
       {replaced(text, "\"clbake\":\"", "\"clbake\":\"9."), "clbake \"9."},
       {replaced(text, "single,double", "single,half"), "line 2: the piece is not named after its contents"},
       {replaced(text, "\"needs\":[\"bake-", "\"needs\":[\"bake-0"), "line 4: needs: bake-0"},
-      {text.substr(0, text.size() - 20), "line 5: line 1, byte"},
+      {text.substr(0, text.size() - 20), "line 5: parse error at line 1"},
       {text.substr(0, text.size() - 1), "read"},
       {text.substr(0, text.rfind("{\"piece\"")), "pieces: 4, and 3 lines follow"},
       {"Dear all,\n", "is no manifest"},
@@ -217,7 +217,7 @@ BOOST_FIXTURE_TEST_CASE(AMachineIsReadAndWhatIsWrongWithItNamed, Scene) {
   refused(replaced(good, "n7", "a b"), "machine: is no name");
   refused(replaced(good, "\"target\"", "\"t\""), "devices[0].target: is missing");
   refused(replaced(good, "\"0123456789abcdef\"", "5"), "targets[0].identity: ");
-  refused("{", "line 1");
+  refused("{", "parse error at line 1");
   refused("[]", "is not an object");
 }
 

@@ -3,8 +3,7 @@
 
 #include <clbake/builder/platforms.hpp>
 #include <clbake/builder/process.hpp>
-#include "process/work_directory.hpp"
-#include "process/worker.hpp"
+#include <clbake/builder/scratch.hpp>
 
 #include <unistd.h>
 #include <algorithm>

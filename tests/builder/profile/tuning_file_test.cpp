@@ -134,11 +134,11 @@ BOOST_AUTO_TEST_CASE(ControlCharactersOfANameAreNotShown) {
 }
 
 BOOST_AUTO_TEST_CASE(ASyntaxErrorIsNamedWithItsLine) {
-  check_refused("Dear all,\n", "line 1, byte 1: ", "invalid literal");
-  check_refused("{\n  \"format\": \"clbake profile\",\n  oops", "line 3, byte 35: ", "");
+  check_refused("Dear all,\n", "parse error at line 1, column 1: ", "invalid literal");
+  check_refused("{\n  \"format\": \"clbake profile\",\n  oops", "parse error at line 3, column 3: ", "");
   check_refused(replaced("\"tried\": 5", "\"tried\": 1e999"), "", "1e999");
-  check_refused(replaced("\"tried\": 5", "\"tried\": NaN"), "line ", "invalid literal");
-  check_refused("{\"format\": \"clbake profile\"", "line 1, ", "the text ends too early");
+  check_refused(replaced("\"tried\": 5", "\"tried\": NaN"), "parse error at line ", "invalid literal");
+  check_refused("{\"format\": \"clbake profile\"", "parse error at line 1, ", "unexpected end of input");
 }
 
 BOOST_AUTO_TEST_CASE(ListsWithinListsAreRefusedBeforeTheyTakeMemory) {

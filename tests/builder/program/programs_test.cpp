@@ -152,6 +152,9 @@ BOOST_AUTO_TEST_CASE(MalformedManifestsAreNamedByField) {
                 "programs[0].kernels[0].trials: has 0 items, not 1 to 64");
   check_refused(manifest(kernel("[]", "[100]")),
                 "programs[0].kernels[0].trials[0].global: 100x1x1 is no multiple of the work-group size 64x1x1");
+  check_refused(manifest(R"({"name": "a", "work_group_sizes": [[64]],
+                             "trials": [{"global": [64], "local": [32], "arguments": []}]})"),
+                R"(programs[0].kernels[0].trials[0].local: 32x1x1 is none of "work_group_sizes")");
   check_refused(manifest(kernel("[]", "[1048576, 8192]")),
                 "programs[0].kernels[0].trials[0].global: 1048576x8192x1 has more than 2^32 work-items");
 }

@@ -175,18 +175,6 @@ BOOST_FIXTURE_TEST_CASE(TheOverlayKeepsAProgram, Proofs) {
   }
 }
 
-BOOST_FIXTURE_TEST_CASE(AMissingWorkGroupSizeIsNotJitFreeAndNamed, Proofs) {
-  if (!on_pocl()) return;  // other drivers make code for every size
-  const std::string own = "," + trial(reverse_arguments(), R"(, "local": [32])");
-  const BuildReport report = required(bake(kernels_of(trial(reverse_arguments()) + own)));
-  BOOST_TEST(report.not_jit_free == 1U);
-  BOOST_REQUIRE(report.remarks.size() == 1U);
-  for (const char* part :
-       {"program mine on ", "not JIT-free: ", "kernel reverse, work-group size 32x1x1", "\"work_group_sizes\""}) {
-    BOOST_TEST(contains(*report.remarks.begin(), part), *report.remarks.begin());
-  }
-}
-
 BOOST_FIXTURE_TEST_CASE(ExpectedNumbersAreCompared, Proofs) {
   std::string wrong = "[3";
   for (int i = 1; i < 128; ++i) wrong += ", 2";

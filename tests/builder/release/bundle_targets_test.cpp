@@ -1,5 +1,4 @@
 // Naming the targets of a bundle.
-#include <clbake/builder/release/bundle_targets.hpp>
 
 #include "files.hpp"
 #include "release/synthetic_bundle.hpp"

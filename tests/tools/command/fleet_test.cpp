@@ -278,7 +278,7 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAreBakedOnceAndPlannedAnewWhenAFileOfTheirsChang
 BOOST_FIXTURE_TEST_CASE(WhatPlansProgramsIsChecked, Fleet) {
   const std::string programs = directory.write("programs.json", std::string("{"));
   const Arguments plan = {"plan", "--target", "nvidia:sm_90", "--programs", programs, "-o", manifest};
-  check_refused(run(plan), 1, {"programs.json: line 1"});
+  check_refused(run(plan), 1, {"programs.json: parse error at line 1"});
   const std::string shapes = directory.write("shapes.txt", std::string("8x8x8\n"));
   check_refused(run(plan + Arguments{"--shapes", shapes}), 2, {"--shapes", "--programs alone bakes no GEMM"});
 }

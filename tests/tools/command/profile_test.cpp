@@ -39,7 +39,8 @@ BOOST_AUTO_TEST_CASE(AProfileThatCannotBeReadIsNamedWithItsCause) {
     return directory.write("bad.json", text.replace(at, part.size(), by));
   };
   check_refused_by_both(directory.path("missing.json"), {"No such file"});
-  check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)), {"line ", "ends too early"});
+  check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)),
+                        {"line ", "unexpected end of input"});
   check_refused_by_both(directory.write("other.json", std::string("{\"devices\": []}")), {"no clbake profile"});
   check_refused_by_both(damaged("\"version\": 4", "\"version\": 2"), {"reads version 4", "tune again"});
   check_refused_by_both(damaged("[2,3,20.5,", "[2,0,20.5,"), {"models[0].resident: ", "outside 1 to 64"});

@@ -18,7 +18,7 @@ constexpr const char* kManifest = R"({
   ]
 })";
 
-// The files of an application with two programs of one source, which has a kernel that the manifest does not list.
+// The files of an application with two programs of one source.
 struct Application : Directory {
   const std::string bundle = path("app.clbake");
 
@@ -26,8 +26,7 @@ struct Application : Directory {
     std::filesystem::create_directory(path("kernels"));
     write("kernels/real.h", "#define REAL float\n");
     write("kernels/twice.cl",
-          "#include \"real.h\"\nkernel void multiply(global REAL* x) { x[get_global_id(0)] *= FACTOR; }\n"
-          "kernel void untold(global REAL* x) { x[0] = 1; }\n");
+          "#include \"real.h\"\nkernel void multiply(global REAL* x) { x[get_global_id(0)] *= FACTOR; }\n");
     write("programs.json", kManifest);
   }
 
@@ -111,16 +110,6 @@ BOOST_FIXTURE_TEST_CASE(ProgramsAreChecked, Baked) {
   BOOST_TEST(less["rows"][0]["program"] == "thrice");
   BOOST_TEST(clbake({"check", bundle, "--junit", path("junit.xml")}).status == 0);
   BOOST_TEST(contains(read_file(path("junit.xml")), "name=\"program twice\"/>"));
-}
-
-// The author of a program learns it from the text and from the JSON; the program is in the bundle.
-BOOST_FIXTURE_TEST_CASE(AKernelThatTheManifestDoesNotListIsARemark, Baked) {
-  const std::string line = "kernels that the manifest does not list: untold";
-  BOOST_TEST(contains(report()["remarks"].dump(), line));
-  const Outcome text = build();
-  BOOST_TEST(text.status == 0);
-  BOOST_TEST(contains(text.out, "\nprogram twice on "), text.out);
-  BOOST_TEST(contains(text.out, line), text.out);
 }
 
 BOOST_FIXTURE_TEST_CASE(OnlyWhatIsNewOrChangedIsBaked, Baked) {

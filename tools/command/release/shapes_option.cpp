@@ -2,7 +2,7 @@
 
 #include "cli/arguments.hpp"
 
-#include <clbake/builder/release/bundle_targets.hpp>
+#include <clbake/builder/release/served.hpp>
 
 #include <algorithm>
 #include <cstdio>

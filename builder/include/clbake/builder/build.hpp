@@ -4,6 +4,7 @@
 
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/programs.hpp>
+#include <clbake/builder/shipped_profiles.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include <atomic>
@@ -11,11 +12,10 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace clbake::builder::build {
-
-struct BakeList;
 
 struct BuildOptions {
   std::vector<Device> devices;
@@ -34,9 +34,42 @@ struct BuildOptions {
   std::chrono::seconds timeout{180};  // for one child
   unsigned parallel = 0;              // compilations at a time; 0 = one for each core
   bool fresh = false;                 // do not take entries over from an earlier or interrupted build
-  bool replace = false;               // keep nothing of an earlier bundle at `output` that is not asked for
   bool reproducible = false;          // no measured times and notes in the proofs, so that two builds can be equal
 };
+
+// The variants that are baked for a device, and which problem uses which: the winners of a profile and what backs them
+// up, or the default variants.
+struct BakeList {
+  std::string device;  // its name, or the offline target's
+  kernels::DeviceType type = kernels::DeviceType::cpu;
+  std::vector<kernels::Params> variants;
+  // The requested profile's winners that the device cannot run, by name, each with the constraint that it breaks.
+  std::vector<std::pair<std::string, std::string>> unfit;
+  // The profile's rules and models. Variants are indices into `named`; there are no defaults and no target.
+  cache::Profile choice;
+  std::vector<std::string> named;
+  // For a person: "a.json (tuned on ...)", "shipped nvidia (tuned on ...)", "shipped amd (not tuned: ...)"; empty when
+  // variants were named.
+  std::string profile;
+  std::vector<std::string> remarks;  // on kinds of problems that the profile lacks
+};
+
+// True when a profile's target is the device, whatever its driver: platform, vendor and device name agree; or, for a
+// device without a name (an offline target), platform, vendor and architecture.
+bool made_for(const Target& tuned, const Target& device);
+
+// Those of options.devices, then those of options.targets.
+//
+// Without options.gemm the lists are empty. Named variants are taken as they are. Otherwise for each precision and pair
+// of transposes that a profile has: the variants that its exceptions and cost models name, and the default ones; for
+// those it has not, but that options.precisions want: the default variants. Without options.profiles the shipped
+// profile of the device's class counts, and winners that the device cannot run are left out without a word.
+//
+// Fails with invalid_argument: a named variant that breaks a constraint of a device; a profile that was made for none
+// of the devices or a device that none was made for, unless options.foreign_profiles; two profiles of one device;
+// a profile without a winner of the wanted precisions.
+Result<std::vector<BakeList>> bake_lists_for(
+    const BuildOptions& options, const std::vector<profile::NamedTuning>& shipped = profile::shipped_profiles());
 
 // How one variant, or one program of the application's, on one device ended.
 struct JobReport {
@@ -55,44 +88,57 @@ struct Progress {
   std::string failure;  // a variant that failed just now and why; empty otherwise
 };
 
-// Which profile a device got: a sentence for a person, as of BakeList::profile.
-struct ProfileReport {
-  std::string device;  // or the offline target
-  std::string profile;
-};
-
 struct BuildReport {
   std::vector<JobReport> jobs;
-  std::vector<ProfileReport> profiles;  // none for named variants
   std::size_t baked = 0;
   std::size_t reused = 0;
   std::size_t failed = 0;
   std::size_t not_jit_free = 0;   // variants that were proven
   std::size_t not_proven = 0;     // variants of offline targets that no device has proven
-  std::size_t kept = 0;           // entries of the earlier bundle for other targets, precisions or transposes
   std::size_t dropped = 0;        // entries of the earlier bundle that are not in the new one
   std::size_t bytes = 0;          // of the bundle
   std::set<std::string> remarks;  // what users have to know of a platform
 };
 
-// Steps: what an earlier bundle at `output` or an interrupted build's directory `output`.work already proves is taken
-// over (same target, source, options, tool version); the rest is compiled in parallel, then proven one at a time.
-// The bundle is written when all jobs are done, if at least one succeeded: `output` is replaced in one step. For each
-// device and each precision and pair of transposes of which a variant was baked it then holds what was asked for; what
-// an earlier bundle there holds for others stays, unless options.replace, and is lost only with a bundle that cannot be
-// read, which a remark says. A worker whose disk is full ends the build, which the next one continues.
-// On cancellation everything done so far stays in `output`.work, which the next build takes up and removes at the end.
-// A winner of `profiles` that breaks a constraint of its device is a variant that failed; so is a program with a
-// work-group size beyond the device, or with files that could not be read. Programs are one more kind of entries: where
-// one was baked, an earlier bundle's for that device that are not asked for go.
+// `bake_lists` is what bake_lists_for(options) says. Steps: what an earlier bundle at `output` or an interrupted
+// build's directory `output`.work already proves is taken over (same target, source, options, tool version); the rest
+// is compiled in parallel, then proven one at a time. The bundle is written when all jobs are done, if at least one
+// succeeded: `output` is replaced in one step and then holds what was asked for, alone. A worker whose disk is full
+// ends the build, which the next one continues. On cancellation everything done so far stays in `output`.work, which
+// the next build takes up and removes at the end. A winner of `profiles` that breaks a constraint of its device is a
+// variant that failed; so is a program with a work-group size beyond the device, or with files that could not be read.
 // Fails with invalid_argument (nothing to build; like bake_lists_for; the output is a file that is no bundle), io
 // (output not writable), cancelled, build_failed (every job failed).
-Result<BuildReport> build(const BuildOptions& options, const std::atomic<bool>& cancel,
-                          const std::function<void(const Progress&)>& progress);
-
-// The same with the result of bake_lists_for(options).
 Result<BuildReport> build(const BuildOptions& options, const std::vector<BakeList>& bake_lists,
                           const std::atomic<bool>& cancel, const std::function<void(const Progress&)>& progress);
+
+// ---- Proofs of a bundle that was baked where its devices were not
+
+struct ProveOptions {
+  std::string file;
+  std::vector<Device> devices;  // the entries that one of these can load are proven on it
+  std::string worker;           // as in BuildOptions
+  std::chrono::seconds timeout{180};
+  bool again = false;  // prove what is proven for the device already, too
+};
+
+struct ProveReport {
+  std::vector<JobReport> jobs;  // one for each variant and device
+  std::size_t proven = 0;
+  std::size_t failed = 0;
+  std::size_t taken_out = 0;     // of those failed: they computed something else and are no longer in the bundle
+  std::size_t not_jit_free = 0;  // of those proven
+  std::size_t left = 0;          // entries of the bundle that are still not proven
+};
+
+// Proves variant after variant in processes of their own and writes the results into the file, which is replaced in one
+// step. A program that was made for any device of an architecture is then an entry of exactly the device and driver
+// that it was proven on as well, so that a runtime serves it without being told to. What computes something wrong is
+// taken out, so that it is not served; what fails otherwise stays in the bundle, unproven. On cancellation what was
+// proven so far is written. Fails like Bundle::open, or with no_entry when there is nothing to prove for the devices,
+// io or cancelled.
+Result<ProveReport> prove_bundle(const ProveOptions& options, const std::atomic<bool>& cancel,
+                                 const std::function<void(const Progress&)>& progress);
 
 // Checks that a bundle may be written there: a file that exists must be a bundle, so that a typo replaces no other
 // file. Fails with invalid_argument.

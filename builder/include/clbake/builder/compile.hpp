@@ -1,9 +1,10 @@
 // The workers of a build: each is a process of its own.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/finalize.hpp>
 
 #include <string>
+#include <vector>
 
 namespace clbake::builder::compile {
 
@@ -14,6 +15,18 @@ Status compile_job(const std::string& job, const std::string& output, bool plain
 // The same for an offline target, with its tools instead of a driver. Killing the worker's process group kills the
 // compiler, too.
 Status compile_offline_job(const std::string& job, const std::string& output);
+
+// From a program that the driver compiled to entries of a bundle. The runtime's finalize() does it for most drivers;
+// for NVIDIA the builder makes machine code as well, by a library or a compiler that may crash: only for a worker
+// process. Entries hold form, program, newer_driver and, of the proof, tools, specialisations and note; the native one
+// first.
+Result<std::vector<cache::Entry>> entries_for_bundle(const Compiled& compiled, const cache::Source& source);
+
+// The first tool of every entry that this version of clbake makes.
+cache::Tool this_clbake();
+
+// Puts this version of clbake in front of the tools of every entry.
+void sign(std::vector<cache::Entry>& entries);
 
 }  // namespace clbake::builder::compile
 

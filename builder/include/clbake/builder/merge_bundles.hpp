@@ -21,6 +21,9 @@ struct MergedBundle {
   std::vector<std::string> left_out;
 };
 
+// The bundle at `path`, every byte of it verified. Fails like Bundle::open.
+Result<NamedBundle> read_bundle(const std::string& path);
+
 // Appends the bundle at `path`, or, when that is a directory, all files in it whose names end in ".clbake", in the
 // order of their names. Every byte is verified: a bundle that is named fails like Bundle::open, one of a directory goes
 // into `left_out` instead, as an overlay's may be damaged. What an overlay's file (its name is 32

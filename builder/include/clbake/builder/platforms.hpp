@@ -21,14 +21,12 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 struct BuilderPlatform {
   PlatformId id;
-  const char* alias;   // another name for the platform in SPECs; "": none
-  bool is_cpu;         // a device that does not tell its type is a CPU
-  bool finish_waits;   // clFinish waits for commands without an event, too
-  bool assembles;      // the builder makes machine code of the driver's intermediate language (compile/nvidia)
-  Evidence evidence;   // of a compilation, in a proof
-  const char* remark;  // for the user, on every entry; null: none
-  Environment caches;  // variables that turn the driver's cache on, in the directory that stands for an empty value
-  Environment steady;  // variables that make times repeatable
+  Evidence evidence;       // of a compilation, in a proof
+  Environment caches;      // variables that turn the driver's cache on, in the directory that stands for an empty value
+  const char* alias = "";  // another name for the platform in SPECs
+  bool is_cpu = false;     // a device that does not tell its type is a CPU
+  bool finish_waits = true;  // clFinish waits for commands without an event, too
+  bool assembles = false;    // the builder makes machine code of the driver's intermediate language (compile/nvidia)
 };
 
 const BuilderPlatform& builder_platform_of(const cache::Target& target);

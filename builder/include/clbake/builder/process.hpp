@@ -1,8 +1,9 @@
 // Child processes: a driver that crashes or hangs takes a child with it, never the caller.
 #pragma once
 
-#include <clbake/status.hpp>
+#include <clbake/builder/scratch.hpp>
 
+#include <sys/types.h>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -38,12 +39,22 @@ inline constexpr int kWorkerIoExit = 74;
 // exit status, the last line of the log.
 std::string describe(const Exit& exit, const Command& command, std::chrono::seconds timeout);
 
+// Starts the command, with the open file `standard_input` as its standard input (-1: nothing to read). In a process
+// group of its own unless it is `with_caller`. Fails with io.
+Result<pid_t> spawn(const Command& command, int standard_input = -1);
+
+// The status from waitpid.
+Exit exit_of(int wait_status);
+
 // Runs all commands, at most `parallel` at a time, and calls done(index, exit) on the calling thread as each ends.
 // done may append to `commands`: those run as well. A command that takes longer than `timeout` is killed with its
 // children (`with_caller`: without them). When `cancel` becomes true the running ones are killed and cancelled is
 // returned. Fails with io when a process cannot be started.
 Status run_all(std::vector<Command>& commands, unsigned parallel, std::chrono::seconds timeout,
                const std::atomic<bool>& cancel, const std::function<void(std::size_t, const Exit&)>& done);
+
+// The same for one command: how it ended.
+Result<Exit> run(const Command& command, std::chrono::seconds timeout, const std::atomic<bool>& cancel);
 
 // For a child that run_all started: it is killed when its parent dies, at once if that has happened already.
 void end_with_parent();
@@ -53,5 +64,24 @@ Status start_anew(const std::vector<std::string>& arguments);
 
 // The path of the running executable.
 std::string own_path();
+
+// ---- Worker processes: `clbake worker VERB FILES...`
+
+// `arguments` are the worker's verb and files, the output last: what an earlier run left there is removed. `cache`
+// takes the driver's caches.
+Command worker_command(const std::string& worker, const std::vector<std::string>& arguments,
+                       const ScratchDirectory& cache, const std::string& log);
+
+// A line of a worker's log that begins with this says what the worker tries next.
+inline constexpr const char* kTriedMark = "trying ";
+
+// Why a worker failed, for a person: describe(), with what it tried last when it was killed.
+std::string failure_of(const Exit& exit, const Command& command, std::chrono::seconds timeout);
+
+// True when a worker failed for want of space: it says so (kWorkerIoExit), or the disk of its log is full.
+bool is_full_disk(const Exit& exit, const Command& command);
+
+// True when a worker ended with kWorkerWrongExit.
+bool is_wrong_result(const Exit& exit);
 
 }  // namespace clbake::builder::process

@@ -1,4 +1,4 @@
-// Temporary directories.
+// Directories for temporary files and for unfinished work.
 #pragma once
 
 #include <clbake/status.hpp>
@@ -20,6 +20,30 @@ class ScratchDirectory {
  private:
   explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
   std::string path_;
+};
+
+// `OUTPUT.work`: what an unfinished build or tuning has done so far. Created if necessary, and locked as long as the
+// object lives, so that two builds or tunings of one output do not mix.
+class WorkDirectory {
+ public:
+  // Fails with io when the directory cannot be created, another process holds it, or it contains foreign files.
+  static Result<WorkDirectory> open(const std::string& path);
+  WorkDirectory(WorkDirectory&& other) noexcept;
+  WorkDirectory& operator=(WorkDirectory&&) = delete;
+  ~WorkDirectory();
+
+  const std::string& path() const { return path_; }
+
+  // Removes the files that builds and tunings make, and the directory if nothing else is in it.
+  void remove() const;
+
+  // Removes the directory if nothing is in it.
+  void remove_if_empty() const;
+
+ private:
+  WorkDirectory(std::string path, int descriptor) : path_(std::move(path)), descriptor_(descriptor) {}
+  std::string path_;
+  int descriptor_;
 };
 
 }  // namespace clbake::builder::process

@@ -1,7 +1,6 @@
 // NVIDIA's driver library as an assembler. It is the assembler that the driver itself uses when it loads PTX, so its
 // machine code suits this driver, and no CUDA toolkit has to be installed, neither to build clbake nor to bake.
 #include "compile/nvidia/cubin.hpp"
-#include "compile/nvidia/ptx.hpp"
 
 #include <dlfcn.h>
 #include <algorithm>

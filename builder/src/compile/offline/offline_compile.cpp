@@ -12,9 +12,7 @@
 #include <clbake/builder/compile.hpp>
 #include <clbake/builder/platforms.hpp>
 #include <clbake/compute_capability.hpp>
-#include "compile/entries_for_bundle.hpp"
 #include "compile/nvidia/cubin.hpp"
-#include "compile/nvidia/ptx.hpp"
 #include "compile/offline/offline_tools.hpp"
 #include "program/trial.hpp"
 
@@ -148,9 +146,6 @@ Result<std::vector<cache::Entry>> compile_nvidia(const Job& job) {
     entries.push_back(entry_of(cache::Form::portable, bytes_of(ptx->text), std::move(ptx->tools)));
   }
   entries.front().newer_driver = true;  // the target names the oldest driver
-  std::vector<std::string> kernels;
-  for (const PtxKernel& kernel : kernels_of(ptx->text)) kernels.push_back(kernel.name);
-  if (job.variant.is_program()) entries.front().proof.note = program::not_listed(kernels, job.variant);
   return entries;
 }
 
@@ -253,8 +248,7 @@ Status compile_offline_job(const std::string& path, const std::string& output) {
   job->entries = std::move(*entries);
   sign(job->entries);
   for (cache::Entry& entry : job->entries) {
-    const std::string note = "not proven: compiled for " + job->target.architecture + ", which was not here";
-    entry.proof.note = note + (entry.proof.note.empty() ? "" : "; ") + entry.proof.note;
+    entry.proof.note = "not proven: compiled for " + job->target.architecture + ", which was not here";
   }
   return write_job(output, *job);
 }

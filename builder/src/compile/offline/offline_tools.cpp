@@ -116,12 +116,10 @@ Status ToolRoom::run(const Tool& tool, const std::vector<std::string>& arguments
   command.log = directory_.path() + "/log";
   command.directory = directory_.path();
   command.with_caller = true;  // a worker that is killed takes its compiler along
-  std::vector<Command> commands = {command};
-  Exit result;
-  const Status ran = run_all(commands, 1, limit, never, [&](std::size_t, const Exit& exit) { result = exit; });
-  if (!ran || result.ok()) return ran;
-  const std::string error = result.signal == 0 && !result.timed_out ? first_error(read("log")) : std::string();
-  return {Code::build_failed, tool.name + ": " + (error.empty() ? describe(result, command, limit) : error)};
+  const Result<Exit> exit = process::run(command, limit, never);
+  if (!exit || exit->ok()) return exit.status();
+  const std::string error = exit->signal == 0 && !exit->timed_out ? first_error(read("log")) : std::string();
+  return {Code::build_failed, tool.name + ": " + (error.empty() ? describe(*exit, command, limit) : error)};
 }
 
 // ocloc 22.43 prints its help and then fails with 212.

@@ -4,7 +4,7 @@
 #include <clbake/builder/tune.hpp>
 #include <clbake/finalize.hpp>
 
-#include "compile/entries_for_bundle.hpp"
+#include <clbake/builder/compile.hpp>
 #include "process/line_channel.hpp"
 #include "tune/timing/timing_order.hpp"
 

@@ -3,7 +3,7 @@
 #include <clbake/builder/jobs.hpp>
 #include <clbake/builder/platforms.hpp>
 
-#include "process/worker.hpp"
+#include <clbake/builder/process.hpp>
 
 #include <algorithm>
 #include <filesystem>

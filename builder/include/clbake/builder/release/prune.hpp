@@ -34,4 +34,9 @@ struct PrunedBundle {
 // or with invalid_argument when no program is left.
 Result<PrunedBundle> prune(const Bundle& bundle, const PruneOptions& options);
 
+// Removes profiles that say nothing, then the targets without entries and profile, the variants that no entry and no
+// profile names, but for programs, which applications ask for by name, and the sources that no variant names. The rest
+// keeps its order.
+void keep_used(cache::Contents& contents);
+
 }  // namespace clbake::builder::release

@@ -36,6 +36,14 @@ ServedDevice served_device(const Target& target);
 // "NVIDIA H200, driver 580.159.04"; "nvidia:sm_90" for a target of an offline compiler; "any CPU".
 std::string target_name(const Target& target);
 
+// The indices of a bundle's targets that SPEC names, as users do, ascending: an index; else those with a field, or a
+// target_name(), that equals SPEC; else those with one that contains it. Case is ignored. The targets for every device
+// of a type go by their whole names only. Empty when the bundle has none. Fails with what is wrong with a record.
+Result<std::vector<std::uint32_t>> targets_named(const Bundle& bundle, const std::string& spec);
+
+// Those that have at least one entry, ascending. Fails with what is wrong with a record.
+Result<std::vector<std::uint32_t>> targets_with_entries(const Bundle& bundle);
+
 // "exception", "model", "default", "device type".
 const char* name(ChosenBy by);
 
@@ -88,7 +96,6 @@ class Serving {
   Serving(std::vector<Bundle> bundles, DeviceLookup lookup, bool newer_driver)
       : bundles_(std::move(bundles)), lookup_(std::move(lookup)), newer_driver_(newer_driver) {}
 
-  bool has_variant(const GemmKind& kind) const;
   Result<ServedProgram> load(const std::vector<Choice>& choices) const;
   Result<ServedProgram> load_complex(const std::vector<Choice>& choices, Precision precision) const;
   Result<const ServedProgram*> program(const std::vector<Choice>& choices, Precision complex = no_precision);
@@ -98,8 +105,6 @@ class Serving {
   DeviceLookup lookup_;
   bool newer_driver_;
   std::map<Key, Result<ServedProgram>> programs_;
-  std::map<GemmKind, bool> has_variant_;  // of the kinds that a failure was about
-  std::map<GemmKind, Status> failures_;   // of kinds without a variant: the same for all problems
 };
 
 }  // namespace clbake::builder::release
