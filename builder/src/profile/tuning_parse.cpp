@@ -23,7 +23,7 @@ constexpr std::uint32_t kMaxResident = 64;
 
 // Limits that no device exceeds: a variant that is refused with these limits runs nowhere.
 constexpr kernels::DeviceLimits kNoLimits = {
-    true, UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, true, UINT32_MAX, true, true};
+    true, UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, true, UINT32_MAX, true, UINT64_MAX};
 
 class ProfileParser {
  public:
