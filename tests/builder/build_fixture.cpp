@@ -1,7 +1,7 @@
 #include "build_fixture.hpp"
 
 #include <clbake/builder/release/prune.hpp>
-#include "profile/default_targets.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -58,7 +58,7 @@ class BuildFixture {
   std::vector<build::Progress> steps_;
 };
 
-// Without the defaults that every bundle holds (profile/default_targets.hpp): the contents, or those of the file.
+// Without the defaults that every bundle holds (profile/untuned_profile.hpp): the contents, or those of the file.
 cache::Contents without_defaults(cache::Contents contents);
 cache::Contents baked_contents_of(const std::string& path);
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 namespace clbake::tool {
@@ -41,12 +42,17 @@ void print_winners(const builder::profile::Tuning& tuning, const std::string& fi
   std::printf("\n");
   std::printf("| class     | largest shape                          |  median us |    GFLOP/s | variant\n");
   std::printf("|-----------|----------------------------------------|-----------:|-----------:|--------\n");
-  const builder::profile::Tuning few = builder::profile::brief(tuning);  // all winners would fill pages
-  for (const builder::profile::Winner& winner : few.winners) {
-    const builder::Shape& shape = few.shapes[winner.figures.shape];
-    std::printf("| %-9s | %-38s | %10.1f | %10.1f | %s\n", winner.shape_class.c_str(), builder::name(shape).c_str(),
-                winner.figures.median_us, builder::gflops(shape, winner.figures.median_us),
-                few.variants[winner.figures.variant].c_str());
+  std::map<std::pair<Precision, std::string>, builder::profile::Measurement> largest;  // all would fill pages
+  for (const builder::profile::Measurement& winner : builder::profile::winners(tuning)) {
+    const builder::Shape& shape = tuning.shapes[winner.shape];
+    const auto at = largest.emplace(std::pair(shape.precision, builder::shape_class(shape)), winner).first;
+    const bool larger = builder::operations(shape) > builder::operations(tuning.shapes[at->second.shape]);
+    if (larger) at->second = winner;
+  }
+  for (const auto& [group, winner] : largest) {
+    const builder::Shape& shape = tuning.shapes[winner.shape];
+    std::printf("| %-9s | %-38s | %10.1f | %10.1f | %s\n", group.second.c_str(), builder::name(shape).c_str(),
+                winner.median_us, builder::gflops(shape, winner.median_us), tuning.variants[winner.variant].c_str());
   }
   const std::size_t wanted = builder::profile::wanted_variants(tuning).size();
   if (wanted == 0) {

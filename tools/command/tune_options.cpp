@@ -4,7 +4,7 @@
 
 #include <clbake/builder/process.hpp>
 #include <clbake/builder/shape/shapes_file.hpp>
-#include <clbake/builder/shipped_profiles.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
 #include <algorithm>
 #include <array>

@@ -2,8 +2,8 @@
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/release/signing.hpp>
 #include <clbake/cache/reader.hpp>
-#include "profile/default_targets.hpp"
 #include "profile/kind_choice.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <filesystem>

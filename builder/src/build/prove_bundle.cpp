@@ -5,7 +5,6 @@
 #include <clbake/cache/pack.hpp>
 #include <clbake/cache/writer.hpp>
 #include "build/tasks.hpp"
-#include "profile/default_targets.hpp"
 #include "profile/kind_choice.hpp"
 #include "profile/untuned_profile.hpp"
 

@@ -1,9 +1,10 @@
-// From measurements of one variant to its cost model.
+// From measurements of one variant to its cost model, by least squares with coefficients of at least 0.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
 #include <clbake/kernels/params.hpp>
 
+#include <array>
 #include <vector>
 
 namespace clbake::builder::profile {
@@ -29,5 +30,19 @@ std::vector<double> errors_of(const cache::CostModel& model, const std::vector<T
 
 // The model with all times multiplied by the factor.
 cache::CostModel scaled_cost_model(cache::CostModel model, double factor);
+
+constexpr std::size_t kFeatures = 8;
+using Features = std::array<double, kFeatures>;
+
+struct Observation {
+  Features features{};
+  double value = 0;   // what the coefficients times the features should give
+  double weight = 1;  // at least 0; of the square of the difference
+};
+
+// The coefficients of the least weighted sum of squared differences, none of them negative. Tries every set of features
+// that may have a coefficient above 0: there are few, and the result does not depend on where a search starts. Features
+// that always are 0, or that others make up, get 0.
+Features fit_nonnegative(const std::vector<Observation>& observations);
 
 }  // namespace clbake::builder::profile

@@ -110,4 +110,14 @@ std::vector<std::uint32_t> Times::cover(const std::vector<std::uint32_t>& shapes
   return chosen;
 }
 
+double tie(const Tuning& tuning, const Measurement& a, const Measurement& b) {
+  // 0.93 times the interquartile range over the root of the number is the standard error of a normal sample's median.
+  // A single call has no range: the other one's counts for it.
+  const auto variance = [&](const Measurement& m) {
+    const double range = m.runs > 1 ? m.spread : std::max(a.spread, b.spread);
+    return std::pow(0.93 * range, 2) / static_cast<double>(m.runs);
+  };
+  return std::max(tuning.noise, 2 * std::sqrt(variance(a) + variance(b)));
+}
+
 }  // namespace clbake::builder::profile

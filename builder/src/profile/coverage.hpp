@@ -41,4 +41,8 @@ class Times {
   std::vector<const Measurement*> winners_;                // [shape]
 };
 
+// Logarithm of one variant's time over another one's from which on the difference is more than noise: twice the root of
+// the sum of the squared standard errors of the two medians, and at least the tuning's noise.
+double tie(const Tuning& tuning, const Measurement& a, const Measurement& b);
+
 }  // namespace clbake::builder::profile

@@ -179,15 +179,6 @@ std::map<GemmKind, Models> priors_of(const Tuning& tuning) {
   return priors;
 }
 
-std::vector<Winner> winners_of(const Tuning& tuning, const Times& times) {
-  std::vector<Winner> winners;
-  for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
-    const Measurement* winner = times.winner(s);
-    if (winner) winners.push_back({shape_class(tuning.shapes[s]), *winner});
-  }
-  return winners;
-}
-
 // The kinds that were asked for, each with its shapes that have a winner.
 std::map<GemmKind, std::vector<std::uint32_t>> shapes_by_kind(const Tuning& tuning, const Times& times) {
   std::map<GemmKind, std::vector<std::uint32_t>> kinds;
@@ -200,12 +191,20 @@ std::map<GemmKind, std::vector<std::uint32_t>> shapes_by_kind(const Tuning& tuni
 
 }  // namespace
 
+std::vector<Measurement> winners(const Tuning& tuning) {
+  const Times times(tuning);
+  std::vector<Measurement> list;
+  for (std::uint32_t s = 0; s < tuning.shapes.size(); ++s) {
+    if (times.winner(s)) list.push_back(*times.winner(s));
+  }
+  return list;
+}
+
 void fit(Tuning& tuning) {
   tuning.compute_units = std::max(tuning.compute_units, 1U);  // 0: not known
   tuning.exceptions.clear();
   tuning.models.clear();
   const Times times(tuning);
-  tuning.winners = winners_of(tuning, times);
   const DefaultChoice defaults(tuning);
   std::map<GemmKind, Models> models = priors_of(tuning);
   for (const auto& [kind, shapes] : shapes_by_kind(tuning, times)) {

@@ -1,4 +1,4 @@
-#include <clbake/builder/shipped_profiles.hpp>
+#include <clbake/builder/tuning_file.hpp>
 #include <clbake/platform.hpp>
 
 namespace clbake::builder::profile {

@@ -1,5 +1,6 @@
 #include <clbake/builder/gemm_run.hpp>
-#include <clbake/builder/tuning.hpp>
+#include <clbake/builder/jobs.hpp>
+#include <clbake/builder/tuning_file.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -33,16 +34,6 @@ std::string utc_now() {
   return text;
 }
 
-double tie(const Tuning& tuning, const Measurement& a, const Measurement& b) {
-  // 0.93 times the interquartile range over the root of the number is the standard error of a normal sample's median.
-  // A single call has no range: the other one's counts for it.
-  const auto variance = [&](const Measurement& m) {
-    const double range = m.runs > 1 ? m.spread : std::max(a.spread, b.spread);
-    return std::pow(0.93 * range, 2) / static_cast<double>(m.runs);
-  };
-  return std::max(tuning.noise, 2 * std::sqrt(variance(a) + variance(b)));
-}
-
 std::vector<std::string> wanted_variants(const Tuning& tuning) {
   std::vector<bool> named(tuning.variants.size());
   for (const cache::Rule& rule : tuning.exceptions) named[rule.variant] = true;
@@ -52,6 +43,19 @@ std::vector<std::string> wanted_variants(const Tuning& tuning) {
     if (named[v]) wanted.push_back(tuning.variants[v]);
   }
   return wanted;
+}
+
+Tuning brief(const Tuning& tuning) {
+  Tuning less = tuning;
+  less.shapes.clear();
+  less.measurements.clear();
+  less.failures.clear();
+  less.prior.clear();
+  less.variants = wanted_variants(tuning);
+  const auto renumber = [&](std::uint32_t& variant) { variant = index_in(less.variants, tuning.variants[variant]); };
+  for (cache::Rule& rule : less.exceptions) renumber(rule.variant);
+  for (cache::CostModel& model : less.models) renumber(model.variant);
+  return less;
 }
 
 }  // namespace clbake::builder::profile

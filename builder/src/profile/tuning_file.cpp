@@ -1,23 +1,28 @@
 #include <clbake/builder/tuning_file.hpp>
 #include <clbake/cache/writer.hpp>
 #include <clbake/exceptions_to_status.hpp>
+#include <clbake/kernels/constraints.hpp>
 
+#include "process/json_reader.hpp"
 #include "process/text_file.hpp"
-
-#include <nlohmann/json.hpp>
+#include "profile/cost_fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace clbake::builder::profile {
 using namespace process;
 namespace {
 
-using Json = nlohmann::ordered_json;
-
+constexpr int kProfileVersion = 5;
+constexpr double kMinUs = 1e-6;  // a picosecond
+constexpr double kMaxUs = 1e12;  // eleven days
+constexpr std::uint32_t kMaxResident = 64;
 constexpr std::uintmax_t kMostProfileBytes = std::uintmax_t{64} << 20;
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -29,6 +34,36 @@ double rounded(double value, int digits = 6) {
   return std::strtod(text, nullptr);
 }
 constexpr int kModelDigits = 4;
+
+// The fields that are texts, numbers and truth values: names and pointers into `t`, in the order of the file.
+template <typename T>
+auto fields_of(T& t) {
+  using std::pair;
+  if constexpr (std::is_same_v<std::remove_const_t<T>, Target>) {
+    return std::tuple(pair("platform_name", &t.platform_name), pair("platform_version", &t.platform_version),
+                      pair("vendor", &t.vendor), pair("device_name", &t.device_name),
+                      pair("device_version", &t.device_version), pair("driver_version", &t.driver_version),
+                      pair("architecture", &t.architecture), pair("address_bits", &t.address_bits));
+  } else {
+    return std::tuple(pair("compute_units", &t.compute_units), pair("tool", &t.tool), pair("command", &t.command),
+                      pair("date", &t.date), pair("strategy", &t.strategy), pair("seed", &t.seed),
+                      pair("shard", &t.shard), pair("shards", &t.shards), pair("budget_s", &t.budget_s),
+                      pair("elapsed_s", &t.elapsed_s), pair("complete", &t.complete), pair("tried", &t.tried),
+                      pair("noise", &t.noise));
+  }
+}
+
+template <typename Fields>
+void add_fields(Json& json, const Fields& fields) {
+  const auto add = [&](const char* key, const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const double&>) {
+      json[key] = rounded(value);
+    } else {
+      json[key] = value;
+    }
+  };
+  std::apply([&](const auto&... field) { (add(field.first, *field.second), ...); }, fields);
+}
 
 template <typename T, typename ToJson>
 Json list(const std::vector<T>& items, const ToJson& to_json) {
@@ -62,46 +97,19 @@ Json model_json(const cache::CostModel& m) {
 }
 
 Json tuning_json(const Tuning& t) {
-  const auto same = [](const auto& value) { return Json(value); };
-  return {{"format", "clbake profile"},
-          {"version", 4},
-          {"target",
-           {{"platform_name", t.target.platform_name},
-            {"platform_version", t.target.platform_version},
-            {"vendor", t.target.vendor},
-            {"device_name", t.target.device_name},
-            {"device_version", t.target.device_version},
-            {"driver_version", t.target.driver_version},
-            {"architecture", t.target.architecture},
-            {"address_bits", t.target.address_bits}}},
-          {"compute_units", t.compute_units},
-          {"tool", t.tool},
-          {"command", t.command},
-          {"date", t.date},
-          {"strategy", t.strategy},
-          {"seed", t.seed},
-          {"shard", t.shard},
-          {"shards", t.shards},
-          {"budget_s", rounded(t.budget_s)},
-          {"elapsed_s", rounded(t.elapsed_s)},
-          {"complete", t.complete},
-          {"tried", t.tried},
-          {"noise", rounded(t.noise)},
-          {"winners", list(t.winners, [](const Winner& winner) { return measurement_json(winner.figures); })},
-          {"model_columns", model_columns()},
-          {"models", list(t.models, model_json)},
-          {"prior", list(t.prior, model_json)},
-          {"exceptions", list(t.exceptions, rule_json)},
-          {"variants", list(t.variants, same)},
-          {"shapes", list(t.shapes, [](const Shape& shape) { return Json(weighted_name(shape)); })},
-          {"measurements", list(t.measurements, measurement_json)},
-          {"failures", list(t.failures,
-                            [](const Failure& f) {
-                              return Json{{"variant", f.variant}, {"cause", f.cause}};
-                            })},
-          {"curve", list(t.curve, [](const Milestone& m) {
-             return Json::array({rounded(m.seconds), m.tried, m.variant, m.shape, rounded(m.gflops)});
-           })}};
+  Json json = {{"format", "clbake profile"}, {"version", kProfileVersion}};
+  add_fields(json["target"], fields_of(t.target));
+  add_fields(json, fields_of(t));
+  json["models"] = list(t.models, model_json);
+  json["prior"] = list(t.prior, model_json);
+  json["exceptions"] = list(t.exceptions, rule_json);
+  json["variants"] = t.variants;
+  json["shapes"] = list(t.shapes, weighted_name);
+  json["measurements"] = list(t.measurements, measurement_json);
+  json["failures"] = list(t.failures, [](const Failure& f) {
+    return Json{{"variant", f.variant}, {"cause", f.cause}};
+  });
+  return json;
 }
 
 // One line for each field, and for each element of a list.
@@ -125,49 +133,200 @@ std::string lines(const Json& json) {
   return text + "\n}\n";
 }
 
-// The one with the most operations of each class, in each precision; and one of each kind that has neither a model nor
-// an exception, as its default variants may have won everything.
-std::vector<Winner> brief_winners(const Tuning& tuning) {
-  std::map<std::pair<Precision, std::string>, const Winner*> largest;
-  for (const Winner& winner : tuning.winners) {
-    const Shape& shape = tuning.shapes[winner.figures.shape];
-    const Winner*& so_far = largest[{shape.precision, winner.shape_class}];
-    if (!so_far || operations(shape) > operations(tuning.shapes[so_far->figures.shape])) so_far = &winner;
+// Limits that no device exceeds: a variant that is refused with these limits runs nowhere.
+constexpr kernels::DeviceLimits kNoLimits = {
+    true, UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, true, UINT32_MAX, true};
+
+class ProfileParser {
+ public:
+  explicit ProfileParser(Tuning& tuning) : t_(tuning) {}
+  const std::string& failure() const { return in_.failure(); }
+
+  bool parse(const Json& json);
+
+ private:
+  // An object of `fields`, then `more`.
+  template <typename Fields, typename... More>
+  bool object(const JsonValue& at, const Fields& fields, const More&... more) {
+    return std::apply(
+        [&](const auto&... field) { return in_.object(at, in_.field(field.first, *field.second)..., more...); },
+        fields);
   }
-  std::vector<Winner> list;
-  std::set<std::string> kinds;
-  for (const auto& [group, winner] : largest) {
-    list.push_back(*winner);
-    kinds.insert(kind_name(tuning.shapes[winner->figures.shape]));
+
+  // A field that is a list.
+  template <typename Read>
+  auto list(const char* key, Read read_element) {
+    return json_field(key, [this, read_element](const JsonValue& at) { return in_.list(at, read_element); });
   }
-  for (const cache::CostModel& model : tuning.models) kinds.insert(kind_name(model.kind()));
-  for (const cache::Rule& rule : tuning.exceptions) kinds.insert(kind_name(rule.kind()));
-  for (const Winner& winner : tuning.winners) {
-    if (kinds.insert(kind_name(tuning.shapes[winner.figures.shape])).second) list.push_back(winner);
+
+  // A field that is an index into a list of `count`.
+  auto index(const char* key, std::size_t count, std::uint32_t& value) {
+    return json_field(key, [this, count, &value](const JsonValue& at) {
+      if (!in_.read(at, value)) return false;
+      return value < count || in_.fail(at, std::to_string(value) + " is outside the list of " + std::to_string(count));
+    });
   }
-  return list;
+  auto variant_index(std::uint32_t& value) { return index("variant", t_.variants.size(), value); }
+  auto shape_index(std::uint32_t& value) { return index("shape", t_.shapes.size(), value); }
+
+  // The name of a variant that some device may run.
+  bool params(const JsonValue& at, std::string& text, kernels::Params& params) {
+    if (!in_.read(at, text)) return false;
+    const std::variant<kernels::Params, std::string> parsed = kernels::parse(text);
+    if (const auto* cause = std::get_if<std::string>(&parsed)) return in_.fail(at, *cause);
+    params = std::get<kernels::Params>(parsed);
+    if (kernels::admits(kNoLimits, params)) return true;
+    const kernels::Violation broken = kernels::check(params, kNoLimits).front();
+    return in_.fail(at, text + ": " + std::string(broken.constraint) + ": " + broken.reason);
+  }
+
+  bool variant(const JsonValue& at) {
+    std::string text;
+    kernels::Params p;
+    if (!params(at, text, p)) return false;
+    const auto index = static_cast<std::uint32_t>(t_.variants.size());
+    kinds_.push_back(p.kind());
+    t_.variants.push_back(text);
+    return variants_.emplace(text, index).second || in_.fail(at, text + " is there twice");
+  }
+
+  bool shape(const JsonValue& at) {
+    std::string text;
+    if (!in_.read(at, text)) return false;
+    const Result<Shape> shape = parse_shape(text);
+    if (!shape) return in_.fail(at, shape.status().message());
+    const std::string plain = name(*shape);
+    if (text.substr(0, text.find(" weight ")) != plain) return in_.fail(at, "'" + text + "' should be '" + plain + "'");
+    const auto index = static_cast<std::uint32_t>(t_.shapes.size());
+    t_.shapes.push_back(*shape);
+    return shapes_.emplace(plain, index).second || in_.fail(at, plain + " is there twice");
+  }
+
+  bool measurement(const JsonValue& at) {
+    Measurement m;
+    if (!in_.row(at, variant_index(m.variant), shape_index(m.shape), in_.field("median_us", m.median_us),
+                 in_.field("spread", m.spread), in_.field("runs", m.runs), in_.field("final", m.final))) {
+      return false;
+    }
+    if (m.median_us < kMinUs || m.median_us > kMaxUs) return in_.fail(at, "median_us", "is outside 0.000001 to 1e12");
+    if (m.runs < 1) return in_.fail(at, "runs", "is 0");
+    const std::string& variant = t_.variants[m.variant];
+    const Shape& shape = t_.shapes[m.shape];
+    if (!(kinds_[m.variant] == shape.kind())) return in_.fail(at, variant + " does not compute " + name(shape));
+    t_.measurements.push_back(m);
+    return measured_.emplace(m.variant, m.shape).second ||
+           in_.fail(at, variant + " on " + name(shape) + " is there twice");
+  }
+
+  // [min, max]; a max of null has no end.
+  auto range(const char* key, std::uint32_t& min, std::uint32_t& max) {
+    return json_field(key, [this, &min, &max](const JsonValue& at) {
+      const auto read_max = [&](const JsonValue& end) { return end.json.is_null() || in_.read(end, max); };
+      return in_.row(at, in_.field("min", min), json_field("max", read_max)) &&
+             (min <= max || in_.fail(at, "ends before it begins"));
+    });
+  }
+
+  bool rule(const JsonValue& at) {
+    cache::Rule r;
+    const auto variant = variant_index(r.variant);
+    const auto m = range("m", r.m_min, r.m_max);
+    const auto n = range("n", r.n_min, r.n_max);
+    const auto k = range("k", r.k_min, r.k_max);
+    const bool batched = at.json.is_array() && at.json.size() == 5;
+    const bool read = batched ? in_.row(at, variant, m, n, k, range("batch", r.batch_min, r.batch_max))
+                              : in_.row(at, variant, m, n, k);
+    if (!read) return false;
+    r.kind() = kinds_[r.variant];
+    t_.exceptions.push_back(r);
+    return room_for(at, r.kind(), t_.exceptions, kMaxExceptionsOfKind);
+  }
+
+  template <typename T>
+  bool room_for(const JsonValue& at, const GemmKind& kind, const std::vector<T>& list, std::size_t most) {
+    const auto count = std::count_if(list.begin(), list.end(), [&](const T& item) { return item.kind() == kind; });
+    return static_cast<std::size_t>(count) <= most ||
+           in_.fail(at, "is one too many of " + kind_name(kind) + ": " + std::to_string(most) + " are allowed");
+  }
+
+  bool model(const JsonValue& at, std::vector<cache::CostModel>& models, std::set<std::uint32_t>& seen) {
+    std::uint32_t variant = 0, resident = 0;
+    std::array<double, std::size(cache::kCostModelNumbers)> numbers{};
+    static_assert(std::size(cache::kCostModelNumbers) == 10, "each number is read below");
+    const auto number = [&](std::size_t i) { return in_.field(cache::kCostModelNumbers[i].name, numbers[i]); };
+    const bool read = in_.row(at, variant_index(variant), in_.field("resident", resident), number(0), number(1),
+                              number(2), number(3), number(4), number(5), number(6), number(7), number(8), number(9));
+    if (!read) return false;
+    if (resident < 1 || resident > kMaxResident) {
+      return in_.fail(at, "resident", "is outside 1 to " + std::to_string(kMaxResident));
+    }
+    cache::CostModel m = geometry_of(std::get<kernels::Params>(kernels::parse(t_.variants[variant])));
+    m.variant = variant;
+    m.resident = resident;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (numbers[i] > kMaxUs) return in_.fail(at, cache::kCostModelNumbers[i].name, "is over 1e12");
+      m.*cache::kCostModelNumbers[i].value = static_cast<float>(numbers[i]);
+    }
+    models.push_back(m);
+    if (!seen.insert(variant).second) return in_.fail(at, t_.variants[variant] + " is there twice");
+    return room_for(at, m.kind(), models, kMaxModelsOfKind);
+  }
+
+  bool tuning_failure(const JsonValue& at) {
+    Failure failure;
+    kernels::Params p;
+    const auto read_variant = [&](const JsonValue& name) { return params(name, failure.variant, p); };
+    const bool read = in_.object(at, json_field("variant", read_variant), in_.field("cause", failure.cause));
+    t_.failures.push_back(failure);
+    return read;
+  }
+
+  JsonReader in_;
+  Tuning& t_;
+  std::vector<GemmKind> kinds_;                    // of the variants
+  std::map<std::string, std::uint32_t> variants_;  // by name
+  std::map<std::string, std::uint32_t> shapes_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> measured_;  // variant and shape
+  std::set<std::uint32_t> modelled_;                            // variants
+  std::set<std::uint32_t> in_prior_;
+};
+
+// The lists that others refer to come first.
+bool ProfileParser::parse(const Json& json) {
+  const JsonValue root{json};
+  const auto known = json_field("", [](const JsonValue&) { return true; });  // check_format has seen it
+  const auto format = json_field("format", known.read);
+  const auto version = json_field("version", known.read);
+  const auto read_target = [&](const JsonValue& at) { return object(at, fields_of(t_.target)); };
+  return object(root, fields_of(t_), format, version, json_field("target", read_target),
+                list("variants", [&](const auto& at) { return variant(at); }),
+                list("shapes", [&](const auto& at) { return shape(at); }),
+                list("measurements", [&](const auto& at) { return measurement(at); }),
+                list("models", [&](const auto& at) { return model(at, t_.models, modelled_); }),
+                list("prior", [&](const auto& at) { return model(at, t_.prior, in_prior_); }),
+                list("exceptions", [&](const auto& at) { return rule(at); }),
+                list("failures", [&](const auto& at) { return tuning_failure(at); })) &&
+         ((t_.shard >= 1 && t_.shard <= t_.shards) ||
+          in_.fail(root, "shard", "is outside 1 to " + std::to_string(t_.shards))) &&
+         (t_.compute_units > 0 || t_.models.empty() ||
+          in_.fail(root, "compute_units", "is 0, and there are cost models"));
 }
 
-// Removes what is not needed, and returns the new index of each element.
-template <typename T>
-std::vector<std::uint32_t> keep(std::vector<T>& list, const std::vector<bool>& needed) {
-  std::vector<std::uint32_t> new_index(list.size());
-  std::vector<T> kept;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    new_index[i] = static_cast<std::uint32_t>(kept.size());
-    if (needed[i]) kept.push_back(std::move(list[i]));
+Status check_format(const Json& json) {
+  const auto format = json.is_object() ? json.find("format") : json.end();
+  if (!json.is_object() || format == json.end() || *format != "clbake profile") {
+    return {Code::malformed, "no clbake profile: there is no \"format\": \"clbake profile\" in it"};
   }
-  list = std::move(kept);
-  return new_index;
+  const auto version = json.find("version");
+  if (version == json.end()) return {Code::malformed, "version: is missing"};
+  if (*version == kProfileVersion) return {};
+  if (!version->is_number_unsigned()) return {Code::malformed, "version: is not a whole number, 0 or more"};
+  return {Code::unsupported_version, "version: " + version->dump() +
+                                         " of the profile's format; this clbake reads version " +
+                                         std::to_string(kProfileVersion) + ": tune again"};
 }
 
 }  // namespace
-
-std::string model_columns() {
-  std::string names = "variant resident";
-  for (const auto& number : cache::kCostModelNumbers) names.append(" ").append(number.name);
-  return names;
-}
 
 std::string tuning_text(const Tuning& tuning) { return lines(tuning_json(tuning)); }
 
@@ -189,32 +348,17 @@ Status write_tuning(const std::string& path, const Tuning& tuning) {
   });
 }
 
-Tuning brief(const Tuning& tuning) {
-  Tuning less = tuning;
-  less.failures.clear();
-  less.curve.clear();
-  less.measurements.clear();
-  less.prior.clear();
-  less.winners = brief_winners(tuning);
-  std::vector<bool> needed(tuning.variants.size());
-  for (const cache::Rule& rule : less.exceptions) needed[rule.variant] = true;
-  for (const cache::CostModel& model : less.models) needed[model.variant] = true;
-  std::vector<bool> won(tuning.shapes.size());
-  for (const Winner& winner : less.winners) {
-    needed[winner.figures.variant] = true;
-    won[winner.figures.shape] = true;
-  }
-  const std::vector<std::uint32_t> variants = keep(less.variants, needed);
-  const std::vector<std::uint32_t> shapes = keep(less.shapes, won);
-  for (Winner& winner : less.winners) {
-    winner.figures.variant = variants[winner.figures.variant];
-    winner.figures.shape = shapes[winner.figures.shape];
-  }
-  for (cache::Rule& rule : less.exceptions) rule.variant = variants[rule.variant];
-  for (cache::CostModel& model : less.models) model.variant = variants[model.variant];
-  return less;
+Result<Tuning> parse_tuning(const std::string& text, const std::string& name) {
+  return exceptions_to_status([&]() -> Result<Tuning> {
+    const Result<Json> json = parse_json(text);
+    if (!json) return json.status().within(name);
+    const Status format = check_format(*json);
+    if (!format) return format.within(name);
+    Tuning tuning;
+    ProfileParser parser(tuning);
+    if (!parser.parse(*json)) return {Code::malformed, name + ": " + parser.failure()};
+    return tuning;
+  });
 }
-
-bool is_brief(const Tuning& tuning) { return tuning.measurements.empty() && !tuning.winners.empty(); }
 
 }  // namespace clbake::builder::profile

@@ -101,7 +101,7 @@ Result<Tuning> merge(const std::vector<NamedTuning>& profiles) {
       if (!differs.empty()) {
         return {Code::invalid_argument, profile.file + ": " + differs + " as in " + first.file};
       }
-      if (is_brief(profile.tuning)) {
+      if (profile.tuning.measurements.empty()) {
         return {Code::invalid_argument, profile.file + ": has no measurements, so that nothing can be fitted to it"};
       }
       all.add(profile.tuning);

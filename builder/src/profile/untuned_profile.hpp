@@ -1,4 +1,5 @@
-// Which variant serves which problem where nothing was tuned: the default variants, by rules of size.
+// Which variant serves which problem where nothing was tuned: the default variants, by rules of size; and those that
+// every bundle holds for the problems and devices that it was not baked for.
 #pragma once
 
 #include <clbake/builder/tuning.hpp>
@@ -19,6 +20,15 @@ std::vector<cache::Rule> untuned_rules(const std::map<std::uint32_t, kernels::Pa
 // A profile of contents.targets[target] with nothing but such rules, for the default variants that have an entry there,
 // or of a kind that has none of them for all that have one.
 cache::Profile untuned_profile(const cache::Contents& contents, std::uint32_t target, kernels::DeviceType type);
+
+// Adds, unless they are there, a profile for every CPU and one for every other device (cache::any_device), and the
+// default variants that their rules name for every precision and pair of transposes. The variants have sources and no
+// entries: the runtime compiles them when no other profile has a rule for a problem, or is about such a device. A
+// variant of that name which is there already is used as it is. Contents with an application's own programs and nothing
+// else stay as they are.
+void add_default_targets(cache::Contents& contents);
+
+bool is_default_target(const cache::Target& target);
 
 // The default variants of the tuned device, among those that were timed: what a tuning has to beat. The device is one
 // of the class of which most default variants were timed; a search may have timed some of another class.

@@ -4,7 +4,7 @@
 #include <clbake/builder/programs.hpp>
 #include <clbake/choice.hpp>
 #include <clbake/compute_capability.hpp>
-#include "profile/default_targets.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,13 +1,12 @@
 #include "tune/journal.hpp"
 
 #include "process/json_reader.hpp"
+#include "process/text_file.hpp"
 
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 namespace clbake::builder::tune {
@@ -16,6 +15,7 @@ namespace {
 
 constexpr double kMaxS = 1e9;          // thirty years
 constexpr std::size_t kMaxShown = 60;  // characters of a setting in a message
+constexpr std::uintmax_t kMostJournalBytes = std::uintmax_t{1} << 30;
 
 Json to_json(const JournalRecord& record) {
   return {{"key", record.key}, {"variants", record.variants}, {"at", record.at_s},
@@ -68,23 +68,11 @@ std::string differences(const std::string& before, const std::string& now) {
   return text;
 }
 
-Result<std::string> read_regular_file(const std::string& path) {
-  std::error_code error;
-  const auto type = std::filesystem::status(path, error).type();
-  if (type == std::filesystem::file_type::not_found) return std::string();
-  if (type != std::filesystem::file_type::regular) return {Code::io, path + ": not a regular file"};
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream all;
-  const bool opened = file.is_open();
-  all << file.rdbuf();
-  if (!opened || all.bad()) return {Code::io, path + ": cannot read: " + std::strerror(errno)};
-  return all.str();
-}
-
 }  // namespace
 
 Result<Journal> Journal::open(const std::string& path, const std::string& settings) {
-  Result<std::string> text = read_regular_file(path);
+  Result<std::string> text = read_text_file(path, kMostJournalBytes);
+  if (!text && text.status().code() == Code::not_found) text = std::string();
   if (!text) return text.status();
   text->resize(text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1);
   Journal journal;

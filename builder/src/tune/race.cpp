@@ -46,7 +46,7 @@ Race::Race(SearchContext& context, Stage stage, const GemmKind& kind, std::size_
 
 Status Race::run(double until, std::size_t end) {
   until_ = until;
-  context_.results.enter(key_, stage_ == Stage::explore);
+  context_.results.enter(key_);
   Status status;
   for (; status && !cut_ && step_ < std::min(end, steps_); step_ += status && !cut_ ? 1 : 0) {
     const std::string key = key_ + ' ' + std::to_string(step_);
@@ -201,7 +201,7 @@ void Race::take_in(const JournalRecord& record) {
   for (std::size_t r = 0; r < racers_.size(); ++r) {
     const std::vector<double>& us = record.us[r];
     if (us.empty()) continue;
-    if (r != twin) results.add(racers_[r].params, shape_of(r), us, finals, record.at_s);
+    if (r != twin) results.add(racers_[r].params, shape_of(r), us, finals);
     if (r == twin && !record.us[0].empty()) results.add_noise(median(record.us[0]) / median(us));
   }
   for (const std::size_t racer : record.late) results.add_late(names_[racer], shape_of(racer));

@@ -23,18 +23,12 @@ std::uint32_t Results::shape(const Shape& shape) {
   return at->second;
 }
 
-void Results::enter(const std::string& stage, bool curve) {
-  now_.stage = stage;
-  curve_ = curve;
-}
-
 void Results::count(const std::string& variant) {
   tried_.insert(variant);
   tuning.tried = static_cast<std::uint32_t>(tried_.size());
 }
 
-void Results::add(const kernels::Params& params, std::uint32_t shape, const std::vector<double>& us, bool final,
-                  double at_s) {
+void Results::add(const kernels::Params& params, std::uint32_t shape, const std::vector<double>& us, bool final) {
   const std::uint32_t index = variant(params);
   const std::string& variant_name = tuning.variants[index];
   count(variant_name);
@@ -58,10 +52,8 @@ void Results::add(const kernels::Params& params, std::uint32_t shape, const std:
   if (now <= 0) return;
   blame_late(shape);
   if (now == before) return;
-  const double speed = gflops(tuning.shapes[shape], now);
-  if (curve_) tuning.curve.push_back({at_s, tuning.tried, index, shape, speed});
   char figure[64];
-  std::snprintf(figure, sizeof figure, "%.1f GFLOP/s at ", speed);
+  std::snprintf(figure, sizeof figure, "%.1f GFLOP/s at ", gflops(tuning.shapes[shape], now));
   now_.best = figure + name(tuning.shapes[shape]) + " by " + variant_name;
 }
 
@@ -91,14 +83,10 @@ void Results::fail(const std::string& variant, const std::string& cause) {
   if (!excluded_.insert(variant).second) return;
   tuning.failures.push_back({variant, cause});
   const auto at = variants_.find(variant);
-  const auto erase_its = [&](auto& list) {
-    list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& one) { return one.variant == at->second; }),
-               list.end());
-  };
   if (at != variants_.end()) {
-    erase_its(tuning.curve);
     auto& list = tuning.measurements;
-    erase_its(list);
+    list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& m) { return m.variant == at->second; }),
+               list.end());
     rows_.clear();
     for (std::size_t i = 0; i < list.size(); ++i) rows_[{list[i].shape, list[i].variant}] = i;
   }

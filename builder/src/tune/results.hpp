@@ -30,19 +30,19 @@ class Results {
   Results(const TuneOptions& options, const TuneClock& clock, const std::function<void(const TuneProgress&)>& progress)
       : options_(options), clock_(clock), progress_(progress) {}
 
-  profile::Tuning tuning;  // its variants, shapes, measurements, failures, curve and noise
+  profile::Tuning tuning;  // its variants, shapes, measurements, failures and noise
 
   // The index in tuning.variants or tuning.shapes; new ones are added.
   std::uint32_t variant(const kernels::Params& params);
   std::uint32_t shape(const Shape& shape);
   const kernels::Params& params(std::uint32_t variant) const { return params_[variant]; }
 
-  // The results that follow are of these races. `curve`: a new best is a point of the curve.
-  void enter(const std::string& stage, bool curve);
+  // The results that follow are of these races.
+  void enter(const std::string& stage) { now_.stage = stage; }
 
-  // Microseconds of the calls of a turn, `at_s` seconds after the search began. `final`: of a final race; such turns
-  // count together, and replace what was measured before.
-  void add(const kernels::Params& params, std::uint32_t shape, const std::vector<double>& us, bool final, double at_s);
+  // Microseconds of the calls of a turn. `final`: of a final race; such turns count together, and replace what was
+  // measured before.
+  void add(const kernels::Params& params, std::uint32_t shape, const std::vector<double>& us, bool final);
 
   // Two times of the same variant on the same shape, one over the other.
   void add_noise(double ratio);
@@ -85,7 +85,6 @@ class Results {
   std::map<std::uint32_t, std::vector<std::string>> late_;  // by shape, before any variant finished it
   std::set<std::string> tried_;
   std::set<std::string> excluded_;
-  bool curve_ = false;
   TuneProgress now_;  // as last reported
 };
 

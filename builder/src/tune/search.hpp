@@ -12,8 +12,8 @@ class Search {
   Search(const TuneOptions& options, Journal& journal, const std::atomic<bool>& cancel,
          const std::function<void(const TuneProgress&)>& progress);
 
-  // A Tuning without winners, and with the prior; not complete when it was cancelled. Fails with io, or
-  // with build_failed when nothing could be measured.
+  // The measurements and the prior; not complete when it was cancelled. Fails with io, or with build_failed when
+  // nothing could be measured.
   Result<profile::Tuning> run();
 
  private:

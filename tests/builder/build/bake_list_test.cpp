@@ -176,7 +176,7 @@ BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneDeviceAreToBeMerged, TunedFixture) {
 
 BOOST_FIXTURE_TEST_CASE(AProfileWithoutAWinnerIsRefused, TunedFixture) {
   profile::Tuning& tuning = options.profiles[0].tuning;
-  tuning.winners.clear();
+  tuning.measurements.clear();
   tuning.exceptions.clear();
   tuning.models.clear();
   check_refused({"tuned.json: has no winner"});

@@ -5,7 +5,7 @@
 
 #include <clbake/builder/merge_bundles.hpp>
 #include <clbake/builder/scratch.hpp>
-#include "profile/default_targets.hpp"
+#include "profile/untuned_profile.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

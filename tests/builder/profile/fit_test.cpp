@@ -1,6 +1,7 @@
 // Winners, cost models and exceptions from measurements that a known cost model made, with noise.
 #include <clbake/builder/tuning_file.hpp>
 
+#include "profile/coverage.hpp"
 #include "profile/imagined_gpu.hpp"
 
 #include <algorithm>
@@ -47,8 +48,8 @@ class Notes {
 
 // The variant that wins a shape; empty when none does.
 std::string winner(const Tuning& tuning, const std::string& shape) {
-  for (const Winner& w : tuning.winners) {
-    if (tuning.shapes[w.figures.shape] == *parse_shape(shape)) return tuning.variants[w.figures.variant];
+  for (const Measurement& w : winners(tuning)) {
+    if (tuning.shapes[w.shape] == *parse_shape(shape)) return tuning.variants[w.variant];
   }
   return {};
 }
@@ -264,11 +265,11 @@ BOOST_AUTO_TEST_CASE(ExceptionsOfAKindHaveABound) {
 BOOST_AUTO_TEST_CASE(NothingMeasuredGivesNothing) {
   Tuning empty;
   fit(empty);
-  BOOST_TEST((empty.winners.empty() && empty.exceptions.empty() && empty.models.empty()));
+  BOOST_TEST((winners(empty).empty() && empty.exceptions.empty() && empty.models.empty()));
   Notes notes;
   notes.tuning.shapes = {*parse_shape("single nn 5x5x5")};
   notes.tuning.variants = {"a"};
-  BOOST_TEST(notes.fitted().winners.empty());
+  BOOST_TEST(winners(notes.fitted()).empty());
   BOOST_TEST((notes.tuning.exceptions.empty() && notes.tuning.models.empty()));
 }
 
@@ -309,7 +310,7 @@ BOOST_AUTO_TEST_CASE(WhereThereWasARaceOnlyRacersCompete) {
   const Tuning& tuning = notes.fitted();
   BOOST_TEST(winner(tuning, "single nn 512x512x512") == "sound");
   BOOST_TEST(exception(tuning, "single nn 512x512x512") == "sound");
-  BOOST_TEST(tuning.winners.at(0).figures.final);
+  BOOST_TEST(winners(tuning).at(0).final);
 }
 
 BOOST_AUTO_TEST_CASE(TheOrderOfMeasurementsDoesNotMatter) {

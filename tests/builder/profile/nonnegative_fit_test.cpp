@@ -1,5 +1,5 @@
 // Least squares: known coefficients are found again, and none is ever negative.
-#include "profile/nonnegative_fit.hpp"
+#include "profile/cost_fit.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

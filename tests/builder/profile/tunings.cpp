@@ -45,10 +45,6 @@ Tuning made_up_tuning(const Device& device) {
                     {2, 1, 1264.5, 0.01, 30, true},
                     {3, 2, 0.000123456, 0, 4294967295, false}};
   t.failures = {{kFailing, "wrong result at 5 x 3 x 129\nand \"more\""}};
-  t.curve = {{1.5, 1, 0, 1, 107.374}, {2.75, 3, 2, 1, 212.286}};
-  for (const std::size_t m : {2U, 3U, 4U}) {
-    t.winners.push_back({shape_class(t.shapes[t.measurements[m].shape]), t.measurements[m]});
-  }
   cache::Rule small;
   small.m_max = 128;
   small.n_min = 3;
@@ -96,7 +92,6 @@ Tuning tuning_of(const std::string& variant, double median_us, const Device& dev
   shape.m = shape.n = shape.k = 512;
   t.shapes = {shape};
   t.measurements = {{0, 0, median_us, 0.01, 9, false}};
-  t.winners = {{shape_class(shape), t.measurements[0]}};
   t.models = {geometry_of_variant(t, 0)};
   t.models[0].call_us = static_cast<float>(median_us);
   return t;

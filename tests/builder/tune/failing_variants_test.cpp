@@ -16,10 +16,8 @@ void check_without(const profile::Tuning& tuning, const std::string& variant, co
   BOOST_TEST(tuning.failures.size() == 1U);
   const auto is_it = [&](std::uint32_t v) { return tuning.variants.at(v) == variant; };
   for (const profile::Measurement& m : tuning.measurements) BOOST_TEST(!is_it(m.variant), "measured");
-  for (const profile::Winner& w : tuning.winners) BOOST_TEST(!is_it(w.figures.variant), w.shape_class);
   for (const cache::Rule& r : tuning.exceptions) BOOST_TEST(!is_it(r.variant), "an exception");
   for (const cache::CostModel& m : tuning.models) BOOST_TEST(!is_it(m.variant), "a cost model");
-  for (const profile::Milestone& m : tuning.curve) BOOST_TEST(!is_it(m.variant), "a milestone");
   for (const std::string& wanted : profile::wanted_variants(tuning)) BOOST_TEST(wanted != variant);
 }
 

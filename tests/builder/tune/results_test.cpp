@@ -1,4 +1,4 @@
-// Results of a search: the best of a shape, exclusions, timeouts, the curve.
+// Results of a search: the best of a shape, exclusions, timeouts.
 #include "tune/results.hpp"
 #include "build_fixture.hpp"
 
@@ -24,13 +24,10 @@ class Fixture {
   const std::uint32_t small = results.shape(*parse_shape("single nn 64x64x64"));
   const std::uint32_t large = results.shape(*parse_shape("single nn 512x512x512"));
 
-  explicit Fixture(bool curve = true) {
-    options.timeout = std::chrono::seconds(5);
-    results.enter("explore", curve);
-  }
+  Fixture() { options.timeout = std::chrono::seconds(5); }
 
   void add(const kernels::Params& variant, std::uint32_t shape, const std::vector<double>& us) {
-    results.add(variant, shape, us, false, 1.5);
+    results.add(variant, shape, us, false);
   }
   const profile::Tuning& tuning() const { return results.tuning; }
 };
@@ -54,16 +51,6 @@ BOOST_AUTO_TEST_CASE(AVariantThatWasStoppedAfterOneCallIsNotTheBest) {
   Fixture f;
   f.add(f.a, f.small, {1});
   BOOST_TEST(f.results.best(f.small) == 0.0);
-  BOOST_TEST(f.tuning().curve.empty());
-}
-
-BOOST_AUTO_TEST_CASE(OnlyANewBestIsAPointOfTheCurve) {
-  for (const bool curve : {true, false}) {
-    Fixture f(curve);
-    f.add(f.a, f.small, {4, 4});
-    f.add(f.b, f.small, {5, 5});
-    BOOST_TEST(f.tuning().curve.size() == (curve ? 1U : 0U));
-  }
 }
 
 BOOST_AUTO_TEST_CASE(AFailureTakesAllMeasurementsOfTheVariantWithIt) {
@@ -76,7 +63,6 @@ BOOST_AUTO_TEST_CASE(AFailureTakesAllMeasurementsOfTheVariantWithIt) {
   BOOST_TEST(f.results.excluded(kernels::name(f.a)));
   BOOST_TEST(f.results.best(f.small) == 6.0);
   BOOST_TEST(f.tuning().measurements.size() == 1U);
-  BOOST_TEST(f.tuning().curve.empty());
   BOOST_REQUIRE_EQUAL(f.tuning().failures.size(), 1U);
   BOOST_TEST(f.tuning().failures[0].cause == "wrong result");
   BOOST_TEST(f.reports.back().failure == kernels::name(f.a) + ": wrong result");
@@ -112,8 +98,8 @@ BOOST_AUTO_TEST_CASE(WhyNothingWasMeasuredIsSaid) {
 BOOST_AUTO_TEST_CASE(TurnsOfTheFinalsReplaceEarlierMeasurementsAndAddUp) {
   Fixture f;
   f.add(f.a, f.small, {1, 1});
-  f.results.add(f.a, f.small, {8}, true, 2);
-  f.results.add(f.a, f.small, {6, 7}, true, 3);
+  f.results.add(f.a, f.small, {8}, true);
+  f.results.add(f.a, f.small, {6, 7}, true);
   f.add(f.a, f.small, {1, 1});
   BOOST_REQUIRE_EQUAL(f.tuning().measurements.size(), 1U);
   BOOST_TEST(f.tuning().measurements[0].median_us == 7.0);

@@ -101,13 +101,12 @@ inline std::string lasting_text(profile::Tuning tuning) {
   tuning.date = "";
   tuning.elapsed_s = 0;
   tuning.complete = true;
-  for (profile::Milestone& m : tuning.curve) m.seconds = 0;
   return profile::tuning_text(tuning);
 }
 
 inline std::string winner(const profile::Tuning& tuning, const Shape& shape) {
-  for (const profile::Winner& w : tuning.winners) {
-    if (tuning.shapes[w.figures.shape] == shape) return tuning.variants[w.figures.variant];
+  for (const profile::Measurement& w : profile::winners(tuning)) {
+    if (tuning.shapes[w.shape] == shape) return tuning.variants[w.variant];
   }
   return {};
 }

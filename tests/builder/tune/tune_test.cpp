@@ -54,7 +54,6 @@ BOOST_AUTO_TEST_CASE(AnExhaustiveSearchTriesEveryPointOnceAndFindsTheBestOfEachS
     BOOST_TEST(winner(*tuning, shape) == bench.best(shape), name(shape));
   }
   BOOST_TEST(!tuning->exceptions.empty());
-  BOOST_TEST(!tuning->curve.empty());
   BOOST_TEST(outcome(profile::parse_tuning(profile::tuning_text(*tuning), "text")) == "ok");
 }
 
@@ -130,16 +129,16 @@ BOOST_AUTO_TEST_CASE(EveryPrecisionAndEveryPairOfTransposesIsTunedOnItsShapes, *
   bench.options.shapes = shapes_to_tune(shapes, bench.options.kinds);
   const Result<profile::Tuning> tuning = bench.tune();
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
-  BOOST_TEST(tuning->winners.size() == 4 * of_single_nn.size() + 1);
+  BOOST_TEST(profile::winners(*tuning).size() == 4 * of_single_nn.size() + 1);
   BOOST_REQUIRE((tuning->shapes.size() == shapes.size()));
   const auto heavy = std::find(tuning->shapes.begin(), tuning->shapes.end(), shapes[0]);
   BOOST_REQUIRE((heavy != tuning->shapes.end()));
   BOOST_TEST(heavy->weight == 2.5);
   std::set<std::string> kinds;
-  for (const profile::Winner& winner : tuning->winners) {
-    const GemmKind& kind = tuning->shapes[winner.figures.shape];
+  for (const profile::Measurement& winner : profile::winners(*tuning)) {
+    const GemmKind& kind = tuning->shapes[winner.shape];
     kinds.insert(kind_name(kind));
-    const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[winner.figures.variant]));
+    const auto params = std::get<kernels::Params>(kernels::parse(tuning->variants[winner.variant]));
     BOOST_TEST((params.kind() == kind));
   }
   for (const GemmKind& kind : bench.options.kinds) BOOST_TEST(kinds.count(kind_name(kind)) == 1U, kind_name(kind));
@@ -165,7 +164,7 @@ BOOST_AUTO_TEST_CASE(PartsOfTheSpaceTogetherAreTheWholeOfIt) {
   BOOST_TEST(different.size() == tried.size());
   BOOST_TEST(different.size() == whole.points().size());
   const profile::Tuning merged = required(profile::merge(parts));
-  BOOST_TEST(merged.winners.size() == unsharded.winners.size());
+  BOOST_TEST(profile::winners(merged).size() == profile::winners(unsharded).size());
   for (const std::size_t probe : whole.options.shapes.probes) {
     const Shape& shape = whole.options.shapes.list[probe];
     BOOST_TEST(winner(merged, shape) == winner(unsharded, shape), name(shape));
@@ -273,7 +272,7 @@ void check_goes_on(Strategy strategy, const std::vector<double>& parts) {
       const Result<profile::Tuning> part = bench.tune(stop_after);
       BOOST_REQUIRE_EQUAL(outcome(part), "ok");
       BOOST_TEST(!part->complete);
-      BOOST_TEST(!part->winners.empty());
+      BOOST_TEST(!part->measurements.empty());
       const std::size_t known = journaled_orders(bench.journal());
       BOOST_TEST(known > 0U);
       const Result<profile::Tuning> tuning = bench.tune();
@@ -305,7 +304,7 @@ BOOST_AUTO_TEST_CASE(CancelledAtOnceItKnowsNothing) {
   const Result<profile::Tuning> tuning = bench.tune(0);
   BOOST_REQUIRE_EQUAL(outcome(tuning), "ok");
   BOOST_TEST(!tuning->complete);
-  BOOST_TEST(tuning->winners.empty());
+  BOOST_TEST(tuning->measurements.empty());
   BOOST_TEST(bench.shop.calls().empty());
 }
 

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(AProfileThatCannotBeReadIsNamedWithItsCause) {
   check_refused_by_both(directory.write("cut.json", good.substr(0, good.size() / 2)),
                         {"line ", "unexpected end of input"});
   check_refused_by_both(directory.write("other.json", std::string("{\"devices\": []}")), {"no clbake profile"});
-  check_refused_by_both(damaged("\"version\": 4", "\"version\": 2"), {"reads version 4", "tune again"});
+  check_refused_by_both(damaged("\"version\": 5", "\"version\": 2"), {"reads version 5", "tune again"});
   check_refused_by_both(damaged("[2,3,20.5,", "[2,0,20.5,"), {"models[0].resident: ", "outside 1 to 64"});
 }
 
@@ -62,8 +62,8 @@ BOOST_AUTO_TEST_CASE(ProfilesAreMerged) {
     BOOST_TEST(merged.command == "clbake tune --merge " + a + "," + b + " -o " + output);
     BOOST_TEST(merged.tool.rfind("clbake ", 0) == 0U);
     BOOST_TEST(merged.strategy == "merged");
-    BOOST_REQUIRE_EQUAL(merged.winners.size(), 1U);
-    BOOST_TEST(merged.variants[merged.winners[0].figures.variant] == builder::test::kLargeWinner);
+    BOOST_REQUIRE_EQUAL(builder::profile::winners(merged).size(), 1U);
+    BOOST_TEST(merged.variants[builder::profile::winners(merged)[0].variant] == builder::test::kLargeWinner);
   }
 }
 

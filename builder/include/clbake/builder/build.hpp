@@ -4,7 +4,6 @@
 
 #include <clbake/builder/offline_targets.hpp>
 #include <clbake/builder/programs.hpp>
-#include <clbake/builder/shipped_profiles.hpp>
 #include <clbake/builder/tuning_file.hpp>
 
 #include <atomic>

@@ -32,21 +32,6 @@ struct Failure {
   std::string cause;  // "wrong result at ...", "killed by signal 11 (...)", "no end after 60 s", a compiler's message
 };
 
-// The fastest variant of a shape.
-struct Winner {
-  std::string shape_class;
-  Measurement figures;  // with the variant and the shape
-};
-
-// A step of the search's curve: a new best on a probe.
-struct Milestone {
-  double seconds = 0;
-  std::uint32_t tried = 0;    // variants
-  std::uint32_t variant = 0;  // index into Tuning::variants
-  std::uint32_t shape = 0;    // index into Tuning::shapes: one of the probes of the first stage
-  double gflops = 0;
-};
-
 // A bundle has room for as many.
 constexpr std::size_t kMaxExceptionsOfKind = 32;
 constexpr std::size_t kMaxModelsOfKind = 256;
@@ -71,13 +56,11 @@ struct Tuning {
   std::vector<Shape> shapes;
   std::vector<Measurement> measurements;  // at most one for a variant and a shape
   std::vector<Failure> failures;
-  std::vector<Milestone> curve;
 
   std::vector<cache::CostModel> prior;  // what the tuning started from; variants as in `models`
 
   // Results of fit() from the prior and the measurements. The variants of exceptions and cost models are indices
   // into `variants`.
-  std::vector<Winner> winners;          // one for each shape
   std::vector<cache::Rule> exceptions;  // where measurements contradict the cost models
   // One for each variant that serves; none for a kind with few shapes and no prior.
   std::vector<cache::CostModel> models;
@@ -86,13 +69,13 @@ struct Tuning {
 // The time now, as Tuning::date.
 std::string utc_now();
 
-// Fills in winners, exceptions and cost models from the prior and the measurements. Measurements with one run cannot
+// Fills in exceptions and cost models from the prior and the measurements. Measurements with one run cannot
 // win. Equal measurements give equal results, in whatever order they are.
 void fit(Tuning& tuning);
 
-// Logarithm of one variant's time over another one's from which on the difference is more than noise: twice the root of
-// the sum of the squared standard errors of the two medians, and at least the tuning's noise.
-double tie(const Tuning& tuning, const Measurement& a, const Measurement& b);
+// The fastest measurement of each shape, in the order of the shapes: among those of a final race where there was one;
+// none of a shape that was only timed with one run.
+std::vector<Measurement> winners(const Tuning& tuning);
 
 // Names of the variants that exceptions and cost models name, each once, in the order of `variants`.
 std::vector<std::string> wanted_variants(const Tuning& tuning);
