@@ -9,18 +9,29 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 namespace clbake::tool {
 namespace {
+
+// What was baked by, for each device; equal ones have equal lists.
+std::set<std::pair<std::string, std::string>> profiles_of(const std::vector<builder::build::BakeList>& bake_lists) {
+  std::set<std::pair<std::string, std::string>> profiles;
+  for (const builder::build::BakeList& list : bake_lists) {
+    if (!list.profile.empty()) profiles.emplace(list.device, list.profile);
+  }
+  return profiles;
+}
 
 void print_report(const builder::build::BuildReport& report, const std::vector<builder::build::BakeList>& bake_lists,
                   const std::string& file) {
   const std::size_t entries = report.baked + report.reused;
   std::printf("%s: %s (%zu baked, %zu reused), %s\n", file.c_str(), counted(entries, "variant").c_str(), report.baked,
               report.reused, size_text(report.bytes).c_str());
-  for (const builder::build::BakeList& list : bake_lists) {
-    const std::string of = bake_lists.size() > 1 ? " of " + list.device : "";
-    if (!list.profile.empty()) std::printf("profile%s: %s\n", of.c_str(), list.profile.c_str());
+  const auto profiles = profiles_of(bake_lists);
+  for (const auto& [device, profile] : profiles) {
+    const std::string of = profiles.size() > 1 ? " of " + device : "";
+    std::printf("profile%s: %s\n", of.c_str(), profile.c_str());
   }
   const auto note = [](std::size_t count, const std::string& line) {
     if (count > 0) std::printf("%s\n", line.c_str());
@@ -40,8 +51,8 @@ Json report_json(const builder::build::BuildReport& report, const std::vector<bu
   Json jobs = Json::array();
   for (const builder::build::JobReport& job : report.jobs) jobs.push_back(to_json(job));
   Json profiles = Json::array();
-  for (const builder::build::BakeList& list : bake_lists) {
-    if (!list.profile.empty()) profiles.push_back({{"device", list.device}, {"profile", list.profile}});
+  for (const auto& [device, profile] : profiles_of(bake_lists)) {
+    profiles.push_back({{"device", device}, {"profile", profile}});
   }
   return {{"file", file},
           {"profiles", profiles},

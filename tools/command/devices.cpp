@@ -34,6 +34,9 @@ int devices(const std::vector<std::string>& arguments) {
                      "' is no name of letters, digits, dots, dashes and underscores");
   }
   const std::vector<builder::Device> found = need(builder::list_devices());
+  for (const std::string& driver : builder::unloadable_drivers()) {
+    std::fprintf(stderr, "clbake devices: cannot load the OpenCL driver %s\n", driver.c_str());
+  }
 
   Json list = Json::array();
   for (std::size_t i = 0; i < found.size(); ++i) {

@@ -62,9 +62,8 @@ std::set<GemmKind> add_winners(const Site& site, const profile::Tuning& tuning,
     fitting.push_back(broken.back().empty() ? std::optional<kernels::Params>(params) : std::nullopt);
   }
   std::set<GemmKind> kinds;
-  for (const profile::Measurement& m : tuning.measurements) {  // the default variants may have won everything
-    const GemmKind& kind = tuning.shapes[m.shape];
-    if (wants(precisions, kind.precision)) kinds.insert(kind);
+  for (const Shape& shape : tuning.shapes) {  // the default variants may have won everything
+    if (wants(precisions, shape.precision)) kinds.insert(shape.kind());
   }
   std::set<std::uint32_t> unfit;
   cache::Profile choice{0, tuning.compute_units, tuning.exceptions, tuning.models, {}};

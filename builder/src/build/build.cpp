@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -143,6 +145,17 @@ cache::Contents contents_of(const std::vector<Task>& tasks, const std::vector<Ba
   return contents;
 }
 
+// Replaces the file in one step, unless it already holds these bytes: its modification time then stays true.
+Status write_if_changed(const std::string& path, const cache::Bytes& bytes) {
+  std::ifstream file(path, std::ios::binary);
+  const cache::Bytes present{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.is_open() && present == bytes) return {};
+  // The same bundle, signed, stays signed.
+  const Result<cache::Bytes> without = cache::with_signatures({present.data(), present.size()}, {});
+  if (without && *without == bytes) return {};
+  return cache::write_file(path, {bytes.data(), bytes.size()});
+}
+
 cache::PackOptions pack_options(const StageContext& context) {
   constexpr std::size_t kBetweenReports = 1000;  // programs: some seconds
   const auto report = [&steps = context.steps, reported = std::size_t{0}](std::size_t done, std::size_t all) mutable {
@@ -168,7 +181,7 @@ Result<BuildReport> pack(const Plan& plan, const BuildOptions& options, const St
   const Result<cache::Bytes> bytes = cache::pack(contents, pack_options(context));
   if (!bytes) return bytes.status();
   report.bytes = bytes->size();
-  const Status written = cache::write_file(options.output, {bytes->data(), bytes->size()});
+  const Status written = write_if_changed(options.output, *bytes);
   if (!written) return written;
   return report;
 }

@@ -63,10 +63,14 @@ std::string listing(const std::vector<Device>& all, const std::string& spec) {
 }
 
 Status no_device(bool no_platform) {
+  std::string unloadable;
+  for (const std::string& driver : unloadable_drivers()) {
+    unloadable += (unloadable.empty() ? "" : "; ") + ("cannot load the OpenCL driver " + driver);
+  }
+  if (!unloadable.empty()) return {Code::no_device, unloadable};
   if (!no_platform) return {Code::no_device, "no OpenCL platform of this machine has a device with a compiler"};
   return {Code::no_device,
-          "no OpenCL platform: no driver is installed, none can be loaded, or none found its device (for CPUs: "
-          "Debian's pocl-opencl-icd)"};
+          "no OpenCL platform: no driver is installed, or none found its device (for CPUs: Debian's pocl-opencl-icd)"};
 }
 
 }  // namespace

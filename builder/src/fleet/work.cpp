@@ -66,7 +66,8 @@ bool can_continue_from(Stage stage, const std::string& path) {
 // Held as long as the object lives. The kernel releases the lock of a process that is killed.
 class PieceLock {
  public:
-  // Locks the piece's log. Null when another process holds it. Fails with io when it cannot be created or locked.
+  // Creates and locks a file that nobody removes. Null when another process holds it. Fails with io when it cannot be
+  // created or locked.
   static Result<std::unique_ptr<PieceLock>> try_lock(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor < 0) return {Code::io, path + ": cannot open: " + std::strerror(errno)};
@@ -124,7 +125,8 @@ class Worker {
     if (!obstacle.empty()) return PieceResult{PieceState::elsewhere, false, obstacle};
     const std::string missing = missing_input(piece);
     if (!missing.empty()) return PieceResult{PieceState::waiting, false, missing};
-    const Result<std::unique_ptr<PieceLock>> lock = PieceLock::try_lock(log_of(piece));
+    const Result<std::unique_ptr<PieceLock>> lock =
+        PieceLock::try_lock(absolute("pieces/unfinished/" + piece.id + ".lock"));
     if (!lock) return lock.status();
     if (!*lock) return PieceResult{PieceState::busy, false, "another process is at work on it"};
     result = look_at(manifest_, piece);  // another process may have done it meanwhile

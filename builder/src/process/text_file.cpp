@@ -33,7 +33,11 @@ Result<std::string> read_input(const std::string& path, std::uintmax_t most_byte
     text.resize(size + kStep);
     const std::size_t got = std::fread(&text[size], 1, kStep, file.get());
     text.resize(size + got);
-    if (std::ferror(file.get())) return failure(path);
+    if (std::ferror(file.get())) {
+      if (errno != EINTR) return failure(path);
+      std::clearerr(file.get());
+      continue;
+    }
     if (got == 0) return text;
   }
   const std::string most =

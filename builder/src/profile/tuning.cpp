@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <set>
 
 namespace clbake::builder::profile {
 namespace {
@@ -47,7 +48,13 @@ std::vector<std::string> wanted_variants(const Tuning& tuning) {
 
 Tuning brief(const Tuning& tuning) {
   Tuning less = tuning;
+  std::set<GemmKind> chosen;  // their kinds
+  for (const cache::CostModel& model : tuning.models) chosen.insert(model.kind());
+  for (const cache::Rule& rule : tuning.exceptions) chosen.insert(rule.kind());
   less.shapes.clear();
+  for (const Shape& shape : tuning.shapes) {
+    if (chosen.insert(shape.kind()).second) less.shapes.push_back(shape);
+  }
   less.measurements.clear();
   less.failures.clear();
   less.prior.clear();

@@ -134,8 +134,14 @@ std::string lines(const Json& json) {
 }
 
 // Limits that no device exceeds: a variant that is refused with these limits runs nowhere.
-constexpr kernels::DeviceLimits kNoLimits = {
-    true, UINT64_MAX, {UINT64_MAX, UINT64_MAX, UINT64_MAX}, UINT64_MAX, true, UINT32_MAX, true};
+constexpr kernels::DeviceLimits kNoLimits = [] {
+  kernels::DeviceLimits limits;
+  limits.fp64 = limits.images = limits.warpgroups = true;
+  limits.max_work_group_size = limits.local_memory_bytes = limits.private_memory_bytes = UINT64_MAX;
+  for (std::uint64_t& size : limits.max_work_item_sizes) size = UINT64_MAX;
+  limits.ptx = UINT32_MAX;
+  return limits;
+}();
 
 class ProfileParser {
  public:

@@ -46,6 +46,18 @@ Names joined(const std::vector<Names>& parts) {
   return all;
 }
 
+// Of a device of sm_90.
+kernels::DeviceLimits sm_90() {
+  kernels::DeviceLimits limits;
+  limits.fp64 = limits.images = true;
+  limits.max_work_group_size = 1024;
+  limits.max_work_item_sizes[0] = limits.max_work_item_sizes[1] = 1024;
+  limits.max_work_item_sizes[2] = 64;
+  limits.local_memory_bytes = 49152;
+  kernels::set_nvidia_limits(limits, 90);
+  return limits;
+}
+
 // A fixture whose build has the made-up profile.
 struct TunedFixture : BuildFixture {
   TunedFixture() {
@@ -174,9 +186,20 @@ BOOST_FIXTURE_TEST_CASE(TwoProfilesOfOneDeviceAreToBeMerged, TunedFixture) {
   check_refused({"more.json: is for the same device as tuned.json", "--merge"});
 }
 
+BOOST_FIXTURE_TEST_CASE(KindsThatTheDefaultVariantsWonAreBaked, TunedFixture) {
+  profile::Tuning tuning = made_up_tuning();
+  tuning.exceptions.clear();
+  tuning.models.clear();
+  for (const profile::Tuning& each : {tuning, profile::brief(tuning)}) {
+    options.profiles[0].tuning = each;
+    BOOST_TEST((names_of(bake_list()) == joined({defaults("nn"), defaults("tn")})));
+  }
+}
+
 BOOST_FIXTURE_TEST_CASE(AProfileWithoutAWinnerIsRefused, TunedFixture) {
   profile::Tuning& tuning = options.profiles[0].tuning;
   tuning.measurements.clear();
+  tuning.shapes.clear();
   tuning.exceptions.clear();
   tuning.models.clear();
   check_refused({"tuned.json: has no winner"});
@@ -237,7 +260,7 @@ BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {
   target.name = "nvidia:sm_90";
   target.device.target = {"NVIDIA CUDA", "", "NVIDIA Corporation", "", "", "525.60.13", "sm_90", 64};
   target.device.type = kernels::DeviceType::gpu;
-  target.device.limits = {true, 1024, {1024, 1024, 64}, 49152, true, true};
+  target.device.limits = sm_90();
   target.tools = {{"clang", "/usr/bin/clang", "15.0.6", ""}};
   Device h200;
   h200.target = {"NVIDIA CUDA", "OpenCL 3.0", "NVIDIA Corporation", "NVIDIA H200", "3.0", "580.1", "sm_90", 64};
@@ -263,6 +286,28 @@ BOOST_AUTO_TEST_CASE(OfflineTargetsTakeAProfileOfTheirArchitecture) {
   BOOST_TEST(outcome(refused) == "invalid argument");
   BOOST_TEST(contains(refused.status().message(), "NVIDIA H200"));
   BOOST_TEST(contains(refused.status().message(), "nvidia:sm_80"));
+}
+
+BOOST_AUTO_TEST_CASE(TheProfileOfNvidiaHasNothingThatSm90CannotRun) {
+  const std::vector<profile::NamedTuning>& shipped = profile::shipped_profiles();
+  const auto nvidia = std::find_if(shipped.begin(), shipped.end(), [](const auto& p) { return p.file == "nvidia"; });
+  BOOST_REQUIRE((nvidia != shipped.end()));
+  std::map<Precision, Names> wanted;
+  for (const std::string& name : profile::wanted_variants(nvidia->tuning)) {
+    wanted[std::get<kernels::Params>(kernels::parse(name)).precision].insert(name);
+  }
+  BuildOptions options;
+  options.devices = {made_up_device()};
+  options.devices[0].type = kernels::DeviceType::gpu;
+  options.devices[0].limits = sm_90();
+  for (const Precision precision : all_precisions) {
+    if (is_complex(precision)) continue;
+    options.precisions = {precision};
+    const Names baked = names_of(required(bake_lists_for(options)).at(0));
+    BOOST_TEST(wanted[precision].size() > 70U, name(precision));
+    BOOST_TEST(std::includes(baked.begin(), baked.end(), wanted[precision].begin(), wanted[precision].end()),
+               name(precision));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(DevicesHaveClasses) {

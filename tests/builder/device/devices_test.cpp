@@ -89,4 +89,25 @@ BOOST_AUTO_TEST_CASE(DifferentDevicesAreAmbiguousWhereOneIsWanted) {
   BOOST_TEST(!contains(message, "GeForce"));
 }
 
+BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsNamedWithItsIcdFile) {
+  const process::ScratchDirectory vendors = required(process::ScratchDirectory::create());
+  const auto file = [&](const std::string& name, const std::string& text) {
+    write_file(vendors.path() + "/" + name, text);
+    return vendors.path() + "/" + name;
+  };
+  const std::string missing = file("a.icd", "libclbake_missing_driver.so\n");
+  const std::string empty = file("b.icd", "");
+  file("c.icd", "libm.so.6\n");
+  file("readme.txt", "libclbake_missing_driver.so\n");
+  setenv("OCL_ICD_VENDORS", vendors.path().c_str(), 1);
+  const std::vector<std::string> several = unloadable_drivers();
+  setenv("OCL_ICD_VENDORS", missing.c_str(), 1);
+  const std::vector<std::string> one = unloadable_drivers();
+  unsetenv("OCL_ICD_VENDORS");
+  BOOST_REQUIRE_EQUAL(several.size(), 2U);
+  BOOST_TEST(contains(several[0], missing + ": libclbake_missing_driver.so: cannot open"), several[0]);
+  BOOST_TEST(several[1] == empty + " names no library");
+  BOOST_TEST((one == Names{several[0]}));
+}
+
 }  // namespace clbake::builder::test

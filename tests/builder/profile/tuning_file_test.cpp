@@ -289,11 +289,16 @@ BOOST_AUTO_TEST_CASE(WrongCostModelsAreNamedWithTheirField) {
   check_refused(tuning_text(many), "models[256]: ", "one too many of single nn: 256 are allowed");
 }
 
-BOOST_AUTO_TEST_CASE(TheBriefFormHoldsTheChoiceAndNothingElse) {
-  const Tuning whole = made_up_tuning();
+BOOST_AUTO_TEST_CASE(TheBriefFormHoldsTheChoiceAndAShapeOfOtherKinds) {
+  Tuning whole = made_up_tuning();
+  for (const char* text : {"single tt 400x400x400", "single tt 512x512x512"}) {  // of a kind that the defaults won
+    whole.shapes.push_back(*parse_shape(text));
+  }
   const Tuning small = required(parse_tuning(tuning_text(brief(whole)), "x"));
   BOOST_TEST((small.variants == std::vector<std::string>{kSmallWinner, kLargeWinner, kTransposedWinner}));
-  BOOST_TEST((small.shapes.empty() && small.measurements.empty() && small.failures.empty()));
+  BOOST_TEST((small.measurements.empty() && small.failures.empty()));
+  BOOST_REQUIRE_EQUAL(small.shapes.size(), 1U);
+  BOOST_TEST(name(small.shapes[0]) == "single tt 400x400x400");
   BOOST_TEST(small.tried == 5U);
   BOOST_TEST(small.compute_units == 2U);
   BOOST_REQUIRE_EQUAL(small.exceptions.size(), whole.exceptions.size());

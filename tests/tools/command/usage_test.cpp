@@ -186,6 +186,17 @@ BOOST_AUTO_TEST_CASE(NoPlatformIsNamedByEveryVerbThatNeedsOne) {
   BOOST_TEST(directory.files().empty());
 }
 
+BOOST_AUTO_TEST_CASE(ADriverThatCannotBeLoadedIsTheCause) {
+  const Directory vendors;
+  const std::string icd = vendors.write("broken.icd", "libclbake_missing_driver.so\n");
+  const Environment environment = {{"OCL_ICD_VENDORS", vendors.path("")}};
+  for (const Arguments& all : {Arguments{"devices"}, {"build", "-o", vendors.path("new.clbake")}}) {
+    const Outcome outcome = clbake(all, environment);
+    check_refused(outcome, 1, {"clbake " + all[0], icd + ": libclbake_missing_driver.so: cannot open"});
+    BOOST_TEST(!contains(outcome.err, "no OpenCL platform"));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(AnOutputThatCannotBeWrittenToStdoutIsAFailure) {
   const Outcome outcome = shell("\"$CLBAKE\" --help > /dev/full");
   check_refused(outcome, 1, {"stdout"});

@@ -20,8 +20,11 @@ struct Device {
 };
 
 // Every available device with a compiler, in the order of platforms and devices; a SPEC's index refers to this list.
-// Fails with no_device when there is no platform or no device.
+// Fails with no_device when there is no platform or no device; the message names drivers that cannot be loaded.
 Result<std::vector<Device>> list_devices();
+
+// The installed OpenCL drivers whose library cannot be loaded: for each its .icd file and the dynamic linker's message.
+std::vector<std::string> unloadable_drivers();
 
 // 16 hexadecimal digits that differ for other targets. Two drivers' versions of one device have different ones.
 std::string identity(const Target& target);

@@ -37,8 +37,8 @@ Result<Tuning> read_tuning(const std::string& path);
 // so that it could not be read again.
 Status write_tuning(const std::string& path, const Tuning& tuning);
 
-// The tuning with its cost models and exceptions and the variants that they name, without shapes, measurements,
-// failures and prior. It bakes the same bundle.
+// The tuning with its cost models and exceptions and the variants that they name, without measurements, failures and
+// prior, and with one shape of each kind that has none of them. It bakes the same bundle.
 Tuning brief(const Tuning& tuning);
 
 // Joins the measurements of several profiles of one device and fits again. Of a variant and a shape that several have
